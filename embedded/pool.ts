@@ -1,0 +1,80 @@
+import { CompiledQuery, type DatabaseConnection, Kysely, MysqlDialect } from 'kysely';
+import mysql, { type Pool, type PoolOptions, type TypeCastField } from 'mysql2';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+const SESSION = [
+  "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00'",
+  'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+];
+
+export type ConnectionTarget = {
+  user: string;
+  password?: string;
+  database?: string;
+  ssl?: { ca?: string; rejectUnauthorized: boolean };
+  connectionLimit?: number;
+} & ({ socketPath: string } | { host: string; port: number });
+
+export type OpenDatabase<DB> = { db: Kysely<DB>; pool: Pool; [Symbol.asyncDispose](): Promise<void> };
+
+/**
+ * Opens a pool. Every session is strict, in UTC, in utf8mb4 and READ COMMITTED: under REPEATABLE READ two writers that
+ * look for absent ids and then insert them deadlock each time. How columns come back is told at `castField`.
+ */
+export function openDatabase<DB>(target: ConnectionTarget): OpenDatabase<DB> {
+  const pool = mysql.createPool({
+    ...poolOptions(target),
+    connectionLimit: target.connectionLimit ?? 10,
+    maxIdle: target.connectionLimit ?? 10,
+    enableKeepAlive: true,
+  });
+  const db = new Kysely<DB>({ dialect: new MysqlDialect({ pool, onCreateConnection: prepareSession }) });
+  return { db, pool, [Symbol.asyncDispose]: () => db.destroy() };
+}
+
+/** Creates the database when it is not there yet. */
+export async function ensureDatabase(target: ConnectionTarget, name: string): Promise<void> {
+  const { database: _, ...server } = target;
+  const connection = mysql.createConnection(poolOptions(server as ConnectionTarget));
+  try {
+    await connection.promise().query(`CREATE DATABASE IF NOT EXISTS ${mysql.escapeId(name)} CHARACTER SET utf8mb4`);
+  } finally {
+    connection.destroy();
+  }
+}
+
+function poolOptions(target: ConnectionTarget): PoolOptions {
+  return {
+    ...target,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    charset: 'utf8mb4',
+    timezone: 'Z',
+    dateStrings: ['DATE'],
+    supportBigNumbers: true,
+    typeCast: castField,
+  };
+}
+
+async function prepareSession(connection: DatabaseConnection): Promise<void> {
+  for (const statement of SESSION) await connection.executeQuery(CompiledQuery.raw(statement));
+}
+
+/**
+ * BIGINT named `…_cents` is a bigint (money), any other a number; VARBINARY is text compared byte for byte
+ * (identifiers), BINARY and BLOB stay bytes; DATETIME is a Date in UTC, DATE a `YYYY-MM-DD`, DECIMAL a string.
+ */
+function castField(field: TypeCastField, next: () => unknown): unknown {
+  switch (field.type) {
+    case 'LONGLONG': {
+      const text = field.string();
+      if (text === null) return null;
+      return field.name.endsWith('_cents') ? BigInt(text) : Number(text);
+    }
+    case 'VAR_STRING':
+    case 'VARCHAR':
+      return field.string('utf8');
+    default:
+      return next();
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * The embedded database server: a private MariaDB (or MySQL) under a data directory, on a socket, without a TCP port,
+ * durable (flushed at every commit). Every process that needs it joins it; the first one starts it, in a process group
+ * of its own so that a signal to us does not stop it before the drain; the last one out stops it. A server that
+ * outlived a killed process is adopted through its socket, or ended once its pid and data directory were checked.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { findServer, type ServerBinaries } from './find-server.ts';
+import { enterMembers, underLock } from './members.ts';
+import { identifyProcess, readCommandLine } from './processes.ts';
+
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 15_000;
+const POLL_MS = 20;
+const SOCKET_PATH_BYTES_MAX = 107;
+
+export type JoinedServer = { socketPath: string; [Symbol.asyncDispose](): Promise<void> };
+
+/**
+ * Joins the server of `dataDir`, starting it when nobody has. Dispose to leave.
+ * @throws Error with the tail of the server's log when it does not come up within START_TIMEOUT_MS.
+ */
+export async function joinServer(options: { dataDir: string; log: (message: string) => void }): Promise<JoinedServer> {
+  const home = path.join(path.resolve(options.dataDir), 'mariadb');
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  const socketPath = chooseSocketPath(home);
+  const members = enterMembers(home);
+  try {
+    await underLock(home, () => bringUp(home, socketPath, options.log));
+  } catch (error) {
+    members.leave();
+    throw error;
+  }
+  let left = false;
+  return {
+    socketPath,
+    async [Symbol.asyncDispose]() {
+      if (left) return;
+      left = true;
+      await underLock(home, async () => {
+        members.leave();
+        if (members.others() === 0) await stopServer(home, options.log);
+      });
+    },
+  };
+}
+
+async function bringUp(home: string, socketPath: string, log: (message: string) => void): Promise<void> {
+  if (await answers(socketPath)) return;
+  // it may be starting, or be an orphan that no longer answers: give it no second chance beside a new one
+  await stopServer(home, log);
+  const binaries = findServer();
+  const data = path.join(home, 'data');
+  if (!existsSync(data)) await initialise(binaries, home, data);
+  rmSync(socketPath, { force: true });
+  const exited = launch(binaries, home, data, socketPath);
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (!(await answers(socketPath))) {
+    if (exited.code !== undefined || Date.now() > deadline) throw new Error(describeFailure(home, exited.code));
+    await sleep(POLL_MS);
+  }
+  log(`embedded database started under ${home}`);
+}
+
+/** Creates the system tables beside their final place and moves them there whole: a kill leaves no half of them. */
+async function initialise(binaries: ServerBinaries, home: string, data: string): Promise<void> {
+  const draft = path.join(home, 'data.new');
+  rmSync(draft, { recursive: true, force: true });
+  const run = promisify(execFile);
+  if (binaries.kind === 'mariadb') {
+    await run(binaries.install, [
+      '--no-defaults',
+      '--auth-root-authentication-method=normal',
+      '--skip-test-db',
+      '--skip-name-resolve',
+      '--innodb-log-file-size=48M',
+      `--datadir=${draft}`,
+      ...asUser(),
+    ]);
+  } else {
+    await run(binaries.server, ['--no-defaults', '--initialize-insecure', `--datadir=${draft}`, ...asUser()]);
+  }
+  renameSync(draft, data);
+}
+
+function launch(
+  binaries: ServerBinaries,
+  home: string,
+  data: string,
+  socketPath: string,
+): { code: number | string | undefined } {
+  const log = openSync(path.join(home, 'server.log'), 'a', 0o600);
+  const exited: { code: number | string | undefined } = { code: undefined };
+  const child = spawn(
+    binaries.server,
+    [
+      '--no-defaults',
+      `--datadir=${data}`,
+      `--socket=${socketPath}`,
+      `--pid-file=${pidFile(home)}`,
+      '--skip-networking',
+      '--innodb-flush-log-at-trx-commit=1',
+      '--innodb-buffer-pool-size=256M',
+      '--innodb-log-file-size=48M',
+      '--character-set-server=utf8mb4',
+      '--skip-name-resolve',
+      '--max-allowed-packet=64M',
+      '--max-connections=300',
+      ...(binaries.kind === 'mysql' ? ['--mysqlx=OFF', '--secure-file-priv=', '--skip-log-bin'] : []),
+      ...asUser(),
+    ],
+    { detached: true, stdio: ['ignore', log, log], cwd: home },
+  );
+  closeSync(log);
+  child.on('error', (error) => {
+    exited.code = error.message;
+  });
+  child.on('exit', (code, signal) => {
+    exited.code = code ?? signal ?? 'unknown';
+  });
+  child.unref();
+  return exited;
+}
+
+/** Ends the server whose pid file stands here, if that pid is a database server on this very data directory. */
+async function stopServer(home: string, log: (message: string) => void): Promise<void> {
+  const pid = Number(readFile(pidFile(home)).trim());
+  const identity = Number.isInteger(pid) && pid > 0 ? identifyProcess(pid) : undefined;
+  if (!identity || !readCommandLine(pid).includes(`--datadir=${path.join(home, 'data')} `)) return;
+  process.kill(pid, 'SIGTERM');
+  const deadline = Date.now() + STOP_TIMEOUT_MS;
+  while (identifyProcess(pid) === identity) {
+    if (Date.now() > deadline) {
+      log(
+        `embedded database ${pid} did not stop in ${STOP_TIMEOUT_MS / 1000} s: killed; it recovers at its next start`,
+      );
+      process.kill(pid, 'SIGKILL');
+      return;
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+function answers(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection(socketPath);
+    // the server greets first: a socket that accepts but stays silent is no server yet
+    socket.setTimeout(1000, () => settle(false));
+    socket.once('data', () => settle(true));
+    socket.once('error', () => settle(false));
+    socket.once('close', () => settle(false));
+    function settle(up: boolean): void {
+      socket.destroy();
+      resolve(up);
+    }
+  });
+}
+
+/** A socket path must fit 107 bytes: it stands under the run directory, named by a hash of the data directory. */
+function chooseSocketPath(home: string): string {
+  const uid = process.getuid?.() ?? 0;
+  const directory = path.join(process.env.XDG_RUNTIME_DIR ?? '/tmp', `confere-${uid}`);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const owner = statSync(directory);
+  if (owner.uid !== uid || (owner.mode & 0o077) !== 0) {
+    throw new Error(`${directory} must belong to ${os.userInfo().username} alone (mode 0700): move it away`);
+  }
+  const name = `${createHash('sha256').update(home).digest('hex').slice(0, 16)}.sock`;
+  const socketPath = path.join(directory, name);
+  if (Buffer.byteLength(socketPath) > SOCKET_PATH_BYTES_MAX) {
+    throw new Error(
+      `${socketPath} is longer than ${SOCKET_PATH_BYTES_MAX} bytes: set XDG_RUNTIME_DIR to a shorter one`,
+    );
+  }
+  return socketPath;
+}
+
+function describeFailure(home: string, code: number | string | undefined): string {
+  const tail = readFile(path.join(home, 'server.log')).trim().split('\n').slice(-5).join('\n');
+  const what = code === undefined ? `did not answer in ${START_TIMEOUT_MS / 1000} s` : `ended (${code})`;
+  return `the embedded database ${what}; the end of ${path.join(home, 'server.log')}:\n${tail}`;
+}
+
+function pidFile(home: string): string {
+  return path.join(home, 'server.pid');
+}
+
+function readFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** As root the server asks to be told so. */
+function asUser(): string[] {
+  return process.getuid?.() === 0 ? ['--user=root'] : [];
+}

@@ -1,0 +1,84 @@
+/**
+ * The provider's wall clock. A `wall` is `YYYY-MM-DD HH:mm:ss` of its time zone; sorted as text it is sorted in
+ * time (but for the hour that summer time repeats).
+ */
+export type WallClock = {
+  /** wall of an instant in milliseconds */
+  wallOf(instantMs: number): string;
+  /** instant in milliseconds of a wall */
+  instantOf(wall: string): number;
+};
+
+const QUARTER_MS = 900_000;
+const DAY_MS = 86_400_000;
+
+/** The clock of an IANA time zone. Throws RangeError for a zone that does not exist. */
+export function wallClockOf(timeZone: string): WallClock {
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', ...FIELDS });
+  // An Intl call costs microseconds and history asks millions of times; no zone changes within a quarter of an hour.
+  const offsets = new Map<number, number>();
+  const offsetAt = (instantMs: number): number => {
+    const quarter = Math.floor(instantMs / QUARTER_MS);
+    let offset = offsets.get(quarter);
+    if (offset === undefined) {
+      offset = readAsUtc(format, quarter * QUARTER_MS) - quarter * QUARTER_MS;
+      if (offsets.size > 50_000) offsets.clear();
+      offsets.set(quarter, offset);
+    }
+    return offset;
+  };
+  return {
+    wallOf: (instantMs) => textOf(instantMs + offsetAt(instantMs)),
+    instantOf(wall) {
+      const asUtc = utcOf(wall);
+      return asUtc - offsetAt(asUtc - offsetAt(asUtc));
+    },
+  };
+}
+
+/** The wall so many seconds after another, by the calendar alone (days have 24 hours). */
+export function wallAfter(wall: string, seconds: number): string {
+  return textOf(utcOf(wall) + seconds * 1_000);
+}
+
+/** The day so many days after another, `YYYY-MM-DD`. */
+export function dayAfter(day: string, days: number): string {
+  return textOf(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).slice(0, 10);
+}
+
+/** True for a day that the calendar has. */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false;
+  const ms = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
+}
+
+/** True for a wall that the calendar has. */
+export function isWall(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2} ([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/.test(text) && isDay(text.slice(0, 10));
+}
+
+const FIELDS = {
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+} as const;
+
+function readAsUtc(format: Intl.DateTimeFormat, instantMs: number): number {
+  const read: Record<string, number> = {};
+  for (const part of format.formatToParts(instantMs)) read[part.type] = Number(part.value);
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = read;
+  return Date.UTC(year, month - 1, day, hour, minute, second);
+}
+
+function utcOf(wall: string): number {
+  return Date.parse(`${wall.slice(0, 10)}T${wall.slice(11)}Z`);
+}
+
+function textOf(utcMs: number): string {
+  const iso = new Date(utcMs).toISOString();
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)}`;
+}

@@ -1,0 +1,15 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import { type ConnectionTarget, ensureDatabase } from '../../embedded/pool.ts';
+
+/** The run's real database server: connect with this, as root, on its socket. */
+export function testServer(): { socketPath: string; user: string } {
+  return { socketPath: inject('socketPath'), user: 'root' };
+}
+
+/** A database of one's own, empty. */
+export async function freshDatabase(): Promise<ConnectionTarget & { socketPath: string; database: string }> {
+  const database = `t_${randomBytes(6).toString('hex')}`;
+  await ensureDatabase(testServer(), database);
+  return { ...testServer(), database };
+}
