@@ -16,16 +16,17 @@ type Migration = { up: (db: Kysely<unknown>) => Promise<void> };
  * Runs the migrations of a folder (`0001-verb-noun.ts`, each exporting `up`) that have not run yet, in order, under a
  * lock. The lock is a row that runs out, not GET_LOCK, which Galera does not know. DDL is not transactional: each
  * migration is re-runnable, and is written down when it is done.
- * @returns the names of those that ran.
+ * @returns the names of those that ran, or with `dryRun` would run.
  */
 export async function migrate<DB>(
   db: Kysely<DB>,
-  options: { folder: string; log: (message: string) => void },
+  options: { folder: string; log: (message: string) => void; dryRun?: boolean },
 ): Promise<string[]> {
   const plain = db as unknown as Kysely<unknown>;
   await createTables(plain);
   const files = readdirSync(options.folder).filter((name) => /^\d{4}-[a-z0-9-]+\.ts$/.test(name));
-  if ((await listPending(plain, files)).length === 0) return [];
+  const waiting = await listPending(plain, files);
+  if (waiting.length === 0 || options.dryRun) return waiting;
   const holder = randomUUID();
   await takeRowLock(plain, holder);
   const renewal = setInterval(() => void renew(plain, holder).catch(() => undefined), LOCK_RENEW_MS);

@@ -1,0 +1,67 @@
+import { type Kysely, sql } from 'kysely';
+
+/** Who receives callbacks, and the outbox of what they are told. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql`CREATE TABLE IF NOT EXISTS merchants (
+    seq BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    id VARBINARY(40) NOT NULL,
+    name VARCHAR(200) NOT NULL,
+    url VARCHAR(2048) NOT NULL,
+    email VARCHAR(320) NULL,
+    state VARBINARY(16) NOT NULL DEFAULT 'enabled' COMMENT 'enabled, paused, disabled',
+    disabled_reason VARCHAR(500) NULL,
+    filter MEDIUMTEXT NOT NULL COMMENT 'JSON',
+    rate INT NULL COMMENT 'callbacks a second at most',
+    events_since DATETIME(3) NOT NULL,
+    created_at DATETIME(3) NOT NULL,
+    deleted_at DATETIME(3) NULL,
+    UNIQUE KEY merchants_id (id)
+  ) ENGINE=InnoDB`.execute(db);
+
+  await sql`CREATE TABLE IF NOT EXISTS merchant_secrets (
+    seq BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    merchant_seq BIGINT NOT NULL,
+    ciphertext BLOB NOT NULL,
+    created_at DATETIME(3) NOT NULL,
+    expires_at DATETIME(3) NULL,
+    KEY merchant_secrets_merchant (merchant_seq)
+  ) ENGINE=InnoDB`.execute(db);
+
+  // no payload: a callback is rendered from the ledger at each attempt, so personal data stands in one place only
+  await sql`CREATE TABLE IF NOT EXISTS callbacks (
+    seq BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    webhook_id VARBINARY(64) NOT NULL COMMENT 'the webhook-id header: derived, the same on every try',
+    merchant_seq BIGINT NOT NULL,
+    transaction_seq BIGINT NULL COMMENT 'NULL: a test',
+    event_seq BIGINT NULL,
+    sequence INT NOT NULL DEFAULT 0,
+    type VARBINARY(128) NOT NULL,
+    previous_status VARBINARY(64) NULL,
+    source VARBINARY(16) NOT NULL COMMENT 'webhook, reconciliation',
+    state VARBINARY(16) NOT NULL COMMENT 'pending, held, delivered, failed',
+    attempts INT NOT NULL DEFAULT 0,
+    first_failed_at DATETIME(3) NULL,
+    next_attempt_at DATETIME(3) NULL,
+    lease_holder VARBINARY(64) NULL,
+    lease_until DATETIME(3) NULL,
+    created_at DATETIME(3) NOT NULL,
+    delivered_at DATETIME(3) NULL,
+    UNIQUE KEY callbacks_webhook_id (webhook_id),
+    KEY callbacks_due (merchant_seq, state, next_attempt_at),
+    KEY callbacks_state (state, next_attempt_at),
+    KEY callbacks_order (transaction_seq, merchant_seq, sequence)
+  ) ENGINE=InnoDB`.execute(db);
+
+  await sql`CREATE TABLE IF NOT EXISTS callback_attempts (
+    seq BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    callback_seq BIGINT NOT NULL,
+    number INT NOT NULL,
+    started_at DATETIME(3) NOT NULL,
+    duration_ms INT NOT NULL,
+    response_status INT NULL,
+    error_class VARBINARY(32) NULL,
+    response_body BLOB NULL COMMENT 'its first 4 KiB',
+    request_headers TEXT NOT NULL COMMENT 'JSON, without signatures',
+    KEY callback_attempts_callback (callback_seq, number)
+  ) ENGINE=InnoDB`.execute(db);
+}

@@ -1,0 +1,153 @@
+import { CronTime } from 'cron';
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+import { createCalendar } from './domain/calendar.ts';
+
+const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const UNIT_BYTES = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
+const DURATION_MS_MAX = 100 * 365 * 86_400_000;
+
+/** `10s`, `5m`, `24h`, `7d` → milliseconds. */
+export const durationText = z.string().transform((text, context): number => {
+  const ms = parseDuration(text);
+  if (ms === undefined) return fault(context, 'must be a duration: 10s, 5m, 24h or 7d');
+  return ms;
+});
+
+/** `5s,5m,30m` → milliseconds each. */
+export const durationList = z.string().transform((text, context): number[] => {
+  const parts = text.split(',').map((part) => parseDuration(part.trim()));
+  if (parts.some((ms) => ms === undefined)) return fault(context, 'must be durations with commas: 5s,5m,30m');
+  return parts.filter((ms) => ms !== undefined);
+});
+
+/** `1GiB`, `500MiB` → bytes. */
+export const sizeText = z.string().transform((text, context): number => {
+  const match = /^(\d{1,9})(B|KiB|MiB|GiB)$/.exec(text);
+  if (!match) return fault(context, 'must be a size: 500MiB or 1GiB');
+  return Number(match[1]) * UNIT_BYTES[match[2] as keyof typeof UNIT_BYTES];
+});
+
+/** `60/m` → requests a minute; `off`. */
+export const rateText = z.string().transform((text, context): number | 'off' => {
+  if (text === 'off') return 'off';
+  const match = /^([1-9]\d{0,6})\/m$/.exec(text);
+  return match ? Number(match[1]) : fault(context, 'must be off, or requests a minute: 60/m');
+});
+
+export function intText(min: number, max: number) {
+  return z.string().transform((text, context): number => {
+    const value = Number(text);
+    const fits = /^\d{1,9}$/.test(text) && value >= min && value <= max;
+    return fits ? value : fault(context, `must be a whole number from ${min} to ${max}`);
+  });
+}
+
+export const booleanText = z.enum(['true', 'false'], 'must be true or false').transform((text) => text === 'true');
+
+export const httpUrl = z.string().refine(isHttpUrl, 'must be an http or https address without user or password');
+
+export const instantText = z.iso
+  .datetime({ offset: true, error: 'must be an instant of ISO 8601 with an offset: 2026-11-21T08:00:00-03:00' })
+  .transform((text) => new Date(text));
+
+export const timeZone = z.string().refine((zone) => {
+  try {
+    createCalendar(zone);
+    return true;
+  } catch {
+    return false;
+  }
+}, 'must be a time zone of the IANA list, such as America/Sao_Paulo');
+
+export const cronText = z.string().refine((text) => {
+  if (text === 'off') return true;
+  try {
+    new CronTime(text);
+    return true;
+  } catch {
+    return false;
+  }
+}, 'must be a cron expression, or off');
+
+const SCHEMES = ['none', 'bearer', 'path', 'basic', 'hmac', 'standard'] as const;
+export type WebhookScheme = (typeof SCHEMES)[number];
+
+export const webhookAuth = z.string().transform((text, context): WebhookScheme[] => {
+  const parts = text.split(',').map((part) => part.trim());
+  const known = parts.filter((part): part is WebhookScheme => (SCHEMES as readonly string[]).includes(part));
+  if (known.length !== parts.length) return fault(context, `must be a list of ${SCHEMES.join(', ')}`);
+  return known;
+});
+
+export type WebhookHmac = { digest: 'sha1' | 'sha256' | 'sha512'; encoding: 'hex' | 'base64' };
+
+export const webhookHmac = z.string().transform((text, context): WebhookHmac => {
+  const match = /^(sha1|sha256|sha512):(hex|base64)$/.exec(text);
+  if (!match) return fault(context, 'must be sha1, sha256 or sha512, a colon, hex or base64: sha256:hex');
+  return { digest: match[1] as WebhookHmac['digest'], encoding: match[2] as WebhookHmac['encoding'] };
+});
+
+/** `cashin.paid,cashout.denied` */
+export const owedChanges = z.string().transform((text, context): string[] => {
+  const parts = text.split(',').map((part) => part.trim());
+  const fits = parts.every((part) => /^(cashin|cashout)\.[a-z_]+$/.test(part));
+  return fits ? parts : fault(context, 'must be a list such as cashin.paid,cashout.denied');
+});
+
+export const cidrList = z.string().transform((text, context): string[] => {
+  const parts = text.split(',').map((part) => part.trim());
+  return parts.every(isCidr) ? parts : fault(context, 'must be a list of CIDR blocks: 203.0.113.0/24,2001:db8::/32');
+});
+
+/** A hop count, or a CIDR list; `true` would trust any header of any stranger and is refused. */
+export const trustProxy = z.string().transform((text, context): number | string[] => {
+  if (/^\d{1,2}$/.test(text)) return Number(text);
+  const parts = text.split(',').map((part) => part.trim());
+  return parts.every(isCidr) ? parts : fault(context, 'must be a hop count or a list of CIDR blocks (true is refused)');
+});
+
+export const secretKey = z.string().transform((text, context): Buffer => {
+  const key = Buffer.from(text, 'base64');
+  const exact = key.length === 32 && key.toString('base64') === text;
+  return exact ? key : fault(context, 'must be base64 of 32 bytes (openssl rand -base64 32)');
+});
+
+export const emailList = z.string().transform((text, context): string[] => {
+  const parts = text.split(',').map((part) => part.trim());
+  return parts.every((part) => /^[^@\s]+@[^@\s]+$/.test(part)) ? parts : fault(context, 'must be e-mail addresses');
+});
+
+/** Each one set is a channel of alerts. */
+export const channels = {
+  ALERTMANAGER_URL: httpUrl.optional(),
+  SLACK_WEBHOOK_URL: httpUrl.optional(),
+  PAGERDUTY_ROUTING_KEY: z.string().min(1).optional(),
+  SMTP_URL: z
+    .string()
+    .regex(/^smtps?:\/\//, 'must be smtp://… or smtps://…')
+    .optional(),
+  ALERT_EMAIL_FROM: z.string().min(3).optional(),
+};
+
+function parseDuration(text: string): number | undefined {
+  const match = /^(\d{1,9})([smhd])$/.exec(text);
+  if (!match) return undefined;
+  const ms = Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS];
+  return ms <= DURATION_MS_MAX ? ms : undefined;
+}
+
+function isHttpUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const url = new URL(text);
+  return (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '' && url.password === '';
+}
+
+function isCidr(text: string): boolean {
+  return ipaddr.isValidCIDR(text) || ipaddr.isValid(text);
+}
+
+function fault(context: { issues: unknown[]; value: unknown }, message: string): never {
+  context.issues.push({ code: 'custom', message, input: context.value });
+  return z.NEVER;
+}

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Kysely } from 'kysely';
+import { migrate } from '../embedded/migrate.ts';
+import { type ConnectionTarget, ensureDatabase, openDatabase } from '../embedded/pool.ts';
+import { joinServer } from '../embedded/server.ts';
+import type { Config } from './config.ts';
+import { type Clock, openClock } from './database/clock.ts';
+import { type Bell, createBell } from './database/poll.ts';
+import { createVault, type Keys, openKeys, settle, type Vault } from './database/settings.ts';
+import type { Database } from './database/tables.ts';
+import { parseDatabaseUrl } from './database/url.ts';
+import { type Calendar, createCalendar } from './domain/calendar.ts';
+import { ConfereError } from './domain/errors.ts';
+import type { Log } from './log.ts';
+
+const EMBEDDED_DATABASE = 'confere';
+const POOL_CONNECTIONS = 20;
+const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
+
+/** What every operation is handed: opened once at the start of a process, disposed once at its end. */
+export type Context = {
+  config: Config;
+  db: Kysely<Database>;
+  log: Log;
+  clock: Clock;
+  calendar: Calendar;
+  vault: Vault;
+  keys: Keys;
+  /** Changes before this instant are backfill: no webhook was ever owed for them. */
+  webhooksSince: Date;
+  /** Who this process is, in leases. */
+  holder: string;
+  /** Rung after a commit that gives a loop of this process something to do. */
+  bells: { inbox: Bell; callbacks: Bell; alerts: Bell; runs: Bell };
+  signal: AbortSignal;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/**
+ * Joins or connects to the database, brings its tables up to date (with DATABASE_URL only when `migrates`) and opens
+ * the rest.
+ * @throws ConfereError when tables are behind, or SECRET_KEY is another one than the database was set up with.
+ */
+export async function openContext(
+  config: Config,
+  options: { log: Log; signal: AbortSignal; migrates: boolean },
+): Promise<Context> {
+  await using stack = new AsyncDisposableStack();
+  const target = await findDatabase(config, options.log, stack);
+  const { db } = stack.use(openDatabase<Database>({ ...target, connectionLimit: POOL_CONNECTIONS }));
+  const mayMigrate = options.migrates || config.DATABASE_URL === undefined;
+  await bringUpToDate(db, mayMigrate, options.log);
+  const secretKey = config.SECRET_KEY ?? readOrMakeSecretKey(config.DATA_DIR);
+  const vault = createVault(secretKey);
+  const keys = await openKeys(db, vault, secretKey);
+  const clock = await openClock(db);
+  const since = await settle(db, 'webhooks_since', () => Buffer.from(clock.now().toISOString()));
+  const zone = await settle(db, 'provider_time_zone', () => Buffer.from(config.PROVIDER_TIME_ZONE));
+  if (zone.toString() !== config.PROVIDER_TIME_ZONE) await refuseZoneChange(db, zone.toString(), config);
+  const owned = stack.move();
+  return {
+    config,
+    db,
+    log: options.log,
+    clock,
+    calendar: createCalendar(config.PROVIDER_TIME_ZONE),
+    vault,
+    keys,
+    webhooksSince: config.WEBHOOKS_SINCE ?? new Date(since.toString()),
+    holder: `${process.pid}.${randomBytes(6).toString('hex')}`,
+    bells: { inbox: createBell(), callbacks: createBell(), alerts: createBell(), runs: createBell() },
+    signal: options.signal,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function findDatabase(config: Config, log: Log, stack: AsyncDisposableStack): Promise<ConnectionTarget> {
+  if (config.DATABASE_URL) return parseDatabaseUrl(config.DATABASE_URL);
+  const server = stack.use(await joinServer({ dataDir: config.DATA_DIR, log: (message) => log.info(message) }));
+  const target = { socketPath: server.socketPath, user: 'root' };
+  await ensureDatabase(target, EMBEDDED_DATABASE);
+  return { ...target, database: EMBEDDED_DATABASE };
+}
+
+async function bringUpToDate(db: Kysely<Database>, mayMigrate: boolean, log: Log): Promise<void> {
+  if (mayMigrate) {
+    await migrate(db, { folder: MIGRATIONS, log: (message) => log.info(message) });
+    return;
+  }
+  // asked with the pool's first connection, so this is also where a wrong DATABASE_URL shows
+  const pending = await migrate(db, { folder: MIGRATIONS, log: () => undefined, dryRun: true });
+  if (pending.length > 0) {
+    throw new ConfereError('unavailable', `the database is ${pending.length} migrations behind: run confere migrate`);
+  }
+}
+
+/** Made on the first start: written whole under another name, then linked, so that two processes end with one key. */
+function readOrMakeSecretKey(dataDir: string): Buffer {
+  const file = path.join(dataDir, 'secret.key');
+  mkdirSync(dataDir, { recursive: true });
+  const draft = `${file}.${process.pid}`;
+  try {
+    return Buffer.from(readFileSync(file, 'utf8').trim(), 'base64');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return Buffer.from(readFileSync(file, 'utf8').trim(), 'base64');
+}
+
+/** The journal is dated by the provider's wall clock: another zone would move entries to other days. */
+async function refuseZoneChange(db: Kysely<Database>, stored: string, config: Config): Promise<void> {
+  const entry = await db.selectFrom('entries').select('seq').limit(1).executeTakeFirst();
+  if (entry) {
+    throw new ConfereError(
+      'config_invalid',
+      `PROVIDER_TIME_ZONE is ${config.PROVIDER_TIME_ZONE}, but this ledger was kept in ${stored}: set it back`,
+    );
+  }
+  const value = Buffer.from(config.PROVIDER_TIME_ZONE);
+  await db.updateTable('settings').set({ value }).where('name', '=', 'provider_time_zone').execute();
+}

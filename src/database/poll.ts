@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError, type Log } from '../log.ts';
+
+const FAILURE_PAUSE_MS = 1_000;
+const FAILURE_PAUSE_MAX_MS = 15_000;
+
+/** Tells a loop of the same process that there is something to do, so that it need not wait for its next look. */
+export type Bell = { ring(): void; wait(ms: number, signal: AbortSignal): Promise<void> };
+
+export function createBell(): Bell {
+  let rung = false;
+  let wake: (() => void) | undefined;
+  return {
+    ring() {
+      rung = true;
+      wake?.();
+    },
+    async wait(ms, signal) {
+      if (!rung && !signal.aborted) {
+        const woken = new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        const timer = new AbortController();
+        const stop = (): void => timer.abort();
+        signal.addEventListener('abort', stop, { once: true });
+        await Promise.race([woken, sleep(ms, undefined, { signal: timer.signal }).catch(() => undefined)]);
+        signal.removeEventListener('abort', stop);
+        timer.abort();
+      }
+      rung = false;
+      wake = undefined;
+    },
+  };
+}
+
+/**
+ * Calls `work` until the signal. `work` returns whether there may be more at once; else the loop waits for its bell or
+ * `idleMs`. A failure is logged and tried again after a pause that grows: a loop never ends by itself.
+ */
+export async function poll(options: {
+  name: string;
+  work: () => Promise<boolean>;
+  bell: Bell;
+  idleMs: number;
+  log: Log;
+  signal: AbortSignal;
+}): Promise<void> {
+  let failures = 0;
+  while (!options.signal.aborted) {
+    try {
+      const more = await options.work();
+      failures = 0;
+      if (!more) await options.bell.wait(options.idleMs, options.signal);
+    } catch (error) {
+      failures++;
+      options.log.error({ error: describeError(error), loop: options.name, failures }, 'a loop failed; it goes on');
+      const pause = Math.min(FAILURE_PAUSE_MAX_MS, FAILURE_PAUSE_MS * 2 ** Math.min(failures - 1, 4));
+      await sleep(pause, undefined, { signal: options.signal }).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,414 @@
+import type { ColumnType, Generated } from 'kysely';
+
+/**
+ * The tables of `migrations/`, one type each. BIGINT columns named `…_cents` are bigint, DATETIME are Dates in UTC,
+ * `…_wall` and DATE are text of the provider's calendar, VARBINARY is text compared byte for byte.
+ */
+export type Database = {
+  settings: SettingsTable;
+  tokens: TokensTable;
+  sessions: SessionsTable;
+  audit: AuditTable;
+  job_ticks: JobTicksTable;
+  merchants: MerchantsTable;
+  merchant_secrets: MerchantSecretsTable;
+  callbacks: CallbacksTable;
+  callback_attempts: CallbackAttemptsTable;
+  webhooks: WebhooksTable;
+  webhook_repeats: WebhookRepeatsTable;
+  webhook_items: WebhookItemsTable;
+  transactions: TransactionsTable;
+  parties: PartiesTable;
+  events: EventsTable;
+  accounts: AccountsTable;
+  entries: EntriesTable;
+  postings: PostingsTable;
+  openings: OpeningsTable;
+  refused_rows: RefusedRowsTable;
+  owed_webhooks: OwedWebhooksTable;
+  mismatches: MismatchesTable;
+  mismatch_changes: MismatchChangesTable;
+  alerts: AlertsTable;
+  alert_sends: AlertSendsTable;
+  runs: RunsTable;
+  run_windows: RunWindowsTable;
+  run_pages: RunPagesTable;
+  reports: ReportsTable;
+};
+
+type Optional<T> = ColumnType<T | null, T | null | undefined, T | null>;
+
+type SettingsTable = {
+  name: string;
+  value: Buffer;
+};
+
+type TokensTable = {
+  seq: Generated<number>;
+  id: string;
+  name: string;
+  role: string;
+  token_hash: Buffer;
+  created_at: Date;
+  revoked_at: Optional<Date>;
+};
+
+type SessionsTable = {
+  session_hash: Buffer;
+  token_seq: Optional<number>;
+  created_at: Date;
+  expires_at: Date;
+};
+
+type AuditTable = {
+  seq: Generated<number>;
+  at: Date;
+  actor: string;
+  action: string;
+  target: string;
+  detail: Optional<string>;
+};
+
+type JobTicksTable = {
+  job: string;
+  due_at: Date;
+  holder: string;
+  lease_until: Date;
+  tries: Generated<number>;
+  finished_at: Optional<Date>;
+  error: Optional<string>;
+};
+
+type MerchantsTable = {
+  seq: Generated<number>;
+  id: string;
+  name: string;
+  url: string;
+  email: Optional<string>;
+  state: Generated<string>;
+  disabled_reason: Optional<string>;
+  filter: string;
+  rate: Optional<number>;
+  events_since: Date;
+  created_at: Date;
+  deleted_at: Optional<Date>;
+};
+
+type MerchantSecretsTable = {
+  seq: Generated<number>;
+  merchant_seq: number;
+  ciphertext: Buffer;
+  created_at: Date;
+  expires_at: Optional<Date>;
+};
+
+type CallbacksTable = {
+  seq: Generated<number>;
+  webhook_id: string;
+  merchant_seq: number;
+  transaction_seq: Optional<number>;
+  event_seq: Optional<number>;
+  sequence: Generated<number>;
+  type: string;
+  previous_status: Optional<string>;
+  source: string;
+  state: string;
+  attempts: Generated<number>;
+  first_failed_at: Optional<Date>;
+  next_attempt_at: Optional<Date>;
+  lease_holder: Optional<string>;
+  lease_until: Optional<Date>;
+  created_at: Date;
+  delivered_at: Optional<Date>;
+};
+
+type CallbackAttemptsTable = {
+  seq: Generated<number>;
+  callback_seq: number;
+  number: number;
+  started_at: Date;
+  duration_ms: number;
+  response_status: Optional<number>;
+  error_class: Optional<string>;
+  response_body: Optional<Buffer>;
+  request_headers: string;
+};
+
+type WebhooksTable = {
+  seq: Generated<number>;
+  hash: Buffer;
+  body: Buffer;
+  received_at: Date;
+  source_address: string;
+  headers: string;
+  state: string;
+  reason: Optional<string>;
+  items: Generated<number>;
+  repeats: Generated<number>;
+};
+
+type WebhookRepeatsTable = {
+  seq: Generated<number>;
+  webhook_seq: number;
+  received_at: Date;
+  source_address: string;
+};
+
+type WebhookItemsTable = {
+  seq: Generated<number>;
+  webhook_seq: number;
+  position: number;
+  received_at: Date;
+  transaction_id: Optional<string>;
+  reference: Optional<string>;
+  extra_hash: Optional<Buffer>;
+  claimed_status: Optional<string>;
+  claimed_amount_cents: Optional<bigint>;
+  resolved_id: Optional<string>;
+  state: string;
+  reason: Optional<string>;
+  looks: Generated<number>;
+  looked_at: Optional<Date>;
+  next_look_at: Optional<Date>;
+  contradicted: Generated<number>;
+  lease_holder: Optional<string>;
+  lease_until: Optional<Date>;
+};
+
+type TransactionsTable = {
+  seq: Generated<number>;
+  id: string;
+  operation: string;
+  status: string;
+  status_wall: string;
+  sequence: number;
+  event_count: number;
+  amount_cents: bigint;
+  commission_cents: Optional<bigint>;
+  reference: Optional<string>;
+  extra: Optional<string>;
+  extra_hash: Optional<Buffer>;
+  platform: Optional<string>;
+  e2e_id: Optional<string>;
+  created_wall: string;
+  digest: Buffer;
+  asked_at: Date;
+  first_seen_at: Date;
+};
+
+type PartiesTable = {
+  transaction_seq: number;
+  name: Optional<string>;
+  email: Optional<string>;
+  phone: Optional<string>;
+  document: Optional<string>;
+  pix_key: Optional<string>;
+  description: Optional<string>;
+};
+
+type EventsTable = {
+  seq: Generated<number>;
+  transaction_seq: number;
+  status: string;
+  at_wall: string;
+  occurrence: number;
+  position: number;
+  sequence: number;
+  inferred: number;
+  seen_at: Date;
+  source_kind: string;
+  source_webhook_seq: Optional<number>;
+  source_run_seq: Optional<number>;
+  source_page: Optional<number>;
+};
+
+type AccountsTable = {
+  seq: Generated<number>;
+  name: string;
+};
+
+type EntriesTable = {
+  seq: Generated<number>;
+  kind: string;
+  transaction_seq: Optional<number>;
+  event_seq: Optional<number>;
+  reverses_seq: Optional<number>;
+  platform: string;
+  at_wall: string;
+  recorded_at: Date;
+  source_kind: string;
+  source_webhook_seq: Optional<number>;
+  source_run_seq: Optional<number>;
+  source_page: Optional<number>;
+};
+
+type PostingsTable = {
+  entry_seq: number;
+  position: number;
+  account_seq: number;
+  at_wall: string;
+  amount_cents: bigint;
+};
+
+type OpeningsTable = {
+  seq: Generated<number>;
+  id: string;
+  platform: string;
+  day: string;
+  balance_cents: bigint;
+  entry_seq: number;
+  in_force: Optional<number>;
+  created_at: Date;
+  actor: string;
+};
+
+type RefusedRowsTable = {
+  seq: Generated<number>;
+  transaction_id: Optional<string>;
+  raw: Buffer;
+  hash: Buffer;
+  reason: string;
+  run_seq: Optional<number>;
+  page: Optional<number>;
+  seen_at: Date;
+};
+
+type OwedWebhooksTable = {
+  event_seq: number;
+  transaction_seq: number;
+  event_at: Date;
+  due_at: Date;
+  run_seq: Optional<number>;
+  settled_at: Optional<Date>;
+  announced_at: Optional<Date>;
+};
+
+type MismatchesTable = {
+  seq: Generated<number>;
+  id: string;
+  kind: string;
+  severity: string;
+  state: string;
+  scope: string;
+  open_scope: Optional<string>;
+  transaction_seq: Optional<number>;
+  transaction_id: Optional<string>;
+  reference: Optional<string>;
+  amount_cents: Optional<bigint>;
+  expected: Optional<string>;
+  actual: Optional<string>;
+  run_seq: Optional<number>;
+  webhook_seq: Optional<number>;
+  opened_at: Date;
+  acknowledged_at: Optional<Date>;
+  resolved_at: Optional<Date>;
+  resolution: Optional<string>;
+  note: Optional<string>;
+  reopened: Generated<number>;
+  baseline: Generated<number>;
+};
+
+type MismatchChangesTable = {
+  seq: Generated<number>;
+  mismatch_seq: number;
+  at: Date;
+  state: string;
+  resolution: Optional<string>;
+  note: Optional<string>;
+  actor: string;
+};
+
+type AlertsTable = {
+  seq: Generated<number>;
+  id: string;
+  name: string;
+  severity: string;
+  scope: string;
+  firing_scope: Optional<string>;
+  summary: string;
+  mismatch_id: Optional<string>;
+  transaction_id: Optional<string>;
+  raised_at: Date;
+  ended_at: Optional<Date>;
+};
+
+type AlertSendsTable = {
+  alert_seq: number;
+  channel: string;
+  attempts: Generated<number>;
+  next_attempt_at: Optional<Date>;
+  sent_at: Optional<Date>;
+  end_sent_at: Optional<Date>;
+  error: Optional<string>;
+  lease_until: Optional<Date>;
+};
+
+type RunsTable = {
+  seq: Generated<number>;
+  id: string;
+  trigger: string;
+  state: string;
+  from_day: string;
+  to_day: string;
+  platform: Optional<string>;
+  pages: Generated<number>;
+  passes: Generated<number>;
+  total: Optional<number>;
+  seen: Generated<number>;
+  applied: Generated<number>;
+  mismatches: Generated<number>;
+  created_at: Date;
+  created_by: string;
+  started_at: Optional<Date>;
+  finished_at: Optional<Date>;
+  error: Optional<string>;
+  lease_holder: Optional<string>;
+  lease_until: Optional<Date>;
+};
+
+type RunWindowsTable = {
+  seq: Generated<number>;
+  run_seq: number;
+  from_day: string;
+  to_day: string;
+  platform: Optional<string>;
+  state: string;
+  pages: Generated<number>;
+  passes: Generated<number>;
+  total: Optional<number>;
+  seen: Generated<number>;
+  applied: Generated<number>;
+  asked_at: Optional<Date>;
+  error: Optional<string>;
+};
+
+type RunPagesTable = {
+  seq: Generated<number>;
+  run_seq: number;
+  window_seq: number;
+  pass: number;
+  page: number;
+  total: number;
+  row_count: number;
+  body_hash: Buffer;
+  ids_digest: Buffer;
+  asked_at: Date;
+};
+
+type ReportsTable = {
+  seq: Generated<number>;
+  day: string;
+  revision: number;
+  state: string;
+  made_at: Date;
+  proven: number;
+  proven_run_seq: Optional<number>;
+  digest: Buffer;
+  sha256: Buffer;
+  cut_entry_seq: number;
+  cut_event_seq: number;
+  cut_mismatch_change_seq: number;
+  locale: string;
+  full_documents: number;
+  version: string;
+};

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Kysely, Transaction } from 'kysely';
+import type { Database } from './tables.ts';
+
+const ATTEMPTS_MAX = 8;
+const BACKOFF_BASE_MS = 5;
+const BACKOFF_MAX_MS = 400;
+
+/** Deadlock, lock wait time-out, MariaDB's changed row, Galera's node that is not ready, a connection that went away. */
+const RETRIED_ERRNOS = new Set([1213, 1205, 1020, 1047]);
+const RETRIED_CODES = new Set(['PROTOCOL_CONNECTION_LOST', 'ECONNRESET', 'EPIPE', 'ER_SERVER_SHUTDOWN']);
+const DUPLICATE_ERRNO = 1062;
+
+/**
+ * Runs `work` in one transaction, and again as a whole when the database asks for it. A connection that is lost during
+ * COMMIT leaves the outcome unknown, and is run again too: so `work` must find what an earlier try may have written.
+ * @param options.retryDuplicates also run again on a duplicate key: another writer was quicker, and now is visible.
+ */
+export async function transact<T>(
+  db: Kysely<Database>,
+  work: (trx: Transaction<Database>) => Promise<T>,
+  options: { retryDuplicates?: boolean } = {},
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await db.transaction().execute(work);
+    } catch (error) {
+      const again = isTransient(error) || (options.retryDuplicates === true && isDuplicate(error));
+      if (!again || attempt >= ATTEMPTS_MAX) throw error;
+      const ceiling = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** attempt);
+      await sleep(ceiling / 2 + (Math.random() * ceiling) / 2);
+    }
+  }
+}
+
+export function isTransient(error: unknown): boolean {
+  const { errno, code } = (error ?? {}) as { errno?: number; code?: string };
+  return RETRIED_ERRNOS.has(errno ?? 0) || RETRIED_CODES.has(code ?? '');
+}
+
+export function isDuplicate(error: unknown): boolean {
+  return (error as { errno?: number } | undefined)?.errno === DUPLICATE_ERRNO;
+}

@@ -1,0 +1,91 @@
+import { Temporal } from 'temporal-polyfill';
+
+/**
+ * The provider's wall clock is text, `YYYY-MM-DD HH:mm:ss`, kept as given; a day is `YYYY-MM-DD` of the same calendar;
+ * an instant is a Date. Wall clock and instant meet only here, through the provider's time zone.
+ */
+export type Wall = string;
+export type Day = string;
+
+export type Calendar = {
+  zone: string;
+  /** The instant of a wall clock; in the hour that a zone repeats, the earlier one. */
+  toInstant(wall: Wall): Date;
+  toWall(instant: Date): Wall;
+  dayOf(instant: Date): Day;
+  /** The first instant of a day. */
+  startOf(day: Day): Date;
+  /** ISO 8601 with the zone's offset at that wall clock: `2026-11-21T08:00:00-03:00`. */
+  toIso(wall: Wall): string;
+};
+
+const CACHE_HOURS_MAX = 50_000;
+
+/** @throws RangeError when the runtime does not know the zone. */
+export function createCalendar(zone: string): Calendar {
+  // throws for an unknown zone
+  Temporal.Now.zonedDateTimeISO(zone);
+  const offsets = new Map<string, number>();
+
+  // a zone's offset does not change within an hour of its wall clock: one look-up serves all payments of that hour
+  function offsetMs(wall: Wall): number {
+    const hour = wall.slice(0, 13);
+    const known = offsets.get(hour);
+    if (known !== undefined) return known;
+    const start = Temporal.PlainDateTime.from(`${hour.replace(' ', 'T')}:00:00`);
+    const offset = start.toZonedDateTime(zone, { disambiguation: 'compatible' }).offsetNanoseconds / 1e6;
+    if (offsets.size >= CACHE_HOURS_MAX) offsets.clear();
+    offsets.set(hour, offset);
+    return offset;
+  }
+
+  function asIfUtc(wall: Wall): number {
+    return Date.parse(`${wall.replace(' ', 'T')}Z`);
+  }
+
+  function toWall(instant: Date): Wall {
+    const local = Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(zone);
+    return local.toPlainDateTime().toString({ smallestUnit: 'second', roundingMode: 'floor' }).replace('T', ' ');
+  }
+
+  return {
+    zone,
+    toInstant: (wall) => new Date(asIfUtc(wall) - offsetMs(wall)),
+    toWall,
+    dayOf: (instant) => toWall(instant).slice(0, 10),
+    startOf: (day) => new Date(Temporal.PlainDate.from(day).toZonedDateTime(zone).epochMilliseconds),
+    toIso: (wall) => `${wall.replace(' ', 'T')}${formatOffset(offsetMs(wall))}`,
+  };
+}
+
+const WALL = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Whether a text is a real moment of a wall clock, to the second. */
+export function isWall(text: string): boolean {
+  if (!WALL.test(text)) return false;
+  const at = Date.parse(`${text.replace(' ', 'T')}Z`);
+  return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 19).replace('T', ' ') === text;
+}
+
+/** Whether a text is a real day. */
+export function isDay(text: string): boolean {
+  return DAY.test(text) && isWall(`${text} 00:00:00`);
+}
+
+export function addDays(day: Day, days: number): Day {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
+}
+
+/** The days of a range, both ends included; empty when `to` is before `from`. */
+export function listDays(from: Day, to: Day): Day[] {
+  const days: Day[] = [];
+  for (let day = from; day <= to; day = addDays(day, 1)) days.push(day);
+  return days;
+}
+
+function formatOffset(ms: number): string {
+  const minutes = Math.round(Math.abs(ms) / 60_000);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${ms < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+}

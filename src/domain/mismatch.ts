@@ -1,0 +1,46 @@
+/** The kinds of mismatch and their severities; `null` where it depends (stuck: critical for a cashout). */
+export const MISMATCH_SEVERITY = {
+  webhook_lost: 'medium',
+  webhook_contradiction: 'critical',
+  status_differs: 'critical',
+  illegal_transition: 'high',
+  amount_differs: 'critical',
+  commission_differs: 'medium',
+  reference_differs: 'high',
+  duplicate_reference: 'critical',
+  missing_at_provider: 'critical',
+  list_omission: 'medium',
+  list_unstable: 'high',
+  stuck: 'medium',
+  row_refused: 'high',
+  unknown_status: 'high',
+  webhook_quarantined: 'high',
+  e2e_date_differs: 'medium',
+  closed_day_changed: 'high',
+  balance_differs: 'critical',
+  books_broken: 'critical',
+} as const;
+
+export type MismatchKind = keyof typeof MISMATCH_SEVERITY;
+export type Severity = 'medium' | 'high' | 'critical';
+export const MISMATCH_STATES = ['open', 'acknowledged', 'resolved'] as const;
+export type MismatchState = (typeof MISMATCH_STATES)[number];
+
+/** A difference that was found, before it has a life. Personal fields and extra stand in it only as hashes. */
+export type FoundMismatch = {
+  kind: MismatchKind;
+  severity?: Severity;
+  /** What it is unique by among open ones: a transaction's id, a day, a webhook's id … */
+  scope: string;
+  transactionSeq?: number;
+  transactionId?: string;
+  reference?: string | null;
+  amountCents?: bigint;
+  expected?: unknown;
+  actual?: unknown;
+  runSeq?: number;
+  webhookSeq?: number;
+  baseline?: boolean;
+  /** Set when it is over as soon as it is told. */
+  resolution?: string;
+};

@@ -1,0 +1,86 @@
+import type { Calendar, Wall } from './calendar.ts';
+import { formatAmount } from './money.ts';
+import type { Operation, Status } from './statuses.ts';
+
+/** A transaction as the ledger holds it, with its personal fields. */
+export type LedgerTransaction = {
+  id: string;
+  operation: Operation;
+  status: Status;
+  statusWall: Wall;
+  sequence: number;
+  amountCents: bigint;
+  commissionCents: bigint | null;
+  reference: string | null;
+  extra: string | null;
+  platform: string | null;
+  e2eId: string | null;
+  createdWall: Wall;
+  name: string | null;
+  email: string | null;
+  phone: string | null;
+  document: string | null;
+  pixKey: string | null;
+  description: string | null;
+};
+
+/** A transaction of our API and callbacks: amounts are decimal strings, instants ISO 8601 with the zone's offset. */
+export type PresentedTransaction = ReturnType<typeof presentTransaction>;
+
+export function presentTransaction(transaction: LedgerTransaction, calendar: Calendar) {
+  const { operation, amountCents, commissionCents } = transaction;
+  const commission = commissionCents ?? 0n;
+  return {
+    id: transaction.id,
+    operation,
+    status: transaction.status,
+    amount: formatAmount(amountCents),
+    commission: commissionCents === null ? null : formatAmount(commissionCents),
+    // what the merchant's balance moves by: a cashin brings less, a cashout costs more
+    net: formatAmount(operation === 'cashin' ? amountCents - commission : amountCents + commission),
+    currency: 'BRL' as const,
+    reference: transaction.reference,
+    extra: transaction.extra,
+    platform: transaction.platform,
+    e2e_id: transaction.e2eId,
+    pix_key: transaction.pixKey,
+    name: transaction.name,
+    email: transaction.email,
+    phone: transaction.phone,
+    document: transaction.document,
+    description: transaction.description,
+    created_at: calendar.toIso(transaction.createdWall),
+    status_at: calendar.toIso(transaction.statusWall),
+    sequence: transaction.sequence,
+  };
+}
+
+/** The same for who may not see personal data. */
+export function maskTransaction<T extends PresentedTransaction>(transaction: T): T {
+  return {
+    ...transaction,
+    pix_key: maskText(transaction.pix_key),
+    name: transaction.name && transaction.name.split(/\s+/).map(maskWord).join(' '),
+    email: transaction.email && transaction.email.replace(/^(.)[^@]*/, '$1***'),
+    phone: maskText(transaction.phone),
+    document: maskDocument(transaction.document),
+  };
+}
+
+/** `***.456.789-**` for a CPF; for a CNPJ, letters and all, the middle eight of its fourteen. */
+export function maskDocument(document: string | null): string | null {
+  if (!document) return document;
+  const plain = document.replace(/[^0-9A-Za-z]/g, '');
+  if (plain.length === 11) return `***.${plain.slice(3, 6)}.${plain.slice(6, 9)}-**`;
+  if (plain.length === 14) return `**.${plain.slice(2, 5)}.${plain.slice(5, 8)}/${plain.slice(8, 12)}-**`;
+  return maskText(document);
+}
+
+function maskText(text: string | null): string | null {
+  if (!text) return text;
+  return text.length <= 4 ? '*'.repeat(text.length) : `${'*'.repeat(text.length - 4)}${text.slice(-4)}`;
+}
+
+function maskWord(word: string): string {
+  return `${[...word][0] ?? ''}***`;
+}

@@ -1,0 +1,31 @@
+export const OPERATIONS = ['cashin', 'cashout'] as const;
+export type Operation = (typeof OPERATIONS)[number];
+
+export const STATUSES = [
+  'pending',
+  'in_process',
+  'in_analysis',
+  'paid',
+  'denied',
+  'canceled',
+  'expired',
+  'refund',
+] as const;
+export type KnownStatus = (typeof STATUSES)[number];
+/** A status as the provider gave it: one of the eight, or another, kept verbatim. */
+export type Status = string;
+
+const FINAL: readonly string[] = ['paid', 'denied', 'canceled', 'expired', 'refund'];
+
+export function isKnownStatus(status: Status): status is KnownStatus {
+  return (STATUSES as readonly string[]).includes(status);
+}
+
+export function isFinal(status: Status): boolean {
+  return FINAL.includes(status);
+}
+
+/** A history may leave a final status only from paid to refund. */
+export function isIllegalTransition(from: Status, to: Status): boolean {
+  return isFinal(from) && from !== to && !(from === 'paid' && to === 'refund');
+}
