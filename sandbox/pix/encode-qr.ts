@@ -37,7 +37,8 @@ function segmentOf(layout: QrLayout, data: Uint8Array): Uint8Array {
   const out = new Uint8Array(layout.dataCodewords);
   let bit = 0;
   const put = (value: number, width: number): void => {
-    for (let i = width - 1; i >= 0; i--, bit++) out[bit >> 3] = (out[bit >> 3] ?? 0) | (((value >> i) & 1) << (7 - (bit & 7)));
+    for (let i = width - 1; i >= 0; i--, bit++)
+      out[bit >> 3] = (out[bit >> 3] ?? 0) | (((value >> i) & 1) << (7 - (bit & 7)));
   };
   put(0b0100, 4);
   put(data.length, layout.countBits);

@@ -46,7 +46,12 @@ function layOut(version: number): QrLayout {
     set(6, i, i % 2 === 0);
     set(i, 6, i % 2 === 0);
   }
-  for (const [row, column] of [[3, 3], [3, size - 4], [size - 4, 3]] as const) drawSquare(set, row, column, 4, 2);
+  for (const [row, column] of [
+    [3, 3],
+    [3, size - 4],
+    [size - 4, 3],
+  ] as const)
+    drawSquare(set, row, column, 4, 2);
   for (const [row, column] of alignments(version, size)) drawSquare(set, row, column, 2, 1);
   drawFormat(set, size);
   if (version >= 7) drawVersion(set, size, version);

@@ -1,0 +1,54 @@
+import type { Sandbox } from '../../context.ts';
+import { parseCents } from '../../domain/money.ts';
+import { lockTransaction, readTransaction } from '../../store/read-transactions.ts';
+import type { DatabaseTransaction, KnownTransaction } from '../../store/tables.ts';
+import { transact } from '../../store/transact.ts';
+import { Refusal } from '../answer-error.ts';
+import { showTransaction } from '../show-transaction.ts';
+import { adminChangeSchema, readAs } from './admin-schemas.ts';
+
+/**
+ * Changes facts of a transaction, what is shown instead of them (`shown`: merged field by field, `{"$missing": true}`
+ * leaves a field out, null shows the facts again), and whether the list and the show have it.
+ */
+export async function changeTransaction(
+  sandbox: Sandbox,
+  id: string,
+  body: unknown,
+): Promise<{ transaction: unknown[] }> {
+  const wish = readAs(adminChangeSchema, body);
+  await transact(sandbox.db, async (trx) => {
+    const transaction = await lockTransaction(trx, id);
+    if (transaction === undefined) throw new Refusal(404, 404, 'Transaction not found.');
+    await change(trx, transaction, wish);
+  });
+  const changed = await readTransaction(sandbox.db, id);
+  if (changed === undefined) throw new Refusal(404, 404, 'Transaction not found.');
+  const context = { settings: sandbox.settings, switches: sandbox.switches.current };
+  return { transaction: [showTransaction(changed, 'show', context)] };
+}
+
+async function change(
+  trx: DatabaseTransaction,
+  transaction: KnownTransaction,
+  wish: ReturnType<typeof adminChangeSchema.parse>,
+): Promise<void> {
+  const { amount, commission, shown, listed, visible, ...facts } = wish;
+  const set = {
+    ...facts,
+    ...(amount === undefined ? {} : { amount_cents: parseCents(amount) ?? 0n }),
+    ...(commission === undefined ? {} : { commission_cents: parseCents(commission) ?? 0n }),
+    ...(shown === undefined ? {} : { shown: mergeShown(transaction.shown, shown) }),
+    ...(listed === undefined ? {} : { listed: listed ? 1 : 0 }),
+    ...(visible === undefined ? {} : { visible: visible ? 1 : 0 }),
+  };
+  const given = Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined));
+  if (Object.keys(given).length === 0) return;
+  await trx.updateTable('transactions').set(given).where('seq', '=', transaction.seq).execute();
+}
+
+function mergeShown(before: string | null, patch: Record<string, unknown> | null): string | null {
+  if (patch === null) return null;
+  const known: Record<string, unknown> = before === null ? {} : JSON.parse(before);
+  return JSON.stringify({ ...known, ...patch });
+}

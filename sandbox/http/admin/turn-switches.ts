@@ -1,0 +1,41 @@
+import type { Sandbox } from '../../context.ts';
+import { readScenario, SCENARIOS } from '../../faults/read-scenario.ts';
+import { type Switches, switchesSchema } from '../../faults/switches.ts';
+import { Refusal } from '../answer-error.ts';
+import type { AppParts } from '../build-app.ts';
+import { readAs } from './admin-schemas.ts';
+
+/** All switches as said, the others at their defaults. */
+export function replaceSwitches(sandbox: Sandbox, parts: AppParts, wish: unknown): Switches {
+  return turn(sandbox, parts, readAs(switchesSchema, wish ?? {}));
+}
+
+/** The switches named, the others as they are. Lists are replaced whole. */
+export function turnSwitches(sandbox: Sandbox, parts: AppParts, wish: unknown): Switches {
+  return turn(sandbox, parts, readAs(switchesSchema, merge(sandbox.switches.current, wish ?? {})));
+}
+
+/** The switches of a scenario that ships. Throws Refusal 404 for another name. */
+export function turnScenario(sandbox: Sandbox, parts: AppParts, name: string): Switches {
+  const known = SCENARIOS.find((scenario) => scenario === name);
+  if (known === undefined)
+    throw new Refusal(404, 404, `There is no scenario "${name}". Known: ${SCENARIOS.join(', ')}.`);
+  return turn(sandbox, parts, readScenario(known));
+}
+
+function turn(sandbox: Sandbox, { tallies }: AppParts, switches: Switches): Switches {
+  if (JSON.stringify(switches.faults) !== JSON.stringify(sandbox.switches.current.faults)) tallies.clear();
+  sandbox.switches.current = switches;
+  return switches;
+}
+
+function merge(before: unknown, wish: unknown): unknown {
+  if (!isObject(before) || !isObject(wish)) return wish;
+  const merged: Record<string, unknown> = { ...before };
+  for (const [name, value] of Object.entries(wish)) merged[name] = merge(before[name], value);
+  return merged;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

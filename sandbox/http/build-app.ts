@@ -1,0 +1,65 @@
+import express, { type Express, type RequestHandler } from 'express';
+import type { Sandbox } from '../context.ts';
+import type { FaultTallies } from '../faults/choose-fault.ts';
+import type { Hurry } from '../webhooks/run-webhooks.ts';
+import { adminRouter } from './admin/admin-router.ts';
+import { answerCreate } from './answer-create.ts';
+import { errorHandler, Refusal } from './answer-error.ts';
+import { answerList } from './answer-list.ts';
+import { answerShow } from './answer-show.ts';
+import { applyFaults, type Route } from './apply-faults.ts';
+import { checkoutRouter } from './checkout/checkout-router.ts';
+import { driftList } from './drift-list.ts';
+import { requireJson, requireKey } from './guard-requests.ts';
+
+const BODY_BYTES_MAX = 256 * 1024;
+const ADMIN_BODY_BYTES_MAX = 64 * 1024 * 1024;
+
+export type AppParts = { hurry: Hurry; tallies: FaultTallies };
+
+/** All that the sandbox serves: the provider's interface, the payer's checkout, the admin's routes. */
+export function buildApp(sandbox: Sandbox, parts: AppParts): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', 'simple');
+  app.get('/healthz', (_request, response) => void response.json({ ok: true }));
+  app.use('/sandbox', rawBody(ADMIN_BODY_BYTES_MAX), adminRouter(sandbox, parts));
+  app.use('/checkout', checkoutRouter(sandbox));
+  serveProvider(app, sandbox, parts.tallies);
+  app.use(() => {
+    throw new Refusal(404, 404, 'Not found.');
+  });
+  app.use(errorHandler(sandbox.log));
+  return app;
+}
+
+function serveProvider(app: Express, sandbox: Sandbox, tallies: FaultTallies): void {
+  const guards = (route: Route): RequestHandler[] => [
+    requireKey(sandbox),
+    requireJson(sandbox),
+    applyFaults(sandbox, tallies, route),
+  ];
+  const list: RequestHandler = (request, response) => answerList(sandbox, request, response);
+  const body = rawBody(BODY_BYTES_MAX);
+  app.get('/api/v1/transactions', ...guards('list'), driftList(sandbox), list);
+  app.get('/v1/transactions', onlyWhereServed(sandbox), ...guards('list'), driftList(sandbox), list);
+  app.get('/api/v1/transaction/:id', ...guards('show'), (request, response) => answerShow(sandbox, request, response));
+  for (const operation of ['cashin', 'cashout'] as const) {
+    app.post(`/api/v1/transaction/pix/${operation}`, ...guards(operation), body, (request, response) =>
+      answerCreate(sandbox, operation, request, response),
+    );
+  }
+  // Unknown addresses under the interface do not tell strangers what exists.
+  app.use('/api', requireKey(sandbox));
+}
+
+function onlyWhereServed(sandbox: Sandbox): RequestHandler {
+  return (_request, _response, next) =>
+    next(sandbox.switches.current.list.without_api === 'served' ? undefined : 'route');
+}
+
+/** Any body as bytes, whatever its type says: what is wrong with it is for us to tell. */
+function rawBody(limitBytes: number): RequestHandler {
+  return express.raw({ type: () => true, limit: limitBytes, inflate: false });
+}

@@ -1,0 +1,86 @@
+import type { z } from 'zod';
+import { parseCents } from '../domain/money.ts';
+import type { Operation } from '../domain/statuses.ts';
+import type { Switches } from '../faults/switches.ts';
+import { bareDocument, isCnpj, isCpf } from '../pix/check-document.ts';
+import { isKeyOf } from '../pix/check-key.ts';
+import type { Charge } from '../traffic/make-charge.ts';
+import { CODES, type FieldErrors, Refusal, refuseFields } from './answer-error.ts';
+import { type CashinRequest, type CashoutRequest, cashinSchema, cashoutSchema } from './creation-schema.ts';
+
+const AMOUNT_CENTS_MAX = 99_999_999_999n;
+
+/**
+ * What a create asks for, checked: first the form of every field (all faults at once, by name), then what the
+ * provider's business refuses, with its number. Throws Refusal 422.
+ */
+export function checkCharge(operation: Operation, body: unknown, { creation }: Switches): Charge {
+  if (operation === 'cashin') return chargeOf('cashin', checkForm(cashinSchema, body), creation);
+  const asked = checkForm(cashoutSchema, body);
+  return { ...chargeOf('cashout', asked, creation), pixKey: checkKey(asked, creation) };
+}
+
+function chargeOf(operation: Operation, asked: CashinRequest, creation: Switches['creation']): Charge {
+  const amountCents = checkAmount(asked.amount, creation);
+  checkPlatform(asked.platform, creation);
+  checkDocument(asked.document, creation);
+  const { name, email, phone, document, description, platform, reference, extra } = asked;
+  const optional = { reference: reference || null, extra: extra ?? null, pixKey: null };
+  return { operation, amountCents, name, email, phone, document, description, platform, ...optional };
+}
+
+function checkForm<S extends z.ZodType>(schema: S, body: unknown): z.infer<S> {
+  const result = schema.safeParse(body);
+  if (result.success) return result.data;
+  const given = typeof body === 'object' && body !== null ? body : {};
+  const errors: FieldErrors = {};
+  for (const { path, message } of result.error.issues) {
+    const field = String(path[0] ?? 'body');
+    const missing = !(field in given) || Reflect.get(given, field) === null;
+    const complaint = `The ${field} field ${missing ? 'is required' : message}.`;
+    errors[field] = [...new Set([...(errors[field] ?? []), complaint])];
+  }
+  throw refuseFields(errors, 'key_type' in errors && Object.keys(errors).length === 1 ? CODES.badKeyType : 422);
+}
+
+function checkAmount(text: string, creation: Switches['creation']): bigint {
+  const cents = parseCents(text);
+  if (cents === null)
+    throw refuseFields({ amount: ['The amount field must be a positive number with at most two decimals.'] });
+  if (cents > AMOUNT_CENTS_MAX) throw refuseFields({ amount: ['The amount field is too large.'] });
+  if (cents < BigInt(creation.minimum_cents)) {
+    const message = 'The amount is below the minimum.';
+    throw new Refusal(422, CODES.belowMinimum, message, { amount: [message] });
+  }
+  return cents;
+}
+
+function checkPlatform(platform: string, { platforms }: Switches['creation']): void {
+  if (platforms.length === 0 || platforms.includes(platform)) return;
+  throw new Refusal(422, CODES.badPlatform, 'Unknown platform.', { platform: ['Unknown platform.'] });
+}
+
+function checkDocument(document: string, { documents, blocked_documents }: Switches['creation']): void {
+  if (documents === 'checked' && !isCpf(document) && !isCnpj(document)) {
+    const message = 'The document is not a valid CPF or CNPJ.';
+    throw new Refusal(422, CODES.badDocument, message, { document: [message] });
+  }
+  if (blocked_documents.includes(bareDocument(document))) {
+    throw new Refusal(422, CODES.documentBlocked, 'The document is blocked.', {
+      document: ['The document is blocked.'],
+    });
+  }
+}
+
+function checkKey({ pix_key, key_type, document }: CashoutRequest, creation: Switches['creation']): string {
+  if (creation.keys === 'checked' && !isKeyOf(key_type, pix_key)) {
+    const message = `The pix_key is not a valid key of type ${key_type}.`;
+    throw new Refusal(422, CODES.badKey, message, { pix_key: [message] });
+  }
+  const isDocument = key_type === 'CPF' || key_type === 'CNPJ';
+  if (creation.key_of_document && isDocument && bareDocument(pix_key) !== bareDocument(document)) {
+    const message = 'The pix_key does not belong to the document.';
+    throw new Refusal(422, CODES.keyOfAnother, message, { pix_key: [message] });
+  }
+  return pix_key;
+}

@@ -1,0 +1,46 @@
+import type { Sandbox, Settings } from './context.ts';
+import { randomOf } from './domain/random.ts';
+import { wallClockOf } from './domain/wall-clock.ts';
+import type { Switches } from './faults/switches.ts';
+import type { Database } from './store/tables.ts';
+
+/** The context of a sandbox over an open, migrated database. */
+export async function openSandbox(parts: {
+  db: Database;
+  settings: Settings;
+  switches: Switches;
+  timeZone: string;
+  log: (message: string) => void;
+  signal: AbortSignal;
+}): Promise<Sandbox> {
+  const { db, settings, log, signal } = parts;
+  const [lastWebhook, lastTransaction] = await Promise.all([
+    db
+      .selectFrom('webhooks')
+      .select((eb) => eb.fn.max('id').as('id'))
+      .executeTakeFirst(),
+    db
+      .selectFrom('transactions')
+      .select((eb) => eb.fn.max('seq').as('seq'))
+      .executeTakeFirst(),
+  ]);
+  // Each notification has at least one row, so the highest key is never below the last number given.
+  let notification = Number(lastWebhook?.id ?? 0);
+  // On an empty database a seed tells the whole run; on another the stream must not give ids that were given.
+  const seen = Number(lastTransaction?.seq ?? 0);
+  const seeded = randomOf(settings.seed);
+  const live = seen === 0 ? seeded.fork('live') : seeded.fork(`live/${seen}`);
+  const nothing = (): void => undefined;
+  return {
+    db,
+    settings,
+    switches: { current: parts.switches },
+    clock: wallClockOf(parts.timeZone),
+    now: () => Date.now(),
+    random: { ...live, fork: (name) => (name.startsWith('history/') ? seeded.fork(name) : live.fork(name)) },
+    nextNotification: () => ++notification,
+    log,
+    signal,
+    wake: { lives: nothing, webhooks: nothing },
+  };
+}

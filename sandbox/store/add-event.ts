@@ -1,0 +1,23 @@
+import type { DatabaseTransaction, KnownTransaction } from './tables.ts';
+
+/** One more event at the end of a locked transaction's history; its status is the transaction's from now on. */
+export async function addEvent(
+  trx: DatabaseTransaction,
+  transaction: KnownTransaction,
+  event: { status: string; atWall: string; e2eId?: string },
+): Promise<KnownTransaction> {
+  const { status, atWall } = event;
+  const e2e_id = event.e2eId ?? transaction.e2e_id;
+  const position = transaction.events.length + 1;
+  await trx
+    .insertInto('events')
+    .values({ transaction_seq: transaction.seq, position, status, at_wall: atWall })
+    .execute();
+  await trx
+    .updateTable('transactions')
+    .set({ status, updated_wall: atWall, e2e_id })
+    .where('seq', '=', transaction.seq)
+    .execute();
+  const events = [{ date_created: atWall, status }, ...transaction.events];
+  return { ...transaction, status, updated_wall: atWall, e2e_id, events };
+}

@@ -1,0 +1,37 @@
+import type { Database, DatabaseTransaction, Event, KnownTransaction, TransactionRow } from './tables.ts';
+
+/** The transaction of an id with its events, newest first; undefined where there is none. */
+export async function readTransaction(db: Database, id: string): Promise<KnownTransaction | undefined> {
+  const row = await db.selectFrom('transactions').selectAll().where('id', '=', id).executeTakeFirst();
+  return row === undefined ? undefined : (await withEvents(db, [row]))[0];
+}
+
+/** The same, its row locked until the database transaction ends. */
+export async function lockTransaction(trx: DatabaseTransaction, id: string): Promise<KnownTransaction | undefined> {
+  const row = await trx.selectFrom('transactions').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+  return row === undefined ? undefined : (await withEvents(trx, [row]))[0];
+}
+
+/** Rows in the order given, each with its events, newest first. */
+export async function withEvents(db: Database, rows: readonly TransactionRow[]): Promise<KnownTransaction[]> {
+  if (rows.length === 0) return [];
+  const found = await db
+    .selectFrom('events')
+    .select(['transaction_seq', 'status', 'at_wall'])
+    .where(
+      'transaction_seq',
+      'in',
+      rows.map((row) => row.seq),
+    )
+    .orderBy('transaction_seq')
+    .orderBy('position', 'desc')
+    .execute();
+  const bySeq = new Map<number, Event[]>();
+  for (const { transaction_seq, status, at_wall } of found) {
+    const events = bySeq.get(transaction_seq);
+    const event = { date_created: at_wall, status };
+    if (events === undefined) bySeq.set(transaction_seq, [event]);
+    else events.push(event);
+  }
+  return rows.map((row) => ({ ...row, events: bySeq.get(row.seq) ?? [] }));
+}

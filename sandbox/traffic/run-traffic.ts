@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sandbox } from '../context.ts';
+import { createTransaction } from '../lives/create-transaction.ts';
+import { makeCharge } from './make-charge.ts';
+
+const IDLE_MS = 250;
+const IN_FLIGHT_MAX = 32;
+
+/** Creates transactions as clients would, so many a second as the switches say, until the sandbox ends. */
+export async function runTraffic(sandbox: Sandbox): Promise<void> {
+  const random = sandbox.random.fork('traffic');
+  const inFlight = new Set<Promise<void>>();
+  while (!sandbox.signal.aborted) {
+    const { traffic } = sandbox.switches.current;
+    // Arrivals of a crowd are exponential: now two at once, now none for a while.
+    const waitMs = traffic.per_second > 0 ? (-Math.log(1 - random.next()) * 1_000) / traffic.per_second : IDLE_MS;
+    await sleep(Math.min(waitMs, 60_000), undefined, { signal: sandbox.signal }).catch(() => undefined);
+    if (traffic.per_second === 0 || sandbox.signal.aborted) continue;
+    const operation = random.chance(traffic.cashouts) ? 'cashout' : 'cashin';
+    const creation = createOne(sandbox, () =>
+      createTransaction(sandbox, makeCharge(random, operation, traffic.platforms), true),
+    );
+    inFlight.add(creation);
+    void creation.finally(() => inFlight.delete(creation));
+    if (inFlight.size >= IN_FLIGHT_MAX) await Promise.race(inFlight);
+  }
+  await Promise.all(inFlight);
+}
+
+async function createOne(sandbox: Sandbox, create: () => Promise<unknown>): Promise<void> {
+  try {
+    await create();
+    sandbox.wake.lives();
+  } catch (error) {
+    sandbox.log(`traffic: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

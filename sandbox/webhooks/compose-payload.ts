@@ -1,0 +1,61 @@
+import { formatCents } from '../domain/money.ts';
+import type { Switches } from '../faults/switches.ts';
+import type { KnownTransaction } from '../store/tables.ts';
+
+/** What is told of one change: the status and time are the event's, the rest the transaction's. */
+export type Change = { status: string; atWall: string };
+
+/**
+ * The body of a webhook, JSON. `notificationId` is the notification's own, never the transaction's. The flat shape
+ * is what public clients of the live service read; the others are for clients that must be ready for anything.
+ */
+export function composePayload(
+  transaction: KnownTransaction,
+  change: Change,
+  notificationId: number,
+  shape: Switches['webhooks']['shape'],
+): string {
+  if (shape === 'flat') return JSON.stringify(flat(transaction, change, notificationId));
+  const body = nested(transaction, change);
+  switch (shape) {
+    case 'transaction_array':
+      return JSON.stringify({ transaction: [body] });
+    case 'transaction_object':
+      return JSON.stringify({ transaction: body });
+    case 'transactions':
+      return JSON.stringify({ transactions: [body] });
+    case 'data':
+      return JSON.stringify({ data: body });
+  }
+}
+
+function flat(transaction: KnownTransaction, { status, atWall }: Change, id: number): Record<string, unknown> {
+  return {
+    id,
+    transaction_id: transaction.id,
+    transaction_amount: formatCents(transaction.amount_cents),
+    transaction_e2e_id: transaction.e2e_id,
+    transaction_operation: transaction.operation === 'cashin' ? 'in' : 'out',
+    transaction_reference: transaction.reference ?? '',
+    extra: transaction.extra ?? '',
+    date_created: atWall,
+    status,
+    path: `/api/v1/transaction/${transaction.id}`,
+  };
+}
+
+function nested(transaction: KnownTransaction, { status }: Change): Record<string, unknown> {
+  return {
+    id: transaction.id,
+    operation: transaction.operation,
+    status,
+    amount: formatCents(transaction.amount_cents),
+    commission: formatCents(transaction.commission_cents),
+    date_created: transaction.created_wall,
+    platform: transaction.platform,
+    reference: transaction.reference ?? '',
+    extra: transaction.extra ?? '',
+    e2e_id: transaction.e2e_id,
+    events: transaction.events,
+  };
+}

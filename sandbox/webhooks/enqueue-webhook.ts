@@ -1,0 +1,57 @@
+import type { Sandbox } from '../context.ts';
+import type { DatabaseTransaction, Fate, KnownTransaction, NewWebhookRow } from '../store/tables.ts';
+import { type Change, composePayload } from './compose-payload.ts';
+import type { Destiny } from './decide-fate.ts';
+
+/** So long after the first a repeat follows. */
+const REPEAT_AFTER_MS = 300;
+
+/**
+ * Stores the webhook of a change, in the database transaction that made the change, with all that befalls it: a lost
+ * one is kept but never sent, a repeated one is two rows of the same bytes, a forgery claims a status that is not so.
+ */
+export async function enqueueWebhook(
+  sandbox: Sandbox,
+  trx: DatabaseTransaction,
+  transaction: KnownTransaction,
+  change: Change,
+  destiny: Destiny,
+): Promise<void> {
+  const dueMs = sandbox.now() + destiny.delayMs;
+  const rows = rowsOf(sandbox, transaction, change, destiny.fate, dueMs);
+  if (destiny.forged) rows.push(forgeryOf(sandbox, transaction, dueMs));
+  await trx.insertInto('webhooks').values(rows).execute();
+}
+
+/** The rows of one webhook: two where it is repeated. */
+export function rowsOf(
+  sandbox: Sandbox,
+  transaction: KnownTransaction,
+  change: Change,
+  fate: Fate,
+  dueMs: number,
+): NewWebhookRow[] {
+  const { shape } = sandbox.switches.current.webhooks;
+  const first = {
+    transaction_id: transaction.id,
+    status: change.status,
+    fate,
+    state: fate === 'lost' ? ('lost' as const) : ('due' as const),
+    body: composePayload(transaction, change, sandbox.nextNotification(), shape),
+    authorised: 1,
+    created_at: new Date(sandbox.now()),
+    due_at: new Date(dueMs),
+  };
+  if (fate !== 'repeated') return [first];
+  return [first, { ...first, fate: 'repeat', due_at: new Date(dueMs + REPEAT_AFTER_MS) }];
+}
+
+/** A third party's webhook about a transaction: well formed, and not true. It claims a status that never was. */
+export function forgeryOf(sandbox: Sandbox, transaction: KnownTransaction, dueMs: number): NewWebhookRow {
+  const were = new Set(transaction.events.map(({ status }) => status));
+  const claim = ['paid', 'refund', 'canceled', 'denied'].find((status) => !were.has(status)) ?? 'expired';
+  const atWall = sandbox.clock.wallOf(sandbox.now());
+  const [row] = rowsOf(sandbox, transaction, { status: claim, atWall }, 'forged', dueMs);
+  if (row === undefined) throw new Error('a webhook is at least one row');
+  return { ...row, authorised: sandbox.switches.current.webhooks.forge_with === 'token' ? 1 : 0 };
+}
