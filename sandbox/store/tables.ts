@@ -50,7 +50,7 @@ export const FATES = ['sent', 'lost', 'repeated', 'repeat', 'late', 'reordered',
 /** `repeated` is the first of two, `repeat` the second */
 export type Fate = (typeof FATES)[number];
 
-export type HistoryDaysTable = { day: string; seed: string; transactions: number };
+export type HistoryDaysTable = { day: string; seed: string; transactions: number; finished: number };
 
 export type Tables = {
   transactions: TransactionsTable;

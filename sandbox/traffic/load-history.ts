@@ -3,6 +3,7 @@ import { dayAfter } from '../domain/wall-clock.ts';
 import { draftTransaction } from '../lives/draft-transaction.ts';
 import { planLife } from '../lives/plan-life.ts';
 import { insertTransactions, type NewTransaction } from '../store/insert-transactions.ts';
+import type { Database, HistoryDaysTable } from '../store/tables.ts';
 import { transact } from '../store/transact.ts';
 import { drawSecond } from './draw-second.ts';
 import { makeCharge } from './make-charge.ts';
@@ -22,23 +23,31 @@ export async function loadHistory(
   const today = sandbox.clock.wallOf(sandbox.now()).slice(0, 10);
   let total = 0;
   for (let back = days; back >= 0; back--) {
-    const day = dayAfter(today, -back);
-    const known = sandbox.db.selectFrom('history_days').select('day').where('day', '=', day);
-    if ((await known.executeTakeFirst()) !== undefined) continue;
-    total += await loadDay(sandbox, day, perDay);
+    total += await loadDay(sandbox, dayAfter(today, -back), perDay);
     progress(days - back + 1, days + 1);
   }
   return total;
 }
 
+/** The rows of a day and how far it has come are committed together: a killed load is taken up where it was. */
 async function loadDay(sandbox: Sandbox, day: string, perDay: number): Promise<number> {
+  const known = await sandbox.db.selectFrom('history_days').selectAll().where('day', '=', day).executeTakeFirst();
+  if (known?.finished === 1) return 0;
   const made = makeDay(sandbox, day, perDay);
-  for (let at = 0; at < made.length; at += ROWS_PER_COMMIT_MAX) {
-    await transact(sandbox.db, (trx) => insertTransactions(trx, made.slice(at, at + ROWS_PER_COMMIT_MAX)));
+  const from = known?.transactions ?? 0;
+  for (let at = from; at < made.length; at += ROWS_PER_COMMIT_MAX) {
+    const batch = made.slice(at, at + ROWS_PER_COMMIT_MAX);
+    await transact(sandbox.db, async (trx) => {
+      await insertTransactions(trx, batch);
+      await recordDay(trx, { day, seed: sandbox.settings.seed, transactions: at + batch.length, finished: 0 });
+    });
   }
-  const row = { day, seed: sandbox.settings.seed, transactions: made.length };
-  await sandbox.db.insertInto('history_days').values(row).execute();
-  return made.length;
+  await recordDay(sandbox.db, { day, seed: sandbox.settings.seed, transactions: made.length, finished: 1 });
+  return Math.max(0, made.length - from);
+}
+
+async function recordDay(db: Database, row: HistoryDaysTable): Promise<void> {
+  await db.insertInto('history_days').values(row).onDuplicateKeyUpdate(row).execute();
 }
 
 /** A day's transactions in the order of their creation. */
