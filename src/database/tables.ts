@@ -89,7 +89,15 @@ type MerchantsTable = {
   disabled_reason: Optional<string>;
   filter: string;
   rate: Optional<number>;
+  rate_next_at: Optional<Date>;
   events_since: Date;
+  failures: Generated<number>;
+  failing_since: Optional<Date>;
+  breaker_opened_at: Optional<Date>;
+  probe_at: Optional<Date>;
+  warned_at: Optional<Date>;
+  last_position: Generated<number>;
+  pull_token_hash: Optional<Buffer>;
   created_at: Date;
   deleted_at: Optional<Date>;
 };
@@ -114,10 +122,12 @@ type CallbacksTable = {
   source: string;
   state: string;
   attempts: Generated<number>;
+  step: Generated<number>;
   first_failed_at: Optional<Date>;
   next_attempt_at: Optional<Date>;
   lease_holder: Optional<string>;
   lease_until: Optional<Date>;
+  position: Optional<number>;
   created_at: Date;
   delivered_at: Optional<Date>;
 };

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import type { Transaction } from 'kysely';
+import type { Database } from '../database/tables.ts';
+import type { Severity } from '../domain/mismatch.ts';
+
+export type RaisedAlert = {
+  /** A mismatch's kind, or what else happened. */
+  name: string;
+  severity: Severity;
+  /** What it is unique by while it fires. */
+  scope: string;
+  /** One sentence for a person: no name, document, key, e-mail, phone or free text. */
+  summary: string;
+  mismatchId?: string;
+  transactionId?: string | null;
+  /** Over as soon as it is told. */
+  ended?: boolean;
+};
+
+/**
+ * Writes alerts to the outbox, in the transaction that causes them; one that fires already is not raised again.
+ * @returns how many are new.
+ */
+export async function raiseAlerts(trx: Transaction<Database>, alerts: RaisedAlert[], now: Date): Promise<number> {
+  if (alerts.length === 0) return 0;
+  const scopes = alerts.map(firingScope);
+  const firing = await trx.selectFrom('alerts').select('firing_scope').where('firing_scope', 'in', scopes).execute();
+  const known = new Set(firing.map((row) => row.firing_scope));
+  const fresh = alerts.filter((alert) => !known.has(firingScope(alert)));
+  if (fresh.length === 0) return 0;
+  await trx
+    .insertInto('alerts')
+    .values(
+      fresh.map((alert) => ({
+        id: `al_${randomUUID().replaceAll('-', '')}`,
+        name: alert.name,
+        severity: alert.severity,
+        scope: alert.scope,
+        firing_scope: alert.ended ? null : firingScope(alert),
+        summary: alert.summary,
+        mismatch_id: alert.mismatchId ?? null,
+        transaction_id: alert.transactionId ?? null,
+        raised_at: now,
+        ended_at: alert.ended ? now : null,
+      })),
+    )
+    .execute();
+  return fresh.length;
+}
+
+/** Ends what fires under these names and scopes. */
+export async function endAlerts(
+  trx: Transaction<Database>,
+  ends: { name: string; scope: string }[],
+  now: Date,
+): Promise<void> {
+  if (ends.length === 0) return;
+  await trx
+    .updateTable('alerts')
+    .set({ ended_at: now, firing_scope: null })
+    .where('firing_scope', 'in', ends.map(firingScope))
+    .execute();
+}
+
+function firingScope(alert: { name: string; scope: string }): string {
+  return `${alert.name} ${alert.scope}`.slice(0, SCOPE_CHARS_MAX);
+}
+
+const SCOPE_CHARS_MAX = 200;

@@ -1,0 +1,50 @@
+/**
+ * Joins calls that come while one is under way: the next one takes all that wait, together. So one commit serves as
+ * many callers as came during the commit before it, and nobody waits for a timer.
+ */
+export function createCoalescer<Item, Result>(options: {
+  itemsMax: number;
+  bytesMax: number;
+  sizeOf: (item: Item) => number;
+  work: (items: Item[]) => Promise<Result[]>;
+  /** How many batches may be under way at once. */
+  inFlightMax: number;
+}): (item: Item) => Promise<Result> {
+  type Waiting = { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void };
+  const queue: Waiting[] = [];
+  let running = 0;
+
+  function takeBatch(): Waiting[] {
+    let bytes = 0;
+    let count = 0;
+    while (count < queue.length && count < options.itemsMax) {
+      const next = queue[count];
+      if (!next) break;
+      bytes += options.sizeOf(next.item);
+      if (count > 0 && bytes > options.bytesMax) break;
+      count++;
+    }
+    return queue.splice(0, count);
+  }
+
+  async function run(): Promise<void> {
+    running++;
+    while (queue.length > 0) {
+      const batch = takeBatch();
+      try {
+        const results = await options.work(batch.map((waiting) => waiting.item));
+        for (const [index, waiting] of batch.entries()) waiting.resolve(results[index] as Result);
+      } catch (error) {
+        for (const waiting of batch) waiting.reject(error);
+      }
+    }
+    running--;
+  }
+
+  return (item) =>
+    new Promise<Result>((resolve, reject) => {
+      queue.push({ item, resolve, reject });
+      // started in a microtask's turn, so that what arrived in the same tick of the event loop goes together
+      if (running < options.inFlightMax) setImmediate(() => void (running < options.inFlightMax && run()));
+    });
+}

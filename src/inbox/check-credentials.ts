@@ -1,0 +1,84 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { type Config, serves } from '../config.ts';
+
+export type Credentials = {
+  headers: Record<string, string | string[] | undefined>;
+  /** The last part of `/webhooks/pix/:token`; undefined on the bare route. */
+  pathToken: string | undefined;
+  body: Buffer;
+  now: Date;
+};
+
+type Check = (given: Credentials, secret: string, config: Config) => boolean;
+
+const CHECKS: Record<Exclude<Config['WEBHOOK_AUTH'][number], 'none'>, Check> = {
+  bearer: ({ headers }, secret) => equalTexts(afterScheme(headers.authorization, 'bearer'), secret),
+  path: ({ pathToken }, secret) => equalTexts(pathToken, secret),
+  basic: ({ headers }, secret) =>
+    equalTexts(afterScheme(headers.authorization, 'basic'), Buffer.from(secret).toString('base64')),
+  hmac: checkHmac,
+  standard: checkStandard,
+};
+
+/** Whether a webhook comes from who knows a secret, by any of the listed schemes, each tried with each secret. */
+export function checkCredentials(config: Config, given: Credentials): boolean {
+  if (config.WEBHOOK_AUTH.includes('none')) return true;
+  let accepted = false;
+  for (const scheme of config.WEBHOOK_AUTH) {
+    if (scheme === 'none') continue;
+    for (const secret of config.WEBHOOK_SECRETS) {
+      // every pair is tried, found or not: the time taken tells nothing of which one fits
+      if (serves(scheme, secret) && CHECKS[scheme](given, secret, config)) accepted = true;
+    }
+  }
+  return accepted;
+}
+
+function checkHmac(given: Credentials, secret: string, config: Config): boolean {
+  const { digest, encoding } = config.WEBHOOK_HMAC;
+  const header = one(given.headers[config.WEBHOOK_SIGNATURE_HEADER]);
+  if (header === undefined) return false;
+  const prefix = config.WEBHOOK_SIGNATURE_PREFIX;
+  const signature = prefix && header.startsWith(prefix) ? header.slice(prefix.length) : header;
+  const hmac = createHmac(digest, Buffer.from(secret));
+  if (config.WEBHOOK_TIMESTAMP_HEADER) {
+    const timestamp = one(given.headers[config.WEBHOOK_TIMESTAMP_HEADER]);
+    if (timestamp === undefined || !isFresh(timestamp, given.now, config.WEBHOOK_TOLERANCE)) return false;
+    hmac.update(`${timestamp}.`);
+  }
+  const wanted = hmac.update(given.body).digest(encoding);
+  return equalTexts(encoding === 'hex' ? signature.toLowerCase() : signature, wanted);
+}
+
+/** Seconds or milliseconds since 1970, or ISO 8601. */
+function isFresh(timestamp: string, now: Date, toleranceMs: number): boolean {
+  const number = /^\d{9,13}$/.test(timestamp) ? Number(timestamp) : undefined;
+  const at = number === undefined ? Date.parse(timestamp) : number > 1e11 ? number : number * 1000;
+  return Math.abs(now.getTime() - at) <= toleranceMs;
+}
+
+function checkStandard({ headers, body }: Credentials, secret: string): boolean {
+  try {
+    const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+    new Webhook(secret).verify(body, Object.fromEntries(names.map((name) => [name, one(headers[name]) ?? ''])));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function afterScheme(header: string | string[] | undefined, scheme: string): string | undefined {
+  const match = /^(\S+) +(.+)$/.exec(one(header) ?? '');
+  return match?.[1]?.toLowerCase() === scheme ? match[2]?.trim() : undefined;
+}
+
+function one(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}
+
+/** In a time that does not depend on where two texts differ, nor on how long they are. */
+function equalTexts(given: string | undefined, wanted: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given ?? ''), digest(wanted)) && given !== undefined;
+}

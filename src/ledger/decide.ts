@@ -1,0 +1,211 @@
+/**
+ * What one look at a transaction adds to what is known of it. Pure: no clock, no database.
+ *
+ * A history only grows: events are added, never taken away, and are told apart by status, time and how many equal ones
+ * stood before. Facts that must not change (amount, operation, reference, extra, platform) are the first that were
+ * applied; another value is a mismatch. What may be filled in later (commission, e2e id, the parties) is the newest
+ * look's. So any snapshots of a growing history, in any order and with any repeats, end in the same events.
+ */
+import { createHash } from 'node:crypto';
+import type { MismatchKind } from '../domain/mismatch.ts';
+import { formatAmount } from '../domain/money.ts';
+import type { ObservedTransaction } from '../domain/observation.ts';
+import { isIllegalTransition, isKnownStatus } from '../domain/statuses.ts';
+
+export type HeldEvent = {
+  /** The row's number; undefined for one that this decision adds. */
+  seq: number | undefined;
+  status: string;
+  atWall: string;
+  occurrence: number;
+  position: number;
+  sequence: number;
+  inferred: boolean;
+};
+
+export type HeldTransaction = Omit<ObservedTransaction, 'events' | 'eventsInferred' | 'status'> & {
+  /** In the order of history. */
+  events: HeldEvent[];
+  digest: Buffer;
+  askedAt: Date;
+};
+
+type Difference = { kind: MismatchKind; expected: unknown; actual: unknown };
+
+export type Decision = {
+  held: HeldTransaction;
+  /** Whether a fact or an event is new or another than before. */
+  changed: boolean;
+  added: HeldEvent[];
+  found: Difference[];
+  /** Kinds that this look shows to be over. */
+  over: MismatchKind[];
+};
+
+type Look = { transaction: ObservedTransaction; askedAt: Date; digest: Buffer };
+
+export function decide(before: HeldTransaction | undefined, look: Look): Decision {
+  const known = before?.events ?? [];
+  const added = findNewEvents(known, look.transaction);
+  const events = sortHistory([...known, ...added]);
+  const facts = before ? mergeFacts(before, look) : { ...withoutHistory(look.transaction), ...newest(look) };
+  const held: HeldTransaction = { ...facts, events };
+  const status = events.at(-1)?.status ?? look.transaction.status;
+  return {
+    held,
+    changed: !before || added.length > 0 || !sameFacts(before, held),
+    added: sortHistory(added),
+    found: [...(before ? compareFacts(before, look.transaction) : []), ...judgeHistory(events, status)],
+    over: isKnownStatus(status) ? ['unknown_status'] : [],
+  };
+}
+
+/** History's order: by time; events of one second as the provider ordered them. */
+export function sortHistory(events: HeldEvent[]): HeldEvent[] {
+  return events.toSorted(
+    (a, b) => compareText(a.atWall, b.atWall) || a.position - b.position || a.sequence - b.sequence,
+  );
+}
+
+function findNewEvents(known: HeldEvent[], transaction: ObservedTransaction): HeldEvent[] {
+  const keys = new Set(known.map(eventKey));
+  const inferred = known.filter((event) => event.inferred);
+  const counts = new Map<string, number>();
+  const added: HeldEvent[] = [];
+  for (const [position, event] of transaction.events.entries()) {
+    const name = `${event.status} ${event.atWall}`;
+    const occurrence = counts.get(name) ?? 0;
+    counts.set(name, occurrence + 1);
+    const candidate = { ...event, occurrence };
+    if (keys.has(eventKey(candidate))) continue;
+    // a status that came without a history, and the event that later told of it, are one and the same
+    if (transaction.eventsInferred && known.some((held) => held.status === event.status)) continue;
+    const guess = inferred.findIndex((held) => held.status === event.status);
+    if (guess >= 0) {
+      inferred.splice(guess, 1);
+      continue;
+    }
+    const sequence = known.length + added.length + 1;
+    added.push({ ...candidate, seq: undefined, position, sequence, inferred: transaction.eventsInferred });
+  }
+  return added;
+}
+
+function mergeFacts(before: HeldTransaction, look: Look): Omit<HeldTransaction, 'events'> {
+  const seen = look.transaction;
+  const newer = look.askedAt >= before.askedAt;
+  const paid = before.events.some((event) => event.status === 'paid');
+  const latest = <T>(held: T | null, shown: T | null): T | null => (newer ? (shown ?? held) : (held ?? shown));
+  return {
+    id: before.id,
+    operation: before.operation,
+    amountCents: before.amountCents,
+    createdWall: before.createdWall,
+    reference: before.reference ?? seen.reference,
+    extra: before.extra ?? seen.extra,
+    platform: before.platform ?? seen.platform,
+    // once paid, the first commission known is the one in the books
+    commissionCents: paid
+      ? (before.commissionCents ?? seen.commissionCents)
+      : latest(before.commissionCents, seen.commissionCents),
+    e2eId: latest(before.e2eId, seen.e2eId),
+    name: latest(before.name, seen.name),
+    email: latest(before.email, seen.email),
+    phone: latest(before.phone, seen.phone),
+    document: latest(before.document, seen.document),
+    description: latest(before.description, seen.description),
+    pixKey: latest(before.pixKey, seen.pixKey),
+    ...(newer ? newest(look) : { digest: before.digest, askedAt: before.askedAt }),
+  };
+}
+
+function compareFacts(before: HeldTransaction, seen: ObservedTransaction): Difference[] {
+  const found: Difference[] = [];
+  if (before.amountCents !== seen.amountCents || before.operation !== seen.operation) {
+    found.push({ kind: 'amount_differs', expected: amountOf(before), actual: amountOf(seen) });
+  }
+  const names = (['reference', 'extra', 'platform'] as const).filter((name) => differs(before[name], seen[name]));
+  if (names.length > 0) {
+    found.push({ kind: 'reference_differs', expected: pick(before, names), actual: pick(seen, names) });
+  }
+  const paid = before.events.some((event) => event.status === 'paid');
+  if (paid && differs(before.commissionCents, seen.commissionCents)) {
+    found.push({ kind: 'commission_differs', expected: commissionOf(before), actual: commissionOf(seen) });
+  }
+  return found;
+}
+
+function judgeHistory(events: HeldEvent[], status: string): Difference[] {
+  const found: Difference[] = [];
+  if (!isKnownStatus(status)) found.push({ kind: 'unknown_status', expected: null, actual: { status } });
+  const leaves = events.findIndex((event, index) => {
+    const next = events[index + 1];
+    return next !== undefined && isIllegalTransition(event.status, next.status);
+  });
+  if (leaves >= 0) {
+    const history = events.map((event) => ({ status: event.status, at: event.atWall }));
+    found.push({ kind: 'illegal_transition', expected: null, actual: { history } });
+  }
+  return found;
+}
+
+/** Absent is unknown, so it differs from nothing. */
+function differs<T>(held: T | null, shown: T | null): boolean {
+  return held !== null && shown !== null && held !== shown;
+}
+
+function pick(facts: Pick<ObservedTransaction, 'reference' | 'extra' | 'platform'>, names: string[]): unknown {
+  // extra is free text that may name a person: it is shown by its hash
+  return Object.fromEntries(
+    names.map((name) => [name, name === 'extra' ? hashText(facts.extra) : facts[name as 'reference' | 'platform']]),
+  );
+}
+
+export function hashText(text: string | null): string | null {
+  return text === null ? null : `sha256:${createHash('sha256').update(text).digest('hex')}`;
+}
+
+function amountOf(facts: Pick<ObservedTransaction, 'amountCents' | 'operation'>): unknown {
+  return { amount: formatAmount(facts.amountCents), operation: facts.operation };
+}
+
+function commissionOf(facts: Pick<ObservedTransaction, 'commissionCents'>): unknown {
+  return { commission: facts.commissionCents === null ? null : formatAmount(facts.commissionCents) };
+}
+
+function withoutHistory(
+  transaction: ObservedTransaction,
+): Omit<ObservedTransaction, 'events' | 'eventsInferred' | 'status'> {
+  const { events: _, eventsInferred: __, status: ___, ...facts } = transaction;
+  return facts;
+}
+
+function newest(look: Look): { digest: Buffer; askedAt: Date } {
+  return { digest: look.digest, askedAt: look.askedAt };
+}
+
+function sameFacts(before: HeldTransaction, after: HeldTransaction): boolean {
+  return FACTS.every((name) => before[name] === after[name]);
+}
+
+const FACTS = [
+  'commissionCents',
+  'reference',
+  'extra',
+  'platform',
+  'e2eId',
+  'name',
+  'email',
+  'phone',
+  'document',
+  'description',
+  'pixKey',
+] as const;
+
+export function eventKey(event: { status: string; atWall: string; occurrence: number }): string {
+  return `${event.status}\u0000${event.atWall}\u0000${event.occurrence}`;
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

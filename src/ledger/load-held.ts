@@ -1,0 +1,134 @@
+import type { Transaction } from 'kysely';
+import type { Database } from '../database/tables.ts';
+import type { Operation } from '../domain/statuses.ts';
+import { type HeldEvent, type HeldTransaction, sortHistory } from './decide.ts';
+import type { EntryInForce } from './mend-journal.ts';
+
+export type Loaded = { seq: number; held: HeldTransaction; entries: EntryInForce[] };
+
+/**
+ * Locks the transactions of these ids in the order of their rows, which is the same for every writer, and reads them
+ * with their events and their entries in force: four statements, however many ids.
+ */
+export async function loadHeld(trx: Transaction<Database>, ids: string[]): Promise<Map<string, Loaded>> {
+  const rows = await trx
+    .selectFrom('transactions')
+    .selectAll()
+    .where('id', 'in', ids)
+    .orderBy('seq')
+    .forUpdate()
+    .execute();
+  const loaded = new Map<string, Loaded>();
+  if (rows.length === 0) return loaded;
+  const seqs = rows.map((row) => row.seq);
+  const parties = await trx.selectFrom('parties').selectAll().where('transaction_seq', 'in', seqs).execute();
+  const partyOf = new Map(parties.map((party) => [party.transaction_seq, party]));
+  const events = await loadEvents(trx, seqs);
+  const entries = await loadEntriesInForce(trx, seqs);
+  for (const row of rows) {
+    const party = partyOf.get(row.seq);
+    loaded.set(row.id, {
+      seq: row.seq,
+      entries: entries.get(row.seq) ?? [],
+      held: {
+        id: row.id,
+        operation: row.operation as Operation,
+        amountCents: row.amount_cents,
+        commissionCents: row.commission_cents,
+        createdWall: row.created_wall,
+        reference: row.reference,
+        extra: row.extra,
+        platform: row.platform,
+        e2eId: row.e2e_id,
+        name: party?.name ?? null,
+        email: party?.email ?? null,
+        phone: party?.phone ?? null,
+        document: party?.document ?? null,
+        description: party?.description ?? null,
+        pixKey: party?.pix_key ?? null,
+        digest: row.digest,
+        askedAt: row.asked_at,
+        events: sortHistory(events.get(row.seq) ?? []),
+      },
+    });
+  }
+  return loaded;
+}
+
+async function loadEvents(trx: Transaction<Database>, seqs: number[]): Promise<Map<number, HeldEvent[]>> {
+  const rows = await trx
+    .selectFrom('events')
+    .select(['seq', 'transaction_seq', 'status', 'at_wall', 'occurrence', 'position', 'sequence', 'inferred'])
+    .where('transaction_seq', 'in', seqs)
+    .execute();
+  return groupValues(
+    rows,
+    (row) => row.transaction_seq,
+    (row) => ({
+      seq: row.seq,
+      status: row.status,
+      atWall: row.at_wall,
+      occurrence: row.occurrence,
+      position: row.position,
+      sequence: row.sequence,
+      inferred: row.inferred === 1,
+    }),
+  );
+}
+
+/** Entries of these transactions that are neither reversals nor reversed, each with its postings. */
+export async function loadEntriesInForce(
+  trx: Transaction<Database>,
+  seqs: number[],
+): Promise<Map<number, EntryInForce[]>> {
+  const rows = await trx
+    .selectFrom('entries')
+    .leftJoin('entries as reversal', 'reversal.reverses_seq', 'entries.seq')
+    .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
+    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
+    .select([
+      'entries.seq',
+      'entries.kind',
+      'entries.transaction_seq',
+      'entries.event_seq',
+      'entries.at_wall',
+      'entries.platform',
+      'accounts.name as account',
+      'postings.amount_cents',
+    ])
+    .where('entries.transaction_seq', 'in', seqs)
+    .where('entries.reverses_seq', 'is', null)
+    .where('reversal.seq', 'is', null)
+    .orderBy('entries.seq')
+    .orderBy('postings.position')
+    .execute();
+  const entries = new Map<number, EntryInForce & { transactionSeq: number }>();
+  for (const row of rows) {
+    const entry = entries.get(row.seq) ?? {
+      seq: row.seq,
+      kind: row.kind,
+      eventSeq: row.event_seq,
+      atWall: row.at_wall,
+      platform: row.platform,
+      postings: [],
+      transactionSeq: row.transaction_seq ?? 0,
+    };
+    entry.postings.push({ account: row.account, cents: row.amount_cents });
+    entries.set(row.seq, entry);
+  }
+  return groupValues(
+    [...entries.values()],
+    (entry) => entry.transactionSeq,
+    (entry) => entry,
+  );
+}
+
+function groupValues<T, V>(rows: T[], key: (row: T) => number, value: (row: T) => V): Map<number, V[]> {
+  const groups = new Map<number, V[]>();
+  for (const row of rows) {
+    const group = groups.get(key(row));
+    if (group) group.push(value(row));
+    else groups.set(key(row), [value(row)]);
+  }
+  return groups;
+}

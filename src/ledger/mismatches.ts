@@ -1,0 +1,229 @@
+/**
+ * The life of a mismatch. It is unique among open ones by kind and scope; found again while it is open, it stays as it
+ * is; found again once it resolved itself, it reopens and counts that; once a person resolved it, it reopens only for
+ * other evidence than they saw. Each change of state is a row of its own that is never changed, and each opening is
+ * an alert, written in the same transaction.
+ */
+import { randomUUID } from 'node:crypto';
+import { sql, type Transaction } from 'kysely';
+import { endAlerts, raiseAlerts } from '../alerts/raise.ts';
+import type { Database } from '../database/tables.ts';
+import { type FoundMismatch, MISMATCH_SEVERITY, type MismatchKind, type Severity } from '../domain/mismatch.ts';
+import { formatAmount } from '../domain/money.ts';
+
+const SYSTEM = 'confere';
+/** Resolutions that the program gives by itself; any other one is a person's. */
+export const OWN_RESOLUTIONS = ['applied', 'fresh_evidence', 'reprocessed', 'revised'] as const;
+export type OwnResolution = (typeof OWN_RESOLUTIONS)[number];
+
+type Row = { id: string; found: FoundMismatch; severity: Severity };
+
+/** Raises what was found. @returns those that are newly open (or told and over at once). */
+export async function raiseMismatches(
+  trx: Transaction<Database>,
+  found: FoundMismatch[],
+  now: Date,
+): Promise<FoundMismatch[]> {
+  const unique = [...new Map(found.map((one) => [openScope(one), one])).values()];
+  if (unique.length === 0) return [];
+  const latest = await findLatest(trx, unique);
+  const raised: Row[] = [];
+  const fresh: Row[] = [];
+  for (const one of unique) {
+    const severity = one.severity ?? MISMATCH_SEVERITY[one.kind];
+    const last = latest.get(openScope(one));
+    if (!last) {
+      const row = { id: `mm_${randomUUID().replaceAll('-', '')}`, found: one, severity };
+      fresh.push(row);
+      raised.push(row);
+    } else if (last.state === 'resolved' && mayReopen(last, one)) {
+      await reopen(trx, last.seq, one, now);
+      raised.push({ id: last.id, found: one, severity });
+    }
+  }
+  if (fresh.length > 0) await insertMismatches(trx, fresh, now);
+  await raiseAlerts(
+    trx,
+    raised
+      .filter((row) => !row.found.baseline)
+      .map((row) => ({
+        name: row.found.kind,
+        severity: row.severity,
+        scope: row.found.scope,
+        summary: summarise(row.found),
+        mismatchId: row.id,
+        transactionId: row.found.transactionId ?? null,
+        ended: row.found.resolution !== undefined,
+      })),
+    now,
+  );
+  return raised.map((row) => row.found);
+}
+
+/** Resolves what is open under these kinds and scopes, on evidence that came after it was opened. */
+export async function resolveMismatches(
+  trx: Transaction<Database>,
+  over: { kind: MismatchKind; scope: string }[],
+  resolution: OwnResolution,
+  now: Date,
+): Promise<number> {
+  if (over.length === 0) return 0;
+  const rows = await trx
+    .selectFrom('mismatches')
+    .select('seq')
+    .where('open_scope', 'in', over.map(openScope))
+    .orderBy('seq')
+    .forUpdate()
+    .execute();
+  for (const row of rows) await setResolved(trx, row.seq, { resolution, note: null, actor: SYSTEM }, now);
+  return rows.length;
+}
+
+/** Writes the end of one mismatch and of its alert. */
+export async function setResolved(
+  trx: Transaction<Database>,
+  seq: number,
+  end: { resolution: string; note: string | null; actor: string },
+  now: Date,
+): Promise<void> {
+  const row = await trx
+    .selectFrom('mismatches')
+    .select(['kind', 'scope'])
+    .where('seq', '=', seq)
+    .executeTakeFirstOrThrow();
+  await trx
+    .updateTable('mismatches')
+    .set({ state: 'resolved', open_scope: null, resolved_at: now, resolution: end.resolution, note: end.note })
+    .where('seq', '=', seq)
+    .execute();
+  await trx
+    .insertInto('mismatch_changes')
+    .values({ mismatch_seq: seq, at: now, state: 'resolved', ...end })
+    .execute();
+  await endAlerts(trx, [{ name: row.kind, scope: row.scope }], now);
+}
+
+export function openScope(one: { kind: string; scope: string }): string {
+  return `${one.kind} ${one.scope}`;
+}
+
+type Latest = { seq: number; id: string; state: string; resolution: string | null; actual: string | null };
+
+/** The newest mismatch of each kind and scope, open or not, locked. */
+async function findLatest(trx: Transaction<Database>, found: FoundMismatch[]): Promise<Map<string, Latest>> {
+  const rows = await trx
+    .selectFrom('mismatches')
+    .select(['seq', 'id', 'kind', 'scope', 'state', 'resolution', 'actual'])
+    .where((eb) =>
+      eb.or(
+        [...Map.groupBy(found, (one) => one.kind)].map(([kind, ones]) =>
+          eb.and([
+            eb('kind', '=', kind),
+            eb(
+              'scope',
+              'in',
+              ones.map((one) => one.scope),
+            ),
+          ]),
+        ),
+      ),
+    )
+    .orderBy('seq')
+    .forUpdate()
+    .execute();
+  return new Map(rows.map((row) => [openScope(row), row]));
+}
+
+function mayReopen(last: Latest, found: FoundMismatch): boolean {
+  if ((OWN_RESOLUTIONS as readonly string[]).includes(last.resolution ?? '')) return true;
+  return last.actual !== toJson(found.actual);
+}
+
+async function reopen(trx: Transaction<Database>, seq: number, found: FoundMismatch, now: Date): Promise<void> {
+  const state = found.resolution === undefined ? 'open' : 'resolved';
+  await trx
+    .updateTable('mismatches')
+    .set({
+      state,
+      open_scope: found.resolution === undefined ? openScope(found) : null,
+      expected: toJson(found.expected),
+      actual: toJson(found.actual),
+      run_seq: found.runSeq ?? null,
+      webhook_seq: found.webhookSeq ?? null,
+      opened_at: now,
+      acknowledged_at: null,
+      resolved_at: found.resolution === undefined ? null : now,
+      resolution: found.resolution ?? null,
+      reopened: sql`reopened + 1`,
+    })
+    .where('seq', '=', seq)
+    .execute();
+  await trx
+    .insertInto('mismatch_changes')
+    .values({ mismatch_seq: seq, at: now, state, resolution: found.resolution ?? null, note: null, actor: SYSTEM })
+    .execute();
+}
+
+async function insertMismatches(trx: Transaction<Database>, fresh: Row[], now: Date): Promise<void> {
+  await trx
+    .insertInto('mismatches')
+    .values(fresh.map((row) => toRow(row, now)))
+    .execute();
+  const rows = await trx
+    .selectFrom('mismatches')
+    .select(['seq', 'state', 'resolution'])
+    .where(
+      'id',
+      'in',
+      fresh.map((row) => row.id),
+    )
+    .execute();
+  await trx
+    .insertInto('mismatch_changes')
+    .values(
+      rows.map((row) => ({
+        mismatch_seq: row.seq,
+        at: now,
+        state: row.state,
+        resolution: row.resolution,
+        note: null,
+        actor: SYSTEM,
+      })),
+    )
+    .execute();
+}
+
+function toRow({ id, found, severity }: Row, now: Date) {
+  const over = found.resolution !== undefined;
+  return {
+    id,
+    kind: found.kind,
+    severity,
+    state: over ? 'resolved' : 'open',
+    scope: found.scope,
+    open_scope: over ? null : openScope(found),
+    transaction_seq: found.transactionSeq ?? null,
+    transaction_id: found.transactionId ?? null,
+    reference: found.reference ?? null,
+    amount_cents: found.amountCents ?? null,
+    expected: toJson(found.expected),
+    actual: toJson(found.actual),
+    run_seq: found.runSeq ?? null,
+    webhook_seq: found.webhookSeq ?? null,
+    opened_at: now,
+    resolved_at: over ? now : null,
+    resolution: found.resolution ?? null,
+    baseline: found.baseline ? 1 : 0,
+  };
+}
+
+function toJson(value: unknown): string | null {
+  return value === undefined || value === null ? null : JSON.stringify(value);
+}
+
+/** What an alert says: the kind, which transaction or day, and how much is at stake. */
+function summarise(found: FoundMismatch): string {
+  const about = found.transactionId ? `transaction ${found.transactionId}` : found.scope;
+  const amount = found.amountCents === undefined ? '' : `, R$ ${formatAmount(found.amountCents)}`;
+  return `${found.kind}: ${about}${amount}`;
+}

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import type { Transaction } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
+import type { FoundMismatch } from '../domain/mismatch.ts';
+import type { Observation, Source } from '../domain/observation.ts';
+import { raiseMismatches } from './mismatches.ts';
+
+export type RefusedRow = { id: string | null; raw: string; reason: string; source: Source };
+
+/** Truncated data, a value out of range, a wrong value, a row too large: this row's fault, not the database's. */
+const DATA_ERRNOS = new Set([1264, 1292, 1366, 1406, 1118]);
+
+export function isRefusedByDatabase(error: unknown): boolean {
+  return DATA_ERRNOS.has((error as { errno?: number } | undefined)?.errno ?? 0);
+}
+
+/** Keeps an observation that the database would not take. */
+export async function refuseRow(context: Context, observation: Observation, error: unknown): Promise<FoundMismatch[]> {
+  const raw = JSON.stringify(observation.transaction, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
+  const reason = `the database refused it (${(error as { code?: string }).code ?? 'unknown'})`;
+  return await refuseRows(context, [{ id: observation.transaction.id, raw, reason, source: observation.source }]);
+}
+
+/** Keeps rows of the provider's that could not be read: raw, once each, with a mismatch; nothing of them is applied. */
+export async function refuseRows(context: Context, rows: RefusedRow[]): Promise<FoundMismatch[]> {
+  if (rows.length === 0) return [];
+  const raised = await transact(context.db, (trx) => writeRefused(context, trx, rows), { retryDuplicates: true });
+  if (raised.length > 0) context.bells.alerts.ring();
+  return raised;
+}
+
+async function writeRefused(
+  context: Context,
+  trx: Transaction<Database>,
+  rows: RefusedRow[],
+): Promise<FoundMismatch[]> {
+  const now = context.clock.now();
+  const found: FoundMismatch[] = [];
+  for (const row of rows) {
+    const run = row.source.kind === 'webhook' ? undefined : row.source.run;
+    const hash = createHash('sha256').update(row.raw).digest();
+    await trx
+      .insertInto('refused_rows')
+      .values({
+        transaction_id: row.id,
+        raw: Buffer.from(row.raw),
+        hash,
+        reason: row.reason.slice(0, REASON_CHARS_MAX),
+        run_seq: run?.seq ?? null,
+        page: row.source.kind === 'list' ? row.source.page : null,
+        seen_at: now,
+      })
+      .onDuplicateKeyUpdate((eb) => ({ hash: eb.ref('refused_rows.hash') }))
+      .execute();
+    found.push({
+      kind: 'row_refused',
+      scope: row.id ?? `row:${hash.toString('hex').slice(0, 32)}`,
+      ...(row.id ? { transactionId: row.id } : {}),
+      actual: { reason: row.reason },
+      ...(run ? { runSeq: run.seq } : {}),
+      ...(row.source.kind === 'webhook' ? { webhookSeq: row.source.webhook.seq } : {}),
+    });
+  }
+  return await raiseMismatches(trx, found, now);
+}
+
+const REASON_CHARS_MAX = 1000;

@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../database/tables.ts';
+import type { Source } from '../domain/observation.ts';
+import { eventKey, type HeldEvent, type HeldTransaction } from './decide.ts';
+
+export type Changed = { seq: number | undefined; held: HeldTransaction; added: HeldEvent[]; source: Source };
+
+/**
+ * Writes new and changed transactions, their parties and their new events, each kind in one statement.
+ * @returns the row number of each transaction by its id; the events that were added get theirs.
+ */
+export async function writeTransactions(
+  trx: Transaction<Database>,
+  changes: Changed[],
+  now: Date,
+): Promise<Map<string, number>> {
+  const created = changes.filter((change) => change.seq === undefined);
+  const updated = changes.filter((change) => change.seq !== undefined);
+  if (created.length > 0) {
+    await trx
+      .insertInto('transactions')
+      .values(created.map((change) => toRow(change.held, now)))
+      .execute();
+  }
+  if (updated.length > 0) await updateTransactions(trx, updated, now);
+  const seqs = await findSeqs(trx, changes);
+  await trx
+    .replaceInto('parties')
+    .values(changes.map(({ held }) => toPartyRow(seqs.get(held.id) ?? 0, held)))
+    .execute();
+  await insertEvents(trx, changes, seqs, now);
+  return seqs;
+}
+
+async function updateTransactions(trx: Transaction<Database>, updated: Changed[], now: Date): Promise<void> {
+  // keyed by the row's own number, so that no second unique key can lead the update to another row
+  await trx
+    .insertInto('transactions')
+    .values(updated.map((change) => ({ ...toRow(change.held, now), seq: change.seq ?? 0 })))
+    .onDuplicateKeyUpdate(
+      Object.fromEntries(MUTABLE.map((column) => [column, sql`VALUES(${sql.ref(column)})`])) as Record<string, never>,
+    )
+    .execute();
+}
+
+const MUTABLE = [
+  'status',
+  'status_wall',
+  'sequence',
+  'event_count',
+  'commission_cents',
+  'reference',
+  'extra',
+  'extra_hash',
+  'platform',
+  'e2e_id',
+  'digest',
+  'asked_at',
+] as const;
+
+async function findSeqs(trx: Transaction<Database>, changes: Changed[]): Promise<Map<string, number>> {
+  const rows = await trx
+    .selectFrom('transactions')
+    .select(['seq', 'id'])
+    .where(
+      'id',
+      'in',
+      changes.map((change) => change.held.id),
+    )
+    .execute();
+  return new Map(rows.map((row) => [row.id, row.seq]));
+}
+
+async function insertEvents(
+  trx: Transaction<Database>,
+  changes: Changed[],
+  seqs: Map<string, number>,
+  now: Date,
+): Promise<void> {
+  const rows = changes.flatMap(({ held, added, source }) =>
+    added.map((event) => ({
+      transaction_seq: seqs.get(held.id) ?? 0,
+      status: event.status,
+      at_wall: event.atWall,
+      occurrence: event.occurrence,
+      position: event.position,
+      sequence: event.sequence,
+      inferred: event.inferred ? 1 : 0,
+      seen_at: now,
+      ...sourceColumns(source),
+    })),
+  );
+  if (rows.length === 0) return;
+  await trx.insertInto('events').values(rows).execute();
+  const written = await trx
+    .selectFrom('events')
+    .select(['seq', 'transaction_seq', 'status', 'at_wall', 'occurrence'])
+    .where('transaction_seq', 'in', [...new Set(rows.map((row) => row.transaction_seq))])
+    .execute();
+  const seqOf = new Map(
+    written.map((row) => [`${row.transaction_seq} ${eventKey({ ...row, atWall: row.at_wall })}`, row.seq]),
+  );
+  for (const { held, added } of changes) {
+    for (const event of added) event.seq = seqOf.get(`${seqs.get(held.id)} ${eventKey(event)}`);
+  }
+}
+
+export function sourceColumns(source: Source) {
+  return {
+    source_kind: source.kind,
+    source_webhook_seq: source.kind === 'webhook' ? source.webhook.seq : null,
+    source_run_seq: source.kind === 'webhook' ? null : (source.run?.seq ?? null),
+    source_page: source.kind === 'list' ? source.page : null,
+  };
+}
+
+function toRow(held: HeldTransaction, now: Date) {
+  const last = held.events.at(-1);
+  if (!last) throw new Error(`transaction ${held.id} has no event`);
+  return {
+    id: held.id,
+    operation: held.operation,
+    status: last.status,
+    status_wall: last.atWall,
+    sequence: last.sequence,
+    event_count: held.events.length,
+    amount_cents: held.amountCents,
+    commission_cents: held.commissionCents,
+    reference: held.reference,
+    extra: held.extra,
+    extra_hash: held.extra === null ? null : createHash('sha256').update(held.extra).digest(),
+    platform: held.platform,
+    e2e_id: held.e2eId,
+    created_wall: held.createdWall,
+    digest: held.digest,
+    asked_at: held.askedAt,
+    first_seen_at: now,
+  };
+}
+
+function toPartyRow(transactionSeq: number, held: HeldTransaction) {
+  return {
+    transaction_seq: transactionSeq,
+    name: held.name,
+    email: held.email,
+    phone: held.phone,
+    document: held.document,
+    pix_key: held.pixKey,
+    description: held.description,
+  };
+}

@@ -1,0 +1,76 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** The numbers that this process counts; `GET /metrics` shows them. No label ever holds an id or a person's data. */
+export const registry = new Registry();
+collectDefaultMetrics({ register: registry });
+
+const registers = [registry];
+
+export const webhooksReceived = new Counter({
+  name: 'confere_webhooks_received_total',
+  help: 'Webhooks by outcome: accepted, duplicate, refused, unauthorized, unavailable.',
+  labelNames: ['outcome'],
+  registers,
+});
+
+export const webhookCommitSeconds = new Histogram({
+  name: 'confere_webhook_commit_seconds',
+  help: 'Time from a webhook being read to its commit.',
+  buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+  registers,
+});
+
+export const itemsVerified = new Counter({
+  name: 'confere_webhook_items_verified_total',
+  help: 'Looks at what webhooks named, by outcome: applied, waiting, contradicted, quarantined, failed.',
+  labelNames: ['outcome'],
+  registers,
+});
+
+export const transactionsApplied = new Counter({
+  name: 'confere_transactions_applied_total',
+  help: 'Transactions that were new or changed, by source: webhook, list, show.',
+  labelNames: ['source'],
+  registers,
+});
+
+export const mismatchesRaised = new Counter({
+  name: 'confere_mismatches_raised_total',
+  help: 'Mismatches raised, by kind.',
+  labelNames: ['kind'],
+  registers,
+});
+
+export const runsFinished = new Counter({
+  name: 'confere_runs_finished_total',
+  help: 'Reconciliation runs by final state.',
+  labelNames: ['state'],
+  registers,
+});
+
+export const jobTicks = new Counter({
+  name: 'confere_job_ticks_total',
+  help: 'Ticks of the timetable that this process took, by job and outcome.',
+  labelNames: ['job', 'outcome'],
+  registers,
+});
+
+export const callbackAttempts = new Counter({
+  name: 'confere_callback_attempts_total',
+  help: 'Attempts at delivering callbacks, by outcome.',
+  labelNames: ['outcome'],
+  registers,
+});
+
+export const openMismatches = new Gauge({
+  name: 'confere_mismatches_open',
+  help: 'Open mismatches by kind, as of the last watch.',
+  labelNames: ['kind'],
+  registers,
+});
+
+export const lastWebhookSeconds = new Gauge({
+  name: 'confere_last_webhook_timestamp_seconds',
+  help: 'When the newest webhook came.',
+  registers,
+});

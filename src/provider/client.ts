@@ -1,0 +1,175 @@
+/**
+ * The provider's four endpoints. Reads are repeated while that may help, a create never: after a time-out its caller
+ * looks it up by reference. The key goes to our own base address only; `next_page_url` gives at most a page number.
+ */
+import type { Agent } from 'undici';
+import { z } from 'zod';
+import type { Day } from '../domain/calendar.ts';
+import { formatAmount } from '../domain/money.ts';
+import { createGate, type Gate } from './gate.ts';
+import { ProviderError } from './provider-error.ts';
+import { type ReadRow, readTransaction } from './read-transaction.ts';
+import { createAgent, get, post, type Transport } from './send-request.ts';
+
+const CONNECTIONS_MAX = 16;
+
+export type ListQuery = {
+  initialDate?: Day;
+  finalDate?: Day;
+  platform?: string;
+  reference?: string;
+  status?: string;
+};
+
+export type ListPage = {
+  page: number;
+  rows: ReadRow[];
+  total: number;
+  lastPage: number;
+  /** The page that follows, by `next_page_url`; undefined at the end. */
+  nextPage: number | undefined;
+  /** The answer's content, for the evidence of the page. */
+  text: string;
+};
+
+export type CashinRequest = {
+  name: string;
+  email: string;
+  phone: string;
+  description: string;
+  document: string;
+  amountCents: bigint;
+  platform: string;
+  reference: string;
+  extra?: string;
+};
+export type KeyType = 'CPF' | 'PHONE' | 'EMAIL' | 'EVP' | 'CNPJ';
+export type CashoutRequest = CashinRequest & { pixKey: string; keyType: KeyType };
+
+export type ProviderClient = {
+  /** One transaction; undefined when the provider does not know the id (404, or any 4xx that is about the id alone). */
+  show(id: string, options?: { triesMax?: number }): Promise<ReadRow | undefined>;
+  /** One page of the list; undefined when it is beyond the last (404, 422). */
+  listPage(query: ListQuery, page: number): Promise<ListPage | undefined>;
+  /** The transaction made. @throws ProviderError `provider_rejected` with the provider's code; never sent twice. */
+  createCashin(request: CashinRequest): Promise<ReadRow>;
+  createCashout(request: CashoutRequest): Promise<ReadRow>;
+  gate: Gate;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+export function createProviderClient(options: {
+  url: string;
+  apiKey: string;
+  signal: AbortSignal;
+  agent?: Agent;
+}): ProviderClient {
+  const agent = options.agent ?? createAgent(CONNECTIONS_MAX);
+  const gate = createGate(CONNECTIONS_MAX);
+  const transport: Transport = { baseUrl: options.url, apiKey: options.apiKey, agent, gate, signal: options.signal };
+  return {
+    gate,
+    show: (id, more) => show(transport, id, more?.triesMax),
+    listPage: (query, page) => listPage(transport, query, page),
+    createCashin: (request) => create(transport, 'cashin', request, {}),
+    createCashout: (request) =>
+      create(transport, 'cashout', request, { pix_key: request.pixKey, key_type: request.keyType }),
+    [Symbol.asyncDispose]: () => agent.close(),
+  };
+}
+
+const wrapped = z.object({ transaction: z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())]) });
+
+async function show(transport: Transport, id: string, triesMax?: number): Promise<ReadRow | undefined> {
+  try {
+    const row = await get(transport, `/api/v1/transaction/${encodeURIComponent(id)}`, readOne, triesMax);
+    const shown = row.ok ? row.transaction.id : row.id;
+    if (shown !== null && shown.toLowerCase() !== id.toLowerCase()) {
+      throw new ProviderError('provider_unreadable', 'the provider showed another transaction than it was asked for');
+    }
+    return row;
+  } catch (error) {
+    // any 4xx but 401 and those that pass concerns this id alone
+    const aboutId = error instanceof ProviderError && ['provider_not_found', 'provider_rejected'].includes(error.code);
+    if (aboutId) return undefined;
+    throw error;
+  }
+}
+
+function readOne(answer: unknown): ReadRow {
+  const parsed = wrapped.safeParse(answer);
+  const rows = parsed.success ? [parsed.data.transaction].flat() : [];
+  if (rows.length !== 1) {
+    throw new ProviderError('provider_unreadable', `the provider answered ${rows.length} transactions, not one`);
+  }
+  return readTransaction(rows[0]);
+}
+
+const count = z.coerce.number().int().min(0);
+const listShape = z.object({
+  transactions: z.array(z.unknown()),
+  total: count,
+  last_page: count.optional().catch(undefined),
+  next_page_url: z.unknown().optional(),
+});
+
+async function listPage(transport: Transport, query: ListQuery, page: number): Promise<ListPage | undefined> {
+  try {
+    return await get(transport, `/api/v1/transactions?${toSearch(query, page)}`, (answer) => readPage(answer, page));
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    if (error.status === 403) {
+      throw new ProviderError('provider_unauthorized', 'the provider forbids PROVIDER_API_KEY to list (403)', {
+        status: 403,
+        cause: error,
+      });
+    }
+    const beyond = page > 1 && (error.status === 404 || error.status === 422);
+    if (beyond) return undefined;
+    throw error;
+  }
+}
+
+function readPage(answer: unknown, page: number): ListPage {
+  const parsed = listShape.safeParse(answer);
+  if (!parsed.success) throw new ProviderError('provider_unreadable', "the provider's list is of another shape");
+  return {
+    page,
+    rows: parsed.data.transactions.map(readTransaction),
+    total: parsed.data.total,
+    lastPage: parsed.data.last_page ?? 1,
+    nextPage: readPageNumber(parsed.data.next_page_url),
+    text: JSON.stringify(parsed.data.transactions),
+  };
+}
+
+function toSearch(query: ListQuery, page: number): URLSearchParams {
+  const search = new URLSearchParams();
+  if (query.initialDate) search.set('initial_date', query.initialDate);
+  if (query.finalDate) search.set('final_date', query.finalDate);
+  if (query.platform) search.set('platform', query.platform);
+  if (query.reference) search.set('reference', query.reference);
+  if (query.status) search.set('status', query.status);
+  search.set('page', String(page));
+  return search;
+}
+
+/** Only the number is taken: the address may name another host, and leaves out a part of the path. */
+function readPageNumber(url: unknown): number | undefined {
+  if (typeof url !== 'string') return undefined;
+  const match = /[?&]page=(\d{1,9})(?:&|$)/.exec(url);
+  return match ? Number(match[1]) : undefined;
+}
+
+async function create(
+  transport: Transport,
+  operation: 'cashin' | 'cashout',
+  request: CashinRequest,
+  more: Record<string, string>,
+): Promise<ReadRow> {
+  const { amountCents, ...fields } = request;
+  const { pixKey: _, keyType: __, ...common } = fields as CashoutRequest;
+  // a JSON number with its two decimals, as the interface asks; written as text, so that no float ever holds it
+  const body = JSON.stringify({ ...common, ...more }).replace(/\}$/, `,"amount":${formatAmount(amountCents)}}`);
+  return readOne(await post(transport, `/api/v1/transaction/pix/${operation}`, body));
+}

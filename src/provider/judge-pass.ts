@@ -1,0 +1,43 @@
+/**
+ * Whether one pass over the list proves that nothing was missed. Pure.
+ *
+ * Neither the order of pages nor `total` is trusted alone: a row that jumps between two page reads is missed without a
+ * trace, unless what was counted and what was announced are held against each other. A pass is clean when the total of
+ * its first answer, the total of its last one and the number of distinct ids agree, every page but the last was full,
+ * and the page after the last brought no new id. Rows that are created while a running day is read are no drift: the
+ * total may have grown by as many ids as were created since the read began.
+ */
+export type Pass = {
+  firstTotal: number;
+  lastTotal: number;
+  /** Rows on each page, in the order of pages, up to the last. */
+  pageSizes: number[];
+  distinctIds: number;
+  /** Of those, how many were created since the read began (less a few minutes); 0 where no day was still running. */
+  createdSince: number;
+  /** Whether the page after the last brought an id that the pass had not seen. */
+  newAfterLast: boolean;
+  /** Rows whose id could not be read: they can't be counted, so they prove nothing. */
+  withoutId: number;
+};
+
+export const PAGE_ROWS = 100;
+
+export type Verdict = { clean: true } | { clean: false; why: string };
+
+export function judgePass(pass: Pass): Verdict {
+  const grown = pass.lastTotal - pass.firstTotal;
+  if (pass.withoutId > 0) return dirty(`${pass.withoutId} rows have no id that can be read`);
+  if (pass.newAfterLast) return dirty('the page after the last brought new ids');
+  if (grown < 0) return dirty(`the total fell from ${pass.firstTotal} to ${pass.lastTotal}`);
+  if (grown > pass.createdSince)
+    return dirty(`the total rose by ${grown}, but ${pass.createdSince} were created since`);
+  if (pass.distinctIds !== pass.lastTotal) return dirty(`${pass.distinctIds} ids were seen of ${pass.lastTotal}`);
+  const short = pass.pageSizes.slice(0, -1).findIndex((size) => size !== PAGE_ROWS);
+  if (short >= 0) return dirty(`page ${short + 1} held ${pass.pageSizes[short]} rows, not ${PAGE_ROWS}`);
+  return { clean: true };
+}
+
+function dirty(why: string): Verdict {
+  return { clean: false, why };
+}

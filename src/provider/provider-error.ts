@@ -1,0 +1,35 @@
+import { ConfereError, type ErrorCode } from '../domain/errors.ts';
+
+export type ProviderErrorCode = Extract<ErrorCode, `provider_${string}`>;
+
+/**
+ * A failure of the provider's service or of the way to it. Its message never quotes what was sent or answered: both
+ * can hold names, documents and keys.
+ */
+export class ProviderError extends ConfereError {
+  /** HTTP status; undefined when there was no answer. */
+  readonly status: number | undefined;
+  /** The `error` number of a 422, where the provider gave one. */
+  readonly providerCode: number | undefined;
+  /** Names of the fields that a 422 is about. */
+  readonly refusedFields: string[];
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    code: ProviderErrorCode,
+    message: string,
+    details: {
+      status?: number | undefined;
+      providerCode?: number | undefined;
+      refusedFields?: string[];
+      retryAfterMs?: number | undefined;
+      cause?: unknown;
+    } = {},
+  ) {
+    super(code, message, { cause: details.cause });
+    this.status = details.status;
+    this.providerCode = details.providerCode;
+    this.refusedFields = details.refusedFields ?? [];
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}

@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+import { z } from 'zod';
+import type { Gate } from './gate.ts';
+import { ProviderError } from './provider-error.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const HEADERS_TIMEOUT_MS = 15_000;
+const BODY_TIMEOUT_MS = 15_000;
+/** The whole exchange, however slowly its bytes drip. */
+const EXCHANGE_TIMEOUT_MS = 30_000;
+const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+const TRIES_MAX = 6;
+const BACKOFF_BASE_MS = 250;
+const BACKOFF_MAX_MS = 8_000;
+const RETRY_AFTER_MAX_MS = 120_000;
+
+export type Transport = { baseUrl: string; apiKey: string; agent: Agent; gate: Gate; signal: AbortSignal };
+
+export function createAgent(connectionsMax: number): Agent {
+  return new Agent({
+    connections: connectionsMax,
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    bodyTimeout: BODY_TIMEOUT_MS,
+    maxResponseSize: ANSWER_BYTES_MAX,
+  });
+}
+
+/**
+ * A GET, repeated while repeating may help: no answer, 408, 425, 429, 5xx, or an answer that `read` can't take. Retry-After is
+ * honoured; else the pause grows, with jitter.
+ * @throws ProviderError once it is not worth repeating.
+ */
+export async function get<T>(
+  transport: Transport,
+  path: string,
+  read: (answer: unknown) => T,
+  triesMax: number = TRIES_MAX,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return read(await exchange(transport, 'GET', path, undefined));
+    } catch (error) {
+      if (!(error instanceof ProviderError) || !isPassing(error) || attempt >= triesMax) throw error;
+      await pauseBefore(attempt, error, transport);
+    }
+  }
+}
+
+/** A POST, sent once: a create that got no answer may have been stored, so the caller looks it up by reference. */
+export async function post(transport: Transport, path: string, json: string): Promise<unknown> {
+  return await exchange(transport, 'POST', path, json);
+}
+
+function isPassing(error: ProviderError): boolean {
+  return error.code === 'provider_unavailable' || error.code === 'provider_unreadable';
+}
+
+async function pauseBefore(attempt: number, error: ProviderError, transport: Transport): Promise<void> {
+  const ceiling = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** attempt);
+  const jittered = ceiling / 2 + (Math.random() * ceiling) / 2;
+  // all requests share the address: what one is told to wait, all wait
+  if (error.retryAfterMs !== undefined) transport.gate.pause(error.retryAfterMs);
+  const ms = Math.max(jittered, error.retryAfterMs ?? 0);
+  await sleep(ms, undefined, { signal: transport.signal }).catch(() => {
+    throw new ProviderError('provider_unavailable', 'stopped while waiting for the provider', { cause: error });
+  });
+}
+
+async function exchange(transport: Transport, method: 'GET' | 'POST', path: string, body: string | undefined) {
+  await transport.gate.enter();
+  let outcome: 'good' | 'overloaded' | 'other' = 'other';
+  try {
+    const answer = await send(transport, method, path, body);
+    outcome = answer.status < 400 ? 'good' : isOverload(answer.status) ? 'overloaded' : 'other';
+    if (answer.status >= 400) throw describeFailure(answer);
+    return parseJson(answer.text, answer.status);
+  } catch (error) {
+    if (error instanceof ProviderError) throw error;
+    outcome = 'overloaded';
+    throw new ProviderError('provider_unavailable', `the provider did not answer ${method} (${codeOf(error)})`, {
+      cause: error,
+    });
+  } finally {
+    transport.gate.leave(outcome);
+  }
+}
+
+type Answer = { status: number; text: string; retryAfter: string | undefined };
+
+async function send(transport: Transport, method: 'GET' | 'POST', path: string, body?: string): Promise<Answer> {
+  const response = await request(`${transport.baseUrl}${path}`, {
+    method,
+    dispatcher: transport.agent,
+    signal: AbortSignal.any([transport.signal, AbortSignal.timeout(EXCHANGE_TIMEOUT_MS)]),
+    headers: {
+      authorization: `Bearer ${transport.apiKey}`,
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body }),
+  });
+  const retryAfter = response.headers['retry-after'];
+  const text = await response.body.text();
+  return { status: response.statusCode, text, retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter };
+}
+
+function isOverload(status: number): boolean {
+  return status === 408 || status === 425 || status === 429 || status >= 500;
+}
+
+const failure = z.object({
+  error: z.coerce.number().optional().catch(undefined),
+  errors: z.record(z.string(), z.unknown()).optional().catch(undefined),
+});
+
+function describeFailure(answer: Answer): ProviderError {
+  const { status } = answer;
+  if (isOverload(status)) {
+    const retryAfterMs = readRetryAfter(answer.retryAfter);
+    return new ProviderError('provider_unavailable', `the provider answered ${status}`, { status, retryAfterMs });
+  }
+  if (status === 401)
+    return new ProviderError('provider_unauthorized', 'the provider refuses PROVIDER_API_KEY (401)', { status });
+  if (status === 404) return new ProviderError('provider_not_found', 'the provider knows no such thing', { status });
+  const body = failure.safeParse(tryJson(answer.text)).data;
+  return new ProviderError('provider_rejected', `the provider refused the request (${status})`, {
+    status,
+    providerCode: body?.error,
+    refusedFields: Object.keys(body?.errors ?? {}),
+  });
+}
+
+function parseJson(text: string, status: number): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ProviderError('provider_unreadable', `the provider's answer (${status}) is no JSON`, { status });
+  }
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
+/** Seconds, or an HTTP date; bounded, so that one bad header can't stop us for a day. */
+function readRetryAfter(text: string | undefined): number | undefined {
+  if (!text) return undefined;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.min(RETRY_AFTER_MAX_MS, Math.max(0, ms));
+}
+
+function codeOf(error: unknown): string {
+  const { code, name } = (error ?? {}) as { code?: string; name?: string };
+  return code ?? name ?? 'unknown';
+}
