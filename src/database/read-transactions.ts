@@ -1,10 +1,9 @@
-import type { ReadonlyKysely } from 'kysely/readonly';
 import type { LedgerTransaction } from '../domain/present-transaction.ts';
 import type { Operation } from '../domain/statuses.ts';
-import type { Database } from './tables.ts';
+import type { Reader } from './reader.ts';
 
 /** Transactions with their personal fields, ready to be narrowed by `where`, ordered and limited. */
-export function selectTransactions(db: ReadonlyKysely<Database>) {
+export function selectTransactions(db: Reader) {
   return db
     .selectFrom('transactions')
     .leftJoin('parties', 'parties.transaction_seq', 'transactions.seq')
