@@ -12,10 +12,19 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     disabled_reason VARCHAR(500) NULL,
     filter MEDIUMTEXT NOT NULL COMMENT 'JSON',
     rate INT NULL COMMENT 'callbacks a second at most',
+    rate_next_at DATETIME(3) NULL COMMENT 'until when the rate is spent: shared by all replicas',
     events_since DATETIME(3) NOT NULL,
+    failures INT NOT NULL DEFAULT 0 COMMENT 'attempts that failed in a row',
+    failing_since DATETIME(3) NULL COMMENT 'the first of them; NULL: the last attempt succeeded',
+    breaker_opened_at DATETIME(3) NULL,
+    probe_at DATETIME(3) NULL COMMENT 'when one held callback is tried again',
+    warned_at DATETIME(3) NULL,
+    last_position BIGINT NOT NULL DEFAULT 0 COMMENT 'the highest callbacks.position given',
+    pull_token_hash BINARY(32) NULL,
     created_at DATETIME(3) NOT NULL,
     deleted_at DATETIME(3) NULL,
-    UNIQUE KEY merchants_id (id)
+    UNIQUE KEY merchants_id (id),
+    UNIQUE KEY merchants_pull_token (pull_token_hash)
   ) ENGINE=InnoDB`.execute(db);
 
   await sql`CREATE TABLE IF NOT EXISTS merchant_secrets (
@@ -37,19 +46,23 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     sequence INT NOT NULL DEFAULT 0,
     type VARBINARY(128) NOT NULL,
     previous_status VARBINARY(64) NULL,
-    source VARBINARY(16) NOT NULL COMMENT 'webhook, reconciliation',
+    source VARBINARY(16) NOT NULL COMMENT 'webhook, reconciliation, test',
     state VARBINARY(16) NOT NULL COMMENT 'pending, held, delivered, failed',
     attempts INT NOT NULL DEFAULT 0,
-    first_failed_at DATETIME(3) NULL,
-    next_attempt_at DATETIME(3) NULL,
+    step INT NOT NULL DEFAULT 0 COMMENT 'how much of the retry schedule is used up',
+    first_failed_at DATETIME(3) NULL COMMENT 'since it last was pending anew',
+    next_attempt_at DATETIME(3) NULL COMMENT 'pending: when it is due, in flight: lease_until; held: created_at',
     lease_holder VARBINARY(64) NULL,
     lease_until DATETIME(3) NULL,
+    position BIGINT NULL COMMENT 'its place in the merchant''s feed, given after commit',
     created_at DATETIME(3) NOT NULL,
     delivered_at DATETIME(3) NULL,
     UNIQUE KEY callbacks_webhook_id (webhook_id),
     KEY callbacks_due (merchant_seq, state, next_attempt_at),
-    KEY callbacks_state (state, next_attempt_at),
-    KEY callbacks_order (transaction_seq, merchant_seq, sequence)
+    KEY callbacks_state (state),
+    KEY callbacks_order (transaction_seq, merchant_seq, sequence),
+    KEY callbacks_feed (merchant_seq, position),
+    KEY callbacks_created (merchant_seq, created_at)
   ) ENGINE=InnoDB`.execute(db);
 
   await sql`CREATE TABLE IF NOT EXISTS callback_attempts (

@@ -366,7 +366,6 @@ type RunsTable = {
   total: Optional<number>;
   seen: Generated<number>;
   applied: Generated<number>;
-  mismatches: Generated<number>;
   created_at: Date;
   created_by: string;
   started_at: Optional<Date>;

@@ -1,0 +1,30 @@
+const JITTER = 0.2;
+/** The longest that a merchant's Retry-After is heard: a wrong one must not park a payment for a year. */
+export const RETRY_AFTER_MS_MAX = 3_600_000;
+
+/**
+ * How long to wait after a failed attempt: the schedule's step ±20 %, and never less than the merchant asked for.
+ * @param step how many steps of the schedule were used before this failure.
+ * @param random from 0 to 1.
+ * @returns undefined when the schedule is used up.
+ */
+export function nextDelayMs(
+  schedule: number[],
+  step: number,
+  options: { random: number; retryAfterMs: number | undefined },
+): number | undefined {
+  const base = schedule[step];
+  if (base === undefined) return undefined;
+  const jittered = Math.round(base * (1 - JITTER + 2 * JITTER * options.random));
+  return Math.max(jittered, Math.min(options.retryAfterMs ?? 0, RETRY_AFTER_MS_MAX));
+}
+
+/** Retry-After: seconds, or an HTTP date. Anything else, and a date that is over, is none. */
+export function parseRetryAfter(text: string | undefined, now: Date): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,9}$/.test(text.trim())) return Number(text) * 1000;
+  // Date.parse also reads texts that are no HTTP date, such as "-1"
+  const at = /[A-Za-z]{3}.*GMT$/.test(text.trim()) ? Date.parse(text) : Number.NaN;
+  const ms = at - now.getTime();
+  return ms > 0 ? ms : undefined;
+}

@@ -1,0 +1,75 @@
+import { nextDelayMs } from './back-off.ts';
+
+/** What one HTTP try came to. */
+export type AttemptResult = {
+  status: number | null;
+  errorClass: ErrorClass | null;
+  retryAfterMs: number | undefined;
+};
+
+export type ErrorClass =
+  | 'http_status'
+  | 'redirect'
+  | 'gone'
+  | 'timeout'
+  | 'dns'
+  | 'connect'
+  | 'tls'
+  | 'forbidden_address'
+  | 'connection_lost'
+  | 'bad_response'
+  | 'headers_too_large'
+  | 'not_renderable';
+
+export type TriedCallback = {
+  isTest: boolean;
+  /** It was tried to see whether its merchant is well again, so it uses up no step. */
+  isProbe: boolean;
+  step: number;
+  firstFailedAt: Date | null;
+};
+
+export type Outcome =
+  | { state: 'delivered' }
+  | { state: 'pending'; step: number; delayMs: number }
+  | { state: 'held'; step: number }
+  | { state: 'failed' };
+
+/** A 2xx is delivered; all else is not. */
+export function isDelivered(result: AttemptResult): boolean {
+  return result.status !== null && result.status >= 200 && result.status < 300;
+}
+
+/**
+ * What becomes of a callback after an attempt.
+ * @param merchant as it is after this attempt: whether it holds callbacks back, and since when none has succeeded.
+ */
+export function decideOutcome(
+  callback: TriedCallback,
+  result: AttemptResult,
+  merchant: { holdsBack: boolean; failingSince: Date | null },
+  options: { schedule: number[]; random: number; now: Date },
+): Outcome {
+  if (isDelivered(result)) return { state: 'delivered' };
+  if (callback.isTest) return { state: 'failed' };
+  if (callback.isProbe) return { state: 'held', step: callback.step };
+  const { retryAfterMs } = result;
+  const delayMs = nextDelayMs(options.schedule, callback.step, { random: options.random, retryAfterMs });
+  const step = callback.step + 1;
+  if (delayMs !== undefined) return merchant.holdsBack ? { state: 'held', step } : { state: 'pending', step, delayMs };
+  // used up: refused for good only where others got through meanwhile, else it was the merchant that was away
+  const firstFailedAt = callback.firstFailedAt ?? options.now;
+  const noneSucceeded = merchant.failingSince !== null && merchant.failingSince <= firstFailedAt;
+  return merchant.holdsBack || noneSucceeded ? { state: 'held', step } : { state: 'failed' };
+}
+
+/** Answers by which a merchant asks for less. */
+export function asksForLess(result: AttemptResult): boolean {
+  return (
+    result.status === 429 ||
+    result.status === 502 ||
+    result.status === 504 ||
+    result.errorClass === 'timeout' ||
+    result.errorClass === 'connect'
+  );
+}

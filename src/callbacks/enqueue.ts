@@ -1,0 +1,111 @@
+import type { Insertable, Transaction } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Database } from '../database/tables.ts';
+import type { Operation } from '../domain/statuses.ts';
+import { type MerchantFilter, matchesFilter, parseFilter } from '../merchants/match-filter.ts';
+import { deriveWebhookId } from './derive-webhook-id.ts';
+import { holdsBack } from './merchant-health.ts';
+import { LOOK_AGAIN_MS } from './order.ts';
+
+const ROWS_MAX = 500;
+
+/** A new event of a transaction, as the ledger has just written it. */
+export type CallbackCause = {
+  transaction: {
+    seq: number;
+    id: string;
+    operation: Operation;
+    reference: string | null;
+    extra: string | null;
+    platform: string | null;
+  };
+  event: { seq: number; status: string; at: Date; atWall: string; occurrence: number; sequence: number };
+  previousStatus: string | null;
+  source: 'webhook' | 'reconciliation';
+};
+
+/**
+ * Writes the callbacks of new events, in the transaction that wrote the events: for each merchant whose filter matches
+ * and that is told of events of that time. Which merchants those are is decided here, once. Doing it again adds
+ * nothing. The caller rings `context.bells.callbacks` after its commit.
+ * @param causes for each transaction the oldest event first.
+ * @returns how many callbacks were added.
+ */
+export async function enqueueCallbacks(
+  context: Context,
+  trx: Transaction<Database>,
+  causes: CallbackCause[],
+): Promise<number> {
+  if (causes.length === 0) return 0;
+  const recipients = await readRecipients(trx);
+  if (recipients.length === 0) return 0;
+  const now = context.clock.now();
+  const rows = recipients.flatMap((recipient) => routeTo(recipient, causes, context.keys.callbackIds, now));
+  let added = 0n;
+  for (let from = 0; from < rows.length; from += ROWS_MAX) {
+    const result = await trx
+      .insertInto('callbacks')
+      .values(rows.slice(from, from + ROWS_MAX))
+      // webhook_id is the only key of ours that can clash
+      .onDuplicateKeyUpdate((eb) => ({ webhook_id: eb.ref('webhook_id') }))
+      .executeTakeFirstOrThrow();
+    added += result.numInsertedOrUpdatedRows ?? 0n;
+  }
+  return Number(added);
+}
+
+type Recipient = { seq: number; id: string; filter: MerchantFilter; eventsSince: Date; holds: boolean };
+
+// read anew each time: a merchant that was added a moment ago is told of what happens now
+async function readRecipients(trx: Transaction<Database>): Promise<Recipient[]> {
+  const rows = await trx
+    .selectFrom('merchants')
+    .select(['seq', 'id', 'state', 'filter', 'events_since', 'breaker_opened_at', 'deleted_at'])
+    .where('deleted_at', 'is', null)
+    .execute();
+  return rows.map((row) => ({
+    seq: row.seq,
+    id: row.id,
+    filter: parseFilter(row.filter),
+    eventsSince: row.events_since,
+    holds: holdsBack(row),
+  }));
+}
+
+function routeTo(
+  recipient: Recipient,
+  causes: CallbackCause[],
+  key: Buffer,
+  now: Date,
+): Insertable<Database['callbacks']>[] {
+  const begun = new Set<number>();
+  const rows: Insertable<Database['callbacks']>[] = [];
+  for (const { transaction, event, previousStatus, source } of causes) {
+    if (event.at < recipient.eventsSince) continue;
+    if (!matchesFilter(recipient.filter, { ...transaction, status: event.status })) continue;
+    const { status, atWall, occurrence } = event;
+    // a later event of the same transaction is woken when the one before it is delivered
+    const waits = begun.has(transaction.seq) && !recipient.holds;
+    begun.add(transaction.seq);
+    rows.push({
+      webhook_id: deriveWebhookId(key, {
+        merchantId: recipient.id,
+        transactionId: transaction.id,
+        status,
+        atWall,
+        occurrence,
+      }),
+      merchant_seq: recipient.seq,
+      transaction_seq: transaction.seq,
+      event_seq: event.seq,
+      sequence: event.sequence,
+      type: `pix.${transaction.operation}.${status}`,
+      previous_status: previousStatus,
+      source,
+      state: recipient.holds ? 'held' : 'pending',
+      next_attempt_at: waits ? new Date(now.getTime() + LOOK_AGAIN_MS) : now,
+      created_at: now,
+    });
+  }
+  return rows;
+}

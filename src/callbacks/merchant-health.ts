@@ -1,0 +1,45 @@
+export const BREAKER_FAILURES = 10;
+export const BREAKER_OVER_MS = 5 * 60_000;
+export const PROBE_EVERY_MS = 5 * 60_000;
+export const WARN_AFTER_MS = 24 * 3_600_000;
+export const DISABLE_AFTER_MS = 5 * 24 * 3_600_000;
+
+/**
+ * How a merchant's attempts went. A success makes it well; 10 failures in a row over at least 5 minutes open the
+ * breaker: from then on its callbacks are held, and one is tried every 5 minutes, until a success closes it. 24 hours
+ * without a success are told to ops, 5 days disable the merchant.
+ */
+export type MerchantHealth = {
+  failures: number;
+  failingSince: Date | null;
+  breakerOpenedAt: Date | null;
+  probeAt: Date | null;
+};
+
+export const WELL: MerchantHealth = { failures: 0, failingSince: null, breakerOpenedAt: null, probeAt: null };
+
+export function afterFailure(health: MerchantHealth, now: Date): MerchantHealth {
+  const failures = health.failures + 1;
+  const failingSince = health.failingSince ?? now;
+  const opens = failures >= BREAKER_FAILURES && now.getTime() - failingSince.getTime() >= BREAKER_OVER_MS;
+  const breakerOpenedAt = health.breakerOpenedAt ?? (opens ? now : null);
+  const probeAt = health.probeAt ?? (breakerOpenedAt ? new Date(now.getTime() + PROBE_EVERY_MS) : null);
+  return { failures, failingSince, breakerOpenedAt, probeAt };
+}
+
+/** What to do about a merchant that fails: judged after each failure. */
+export function judgeHealth(health: MerchantHealth, now: Date): 'none' | 'warn' | 'disable' {
+  if (!health.failingSince) return 'none';
+  const failingMs = now.getTime() - health.failingSince.getTime();
+  if (failingMs >= DISABLE_AFTER_MS) return 'disable';
+  return failingMs >= WARN_AFTER_MS ? 'warn' : 'none';
+}
+
+/** Whether callbacks of a merchant are held: no attempt, no step of the schedule. */
+export function holdsBack(merchant: {
+  state: string;
+  deleted_at: Date | null;
+  breaker_opened_at: Date | null;
+}): boolean {
+  return merchant.state !== 'enabled' || merchant.deleted_at !== null || merchant.breaker_opened_at !== null;
+}

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context } from '../context.ts';
+import { isTransient } from '../database/transact.ts';
+import { describeError } from '../log.ts';
+import { type Attempt, type Recorded, recordAttempts } from './record-attempts.ts';
+
+const BATCH_MAX = 500;
+const RETRY_MS = 500;
+const TRIES_TOGETHER = 3;
+
+export type Recorder = {
+  add(attempt: Attempt): void;
+  /** Resolves when everything added so far is written. */
+  flushed(): Promise<void>;
+};
+
+/**
+ * Writes attempts down in batches: while one batch is committed, the next gathers. A database that is away is waited
+ * for; the leases of what waits too long run out, and it is tried again.
+ * @param onRecorded called after each commit.
+ */
+export function createRecorder(
+  context: Context,
+  onRecorded: (attempts: Attempt[], recorded: Recorded) => Promise<void>,
+  giveUp: AbortSignal,
+): Recorder {
+  const waiting: Attempt[] = [];
+  let running: Promise<void> | undefined;
+
+  async function run(): Promise<void> {
+    while (waiting.length > 0 && !giveUp.aborted) {
+      const batch = waiting.splice(0, BATCH_MAX);
+      for (const { attempts, recorded } of await write(context, batch, giveUp)) await onRecorded(attempts, recorded);
+    }
+    running = undefined;
+  }
+
+  return {
+    add(attempt) {
+      waiting.push(attempt);
+      running ??= run();
+    },
+    async flushed() {
+      await running;
+    },
+  };
+}
+
+type Written = { attempts: Attempt[]; recorded: Recorded };
+
+async function write(context: Context, batch: Attempt[], giveUp: AbortSignal): Promise<Written[]> {
+  for (let tries = 1; !giveUp.aborted; tries++) {
+    try {
+      return [{ attempts: batch, recorded: await recordAttempts(context, batch) }];
+    } catch (error) {
+      context.log.error({ error: describeError(error), attempts: batch.length }, 'could not record attempts yet');
+      // one bad row must not keep the others from being recorded
+      if (!isTransient(error) && tries >= TRIES_TOGETHER) return writeEach(context, batch);
+      await sleep(RETRY_MS, undefined, { signal: giveUp }).catch(() => undefined);
+    }
+  }
+  return [];
+}
+
+async function writeEach(context: Context, batch: Attempt[]): Promise<Written[]> {
+  const written: Written[] = [];
+  for (const attempt of batch) {
+    try {
+      written.push({ attempts: [attempt], recorded: await recordAttempts(context, [attempt]) });
+    } catch (error) {
+      // its lease runs out and it is tried again
+      context.log.error({ error: describeError(error), callback: attempt.callback.seq }, 'an attempt is not recorded');
+      written.push({ attempts: [attempt], recorded: { troubles: [], recovered: [] } });
+    }
+  }
+  return written;
+}

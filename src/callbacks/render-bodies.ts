@@ -1,0 +1,90 @@
+import type { Context } from '../context.ts';
+import { selectTransactions, toLedgerTransaction } from '../database/read-transactions.ts';
+import { type LedgerTransaction, presentTransaction } from '../domain/present-transaction.ts';
+
+export const TEST_TYPE = 'confere.test';
+
+export type Renderable = {
+  seq: number;
+  transactionSeq: number | null;
+  eventSeq: number | null;
+  type: string;
+  previousStatus: string | null;
+  source: string;
+  createdAt: Date;
+};
+
+type EventFacts = { seq: number; status: string; at_wall: string; sequence: number };
+
+/**
+ * The bodies of callbacks, from the ledger as it is now: personal data stands in one place only, and a late attempt
+ * tells the current status.
+ * @returns each body by the callback's seq; none for an event that the ledger does not hold.
+ */
+export async function renderBodies(context: Context, callbacks: Renderable[]): Promise<Map<number, object>> {
+  const transactions = await readTransactions(context, listSeqs(callbacks, 'transactionSeq'));
+  const events = await readEvents(context, listSeqs(callbacks, 'eventSeq'));
+  const bodies = new Map<number, object>();
+  for (const callback of callbacks) {
+    if (callback.transactionSeq === null) {
+      bodies.set(callback.seq, renderTest(callback));
+      continue;
+    }
+    const transaction = transactions.get(callback.transactionSeq);
+    const event = callback.eventSeq === null ? undefined : events.get(callback.eventSeq);
+    if (transaction && event) bodies.set(callback.seq, renderEvent(context, callback, transaction, event));
+  }
+  return bodies;
+}
+
+function renderEvent(
+  context: Context,
+  callback: Renderable,
+  transaction: LedgerTransaction,
+  event: EventFacts,
+): object {
+  const at = context.calendar.toIso(event.at_wall);
+  return {
+    type: callback.type,
+    timestamp: at,
+    data: {
+      transaction: {
+        ...presentTransaction(transaction, context.calendar),
+        status: event.status,
+        status_at: at,
+        sequence: event.sequence,
+        current_status: transaction.status,
+      },
+      previous_status: callback.previousStatus,
+      source: callback.source,
+    },
+  };
+}
+
+function renderTest(callback: Renderable): object {
+  return {
+    type: TEST_TYPE,
+    timestamp: callback.createdAt.toISOString(),
+    data: { message: 'A test. Nothing was paid.' },
+  };
+}
+
+function listSeqs(callbacks: Renderable[], field: 'transactionSeq' | 'eventSeq'): number[] {
+  return [...new Set(callbacks.map((callback) => callback[field]))].filter((seq) => seq !== null);
+}
+
+async function readTransactions(context: Context, seqs: number[]): Promise<Map<number, LedgerTransaction>> {
+  if (seqs.length === 0) return new Map();
+  const rows = await selectTransactions(context.db).where('transactions.seq', 'in', seqs).execute();
+  return new Map(rows.map((row) => [row.seq, toLedgerTransaction(row)]));
+}
+
+async function readEvents(context: Context, seqs: number[]): Promise<Map<number, EventFacts>> {
+  if (seqs.length === 0) return new Map();
+  const rows = await context.db
+    .selectFrom('events')
+    .select(['seq', 'status', 'at_wall', 'sequence'])
+    .where('seq', 'in', seqs)
+    .execute();
+  return new Map(rows.map((row) => [row.seq, row]));
+}

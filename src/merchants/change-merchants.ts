@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+import type { Updateable } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { refuseUrl } from './check-url.ts';
+import { EMPTY_FILTER, type MerchantFilter } from './match-filter.ts';
+import { findMerchant, type MerchantRow, type MerchantState } from './read-merchants.ts';
+import { addSecret } from './secrets.ts';
+
+const ID_BYTES = 12;
+const SECOND_MS = 1000;
+
+/** What a merchant's record says once it is taken for well again. */
+export const HEALTHY = {
+  failures: 0,
+  failing_since: null,
+  breaker_opened_at: null,
+  probe_at: null,
+  warned_at: null,
+} as const;
+
+export type NewMerchant = {
+  name: string;
+  url: string;
+  email?: string | null | undefined;
+  filter?: Partial<MerchantFilter> | undefined;
+  rate?: number | null | undefined;
+  eventsSince?: Date | undefined;
+};
+
+/**
+ * Adds a merchant and its first secret, which is told here and never again.
+ * @throws ConfereError `invalid_request` for an address that callbacks do not go to.
+ */
+export async function createMerchant(
+  context: Context,
+  input: NewMerchant,
+): Promise<{ merchant: MerchantRow; secret: string }> {
+  checkUrl(context, input.url);
+  const now = context.clock.now();
+  const id = `mer_${randomBytes(ID_BYTES).toString('hex')}`;
+  // the provider's clock shows whole seconds: an event of this very second counts
+  const thisSecond = new Date(Math.floor(now.getTime() / SECOND_MS) * SECOND_MS);
+  const secret = await transact(context.db, async (trx) => {
+    const row = {
+      id,
+      name: input.name,
+      url: input.url,
+      email: input.email ?? null,
+      filter: JSON.stringify({ ...EMPTY_FILTER, ...input.filter }),
+      rate: input.rate ?? null,
+      events_since: input.eventsSince ?? thisSecond,
+      created_at: now,
+    };
+    const { insertId } = await trx.insertInto('merchants').values(row).executeTakeFirstOrThrow();
+    return addSecret(context, trx, Number(insertId));
+  });
+  return { merchant: await findMerchant(context.db, id), secret };
+}
+
+export type MerchantChange = Partial<Omit<NewMerchant, 'filter'>> & {
+  filter?: Partial<MerchantFilter> | undefined;
+  state?: 'enabled' | 'paused' | undefined;
+};
+
+/** Changes what is given and leaves the rest; a given filter replaces the whole filter. */
+export async function updateMerchant(context: Context, id: string, change: MerchantChange): Promise<MerchantRow> {
+  if (change.url !== undefined) checkUrl(context, change.url);
+  const merchant = await findMerchant(context.db, id);
+  const set: Updateable<Database['merchants']> = {};
+  if (change.name !== undefined) set.name = change.name;
+  if (change.url !== undefined) set.url = change.url;
+  if (change.email !== undefined) set.email = change.email;
+  if (change.rate !== undefined) set.rate = change.rate;
+  if (change.eventsSince !== undefined) set.events_since = change.eventsSince;
+  if (change.filter !== undefined) set.filter = JSON.stringify({ ...EMPTY_FILTER, ...change.filter });
+  if (Object.keys(set).length > 0) {
+    await context.db.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();
+  }
+  if (change.state !== undefined && change.state !== merchant.state) return setMerchantState(context, id, change.state);
+  return findMerchant(context.db, id);
+}
+
+/**
+ * Enables or pauses a merchant. What was held drains after it is enabled, oldest first, and it is taken for well until
+ * it fails again.
+ */
+export async function setMerchantState(context: Context, id: string, state: MerchantState): Promise<MerchantRow> {
+  const merchant = await findMerchant(context.db, id);
+  const set = state === 'enabled' ? { state, disabled_reason: null, ...HEALTHY } : { state };
+  await context.db.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();
+  context.bells.callbacks.ring();
+  return findMerchant(context.db, id);
+}
+
+/** Removes a merchant: nothing goes to it any more, what it was told stays on record. */
+export async function removeMerchant(context: Context, id: string): Promise<void> {
+  const merchant = await findMerchant(context.db, id);
+  await transact(context.db, async (trx) => {
+    const set = { state: 'disabled', disabled_reason: 'removed', deleted_at: context.clock.now() };
+    await trx.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();
+    await trx.deleteFrom('merchant_secrets').where('merchant_seq', '=', merchant.seq).execute();
+  });
+}
+
+function checkUrl(context: Context, url: string): void {
+  const refusal = refuseUrl(url, context.config.CALLBACK_ALLOW_PRIVATE);
+  if (refusal) throw new ConfereError('invalid_request', `the url ${refusal}`, { fields: { url: [refusal] } });
+}

@@ -1,0 +1,76 @@
+import type { Operation } from '../domain/statuses.ts';
+
+/** Which events a merchant is told of: `or` within a list, `and` across them, an empty one is all. */
+export type MerchantFilter = {
+  platforms: string[];
+  operations: string[];
+  statuses: string[];
+  reference_prefixes: string[];
+  extra_prefixes: string[];
+  /** Keys of `extra` read as a JSON object, and the values that they must have. */
+  extra_match: Record<string, string | number | boolean>;
+};
+
+export const EMPTY_FILTER: MerchantFilter = {
+  platforms: [],
+  operations: [],
+  statuses: [],
+  reference_prefixes: [],
+  extra_prefixes: [],
+  extra_match: {},
+};
+
+export type FilteredFacts = {
+  operation: Operation;
+  status: string;
+  reference: string | null;
+  extra: string | null;
+  platform: string | null;
+};
+
+/** Whether an event of a transaction is for the merchant of this filter. Texts are compared exactly. */
+export function matchesFilter(filter: MerchantFilter, facts: FilteredFacts): boolean {
+  return (
+    isAmong(filter.platforms, facts.platform) &&
+    isAmong(filter.operations, facts.operation) &&
+    isAmong(filter.statuses, facts.status) &&
+    startsWithOne(filter.reference_prefixes, facts.reference) &&
+    startsWithOne(filter.extra_prefixes, facts.extra) &&
+    matchesKeys(filter.extra_match, facts.extra)
+  );
+}
+
+/** A filter as it is stored: what an older one lacks is empty. */
+export function parseFilter(text: string): MerchantFilter {
+  return { ...EMPTY_FILTER, ...(JSON.parse(text) as Partial<MerchantFilter>) };
+}
+
+function isAmong(list: string[], value: string | null): boolean {
+  return list.length === 0 || (value !== null && list.includes(value));
+}
+
+function startsWithOne(prefixes: string[], value: string | null): boolean {
+  return prefixes.length === 0 || (value !== null && prefixes.some((prefix) => value.startsWith(prefix)));
+}
+
+function matchesKeys(wanted: MerchantFilter['extra_match'], extra: string | null): boolean {
+  const keys = Object.keys(wanted);
+  if (keys.length === 0) return true;
+  const found = parseObject(extra);
+  // "12" and 12 are the same store: who writes extra seldom decides on the type
+  return found !== undefined && keys.every((key) => Object.hasOwn(found, key) && sameText(found[key], wanted[key]));
+}
+
+function sameText(value: unknown, wanted: unknown): boolean {
+  const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  return isPlain && String(value) === String(wanted);
+}
+
+function parseObject(text: string | null): Record<string, unknown> | undefined {
+  if (!text?.trimStart().startsWith('{')) return undefined;
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,23 @@
+import { parseFilter } from './match-filter.ts';
+import type { MerchantRow } from './read-merchants.ts';
+
+export type PresentedMerchant = ReturnType<typeof presentMerchant>;
+
+/** A merchant of our API. Its secret is never part of it: creation and rotation add it, once. */
+export function presentMerchant(row: MerchantRow) {
+  return {
+    id: row.id,
+    name: row.name,
+    url: row.url,
+    email: row.email,
+    state: row.state,
+    disabled_reason: row.state === 'disabled' ? row.disabled_reason : null,
+    filter: parseFilter(row.filter),
+    rate: row.rate,
+    events_since: row.events_since.toISOString(),
+    created_at: row.created_at.toISOString(),
+    /** Since when no attempt has succeeded, and whether its callbacks are held for that. */
+    failing_since: row.failing_since?.toISOString() ?? null,
+    breaker: row.breaker_opened_at === null ? ('closed' as const) : ('open' as const),
+  };
+}

@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import type { Transaction } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Reader } from '../database/reader.ts';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
+import { findMerchant } from './read-merchants.ts';
+
+const SECRET_BYTES = 32;
+const PREFIX = 'whsec_';
+/** How long the secret before a rotation goes on signing beside the new one. */
+export const ROTATION_MS = 24 * 3_600_000;
+
+/** Makes a merchant's first or next secret: `whsec_` and base64. It is stored encrypted and can't be shown again. */
+export async function addSecret(context: Context, trx: Transaction<Database>, merchantSeq: number): Promise<string> {
+  const key = randomBytes(SECRET_BYTES);
+  const row = { merchant_seq: merchantSeq, ciphertext: context.vault.seal(key), created_at: context.clock.now() };
+  await trx.insertInto('merchant_secrets').values(row).execute();
+  return PREFIX + key.toString('base64');
+}
+
+/**
+ * Gives a merchant a new secret; the one before goes on signing for 24 hours, those before it end at once: never more
+ * than two signatures stand in a header.
+ */
+export async function rotateSecret(context: Context, id: string): Promise<{ secret: string; oldUntil: Date }> {
+  const now = context.clock.now();
+  const oldUntil = new Date(now.getTime() + ROTATION_MS);
+  const merchant = await findMerchant(context.db, id);
+  const secret = await transact(context.db, async (trx) => {
+    // two rotations at once would leave three secrets alive
+    await trx.selectFrom('merchants').select('seq').where('seq', '=', merchant.seq).forUpdate().execute();
+    await trx
+      .updateTable('merchant_secrets')
+      .set((eb) => ({ expires_at: eb.case().when('expires_at', 'is', null).then(oldUntil).else(now).end() }))
+      .where('merchant_seq', '=', merchant.seq)
+      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+      .execute();
+    return addSecret(context, trx, merchant.seq);
+  });
+  return { secret, oldUntil };
+}
+
+/** The keys that sign for each merchant at an instant, newest first. */
+export async function readLiveKeys(
+  context: Context,
+  db: Reader,
+  merchantSeqs: number[],
+): Promise<Map<number, Buffer[]>> {
+  const keys = new Map<number, Buffer[]>();
+  if (merchantSeqs.length === 0) return keys;
+  const rows = await db
+    .selectFrom('merchant_secrets')
+    .select(['merchant_seq', 'ciphertext'])
+    .where('merchant_seq', 'in', merchantSeqs)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', context.clock.now())]))
+    .orderBy('seq', 'desc')
+    .execute();
+  for (const row of rows) {
+    const list = keys.get(row.merchant_seq) ?? [];
+    list.push(context.vault.open(row.ciphertext));
+    keys.set(row.merchant_seq, list);
+  }
+  return keys;
+}
