@@ -28,8 +28,9 @@ const DEPTH_MAX = 4;
 /** Why an attempt had no answer, in one word that means the same for every merchant. */
 export function classifyError(error: unknown, depth = 0): ErrorClass {
   if (!(error instanceof Error) || depth > DEPTH_MAX) return 'bad_response';
-  const { code } = error as { code?: string };
-  if (code !== undefined) {
+  // a DOMException's code is a number
+  const { code } = error as { code?: unknown };
+  if (typeof code === 'string') {
     const known = CLASS_BY_CODE[code];
     if (known) return known;
     if (TLS_CODE.test(code)) return 'tls';

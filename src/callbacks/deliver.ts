@@ -141,7 +141,11 @@ async function send(delivery: Delivery, merchants: DeliveryMerchant[], claimed: 
     for (const callback of claimed) {
       const url = bySeq.get(callback.merchantSeq)?.url ?? '';
       const body = bodies.get(callback.seq);
-      const sent = sendOne(delivery, callback, { url, body, keys: keys.get(callback.merchantSeq) ?? [] });
+      const message = { url, body, keys: keys.get(callback.merchantSeq) ?? [] };
+      const sent = sendOne(delivery, callback, message).catch((error: unknown) => {
+        release(lanes, busy, callback);
+        context.log.error({ error: describeError(error), callback: callback.seq }, 'an attempt could not be made');
+      });
       delivery.sending.add(sent);
       void sent.finally(() => delivery.sending.delete(sent));
     }
