@@ -15,7 +15,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     total INT NULL,
     seen INT NOT NULL DEFAULT 0,
     applied INT NOT NULL DEFAULT 0,
-    mismatches INT NOT NULL DEFAULT 0,
     created_at DATETIME(3) NOT NULL,
     created_by VARBINARY(64) NOT NULL,
     started_at DATETIME(3) NULL,

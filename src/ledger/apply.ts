@@ -12,8 +12,9 @@ import { type CallbackCause, enqueueCallbacks } from '../callbacks/enqueue.ts';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import type { FoundMismatch } from '../domain/mismatch.ts';
+import type { FoundMismatch, MismatchKind } from '../domain/mismatch.ts';
 import type { Observation, Source } from '../domain/observation.ts';
+import { isFinal } from '../domain/statuses.ts';
 import { type Decision, decide, type HeldEvent, type HeldTransaction } from './decide.ts';
 import { findDuplicateReferences } from './find-duplicate-references.ts';
 import { type Loaded, loadHeld } from './load-held.ts';
@@ -196,13 +197,18 @@ function listFound(context: Context, change: Change, seq: number): FoundMismatch
     }));
 }
 
-function listOver(change: Change) {
-  const found = new Set(change.decisions.at(-1)?.found.map((difference) => difference.kind));
-  const kinds = change.decisions.at(-1)?.over ?? [];
-  // a row that can be read again is no longer refused, and what is shown is no longer missing
-  return ([...kinds, 'row_refused', 'missing_at_provider'] as const)
-    .filter((kind) => !found.has(kind))
-    .map((kind) => ({ kind, scope: change.held.id }));
+/** What this look shows to be over: fresh evidence, whatever the mismatch was opened by. */
+function listOver(change: Change): { kind: MismatchKind; scope: string }[] {
+  const { held, decisions, added } = change;
+  const last = decisions.at(-1);
+  const found = new Set(last?.found.map((difference) => difference.kind));
+  const status = held.events.at(-1)?.status ?? '';
+  const kinds: MismatchKind[] = [...(last?.over ?? []), 'row_refused', 'missing_at_provider'];
+  if (isFinal(status)) kinds.push('stuck');
+  return [
+    ...kinds.filter((kind) => !found.has(kind)).map((kind) => ({ kind, scope: held.id })),
+    ...added.map((event) => ({ kind: 'webhook_contradiction' as const, scope: `${held.id} ${event.status}` })),
+  ];
 }
 
 function add(applied: Applied, more: Applied): Applied {

@@ -1,0 +1,80 @@
+import type { Context } from '../context.ts';
+import { transact } from '../database/transact.ts';
+
+export const LEASE_MS = 20_000;
+
+export type ClaimedItem = {
+  seq: number;
+  webhookSeq: number;
+  webhookHash: Buffer;
+  receivedAt: Date;
+  transactionId: string | null;
+  reference: string | null;
+  extraHash: Buffer | null;
+  claimedStatus: string | null;
+  claimedAmountCents: bigint | null;
+  looks: number;
+};
+
+/**
+ * Claims due items for a short lease, and with each the other due items of the same transaction, in a transaction of
+ * its own: no lock is held while the provider is asked. The lease is renewed while the look goes on; one whose process
+ * died runs out.
+ */
+export async function claimItems(context: Context, itemsMax: number): Promise<ClaimedItem[]> {
+  const now = context.clock.now();
+  const leaseUntil = new Date(now.getTime() + LEASE_MS);
+  return await transact(context.db, async (trx) => {
+    const rows = await trx
+      .selectFrom('webhook_items')
+      .select(['seq', 'webhook_seq', 'received_at', 'transaction_id', 'reference', 'extra_hash'])
+      .select(['claimed_status', 'claimed_amount_cents', 'looks'])
+      .where('state', '=', 'pending')
+      .where('next_look_at', '<=', now)
+      .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
+      .orderBy('next_look_at')
+      .limit(itemsMax)
+      .forUpdate()
+      .skipLocked()
+      .execute();
+    if (rows.length === 0) return [];
+    await trx
+      .updateTable('webhook_items')
+      .set({ lease_holder: context.holder, lease_until: leaseUntil })
+      .where(
+        'seq',
+        'in',
+        rows.map((row) => row.seq),
+      )
+      .execute();
+    const webhooks = await trx
+      .selectFrom('webhooks')
+      .select(['seq', 'hash'])
+      .where('seq', 'in', [...new Set(rows.map((row) => row.webhook_seq))])
+      .execute();
+    const hashes = new Map(webhooks.map((row) => [row.seq, row.hash]));
+    return rows.map((row) => ({
+      seq: row.seq,
+      webhookSeq: row.webhook_seq,
+      webhookHash: hashes.get(row.webhook_seq) ?? Buffer.alloc(32),
+      receivedAt: row.received_at,
+      transactionId: row.transaction_id,
+      reference: row.reference,
+      extraHash: row.extra_hash,
+      claimedStatus: row.claimed_status,
+      claimedAmountCents: row.claimed_amount_cents,
+      looks: row.looks,
+    }));
+  });
+}
+
+/** Keeps the leases of items whose looks still go on. */
+export async function renewLeases(context: Context, seqs: number[]): Promise<void> {
+  if (seqs.length === 0) return;
+  await context.db
+    .updateTable('webhook_items')
+    .set({ lease_until: new Date(context.clock.now().getTime() + LEASE_MS) })
+    .where('seq', 'in', seqs)
+    .where('lease_holder', '=', context.holder)
+    .execute();
+}

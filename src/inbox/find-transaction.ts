@@ -1,0 +1,55 @@
+import type { Context } from '../context.ts';
+import type { ProviderClient } from '../provider/client.ts';
+import type { ReadRow } from '../provider/read-transaction.ts';
+
+/** A look that fails is repeated by its item's schedule: within one look there is one more try. */
+const SHOW_TRIES_MAX = 2;
+
+export type ItemKey = { transactionId: string | null; reference: string | null; extraHash: Buffer | null };
+
+export type Found =
+  | { kind: 'row'; row: ReadRow; askedAt: Date }
+  /** The provider does not know it, or not yet. */
+  | { kind: 'unknown' }
+  | { kind: 'ambiguous' };
+
+/**
+ * Looks up what a webhook names: by id; else by reference (ours, then the list's filter); else by extra (ours only,
+ * the list has no such filter). More than one hit is ambiguous: never guessed.
+ */
+export async function findTransaction(context: Context, client: ProviderClient, key: ItemKey): Promise<Found> {
+  if (key.transactionId !== null) return await show(context, client, key.transactionId);
+  if (key.reference !== null) {
+    const ours = await findOurs(context, 'reference', key.reference);
+    if (ours.length > 1) return { kind: 'ambiguous' };
+    return ours[0] ? await show(context, client, ours[0]) : await findByReference(context, client, key.reference);
+  }
+  if (key.extraHash === null) return { kind: 'unknown' };
+  const ours = await findOurs(context, 'extra_hash', key.extraHash);
+  if (ours.length > 1) return { kind: 'ambiguous' };
+  return ours[0] ? await show(context, client, ours[0]) : { kind: 'unknown' };
+}
+
+async function show(context: Context, client: ProviderClient, id: string): Promise<Found> {
+  const askedAt = context.clock.now();
+  const row = await client.show(id, { triesMax: SHOW_TRIES_MAX });
+  return row ? { kind: 'row', row, askedAt } : { kind: 'unknown' };
+}
+
+/** An answer counts only where the reference is equal byte for byte. */
+async function findByReference(context: Context, client: ProviderClient, reference: string): Promise<Found> {
+  const askedAt = context.clock.now();
+  const page = await client.listPage({ reference }, 1);
+  const rows = (page?.rows ?? []).filter((row) => row.ok && row.transaction.reference === reference);
+  if (rows.length > 1) return { kind: 'ambiguous' };
+  return rows[0] ? { kind: 'row', row: rows[0], askedAt } : { kind: 'unknown' };
+}
+
+async function findOurs(
+  context: Context,
+  column: 'reference' | 'extra_hash',
+  value: string | Buffer,
+): Promise<string[]> {
+  const rows = await context.db.selectFrom('transactions').select('id').where(column, '=', value).limit(2).execute();
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,59 @@
+import { formatAmount } from '../domain/money.ts';
+import type { ObservedTransaction } from '../domain/observation.ts';
+import type { Found } from './find-transaction.ts';
+import { scheduleLook } from './schedule-look.ts';
+
+export type Claim = {
+  receivedAt: Date;
+  looks: number;
+  claimedStatus: string | null;
+  claimedAmountCents: bigint | null;
+};
+
+export type Contradiction = {
+  scope: string;
+  id: string;
+  reference: string | null;
+  amountCents: bigint;
+  expected: unknown;
+  actual: unknown;
+};
+
+export type Fate =
+  | { kind: 'applied'; id: string | null; contradiction: Contradiction | undefined }
+  | { kind: 'waiting'; nextLookAt: Date; id: string | undefined }
+  | { kind: 'quarantined'; reason: 'ambiguous' | 'unknown_at_provider' | 'unreadable_at_provider' };
+
+/** What becomes of an item after a look. Pure. */
+export function judgeItem(claim: Claim, found: Found, now: Date, graceMs: number): Fate {
+  if (found.kind === 'ambiguous') return { kind: 'quarantined', reason: 'ambiguous' };
+  const shown = found.kind === 'row' && found.row.ok ? found.row.transaction : undefined;
+  const contradiction = shown ? compareClaim(claim, shown) : undefined;
+  if (shown && !contradiction) return { kind: 'applied', id: shown.id, contradiction: undefined };
+  const deadline = new Date(claim.receivedAt.getTime() + graceMs);
+  const nextLookAt = scheduleLook(claim.looks + 1, now, deadline);
+  if (nextLookAt) return { kind: 'waiting', nextLookAt, id: shown?.id };
+  if (shown) return { kind: 'applied', id: shown.id, contradiction };
+  return { kind: 'quarantined', reason: found.kind === 'row' ? 'unreadable_at_provider' : 'unknown_at_provider' };
+}
+
+/** A status is shown when the history holds it at any time; an amount when it is the transaction's. */
+function compareClaim(claim: Claim, shown: ObservedTransaction): Contradiction | undefined {
+  const about = { id: shown.id, reference: shown.reference, amountCents: shown.amountCents };
+  if (claim.claimedAmountCents !== null && claim.claimedAmountCents !== shown.amountCents) {
+    return {
+      ...about,
+      scope: `${shown.id} amount`,
+      expected: { amount: formatAmount(claim.claimedAmountCents) },
+      actual: { amount: formatAmount(shown.amountCents) },
+    };
+  }
+  const statuses = [...shown.events.map((event) => event.status), shown.status];
+  if (claim.claimedStatus === null || statuses.includes(claim.claimedStatus)) return undefined;
+  return {
+    ...about,
+    scope: `${shown.id} ${claim.claimedStatus}`,
+    expected: { status: claim.claimedStatus },
+    actual: { status: shown.status, history: shown.events.map((event) => event.status) },
+  };
+}

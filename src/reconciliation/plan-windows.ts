@@ -1,0 +1,33 @@
+import { addDays, type Day } from '../domain/calendar.ts';
+
+/** How the provider's dates bound a range: whether the first and the last day themselves are in it. */
+export type ListBounds = { low: 'inclusive' | 'exclusive'; high: 'inclusive' | 'exclusive' };
+
+export type Window = { fromDay: Day; toDay: Day };
+
+/** Until the bounds are learnt, a window is asked for a day wider on both sides: several days share that cost. */
+const UNLEARNT_DAYS_MAX = 7;
+
+/** Cuts a range of days into windows that are read and proven one by one: single days once the bounds are learnt. */
+export function planWindows(from: Day, to: Day, bounds: ListBounds | undefined): Window[] {
+  const days = bounds ? 1 : UNLEARNT_DAYS_MAX;
+  const windows: Window[] = [];
+  for (let fromDay = from; fromDay <= to; fromDay = addDays(fromDay, days)) {
+    const last = addDays(fromDay, days - 1);
+    windows.push({ fromDay, toDay: last < to ? last : to });
+  }
+  return windows;
+}
+
+/** The dates to ask for, so that every transaction of the window is in the answer. */
+export function askFor(window: Window, bounds: ListBounds | undefined): { initialDate: Day; finalDate: Day } {
+  return {
+    initialDate: bounds?.low === 'inclusive' ? window.fromDay : addDays(window.fromDay, -1),
+    finalDate: bounds?.high === 'inclusive' ? window.toDay : addDays(window.toDay, 1),
+  };
+}
+
+export function isInWindow(window: Window, wall: string): boolean {
+  const day = wall.slice(0, 10);
+  return day >= window.fromDay && day <= window.toDay;
+}

@@ -1,0 +1,102 @@
+import type { Transaction } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
+import type { FoundMismatch } from '../domain/mismatch.ts';
+import { raiseMismatches } from '../ledger/mismatches.ts';
+
+const BATCH_ROWS = 200;
+/** The provider's clock has whole seconds and may differ from ours by a little: an arrival just before counts. */
+const CLOCK_LEEWAY_MS = 5_000;
+
+/**
+ * Settles each change that the provider owed a webhook for and whose grace is over: anything that came in between and
+ * names its transaction announced it, repeats included; else its webhook is lost. Told at once as resolved, since what
+ * it would have told is in the ledger already.
+ * @returns how many were lost.
+ */
+export async function settleOwedWebhooks(context: Context): Promise<number> {
+  let lost = 0;
+  for (;;) {
+    const settled = await transact(context.db, (trx) => settleBatch(context, trx), { retryDuplicates: true });
+    lost += settled.lost;
+    if (settled.rows < BATCH_ROWS) break;
+  }
+  if (lost > 0) context.bells.alerts.ring();
+  return lost;
+}
+
+async function settleBatch(context: Context, trx: Transaction<Database>): Promise<{ rows: number; lost: number }> {
+  const now = context.clock.now();
+  const rows = await trx
+    .selectFrom('owed_webhooks')
+    .innerJoin('events', 'events.seq', 'owed_webhooks.event_seq')
+    .innerJoin('transactions', 'transactions.seq', 'owed_webhooks.transaction_seq')
+    .select(['owed_webhooks.event_seq', 'owed_webhooks.event_at', 'owed_webhooks.due_at', 'owed_webhooks.run_seq'])
+    .select(['events.status', 'events.at_wall', 'events.sequence'])
+    .select(['transactions.seq', 'transactions.id', 'transactions.reference', 'transactions.amount_cents'])
+    .where('owed_webhooks.settled_at', 'is', null)
+    .where('owed_webhooks.due_at', '<=', now)
+    .orderBy('owed_webhooks.due_at')
+    .limit(BATCH_ROWS)
+    .forUpdate('owed_webhooks')
+    .skipLocked()
+    .execute();
+  const found: FoundMismatch[] = [];
+  for (const row of rows) {
+    const announcedAt = await findAnnouncement(context, trx, row);
+    await trx
+      .updateTable('owed_webhooks')
+      .set({ settled_at: now, announced_at: announcedAt })
+      .where('event_seq', '=', row.event_seq)
+      .execute();
+    if (announcedAt) continue;
+    found.push({
+      kind: 'webhook_lost',
+      scope: `${row.id} ${row.sequence}`,
+      transactionSeq: row.seq,
+      transactionId: row.id,
+      reference: row.reference,
+      amountCents: row.amount_cents,
+      ...(row.run_seq === null ? {} : { runSeq: row.run_seq }),
+      expected: { webhook_by: new Date(row.event_at.getTime() + context.config.WEBHOOK_GRACE).toISOString() },
+      actual: { status: row.status, at: context.calendar.toIso(row.at_wall) },
+      resolution: 'applied',
+    });
+  }
+  await raiseMismatches(trx, found, now);
+  return { rows: rows.length, lost: found.length };
+}
+
+/** The first arrival between the change and the end of its grace that names the transaction, by any of its keys. */
+async function findAnnouncement(
+  context: Context,
+  trx: Transaction<Database>,
+  owed: { id: string; event_at: Date },
+): Promise<Date | null> {
+  const from = new Date(owed.event_at.getTime() - CLOCK_LEEWAY_MS);
+  const to = new Date(owed.event_at.getTime() + context.config.WEBHOOK_GRACE);
+  const items = await trx
+    .selectFrom('webhook_items')
+    .select(['webhook_seq', 'received_at'])
+    .where((eb) => eb.or([eb('transaction_id', '=', owed.id.toLowerCase()), eb('resolved_id', '=', owed.id)]))
+    .where('received_at', '<=', to)
+    .orderBy('received_at')
+    .execute();
+  const inTime = items.find((item) => item.received_at >= from);
+  if (inTime) return inTime.received_at;
+  if (items.length === 0) return null;
+  const repeat = await trx
+    .selectFrom('webhook_repeats')
+    .select('received_at')
+    .where(
+      'webhook_seq',
+      'in',
+      items.map((item) => item.webhook_seq),
+    )
+    .where('received_at', '>=', from)
+    .where('received_at', '<=', to)
+    .orderBy('received_at')
+    .executeTakeFirst();
+  return repeat?.received_at ?? null;
+}

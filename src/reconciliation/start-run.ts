@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import type { Context } from '../context.ts';
+import { addDays, type Day, isDay } from '../domain/calendar.ts';
+import { ConfereError } from '../domain/errors.ts';
+
+const DAYS_MAX = 3700;
+
+export type RunRequest = {
+  from: Day;
+  to: Day;
+  platform?: string | undefined;
+  /** What asked for it: a job's name, `api`, `command`. */
+  trigger: string;
+  createdBy: string;
+};
+
+/**
+ * Queues a run of a range of days; a worker takes it up.
+ * @returns its row number and id.
+ * @throws ConfereError `invalid_request` for days that are none, the wrong way round, too many or not yet begun.
+ */
+export async function startRun(context: Context, request: RunRequest): Promise<{ seq: number; id: string }> {
+  checkRange(request, context.calendar.dayOf(context.clock.now()));
+  const id = `run_${randomUUID().replaceAll('-', '')}`;
+  const result = await context.db
+    .insertInto('runs')
+    .values({
+      id,
+      trigger: request.trigger,
+      state: 'queued',
+      from_day: request.from,
+      to_day: request.to,
+      platform: request.platform ?? null,
+      created_at: context.clock.now(),
+      created_by: request.createdBy,
+    })
+    .executeTakeFirstOrThrow();
+  context.bells.runs.ring();
+  return { seq: Number(result.insertId), id };
+}
+
+function checkRange({ from, to }: RunRequest, today: Day): void {
+  const fields: Record<string, string[]> = {};
+  if (!isDay(from)) fields.from = ['must be a day: YYYY-MM-DD'];
+  else if (from > today) fields.from = [`has not begun yet: today is ${today} at the provider`];
+  if (!isDay(to)) fields.to = ['must be a day: YYYY-MM-DD'];
+  else if (isDay(from) && to < from) fields.to = ['is before from'];
+  else if (isDay(from) && to > addDays(from, DAYS_MAX)) fields.to = [`is more than ${DAYS_MAX} days after from`];
+  if (Object.keys(fields).length === 0) return;
+  const faults = Object.entries(fields).map(([name, [fault]]) => `${name} ${fault}`);
+  throw new ConfereError('invalid_request', faults.join('; '), { fields });
+}

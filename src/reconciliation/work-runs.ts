@@ -1,0 +1,180 @@
+/**
+ * Takes up queued runs, and runs whose process died, one at a time, until the signal. A run's windows are proven one
+ * by one and stay proven: who takes a run over goes on with those that are not.
+ */
+import type { Context } from '../context.ts';
+import { poll } from '../database/poll.ts';
+import { transact } from '../database/transact.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { describeError } from '../log.ts';
+import { runsFinished } from '../metrics/metrics.ts';
+import type { ProviderClient } from '../provider/client.ts';
+import { endRunAlert, raiseRunAlert } from './alert-runs.ts';
+import { concludeWindow } from './conclude-window.ts';
+import { readBounds } from './learn-bounds.ts';
+import { planWindows } from './plan-windows.ts';
+import { type RunRef, readWindow, type WindowRef } from './read-window.ts';
+import { settleOwedWebhooks } from './settle-owed-webhooks.ts';
+
+const IDLE_MS = 1_000;
+const LEASE_MS = 30_000;
+const RENEW_MS = 7_000;
+
+export type Progress = (done: { windows: number; of: number; pages: number; seen: number }) => void;
+
+/** The worker's loop. */
+export async function workRuns(context: Context, client: ProviderClient): Promise<void> {
+  await poll({
+    name: 'runs',
+    bell: context.bells.runs,
+    idleMs: IDLE_MS,
+    log: context.log,
+    signal: context.signal,
+    work: async () => {
+      const run = await claimRun(context, undefined);
+      if (run) await executeRun(context, client, run);
+      return run !== undefined;
+    },
+  });
+}
+
+/** Claims one run by its id, or the oldest that is queued or abandoned. */
+export async function claimRun(context: Context, id: string | undefined): Promise<RunRef | undefined> {
+  const now = context.clock.now();
+  return await transact(context.db, async (trx) => {
+    let query = trx
+      .selectFrom('runs')
+      .select(['seq', 'id', 'platform', 'started_at'])
+      .where('state', 'in', ['queued', 'running'])
+      .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
+      .orderBy('seq')
+      .limit(1)
+      .forUpdate()
+      .skipLocked();
+    if (id !== undefined) query = query.where('id', '=', id);
+    const row = await query.executeTakeFirst();
+    if (!row) return undefined;
+    await trx
+      .updateTable('runs')
+      .set({
+        state: 'running',
+        started_at: row.started_at ?? now,
+        lease_holder: context.holder,
+        lease_until: new Date(now.getTime() + LEASE_MS),
+      })
+      .where('seq', '=', row.seq)
+      .execute();
+    return { seq: row.seq, id: row.id, platform: row.platform };
+  });
+}
+
+/** Reads the windows of a claimed run that are not proven yet, and writes how it ended. */
+export async function executeRun(
+  context: Context,
+  client: ProviderClient,
+  run: RunRef,
+  onProgress: Progress = () => undefined,
+): Promise<void> {
+  const renewal = setInterval(() => void renewLease(context, run).catch(() => undefined), RENEW_MS);
+  try {
+    const windows = await planRun(context, run);
+    for (const [index, window] of windows.planned.entries()) {
+      const result = await readWindow(context, client, run, window);
+      await concludeWindow(context, run, window, result);
+      const done = windows.done + index + 1;
+      onProgress({ windows: done, of: windows.done + windows.planned.length, pages: result.pages, seen: result.total });
+    }
+    await settleOwedWebhooks(context);
+    await finishRun(context, run, undefined);
+    await endRunAlert(context);
+  } catch (error) {
+    if (context.signal.aborted) {
+      await releaseRun(context, run);
+      return;
+    }
+    context.log.error({ error: describeError(error), run: run.id }, 'a reconciliation run failed');
+    const message = error instanceof ConfereError ? error.message : 'an unexpected failure: see the log';
+    await finishRun(context, run, message);
+    await raiseRunAlert(context, run, error);
+  } finally {
+    clearInterval(renewal);
+  }
+}
+
+async function planRun(context: Context, run: RunRef): Promise<{ planned: WindowRef[]; done: number }> {
+  const find = () =>
+    context.db
+      .selectFrom('run_windows')
+      .select(['seq', 'from_day as fromDay', 'to_day as toDay', 'state'])
+      .where('run_seq', '=', run.seq)
+      .orderBy('from_day')
+      .execute();
+  let rows = await find();
+  if (rows.length === 0) {
+    const range = await context.db
+      .selectFrom('runs')
+      .select(['from_day', 'to_day'])
+      .where('seq', '=', run.seq)
+      .executeTakeFirstOrThrow();
+    const windows = planWindows(range.from_day, range.to_day, await readBounds(context));
+    await context.db
+      .insertInto('run_windows')
+      .values(
+        windows.map((window) => ({
+          run_seq: run.seq,
+          from_day: window.fromDay,
+          to_day: window.toDay,
+          platform: run.platform,
+          state: 'planned',
+        })),
+      )
+      .execute();
+    rows = await find();
+  }
+  const planned = rows.filter((row) => row.state === 'planned');
+  return { planned, done: rows.length - planned.length };
+}
+
+async function renewLease(context: Context, run: RunRef): Promise<void> {
+  await context.db
+    .updateTable('runs')
+    .set({ lease_until: new Date(context.clock.now().getTime() + LEASE_MS) })
+    .where('seq', '=', run.seq)
+    .where('lease_holder', '=', context.holder)
+    .execute();
+}
+
+async function finishRun(context: Context, run: RunRef, error: string | undefined): Promise<void> {
+  const windows = await context.db.selectFrom('run_windows').selectAll().where('run_seq', '=', run.seq).execute();
+  const unproven = windows.filter((window) => window.state !== 'complete');
+  const state = error !== undefined ? 'failed' : unproven.length > 0 ? 'incomplete' : 'complete';
+  const sum = (pick: (window: (typeof windows)[number]) => number): number =>
+    windows.reduce((total, window) => total + pick(window), 0);
+  await context.db
+    .updateTable('runs')
+    .set({
+      state,
+      pages: sum((window) => window.pages),
+      passes: Math.max(0, ...windows.map((window) => window.passes)),
+      total: sum((window) => window.total ?? 0),
+      seen: sum((window) => window.seen),
+      applied: sum((window) => window.applied),
+      finished_at: context.clock.now(),
+      error: error ?? unproven[0]?.error ?? null,
+      lease_holder: null,
+      lease_until: null,
+    })
+    .where('seq', '=', run.seq)
+    .execute();
+  runsFinished.inc({ state });
+  context.log.info({ run: run.id, state, windows: windows.length, unproven: unproven.length }, 'run finished');
+}
+
+async function releaseRun(context: Context, run: RunRef): Promise<void> {
+  await context.db
+    .updateTable('runs')
+    .set({ lease_holder: null, lease_until: null })
+    .where('seq', '=', run.seq)
+    .where('lease_holder', '=', context.holder)
+    .execute();
+}
