@@ -31,7 +31,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     visible TINYINT NOT NULL DEFAULT 1,
     UNIQUE KEY id (id),
     UNIQUE KEY claim (claim),
-    KEY browse (listed, created_wall, status, platform),
+    KEY browse (listed, created_wall, seq, status, platform),
     KEY changes (listed, updated_wall),
     KEY reference (reference),
     KEY phone (phone),

@@ -14,24 +14,29 @@ export async function lockTransaction(trx: DatabaseTransaction, id: string): Pro
 
 /** Rows in the order given, each with its events, newest first. */
 export async function withEvents(db: Database, rows: readonly TransactionRow[]): Promise<KnownTransaction[]> {
-  if (rows.length === 0) return [];
+  const events = await readEvents(
+    db,
+    rows.map((row) => row.seq),
+  );
+  return rows.map((row) => ({ ...row, events: events.get(row.seq) ?? [] }));
+}
+
+/** The events of each transaction, newest first, by its key. */
+export async function readEvents(db: Database, sequences: readonly number[]): Promise<Map<number, Event[]>> {
+  const bySeq = new Map<number, Event[]>();
+  if (sequences.length === 0) return bySeq;
   const found = await db
     .selectFrom('events')
     .select(['transaction_seq', 'status', 'at_wall'])
-    .where(
-      'transaction_seq',
-      'in',
-      rows.map((row) => row.seq),
-    )
+    .where('transaction_seq', 'in', sequences)
     .orderBy('transaction_seq')
     .orderBy('position', 'desc')
     .execute();
-  const bySeq = new Map<number, Event[]>();
   for (const { transaction_seq, status, at_wall } of found) {
     const events = bySeq.get(transaction_seq);
     const event = { date_created: at_wall, status };
     if (events === undefined) bySeq.set(transaction_seq, [event]);
     else events.push(event);
   }
-  return rows.map((row) => ({ ...row, events: bySeq.get(row.seq) ?? [] }));
+  return bySeq;
 }

@@ -52,12 +52,15 @@ export type Fate = (typeof FATES)[number];
 
 export type HistoryDaysTable = { day: string; seed: string; transactions: number; finished: number };
 
+export type DayCountsTable = { day: string; shard: number; transactions: number };
+
 export type Tables = {
   transactions: TransactionsTable;
   events: EventsTable;
   steps: StepsTable;
   webhooks: WebhooksTable;
   history_days: HistoryDaysTable;
+  day_counts: DayCountsTable;
 };
 
 export type Database = Kysely<Tables>;

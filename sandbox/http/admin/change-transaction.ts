@@ -1,6 +1,7 @@
 import type { Sandbox } from '../../context.ts';
 import { parseCents } from '../../domain/money.ts';
 import { lockTransaction, readTransaction } from '../../store/read-transactions.ts';
+import { setListed, setVisible } from '../../store/set-visibility.ts';
 import type { DatabaseTransaction, KnownTransaction } from '../../store/tables.ts';
 import { transact } from '../../store/transact.ts';
 import { Refusal } from '../answer-error.ts';
@@ -39,9 +40,9 @@ async function change(
     ...(amount === undefined ? {} : { amount_cents: parseCents(amount) ?? 0n }),
     ...(commission === undefined ? {} : { commission_cents: parseCents(commission) ?? 0n }),
     ...(shown === undefined ? {} : { shown: mergeShown(transaction.shown, shown) }),
-    ...(listed === undefined ? {} : { listed: listed ? 1 : 0 }),
-    ...(visible === undefined ? {} : { visible: visible ? 1 : 0 }),
   };
+  if (listed !== undefined) await setListed(trx, transaction, listed);
+  if (visible !== undefined) await setVisible(trx, transaction, visible);
   const given = Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined));
   if (Object.keys(given).length === 0) return;
   await trx.updateTable('transactions').set(given).where('seq', '=', transaction.seq).execute();

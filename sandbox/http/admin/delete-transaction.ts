@@ -1,5 +1,7 @@
 import type { Sandbox } from '../../context.ts';
 import { lockTransaction } from '../../store/read-transactions.ts';
+import { setListed, setVisible } from '../../store/set-visibility.ts';
+import type { DatabaseTransaction, KnownTransaction } from '../../store/tables.ts';
 import { transact } from '../../store/transact.ts';
 import { Refusal } from '../answer-error.ts';
 import { deletionSchema, readAs } from './admin-schemas.ts';
@@ -14,15 +16,17 @@ export async function deleteTransaction(
   await transact(sandbox.db, async (trx) => {
     const transaction = await lockTransaction(trx, id);
     if (transaction === undefined) throw new Refusal(404, 404, 'Transaction not found.');
-    const { seq } = transaction;
-    if (from === 'list') await trx.updateTable('transactions').set({ listed: 0 }).where('seq', '=', seq).execute();
-    else if (from === 'show')
-      await trx.updateTable('transactions').set({ visible: 0 }).where('seq', '=', seq).execute();
-    else {
-      await trx.deleteFrom('steps').where('transaction_seq', '=', seq).execute();
-      await trx.deleteFrom('events').where('transaction_seq', '=', seq).execute();
-      await trx.deleteFrom('transactions').where('seq', '=', seq).execute();
-    }
+    if (from === 'list') await setListed(trx, transaction, false);
+    else if (from === 'show') await setVisible(trx, transaction, false);
+    else await erase(trx, transaction);
   });
   return { id, from };
+}
+
+async function erase(trx: DatabaseTransaction, transaction: KnownTransaction): Promise<void> {
+  const { seq } = transaction;
+  await setListed(trx, transaction, false);
+  await trx.deleteFrom('steps').where('transaction_seq', '=', seq).execute();
+  await trx.deleteFrom('events').where('transaction_seq', '=', seq).execute();
+  await trx.deleteFrom('transactions').where('seq', '=', seq).execute();
 }
