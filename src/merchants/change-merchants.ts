@@ -5,7 +5,7 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { refuseUrl } from './check-url.ts';
-import { EMPTY_FILTER, type MerchantFilter } from './match-filter.ts';
+import { completeFilter, type FilterInput } from './match-filter.ts';
 import { findMerchant, type MerchantRow, type MerchantState } from './read-merchants.ts';
 import { addSecret } from './secrets.ts';
 
@@ -25,7 +25,7 @@ export type NewMerchant = {
   name: string;
   url: string;
   email?: string | null | undefined;
-  filter?: Partial<MerchantFilter> | undefined;
+  filter?: FilterInput | undefined;
   rate?: number | null | undefined;
   eventsSince?: Date | undefined;
 };
@@ -49,7 +49,7 @@ export async function createMerchant(
       name: input.name,
       url: input.url,
       email: input.email ?? null,
-      filter: JSON.stringify({ ...EMPTY_FILTER, ...input.filter }),
+      filter: JSON.stringify(completeFilter(input.filter)),
       rate: input.rate ?? null,
       events_since: input.eventsSince ?? thisSecond,
       created_at: now,
@@ -60,8 +60,7 @@ export async function createMerchant(
   return { merchant: await findMerchant(context.db, id), secret };
 }
 
-export type MerchantChange = Partial<Omit<NewMerchant, 'filter'>> & {
-  filter?: Partial<MerchantFilter> | undefined;
+export type MerchantChange = { [Name in keyof NewMerchant]?: NewMerchant[Name] | undefined } & {
   state?: 'enabled' | 'paused' | undefined;
 };
 
@@ -75,7 +74,7 @@ export async function updateMerchant(context: Context, id: string, change: Merch
   if (change.email !== undefined) set.email = change.email;
   if (change.rate !== undefined) set.rate = change.rate;
   if (change.eventsSince !== undefined) set.events_since = change.eventsSince;
-  if (change.filter !== undefined) set.filter = JSON.stringify({ ...EMPTY_FILTER, ...change.filter });
+  if (change.filter !== undefined) set.filter = JSON.stringify(completeFilter(change.filter));
   if (Object.keys(set).length > 0) {
     await context.db.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();
   }

@@ -11,14 +11,19 @@ export type MerchantFilter = {
   extra_match: Record<string, string | number | boolean>;
 };
 
-export const EMPTY_FILTER: MerchantFilter = {
-  platforms: [],
-  operations: [],
-  statuses: [],
-  reference_prefixes: [],
-  extra_prefixes: [],
-  extra_match: {},
-};
+/** A filter as it is entered: what is left out is empty. */
+export type FilterInput = { [Name in keyof MerchantFilter]?: MerchantFilter[Name] | undefined };
+
+export function completeFilter(input: FilterInput = {}): MerchantFilter {
+  return {
+    platforms: input.platforms ?? [],
+    operations: input.operations ?? [],
+    statuses: input.statuses ?? [],
+    reference_prefixes: input.reference_prefixes ?? [],
+    extra_prefixes: input.extra_prefixes ?? [],
+    extra_match: input.extra_match ?? {},
+  };
+}
 
 export type FilteredFacts = {
   operation: Operation;
@@ -42,7 +47,7 @@ export function matchesFilter(filter: MerchantFilter, facts: FilteredFacts): boo
 
 /** A filter as it is stored: what an older one lacks is empty. */
 export function parseFilter(text: string): MerchantFilter {
-  return { ...EMPTY_FILTER, ...(JSON.parse(text) as Partial<MerchantFilter>) };
+  return completeFilter(JSON.parse(text) as FilterInput);
 }
 
 function isAmong(list: string[], value: string | null): boolean {

@@ -24,7 +24,7 @@ test('an event reaches the merchant once, signed so that two other libraries acc
   }
   const rows = await until('both recorded', async () => {
     const found = await world.context.db.selectFrom('callbacks').selectAll().execute();
-    return found.every((row) => row.state === 'delivered') && found;
+    return found.every((row) => row.state === 'delivered') ? found : undefined;
   });
   expect(rows.map((row) => row.attempts)).toEqual([1, 1]);
 });

@@ -1,0 +1,35 @@
+import type { AttemptRow, CallbackRow } from './read-callbacks.ts';
+
+export type PresentedCallback = ReturnType<typeof presentCallback>;
+
+/** A callback of our API. */
+export function presentCallback(row: CallbackRow) {
+  return {
+    id: `cb_${row.seq}`,
+    webhook_id: row.webhook_id,
+    merchant_id: row.merchant_id,
+    transaction_id: row.transaction_id,
+    type: row.type,
+    sequence: row.transaction_seq === null ? null : row.sequence,
+    previous_status: row.previous_status,
+    source: row.source,
+    state: row.state,
+    attempts: row.attempts,
+    next_attempt_at: row.state === 'pending' ? (row.next_attempt_at?.toISOString() ?? null) : null,
+    created_at: row.created_at.toISOString(),
+    delivered_at: row.delivered_at?.toISOString() ?? null,
+  };
+}
+
+/** One HTTP try. What the merchant answered is its own text: only for who may see personal data. */
+export function presentAttempt(row: AttemptRow, options: { withBody: boolean }) {
+  return {
+    number: row.number,
+    at: row.started_at.toISOString(),
+    duration_ms: row.duration_ms,
+    request_headers: JSON.parse(row.request_headers) as Record<string, string>,
+    response_status: row.response_status,
+    response_body: options.withBody ? (row.response_body?.toString('utf8') ?? null) : null,
+    error_class: row.error_class,
+  };
+}

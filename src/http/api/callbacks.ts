@@ -1,0 +1,76 @@
+import express, { type Request, type Response } from 'express';
+import { z } from 'zod';
+import { audit } from '../../access/audit.ts';
+import { presentAttempt, presentCallback } from '../../callbacks/present-callback.ts';
+import { CALLBACK_STATES, findCallback, listAttempts, listCallbacks } from '../../callbacks/read-callbacks.ts';
+import { redeliver } from '../../callbacks/redeliver.ts';
+import { replay } from '../../callbacks/replay.ts';
+import type { Context } from '../../context.ts';
+import { actorOf, allow, callerOf } from '../authorize.ts';
+import { cutPage, page, readNumberedPage } from '../pages.ts';
+import { parseBody, parseQuery } from '../validate.ts';
+import { filterSchema } from './merchants.ts';
+
+export const callbackQuerySchema = z.object({
+  merchant: z.string().optional(),
+  transaction_id: z.string().optional(),
+  state: z.enum(CALLBACK_STATES).optional(),
+  type: z.string().optional(),
+});
+
+const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+
+export const replaySchema = z
+  .strictObject({
+    merchant: z.string(),
+    from: instant,
+    to: instant,
+    filter: filterSchema.optional(),
+    states: z
+      .array(z.enum(['delivered', 'failed']))
+      .min(1)
+      .optional(),
+    dry_run: z.boolean().default(false),
+  })
+  .refine(({ from, to }) => from < to, { path: ['to'], error: 'must be after from' });
+
+/** What merchants were told, try by try, and telling them again. */
+export function callbackRoutes(context: Context): express.Router {
+  const router = express.Router();
+  router.get('/callbacks', allow('viewer'), async (request, response) => {
+    const { limit, after: before } = readNumberedPage(request);
+    const { merchant, transaction_id: transactionId, state, type } = parseQuery(request, callbackQuerySchema);
+    const query = { merchant, transactionId, state, type };
+    const { rows, last } = cutPage(await listCallbacks(context.db, query, { limit: limit + 1, before }), limit);
+    response.json(page('callbacks', rows.map(presentCallback), last?.seq));
+  });
+  router.get('/callbacks/:id', allow('viewer'), async (request, response) => {
+    const callback = await findCallback(context.db, idOf(request));
+    const attempts = await listAttempts(context.db, callback.seq);
+    const withBody = callerOf(response).role !== 'viewer';
+    const list = attempts.map((attempt) => presentAttempt(attempt, { withBody }));
+    response.json({ ...presentCallback(callback), attempt_list: list });
+  });
+  // before the routes with an id in them, which would take `replay` for one
+  router.post('/callbacks/replay', allow('operator'), (request, response) => replayRange(context, request, response));
+  router.post('/callbacks/:id/redeliver', allow('operator'), async (request, response) => {
+    const callback = await redeliver(context, idOf(request));
+    await audit(context, { actor: actorOf(response), action: 'callback.redelivered', target: idOf(request) });
+    response.status(202).json(presentCallback(callback));
+  });
+  return router;
+}
+
+async function replayRange(context: Context, request: Request, response: Response): Promise<void> {
+  const { dry_run: dryRun, ...range } = parseBody(request, replaySchema);
+  const count = await replay(context, { ...range, dryRun });
+  if (!dryRun) {
+    const detail = JSON.stringify({ from: range.from, to: range.to, count });
+    await audit(context, { actor: actorOf(response), action: 'callbacks.replayed', target: range.merchant, detail });
+  }
+  response.status(dryRun ? 200 : 202).json({ merchant: range.merchant, count, dry_run: dryRun });
+}
+
+function idOf(request: Request): string {
+  return String(request.params.id);
+}

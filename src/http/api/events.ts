@@ -1,0 +1,36 @@
+import express from 'express';
+import { z } from 'zod';
+import { readFeed } from '../../callbacks/read-feed.ts';
+import type { Context } from '../../context.ts';
+import { findByPullToken } from '../../merchants/pull-token.ts';
+import { parseQuery } from '../validate.ts';
+
+const LIMIT_MAX = 200;
+const LIMIT_DEFAULT = 50;
+
+export const feedQuerySchema = z.object({
+  after: z
+    .string()
+    .regex(/^\d{1,16}$/, 'must be a next_cursor of an earlier answer')
+    .transform(Number)
+    .optional(),
+  limit: z.coerce.number().int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
+});
+
+/**
+ * The pull API: what a merchant would be sent, for it to fetch with its own token. To be mounted where no token of ours
+ * is asked for.
+ */
+export function eventRoutes(context: Context): express.Router {
+  const router = express.Router();
+  router.get('/events', async (request, response) => {
+    const token = /^Bearer (\S+)$/i.exec(request.get('authorization') ?? '')?.[1];
+    const merchant = await findByPullToken(context, token);
+    const { after = 0, limit } = parseQuery(request, feedQuerySchema);
+    const items = await readFeed(context, merchant.seq, { after, limit });
+    // always a place to go on from, also where nothing new was
+    const next = items.at(-1)?.position ?? after;
+    response.json({ events: items.map(({ id, body }) => ({ id, ...body })), next_cursor: String(next) });
+  });
+  return router;
+}
