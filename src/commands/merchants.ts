@@ -1,0 +1,180 @@
+import type { Command } from 'commander';
+import { audit } from '../access/audit.ts';
+import { presentCallback } from '../callbacks/present-callback.ts';
+import { sendTest } from '../callbacks/send-test.ts';
+import type { Context } from '../context.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { OPERATIONS, type Operation } from '../domain/statuses.ts';
+import { createMerchant, removeMerchant, setMerchantState } from '../merchants/change-merchants.ts';
+import type { FilterInput } from '../merchants/match-filter.ts';
+import { presentMerchant } from '../merchants/present-merchant.ts';
+import { listMerchants } from '../merchants/read-merchants.ts';
+import { rotateSecret } from '../merchants/secrets.ts';
+import { withContext } from './with-context.ts';
+
+const PAGE_ROWS = 200;
+const ACTOR = 'command';
+
+/** `confere merchants …`: who receives callbacks. */
+export function merchantsCommand(program: Command): void {
+  const merchants = program.command('merchants').description('who receives callbacks');
+  addAddCommand(merchants);
+  merchants
+    .command('list')
+    .description('list the merchants')
+    .option('--json', 'print one JSON object')
+    .action((options: Output) => withContext({}, (context) => list(context, options)));
+  addStateCommands(merchants);
+  merchants
+    .command('rotate-secret <id>')
+    .description('give a merchant a new secret; the old one goes on signing for 24 hours')
+    .option('--json', 'print one JSON object')
+    .action((id: string, options: Output) => withContext({}, (context) => rotate(context, id, options)));
+  merchants
+    .command('test <id>')
+    .description('send a merchant a signed test (a running worker delivers it)')
+    .option('--json', 'print one JSON object')
+    .action((id: string, options: Output) => withContext({}, (context) => test(context, id, options)));
+  merchants
+    .command('remove <id>')
+    .description('remove a merchant: nothing goes to it any more')
+    .option('--json', 'print one JSON object')
+    .action((id: string, options: Output) => withContext({}, (context) => remove(context, id, options)));
+}
+
+type Output = { json?: boolean };
+
+type AddOptions = Output & {
+  name: string;
+  url: string;
+  email?: string;
+  platform: string[];
+  operation: string[];
+  status: string[];
+  reference: string[];
+  extra: string[];
+  extraMatch: string[];
+  rate?: string;
+  eventsSince?: string;
+};
+
+function addAddCommand(merchants: Command): void {
+  const collect = (value: string, before: string[]): string[] => [...before, value];
+  merchants
+    .command('add')
+    .description('add a merchant; its secret is printed once')
+    .requiredOption('--name <name>', 'how people call it')
+    .requiredOption('--url <url>', 'where callbacks go: https://…')
+    .option('--email <address>', 'who is told when its callbacks fail for a day')
+    .option('--platform <id>', 'only of this platform (may be repeated, as all filters)', collect, [])
+    .option('--operation <operation>', 'only cashin or cashout', collect, [])
+    .option('--status <status>', 'only this status', collect, [])
+    .option('--reference <prefix>', 'only references that begin so', collect, [])
+    .option('--extra <prefix>', 'only extras that begin so', collect, [])
+    .option('--extra-match <key=value>', 'only extras that are JSON with this key and value', collect, [])
+    .option('--rate <n>', 'callbacks a second at most')
+    .option('--events-since <instant>', 'be told of events from then on (default: now)')
+    .option('--json', 'print one JSON object')
+    .action((options: AddOptions) => withContext({}, (context) => add(context, options)));
+}
+
+async function add(context: Context, options: AddOptions): Promise<void> {
+  const { merchant, secret } = await createMerchant(context, {
+    name: options.name,
+    url: options.url,
+    email: options.email,
+    filter: readFilter(options),
+    rate: options.rate === undefined ? undefined : readRate(options.rate),
+    eventsSince: options.eventsSince === undefined ? undefined : readInstant(options.eventsSince),
+  });
+  await audit(context, { actor: ACTOR, action: 'merchant.added', target: merchant.id });
+  print(options, { ...presentMerchant(merchant), secret }, [
+    `added ${merchant.id} (${merchant.name})`,
+    `secret: ${secret}`,
+    'keep it now: it is not shown again',
+  ]);
+}
+
+function addStateCommands(merchants: Command): void {
+  const set = (state: 'enabled' | 'paused', action: string) => (id: string, options: Output) =>
+    withContext({}, async (context) => {
+      const merchant = await setMerchantState(context, id, state);
+      await audit(context, { actor: ACTOR, action, target: id });
+      print(options, presentMerchant(merchant), [`${merchant.id} (${merchant.name}) is ${merchant.state}`]);
+    });
+  merchants
+    .command('pause <id>')
+    .description("hold a merchant's callbacks until it is enabled")
+    .option('--json', 'print one JSON object')
+    .action(set('paused', 'merchant.paused'));
+  merchants
+    .command('enable <id>')
+    .description('enable a merchant; what was held is delivered, oldest first')
+    .option('--json', 'print one JSON object')
+    .action(set('enabled', 'merchant.enabled'));
+}
+
+async function list(context: Context, options: Output): Promise<void> {
+  const merchants: Array<ReturnType<typeof presentMerchant>> = [];
+  for (let after = 0; ; ) {
+    const rows = await listMerchants(context.db, { limit: PAGE_ROWS, after });
+    merchants.push(...rows.map(presentMerchant));
+    const last = rows.at(-1);
+    if (!last || rows.length < PAGE_ROWS) break;
+    after = last.seq;
+  }
+  // only the host: the rest of an address may hold a secret
+  const lines = merchants.map((one) => `${one.id}  ${one.state.padEnd(8)}  ${one.name}  ${new URL(one.url).host}`);
+  print(options, { merchants }, lines.length > 0 ? lines : ['there is no merchant yet: confere merchants add']);
+}
+
+async function rotate(context: Context, id: string, options: Output): Promise<void> {
+  const { secret, oldUntil } = await rotateSecret(context, id);
+  await audit(context, { actor: ACTOR, action: 'merchant.secret_rotated', target: id });
+  print(options, { id, secret, old_secret_until: oldUntil.toISOString() }, [
+    `secret: ${secret}`,
+    `keep it now: it is not shown again; the old one signs too until ${oldUntil.toISOString()}`,
+  ]);
+}
+
+async function test(context: Context, id: string, options: Output): Promise<void> {
+  const callback = presentCallback(await sendTest(context, id));
+  await audit(context, { actor: ACTOR, action: 'merchant.tested', target: id });
+  print(options, callback, [`queued ${callback.id}; what came of it: GET /api/v1/callbacks/${callback.id}`]);
+}
+
+async function remove(context: Context, id: string, options: Output): Promise<void> {
+  await removeMerchant(context, id);
+  await audit(context, { actor: ACTOR, action: 'merchant.removed', target: id });
+  print(options, { id, removed: true }, [`removed ${id}`]);
+}
+
+function readFilter(options: AddOptions): FilterInput {
+  const unknown = options.operation.find((operation) => !(OPERATIONS as readonly string[]).includes(operation));
+  if (unknown !== undefined) throw new ConfereError('wrong_use', `--operation is ${OPERATIONS.join(' or ')}`);
+  const pairs = options.extraMatch.map((text) => /^([^=]+)=(.*)$/s.exec(text)?.slice(1) ?? []);
+  if (pairs.some((pair) => pair.length === 0)) throw new ConfereError('wrong_use', '--extra-match is key=value');
+  return {
+    platforms: options.platform,
+    operations: options.operation as Operation[],
+    statuses: options.status,
+    reference_prefixes: options.reference,
+    extra_prefixes: options.extra,
+    extra_match: Object.fromEntries(pairs),
+  };
+}
+
+function readRate(text: string): number {
+  if (/^[1-9]\d{0,2}$|^1000$/.test(text)) return Number(text);
+  throw new ConfereError('wrong_use', '--rate is a whole number from 1 to 1000');
+}
+
+function readInstant(text: string): Date {
+  const at = /T.*(Z|[+-]\d\d:\d\d)$/.test(text) ? new Date(text) : new Date(Number.NaN);
+  if (!Number.isNaN(at.getTime())) return at;
+  throw new ConfereError('wrong_use', '--events-since is an instant: 2026-11-21T08:00:00-03:00');
+}
+
+function print(options: Output, object: object, lines: string[]): void {
+  process.stdout.write(`${options.json ? JSON.stringify(object) : lines.join('\n')}\n`);
+}
