@@ -1,0 +1,159 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { nextDelayMs, parseRetryAfter, RETRY_AFTER_MS_MAX } from '../../../src/callbacks/back-off.ts';
+import { type AttemptResult, decideOutcome } from '../../../src/callbacks/decide-outcome.ts';
+import { deriveWebhookId } from '../../../src/callbacks/derive-webhook-id.ts';
+import { adaptLane, createLane, freePlaces } from '../../../src/callbacks/lane.ts';
+import {
+  afterFailure,
+  BREAKER_OVER_MS,
+  DISABLE_AFTER_MS,
+  judgeHealth,
+  WARN_AFTER_MS,
+  WELL,
+} from '../../../src/callbacks/merchant-health.ts';
+import { blockedUntil, ORDER_HOLD_MS } from '../../../src/callbacks/order.ts';
+import { sign } from '../../../src/callbacks/sign.ts';
+import { takeFromRate } from '../../../src/callbacks/take-from-rate.ts';
+
+const NOW = new Date('2026-11-21T12:00:00Z');
+const SCHEDULE = [5_000, 300_000, 1_800_000];
+const REFUSED: AttemptResult = { status: 500, errorClass: 'http_status', retryAfterMs: undefined };
+const FRESH = { isTest: false, isProbe: false, step: 0, firstFailedAt: null };
+const later = (ms: number): Date => new Date(NOW.getTime() + ms);
+
+test("a message is signed as Standard Webhooks' published vector says", () => {
+  const key = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64');
+  const body = '{"test": 2432232314}';
+  const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1614265330, body };
+  expect(sign([key], message)).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
+  expect(sign([key, key], message).split(' ')).toHaveLength(2);
+});
+
+test('an id is the same each time and differs with anything that the event is', () => {
+  const key = Buffer.alloc(32, 1);
+  const event = {
+    merchantId: 'mer_1',
+    transactionId: 't',
+    status: 'paid',
+    atWall: '2026-11-21 08:00:00',
+    occurrence: 0,
+  };
+  const others = [{ merchantId: 'mer_2' }, { transactionId: 'u' }, { status: 'refund' }, { occurrence: 1 }];
+  const ids = [event, ...others.map((other) => ({ ...event, ...other }))].map((one) => deriveWebhookId(key, one));
+  expect(new Set(ids).size).toBe(5);
+  expect(deriveWebhookId(key, { ...event })).toBe(ids[0]);
+  expect(deriveWebhookId(Buffer.alloc(32, 2), event)).not.toBe(ids[0]);
+});
+
+test('a delay is its step of the schedule ±20 %, and what the merchant asked for if that is longer, within an hour', () => {
+  fc.assert(
+    fc.property(
+      fc.nat({ max: SCHEDULE.length - 1 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.option(fc.nat({ max: 10 * RETRY_AFTER_MS_MAX }), { nil: undefined }),
+      (step, random, retryAfterMs) => {
+        const base = SCHEDULE[step] ?? 0;
+        const delay = nextDelayMs(SCHEDULE, step, { random, retryAfterMs }) ?? -1;
+        const asked = Math.min(retryAfterMs ?? 0, RETRY_AFTER_MS_MAX);
+        expect(delay).toBeGreaterThanOrEqual(Math.max(Math.floor(base * 0.8), asked));
+        expect(delay).toBeLessThanOrEqual(Math.max(Math.ceil(base * 1.2), asked));
+      },
+    ),
+  );
+});
+
+test('a schedule that is used up gives no delay, whatever the merchant asks for', () => {
+  expect(nextDelayMs(SCHEDULE, 3, { random: 0.5, retryAfterMs: 1000 })).toBeUndefined();
+});
+
+test.each([
+  ['120', 120_000],
+  [' 7 ', 7_000],
+  ['Sat, 21 Nov 2026 12:01:00 GMT', 60_000],
+  ['Sat, 21 Nov 2026 11:59:00 GMT', undefined],
+  ['-1', undefined],
+  ['soon', undefined],
+  ['1.5', undefined],
+  [undefined, undefined],
+])('Retry-After %s is read as %s', (text, ms) => {
+  expect(parseRetryAfter(text, NOW)).toBe(ms);
+});
+
+test('a callback waits for each older one until it has failed for 15 minutes', () => {
+  expect(blockedUntil([], NOW)).toBeUndefined();
+  expect(blockedUntil([{ firstFailedAt: null }], NOW)).toBeDefined();
+  expect(blockedUntil([{ firstFailedAt: later(-ORDER_HOLD_MS) }], NOW)).toBeUndefined();
+  expect(blockedUntil([{ firstFailedAt: later(-ORDER_HOLD_MS + 1000) }], NOW)).toEqual(later(1000));
+  expect(blockedUntil([{ firstFailedAt: later(-ORDER_HOLD_MS) }, { firstFailedAt: null }], NOW)).toBeDefined();
+});
+
+test('the breaker opens after ten failures in a row, but not before they have lasted five minutes', () => {
+  const quick = Array.from({ length: 50 }).reduce<typeof WELL>((health) => afterFailure(health, NOW), WELL);
+  expect(quick.breakerOpenedAt).toBeNull();
+  expect(afterFailure(quick, later(BREAKER_OVER_MS)).breakerOpenedAt).toEqual(later(BREAKER_OVER_MS));
+  const few = afterFailure(afterFailure(WELL, NOW), later(BREAKER_OVER_MS));
+  expect(few.breakerOpenedAt).toBeNull();
+});
+
+test('a merchant is told of after a day without a success and disabled after five', () => {
+  const failing = afterFailure(WELL, NOW);
+  expect(judgeHealth(WELL, NOW)).toBe('none');
+  expect(judgeHealth(failing, later(WARN_AFTER_MS - 1))).toBe('none');
+  expect(judgeHealth(failing, later(WARN_AFTER_MS))).toBe('warn');
+  expect(judgeHealth(failing, later(DISABLE_AFTER_MS))).toBe('disable');
+});
+
+test('a callback that used up its schedule failed for good only where others of its merchant got through meanwhile', () => {
+  const options = { schedule: SCHEDULE, random: 0.5, now: NOW };
+  const last = { ...FRESH, step: 3, firstFailedAt: later(-60_000) };
+  const away = { holdsBack: false, failingSince: later(-60_000) };
+  const choosy = { holdsBack: false, failingSince: later(-1_000) };
+  expect(decideOutcome(last, REFUSED, away, options).state).toBe('held');
+  expect(decideOutcome(last, REFUSED, choosy, options).state).toBe('failed');
+});
+
+test('what is refused while its merchant is held back is held, and a probe uses up no step', () => {
+  const options = { schedule: SCHEDULE, random: 0.5, now: NOW };
+  const holding = { holdsBack: true, failingSince: NOW };
+  expect(decideOutcome(FRESH, REFUSED, holding, options)).toEqual({ state: 'held', step: 1 });
+  const probe = { ...FRESH, isProbe: true, step: 2 };
+  expect(decideOutcome(probe, REFUSED, holding, options)).toEqual({ state: 'held', step: 2 });
+});
+
+test('a test is tried once', () => {
+  const options = { schedule: SCHEDULE, random: 0.5, now: NOW };
+  const merchant = { holdsBack: false, failingSince: null };
+  expect(decideOutcome({ ...FRESH, isTest: true }, REFUSED, merchant, options)).toEqual({ state: 'failed' });
+});
+
+test('a rate is kept over any stretch of time, whatever is asked for and when', () => {
+  const asks = fc.array(fc.record({ waitMs: fc.nat({ max: 2_000 }), wanted: fc.nat({ max: 200 }) }), { maxLength: 50 });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 1000 }), asks, (rate, looks) => {
+      let nextAt: Date | null = null;
+      let at = NOW;
+      let granted = 0;
+      for (const { waitMs, wanted } of looks) {
+        at = new Date(at.getTime() + waitMs);
+        const taken = takeFromRate(rate, nextAt, at, wanted);
+        expect(taken.count).toBeLessThanOrEqual(wanted);
+        granted += taken.count;
+        if (taken.count > 0) nextAt = taken.nextAt;
+      }
+      // what fits, what may come at once, and the first
+      expect(granted).toBeLessThanOrEqual(((at.getTime() - NOW.getTime() + 250) * rate) / 1000 + 1);
+    }),
+  );
+});
+
+test('a merchant that hangs soon has one place only, and grows again with its successes', () => {
+  const lane = createLane();
+  const hangs = { delivered: false, asksForLess: true, retryAfterMs: undefined };
+  for (let i = 0; i < 5; i++) adaptLane(lane, hangs, 0);
+  expect(freePlaces(lane, 0)).toBe(1);
+  for (let i = 0; i < 100; i++) adaptLane(lane, { delivered: true, asksForLess: false, retryAfterMs: undefined }, 0);
+  expect(freePlaces(lane, 0)).toBe(32);
+  adaptLane(lane, { ...hangs, retryAfterMs: 3_600_000 }, 0);
+  expect([freePlaces(lane, 59_999), freePlaces(lane, 60_000)]).toEqual([0, 16]);
+});
