@@ -412,11 +412,15 @@ type ReportsTable = {
   made_at: Date;
   proven: number;
   proven_run_seq: Optional<number>;
+  proven_asked_at: Optional<Date>;
   digest: Buffer;
   sha256: Buffer;
+  files: string;
   cut_entry_seq: number;
   cut_event_seq: number;
   cut_mismatch_change_seq: number;
+  checked_entry_seq: number;
+  checked_event_seq: number;
   locale: string;
   full_documents: number;
   version: string;

@@ -1,0 +1,7 @@
+import type { Context } from '../src/context.ts';
+import { makeDueReports } from '../src/reports/make-due-reports.ts';
+
+/** Yesterday's report, those of days that were missed, and new revisions of days that have changed. */
+export async function makeDailyReports(context: Context): Promise<void> {
+  await makeDueReports(context);
+}

@@ -1,0 +1,107 @@
+import { createReadStream } from 'node:fs';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Command } from 'commander';
+import { audit } from '../access/audit.ts';
+import type { Context } from '../context.ts';
+import { isDay } from '../domain/calendar.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { exportJournal } from '../reports/export-journal.ts';
+import { makeReport } from '../reports/make-report.ts';
+import { copyReport, openReport } from '../reports/open-report.ts';
+import { FORMATS, type Format, type Locale } from '../reports/plan.ts';
+import { withContext } from './with-context.ts';
+
+type Options = {
+  day?: string;
+  from?: string;
+  to?: string;
+  format: string;
+  platform?: string;
+  locale?: string;
+  out?: string;
+  json?: boolean;
+};
+const LOCALES: readonly string[] = ['pt-BR', 'en'];
+
+/** `confere export`: a day's report, made anew where the books have changed, as a file or on standard output. */
+export function exportCommand(program: Command): void {
+  program
+    .command('export')
+    .description("write a day's report: the workbook, its CSV, or the ledger's journal")
+    .option('--day <day>', 'the day: YYYY-MM-DD')
+    .option('--from <day>', 'with --to: a range of days, as one journal')
+    .option('--to <day>', 'the last day of the range')
+    .option('--format <format>', `${FORMATS.join(', ')}`, 'xlsx')
+    .option('--platform <id>', 'only this platform')
+    .option('--locale <locale>', 'pt-BR or en (default: REPORT_LOCALE)')
+    .option('--out <file>', 'where to write it, - for standard output (default: its own name, here)')
+    .option('--json', 'print one JSON object')
+    .action((options: Options) => {
+      const format = checkUse(options);
+      return withContext({}, (context) => run(context, options, format));
+    });
+}
+
+/** @throws ConfereError `wrong_use`, before anything is opened. */
+function checkUse(options: Options): Format {
+  const fault = (message: string): ConfereError => new ConfereError('wrong_use', message);
+  const isRange = options.from !== undefined || options.to !== undefined;
+  const days = [options.day, options.from, options.to].filter((day) => day !== undefined);
+  const unreal = days.find((day) => !isDay(day));
+  if (unreal !== undefined) throw fault(`${unreal} is no day: write it as 2026-11-20`);
+  const format = FORMATS.find((one) => one === options.format);
+  if (!format) throw fault(`--format is ${FORMATS.join(', ')}`);
+  if (options.locale !== undefined && !LOCALES.includes(options.locale)) throw fault('--locale is pt-BR or en');
+  if (options.json && options.out === '-') throw fault('--json and --out - both want standard output');
+  if (!isRange) {
+    if (options.day === undefined) throw fault('say which day: --day 2026-11-20');
+    return format;
+  }
+  if (options.day !== undefined) throw fault('--day goes without --from and --to');
+  if (options.from === undefined || options.to === undefined) throw fault('--from goes with --to');
+  if (options.from > options.to) throw fault('--from is after --to');
+  if (format !== 'journal') throw fault('a range of days is for --format journal');
+  return format;
+}
+
+async function run(context: Context, options: Options, format: Format): Promise<void> {
+  if (options.from !== undefined && options.to !== undefined) {
+    await runRange(context, options, { from: options.from, to: options.to });
+    return;
+  }
+  const day = options.day ?? '';
+  const { changed } = await makeReport(context, day);
+  const opened = await openReport(context, {
+    day,
+    format,
+    ...(options.platform === undefined ? {} : { platform: options.platform }),
+    ...(options.locale === undefined ? {} : { locale: options.locale as Locale }),
+  });
+  const out = options.out ?? opened.name;
+  await audit(context, { actor: 'command', action: 'reports.export', target: opened.name });
+  if (out === '-') {
+    await pipeline(createReadStream(opened.file), process.stdout, { end: false });
+    return;
+  }
+  await copyReport(opened, out);
+  const { report } = opened;
+  const told = { ...report, format, file: path.resolve(out), bytes: opened.bytes, sha256: opened.sha256, changed };
+  const proven = report.proven ? 'proven complete' : 'not proven complete';
+  tell(options, told, `wrote ${out}: ${day}, revision ${report.revision}, ${report.state}, ${proven}`);
+}
+
+async function runRange(context: Context, options: Options, range: { from: string; to: string }): Promise<void> {
+  const name = `confere-${range.from}-${range.to}.journal`;
+  const out = options.out ?? name;
+  await audit(context, { actor: 'command', action: 'reports.export', target: name });
+  await exportJournal(context, { ...range, platform: options.platform }, async (file) => {
+    if (out === '-') await pipeline(createReadStream(file), process.stdout, { end: false });
+    else await copyReport({ file }, out);
+  });
+  if (out !== '-') tell(options, { ...range, format: 'journal', file: path.resolve(out) }, `wrote ${out}`);
+}
+
+function tell(options: Options, object: object, line: string): void {
+  process.stdout.write(`${options.json ? JSON.stringify(object) : line}\n`);
+}

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import express, { type Request, type Router } from 'express';
+import { z } from 'zod';
+import { audit } from '../../access/audit.ts';
+import type { Context } from '../../context.ts';
+import { type Day, isDay } from '../../domain/calendar.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { listReports } from '../../reports/list-reports.ts';
+import { type MadeReport, makeReport } from '../../reports/make-report.ts';
+import { openReport } from '../../reports/open-report.ts';
+import type { Format } from '../../reports/plan.ts';
+import { actorOf, allow } from '../authorize.ts';
+import { page, readPage } from '../pages.ts';
+import { parseBody, parseQuery } from '../validate.ts';
+
+/** A day of 100,000 transactions takes about this long; whoever waits for more is told that it is being made. */
+const PATIENCE_MS = 20_000;
+
+const CONTENT_TYPE: Record<Format, string> = {
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  csv: 'text/csv; charset=utf-8',
+  journal: 'text/plain; charset=utf-8',
+};
+
+const making = z.object({
+  day: z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be a day: YYYY-MM-DD'),
+});
+const choosing = z.object({
+  revision: z.coerce.number().int().positive().optional(),
+  locale: z.enum(['pt-BR', 'en']).optional(),
+  platform: z.string().min(1).max(64).optional(),
+});
+
+/** Reports: the list of revisions, making the next one, and the files of the newest. */
+export function reportRoutes(context: Context): Router {
+  const router = express.Router();
+  const underWay = new Map<Day, Promise<MadeReport>>();
+
+  router.get('/reports', allow('viewer'), async (request, response) => {
+    const { reports, next } = await listReports(context, readPage(request));
+    response.json(page('reports', reports, next ?? undefined));
+  });
+
+  router.post('/reports', allow('operator'), async (request, response) => {
+    const { day } = parseBody(request, making);
+    const made = await waitFor(startMaking(context, underWay, day));
+    if (!made) {
+      response.status(202).json({ day, state: 'being_made' });
+      return;
+    }
+    await audit(context, { actor: actorOf(response), action: 'reports.make', target: day });
+    response.status(made.changed ? 201 : 200).json(made.report);
+  });
+
+  router.get('/reports/:file', allow('viewer'), async (request, response) => {
+    const { day, format } = readFileName(request);
+    const { revision, locale, platform } = parseQuery(request, choosing);
+    const opened = await openReport(context, {
+      day,
+      format,
+      ...(revision === undefined ? {} : { revision }),
+      ...(locale === undefined ? {} : { locale }),
+      ...(platform === undefined ? {} : { platform }),
+    });
+    await audit(context, { actor: actorOf(response), action: 'reports.download', target: opened.name });
+    response.setHeader('content-disposition', `attachment; filename="${opened.name}"`);
+    response.setHeader('content-type', CONTENT_TYPE[format]);
+    response.setHeader('digest', `sha-256=${Buffer.from(opened.sha256, 'hex').toString('base64')}`);
+    await new Promise<void>((resolve, reject) => {
+      // dotfiles: DATA_DIR may lie under a directory whose name begins with a dot
+      response.sendFile(opened.file, { dotfiles: 'allow', cacheControl: false, lastModified: false }, (error) =>
+        error ? reject(error) : resolve(),
+      );
+    });
+  });
+  return router;
+}
+
+/** Two that ask for the same day at once wait for the same work. */
+function startMaking(context: Context, underWay: Map<Day, Promise<MadeReport>>, day: Day): Promise<MadeReport> {
+  const running = underWay.get(day);
+  if (running) return running;
+  const work = makeReport(context, day).finally(() => underWay.delete(day));
+  underWay.set(day, work);
+  // a failure after our patience ended has nobody left to tell
+  work.catch((error: unknown) => context.log.error({ error, day }, 'a report could not be made'));
+  return work;
+}
+
+async function waitFor(work: Promise<MadeReport>): Promise<MadeReport | undefined> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([work, sleep(PATIENCE_MS, undefined, { signal: timer.signal })]);
+  } finally {
+    timer.abort();
+  }
+}
+
+function readFileName(request: Request): { day: Day; format: Format } {
+  const match = /^(\d{4}-\d{2}-\d{2})\.(xlsx|csv|journal)$/.exec(String(request.params.file));
+  const [, day, format] = match ?? [];
+  if (day === undefined || format === undefined || !isDay(day)) {
+    throw new ConfereError('not_found', 'a report is at /reports/YYYY-MM-DD.xlsx, .csv or .journal');
+  }
+  return { day, format: format as Format };
+}

@@ -1,0 +1,50 @@
+import type { Reader } from '../database/reader.ts';
+import { addDays, type Calendar, type Day, listDays } from '../domain/calendar.ts';
+import type { Proof, ReportState } from './plan.ts';
+
+/** Refunds and disputes come up to 90 days after payment: changes of a day can hide in these creation days. */
+const LATE_DAYS = 95;
+
+type Window = Proof & { from: Day; to: Day };
+export type Judgement = { state: ReportState; proof: Proof | undefined };
+
+/** How far a day is proven by the runs that have read the provider's list. */
+export async function judgeDay(db: Reader, day: Day, now: Date, calendar: Calendar): Promise<Judgement> {
+  const start = calendar.startOf(day);
+  const rows = await db
+    .selectFrom('run_windows')
+    .innerJoin('runs', 'runs.seq', 'run_windows.run_seq')
+    .select(['runs.seq', 'runs.id', 'run_windows.from_day', 'run_windows.to_day', 'run_windows.asked_at'])
+    .where('run_windows.state', '=', 'complete')
+    .where('run_windows.platform', 'is', null)
+    .where('run_windows.to_day', '>=', addDays(day, -LATE_DAYS))
+    .where('run_windows.from_day', '<=', day)
+    .where('run_windows.asked_at', '>=', start)
+    .orderBy('run_windows.asked_at')
+    .execute();
+  const windows = rows.flatMap((row) =>
+    row.asked_at === null
+      ? []
+      : [{ runSeq: row.seq, runId: row.id, from: row.from_day, to: row.to_day, askedAt: row.asked_at }],
+  );
+  return judge(day, windows, now, calendar.startOf(addDays(day, 1)));
+}
+
+/**
+ * `partial` before the day's end; `closed` once every creation day that may still change it was read after that end,
+ * else `provisional`. The proof is the first complete reading after the day's end, or the newest while it runs. Pure.
+ * @param windows complete readings, the oldest first.
+ */
+export function judge(day: Day, windows: Window[], now: Date, endsAt: Date): Judgement {
+  const covering = windows.filter((window) => window.from <= day && window.to >= day);
+  if (now < endsAt) return { state: 'partial', proof: toProof(covering.at(-1)) };
+  const late = windows.filter((window) => window.askedAt >= endsAt);
+  const proof = toProof(covering.find((window) => window.askedAt >= endsAt));
+  const days = listDays(addDays(day, -LATE_DAYS), day);
+  const closed = days.every((created) => late.some((window) => window.from <= created && window.to >= created));
+  return { state: closed ? 'closed' : 'provisional', proof };
+}
+
+function toProof(window: Window | undefined): Proof | undefined {
+  return window && { runSeq: window.runSeq, runId: window.runId, askedAt: window.askedAt };
+}

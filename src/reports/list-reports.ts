@@ -1,0 +1,57 @@
+import type { Context } from '../context.ts';
+import { judgeDay } from './judge-day.ts';
+import type { ReportState } from './plan.ts';
+import { presentReport, type Report } from './present-report.ts';
+
+/**
+ * Revisions, the newest day first and in it the newest revision first.
+ * @param after the cursor that the page before gave.
+ */
+export async function listReports(
+  context: Context,
+  page: { limit: number; after: string | undefined },
+): Promise<{ reports: Report[]; next: string | null }> {
+  const [day, revision] = page.after?.split('_') ?? [];
+  const rows = await context.db
+    .selectFrom('reports')
+    .selectAll()
+    .$if(day !== undefined, (query) =>
+      query.where((eb) =>
+        eb.or([eb('day', '<', day ?? ''), eb.and([eb('day', '=', day ?? ''), eb('revision', '<', Number(revision))])]),
+      ),
+    )
+    .orderBy('day', 'desc')
+    .orderBy('revision', 'desc')
+    .limit(page.limit + 1)
+    .execute();
+  const shown = rows.slice(0, page.limit);
+  const last = shown.at(-1);
+  const newestOf = await findNewest(
+    context,
+    shown.map((row) => row.day),
+  );
+  const reports: Report[] = [];
+  for (const row of shown) {
+    // an older revision stays what it was; the newest one's day may have been closed since
+    const live = newestOf.get(row.day) === row.revision && row.state === 'provisional';
+    const state = live ? await stateNow(context, row.day) : (row.state as ReportState);
+    reports.push(presentReport(row, state));
+  }
+  return { reports, next: rows.length > page.limit && last ? `${last.day}_${last.revision}` : null };
+}
+
+async function findNewest(context: Context, days: string[]): Promise<Map<string, number>> {
+  if (days.length === 0) return new Map();
+  const rows = await context.db
+    .selectFrom('reports')
+    .select(['day', (eb) => eb.fn.max('revision').as('revision')])
+    .where('day', 'in', days)
+    .groupBy('day')
+    .execute();
+  return new Map(rows.map((row) => [row.day, Number(row.revision)]));
+}
+
+async function stateNow(context: Context, day: string): Promise<ReportState> {
+  const { state } = await judgeDay(context.db, day, context.clock.now(), context.calendar);
+  return state;
+}

@@ -1,0 +1,92 @@
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import { addDays, type Day, listDays } from '../domain/calendar.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { makeReport } from './make-report.ts';
+
+/**
+ * Makes every report that is due: yesterday's, each day since the first report that has none (there was downtime),
+ * those whose newest revision was made while the day was running, and those whose rows may have changed since.
+ * One day's failure does not keep the others from being made.
+ * @throws ConfereError `unavailable` at the end, when any day failed.
+ */
+export async function makeDueReports(context: Context): Promise<{ made: Day[]; failed: Day[] }> {
+  const made: Day[] = [];
+  const failed: Day[] = [];
+  for (const day of await listDueDays(context)) {
+    if (context.signal.aborted) break;
+    try {
+      const { changed } = await makeReport(context, day);
+      if (changed) made.push(day);
+    } catch (error) {
+      failed.push(day);
+      context.log.error({ error, day }, 'a report could not be made');
+    }
+  }
+  if (failed.length > 0) throw new ConfereError('unavailable', `no report could be made of ${failed.join(', ')}`);
+  return { made, failed };
+}
+
+/** Oldest first. */
+async function listDueDays(context: Context): Promise<Day[]> {
+  const yesterday = addDays(context.calendar.dayOf(context.clock.now()), -1);
+  const newest = await context.db
+    .selectFrom('reports')
+    .innerJoin(
+      (eb) =>
+        eb
+          .selectFrom('reports')
+          .select(['day', eb.fn.max('revision').as('revision')])
+          .groupBy('day')
+          .as('top'),
+      (join) => join.onRef('top.day', '=', 'reports.day').onRef('top.revision', '=', 'reports.revision'),
+    )
+    .select(['reports.day', 'state', 'checked_entry_seq', 'checked_event_seq'])
+    .orderBy('reports.day')
+    .execute();
+  const learnt = await readLearnt(context);
+  return listDue(yesterday, newest, learnt);
+}
+
+type Newest = { day: Day; state: string; checked_entry_seq: number; checked_event_seq: number };
+/** The newest row learnt of each day that something happened in. */
+type Learnt = { day: Day; entrySeq: number; eventSeq: number };
+
+/**
+ * Pure. What is learnt of an earlier day also changes the later ones: their opening balance, and what was left open.
+ * @param newest the newest revision of each day, oldest day first. @param learnt oldest day first.
+ */
+export function listDue(yesterday: Day, newest: Newest[], learnt: Learnt[]): Day[] {
+  const byDay = new Map(newest.map((row) => [row.day, row]));
+  const first = newest[0]?.day ?? yesterday;
+  let at = 0;
+  let entrySeq = 0;
+  let eventSeq = 0;
+  return listDays(first < yesterday ? first : yesterday, yesterday).filter((day) => {
+    for (let next = learnt[at]; next && next.day <= day; next = learnt[at]) {
+      entrySeq = Math.max(entrySeq, next.entrySeq);
+      eventSeq = Math.max(eventSeq, next.eventSeq);
+      at++;
+    }
+    const row = byDay.get(day);
+    if (!row || row.state === 'partial') return true;
+    return entrySeq > row.checked_entry_seq || eventSeq > row.checked_event_seq;
+  });
+}
+
+/** From the indexes by time alone. */
+async function readLearnt(context: Context): Promise<Learnt[]> {
+  const days = new Map<Day, Learnt>();
+  for (const table of ['entries', 'events'] as const) {
+    const rows = await context.db
+      .selectFrom(table)
+      .select([sql<string>`SUBSTR(at_wall, 1, 10)`.as('day'), sql<number>`MAX(seq)`.as('top')])
+      .groupBy(sql`SUBSTR(at_wall, 1, 10)`)
+      .execute();
+    for (const row of rows) {
+      const one = days.get(row.day) ?? { day: row.day, entrySeq: 0, eventSeq: 0 };
+      days.set(row.day, table === 'entries' ? { ...one, entrySeq: row.top } : { ...one, eventSeq: row.top });
+    }
+  }
+  return [...days.values()].sort((a, b) => (a.day < b.day ? -1 : 1));
+}

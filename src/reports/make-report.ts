@@ -1,0 +1,202 @@
+/**
+ * Makes the next revision of a day's report, if there is anything new to say. A revision is a day and a cut: its rows
+ * are what the append-only ledger held up to there, told by a digest. An equal digest makes no revision, unless the day
+ * has come closer to its end: from partial to provisional to closed, or from unproven to proven.
+ *
+ * The files are written under other names and flushed, then the row is inserted, then the files get their names: a
+ * revision whose files are missing is made again from its row, and a file without a row is never seen.
+ */
+import { randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import type { Context } from '../context.ts';
+import { isDuplicate } from '../database/transact.ts';
+import { addDays, type Day, isDay } from '../domain/calendar.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { type Judgement, judgeDay } from './judge-day.ts';
+import { type Cut, FORMATS, type Locale, type ReportPlan, type ReportState, ROWS_PER_SHEET_MAX } from './plan.ts';
+import { findRevision, presentReport, type Report, type ReportRow } from './present-report.ts';
+import { type FileFacts, publishDrafts, sealDraft, withDrafts } from './publish-files.ts';
+import { inSnapshot, takeCut } from './take-cut.ts';
+import { writeReport } from './write-report.ts';
+import { isProven } from './write-summary.ts';
+
+export type MadeReport = { report: Report; changed: boolean };
+type Options = { rowsPerSheetMax?: number };
+
+/** The version in package.json, read once. */
+export const VERSION = (createRequire(import.meta.url)('../../package.json') as { version: string }).version;
+const RANK: Record<ReportState, number> = { partial: 0, provisional: 1, closed: 2 };
+const RACES_MAX = 5;
+
+/**
+ * Makes the day's next revision, or gives the newest one where nothing has changed.
+ * @throws ConfereError `invalid_request` for what is no day, or one that has not begun.
+ */
+export async function makeReport(context: Context, day: Day, options: Options = {}): Promise<MadeReport> {
+  assertBegun(context, day);
+  for (let race = 0; race < RACES_MAX; race++) {
+    const made = await tryMake(context, day, options);
+    if (made) return made;
+  }
+  throw new ConfereError('conflict', `the report of ${day} is being made by others again and again: try later`);
+}
+
+export function reportsDirectory(context: Context): string {
+  return path.resolve(context.config.DATA_DIR, 'reports');
+}
+
+function assertBegun(context: Context, day: Day): void {
+  const fault = (message: string): ConfereError =>
+    new ConfereError('invalid_request', message, { fields: { day: [message] } });
+  if (!isDay(day)) throw fault(`${day} is no day: write it as 2026-11-20`);
+  if (day > context.calendar.dayOf(context.clock.now()))
+    throw fault(`${day} has not begun: there is nothing to report`);
+}
+
+/** @returns undefined when another process made this revision first. */
+async function tryMake(context: Context, day: Day, options: Options): Promise<MadeReport | undefined> {
+  const newest = await findRevision(context.db, day);
+  const cut = await takeCut(context.db);
+  const madeAt = context.clock.now();
+  const judgement = await judgeDay(context.db, day, madeAt, context.calendar);
+  const plan = planNext(context, day, { newest, cut, madeAt, judgement, options });
+  const improves = newest !== undefined && hasImproved(newest, plan);
+  if (newest && !improves && !(await mayHaveChanged(context, newest, cut))) {
+    return { report: presentReport(newest), changed: false };
+  }
+  const directory = reportsDirectory(context);
+  return await withDrafts(directory, randomUUID(), async (drafts) => {
+    const written = await inSnapshot(context.db, (snapshot) => writeReport(snapshot, plan, drafts));
+    if (newest && !improves && written.digest.equals(newest.digest)) {
+      await noteChecked(context, newest, cut);
+      return { report: presentReport(newest), changed: false };
+    }
+    const sealed: { draft: string; facts: FileFacts }[] = [];
+    for (const format of FORMATS) {
+      const name = nameFile({ ...plan, format });
+      sealed.push({ draft: written.files[format], facts: await sealDraft(written.files[format], { format, name }) });
+    }
+    const facts = sealed.map((one) => one.facts);
+    if (!(await insertRevision(context, plan, written.digest, facts))) return undefined;
+    await publishDrafts(directory, sealed);
+    const row = await findRevision(context.db, day, plan.revision);
+    if (!row) throw new Error(`revision ${plan.revision} of ${day} was inserted but is not found`);
+    context.log.info({ day, revision: plan.revision, state: plan.state }, 'report made');
+    return { report: presentReport(row), changed: true };
+  });
+}
+
+type Next = { newest: ReportRow | undefined; cut: Cut; madeAt: Date; judgement: Judgement; options: Options };
+
+function planNext(context: Context, day: Day, { newest, cut, madeAt, judgement, options }: Next): ReportPlan {
+  return {
+    day,
+    revision: (newest?.revision ?? 0) + 1,
+    cut,
+    previous: newest && toPrevious(newest),
+    ...judgement,
+    madeAt,
+    locale: context.config.REPORT_LOCALE,
+    fullDocuments: context.config.REPORT_FULL_DOCUMENTS,
+    platform: undefined,
+    version: VERSION,
+    rowsPerSheetMax: options.rowsPerSheetMax ?? ROWS_PER_SHEET_MAX,
+    calendar: context.calendar,
+  };
+}
+
+export function toCut(row: ReportRow): Cut {
+  return {
+    entrySeq: row.cut_entry_seq,
+    eventSeq: row.cut_event_seq,
+    mismatchChangeSeq: row.cut_mismatch_change_seq,
+  };
+}
+
+export function toPrevious(row: ReportRow): NonNullable<ReportPlan['previous']> {
+  return { revision: row.revision, cut: toCut(row), state: row.state as ReportState, madeAt: row.made_at };
+}
+
+function hasImproved(newest: ReportRow, plan: ReportPlan): boolean {
+  if (RANK[plan.state] > RANK[newest.state as ReportState]) return true;
+  return newest.proven === 0 && isProven(plan);
+}
+
+/** Whether anything was learnt up to the day's end since the rows were last found to be those of the newest revision. */
+async function mayHaveChanged(context: Context, newest: ReportRow, cut: Cut): Promise<boolean> {
+  const end = `${addDays(newest.day, 1)} 00:00:00`;
+  const learnt = async (table: 'entries' | 'events', from: number, to: number): Promise<boolean> => {
+    const row = await context.db
+      .selectFrom(table)
+      .select('seq')
+      .where('seq', '>', from)
+      .where('seq', '<=', to)
+      .where('at_wall', '<', end)
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
+  };
+  return (
+    (await learnt('entries', newest.checked_entry_seq, cut.entrySeq)) ||
+    (await learnt('events', newest.checked_event_seq, cut.eventSeq))
+  );
+}
+
+async function noteChecked(context: Context, newest: ReportRow, cut: Cut): Promise<void> {
+  await context.db
+    .updateTable('reports')
+    .set({ checked_entry_seq: cut.entrySeq, checked_event_seq: cut.eventSeq })
+    .where('seq', '=', newest.seq)
+    .execute();
+}
+
+async function insertRevision(
+  context: Context,
+  plan: ReportPlan,
+  digest: Buffer,
+  files: FileFacts[],
+): Promise<boolean> {
+  const workbook = files.find((file) => file.format === 'xlsx');
+  try {
+    await context.db
+      .insertInto('reports')
+      .values({
+        day: plan.day,
+        revision: plan.revision,
+        state: plan.state,
+        made_at: plan.madeAt,
+        proven: isProven(plan) ? 1 : 0,
+        proven_run_seq: plan.proof?.runSeq ?? null,
+        proven_asked_at: plan.proof?.askedAt ?? null,
+        digest,
+        sha256: Buffer.from(workbook?.sha256 ?? '', 'hex'),
+        files: JSON.stringify(files),
+        cut_entry_seq: plan.cut.entrySeq,
+        cut_event_seq: plan.cut.eventSeq,
+        cut_mismatch_change_seq: plan.cut.mismatchChangeSeq,
+        checked_entry_seq: plan.cut.entrySeq,
+        checked_event_seq: plan.cut.eventSeq,
+        locale: plan.locale,
+        full_documents: plan.fullDocuments ? 1 : 0,
+        version: plan.version,
+      })
+      .execute();
+    return true;
+  } catch (error) {
+    if (isDuplicate(error)) return false;
+    throw error;
+  }
+}
+
+/** `confere-2026-11-20-r3.xlsx`; what differs from the revision's own files says so. */
+export function nameFile(of: {
+  day: Day;
+  revision: number;
+  format: string;
+  otherLocale?: Locale | undefined;
+  platform: string | undefined;
+}): string {
+  const platform = of.platform === undefined ? '' : `-${of.platform.replace(/[^A-Za-z0-9_-]/g, '_')}`;
+  return `confere-${of.day}-r${of.revision}${of.otherLocale ? `-${of.otherLocale}` : ''}${platform}.${of.format}`;
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { copyFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Context } from '../context.ts';
+import type { Day } from '../domain/calendar.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { nameFile, reportsDirectory, toCut, toPrevious } from './make-report.ts';
+import {
+  FORMATS,
+  type Format,
+  type Locale,
+  type Proof,
+  type ReportPlan,
+  type ReportState,
+  ROWS_PER_SHEET_MAX,
+} from './plan.ts';
+import { findRevision, presentReport, type Report, type ReportRow } from './present-report.ts';
+import { type FileFacts, hashFile, publishDrafts, sealDraft, withDrafts } from './publish-files.ts';
+import { inSnapshot } from './take-cut.ts';
+import { writeReport } from './write-report.ts';
+
+export type OpenedReport = { report: Report; file: string; name: string; bytes: number; sha256: string };
+type Wanted = { day: Day; format: Format; revision?: number; locale?: Locale; platform?: string };
+
+/**
+ * The file of a revision, by default the newest. Where it is missing, or is not what was written, it is made again from
+ * its cut; so is what differs from the revision's own files: another language, or one platform only.
+ * @throws ConfereError `not_found` when the day has no such revision.
+ */
+export async function openReport(context: Context, wanted: Wanted): Promise<OpenedReport> {
+  const row = await findRevision(context.db, wanted.day, wanted.revision);
+  if (!row) throw new ConfereError('not_found', `there is no report of ${wanted.day} yet: make it with POST /reports`);
+  const report = presentReport(row);
+  const name = nameFile({
+    ...row,
+    format: wanted.format,
+    otherLocale: wanted.locale !== undefined && wanted.locale !== row.locale ? wanted.locale : undefined,
+    platform: wanted.platform,
+  });
+  const file = path.join(reportsDirectory(context), name);
+  const stored = report.files.find((one) => one.name === name);
+  const found = stored ? await measure(file) : undefined;
+  if (found && found.sha256 === stored?.sha256) return { report, file, name, ...found };
+  const made = await makeAgain(context, row, wanted);
+  if (stored && made.sha256 !== stored.sha256) {
+    // what a person had forgotten, or another version of the program, shows in the bytes but not in the digest
+    context.log.warn({ day: row.day, revision: row.revision, format: wanted.format }, 'report made again, other bytes');
+  }
+  return { report, file, name, bytes: made.bytes, sha256: made.sha256 };
+}
+
+async function measure(file: string): Promise<{ bytes: number; sha256: string } | undefined> {
+  try {
+    return { bytes: (await stat(file)).size, sha256: await hashFile(file) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function makeAgain(context: Context, row: ReportRow, wanted: Wanted): Promise<FileFacts> {
+  const directory = reportsDirectory(context);
+  const plan = await planAgain(context, row, wanted);
+  return await withDrafts(directory, randomUUID(), async (drafts) => {
+    const written = await inSnapshot(context.db, (snapshot) => writeReport(snapshot, plan, drafts));
+    if (wanted.platform === undefined && !written.digest.equals(row.digest)) {
+      throw new ConfereError(
+        'books_broken',
+        `revision ${row.revision} of ${row.day} no longer gives the rows that it was made of: run confere doctor`,
+      );
+    }
+    const sealed = [];
+    for (const format of FORMATS) {
+      const name = nameFile({ ...plan, format, otherLocale: plan.locale === row.locale ? undefined : plan.locale });
+      sealed.push({ draft: written.files[format], facts: await sealDraft(written.files[format], { format, name }) });
+    }
+    await publishDrafts(directory, sealed);
+    const facts = sealed.find((one) => one.facts.format === wanted.format)?.facts;
+    if (!facts) throw new Error(`no ${wanted.format} was written`);
+    return facts;
+  });
+}
+
+async function planAgain(context: Context, row: ReportRow, wanted: Wanted): Promise<ReportPlan> {
+  const before = row.revision > 1 ? await findRevision(context.db, row.day, row.revision - 1) : undefined;
+  return {
+    day: row.day,
+    revision: row.revision,
+    cut: toCut(row),
+    previous: before && toPrevious(before),
+    state: row.state as ReportState,
+    proof: await findProof(context, row),
+    madeAt: row.made_at,
+    locale: wanted.locale ?? (row.locale as Locale),
+    fullDocuments: row.full_documents === 1,
+    platform: wanted.platform,
+    version: row.version,
+    rowsPerSheetMax: ROWS_PER_SHEET_MAX,
+    calendar: context.calendar,
+  };
+}
+
+async function findProof(context: Context, row: ReportRow): Promise<Proof | undefined> {
+  if (row.proven_run_seq === null || row.proven_asked_at === null) return undefined;
+  const run = await context.db.selectFrom('runs').select('id').where('seq', '=', row.proven_run_seq).executeTakeFirst();
+  return { runSeq: row.proven_run_seq, runId: run?.id ?? '?', askedAt: row.proven_asked_at };
+}
+
+/** Copies an opened report to where a person wants it. */
+export async function copyReport(opened: { file: string }, target: string): Promise<void> {
+  await copyFile(opened.file, target);
+}

@@ -1,0 +1,90 @@
+import { sql } from 'kysely';
+
+import type { Reader } from '../database/reader.ts';
+
+/** A mismatch as it stood at the cut. */
+export type ReportedMismatch = {
+  id: string;
+  kind: string;
+  severity: string;
+  state: string;
+  openedAt: Date;
+  resolvedAt: Date | null;
+  resolution: string | null;
+  note: string | null;
+  transactionId: string | null;
+  reference: string | null;
+  amountCents: bigint | null;
+  expected: string | null;
+  actual: string | null;
+  runId: string | null;
+};
+
+/** More are counted on Resumo, and looked into by the API: a sheet of this many divergences is no reading matter. */
+const MISMATCHES_MAX = 20_000;
+
+/** Those not resolved at the cut, and those opened from `from` to before `to`, oldest first. */
+export async function readMismatches(
+  db: Reader,
+  scope: { from: Date; to: Date; changeSeq: number; platform: string | undefined },
+): Promise<ReportedMismatch[]> {
+  // the newest change up to the cut tells the state; one without any such change had not been opened yet
+  const rows = await db
+    .selectFrom('mismatches')
+    .innerJoin('mismatch_changes as change', (join) =>
+      join.onRef('change.mismatch_seq', '=', 'mismatches.seq').on(
+        'change.seq',
+        '=',
+        sql<number>`(SELECT MAX(c.seq) FROM mismatch_changes c
+          WHERE c.mismatch_seq = mismatches.seq AND c.seq <= ${scope.changeSeq})`,
+      ),
+    )
+    .leftJoin('runs', 'runs.seq', 'mismatches.run_seq')
+    .leftJoin('transactions', 'transactions.seq', 'mismatches.transaction_seq')
+    .select([
+      'mismatches.id',
+      'mismatches.kind',
+      'mismatches.severity',
+      'mismatches.opened_at',
+      'mismatches.transaction_id',
+      'mismatches.reference',
+      'mismatches.amount_cents',
+      'mismatches.expected',
+      'mismatches.actual',
+      'runs.id as run_id',
+      'change.state',
+      'change.at',
+      'change.resolution',
+      'change.note',
+    ])
+    .where((eb) =>
+      eb.or([
+        eb('change.state', '!=', 'resolved'),
+        eb.and([eb('mismatches.opened_at', '>=', scope.from), eb('mismatches.opened_at', '<', scope.to)]),
+      ]),
+    )
+    .$if(scope.platform !== undefined, (query) =>
+      query.where((eb) =>
+        eb.or([eb('transactions.platform', '=', scope.platform ?? ''), eb('mismatches.transaction_seq', 'is', null)]),
+      ),
+    )
+    .orderBy('mismatches.seq')
+    .limit(MISMATCHES_MAX)
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    kind: row.kind,
+    severity: row.severity,
+    state: row.state,
+    openedAt: row.opened_at,
+    resolvedAt: row.state === 'resolved' ? row.at : null,
+    resolution: row.resolution,
+    note: row.note,
+    transactionId: row.transaction_id,
+    reference: row.reference,
+    amountCents: row.amount_cents,
+    expected: row.expected,
+    actual: row.actual,
+    runId: row.run_id,
+  }));
+}

@@ -1,0 +1,131 @@
+import { sql } from 'kysely';
+
+import type { Reader } from '../database/reader.ts';
+import type { Wall } from '../domain/calendar.ts';
+import type { Cut } from './plan.ts';
+import { HELD } from './read-balances.ts';
+
+/** A transaction that was open at the day's end. */
+export type Pending = {
+  transactionSeq: number;
+  id: string;
+  operation: string;
+  status: string;
+  sinceWall: Wall;
+  createdWall: Wall;
+  reference: string | null;
+  platform: string;
+  name: string | null;
+  document: string | null;
+  amountCents: bigint;
+  /** Its part of the held balance: a cashout's amount, unless its history broke the rules. */
+  heldCents: bigint;
+};
+
+export type PendingScope = { start: Wall; end: Wall; cut: Cut; platform: string | undefined };
+
+const CHUNK_ROWS = 1_000;
+const FINAL = ['paid', 'denied', 'canceled', 'expired', 'refund'];
+
+/** Every open cashout, and the open cashins created that day, in the order in which we met them. */
+export async function* readPending(db: Reader, scope: PendingScope): AsyncGenerator<Pending[], void, undefined> {
+  const candidates = await listCandidates(db, scope);
+  for (let start = 0; start < candidates.length; start += CHUNK_ROWS) {
+    const seqs = candidates.slice(start, start + CHUNK_ROWS);
+    const held = await readHeld(db, scope, seqs);
+    const rows = await readChunk(db, scope, seqs);
+    const pending = rows.flatMap((row) => toPending(row, held.get(row.seq) ?? 0n));
+    if (pending.length > 0) yield pending;
+  }
+}
+
+/**
+ * Who may have been open then, by what is known now: open still, or with a newer status than the day, or with an event
+ * learnt after the cut. Three look-ups by index, where one condition with OR would read every transaction ever made.
+ */
+async function listCandidates(db: Reader, scope: PendingScope): Promise<number[]> {
+  const those = () =>
+    db
+      .selectFrom('transactions')
+      .select('transactions.seq')
+      .where('transactions.created_wall', '<', scope.end)
+      .where((eb) =>
+        eb.or([eb('transactions.operation', '=', 'cashout'), eb('transactions.created_wall', '>=', scope.start)]),
+      )
+      .$if(scope.platform !== undefined, (query) => query.where('transactions.platform', '=', scope.platform ?? ''));
+  const rows = await those()
+    .where('transactions.status', 'not in', FINAL)
+    .union(those().where('transactions.status_wall', '>=', scope.end))
+    .union(
+      those()
+        .innerJoin('events', 'events.transaction_seq', 'transactions.seq')
+        .where('events.seq', '>', scope.cut.eventSeq),
+    )
+    .execute();
+  return rows.map((row) => row.seq).sort((a, b) => a - b);
+}
+
+/** Whether one was open then is told by its history up to the cut. */
+async function readChunk(db: Reader, scope: PendingScope, seqs: number[]) {
+  const lastEvent = (column: 'status' | 'at_wall') =>
+    sql<string | null>`(SELECT e.${sql.ref(column)} FROM events e
+      WHERE e.transaction_seq = transactions.seq AND e.at_wall < ${scope.end} AND e.seq <= ${scope.cut.eventSeq}
+      ORDER BY e.at_wall DESC, e.position DESC, e.sequence DESC LIMIT 1)`;
+  return await db
+    .selectFrom('transactions')
+    .leftJoin('parties', 'parties.transaction_seq', 'transactions.seq')
+    .select([
+      'transactions.seq',
+      'transactions.id',
+      'transactions.operation',
+      'transactions.created_wall',
+      'transactions.reference',
+      'transactions.platform',
+      'transactions.amount_cents',
+      'parties.name',
+      'parties.document',
+      lastEvent('status').as('end_status'),
+      lastEvent('at_wall').as('since_wall'),
+    ])
+    .where('transactions.seq', 'in', seqs)
+    .orderBy('transactions.seq')
+    .execute();
+}
+
+async function readHeld(db: Reader, scope: PendingScope, seqs: number[]): Promise<Map<number, bigint>> {
+  const rows = await db
+    .selectFrom('entries')
+    .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
+    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
+    .select(['entries.transaction_seq', sql<string>`SUM(postings.amount_cents)`.as('sum')])
+    .where('entries.transaction_seq', 'in', seqs)
+    .where('entries.at_wall', '<', scope.end)
+    .where('entries.seq', '<=', scope.cut.entrySeq)
+    .where('accounts.name', 'like', `${HELD}:%`)
+    .groupBy('entries.transaction_seq')
+    .execute();
+  return new Map(rows.map((row) => [row.transaction_seq ?? 0, BigInt(row.sum)]));
+}
+
+type Row = Awaited<ReturnType<typeof readChunk>>[number];
+
+function toPending(row: Row, heldCents: bigint): Pending[] {
+  const { end_status: status, since_wall: sinceWall } = row;
+  if (status === null || sinceWall === null || FINAL.includes(status)) return [];
+  return [
+    {
+      transactionSeq: row.seq,
+      id: row.id,
+      operation: row.operation,
+      status,
+      sinceWall,
+      createdWall: row.created_wall,
+      reference: row.reference,
+      platform: row.platform ?? 'none',
+      name: row.name,
+      document: row.document,
+      amountCents: row.amount_cents,
+      heldCents,
+    },
+  ];
+}

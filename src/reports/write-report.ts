@@ -1,0 +1,232 @@
+/**
+ * Writes the files of one revision: the workbook, the CSV and the journal, in one pass over the day's movements. All
+ * rows come from the snapshot that the caller holds, and everything else from the plan, so the same plan gives the same
+ * files anywhere. Memory does not grow with the day: rows go to the disk by the chunk, each sheet into a file of its
+ * own, and the sums that head the workbook are put before them at the end.
+ */
+import path from 'node:path';
+
+import type { Reader } from '../database/reader.ts';
+import { addDays } from '../domain/calendar.ts';
+import * as columns from './columns.ts';
+import { describeChanges } from './describe-changes.ts';
+import { createDigest, type RowDigest } from './digest-rows.ts';
+import { boundsOf, type Format, type ReportPlan } from './plan.ts';
+import { type AccountBalance, keepPlatform, readBalances } from './read-balances.ts';
+import { readStatedOpenings, readStatusCounts } from './read-counts.ts';
+import { readMismatches } from './read-mismatches.ts';
+import { type Movement, readLateCommissions, readMovements } from './read-movements.ts';
+import { readPending } from './read-pending.ts';
+import { createTally, type Tally } from './tally.ts';
+import { openTextFile } from './text-file.ts';
+import { fill, formatDay, type Texts, textsOf } from './texts.ts';
+import { addCsvRow, startCsv } from './write-csv.ts';
+import { addJournalEntry, endJournalDay, startJournal } from './write-journal.ts';
+import { SUMMARY_WIDTHS, writeSummary } from './write-summary.ts';
+import { openTable, type SheetFactory, type TableWriter } from './write-table.ts';
+import { openSheet } from './xlsx/sheet.ts';
+import { writeWorkbook } from './xlsx/workbook.ts';
+
+export type WrittenReport = { digest: Buffer; files: Record<Format, string> };
+
+/** @returns where in `directory`, which is there and is the caller's to remove, each format was written. */
+export async function writeReport(db: Reader, plan: ReportPlan, directory: string): Promise<WrittenReport> {
+  const scope = { ...boundsOf(plan.day, addDays(plan.day, 1)), entrySeq: plan.cut.entrySeq, platform: plan.platform };
+  const balances = keepPlatform(await readBalances(db, scope), plan.platform);
+  const rendering = { texts: textsOf(plan.locale), fullDocuments: plan.fullDocuments, toWall: memoWall(plan) };
+  const digest = createDigest(plan.day, plan.platform);
+  for (const balance of balances) digest.addBalance(balance);
+  const work: Work = {
+    db,
+    plan,
+    scope,
+    rendering,
+    digest,
+    balances,
+    tally: createTally(balances, plan.platform),
+    factory: createFactory(plan, rendering.texts, directory),
+    files: {
+      xlsx: path.join(directory, 'report.xlsx'),
+      csv: path.join(directory, 'report.csv'),
+      journal: path.join(directory, 'report.journal'),
+    },
+  };
+  const day = await writeMovements(work);
+  const rest = await writeOthers(work);
+  const rowsDigest = digest.end();
+  await finishWorkbook(work, { ...day, ...rest }, rowsDigest);
+  return { digest: rowsDigest, files: work.files };
+}
+
+type Work = {
+  db: Reader;
+  plan: ReportPlan;
+  scope: { start: string; end: string; entrySeq: number; platform: string | undefined };
+  rendering: columns.Rendering;
+  digest: RowDigest;
+  balances: AccountBalance[];
+  tally: Tally;
+  factory: SheetFactory & { scratch: () => string };
+  files: Record<Format, string>;
+};
+
+/** One pass: every movement goes to the statement, the CSV and the journal, and those in force to their own sheets. */
+async function writeMovements(work: Work) {
+  const { db, plan, rendering, scope } = work;
+  const texts = rendering.texts;
+  const open = <Row>(name: 'statement' | 'receipts' | 'payments' | 'refunds', list: columns.Column<Row>[]) =>
+    openTable<Row>(work.factory, { title: texts.sheets[name], note: texts.notes[name], columns: list }, rendering);
+  const statement = open('statement', columns.STATEMENT_COLUMNS);
+  const receipts = open('receipts', columns.RECEIPT_COLUMNS);
+  const payments = open('payments', columns.PAYMENT_COLUMNS);
+  const refunds = open('refunds', columns.REFUND_COLUMNS);
+  const csv = await openTextFile(work.files.csv);
+  const journal = await openTextFile(work.files.journal);
+  startCsv(csv, columns.STATEMENT_COLUMNS, rendering);
+  const note = `Confere, ${plan.day}, revision ${plan.revision}, cut ${plan.cut.entrySeq}`;
+  const running = startJournal(journal, plan.day, work.balances, note);
+  const late = await readLateCommissions(db, scope);
+
+  for await (const movements of readMovements(db, scope)) {
+    for (const movement of movements) {
+      work.digest.addMovement(movement);
+      // what opens the books is part of the opening balance already
+      if (movement.kind === 'opening') continue;
+      const row = { movement, ...work.tally.add(movement) };
+      statement.add(row);
+      addCsvRow(csv, columns.STATEMENT_COLUMNS, row, rendering);
+      addJournalEntry(journal, movement, running);
+      if (movement.inForce) pickSheet(movement, { receipts, payments, refunds })?.add(withCommission(movement, late));
+    }
+    await Promise.all([statement, receipts, payments, refunds, csv, journal].map((one) => one.drain()));
+  }
+  endJournalDay(journal, plan.day, running);
+  await csv.end();
+  await journal.end();
+  return {
+    statement: await statement.end(),
+    receipts: await receipts.end(),
+    payments: await payments.end(),
+    refunds: await refunds.end(),
+  };
+}
+
+type PaymentTables = Record<'receipts' | 'payments' | 'refunds', TableWriter<columns.PaymentRow>>;
+
+function pickSheet({ kind }: Movement, tables: PaymentTables): TableWriter<columns.PaymentRow> | undefined {
+  if (kind === 'receipt') return tables.receipts;
+  if (kind === 'payment') return tables.payments;
+  return kind === 'refund_made' || kind === 'refund_received' ? tables.refunds : undefined;
+}
+
+function withCommission(movement: Movement, late: Map<number, bigint>): columns.PaymentRow {
+  const more = movement.eventSeq === null ? 0n : (late.get(movement.eventSeq) ?? 0n);
+  return { movement, commissionCents: movement.commissionCents + more };
+}
+
+/** The sheets that are not about movements. */
+async function writeOthers(work: Work) {
+  const { db, plan, rendering, scope } = work;
+  const { calendar, cut, platform } = plan;
+  const texts = rendering.texts;
+  const open = <Row>(name: 'pending' | 'mismatches' | 'changes', list: columns.Column<Row>[], note?: string) =>
+    openTable<Row>(
+      work.factory,
+      { title: texts.sheets[name], note: note ?? texts.notes[name], columns: list },
+      rendering,
+    );
+  const pending = open('pending', columns.PENDING_COLUMNS);
+  for await (const rows of readPending(db, { ...scope, cut })) {
+    for (const row of rows) {
+      work.digest.addPending(row);
+      pending.add(row);
+    }
+    await pending.drain();
+  }
+  const mismatches = open('mismatches', columns.MISMATCH_COLUMNS);
+  const from = calendar.startOf(plan.day);
+  const to = calendar.startOf(addDays(plan.day, 1));
+  const listed = await readMismatches(db, { from, to, changeSeq: cut.mismatchChangeSeq, platform });
+  for (const row of listed) mismatches.add(row);
+  const described = describeChanges(db, plan, texts, work.balances);
+  const changes = open('changes', columns.CHANGE_COLUMNS, described.note);
+  for await (const rows of described.rows) {
+    for (const row of rows) changes.add(row);
+    await changes.drain();
+  }
+  return {
+    pending: await pending.end(),
+    mismatches: await mismatches.end(),
+    changes: await changes.end(),
+    listed,
+  };
+}
+
+type Tables = Awaited<ReturnType<typeof writeMovements>> & Awaited<ReturnType<typeof writeOthers>>;
+
+/** Resumo is written last, when all sums are known, and stands first. */
+async function finishWorkbook(work: Work, tables: Tables, digest: Buffer): Promise<void> {
+  const { db, plan, rendering, scope, tally } = work;
+  const texts = rendering.texts;
+  const { name, file } = work.factory.next();
+  const widths = [SUMMARY_WIDTHS.label, ...Array(Math.max(4, tally.platforms.size + 1)).fill(SUMMARY_WIDTHS.number)];
+  const sheet = openSheet(
+    { title: texts.sheets.summary, widths, tabColor: 'FF17375E', showsGrid: false, footer: work.factory.footer },
+    { name, file },
+  );
+  const order = ['statement', 'receipts', 'payments', 'refunds', 'pending', 'mismatches', 'changes'] as const;
+  writeSummary(sheet, {
+    plan,
+    texts,
+    platforms: tally.platforms,
+    hours: tally.hours,
+    counts: await readStatusCounts(db, { ...scope, eventSeq: plan.cut.eventSeq }),
+    openings: await readStatedOpenings(db, plan.cut.entrySeq),
+    mismatches: tables.listed,
+    digest,
+    tables: { ...tables, all: order.map((one) => [texts.sheets[one], tables[one]]) },
+  });
+  const summary = await sheet.end();
+  const properties = {
+    title: fill(texts.summary.title, { day: formatDay(plan.day) }),
+    subject: `${texts.summary.revision} ${plan.revision}`,
+    keywords: `confere ${plan.day} r${plan.revision} ${texts.states[plan.state]}`,
+    description: `sha256:${digest.toString('hex')} columns:${columns.COLUMNS_VERSION}`,
+    version: plan.version,
+    madeAt: plan.madeAt,
+  };
+  const sheets = [summary, ...order.flatMap((one) => tables[one].sheets)];
+  await writeWorkbook(work.files.xlsx, sheets, properties, work.factory.scratch);
+}
+
+function createFactory(plan: ReportPlan, texts: Texts, directory: string): Work['factory'] {
+  let sheets = 0;
+  let scratched = 0;
+  const values = { revision: plan.revision, state: texts.states[plan.state], zone: plan.calendar.zone };
+  return {
+    subtitle: fill(texts.notes.revision, values),
+    footer: `Confere · ${formatDay(plan.day)} · r${plan.revision}`,
+    rowsPerSheetMax: plan.rowsPerSheetMax,
+    partText: texts.notes.part,
+    rowWords: { one: texts.summary.row, many: texts.summary.rows },
+    totalText: texts.summary.total,
+    next() {
+      const index = sheets++;
+      return { name: `xl/worksheets/sheet${index + 1}.xml`, file: path.join(directory, `sheet-${index}`), index };
+    },
+    scratch: () => path.join(directory, `part-${scratched++}`),
+  };
+}
+
+/** Rows that were written together were recorded together: the last conversion serves most of the next ones. */
+function memoWall({ calendar }: ReportPlan): (instant: Date) => string {
+  let last = Number.NaN;
+  let wall = '';
+  return (instant) => {
+    if (instant.getTime() !== last) {
+      last = instant.getTime();
+      wall = calendar.toWall(instant);
+    }
+    return wall;
+  };
+}

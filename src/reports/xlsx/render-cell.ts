@@ -1,0 +1,83 @@
+import type { Wall } from '../../domain/calendar.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { LOOK, type LookName } from './styles.ts';
+
+/**
+ * What a cell holds. Money is cents and is divided by 100 only here, as text, so no float ever stands between the
+ * ledger and the file; a moment is the provider's wall clock and shows as it was given. A formula is always ours: text
+ * of data is never read as one, whatever it starts with, because its cell is typed as text.
+ */
+export type Cell =
+  | { text: string | null; look?: LookName }
+  | { cents: bigint | null; look?: LookName; formula?: string }
+  | { count: number | null; look?: LookName; formula?: string }
+  | { moment: Wall | null; look?: LookName }
+  | { day: string | null; look?: LookName }
+  | undefined;
+
+const DAY_MS = 86_400_000;
+/** 1970-01-01 in a spreadsheet's days. */
+const EPOCH_DAYS = 25_569;
+/** Excel's limit for one cell. */
+const TEXT_LENGTH_MAX = 32_767;
+
+/** The XML of one cell at `address` (`B7`); nothing for an empty one without a look. */
+export function renderCell(address: string, cell: Cell): string {
+  if (cell === undefined) return '';
+  if ('text' in cell) return renderText(address, cell.text, cell.look ?? 'text');
+  if ('cents' in cell) {
+    const value = cell.cents === null ? null : formatAmount(cell.cents);
+    return renderNumber(address, value, cell.look ?? 'money', cell.formula);
+  }
+  if ('count' in cell) {
+    const value = cell.count === null ? null : String(cell.count);
+    return renderNumber(address, value, cell.look ?? 'count', cell.formula);
+  }
+  if ('moment' in cell) return renderNumber(address, toSerial(cell.moment), cell.look ?? 'moment', undefined);
+  return renderNumber(address, toSerial(cell.day && `${cell.day} 00:00:00`), cell.look ?? 'day', undefined);
+}
+
+function renderText(address: string, text: string | null, look: LookName): string {
+  if (text === null || text === '') return `<c r="${address}" s="${LOOK[look]}"/>`;
+  const style = look === 'text' && /^[=+\-@'\t\r]/.test(text) ? LOOK.quotedText : LOOK[look];
+  return `<c r="${address}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${escapeText(text)}</t></is></c>`;
+}
+
+function renderNumber(address: string, value: string | null, look: LookName, formula: string | undefined): string {
+  const style = LOOK[look];
+  if (formula !== undefined) {
+    return `<c r="${address}" s="${style}"><f>${escapeText(formula)}</f><v>${value ?? '0'}</v></c>`;
+  }
+  return value === null ? `<c r="${address}" s="${style}"/>` : `<c r="${address}" s="${style}"><v>${value}</v></c>`;
+}
+
+/** The spreadsheet's number of a wall clock: days since 1899-12-30, without any time zone. */
+function toSerial(wall: Wall | null): string | null {
+  if (wall === null) return null;
+  return String(Date.parse(`${wall.replace(' ', 'T')}Z`) / DAY_MS + EPOCH_DAYS);
+}
+
+const NEEDS_CARE = /[&<>"\p{Cc}\p{Cs}\uFFFE\uFFFF]|_x[0-9A-Fa-f]{4}_/u;
+
+/** Text for XML: what XML 1.0 can't hold is written the way spreadsheets do (`_x0001_`), and what looks so too. */
+export function escapeText(text: string): string {
+  const short = text.length > TEXT_LENGTH_MAX ? text.slice(0, TEXT_LENGTH_MAX) : text;
+  if (!NEEDS_CARE.test(short)) return short;
+  return short
+    .toWellFormed()
+    .replace(/_x([0-9A-Fa-f]{4})_/g, '_x005F_x$1_')
+    .replace(/[\uFFFE\uFFFF]/g, '\uFFFD')
+    .replace(/(?![\t\n])\p{Cc}/gu, (character) =>
+      character > '\u001F' ? character : `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`,
+    )
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
+
+/** `A`, `B` … `Z`, `AA`: the letters of a column, counted from 0. */
+export function columnName(index: number): string {
+  const rest = Math.floor(index / 26);
+  return (rest > 0 ? columnName(rest - 1) : '') + String.fromCharCode(65 + (index % 26));
+}

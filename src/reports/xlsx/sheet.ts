@@ -1,0 +1,121 @@
+import { type Cell, columnName, escapeText, renderCell } from './render-cell.ts';
+import { type EntryWriter, openEntry, type PackedEntry } from './zip.ts';
+
+export type SheetSetup = {
+  title: string;
+  /** In characters, one a column. */
+  widths: readonly number[];
+  tabColor?: string;
+  /** Rows above the scrolling part, and repeated on every printed page. */
+  frozenRows?: number;
+  /** Columns of the frozen rows that stay in view. */
+  frozenColumns?: number;
+  showsGrid?: boolean;
+  footer?: string;
+};
+
+/** What a finished sheet tells the workbook. */
+export type FinishedSheet = { title: string; entry: PackedEntry; printTitleRows: number; filter: string | undefined };
+
+export type SheetWriter = {
+  /** The number that the next row gets, from 1. */
+  nextRow(): number;
+  addRow(cells: readonly Cell[], options?: { heightPoints?: number }): void;
+  merge(range: string): void;
+  /** A bar in each cell of a range, as long as its value. */
+  addDataBars(range: string, color: string): void;
+  setFilter(range: string): void;
+  /** Waits until what was added is on its way: call it every few hundred rows, and memory stays bounded. */
+  drain(): Promise<void>;
+  end(): Promise<FinishedSheet>;
+};
+
+/** Opens a sheet whose rows are written as they come, into a file of its own, compressed. */
+export function openSheet(setup: SheetSetup, target: { name: string; file: string }): SheetWriter {
+  const entry: EntryWriter = openEntry(target.name, target.file);
+  const merges: string[] = [];
+  const bars: { range: string; color: string }[] = [];
+  const columns = setup.widths.map((_, index) => columnName(index));
+  let text = renderHead(setup);
+  let row = 0;
+  let filter: string | undefined;
+
+  async function drain(): Promise<void> {
+    const chunk = text;
+    text = '';
+    if (chunk !== '') await entry.write(chunk);
+  }
+
+  return {
+    nextRow: () => row + 1,
+    addRow(cells, options = {}) {
+      row++;
+      const height = options.heightPoints ? ` ht="${options.heightPoints}" customHeight="1"` : '';
+      let line = `<row r="${row}"${height}>`;
+      for (let index = 0; index < cells.length; index++) {
+        line += renderCell(`${columns[index] ?? columnName(index)}${row}`, cells[index]);
+      }
+      text += `${line}</row>`;
+    },
+    merge: (range) => void merges.push(range),
+    addDataBars: (range, color) => void bars.push({ range, color }),
+    setFilter(range) {
+      filter = range;
+    },
+    drain,
+    async end() {
+      text += renderTail(setup, { merges, bars, filter });
+      await drain();
+      return { title: setup.title, entry: await entry.end(), printTitleRows: setup.frozenRows ?? 0, filter };
+    },
+  };
+}
+
+function renderHead(setup: SheetSetup): string {
+  const widths = setup.widths.map(
+    (width, index) => `<col min="${index + 1}" max="${index + 1}" width="${width}" customWidth="1"/>`,
+  );
+  const tab = setup.tabColor ? `<tabColor rgb="${setup.tabColor}"/>` : '';
+  return [
+    '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>',
+    '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">',
+    `<sheetPr>${tab}<pageSetUpPr fitToPage="1"/></sheetPr>`,
+    `<sheetViews><sheetView workbookViewId="0"${setup.showsGrid === false ? ' showGridLines="0"' : ''}>`,
+    renderPane(setup.frozenRows ?? 0, setup.frozenColumns ?? 0),
+    '</sheetView></sheetViews><sheetFormatPr defaultRowHeight="15"/>',
+    `<cols>${widths.join('')}</cols><sheetData>`,
+  ].join('');
+}
+
+function renderPane(rows: number, columns: number): string {
+  if (rows === 0 && columns === 0) return '';
+  const pane = rows > 0 && columns > 0 ? 'bottomRight' : rows > 0 ? 'bottomLeft' : 'topRight';
+  const split = `${columns > 0 ? ` xSplit="${columns}"` : ''}${rows > 0 ? ` ySplit="${rows}"` : ''}`;
+  const cell = `${columnName(columns)}${rows + 1}`;
+  return `<pane${split} topLeftCell="${cell}" activePane="${pane}" state="frozen"/><selection pane="${pane}" activeCell="${cell}" sqref="${cell}"/>`;
+}
+
+function renderTail(
+  setup: SheetSetup,
+  parts: { merges: string[]; bars: { range: string; color: string }[]; filter: string | undefined },
+): string {
+  const merges = parts.merges.map((range) => `<mergeCell ref="${range}"/>`);
+  const bars = parts.bars.map(
+    ({ range, color }, index) =>
+      `<conditionalFormatting sqref="${range}"><cfRule type="dataBar" priority="${index + 1}">` +
+      `<dataBar minLength="0" maxLength="90"><cfvo type="num" val="0"/><cfvo type="max"/><color rgb="${color}"/></dataBar>` +
+      '</cfRule></conditionalFormatting>',
+  );
+  // the order of these is the format's
+  return [
+    '</sheetData>',
+    parts.filter ? `<autoFilter ref="${parts.filter}"/>` : '',
+    merges.length > 0 ? `<mergeCells count="${merges.length}">${merges.join('')}</mergeCells>` : '',
+    ...bars,
+    '<printOptions horizontalCentered="1"/>',
+    '<pageMargins left="0.4" right="0.4" top="0.5" bottom="0.6" header="0.3" footer="0.3"/>',
+    '<pageSetup paperSize="9" orientation="landscape" fitToWidth="1" fitToHeight="0"/>',
+    `<headerFooter><oddFooter>${escapeText(`&L&8${(setup.footer ?? '').replaceAll('&', '&&')}&C&8&A&R&8&P / &N`)}</oddFooter></headerFooter>`,
+    '</worksheet>',
+  ].join('');
+}
