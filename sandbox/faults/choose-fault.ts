@@ -2,7 +2,10 @@ import type { Random } from '../domain/random.ts';
 import type { Fault } from './fault.ts';
 
 /** How often each fault was passed and met, by its place in the list; start with an empty map at each new list. */
-export type FaultTallies = Map<number, { passed: number; met: number; left: number }>;
+export type FaultTallies = Map<number, Tally>;
+
+/** `recentMs`: when the requests came that a rate limit still counts */
+type Tally = { passed: number; met: number; left: number; recentMs: number[] };
 
 /** The fault that a request to a route meets, the first of the list that strikes; undefined where none does. */
 export function chooseFault(
@@ -10,16 +13,18 @@ export function chooseFault(
   tallies: FaultTallies,
   route: string,
   random: Random,
+  nowMs: number,
 ): Fault | undefined {
   for (const [i, fault] of faults.entries()) {
     if (fault.on !== 'any' && fault.on !== route) continue;
     let tally = tallies.get(i);
     if (tally === undefined) {
-      tally = { passed: 0, met: 0, left: 0 };
+      tally = { passed: 0, met: 0, left: 0, recentMs: [] };
       tallies.set(i, tally);
     }
     tally.passed += 1;
     if (tally.passed <= fault.after || (fault.times !== null && tally.met >= fault.times)) continue;
+    if (fault.kind === 'rate_limit' && !isOverLimit(fault, tally, nowMs)) continue;
     if (tally.left === 0 && random.chance(fault.share)) tally.left = fault.burst;
     if (tally.left === 0) continue;
     tally.left -= 1;
@@ -27,4 +32,12 @@ export function chooseFault(
     return fault;
   }
   return undefined;
+}
+
+/** Counts a request, unless it is one too many: those that were refused do not count. */
+function isOverLimit(fault: Extract<Fault, { kind: 'rate_limit' }>, tally: Tally, nowMs: number): boolean {
+  tally.recentMs = tally.recentMs.filter((atMs) => nowMs - atMs < fault.per_s * 1_000);
+  if (tally.recentMs.length >= fault.requests) return true;
+  tally.recentMs.push(nowMs);
+  return false;
 }

@@ -16,6 +16,15 @@ export const faultSchema = z.discriminatedUnion('kind', [
     status: z.int().min(400).max(599).default(500),
     retry_after_s: z.int().min(0).max(3_600).nullable().default(null),
   }),
+  z
+    .strictObject({
+      kind: z.literal('rate_limit'),
+      ...where,
+      requests: z.int().min(1).max(1_000_000).default(60),
+      per_s: z.int().min(1).max(3_600).default(60),
+      retry_after_s: z.int().min(0).max(3_600).default(5),
+    })
+    .describe('429 once so many requests came within so many seconds'),
   z.strictObject({ kind: z.literal('slow'), ...where, delay_ms: z.int().min(1).max(300_000).default(3_000) }),
   z.strictObject({ kind: z.literal('cut'), ...where }).describe('the connection closes half-way through the answer'),
   z.strictObject({ kind: z.literal('hang'), ...where }).describe('no answer; a create was stored all the same'),

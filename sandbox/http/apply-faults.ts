@@ -14,12 +14,15 @@ export type Route = 'list' | 'show' | 'cashin' | 'cashout';
 export function applyFaults(sandbox: Sandbox, tallies: FaultTallies, route: Route): RequestHandler {
   const random = sandbox.random.fork(`faults/${route}`);
   return async (_request, response, next) => {
-    const fault = chooseFault(sandbox.switches.current.faults, tallies, route, random);
+    const fault = chooseFault(sandbox.switches.current.faults, tallies, route, random, sandbox.now());
     if (fault === undefined) return next();
     switch (fault.kind) {
       case 'status':
         if (fault.retry_after_s !== null) response.set('retry-after', String(fault.retry_after_s));
         throw new Refusal(fault.status, fault.status, fault.status === 429 ? 'Too Many Attempts.' : 'Server Error');
+      case 'rate_limit':
+        response.set('retry-after', String(fault.retry_after_s));
+        throw new Refusal(429, 429, 'Too Many Attempts.');
       case 'slow':
         await sleep(fault.delay_ms, undefined, { signal: sandbox.signal }).catch(() => undefined);
         return next();

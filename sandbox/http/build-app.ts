@@ -9,6 +9,7 @@ import { answerList } from './answer-list.ts';
 import { answerShow } from './answer-show.ts';
 import { applyFaults, type Route } from './apply-faults.ts';
 import { checkoutRouter } from './checkout/checkout-router.ts';
+import { describeApi } from './describe-api.ts';
 import { driftList } from './drift-list.ts';
 import { requireJson, requireKey } from './guard-requests.ts';
 
@@ -44,14 +45,30 @@ function serveProvider(app: Express, sandbox: Sandbox, tallies: FaultTallies): v
   const body = rawBody(BODY_BYTES_MAX);
   app.get('/api/v1/transactions', ...guards('list'), driftList(sandbox), list);
   app.get('/v1/transactions', onlyWhereServed(sandbox), ...guards('list'), driftList(sandbox), list);
+  app.get('/api/v1/openapi.json', (_request, response) => void response.json(describeApi()));
   app.get('/api/v1/transaction/:id', ...guards('show'), (request, response) => answerShow(sandbox, request, response));
   for (const operation of ['cashin', 'cashout'] as const) {
     app.post(`/api/v1/transaction/pix/${operation}`, ...guards(operation), body, (request, response) =>
       answerCreate(sandbox, operation, request, response),
     );
   }
-  // Unknown addresses under the interface do not tell strangers what exists.
+  // Strangers are not told what exists, and friends are told what an address takes.
   app.use('/api', requireKey(sandbox));
+  for (const [address, method] of ADDRESSES) app.all(address, refuseMethod(method));
+}
+
+const ADDRESSES = [
+  ['/api/v1/transactions', 'GET'],
+  ['/api/v1/transaction/pix/cashin', 'POST'],
+  ['/api/v1/transaction/pix/cashout', 'POST'],
+  ['/api/v1/transaction/:id', 'GET'],
+] as const;
+
+function refuseMethod(allowed: string): RequestHandler {
+  return (_request, response) => {
+    response.set('allow', allowed);
+    throw new Refusal(405, 405, `Use ${allowed}.`);
+  };
 }
 
 function onlyWhereServed(sandbox: Sandbox): RequestHandler {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { KEY_TYPES } from '../pix/check-key.ts';
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const UUID = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
 export const uuidSchema = z.string().regex(UUID, 'must be a UUID').meta({ format: 'uuid' });
 
 const text = (lengthMax: number) =>
@@ -31,7 +31,7 @@ export const cashinSchema = z.object({
   phone: text(32),
   description: text(1_000),
   document: text(20).describe('CPF or CNPJ'),
-  amount: z.string('is required').meta({ type: 'number' }),
+  amount: z.string('is required').meta({ type: 'number', exclusiveMinimum: 0 }),
   platform: uuidSchema,
   reference: optionalText(REFERENCE_LENGTH_MAX).describe('unique among transactions'),
   extra: optionalText(EXTRA_LENGTH_MAX).describe('comes back in the webhook'),

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { Sandbox } from '../context.ts';
+import type { Random } from '../domain/random.ts';
 import { isDay } from '../domain/wall-clock.ts';
 import { draftTransaction } from '../lives/draft-transaction.ts';
 import { planLife } from '../lives/plan-life.ts';
@@ -9,24 +10,41 @@ import { makeCharge } from '../traffic/make-charge.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Before some list requests, as the switch `list.drift` says, one more transaction comes into the range asked for. */
+/**
+ * Before some list requests, as the switch `list.drift` says, the list moves: one more transaction comes into the
+ * range asked for, or the next thing planned for any happens now.
+ */
 export function driftList(sandbox: Sandbox): RequestHandler {
   const random = sandbox.random.fork('drift');
   return async (request, _response, next) => {
-    const { current } = sandbox.switches;
-    if (!random.chance(current.list.drift)) return next();
-    const { final_date } = request.query;
-    const nowMs = sandbox.now();
-    const latestMs =
-      typeof final_date === 'string' && isDay(final_date)
-        ? sandbox.clock.instantOf(`${final_date} 00:00:00`) + DAY_MS
-        : nowMs;
-    const createdMs = Math.min(nowMs, latestMs) - random.int(1_000, DAY_MS / 2);
-    const operation = random.chance(current.traffic.cashouts) ? 'cashout' : 'cashin';
-    const charge = makeCharge(random, operation, current.traffic.platforms);
-    const life = planLife(random, operation, current.lives);
-    const made = draftTransaction(random, sandbox.clock, current, { charge, createdMs, nowMs, life, claims: false });
-    await transact(sandbox.db, (trx) => insertTransactions(trx, [made]));
+    if (random.chance(sandbox.switches.current.list.drift)) {
+      if (random.chance(0.5)) await addOne(sandbox, random, request.query.final_date);
+      else await hastenOne(sandbox);
+    }
     next();
   };
+}
+
+async function addOne(sandbox: Sandbox, random: Random, finalDate: unknown): Promise<void> {
+  const { current } = sandbox.switches;
+  const nowMs = sandbox.now();
+  const hasEnd = typeof finalDate === 'string' && isDay(finalDate);
+  const latestMs = hasEnd ? sandbox.clock.instantOf(`${finalDate} 00:00:00`) + DAY_MS : nowMs;
+  const createdMs = Math.min(nowMs, latestMs) - random.int(1_000, DAY_MS / 2);
+  const operation = random.chance(current.traffic.cashouts) ? 'cashout' : 'cashin';
+  const charge = makeCharge(random, operation, current.traffic.platforms);
+  const life = planLife(random, operation, current.lives);
+  const made = draftTransaction(random, sandbox.clock, current, { charge, createdMs, nowMs, life, claims: false });
+  await transact(sandbox.db, (trx) => insertTransactions(trx, [made]));
+}
+
+async function hastenOne(sandbox: Sandbox): Promise<void> {
+  const next = await sandbox.db.selectFrom('steps').select('id').orderBy('due_at').orderBy('id').executeTakeFirst();
+  if (next === undefined) return;
+  await sandbox.db
+    .updateTable('steps')
+    .set({ due_at: new Date(sandbox.now()) })
+    .where('id', '=', next.id)
+    .execute();
+  sandbox.wake.lives();
 }

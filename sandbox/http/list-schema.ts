@@ -5,7 +5,12 @@ import { REFERENCE_LENGTH_MAX, uuidSchema } from './creation-schema.ts';
 
 const PAGE_MAX = 1_000_000;
 const day = z.string().refine(isDay, 'must be a date YYYY-MM-DD').meta({ format: 'date' }).optional();
-const shortText = (lengthMax: number) => z.string().max(lengthMax).optional();
+const shortText = (lengthMax: number) =>
+  z
+    .string('must be given once')
+    .refine((value) => [...value].length <= lengthMax, `must be at most ${lengthMax} characters`)
+    .meta({ maxLength: lengthMax })
+    .optional();
 
 /** The query of the list; every filter may stand alone or with any others. */
 export const listSchema = z.object({

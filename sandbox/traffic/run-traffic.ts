@@ -4,6 +4,7 @@ import { createTransaction } from '../lives/create-transaction.ts';
 import { makeCharge } from './make-charge.ts';
 
 const IDLE_MS = 250;
+const REDRAW_MS = 1_000;
 const IN_FLIGHT_MAX = 32;
 
 /** Creates transactions as clients would, so many a second as the switches say, until the sandbox ends. */
@@ -13,9 +14,11 @@ export async function runTraffic(sandbox: Sandbox): Promise<void> {
   while (!sandbox.signal.aborted) {
     const { traffic } = sandbox.switches.current;
     // Arrivals of a crowd are exponential: now two at once, now none for a while.
-    const waitMs = traffic.per_second > 0 ? (-Math.log(1 - random.next()) * 1_000) / traffic.per_second : IDLE_MS;
-    await sleep(Math.min(waitMs, 60_000), undefined, { signal: sandbox.signal }).catch(() => undefined);
-    if (traffic.per_second === 0 || sandbox.signal.aborted) continue;
+    const drawnMs = (-Math.log(1 - random.next()) * 1_000) / traffic.per_second;
+    // The next one is drawn again each second, which exponential gaps allow: a rate turned up is felt at once.
+    const waitMs = traffic.per_second > 0 ? Math.min(drawnMs, REDRAW_MS) : IDLE_MS;
+    await sleep(waitMs, undefined, { signal: sandbox.signal }).catch(() => undefined);
+    if (traffic.per_second === 0 || drawnMs > REDRAW_MS || sandbox.signal.aborted) continue;
     const operation = random.chance(traffic.cashouts) ? 'cashout' : 'cashin';
     const creation = createOne(sandbox, () =>
       createTransaction(sandbox, makeCharge(random, operation, traffic.platforms), true),

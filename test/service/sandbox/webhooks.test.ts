@@ -1,0 +1,228 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { webhookSchema } from '../../../sandbox/http/answer-schemas.ts';
+import type { WebhookCounts } from '../../../sandbox/webhooks/count-webhooks.ts';
+import { CASHIN, CASHOUT, type Received, startReceiver, startTestSandbox, type TestSandbox } from './start.ts';
+
+async function create(
+  sandbox: TestSandbox,
+  kind: 'cashin' | 'cashout' = 'cashin',
+  fields: object = {},
+): Promise<string> {
+  const body = { ...(kind === 'cashin' ? CASHIN : CASHOUT), ...fields };
+  const { json } = await sandbox.ask('POST', `/api/v1/transaction/pix/${kind}`, body);
+  return json.transaction[0].id;
+}
+
+async function move(sandbox: TestSandbox, id: string, status: string, webhook: unknown = true): Promise<void> {
+  const answer = await sandbox.ask('POST', `/sandbox/transactions/${id}/events`, { status, webhook });
+  expect(answer.status).toBe(201);
+}
+
+async function flush(sandbox: TestSandbox): Promise<WebhookCounts> {
+  const { text } = await sandbox.ask('POST', '/sandbox/webhooks/flush', { timeout_ms: 20_000 });
+  return JSON.parse(text);
+}
+
+function statuses(received: Received[]): unknown[] {
+  return received.map(({ body }) => body.status);
+}
+
+describe('a webhook', () => {
+  it('tells a change, flat, with the token, and carries extra; a creation sends none', async () => {
+    await using receiver = await startReceiver();
+    await using sandbox = await startTestSandbox(['--webhook-url', receiver.url, '--webhook-token', 'wht']);
+    const id = await create(sandbox, 'cashin', { reference: 'w-1', extra: 'carrinho 3', amount: 7 });
+    await flush(sandbox);
+    expect(receiver.received).toEqual([]);
+    await move(sandbox, id, 'paid');
+    expect(await flush(sandbox)).toMatchObject({ total: 1, delivered: 1, due: 0 });
+    const [webhook] = receiver.received;
+    expect(webhook?.authorization).toBe('Bearer wht');
+    expect(webhookSchema.safeParse(webhook?.body).error).toBeUndefined();
+    expect(webhook?.body).toMatchObject({
+      transaction_id: id,
+      transaction_amount: '7.00',
+      transaction_operation: 'in',
+      transaction_reference: 'w-1',
+      extra: 'carrinho 3',
+      status: 'paid',
+      path: `/api/v1/transaction/${id}`,
+    });
+  });
+
+  it('is owed for the changes that are announced, and those alone', async () => {
+    await using receiver = await startReceiver();
+    await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
+    for (const status of ['in_process', 'expired', 'denied']) await move(sandbox, await create(sandbox), status);
+    for (const status of ['denied', 'canceled']) await move(sandbox, await create(sandbox, 'cashout'), status);
+    await flush(sandbox);
+    expect(statuses(receiver.received).sort()).toEqual(['canceled', 'denied']);
+    await sandbox.ask('PATCH', '/sandbox/switches', { webhooks: { announced: ['*'] } });
+    await move(sandbox, await create(sandbox), 'expired');
+    await flush(sandbox);
+    expect(statuses(receiver.received)).toContain('expired');
+  });
+
+  it('is sent again after each failure, the same bytes, until it is taken', async () => {
+    await using receiver = await startReceiver((received) => (received.length < 4 ? 500 : 200));
+    await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
+    await sandbox.ask('PATCH', '/sandbox/switches', { webhooks: { retry_after_ms: [10, 10, 10, 10] } });
+    await move(sandbox, await create(sandbox), 'paid');
+    expect(await flush(sandbox)).toMatchObject({ total: 1, delivered: 1 });
+    expect(receiver.received).toHaveLength(4);
+    expect(new Set(receiver.received.map(({ text }) => text)).size).toBe(1);
+  });
+
+  it('is given up after the last try, and says why', async () => {
+    await using receiver = await startReceiver(() => 401);
+    await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
+    await sandbox.ask('PATCH', '/sandbox/switches', { webhooks: { retry_after_ms: [10, 10] } });
+    await move(sandbox, await create(sandbox), 'paid');
+    expect(await flush(sandbox)).toMatchObject({ failed: 1, due: 0 });
+    const { text } = await sandbox.ask('GET', '/sandbox/webhooks?state=failed');
+    expect(JSON.parse(text).webhooks).toMatchObject([{ attempts: 3, answer: '401', state: 'failed' }]);
+  });
+
+  it('is sent by the next start when it was still due at the end of this one', async () => {
+    await using receiver = await startReceiver();
+    const first = await startTestSandbox(['--webhook-url', receiver.url]);
+    await move(first, await create(first), 'paid', { fate: 'late', delay_ms: 1_000 });
+    await first[Symbol.asyncDispose]();
+    expect(receiver.received).toEqual([]);
+    await using second = await startTestSandbox(['--webhook-url', receiver.url], first.database);
+    await flush(second);
+    expect(statuses(receiver.received)).toEqual(['paid']);
+  });
+
+  it('goes to another address from the moment it is told', async () => {
+    await using receiver = await startReceiver();
+    await using sandbox = await startTestSandbox([]);
+    await sandbox.ask('PUT', '/sandbox/webhooks/target', { url: receiver.url, token: 'other' });
+    await move(sandbox, await create(sandbox), 'paid');
+    await flush(sandbox);
+    expect(receiver.received[0]?.authorization).toBe('Bearer other');
+  });
+
+  it('comes in other shapes where a switch says so', async () => {
+    await using receiver = await startReceiver();
+    await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
+    for (const shape of ['transaction_array', 'transaction_object', 'transactions', 'data']) {
+      await sandbox.ask('PATCH', '/sandbox/switches', { webhooks: { shape } });
+      const id = await create(sandbox);
+      await move(sandbox, id, 'paid');
+      await flush(sandbox);
+      expect(receiver.received.at(-1)?.text).toContain(`"id":"${id}"`);
+    }
+    expect(receiver.received.map(({ body }) => Object.keys(body))).toEqual([
+      ['transaction'],
+      ['transaction'],
+      ['transactions'],
+      ['data'],
+    ]);
+  });
+});
+
+describe('what befalls webhooks', () => {
+  it('is asked for one by one: lost, repeated, late, forged', async () => {
+    await using receiver = await startReceiver();
+    await using sandbox = await startTestSandbox(['--webhook-url', receiver.url, '--webhook-token', 'wht']);
+    await move(sandbox, await create(sandbox), 'paid', { fate: 'lost' });
+    await move(sandbox, await create(sandbox), 'paid', { fate: 'late', delay_ms: 3_600_000 });
+    await move(sandbox, await create(sandbox), 'paid', { fate: 'repeated' });
+    await move(sandbox, await create(sandbox), 'paid', { fate: 'sent', forged: true });
+    const counts = await flush(sandbox);
+    expect(counts).toMatchObject({ lost: 1, due: 0, delivered: 5 });
+    expect(counts.by_fate).toMatchObject({ sent: 1, lost: 1, repeated: 1, repeat: 1, late: 1, forged: 1 });
+    const texts = receiver.received.map(({ text }) => text);
+    expect(new Set(texts).size).toBe(texts.length - 1);
+    expect(statuses(receiver.received)).toContain('refund');
+  });
+
+  it('falls by the shares of the switches; a forger without the token is told by it', async () => {
+    await using receiver = await startReceiver();
+    await using sandbox = await startTestSandbox(['--webhook-url', receiver.url, '--webhook-token', 'wht']);
+    await sandbox.ask('PATCH', '/sandbox/switches', { webhooks: { lose: 0.5, forge: 0.5, forge_with: 'wrong_token' } });
+    for (let i = 0; i < 40; i++) await move(sandbox, await create(sandbox), 'paid');
+    const { by_fate } = await flush(sandbox);
+    expect(by_fate.lost).toBeGreaterThan(5);
+    expect(by_fate.sent).toBeGreaterThan(5);
+    expect(by_fate.forged).toBeGreaterThan(5);
+    const forged = receiver.received.filter(({ authorization }) => authorization !== 'Bearer wht');
+    expect(forged).toHaveLength(by_fate.forged);
+  });
+
+  it('holds a reordered one back until what follows it is out', async () => {
+    await using receiver = await startReceiver();
+    await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
+    const id = await create(sandbox);
+    await move(sandbox, id, 'paid', { fate: 'reordered', delay_ms: 60_000 });
+    await move(sandbox, id, 'refund', { fate: 'sent' });
+    await flush(sandbox);
+    expect(statuses(receiver.received)).toEqual(['refund', 'paid']);
+  });
+});
+
+describe('lives', () => {
+  it('go on by themselves after a creation, at the speed of the switch, and tell each change', async () => {
+    await using receiver = await startReceiver();
+    await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
+    const paths = [
+      {
+        weight: 1,
+        steps: [
+          { status: 'in_process', after_s: [60, 60] },
+          { status: 'paid', after_s: [60, 60] },
+          { status: 'refund', after_s: [60, 60] },
+        ],
+      },
+    ];
+    await sandbox.ask('PATCH', '/sandbox/switches', { lives: { created: 'auto', speed: 1_000, cashin: paths } });
+    const id = await create(sandbox);
+    await until(() => receiver.received.length >= 2);
+    expect(statuses(receiver.received)).toEqual(['paid', 'refund']);
+    const { json } = await sandbox.ask('GET', `/api/v1/transaction/${id}`);
+    expect(json.transaction[0].events.map(({ status }) => status)).toEqual(['refund', 'paid', 'in_process', 'pending']);
+  });
+
+  it('go on after a restart, dated by when they were due', async () => {
+    const first = await startTestSandbox();
+    const paths = [{ weight: 1, steps: [{ status: 'paid', after_s: [2, 2] }] }];
+    await first.ask('PATCH', '/sandbox/switches', { lives: { created: 'auto', cashin: paths } });
+    const id = await create(first);
+    await first[Symbol.asyncDispose]();
+    await sleep(2_100);
+    await using second = await startTestSandbox([], first.database);
+    await until(
+      async () => (await second.ask('GET', `/api/v1/transaction/${id}`)).json.transaction[0].status === 'paid',
+    );
+    const { events } = (await second.ask('GET', `/api/v1/transaction/${id}`)).json.transaction[0];
+    const [paid = '', pending = ''] = events.map(({ date_created }) => date_created);
+    const apart = Date.parse(`${paid.replace(' ', 'T')}Z`) - Date.parse(`${pending.replace(' ', 'T')}Z`);
+    expect(apart).toBeGreaterThanOrEqual(2_000);
+    expect(apart).toBeLessThanOrEqual(3_000);
+  });
+
+  it('no longer happen once a person has decided', async () => {
+    await using sandbox = await startTestSandbox();
+    const paths = [{ weight: 1, steps: [{ status: 'paid', after_s: [1, 1] }] }];
+    await sandbox.ask('PATCH', '/sandbox/switches', { lives: { created: 'auto', cashin: paths } });
+    const id = await create(sandbox);
+    await sandbox.ask('GET', `/checkout/transaction/${id}/change/canceled`);
+    await sleep(1_500);
+    const { json } = await sandbox.ask('GET', `/api/v1/transaction/${id}`);
+    expect(json.transaction[0].events.map(({ status }) => status)).toEqual(['canceled', 'pending']);
+  });
+
+  it('come from the traffic generator too, as many as the rate says, each kind among them', async () => {
+    await using sandbox = await startTestSandbox(['--rate', '100/s']);
+    await until(async () => (await sandbox.ask('GET', '/api/v1/transactions')).json.total > 150);
+    const { json } = await sandbox.ask('GET', '/api/v1/transactions');
+    expect(new Set(json.transactions.map(({ operation }) => operation))).toEqual(new Set(['cashin', 'cashout']));
+    await sandbox.ask('PATCH', '/sandbox/switches', { traffic: { per_second: 0 } });
+  });
+});
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await sleep(30);
+}
