@@ -10,7 +10,7 @@ import type { FilterInput } from '../merchants/match-filter.ts';
 import { presentMerchant } from '../merchants/present-merchant.ts';
 import { listMerchants } from '../merchants/read-merchants.ts';
 import { rotateSecret } from '../merchants/secrets.ts';
-import { withContext } from './with-context.ts';
+import { print, withContext } from './with-context.ts';
 
 const PAGE_ROWS = 200;
 const ACTOR = 'command';
@@ -88,11 +88,8 @@ async function add(context: Context, options: AddOptions): Promise<void> {
     eventsSince: options.eventsSince === undefined ? undefined : readInstant(options.eventsSince),
   });
   await audit(context, { actor: ACTOR, action: 'merchant.added', target: merchant.id });
-  print(options, { ...presentMerchant(merchant), secret }, [
-    `added ${merchant.id} (${merchant.name})`,
-    `secret: ${secret}`,
-    'keep it now: it is not shown again',
-  ]);
+  const told = `added ${merchant.id} (${merchant.name})\nsecret: ${secret}\nkeep it now: it is not shown again`;
+  print(options.json, { ...presentMerchant(merchant), secret }, told);
 }
 
 function addStateCommands(merchants: Command): void {
@@ -100,7 +97,7 @@ function addStateCommands(merchants: Command): void {
     withContext({}, async (context) => {
       const merchant = await setMerchantState(context, id, state);
       await audit(context, { actor: ACTOR, action, target: id });
-      print(options, presentMerchant(merchant), [`${merchant.id} (${merchant.name}) is ${merchant.state}`]);
+      print(options.json, presentMerchant(merchant), `${merchant.id} (${merchant.name}) is ${merchant.state}`);
     });
   merchants
     .command('pause <id>')
@@ -125,28 +122,28 @@ async function list(context: Context, options: Output): Promise<void> {
   }
   // only the host: the rest of an address may hold a secret
   const lines = merchants.map((one) => `${one.id}  ${one.state.padEnd(8)}  ${one.name}  ${new URL(one.url).host}`);
-  print(options, { merchants }, lines.length > 0 ? lines : ['there is no merchant yet: confere merchants add']);
+  print(options.json, { merchants }, lines.join('\n') || 'there is no merchant yet: confere merchants add');
 }
 
 async function rotate(context: Context, id: string, options: Output): Promise<void> {
   const { secret, oldUntil } = await rotateSecret(context, id);
   await audit(context, { actor: ACTOR, action: 'merchant.secret_rotated', target: id });
-  print(options, { id, secret, old_secret_until: oldUntil.toISOString() }, [
-    `secret: ${secret}`,
-    `keep it now: it is not shown again; the old one signs too until ${oldUntil.toISOString()}`,
-  ]);
+  const until = oldUntil.toISOString();
+  const told = `secret: ${secret}
+keep it now: it is not shown again; the old one signs too until ${until}`;
+  print(options.json, { id, secret, old_secret_until: until }, told);
 }
 
 async function test(context: Context, id: string, options: Output): Promise<void> {
   const callback = presentCallback(await sendTest(context, id));
   await audit(context, { actor: ACTOR, action: 'merchant.tested', target: id });
-  print(options, callback, [`queued ${callback.id}; what came of it: GET /api/v1/callbacks/${callback.id}`]);
+  print(options.json, callback, `queued ${callback.id}; what came of it: GET /api/v1/callbacks/${callback.id}`);
 }
 
 async function remove(context: Context, id: string, options: Output): Promise<void> {
   await removeMerchant(context, id);
   await audit(context, { actor: ACTOR, action: 'merchant.removed', target: id });
-  print(options, { id, removed: true }, [`removed ${id}`]);
+  print(options.json, { id, removed: true }, `removed ${id}`);
 }
 
 function readFilter(options: AddOptions): FilterInput {
@@ -173,8 +170,4 @@ function readInstant(text: string): Date {
   const at = /T.*(Z|[+-]\d\d:\d\d)$/.test(text) ? new Date(text) : new Date(Number.NaN);
   if (!Number.isNaN(at.getTime())) return at;
   throw new ConfereError('wrong_use', '--events-since is an instant: 2026-11-21T08:00:00-03:00');
-}
-
-function print(options: Output, object: object, lines: string[]): void {
-  process.stdout.write(`${options.json ? JSON.stringify(object) : lines.join('\n')}\n`);
 }

@@ -18,8 +18,8 @@ const LOOK_EVERY_MS = 10;
 export type World = {
   context: Context;
   env: Record<string, string>;
-  /** Starts a delivery in this process; with `env` as a second replica of its own would. */
-  deliver(options?: DeliveryOptions): Promise<{ stop(): Promise<void> }>;
+  /** Starts a delivery as a replica with its own connections and holder would, which the world's changes wake. */
+  deliver(options?: DeliveryOptions, env?: Record<string, string>): Promise<{ stop(): Promise<void> }>;
   addMerchant(url: string, more?: Partial<NewMerchant>): Promise<{ merchant: MerchantRow; secret: string }>;
   /** Writes a transaction with a history, oldest first, and its callbacks, as the ledger does. */
   pay(statuses: string[], facts?: TransactionFacts): Promise<Paid>;
@@ -52,8 +52,8 @@ export async function openWorld(env: Record<string, string> = {}): Promise<World
   return {
     context,
     env: all,
-    async deliver(options = {}) {
-      const delivery = await startReplica(all, context, options);
+    async deliver(options = {}, more = {}) {
+      const delivery = await startReplica({ ...all, ...more }, context, options);
       running.push(delivery);
       return delivery;
     },
@@ -68,7 +68,7 @@ export async function openWorld(env: Record<string, string> = {}): Promise<World
 }
 
 async function openWith(env: Record<string, string>, signal: AbortSignal, migrates: boolean): Promise<Context> {
-  return openContext(readConfig(env), { log: createLog('silent'), signal, migrates });
+  return openContext(readConfig(env), { log: createLog('silent', process.stderr), signal, migrates });
 }
 
 /** A delivery with a context of its own, whose bell the shared context rings too: web and worker in one process. */

@@ -1,0 +1,144 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import https from 'node:https';
+import net, { type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { openShop } from './shop.ts';
+import { openWorld, until, type World } from './world.ts';
+
+/** A server that answers with bytes of its own, or not at all. */
+async function openRawServer(answer: (socket: Socket) => void): Promise<{ url: string } & AsyncDisposable> {
+  const sockets = new Set<Socket>();
+  const server = net.createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('data', () => answer(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function firstAttempt(world: World) {
+  return until('an attempt', () => world.context.db.selectFrom('callback_attempts').selectAll().executeTakeFirst());
+}
+
+/** Sends something forever, until the other side has had enough. */
+function pour(socket: Socket, chunk: string): void {
+  const more = (): void => {
+    while (!socket.destroyed && socket.write(chunk));
+  };
+  socket.on('drain', more);
+  more();
+}
+
+const CASES: Array<[string, (socket: Socket) => void, { status: number | null; errorClass: string | null }]> = [
+  ['a connection that is cut', (s) => s.destroy(), { status: null, errorClass: 'connection_lost' }],
+  ['no HTTP', (s) => s.end('SSH-2.0-OpenSSH\r\n'), { status: null, errorClass: 'bad_response' }],
+  [
+    'headers without end',
+    (s) => {
+      s.write('HTTP/1.1 200 OK\r\n');
+      pour(s, `x-bomb: ${'a'.repeat(8000)}\r\n`);
+    },
+    { status: null, errorClass: 'headers_too_large' },
+  ],
+  [
+    'a body without end behind an error',
+    (s) => {
+      s.write('HTTP/1.1 500 No\r\ntransfer-encoding: chunked\r\n\r\n');
+      pour(s, `1000\r\n${'b'.repeat(4096)}\r\n`);
+    },
+    { status: 500, errorClass: 'http_status' },
+  ],
+  [
+    'a 200 whose body never ends',
+    (s) => void s.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nok'),
+    { status: 200, errorClass: null },
+  ],
+  [
+    'a redirect',
+    (s) => s.end('HTTP/1.1 308 Go\r\nlocation: http://127.0.0.1:1/\r\n\r\n'),
+    { status: 308, errorClass: 'redirect' },
+  ],
+];
+
+test.each(CASES)('%s is recorded for what it is, and no other merchant notices', async (_what, answer, expected) => {
+  await using world = await openWorld();
+  await using shop = await openShop();
+  await using bad = await openRawServer(answer);
+  const { merchant } = await world.addMerchant(bad.url);
+  await world.deliver();
+  await world.pay(['paid']);
+  const attempt = await firstAttempt(world);
+  expect({ status: attempt.response_status, errorClass: attempt.error_class }).toEqual(expected);
+  expect(attempt.response_body?.length ?? 0).toBeLessThanOrEqual(4096);
+  await world.addMerchant(`${shop.url}/well`);
+  await world.pay(['paid']);
+  await until('the other merchant', () => shop.taken('/well').length === 1);
+  expect(merchant.state).toBe('enabled');
+});
+
+test('an answer that does not come is given up after 15 s', async () => {
+  await using world = await openWorld();
+  await using bad = await openRawServer(() => undefined);
+  await world.addMerchant(bad.url);
+  await world.deliver();
+  await world.pay(['paid']);
+  const attempt = await firstAttempt(world);
+  expect(attempt).toMatchObject({ response_status: null, error_class: 'timeout' });
+  expect(Math.round(attempt.duration_ms / 1000)).toBe(15);
+});
+
+test('a certificate that nobody vouches for is refused', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'confere-tls-'));
+  const [key, cert] = [path.join(folder, 'key.pem'), path.join(folder, 'cert.pem')];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const make = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-keyout', key, '-out', cert];
+  execFileSync('openssl', [...make, ...subject], { stdio: 'ignore' });
+  const server = https.createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_request, response) => {
+    response.end('taken');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    await using world = await openWorld();
+    await world.addMerchant(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    await world.deliver();
+    await world.pay(['paid']);
+    expect(await firstAttempt(world)).toMatchObject({ response_status: null, error_class: 'tls' });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test.each(['127.0.0.1', 'localhost'])('without CALLBACK_ALLOW_PRIVATE nothing is sent to %s', async (host) => {
+  await using world = await openWorld();
+  await using shop = await openShop();
+  await world.addMerchant(shop.url.replace('127.0.0.1', host));
+  await world.deliver({}, { CALLBACK_ALLOW_PRIVATE: 'false' });
+  await world.pay(['paid']);
+  expect(await firstAttempt(world)).toMatchObject({ response_status: null, error_class: 'forbidden_address' });
+  expect(shop.calls).toHaveLength(0);
+});
+
+test('a name that does not exist and a port that nobody listens on have classes of their own', async () => {
+  await using world = await openWorld();
+  await world.addMerchant('http://no-such-host.invalid/');
+  await world.addMerchant('http://127.0.0.1:1/');
+  await world.deliver();
+  await world.pay(['paid']);
+  const attempts = await until('both', async () => {
+    const rows = await world.context.db.selectFrom('callback_attempts').select('error_class').execute();
+    return rows.length >= 2 ? rows : undefined;
+  });
+  expect(new Set(attempts.map((attempt) => attempt.error_class))).toEqual(new Set(['dns', 'connect']));
+});
