@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, describe, expect, it } from 'vitest';
+import { CASHIN } from './start.ts';
+
+const MAIN = path.resolve('sandbox/main.ts');
+const dataDir = mkdtempSync(path.join(tmpdir(), 'confere-sandbox-'));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+function start(args: string[]): ChildProcess {
+  return spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+async function finish(args: string[]): Promise<{ code: number | null; out: string; err: string }> {
+  const child = start(args);
+  let [out, err] = ['', ''];
+  child.stdout?.on('data', (part) => {
+    out += part;
+  });
+  child.stderr?.on('data', (part) => {
+    err += part;
+  });
+  const [code] = await once(child, 'close');
+  return { code, out, err };
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('no output to read');
+  const lines = createInterface({ input: child.stdout });
+  for await (const line of lines) return line;
+  throw new Error('it ended without a word');
+}
+
+describe('the command', () => {
+  it('helps', async () => {
+    const { code, out } = await finish(['--help']);
+    expect(code).toBe(0);
+    const flags = [
+      'port',
+      'host',
+      'api-key',
+      'webhook-url',
+      'webhook-token',
+      'scenario',
+      'seed',
+      'history',
+      'per-day',
+      'rate',
+    ];
+    for (const flag of flags) expect(out).toContain(`--${flag}`);
+  });
+
+  it.each([
+    [['--port', 'x'], 'port'],
+    [['--colour'], 'colour'],
+    [['--rate', '5/y'], 'rate'],
+    [['--history', 'long'], 'history'],
+    [['--scenario', 'none'], 'scenario'],
+    [['--time-zone', 'Mars/Base'], 'time-zone'],
+    [['--webhook-url', 'ftp://x'], 'webhook-url'],
+    [['--database-url', 'postgres://x/y'], 'database-url'],
+    [['extra'], 'argument'],
+  ])('exits 2 where it is used wrongly (%s), and says where', async (args, word) => {
+    const { code, err } = await finish(args);
+    expect(code).toBe(2);
+    expect(err).toContain(word);
+  });
+
+  it('exits 1 where it cannot start', async () => {
+    const { code, err } = await finish(['--database-url', 'mysql://nobody@127.0.0.1:1/none', '--port', '0']);
+    expect(code).toBe(1);
+    expect(err).not.toBe('');
+  });
+
+  it('tells in one line of JSON where it listens, keeps what it stored, drains and exits 0 on SIGTERM', async () => {
+    const args = [
+      '--data-dir',
+      dataDir,
+      '--port',
+      '0',
+      '--json',
+      '--api-key',
+      'k',
+      '--history',
+      '1d',
+      '--per-day',
+      '50',
+    ];
+    const first = start(args);
+    const told = JSON.parse(await firstLine(first));
+    expect(told).toMatchObject({ api_key: 'k', checkout_url: `${told.url}/checkout`, history: expect.any(Number) });
+    expect(told.history).toBeGreaterThanOrEqual(50);
+    const headers = { authorization: 'Bearer k', accept: 'application/json', 'content-type': 'application/json' };
+    const body = JSON.stringify({ ...CASHIN, reference: 'kept' });
+    await fetch(`${told.url}/api/v1/transaction/pix/cashin`, { method: 'POST', headers, body });
+    first.kill('SIGTERM');
+    expect(await once(first, 'close')).toEqual([0, null]);
+    const second = start(args);
+    const again = JSON.parse(await firstLine(second));
+    expect(again.history).toBe(0);
+    const listed = await fetch(`${again.url}/api/v1/transactions?reference=kept`, { headers });
+    expect(await listed.json()).toMatchObject({ total: 1 });
+    second.kill('SIGINT');
+    expect(await once(second, 'close')).toEqual([0, null]);
+  });
+});

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CASHIN, startTestSandbox, type TestSandbox } from './start.ts';
+
+const LIST = '/api/v1/transactions';
+const CASHIN_PATH = '/api/v1/transaction/pix/cashin';
+
+let sandbox: TestSandbox;
+beforeAll(async () => {
+  sandbox = await startTestSandbox();
+  await sandbox.ask('POST', CASHIN_PATH, CASHIN);
+});
+afterAll(() => sandbox[Symbol.asyncDispose]());
+
+async function switchOn(...faults: object[]): Promise<void> {
+  const { status } = await sandbox.ask('PUT', '/sandbox/switches', { faults, lives: { created: 'manual' } });
+  expect(status).toBe(200);
+}
+
+describe('faults', () => {
+  it('answer with a status, and Retry-After where it is set', async () => {
+    await switchOn({ kind: 'status', status: 429, retry_after_s: 7 });
+    const { status, headers, json } = await sandbox.ask('GET', LIST);
+    expect([status, headers.get('retry-after'), json.error]).toEqual([429, '7', 429]);
+  });
+
+  it('strike one route alone, after so many requests, so many times', async () => {
+    await switchOn({ kind: 'status', on: 'list', after: 2, times: 3 });
+    const codes: number[] = [];
+    for (let i = 0; i < 7; i++) codes.push((await sandbox.ask('GET', LIST)).status);
+    expect(codes).toEqual([200, 200, 500, 500, 500, 200, 200]);
+    expect((await sandbox.ask('POST', CASHIN_PATH, CASHIN)).status).toBe(200);
+  });
+
+  it('come in bursts', async () => {
+    await switchOn({ kind: 'status', status: 503, share: 0.2, burst: 5 });
+    let codes = '';
+    for (let i = 0; i < 100; i++) codes += (await sandbox.ask('GET', LIST)).status === 503 ? 'x' : '.';
+    expect(codes).toContain('xxxxx');
+    expect(codes).toContain('.');
+  });
+
+  it('limit the rate: so many requests pass, the next is told when to come back', async () => {
+    await switchOn({ kind: 'rate_limit', requests: 5, per_s: 1, retry_after_s: 1 });
+    const codes: number[] = [];
+    for (let i = 0; i < 6; i++) codes.push((await sandbox.ask('GET', LIST)).status);
+    expect(codes).toEqual([200, 200, 200, 200, 200, 429]);
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    expect((await sandbox.ask('GET', LIST)).status).toBe(200);
+  });
+
+  it('make it slow', async () => {
+    await switchOn({ kind: 'slow', delay_ms: 300 });
+    const before = performance.now();
+    expect((await sandbox.ask('GET', LIST)).status).toBe(200);
+    expect(performance.now() - before).toBeGreaterThan(290);
+  });
+
+  it('cut the connection in the middle of an answer', async () => {
+    await switchOn({ kind: 'cut' });
+    await expect(sandbox.ask('GET', LIST)).rejects.toThrow();
+  });
+
+  it.each(['hang', 'cut'])('that %s leave what was created created', async (kind) => {
+    await switchOn({ kind, on: 'cashin' });
+    const reference = `lost-${kind}`;
+    const create = fetch(sandbox.url + CASHIN_PATH, {
+      method: 'POST',
+      headers: { authorization: 'Bearer test-key', accept: 'application/json', 'content-type': 'application/json' },
+      body: JSON.stringify({ ...CASHIN, reference }),
+      signal: AbortSignal.timeout(1_000),
+    }).then((response) => response.text());
+    await expect(create).rejects.toThrow();
+    expect((await sandbox.ask('GET', `${LIST}?reference=${reference}`)).json.total).toBe(1);
+  });
+
+  it('send pages that are no pages', async () => {
+    const answers: Record<string, string> = {};
+    for (const as of ['truncated', 'html', 'empty', 'wrong_shape']) {
+      await switchOn({ kind: 'malformed', as });
+      answers[as] = (await sandbox.ask('GET', LIST)).text;
+    }
+    expect(() => JSON.parse(answers.truncated ?? '')).toThrow();
+    expect(answers.html).toContain('<html>');
+    expect(answers.empty).toBe('');
+    expect(JSON.parse(answers.wrong_shape ?? '').transactions).toBe('none');
+  });
+
+  it('never strike before the key was checked', async () => {
+    await switchOn({ kind: 'status', status: 500 });
+    expect((await sandbox.ask('GET', LIST, undefined, { authorization: undefined })).status).toBe(401);
+  });
+});
+
+describe('the switches', () => {
+  it('are shown, turned one by one, or set all at once', async () => {
+    await switchOn();
+    await sandbox.ask('PATCH', '/sandbox/switches', { list: { order: 'created_asc' }, webhooks: { lose: 0.25 } });
+    const turned = JSON.parse((await sandbox.ask('GET', '/sandbox/switches')).text);
+    expect(turned).toMatchObject({
+      list: { order: 'created_asc', dates: 'inclusive' },
+      webhooks: { lose: 0.25, repeat: 0 },
+    });
+    await sandbox.ask('PUT', '/sandbox/switches', { webhooks: { repeat: 0.5 } });
+    const set = JSON.parse((await sandbox.ask('GET', '/sandbox/switches')).text);
+    expect(set).toMatchObject({ list: { order: 'created_desc' }, webhooks: { lose: 0, repeat: 0.5 } });
+  });
+
+  it('refuse what there is not, by its place, and stay as they were', async () => {
+    await switchOn();
+    const before = (await sandbox.ask('GET', '/sandbox/switches')).text;
+    for (const [wrong, place] of [
+      [{ list: { order: 'sideways' } }, 'list.order'],
+      [{ webhooks: { lose: 2 } }, 'webhooks.lose'],
+      [{ faults: [{ kind: 'meteor' }] }, 'faults.0.kind'],
+      [{ lists: {} }, 'body'],
+    ] as const) {
+      const { status, json } = await sandbox.ask('PATCH', '/sandbox/switches', wrong);
+      expect([status, Object.keys(json.errors)]).toEqual([422, [place]]);
+    }
+    expect((await sandbox.ask('GET', '/sandbox/switches')).text).toBe(before);
+  });
+
+  it('are set by a scenario that ships', async () => {
+    const { text } = await sandbox.ask('POST', '/sandbox/scenarios/lost-webhooks');
+    expect(JSON.parse(text)).toMatchObject({ webhooks: { lose: 0.5 } });
+    expect((await sandbox.ask('POST', '/sandbox/scenarios/none')).status).toBe(404);
+    await switchOn();
+  });
+});

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { isCnpj, isCpf } from '../../../sandbox/pix/check-document.ts';
+import { CASHIN, type Shown, startReceiver, startTestSandbox, type TestSandbox } from './start.ts';
+
+const HISTORY = ['--history', '2d', '--per-day', '150'];
+
+async function readAll(sandbox: TestSandbox, query = ''): Promise<Shown[]> {
+  const read: Shown[] = [];
+  for (let page = 1; ; page++) {
+    const { json } = await sandbox.ask('GET', `/api/v1/transactions?page=${page}${query}`);
+    read.push(...json.transactions);
+    if (json.next_page_url === false) return read;
+  }
+}
+
+/** Without what carries the address that the sandbox listens on. */
+function withoutLinks(rows: Shown[]): unknown[] {
+  return rows.map(({ payment_link: _, ...rest }) => rest);
+}
+
+describe('history', () => {
+  it('is past: as many as asked on each day, lives over or going on, no webhooks', async () => {
+    await using receiver = await startReceiver();
+    await using sandbox = await startTestSandbox([...HISTORY, '--webhook-url', receiver.url]);
+    const all = await readAll(sandbox);
+    expect(sandbox.history).toBe(all.length);
+    const days = Map.groupBy(all, ({ date_created }) => date_created.slice(0, 10));
+    const today = sandbox.sandbox.clock.wallOf(Date.now()).slice(0, 10);
+    const [first, second] = [...days.keys()].sort();
+    expect([first, second].map((day) => days.get(day ?? '')?.length)).toEqual([150, 150]);
+    expect([...days.keys()].every((day) => day <= today)).toBe(true);
+    expect(receiver.received).toEqual([]);
+    const now = sandbox.sandbox.clock.wallOf(Date.now());
+    for (const { events, status } of all) {
+      expect(events[0]?.status).toBe(status);
+      expect(events.every(({ date_created }) => date_created <= now)).toBe(true);
+      const dates = events.map(({ date_created }) => date_created);
+      expect(dates).toEqual(dates.toSorted().reverse());
+    }
+  });
+
+  it('is lifelike: valid documents, end-to-end ids where paid, refunds, a long tail of amounts', async () => {
+    await using sandbox = await startTestSandbox(['--history', '1d', '--per-day', '1500']);
+    const all = await readAll(sandbox);
+    expect(all.every(({ document }) => isCpf(document) || isCnpj(document))).toBe(true);
+    const cashins = all.filter(({ operation }) => operation === 'cashin');
+    for (const { events, e2e_id } of cashins)
+      expect(e2e_id !== '').toBe(events.some(({ status }) => status === 'paid'));
+    const statuses = new Set(all.map(({ status }) => status));
+    for (const status of ['paid', 'refund', 'expired', 'denied', 'canceled']) expect(statuses).toContain(status);
+    const amounts = all.map(({ amount }) => Number(amount)).sort((a, b) => a - b);
+    expect(amounts.at(-1)).toBeGreaterThan(20 * (amounts[Math.floor(amounts.length / 2)] ?? 0));
+  });
+
+  it('is the same for a seed, another for another, and not made twice on one database', async () => {
+    const first = await startTestSandbox([...HISTORY, '--seed', 'same']);
+    const yesterday = `&final_date=${first.sandbox.clock.wallOf(Date.now() - 86_400_000).slice(0, 10)}`;
+    const days = withoutLinks(await readAll(first, yesterday));
+    await using second = await startTestSandbox([...HISTORY, '--seed', 'same']);
+    expect(withoutLinks(await readAll(second, yesterday))).toEqual(days);
+    await using third = await startTestSandbox([...HISTORY, '--seed', 'other']);
+    expect(withoutLinks(await readAll(third, yesterday))).not.toEqual(days);
+    await first[Symbol.asyncDispose]();
+    await using again = await startTestSandbox([...HISTORY, '--seed', 'same'], first.database);
+    expect(again.history).toBe(0);
+    expect(withoutLinks(await readAll(again, yesterday))).toEqual(days);
+  });
+});
+
+describe('a restart', () => {
+  it('finds all that was created, as it was', async () => {
+    const first = await startTestSandbox();
+    const ids: string[] = [];
+    for (let i = 0; i < 120; i++) {
+      const { json } = await first.ask('POST', '/api/v1/transaction/pix/cashin', { ...CASHIN, reference: `r-${i}` });
+      ids.push(json.transaction[0].id);
+    }
+    const before = withoutLinks(await readAll(first));
+    await first[Symbol.asyncDispose]();
+    await using second = await startTestSandbox([], first.database);
+    expect(withoutLinks(await readAll(second))).toEqual(before);
+    const { status, json } = await second.ask('POST', '/api/v1/transaction/pix/cashin', {
+      ...CASHIN,
+      reference: 'r-7',
+    });
+    expect([status, json.error]).toEqual([422, 25]);
+    const fresh = await second.ask('POST', '/api/v1/transaction/pix/cashin', CASHIN);
+    expect(ids).not.toContain(fresh.json.transaction[0].id);
+  });
+});
