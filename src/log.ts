@@ -3,17 +3,17 @@ import { type Logger, pino } from 'pino';
 export type Log = Logger;
 
 /**
- * JSON lines on standard output. Nothing personal may reach it: errors are cut down to what they are (a database's
+ * JSON lines. Nothing personal may reach it: errors are cut down to what they are (a database's
  * error carries the whole statement with its values), and callers log ids and counts, never bodies or free text.
  */
-export function createLog(level: string): Log {
-  return pino({
+export function createLog(level: string, output: NodeJS.WritableStream): Log {
+  const options = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
-    serializers: { error: describeError },
-  });
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
+  return pino(options, output);
 }
 
 type DescribedError = { name: string; code?: string | number; message?: string; at?: string[]; cause?: DescribedError };

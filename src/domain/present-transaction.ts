@@ -60,8 +60,8 @@ export function maskTransaction<T extends PresentedTransaction>(transaction: T):
   return {
     ...transaction,
     pix_key: maskText(transaction.pix_key),
-    name: transaction.name && transaction.name.split(/\s+/).map(maskWord).join(' '),
-    email: transaction.email && transaction.email.replace(/^(.)[^@]*/, '$1***'),
+    name: transaction.name?.split(/\s+/).map(maskWord).join(' ') ?? null,
+    email: transaction.email?.replace(/^(.)[^@]*/, '$1***') ?? null,
     phone: maskText(transaction.phone),
     document: maskDocument(transaction.document),
   };

@@ -9,6 +9,7 @@ import type { Context } from '../context.ts';
 import { createCoalescer } from '../database/coalesce.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
+import { webhookIdOf } from '../domain/webhook-id.ts';
 import { lastWebhookSeconds, webhookCommitSeconds } from '../metrics/metrics.ts';
 import { type BodyFault, checkBody } from './check-body.ts';
 
@@ -41,13 +42,8 @@ export function createReceiver(context: Context): Receiver {
     done();
     lastWebhookSeconds.setToCurrentTime();
     context.bells.inbox.ring();
-    return { id: webhookId(hash), duplicate, fault };
+    return { id: webhookIdOf(hash), duplicate, fault };
   };
-}
-
-/** `wh_` and the first 128 bits of the body's SHA-256: the same wherever it was kept. */
-export function webhookId(hash: Buffer): string {
-  return `wh_${hash.subarray(0, 16).toString('hex')}`;
 }
 
 /** Commits a batch. @returns for each arrival whether the same bytes had come before. */

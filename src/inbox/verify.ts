@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import { createCoalescer } from '../database/coalesce.ts';
 import { transact } from '../database/transact.ts';
 import type { Observation } from '../domain/observation.ts';
+import { webhookIdOf } from '../domain/webhook-id.ts';
 import { applyObservations } from '../ledger/apply.ts';
 import { raiseMismatches } from '../ledger/mismatches.ts';
 import { refuseRows } from '../ledger/refuse-row.ts';
@@ -19,7 +20,6 @@ import type { ClaimedItem } from './claim-items.ts';
 import { type Found, findTransaction } from './find-transaction.ts';
 import { type Fate, judgeItem } from './judge-item.ts';
 import { raiseQuarantine, resolveQuarantine } from './quarantine.ts';
-import { webhookId } from './receive.ts';
 
 const APPLY_ITEMS_MAX = 100;
 const APPLY_BYTES_MAX = Number.POSITIVE_INFINITY;
@@ -62,7 +62,7 @@ async function applyFound(
   apply: (observation: Observation) => Promise<void>,
 ): Promise<void> {
   if (found.kind !== 'row') return;
-  const source = { kind: 'webhook' as const, webhook: { seq: item.webhookSeq, id: webhookId(item.webhookHash) } };
+  const source = { kind: 'webhook' as const, webhook: { seq: item.webhookSeq, id: webhookIdOf(item.webhookHash) } };
   const { row, askedAt } = found;
   if (row.ok) await apply({ transaction: row.transaction, digest: row.digest, askedAt, source });
   else await refuseRows(context, [{ ...row, source }]);

@@ -1,0 +1,84 @@
+/**
+ * The whole timetable. Each line is a job, when it ticks (a name of the environment) and what it calls. Times are the
+ * provider's; a tick that several replicas see runs on one of them; one whose process died is taken up by another.
+ */
+import { CronJob } from 'cron';
+import type { Context } from '../src/context.ts';
+import { describeError } from '../src/log.ts';
+import { checkBooksNightly } from './check-books.ts';
+import { retakeTicks, runTick } from './claim-tick.ts';
+import { makeDailyReports } from './make-daily-report.ts';
+import { reconcileDays } from './reconcile-days.ts';
+import { watch } from './watch.ts';
+
+/** Late ticks, after a busy moment or a sleeping machine, still count. */
+const LATE_MS_MAX = 30_000;
+const RETAKE_EVERY_MS = 20_000;
+
+type Job = { name: string; cron: string; work: (context: Context) => Promise<void> };
+
+function listJobs({ config }: Context): Job[] {
+  return [
+    {
+      name: 'reconcile_recent',
+      cron: config.JOB_RECONCILE_RECENT,
+      work: (c) => reconcileDays(c, 'reconcile_recent', 1),
+    },
+    { name: 'reconcile_week', cron: config.JOB_RECONCILE_WEEK, work: (c) => reconcileDays(c, 'reconcile_week', 7) },
+    { name: 'reconcile_month', cron: config.JOB_RECONCILE_MONTH, work: (c) => reconcileDays(c, 'reconcile_month', 35) },
+    {
+      name: 'reconcile_quarter',
+      cron: config.JOB_RECONCILE_QUARTER,
+      work: (c) => reconcileDays(c, 'reconcile_quarter', 95),
+    },
+    { name: 'watch', cron: config.JOB_WATCH, work: watch },
+    { name: 'daily_report', cron: config.JOB_DAILY_REPORT, work: makeDailyReports },
+    { name: 'check_books', cron: config.JOB_CHECK_BOOKS, work: checkBooksNightly },
+  ];
+}
+
+/** Starts the clock. Dispose to stop it; ticks under way end by themselves. */
+export function startTimetable(context: Context): AsyncDisposable {
+  const jobs = listJobs(context).filter((job) => job.cron !== 'off');
+  const running = new Set<Promise<void>>();
+  const guard = (name: string, work: () => Promise<void>): void => {
+    const tick = work()
+      .catch((error: unknown) =>
+        context.log.error({ error: describeError(error), job: name }, 'a tick could not be run'),
+      )
+      .finally(() => running.delete(tick));
+    running.add(tick);
+  };
+  const clocks = jobs.map((job) =>
+    CronJob.from({
+      cronTime: job.cron,
+      timeZone: context.config.PROVIDER_TIME_ZONE,
+      threshold: LATE_MS_MAX,
+      onTick: () => {
+        const dueAt = floorToTick(context.clock.now(), job.cron);
+        guard(job.name, () => runTick(context, { job: job.name, dueAt }, () => job.work(context)));
+      },
+      start: true,
+    }),
+  );
+  const retake = setInterval(() => {
+    const workOf = (name: string) => {
+      const job = jobs.find((one) => one.name === name);
+      return job && (() => job.work(context));
+    };
+    guard('retake', () => retakeTicks(context, workOf));
+  }, RETAKE_EVERY_MS);
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(retake);
+      await Promise.all(clocks.map((clock) => clock.stop()));
+      await Promise.allSettled(running);
+    },
+  };
+}
+
+/** All replicas must name a tick alike, though each sees it a little later: by its second, or by its minute. */
+function floorToTick(now: Date, cron: string): Date {
+  const stepMs = cron.trim().split(/\s+/).length > 5 ? 1000 : 60_000;
+  return new Date(Math.floor(now.getTime() / stepMs) * stepMs);
+}

@@ -1,0 +1,45 @@
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { startDemoMerchant } from './demo/demo-merchant.ts';
+import { startPrograms } from './demo/start-programs.ts';
+import { tellStory } from './demo/tell-story.ts';
+
+const LIVE_RATE = '2/s';
+
+export function demoCommand(program: Command): void {
+  program
+    .command('demo')
+    .description('the whole of Confere at work against the sandbox, on this machine')
+    .option('--once', 'tell a short story with real numbers and exit: 0 when everything agrees')
+    .option('--seed <number>', 'of the sandbox', '20261')
+    .action(async (options: { once?: boolean; seed: string }) => {
+      process.exitCode = await demo({ once: options.once === true, seed: options.seed });
+    });
+}
+
+async function demo({ once, seed }: { once: boolean; seed: string }): Promise<number> {
+  const home = path.resolve(process.env.DATA_DIR ?? './var', once ? 'demo-once' : 'demo');
+  // the story's numbers are those of an empty ledger
+  rmSync(home, { recursive: true, force: true });
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  await using merchant = await startDemoMerchant();
+  await using programs = await startPrograms({ home, seed, rate: once ? undefined : LIVE_RATE, signal: stop.signal });
+  const agrees = await tellStory(programs, merchant, { home, live: !once, signal: stop.signal });
+  if (once || !agrees) return agrees ? 0 : 1;
+  say('');
+  say(`Console:   ${programs.app.url}/   (log in with the token below)`);
+  say(`Token:     ${programs.app.token}`);
+  say(`Sandbox:   ${programs.sandbox.url}/api/v1/transactions   (key ${programs.sandbox.apiKey}, ${LIVE_RATE} live)`);
+  say(`Logs:      ${path.join(home, 'serve.log')}`);
+  say('Ctrl-C ends it.');
+  if (!stop.signal.aborted)
+    await new Promise((resolve) => stop.signal.addEventListener('abort', resolve, { once: true }));
+  say('\nstopping…');
+  return 0;
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+import { audit } from '../access/audit.ts';
+import { isDay } from '../domain/calendar.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { formatAmount, parseSignedAmount } from '../domain/money.ts';
+import { openBooks } from '../ledger/open-books.ts';
+import { print, withContext } from './with-context.ts';
+
+type Options = { day: string; platform: string; balance: string; json?: boolean };
+
+export function openCommand(program: Command): void {
+  program
+    .command('open')
+    .description("state a platform's balance (available and held) when a day began: its books start there")
+    .requiredOption('--day <day>', 'the first day of the books, YYYY-MM-DD')
+    .requiredOption('--platform <id>', 'the platform')
+    .requiredOption('--balance <amount>', 'the balance, such as 1234.56; a leading - for less than nothing')
+    .option('--json', 'print one JSON object')
+    .action(async ({ day, platform, balance, json }: Options) => {
+      const balanceCents = parseSignedAmount(balance);
+      if (!isDay(day)) throw new ConfereError('wrong_use', '--day must be a day: YYYY-MM-DD');
+      if (balanceCents === undefined) throw new ConfereError('wrong_use', '--balance must be an amount: 1234.56');
+      await withContext({}, async (context) => {
+        const id = await openBooks(context, { platform, day, balanceCents, actor: 'command' });
+        await audit(context, { actor: 'command', action: 'openings.create', target: id });
+        const opening = { id, platform, day, balance: formatAmount(balanceCents) };
+        print(json, opening, `opened ${platform} on ${day} with R$ ${opening.balance} (${id})`);
+      });
+    });
+}

@@ -1,0 +1,99 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { takeLock } from '../../embedded/members.ts';
+import { startTimetable } from '../../jobs/main.ts';
+import { makeAdminToken } from '../access/tokens.ts';
+import { sendAlerts } from '../alerts/send.ts';
+import { endMerchantTrouble, tellMerchantTrouble } from '../alerts/tell-merchant-trouble.ts';
+import { startDelivery } from '../callbacks/deliver.ts';
+import { type Config, readConfig } from '../config.ts';
+import { type Context, openContext } from '../context.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { createApp } from '../http/app.ts';
+import { serveHttp } from '../http/serve-http.ts';
+import { drainInbox } from '../inbox/drain.ts';
+import { createLog } from '../log.ts';
+import { createProviderClient } from '../provider/client.ts';
+import { workRuns } from '../reconciliation/work-runs.ts';
+
+/** SIGTERM is promised to end in 20 s; what has not ended by then is cut off. */
+const STOP_MS = 18_000;
+
+export function serveCommand(program: Command): void {
+  program
+    .command('serve')
+    .description('take webhooks in, keep the ledger, reconcile, deliver callbacks (web and worker, or one of them)')
+    .option('--web', 'only the web side: receiver, API, console')
+    .option('--worker', 'only the worker: inbox, runs, callbacks, alerts, timetable')
+    .action(async (options: { web?: boolean; worker?: boolean }) => {
+      const both = !options.web && !options.worker;
+      await serve({ web: both || options.web === true, worker: both || options.worker === true });
+    });
+}
+
+async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
+  const config = readConfig(process.env, { provider: true, web: sides.web });
+  const log = createLog(config.LOG_LEVEL, process.stdout);
+  const unlock = config.DATABASE_URL ? undefined : lockDataDir(config);
+  const stop = new AbortController();
+  const stopped = new Promise<void>((resolve) => {
+    stop.signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (stop.signal.aborted) return;
+      log.info({ signal }, 'stopping');
+      setTimeout(() => process.exit(1), STOP_MS).unref();
+      stop.abort();
+    });
+  }
+  {
+    await using context = await openContext(config, { log, signal: stop.signal, migrates: true });
+    await announceAdminToken(context);
+    await using stack = new AsyncDisposableStack();
+    if (sides.worker) startWorker(context, stack);
+    if (sides.web) {
+      const server = stack.use(await serveHttp(context, createApp(context)));
+      log.info({ port: server.port, url: config.PUBLIC_URL, auth: config.WEBHOOK_AUTH }, 'listening');
+    }
+    await stopped;
+  }
+  unlock?.();
+  log.info('stopped');
+}
+
+/** The loops of the worker; disposing waits until each has ended after the signal. */
+function startWorker(context: Context, stack: AsyncDisposableStack): void {
+  const { PROVIDER } = context.config;
+  if (!PROVIDER) throw new ConfereError('config_invalid', 'PROVIDER_URL and PROVIDER_API_KEY are required');
+  const client = stack.use(createProviderClient({ ...PROVIDER, signal: context.signal }));
+  const loops = [
+    drainInbox(context, client),
+    workRuns(context, client),
+    startDelivery(context, {
+      onTrouble: (trouble) => tellMerchantTrouble(context, trouble),
+      onRecovery: (merchantId) => endMerchantTrouble(context, merchantId),
+    }),
+    sendAlerts(context),
+  ];
+  stack.defer(async () => {
+    await Promise.all(loops);
+  });
+  if (context.config.JOBS === 'on') stack.use(startTimetable(context));
+}
+
+/** The embedded database has one `serve`: a second one would answer on behalf of the first. */
+function lockDataDir(config: Config): () => void {
+  const directory = path.resolve(config.DATA_DIR);
+  mkdirSync(directory, { recursive: true });
+  const unlock = takeLock(path.join(directory, 'serve.lock'));
+  if (unlock) return unlock;
+  throw new ConfereError('wrong_use', `another serve runs on ${directory}: stop it, or set another DATA_DIR`);
+}
+
+async function announceAdminToken(context: Context): Promise<void> {
+  const token = await makeAdminToken(context);
+  // shown this once, on the terminal and not in the log's stream of lines
+  if (token) process.stderr.write(`\nADMIN_TOKEN is not set; made one, shown only now:\n  ${token}\n\n`);
+}

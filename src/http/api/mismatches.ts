@@ -1,0 +1,67 @@
+import express, { type Request, type Response, type Router } from 'express';
+import { z } from 'zod';
+import { audit } from '../../access/audit.ts';
+import type { Context } from '../../context.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../domain/mismatch.ts';
+import { findMismatch, listMismatches, type PresentedMismatch } from '../../ledger/read-mismatches.ts';
+import { acknowledgeMismatch, resolveMismatch } from '../../ledger/settle-mismatch.ts';
+import { actorOf, allow } from '../authorize.ts';
+import { cutPage, page, readNumberedPage } from '../pages.ts';
+import { parseBody, parseQuery } from '../validate.ts';
+
+const KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
+
+const query = z.object({
+  state: z.enum(MISMATCH_STATES, `must be one of ${MISMATCH_STATES.join(', ')}`).optional(),
+  kind: z.enum(KINDS, 'is no kind of mismatch').optional(),
+  severity: z.enum(['medium', 'high', 'critical'], 'must be medium, high or critical').optional(),
+  transaction_id: z.string().min(1).optional(),
+});
+
+const noted = z.object({ note: z.string().max(4000).optional() });
+
+export function mismatchRoutes(context: Context): Router {
+  const router = express.Router();
+  router.get('/mismatches', allow('viewer'), async (request, response) => {
+    const { transaction_id, ...filter } = parseQuery(request, query);
+    const { limit, after } = readNumberedPage(request);
+    const found = await listMismatches(context.db, {
+      ...filter,
+      transactionId: transaction_id,
+      limit: limit + 1,
+      after,
+    });
+    const { rows, last } = cutPage(found, limit);
+    response.json(page('mismatches', rows.map(withoutSeq), last?.seq));
+  });
+
+  router.get('/mismatches/:id', allow('viewer'), async (request: Request<{ id: string }>, response) => {
+    await answer(context, request.params.id, response);
+  });
+
+  for (const [action, settle] of [
+    ['acknowledge', acknowledgeMismatch],
+    ['resolve', resolveMismatch],
+  ] as const) {
+    router.post(`/mismatches/:id/${action}`, allow('operator'), async (request: Request<{ id: string }>, response) => {
+      const { note } = parseBody(request, noted);
+      const actor = actorOf(response);
+      await settle(context, request.params.id, { actor, note });
+      await audit(context, { actor, action: `mismatches.${action}`, target: request.params.id });
+      context.bells.alerts.ring();
+      await answer(context, request.params.id, response);
+    });
+  }
+  return router;
+}
+
+async function answer(context: Context, id: string, response: Response): Promise<void> {
+  const mismatch = await findMismatch(context.db, id);
+  if (!mismatch) throw new ConfereError('not_found', 'there is no such mismatch');
+  response.json(withoutSeq(mismatch));
+}
+
+function withoutSeq({ seq: _, ...mismatch }: PresentedMismatch): Omit<PresentedMismatch, 'seq'> {
+  return mismatch;
+}

@@ -1,0 +1,48 @@
+import express, { type Request, type Router } from 'express';
+import { z } from 'zod';
+import { audit } from '../../access/audit.ts';
+import type { Context } from '../../context.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { findRun, listRuns, type PresentedRun } from '../../reconciliation/read-runs.ts';
+import { startRun } from '../../reconciliation/start-run.ts';
+import { actorOf, allow } from '../authorize.ts';
+import { cutPage, page, readNumberedPage } from '../pages.ts';
+import { parseBody } from '../validate.ts';
+
+const request = z.object({
+  from: z.string('must be a day: YYYY-MM-DD'),
+  to: z.string('must be a day: YYYY-MM-DD'),
+  platform: z.string().min(1).max(64).optional(),
+});
+
+export function reconciliationRoutes(context: Context): Router {
+  const router = express.Router();
+  router.post('/reconciliations', allow('operator'), async (req, response) => {
+    const range = parseBody(req, request);
+    const actor = actorOf(response);
+    const { id } = await startRun(context, { ...range, trigger: 'api', createdBy: actor });
+    await audit(context, { actor, action: 'reconciliations.start', target: id });
+    const run = await findRun(context.db, id);
+    response
+      .status(202)
+      .location(`/api/v1/reconciliations/${id}`)
+      .json(run && withoutSeq(run));
+  });
+
+  router.get('/reconciliations', allow('viewer'), async (req, response) => {
+    const { limit, after } = readNumberedPage(req);
+    const { rows, last } = cutPage(await listRuns(context.db, limit + 1, after), limit);
+    response.json(page('reconciliations', rows.map(withoutSeq), last?.seq));
+  });
+
+  router.get('/reconciliations/:id', allow('viewer'), async (req: Request<{ id: string }>, response) => {
+    const run = await findRun(context.db, req.params.id);
+    if (!run) throw new ConfereError('not_found', 'there is no such reconciliation');
+    response.json(withoutSeq(run));
+  });
+  return router;
+}
+
+function withoutSeq({ seq: _, ...run }: PresentedRun & { seq: number }): PresentedRun {
+  return run;
+}

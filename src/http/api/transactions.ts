@@ -1,0 +1,108 @@
+import express, { type Request, type Response, type Router } from 'express';
+import { z } from 'zod';
+import { audit } from '../../access/audit.ts';
+import { mayActAs } from '../../access/tokens.ts';
+import { presentCallback } from '../../callbacks/present-callback.ts';
+import { listTransactionCallbacks } from '../../callbacks/read-callbacks.ts';
+import type { Context } from '../../context.ts';
+import { isDay } from '../../domain/calendar.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { type LedgerTransaction, maskTransaction, presentTransaction } from '../../domain/present-transaction.ts';
+import { OPERATIONS } from '../../domain/statuses.ts';
+import { readBalances } from '../../ledger/read-balances.ts';
+import { listMismatches } from '../../ledger/read-mismatches.ts';
+import { type Position, searchTransactions } from '../../ledger/search-transactions.ts';
+import { tellTransaction } from '../../ledger/tell-transaction.ts';
+import { actorOf, allow, callerOf } from '../authorize.ts';
+import { page, readPage } from '../pages.ts';
+import { parseQuery } from '../validate.ts';
+
+const MISMATCHES_SHOWN_MAX = 200;
+
+const day = z.string().refine(isDay, 'must be a day: YYYY-MM-DD');
+const query = z.object({
+  id: z.string().min(1).optional(),
+  reference: z.string().min(1).optional(),
+  extra: z.string().min(1).optional(),
+  e2e_id: z.string().min(1).optional(),
+  status: z.string().min(1).optional(),
+  operation: z.enum(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`).optional(),
+  platform: z.string().min(1).optional(),
+  from: day.optional(),
+  to: day.optional(),
+  by: z.enum(['created', 'status'], 'must be created or status').default('created'),
+});
+
+const instant = z.iso.datetime({ offset: true, error: 'must be an instant: 2026-11-21T00:00:00-03:00' });
+
+export function transactionRoutes(context: Context): Router {
+  const router = express.Router();
+  router.get('/transactions', allow('viewer'), async (request, response) => {
+    const { e2e_id, ...filter } = parseQuery(request, query);
+    const { limit, after } = readPage(request);
+    const found = await searchTransactions(context.db, { ...filter, e2eId: e2e_id, limit, after: readPosition(after) });
+    const next = found.next && `${found.next.wall} ${found.next.id}`;
+    response.json(
+      page(
+        'transactions',
+        found.transactions.map((one) => show(context, response, one)),
+        next,
+      ),
+    );
+    await auditFull(context, response, 'transactions.list', JSON.stringify(Object.keys(request.query)));
+  });
+
+  router.get('/transactions/:id', allow('viewer'), async (request: Request<{ id: string }>, response) => {
+    const story = await tellTransaction(context.db, context.calendar, request.params.id);
+    if (!story) throw new ConfereError('not_found', 'the ledger holds no such transaction');
+    const mismatches = await listMismatches(context.db, {
+      transactionId: story.transaction.id,
+      limit: MISMATCHES_SHOWN_MAX,
+    });
+    response.json({
+      ...show(context, response, story.transaction),
+      events: story.events,
+      entries: story.entries,
+      mismatches: mismatches.map(({ seq: _, ...mismatch }) => mismatch),
+      callbacks: (await listTransactionCallbacks(context.db, story.seq)).map(presentCallback),
+    });
+    await auditFull(context, response, 'transactions.show', story.transaction.id);
+  });
+
+  router.get('/balances', allow('viewer'), async (request, response) => {
+    const { at, known } = parseQuery(request, z.object({ at: instant.optional(), known: instant.optional() }));
+    const now = context.clock.now();
+    const atInstant = at === undefined ? now : new Date(at);
+    const knownInstant = known === undefined ? now : new Date(known);
+    // the wall clock has whole seconds: without `at`, what happened in the second that runs counts too
+    const wall = context.calendar.toWall(at === undefined ? new Date(now.getTime() + 1000) : atInstant);
+    const before = known === undefined ? new Date(now.getTime() + 1000) : knownInstant;
+    const balances = await readBalances(context.db, wall, before);
+    response.json({
+      at: atInstant.toISOString(),
+      known: knownInstant.toISOString(),
+      balances: balances.map(({ account, cents }) => ({ account, amount: formatAmount(cents) })),
+    });
+  });
+  return router;
+}
+
+/** Personal fields are for operators and admins. */
+function show(context: Context, response: Response, transaction: LedgerTransaction) {
+  const presented = presentTransaction(transaction, context.calendar);
+  return mayActAs(callerOf(response).role, 'operator') ? presented : maskTransaction(presented);
+}
+
+async function auditFull(context: Context, response: Response, action: string, target: string): Promise<void> {
+  if (!mayActAs(callerOf(response).role, 'operator')) return;
+  await audit(context, { actor: actorOf(response), action, target });
+}
+
+function readPosition(after: string | undefined): Position | undefined {
+  if (after === undefined) return undefined;
+  const match = /^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (.+)$/s.exec(after);
+  if (match?.[1] && match[2]) return { wall: match[1], id: match[2] };
+  const fault = 'is none that we gave';
+  throw new ConfereError('invalid_request', `cursor ${fault}`, { fields: { cursor: [fault] } });
+}

@@ -1,0 +1,57 @@
+import express, { type Request, type Response, type Router } from 'express';
+import { z } from 'zod';
+import { audit } from '../../access/audit.ts';
+import type { Context } from '../../context.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { reprocessWebhook } from '../../inbox/quarantine.ts';
+import { findWebhook, listWebhooks } from '../../inbox/read-webhooks.ts';
+import { actorOf, allow } from '../authorize.ts';
+import { cutPage, page, readNumberedPage } from '../pages.ts';
+import { parseQuery } from '../validate.ts';
+
+const STATES = ['pending', 'applied', 'quarantined'] as const;
+
+const query = z.object({
+  transaction_id: z.string().min(1).optional(),
+  reference: z.string().min(1).optional(),
+  extra: z.string().min(1).optional(),
+  state: z.enum(STATES, `must be one of ${STATES.join(', ')}`).optional(),
+});
+
+export function inboxRoutes(context: Context): Router {
+  const router = express.Router();
+  router.get('/webhooks', allow('viewer'), async (request, response) => {
+    const { transaction_id, ...filter } = parseQuery(request, query);
+    const { limit, after } = readNumberedPage(request);
+    const found = await listWebhooks(context.db, { ...filter, transactionId: transaction_id, limit: limit + 1, after });
+    const { rows, last } = cutPage(found, limit);
+    response.json(
+      page(
+        'webhooks',
+        rows.map(({ seq: _, ...row }) => row),
+        last?.seq,
+      ),
+    );
+  });
+
+  router.get('/webhooks/:id', allow('viewer'), async (request: Request<{ id: string }>, response) => {
+    await answer(context, request.params.id, response);
+  });
+
+  router.post('/webhooks/:id/reprocess', allow('operator'), async (request: Request<{ id: string }>, response) => {
+    const webhook = await findWebhook(context.db, request.params.id);
+    if (!webhook) throw new ConfereError('not_found', 'there is no such webhook');
+    await reprocessWebhook(context, webhook.seq);
+    await audit(context, { actor: actorOf(response), action: 'webhooks.reprocess', target: webhook.id });
+    response.status(202);
+    await answer(context, webhook.id, response);
+  });
+  return router;
+}
+
+async function answer(context: Context, id: string, response: Response): Promise<void> {
+  const webhook = await findWebhook(context.db, id);
+  if (!webhook) throw new ConfereError('not_found', 'there is no such webhook');
+  const { seq: _, ...shown } = webhook;
+  response.json(shown);
+}

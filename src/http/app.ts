@@ -1,0 +1,55 @@
+import express, { type Express } from 'express';
+import type { Context } from '../context.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { createReceiver } from '../inbox/receive.ts';
+import { callbackRoutes } from './api/callbacks.ts';
+import { eventRoutes } from './api/events.ts';
+import { merchantRoutes } from './api/merchants.ts';
+import { mismatchRoutes } from './api/mismatches.ts';
+import { openingRoutes } from './api/openings.ts';
+import { reconciliationRoutes } from './api/reconciliations.ts';
+import { reportRoutes } from './api/reports.ts';
+import { tokenRoutes } from './api/tokens.ts';
+import { transactionRoutes } from './api/transactions.ts';
+import { inboxRoutes } from './api/webhooks.ts';
+import { authenticate } from './authorize.ts';
+import { healthRoutes } from './check-health.ts';
+import { handleErrors } from './problem.ts';
+import { webhookRoutes } from './receive-webhook.ts';
+
+const API_BODY_BYTES_MAX = 256 * 1024;
+
+/** The whole web side, its middleware in the order in which a request meets it. */
+export function createApp(context: Context): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  app.set('query parser', 'simple');
+  if (context.config.TRUST_PROXY !== undefined) app.set('trust proxy', context.config.TRUST_PROXY);
+  app.use((_request, response, next) => {
+    response.setHeader('x-content-type-options', 'nosniff');
+    response.setHeader('cache-control', 'no-store');
+    next();
+  });
+  // what must be quick and open comes first: nothing below slows a webhook down
+  app.use(webhookRoutes(context, createReceiver(context)));
+  app.use(healthRoutes(context));
+  // merchants fetch with a token of their own
+  app.use('/api/v1', eventRoutes(context));
+  app.use('/api/v1', authenticate(context), express.json({ limit: API_BODY_BYTES_MAX, type: () => true }), [
+    transactionRoutes(context),
+    reconciliationRoutes(context),
+    mismatchRoutes(context),
+    inboxRoutes(context),
+    merchantRoutes(context),
+    callbackRoutes(context),
+    reportRoutes(context),
+    openingRoutes(context),
+    tokenRoutes(context),
+  ]);
+  app.use(() => {
+    throw new ConfereError('not_found', 'there is nothing at this address');
+  });
+  app.use(handleErrors(context.log));
+  return app;
+}

@@ -1,0 +1,46 @@
+// What script adds to pages that work without it: copying ids, "/" for the search, pages that renew themselves.
+
+for (const element of document.querySelectorAll('[data-copy]')) {
+  if (!navigator.clipboard) break;
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'copy';
+  button.textContent = 'copiar';
+  button.setAttribute('aria-label', `copiar ${element.dataset.copy}`);
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(element.dataset.copy);
+    button.textContent = 'copiado';
+    setTimeout(() => {
+      button.textContent = 'copiar';
+    }, 1500);
+  });
+  element.after(button);
+}
+
+document.addEventListener('keydown', (event) => {
+  const isTyping = event.target.closest('input, select, textarea');
+  if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+  const field = document.querySelector('form[role="search"] input');
+  if (!field) return;
+  event.preventDefault();
+  field.focus();
+});
+
+// a second press of a button must not send a form twice
+for (const form of document.querySelectorAll('form[method="post"]')) {
+  form.addEventListener('submit', (event) => {
+    if (form.dataset.sent) event.preventDefault();
+    form.dataset.sent = 'yes';
+  });
+}
+window.addEventListener('pageshow', (event) => {
+  if (event.persisted) for (const form of document.querySelectorAll('form')) delete form.dataset.sent;
+});
+
+const refreshS = Number(document.body.dataset.refreshS);
+if (refreshS > 0) {
+  setInterval(() => {
+    const isTyping = document.activeElement?.closest('input, select, textarea');
+    if (document.visibilityState === 'visible' && !isTyping) location.replace(location.pathname);
+  }, refreshS * 1000);
+}

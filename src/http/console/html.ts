@@ -1,0 +1,39 @@
+/**
+ * Markup with its values escaped. Whatever stands in a template is text, unless it is itself markup of this tag; so
+ * nothing that came from a payer, a merchant or the provider can become an element. Attributes must be quoted, and a
+ * value must never stand where the browser reads code: an event attribute, a script, a style.
+ */
+class Markup {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+export type Html = Markup;
+export type Part = Html | string | number | bigint | null | undefined | false | readonly Part[];
+
+/** A template of markup; null, undefined and false are nothing, a list is its parts one after another. */
+export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
+  let text = strings[0] ?? '';
+  for (const [index, part] of parts.entries()) text += render(part) + (strings[index + 1] ?? '');
+  return new Markup(text);
+}
+
+function render(part: Part): string {
+  if (part === null || part === undefined || part === false) return '';
+  if (part instanceof Markup) return part.text;
+  if (typeof part === 'object') return part.map(render).join('');
+  return escapeText(String(part));
+}
+
+const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+function escapeText(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => ESCAPES[char] ?? char);
+}

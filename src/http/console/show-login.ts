@@ -1,0 +1,71 @@
+import express, { type Request, type Response, type Router } from 'express';
+import { audit } from '../../access/audit.ts';
+import { closeSession, openSession } from '../../access/sessions.ts';
+import { findCaller } from '../../access/tokens.ts';
+import type { Context } from '../../context.ts';
+import { actorOf } from '../authorize.ts';
+import { html } from './html.ts';
+import {
+  checkOrigin,
+  clearSessionCookie,
+  readSessionCookie,
+  requireSession,
+  setSessionCookie,
+} from './keep-session.ts';
+import { formText } from './read-filters.ts';
+import { BRAND, sendPage } from './send-page.ts';
+
+/** Logging in with a token, and out. */
+export function loginPages(context: Context): Router {
+  const router = express.Router();
+  router.get('/login', (request, response) => {
+    sendLogin(request, response, readNext(request.query.next), undefined);
+  });
+
+  router.post('/login', async (request, response) => {
+    checkOrigin(context, request);
+    const next = readNext(formText(request, 'next'));
+    const caller = await findCaller(context, formText(request, 'token') ?? '');
+    if (!caller) {
+      context.log.warn({}, 'a login to the console was refused');
+      sendLogin(request, response, next, 'Este token não existe ou foi revogado.');
+      return;
+    }
+    const old = readSessionCookie(context, request);
+    if (old) await closeSession(context, old);
+    setSessionCookie(context, response, await openSession(context, caller));
+    await audit(context, { actor: caller.id, action: 'console.login', target: caller.id });
+    response.redirect(303, next);
+  });
+
+  router.post('/logout', requireSession(context), async (request, response) => {
+    const session = readSessionCookie(context, request);
+    if (session) await closeSession(context, session);
+    clearSessionCookie(context, response);
+    await audit(context, { actor: actorOf(response), action: 'console.logout', target: actorOf(response) });
+    response.redirect(303, '/login?done=left');
+  });
+  return router;
+}
+
+function sendLogin(request: Request, response: Response, next: string, fault: string | undefined): void {
+  const body = html`<div class="login"><p class="brand">${BRAND}</p>
+<h1>Entrar</h1>
+<p>Cole um token de acesso. Quem administra o Confere cria um com <code>confere tokens create --role viewer</code>.</p>
+<form method="post" action="/login">
+<input type="hidden" name="next" value="${next}">
+<label><span>Token</span><input type="password" name="token" required autofocus autocomplete="current-password" spellcheck="false"${
+    fault && html` aria-invalid="true" aria-describedby="fault"`
+  }></label>
+${fault && html`<p class="fault" id="fault" role="alert">${fault}</p>`}
+<button>Entrar</button></form></div>`;
+  sendPage(request, response, { title: 'Entrar', body, status: fault ? 401 : 200 });
+}
+
+/** Only a path of ours: an address of another site would make the login a way to send people there. */
+function readNext(value: unknown): string {
+  const path = typeof value === 'string' ? value : '/';
+  if (!path.startsWith('/') || !URL.canParse(path, 'http://here.invalid')) return '/';
+  const { host, pathname, search } = new URL(path, 'http://here.invalid');
+  return host === 'here.invalid' && !pathname.startsWith('//') ? `${pathname}${search}` : '/';
+}

@@ -1,0 +1,84 @@
+import type { Role } from '../../access/tokens.ts';
+import { PT_BR } from '../../reports/texts-pt-br.ts';
+
+/** The words of the console. Those that a report has too are the report's: one word for one thing. */
+export const STATUS_WORDS: Record<string, string> = PT_BR.statuses;
+export const OPERATION_WORDS: Record<string, string> = PT_BR.operations;
+export const SEVERITY_WORDS: Record<string, string> = PT_BR.severities;
+export const MISMATCH_STATE_WORDS: Record<string, string> = PT_BR.mismatchStates;
+export const REPORT_STATE_WORDS: Record<string, string> = PT_BR.states;
+export const MISMATCH_MEANINGS: Record<string, string> = PT_BR.mismatchKinds;
+
+export const RUN_STATE_WORDS: Record<string, string> = {
+  queued: 'Na fila',
+  running: 'Em curso',
+  complete: 'Completa',
+  incomplete: 'Incompleta',
+  failed: 'Falhou',
+};
+
+export const WEBHOOK_STATE_WORDS: Record<string, string> = {
+  pending: 'Pendente',
+  applied: 'Aplicado',
+  quarantined: 'Quarentena',
+};
+
+export const WEBHOOK_REASON_WORDS: Record<string, string> = {
+  empty: 'corpo vazio',
+  not_json: 'não é JSON',
+  not_an_object: 'não é um objeto JSON',
+  too_deep: 'JSON aninhado demais',
+  no_key: 'não nomeia transação alguma',
+  ambiguous: 'serve a mais de uma transação',
+  unknown_at_provider: 'o provedor não conhece a transação',
+  unreadable_at_provider: 'a resposta do provedor não pôde ser lida',
+  too_many_items: 'itens demais num só webhook',
+};
+
+export const CALLBACK_STATE_WORDS: Record<string, string> = {
+  pending: 'Pendente',
+  held: 'Retido',
+  delivered: 'Entregue',
+  failed: 'Falhou',
+};
+
+export const MERCHANT_STATE_WORDS: Record<string, string> = {
+  enabled: 'Ativo',
+  paused: 'Pausado',
+  disabled: 'Desativado',
+};
+
+export const ENTRY_KIND_WORDS: Record<string, string> = {
+  event: 'Lançamento',
+  commission: 'Comissão conhecida depois',
+  held_at_opening: 'Retido na abertura dos livros',
+  opening: 'Saldo inicial',
+  adjustment: 'Ajuste',
+  reversal: 'Estorno',
+};
+
+export const RESOLUTION_WORDS: Record<string, string> = {
+  applied: 'aplicada na hora',
+  fresh_evidence: 'uma leitura mais nova mostrou que acabou',
+  reprocessed: 'o webhook foi reprocessado com sucesso',
+  revised: 'a nova revisão do relatório saiu',
+  by_hand: 'resolvida por uma pessoa',
+};
+
+export const ROLE_WORDS: Record<Role, string> = {
+  viewer: 'Leitura',
+  operator: 'Operação',
+  admin: 'Administração',
+};
+
+export const TRIGGER_WORDS: Record<string, string> = {
+  api: 'pedido pela API',
+  console: 'pedido pelo console',
+  command: 'pedido por comando',
+  gap: 'falta de webhooks',
+};
+
+/** A word, or what it stands for where we have none. */
+export function say(words: Record<string, string>, name: string): string {
+  return words[name] ?? name;
+}

@@ -1,0 +1,66 @@
+import type { Reader } from '../database/reader.ts';
+import { formatAmount } from '../domain/money.ts';
+import { webhookIdOf } from '../domain/webhook-id.ts';
+
+export type MismatchQuery = {
+  state?: string | undefined;
+  kind?: string | undefined;
+  severity?: string | undefined;
+  transactionId?: string | undefined;
+  limit: number;
+  after?: number | undefined;
+};
+
+/** A mismatch as our API shows it. */
+export type PresentedMismatch = Awaited<ReturnType<typeof listMismatches>>[number];
+
+/** Mismatches that match, the newest first. */
+export async function listMismatches(db: Reader, query: MismatchQuery) {
+  let select = selectMismatches(db).orderBy('mismatches.seq', 'desc').limit(query.limit);
+  if (query.state !== undefined) select = select.where('mismatches.state', '=', query.state);
+  if (query.kind !== undefined) select = select.where('mismatches.kind', '=', query.kind);
+  if (query.severity !== undefined) select = select.where('mismatches.severity', '=', query.severity);
+  if (query.transactionId !== undefined) select = select.where('mismatches.transaction_id', '=', query.transactionId);
+  if (query.after !== undefined) select = select.where('mismatches.seq', '<', query.after);
+  return (await select.execute()).map(present);
+}
+
+export async function findMismatch(db: Reader, id: string): Promise<PresentedMismatch | undefined> {
+  const row = await selectMismatches(db).where('mismatches.id', '=', id).executeTakeFirst();
+  return row && present(row);
+}
+
+function selectMismatches(db: Reader) {
+  return db
+    .selectFrom('mismatches')
+    .leftJoin('runs', 'runs.seq', 'mismatches.run_seq')
+    .leftJoin('webhooks', 'webhooks.seq', 'mismatches.webhook_seq')
+    .selectAll('mismatches')
+    .select(['runs.id as run_id', 'webhooks.hash as webhook_hash']);
+}
+
+type Row = Awaited<ReturnType<ReturnType<typeof selectMismatches>['execute']>>[number];
+
+function present(row: Row) {
+  return {
+    seq: row.seq,
+    id: row.id,
+    kind: row.kind,
+    severity: row.severity,
+    state: row.state,
+    transaction_id: row.transaction_id,
+    reference: row.reference,
+    amount: row.amount_cents === null ? null : formatAmount(row.amount_cents),
+    expected: row.expected === null ? null : (JSON.parse(row.expected) as unknown),
+    actual: row.actual === null ? null : (JSON.parse(row.actual) as unknown),
+    run_id: row.run_id,
+    webhook_id: row.webhook_hash && webhookIdOf(row.webhook_hash),
+    opened_at: row.opened_at.toISOString(),
+    acknowledged_at: row.acknowledged_at?.toISOString() ?? null,
+    resolved_at: row.resolved_at?.toISOString() ?? null,
+    resolution: row.resolution,
+    note: row.note,
+    reopened: row.reopened,
+    baseline: row.baseline === 1,
+  };
+}

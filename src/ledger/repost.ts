@@ -1,0 +1,44 @@
+import type { Context } from '../context.ts';
+import { transact } from '../database/transact.ts';
+import { loadHeld } from './load-held.ts';
+import { mendJournal } from './mend-journal.ts';
+import { charge, listDesiredEntries } from './post.ts';
+import { readPolicies } from './read-policies.ts';
+import { writeEntries } from './write-entries.ts';
+
+const BATCH_ROWS = 200;
+
+/**
+ * Brings the entries of a platform's transactions to what its policy now asks for, by reversal and posting: after an
+ * opening was stated or reversed. Idempotent; batches are committed one by one and may be run again after a kill.
+ */
+export async function repostTransactions(context: Context, platform: string): Promise<void> {
+  const policies = await readPolicies(context);
+  let after = 0;
+  for (;;) {
+    const rows = await context.db
+      .selectFrom('transactions')
+      .select(['seq', 'id'])
+      .where('seq', '>', after)
+      .where('platform', platform === 'none' ? 'is' : '=', platform === 'none' ? null : platform)
+      .orderBy('seq')
+      .limit(BATCH_ROWS)
+      .execute();
+    if (rows.length === 0) return;
+    after = rows.at(-1)?.seq ?? after;
+    await transact(context.db, async (trx) => {
+      const loaded = await loadHeld(
+        trx,
+        rows.map((row) => row.id),
+      );
+      const changes = [...loaded.values()].map(({ seq, held, entries }) => ({
+        transactionSeq: seq,
+        source: { kind: 'show' as const },
+        ...mendJournal(listDesiredEntries(held, held.events, policies.of(held.platform)), entries, (name) =>
+          charge(held, name),
+        ),
+      }));
+      await writeEntries(context, trx, changes, context.clock.now());
+    });
+  }
+}

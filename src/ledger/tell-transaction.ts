@@ -1,0 +1,123 @@
+import { selectTransactions, toLedgerTransaction } from '../database/read-transactions.ts';
+import type { Reader } from '../database/reader.ts';
+import type { Calendar } from '../domain/calendar.ts';
+import { formatAmount } from '../domain/money.ts';
+import type { LedgerTransaction } from '../domain/present-transaction.ts';
+import { webhookIdOf } from '../domain/webhook-id.ts';
+
+export type PresentedSource = { kind: string; webhook_id?: string; run_id?: string; page?: number };
+
+/** A transaction with its story: what happened, when, and from whom and when we knew it. */
+export type TransactionStory = {
+  seq: number;
+  transaction: LedgerTransaction;
+  /** Newest first. */
+  events: { status: string; at: string; seen_at: string; sequence: number; source: PresentedSource }[];
+  entries: {
+    id: string;
+    kind: string;
+    at: string;
+    recorded_at: string;
+    sequence: number | null;
+    reverses: string | null;
+    postings: { account: string; amount: string }[];
+    source: PresentedSource;
+  }[];
+};
+
+export async function tellTransaction(
+  db: Reader,
+  calendar: Calendar,
+  id: string,
+): Promise<TransactionStory | undefined> {
+  const row = await selectTransactions(db).where('transactions.id', '=', id).executeTakeFirst();
+  if (!row) return undefined;
+  const events = await readEvents(db, row.seq);
+  const entries = await readEntries(db, row.seq);
+  const sequences = new Map(events.map((event) => [event.seq, event.sequence]));
+  return {
+    seq: row.seq,
+    transaction: toLedgerTransaction(row),
+    events: events.map((event) => ({
+      status: event.status,
+      at: calendar.toIso(event.at_wall),
+      seen_at: event.seen_at.toISOString(),
+      sequence: event.sequence,
+      source: presentSource(event),
+    })),
+    entries: entries.map(({ postings, ...entry }) => ({
+      id: `en_${entry.seq}`,
+      kind: entry.kind,
+      at: calendar.toIso(entry.at_wall),
+      recorded_at: entry.recorded_at.toISOString(),
+      sequence: entry.event_seq === null ? null : (sequences.get(entry.event_seq) ?? null),
+      reverses: entry.reverses_seq === null ? null : `en_${entry.reverses_seq}`,
+      postings: postings.map((posting) => ({ account: posting.account, amount: formatAmount(posting.amount_cents) })),
+      source: presentSource(entry),
+    })),
+  };
+}
+
+async function readEvents(db: Reader, transactionSeq: number) {
+  return await db
+    .selectFrom('events')
+    .leftJoin('webhooks', 'webhooks.seq', 'events.source_webhook_seq')
+    .leftJoin('runs', 'runs.seq', 'events.source_run_seq')
+    .select(['events.seq', 'status', 'at_wall', 'sequence', 'seen_at', 'source_kind', 'source_page'])
+    .select(['webhooks.hash as webhook_hash', 'runs.id as run_id'])
+    .where('transaction_seq', '=', transactionSeq)
+    .orderBy('at_wall', 'desc')
+    .orderBy('position', 'desc')
+    .orderBy('sequence', 'desc')
+    .execute();
+}
+
+async function readEntries(db: Reader, transactionSeq: number) {
+  const rows = await db
+    .selectFrom('entries')
+    .leftJoin('webhooks', 'webhooks.seq', 'entries.source_webhook_seq')
+    .leftJoin('runs', 'runs.seq', 'entries.source_run_seq')
+    .select([
+      'entries.seq',
+      'kind',
+      'event_seq',
+      'reverses_seq',
+      'at_wall',
+      'recorded_at',
+      'source_kind',
+      'source_page',
+    ])
+    .select(['webhooks.hash as webhook_hash', 'runs.id as run_id'])
+    .where('transaction_seq', '=', transactionSeq)
+    .orderBy('entries.seq')
+    .execute();
+  if (rows.length === 0) return [];
+  const postings = await db
+    .selectFrom('postings')
+    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
+    .select(['entry_seq', 'accounts.name as account', 'amount_cents'])
+    .where(
+      'entry_seq',
+      'in',
+      rows.map((row) => row.seq),
+    )
+    .orderBy('entry_seq')
+    .orderBy('position')
+    .execute();
+  const byEntry = Map.groupBy(postings, (posting) => posting.entry_seq);
+  return rows.map((row) => ({ ...row, postings: byEntry.get(row.seq) ?? [] }));
+}
+
+function presentSource(row: {
+  source_kind: string;
+  webhook_hash: Buffer | null;
+  run_id: string | null;
+  source_page: number | null;
+}): PresentedSource {
+  return {
+    kind: row.source_kind,
+    ...(row.webhook_hash ? { webhook_id: webhookIdOf(row.webhook_hash) } : {}),
+    ...(row.run_id ? { run_id: row.run_id } : {}),
+    ...(row.source_page === null ? {} : { page: row.source_page }),
+  };
+}

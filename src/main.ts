@@ -1,0 +1,32 @@
+import { Command, CommanderError } from 'commander';
+import { demoCommand } from './commands/demo.ts';
+import { exportCommand } from './commands/export.ts';
+import { merchantsCommand } from './commands/merchants.ts';
+import { migrateCommand } from './commands/migrate.ts';
+import { openCommand } from './commands/open.ts';
+import { reconcileCommand } from './commands/reconcile.ts';
+import { serveCommand } from './commands/serve.ts';
+import { tokensCommand } from './commands/tokens.ts';
+import { ConfereError } from './domain/errors.ts';
+
+/** Exit codes: 0 done, 1 failed, 2 wrong use. */
+const program = new Command('confere')
+  .description("takes a PIX provider's webhooks in, keeps a ledger right to the cent, proves it, and hands it on")
+  .exitOverride()
+  .showHelpAfterError();
+
+const commands = [serveCommand, migrateCommand, openCommand, reconcileCommand, exportCommand];
+for (const add of [...commands, merchantsCommand, tokensCommand, demoCommand]) add(program);
+program.command('sandbox').description("the provider's own service, to develop against: confere sandbox --help");
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
+  else {
+    const wrongUse =
+      error instanceof ConfereError && ['config_invalid', 'wrong_use', 'invalid_request'].includes(error.code);
+    process.stderr.write(`confere: ${error instanceof ConfereError ? error.message : String(error)}\n`);
+    process.exitCode = wrongUse ? 2 : 1;
+  }
+}
