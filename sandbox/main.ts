@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { describeApi } from './http/describe-api.ts';
 import { readOptions, type SandboxOptions } from './read-options.ts';
 import { showProgress } from './show-progress.ts';
 import { type RunningSandbox, startSandbox } from './start-sandbox.ts';
@@ -9,6 +10,10 @@ process.exitCode = await main();
 async function main(): Promise<number> {
   const options = optionsOrCode();
   if (typeof options === 'number') return options;
+  if (options.printOpenapi) {
+    process.stdout.write(`${JSON.stringify(describeApi(), null, 2)}\n`);
+    return 0;
+  }
   const stop = new Promise<void>((resolve) => {
     process.once('SIGTERM', () => resolve());
     process.once('SIGINT', () => resolve());

@@ -21,6 +21,7 @@ export type SandboxOptions = {
   historyDays: number | undefined;
   perDay: number;
   json: boolean;
+  printOpenapi: boolean;
 };
 
 type Flags = {
@@ -40,6 +41,7 @@ type Flags = {
   dataDir: string;
   databaseUrl?: DatabaseAddress;
   json?: boolean;
+  printOpenapi?: boolean;
 };
 
 type DatabaseAddress = { server: ConnectionTarget; database: string };
@@ -72,6 +74,7 @@ export function readOptions(args: readonly string[], env: { DATA_DIR?: string | 
     historyDays: flags.history,
     perDay,
     json: flags.json === true,
+    printOpenapi: flags.printOpenapi === true,
   };
 }
 
@@ -109,6 +112,7 @@ function commandOf(env: { DATA_DIR?: string | undefined }): Command {
       databaseAddress,
     )
     .option('--json', 'print one line of JSON once it is ready')
+    .option('--print-openapi', 'print the interface as OpenAPI 3.1 and end')
     .addHelpText('after', HELP)
     .allowExcessArguments(false)
     .exitOverride();

@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { errorAnswerSchema, listAnswerSchema, oneAnswerSchema } from '../../../sandbox/http/answer-schemas.ts';
+import { CASHIN, CASHOUT, startTestSandbox, type TestSandbox } from './start.ts';
+
+// bench/sandbox-fuzz.ts does the same for a minute
+const RUNS = 400;
+
+let sandbox: TestSandbox;
+beforeAll(async () => {
+  sandbox = await startTestSandbox();
+});
+afterAll(() => sandbox[Symbol.asyncDispose]());
+
+const anything = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.double({ noNaN: true }),
+  fc.constantFrom(null, true, '', ' ', 0, -1, 1e300, '\u0000', '\ud800', '%', "' OR 1=1 --"),
+  fc.jsonValue({ maxDepth: 3 }),
+);
+
+/** A good request with some of its fields replaced by anything. */
+const bodies = fc
+  .tuple(
+    fc.constantFrom(CASHIN, CASHOUT),
+    fc.dictionary(fc.constantFrom(...Object.keys(CASHOUT), 'reference', 'extra', '__proto__'), anything),
+  )
+  .map(([good, wrong]) => ({ ...good, ...wrong }));
+
+describe('random requests', () => {
+  it('to create are created or refused as the interface says, never a 500', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof({ weight: 4, arbitrary: bodies }, { weight: 1, arbitrary: anything }),
+        fc.boolean(),
+        async (body, out) => {
+          const path = `/api/v1/transaction/pix/${out ? 'cashout' : 'cashin'}`;
+          const { status, json } = await sandbox.ask('POST', path, JSON.stringify(body) ?? 'undefined');
+          expect([200, 400, 422]).toContain(status);
+          const schema = status === 200 ? oneAnswerSchema : errorAnswerSchema;
+          expect(schema.safeParse(json).error).toBeUndefined();
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('that are no JSON are refused, never a 500', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), async (text) => {
+        const { status } = await sandbox.ask('POST', '/api/v1/transaction/pix/cashin', text);
+        expect([400, 422]).toContain(status);
+      }),
+      { numRuns: RUNS / 4 },
+    );
+  });
+
+  it('to list are answered or refused, never a 500', async () => {
+    const names = [
+      'identifier',
+      'reference',
+      'status',
+      'name_document',
+      'phone',
+      'initial_date',
+      'final_date',
+      'platform',
+      'pix_key',
+      'page',
+      'x[]',
+    ];
+    const query = fc.array(fc.tuple(fc.constantFrom(...names), fc.string({ maxLength: 60 })), { maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(query, async (pairs) => {
+        const { status, json } = await sandbox.ask('GET', `/api/v1/transactions?${new URLSearchParams(pairs)}`);
+        expect([200, 422]).toContain(status);
+        const schema = status === 200 ? listAnswerSchema : errorAnswerSchema;
+        expect(schema.safeParse(json).error).toBeUndefined();
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('to show and to the admin routes are answered or refused, never a 500', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 60 }), anything, async (id, body) => {
+        const at = encodeURIComponent(id.toWellFormed()) || '-';
+        const text = JSON.stringify(body) ?? '';
+        const answers = await Promise.all([
+          sandbox.ask('GET', `/api/v1/transaction/${at}`),
+          sandbox.ask('GET', `/checkout/transaction/${at}/change/${at}`),
+          sandbox.ask('POST', '/sandbox/transactions', text),
+          sandbox.ask('POST', `/sandbox/transactions/${at}/events`, text),
+          sandbox.ask('PATCH', `/sandbox/transactions/${at}`, text),
+          sandbox.ask('DELETE', `/sandbox/transactions/${at}`),
+          sandbox.ask('GET', `/sandbox/books?from=${at}&to=${at}`),
+        ]);
+        for (const { status } of answers) expect(status).toBeLessThan(500);
+      }),
+      { numRuns: RUNS / 4 },
+    );
+  });
+});

@@ -1,0 +1,152 @@
+import { inflateSync } from 'node:zlib';
+import fc from 'fast-check';
+import QRCode from 'qrcode';
+import { describe, expect, it } from 'vitest';
+import { randomOf } from '../../../sandbox/domain/random.ts';
+import { cnpjCheckDigits, cpfCheckDigits, isCnpj, isCpf } from '../../../sandbox/pix/check-document.ts';
+import { isKeyOf } from '../../../sandbox/pix/check-key.ts';
+import { drawPng } from '../../../sandbox/pix/draw-png.ts';
+import { encodeQr } from '../../../sandbox/pix/encode-qr.ts';
+import { makeE2eId } from '../../../sandbox/pix/make-e2e-id.ts';
+import { crc16, writeBrCode } from '../../../sandbox/pix/write-br-code.ts';
+
+describe('a BR Code', () => {
+  it('ends in the checksum of the official example', () => {
+    const example =
+      '00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR5913Fulano de Tal6008BRASILIA62070503***6304';
+    expect(crc16(example)).toBe('1D3D');
+    expect(crc16('123456789'), 'the check value of CRC-16/CCITT-FALSE').toBe('29B1');
+  });
+
+  it('holds the amount, the address and a name without accents, each in its field', () => {
+    const text = writeBrCode({ location: 'pix.example/1', amount: '0.01', name: 'José Ávila', city: 'São Paulo' });
+    expect(text).toContain('2513pix.example/1');
+    expect(text).toContain('54040.01');
+    expect(text).toContain('5910Jose Avila6009Sao Paulo');
+    expect(crc16(text.slice(0, -4))).toBe(text.slice(-4));
+  });
+});
+
+describe('a QR code', () => {
+  it('is, module by module, what the qrcode library makes with the same mask', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 666 }),
+        fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }),
+        (length, seed) => {
+          const bytes = Buffer.from(seed.toWellFormed().repeat(666)).subarray(0, length);
+          const text = bytes.toString('latin1').replace(/[^\x20-\x7e]/g, '.');
+          const theirs = QRCode.create([{ data: Buffer.from(text), mode: 'byte' }], {
+            errorCorrectionLevel: 'M',
+            maskPattern: 0,
+          });
+          const ours = encodeQr(text);
+          expect(ours.size).toBe(theirs.modules.size);
+          expect(Buffer.from(ours.modules).equals(Buffer.from(theirs.modules.data))).toBe(true);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it('holds at most 666 bytes', () => {
+    expect(encodeQr('x'.repeat(666)).size).toBe(97);
+    expect(() => encodeQr('x'.repeat(667))).toThrow(RangeError);
+  });
+
+  it('is drawn as a PNG whose pixels, by zlib, are its modules four times larger in a white border', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, maxLength: 300 }), (text) => {
+        const matrix = encodeQr(text.replace(/[^\x20-\x7e]/g, '.'));
+        const png = drawPng(matrix);
+        const side = (matrix.size + 8) * 4;
+        expect([png.readUInt32BE(16), png.readUInt32BE(20), png[24], png[25]]).toEqual([side, side, 1, 0]);
+        const pixels = inflateSync(png.subarray(41, 41 + png.readUInt32BE(33)));
+        const stride = 1 + Math.ceil(side / 8);
+        expect(pixels).toHaveLength(side * stride);
+        for (let y = 0; y < side; y += 3) {
+          for (let x = 0; x < side; x += 3) {
+            const dark = ((pixels[y * stride + 1 + (x >> 3)] ?? 0) & (0x80 >> (x & 7))) === 0;
+            expect(dark).toBe(moduleAt(matrix, Math.floor(x / 4) - 4, Math.floor(y / 4) - 4));
+          }
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+function moduleAt({ size, modules }: ReturnType<typeof encodeQr>, x: number, y: number): boolean {
+  return x >= 0 && y >= 0 && x < size && y < size && modules[y * size + x] === 1;
+}
+
+describe('documents', () => {
+  it('are valid with the right check digits, bare or punctuated', () => {
+    for (const cpf of ['52998224725', '529.982.247-25', '00000000191']) expect([cpf, isCpf(cpf)]).toEqual([cpf, true]);
+    for (const cnpj of ['11222333000181', '11.222.333/0001-81', '12ABC34501DE35', '12.ABC.345/01DE-35']) {
+      expect([cnpj, isCnpj(cnpj)]).toEqual([cnpj, true]);
+    }
+  });
+
+  it('are not with others, all digits equal, small letters, or stray characters', () => {
+    for (const cpf of [
+      '52998224724',
+      '11111111111',
+      '5299822472',
+      '529982247255',
+      '529 982 247 25',
+      '٥٢٩٩٨٢٢٤٧٢٥',
+      '',
+    ]) {
+      expect([cpf, isCpf(cpf)]).toEqual([cpf, false]);
+    }
+    for (const cnpj of ['11222333000182', '00000000000000', '12abc34501de35', '12ABC34501DE3A', '1122233300018']) {
+      expect([cnpj, isCnpj(cnpj)]).toEqual([cnpj, false]);
+    }
+  });
+
+  it('lose their validity when any one digit changes', () => {
+    const digits = fc.stringMatching(/^\d{9}$/).filter((base) => new Set(base).size > 1);
+    fc.assert(
+      fc.property(digits, fc.integer({ min: 0, max: 10 }), fc.integer({ min: 1, max: 9 }), (base, at, by) => {
+        const cpf = base + cpfCheckDigits(base);
+        expect(isCpf(cpf)).toBe(true);
+        const changed = (Number(cpf[at]) + by) % 10;
+        expect(isCpf(cpf.slice(0, at) + changed + cpf.slice(at + 1))).toBe(false);
+      }),
+    );
+    fc.assert(
+      fc.property(
+        fc.stringMatching(/^[0-9A-Z]{12}$/).filter((base) => new Set(base).size > 1),
+        (base) => {
+          expect(isCnpj(base + cnpjCheckDigits(base))).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+describe('PIX keys', () => {
+  it.each([
+    ['CPF', ['52998224725'], ['52998224724', '+5511987654321', '']],
+    ['CNPJ', ['11222333000181', '12ABC34501DE35'], ['52998224725', '11222333000180']],
+    ['PHONE', ['+5511987654321', '+551133334444'], ['11987654321', '+5511887654321', '+1555123456', '+55119876543210']],
+    [
+      'EMAIL',
+      ['a@b.co', 'ana.maria+pix@exemplo.com.br'],
+      ['a@b', '@b.co', 'a b@c.co', 'a@b..co', `${'a'.repeat(75)}@b.co`],
+    ],
+    ['EVP', ['123e4567-e12b-12d1-a456-426655440000'], ['123e4567e12b12d1a456426655440000', 'x']],
+  ] as const)('of type %s have its form', (type, right, wrong) => {
+    for (const key of right) expect([key, isKeyOf(type, key)]).toEqual([key, true]);
+    for (const key of wrong) expect([key, isKeyOf(type, key)]).toEqual([key, false]);
+  });
+});
+
+describe('an end-to-end id', () => {
+  it('is E, eight of the bank, the minute in UTC, eleven of its own', () => {
+    const made = makeE2eId(randomOf('1'), Date.parse('2026-11-21T02:30:59Z'));
+    expect(made).toMatch(/^E\d{8}202611210230[0-9A-Za-z]{11}$/);
+    expect(made).toHaveLength(32);
+  });
+});
