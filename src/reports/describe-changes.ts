@@ -50,7 +50,7 @@ function tellState(plan: ReportPlan, previous: NonNullable<ReportPlan['previous'
     what: texts.changes.label,
     before,
     after,
-    why: fill(texts.notes.label, { revision: previous.revision, before, after }),
+    why: fill(texts.notes.label, { revision: previous.revision }),
   };
 }
 

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { addDays, type Day, listDays } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { describeError } from '../log.ts';
 import { makeReport } from './make-report.ts';
 
 /**
@@ -20,7 +21,7 @@ export async function makeDueReports(context: Context): Promise<{ made: Day[]; f
       if (changed) made.push(day);
     } catch (error) {
       failed.push(day);
-      context.log.error({ error, day }, 'a report could not be made');
+      context.log.error({ error: describeError(error), day }, 'a report could not be made');
     }
   }
   if (failed.length > 0) throw new ConfereError('unavailable', `no report could be made of ${failed.join(', ')}`);

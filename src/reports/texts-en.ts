@@ -27,7 +27,7 @@ export const EN: Texts = {
     none: 'First revision of this day: there is none before it to compare with.',
     afterPartial:
       'Revision {revision} was made while the day was running, at {at}: all that came later is new and is not listed.',
-    label: "The movements are those of revision {revision}; the day's state changed from {before} to {after}.",
+    label: 'the provider was read again since revision {revision}',
   },
   columns: {
     at: 'Date and time',

@@ -25,7 +25,7 @@ export const PT_BR = {
     none: 'Primeira revisão deste dia: não há anterior com que comparar.',
     afterPartial:
       'A revisão {revision} foi feita com o dia em curso, em {at}: tudo o que veio depois é novo e não está listado.',
-    label: 'Os movimentos são os mesmos da revisão {revision}; mudou a situação do dia: de {before} para {after}.',
+    label: 'o provedor foi relido desde a revisão {revision}',
   },
   columns: {
     at: 'Data e hora',

@@ -22,7 +22,7 @@ import { openTextFile } from './text-file.ts';
 import { fill, formatDay, type Texts, textsOf } from './texts.ts';
 import { addCsvRow, startCsv } from './write-csv.ts';
 import { addJournalEntry, endJournalDay, startJournal } from './write-journal.ts';
-import { SUMMARY_WIDTHS, writeSummary } from './write-summary.ts';
+import { SUMMARY_PAGES_MAX, SUMMARY_WIDTHS, writeSummary } from './write-summary.ts';
 import { openTable, type SheetFactory, type TableWriter } from './write-table.ts';
 import { openSheet } from './xlsx/sheet.ts';
 import { writeWorkbook } from './xlsx/workbook.ts';
@@ -171,7 +171,14 @@ async function finishWorkbook(work: Work, tables: Tables, digest: Buffer): Promi
   const { name, file } = work.factory.next();
   const widths = [SUMMARY_WIDTHS.label, ...Array(Math.max(4, tally.platforms.size + 1)).fill(SUMMARY_WIDTHS.number)];
   const sheet = openSheet(
-    { title: texts.sheets.summary, widths, tabColor: 'FF17375E', showsGrid: false, footer: work.factory.footer },
+    {
+      title: texts.sheets.summary,
+      widths,
+      tabColor: 'FF17375E',
+      showsGrid: false,
+      pagesMax: SUMMARY_PAGES_MAX,
+      footer: work.factory.footer,
+    },
     { name, file },
   );
   const order = ['statement', 'receipts', 'payments', 'refunds', 'pending', 'mismatches', 'changes'] as const;

@@ -29,7 +29,8 @@ export type Summary = {
   };
 };
 
-export const SUMMARY_WIDTHS = { label: 44, number: 19 };
+export const SUMMARY_WIDTHS = { label: 44, number: 23 };
+export const SUMMARY_PAGES_MAX = 2;
 const BAR_IN = 'FF8FC3A3';
 const BAR_OUT = 'FFE3A6A0';
 const BAR_COUNT = 'FF9DB7D5';
@@ -42,10 +43,10 @@ export function writeSummary(sheet: SheetWriter, summary: Summary): void {
     heightPoints: 28,
   });
   writeAbout(sheet, summary, columns);
-  writeBalance(sheet, summary, columns);
-  writeCounts(sheet, summary, columns);
+  writeBalance(sheet, summary);
+  writeCounts(sheet, summary);
   writeMismatches(sheet, summary, columns);
-  writeHours(sheet, summary, columns);
+  writeHours(sheet, summary);
 }
 
 function startSection(sheet: SheetWriter, title: string, columns: number): void {
@@ -67,8 +68,8 @@ function writeAbout(sheet: SheetWriter, { plan, texts, digest, tables }: Summary
   startSection(sheet, words.about, columns);
   add(words.day, { day: plan.day });
   if (plan.platform !== undefined) add(words.platform, { text: plan.platform });
-  const state = `${texts.states[plan.state]}. ${texts.stateNotes[plan.state]}`;
-  add(words.state, { text: state.charAt(0).toUpperCase() + state.slice(1), look: stateLook(plan) });
+  add(words.state, { text: texts.states[plan.state].toUpperCase(), look: stateLook(plan) });
+  add('', { text: texts.stateNotes[plan.state], look: 'hint' });
   add(words.proven, { text: tellProof(plan, texts), look: isProven(plan) ? 'good' : 'bad' });
   add(words.revision, { count: plan.revision, look: 'text' });
   add(words.madeAt, { moment: plan.calendar.toWall(plan.madeAt) });
@@ -105,16 +106,16 @@ function tellProof(plan: ReportPlan, { summary }: Texts): string {
   return fill(plan.state === 'partial' ? summary.provenRunning : summary.provenYes, values);
 }
 
-function writeBalance(sheet: SheetWriter, summary: Summary, columns: number): void {
+function writeBalance(sheet: SheetWriter, summary: Summary): void {
   const { texts, tables } = summary;
   const words = texts.summary;
   const names = [...summary.platforms.keys()].sort();
   const total = addFigures(summary.platforms.values());
   const all = [...names.map((name) => summary.platforms.get(name) ?? total), total];
-  startSection(sheet, words.balance, columns);
+  startSection(sheet, words.balance, names.length + 2);
   sheet.addRow(
     [words.line, ...names, words.total].map((text, index) => ({ text, look: index === 0 ? 'header' : 'headerRight' })),
-    { heightPoints: 30 },
+    { heightPoints: 34 },
   );
   const add = (label: string, pick: (one: Figures) => bigint, formula?: (letter: string) => string): number => {
     const row = sheet.nextRow();
@@ -199,9 +200,9 @@ function writeOpenings(sheet: SheetWriter, { texts, openings }: Summary, names: 
   ]);
 }
 
-function writeCounts(sheet: SheetWriter, { texts, counts }: Summary, columns: number): void {
+function writeCounts(sheet: SheetWriter, { texts, counts }: Summary): void {
   const words = texts.summary;
-  startSection(sheet, words.counts, columns);
+  startSection(sheet, words.counts, 3);
   sheet.addRow([
     { text: `${texts.columns.operation} · ${texts.columns.status}`, look: 'header' },
     { text: words.count, look: 'headerRight' },
@@ -243,9 +244,9 @@ function writeMismatches(sheet: SheetWriter, { texts, mismatches }: Summary, col
   }
 }
 
-function writeHours(sheet: SheetWriter, { texts, hours }: Summary, columns: number): void {
+function writeHours(sheet: SheetWriter, { texts, hours }: Summary): void {
   const words = texts.summary;
-  startSection(sheet, words.hours, columns);
+  startSection(sheet, words.hours, 5);
   const heads = [words.hour, words.receiptsCount, words.receiptsAmount, words.paymentsCount, words.paymentsAmount];
   sheet.addRow(heads.map((text, index) => ({ text, look: index === 0 ? 'header' : 'headerRight' })));
   const first = sheet.nextRow();

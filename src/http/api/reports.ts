@@ -5,6 +5,7 @@ import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { describeError } from '../../log.ts';
 import { listReports } from '../../reports/list-reports.ts';
 import { type MadeReport, makeReport } from '../../reports/make-report.ts';
 import { openReport } from '../../reports/open-report.ts';
@@ -83,7 +84,7 @@ function startMaking(context: Context, underWay: Map<Day, Promise<MadeReport>>, 
   const work = makeReport(context, day).finally(() => underWay.delete(day));
   underWay.set(day, work);
   // a failure after our patience ended has nobody left to tell
-  work.catch((error: unknown) => context.log.error({ error, day }, 'a report could not be made'));
+  work.catch((error: unknown) => context.log.error({ error: describeError(error), day }, 'a report could not be made'));
   return work;
 }
 

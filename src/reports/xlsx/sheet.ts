@@ -11,6 +11,8 @@ export type SheetSetup = {
   /** Columns of the frozen rows that stay in view. */
   frozenColumns?: number;
   showsGrid?: boolean;
+  /** Printed on so many pages at most, however small; default: as many as it takes. */
+  pagesMax?: number;
   footer?: string;
 };
 
@@ -114,7 +116,7 @@ function renderTail(
     ...bars,
     '<printOptions horizontalCentered="1"/>',
     '<pageMargins left="0.4" right="0.4" top="0.5" bottom="0.6" header="0.3" footer="0.3"/>',
-    '<pageSetup paperSize="9" orientation="landscape" fitToWidth="1" fitToHeight="0"/>',
+    `<pageSetup paperSize="9" orientation="landscape" fitToWidth="1" fitToHeight="${setup.pagesMax ?? 0}"/>`,
     `<headerFooter><oddFooter>${escapeText(`&L&8${(setup.footer ?? '').replaceAll('&', '&&')}&C&8&A&R&8&P / &N`)}</oddFooter></headerFooter>`,
     '</worksheet>',
   ].join('');

@@ -52,31 +52,33 @@ type Look = {
   format?: keyof typeof FORMATS;
   align?: 'left' | 'center' | 'right';
   wraps?: boolean;
+  indented?: boolean;
   /** Excel then keeps the cell a text when a person edits it, whatever it starts with. */
   quoted?: boolean;
 };
 
 const LOOKS = {
   plain: { font: 'plain' },
-  text: { font: 'plain', format: 'text', border: 'hair' },
-  quotedText: { font: 'plain', format: 'text', border: 'hair', quoted: true },
-  moment: { font: 'plain', format: 'moment', border: 'hair', align: 'left' },
-  day: { font: 'plain', format: 'day', border: 'hair', align: 'left' },
+  text: { font: 'plain', format: 'text', border: 'hair', align: 'left', indented: true },
+  quotedText: { font: 'plain', format: 'text', border: 'hair', align: 'left', indented: true, quoted: true },
+  moment: { font: 'plain', format: 'moment', border: 'hair', align: 'left', indented: true },
+  day: { font: 'plain', format: 'day', border: 'hair', align: 'left', indented: true },
   money: { font: 'plain', format: 'money', border: 'hair' },
   count: { font: 'plain', format: 'count', border: 'hair' },
-  header: { font: 'header', fill: 'header', align: 'left', wraps: true },
+  header: { font: 'header', fill: 'header', align: 'left', wraps: true, indented: true },
   headerRight: { font: 'header', fill: 'header', align: 'right', wraps: true },
-  title: { font: 'title' },
-  section: { font: 'section', border: 'section' },
-  muted: { font: 'muted' },
-  note: { font: 'muted', wraps: true },
-  label: { font: 'plain', border: 'hair' },
-  labelBold: { font: 'bold', fill: 'total', border: 'total' },
+  title: { font: 'title', align: 'left', indented: true },
+  section: { font: 'section', border: 'section', align: 'left', indented: true },
+  muted: { font: 'muted', align: 'left', indented: true },
+  note: { font: 'muted', border: 'hair', align: 'right', wraps: true },
+  hint: { font: 'muted', border: 'hair', align: 'left', indented: true },
+  label: { font: 'plain', border: 'hair', align: 'left', indented: true },
+  labelBold: { font: 'bold', fill: 'total', border: 'total', align: 'left', indented: true },
   moneyTotal: { font: 'bold', fill: 'total', border: 'total', format: 'money' },
   countTotal: { font: 'bold', fill: 'total', border: 'total', format: 'count' },
-  textTotal: { font: 'bold', fill: 'total', border: 'total', format: 'text' },
-  good: { font: 'good', fill: 'good', border: 'hair', align: 'left' },
-  bad: { font: 'bad', fill: 'bad', border: 'hair', align: 'left' },
+  textTotal: { font: 'bold', fill: 'total', border: 'total', format: 'text', align: 'left', indented: true },
+  good: { font: 'good', fill: 'good', border: 'hair', align: 'left', indented: true },
+  bad: { font: 'bad', fill: 'bad', border: 'hair', align: 'left', indented: true },
   moneyGood: { font: 'good', fill: 'good', border: 'hair', format: 'money' },
   moneyBad: { font: 'bad', fill: 'bad', border: 'hair', format: 'money' },
 } as const satisfies Record<string, Look>;
@@ -118,6 +120,7 @@ function renderLook(look: Look): string {
     look.align ? `horizontal="${look.align}"` : '',
     'vertical="center"',
     look.wraps ? 'wrapText="1"' : '',
+    look.indented ? 'indent="1"' : '',
   ].filter(Boolean);
   const ids = `numFmtId="${numFmtId}" fontId="${at(FONTS, look.font)}" fillId="${at(FILLS, look.fill ?? 'none')}"`;
   const flags = `applyNumberFormat="1" applyFont="1" applyFill="1" applyBorder="1" applyAlignment="1"`;

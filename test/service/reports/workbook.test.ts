@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeReport } from '../../../src/reports/make-report.ts';
+import { openReport } from '../../../src/reports/open-report.ts';
+import { type Books, inventTransactions, learn, openBooks, PLATFORM_A, PLATFORM_B, transactionOf } from './books.ts';
+import {
+  centsOf,
+  lineOf,
+  type ReadSheet,
+  readWorkbook,
+  recalculate,
+  rowsOf,
+  sheetOf,
+  sumCents,
+} from './read-workbook.ts';
+
+const DAY = '2026-03-11';
+let books: Books;
+let file: string;
+let sheets: ReadSheet[];
+const invented = inventTransactions(300, ['2026-03-10', DAY, '2026-03-12'], 7);
+const edges = [
+  transactionOf('cashin', 1_000n, [['paid', '2026-03-10 23:59:59']]),
+  transactionOf('cashin', 2_000n, [['paid', '2026-03-11 00:00:00']]),
+  transactionOf('cashin', 3_000n, [['paid', '2026-03-11 23:30:00']]),
+  transactionOf('cashin', 4_000n, [['paid', '2026-03-11 23:59:59']]),
+  transactionOf('cashin', 5_000n, [['paid', '2026-03-12 00:00:00']]),
+  transactionOf('cashin', 777n, [['paid', '2026-03-11 10:00:00']], {
+    reference: '=HYPERLINK("http://x.example","y")',
+    name: '@SUM(A1)\u0001 <b>&amp;"',
+    extra: '+1',
+    document: '12ABC34501DE35',
+  }),
+];
+const all = [...invented, ...edges];
+
+beforeAll(async () => {
+  books = await openBooks();
+  await learn(books.context, all);
+  await makeReport(books.context, DAY);
+  ({ file } = await openReport(books.context, { day: DAY, format: 'xlsx' }));
+  sheets = await readWorkbook(file);
+}, 120_000);
+afterAll(() => books[Symbol.asyncDispose]());
+
+/** What the provider's own histories say happened that day. */
+function happened(operation: string, status: string) {
+  return all.flatMap((one) =>
+    one.operation === operation
+      ? one.events.filter((event) => event.status === status && event.atWall.startsWith(DAY)).map(() => one)
+      : [],
+  );
+}
+
+const sum = (list: { amountCents: bigint }[]): bigint => list.reduce((total, one) => total + one.amountCents, 0n);
+const commission = (list: { commissionCents: bigint | null }[]): bigint =>
+  list.reduce((total, one) => total + (one.commissionCents ?? 0n), 0n);
+
+describe('the workbook of a day', () => {
+  test('has the sheets of the contract, in order', () => {
+    expect(sheets.map((sheet) => sheet.title)).toEqual([
+      'Resumo',
+      'Extrato',
+      'Recebimentos',
+      'Pagamentos',
+      'Devoluções',
+      'Pendentes',
+      'Divergências',
+      'Alterações',
+    ]);
+  });
+
+  test.each([
+    ['Recebimentos', () => happened('cashin', 'paid')],
+    ['Pagamentos', () => happened('cashout', 'paid')],
+    ['Devoluções', () => [...happened('cashin', 'refund'), ...happened('cashout', 'refund')]],
+  ])('%s lists what the provider shows for that day, to the cent', (title, expected) => {
+    const rows = rowsOf(sheetOf(sheets, title));
+    expect(rows.map((row) => row['Id da transação']?.value).sort()).toEqual(
+      expected()
+        .map((one) => one.id)
+        .sort(),
+    );
+    expect(sumCents(rows.map((row) => row.Valor))).toBe(sum(expected()));
+  });
+
+  test('Resumo tells the flows of the day, and its differences are 0.00', () => {
+    const summary = sheetOf(sheets, 'Resumo');
+    const total = (label: string): bigint => centsOf(lineOf(summary, label)?.filter(Boolean).at(-1));
+    expect(total('+ Recebimentos')).toBe(sum(happened('cashin', 'paid')));
+    expect(total('− Comissões sobre recebimentos')).toBe(-commission(happened('cashin', 'paid')));
+    expect(total('− Pagamentos')).toBe(-sum(happened('cashout', 'paid')));
+    expect(total('− Comissões sobre pagamentos')).toBe(-commission(happened('cashout', 'paid')));
+    expect(total('− Devoluções feitas')).toBe(-sum(happened('cashin', 'refund')));
+    expect(total('+ Devoluções recebidas')).toBe(sum(happened('cashout', 'refund')));
+    const differences = summary.rows.filter((row) => String(row[0]?.value).startsWith('Diferença'));
+    expect(differences).toHaveLength(3);
+    for (const row of differences) {
+      const numbers = row.filter((cell) => cell?.kind === 'number');
+      expect(numbers.length).toBeGreaterThan(0);
+      expect(numbers.every((cell) => cell?.value === 0)).toBe(true);
+    }
+    const header = lineOf(summary, 'Linha')?.map((cell) => cell?.value);
+    expect(header?.filter(Boolean)).toEqual([PLATFORM_A, PLATFORM_B, 'Total']);
+  });
+
+  test('Pendentes holds what was open at the end of the day, and its cashouts are the held balance', () => {
+    const rows = rowsOf(sheetOf(sheets, 'Pendentes'));
+    const open = all.filter((one) => {
+      const known = one.events.filter((event) => event.atWall.slice(0, 10) <= DAY);
+      const status = known.at(-1)?.status;
+      const isOpen = status !== undefined && ['pending', 'in_process', 'in_analysis'].includes(status);
+      return isOpen && (one.operation === 'cashout' || one.createdWall.startsWith(DAY));
+    });
+    expect(rows.map((row) => row['Id da transação']?.value).sort()).toEqual(open.map((one) => one.id).sort());
+    const held = open.filter((one) => one.operation === 'cashout');
+    expect(sumCents(rows.map((row) => row.Retido))).toBe(sum(held));
+    expect(centsOf(lineOf(sheetOf(sheets, 'Resumo'), 'do qual retido')?.filter(Boolean).at(-1))).toBe(sum(held));
+  });
+
+  test('a payment stands on its own day up to its last second, at the time on the clock in São Paulo', () => {
+    const rows = rowsOf(sheetOf(sheets, 'Recebimentos'));
+    const at = (id: string | undefined) => rows.find((row) => row['Id da transação']?.value === id)?.['Pago em'];
+    expect(at(edges[0]?.id)).toBeUndefined();
+    expect(at(edges[1]?.id)).toMatchObject({ kind: 'date', value: '2026-03-11 00:00:00' });
+    expect(at(edges[2]?.id)).toMatchObject({ kind: 'date', value: '2026-03-11 23:30:00' });
+    expect(at(edges[3]?.id)).toMatchObject({
+      kind: 'date',
+      value: '2026-03-11 23:59:59',
+      format: 'dd/mm/yyyy hh:mm:ss',
+    });
+    expect(at(edges[4]?.id)).toBeUndefined();
+  });
+
+  test('the statement runs from the opening to the closing balance', () => {
+    const rows = rowsOf(sheetOf(sheets, 'Extrato'));
+    const summary = sheetOf(sheets, 'Resumo');
+    const total = (label: string): bigint => centsOf(lineOf(summary, label)?.filter(Boolean).at(-1));
+    expect(sumCents(rows.map((row) => row.Líquido))).toBe(total('Saldo final') - total('Saldo inicial'));
+    expect(centsOf(rows.at(-1)?.Saldo)).toBe(total('Saldo final'));
+    for (const row of rows) {
+      expect(centsOf(row.Valor) - centsOf(row.Comissão)).toBe(centsOf(row.Líquido));
+      expect(row.Valor?.format).toBe('#,##0.00;[Red]-#,##0.00');
+    }
+  });
+
+  test('what a stranger wrote stays text: no formula comes from data', () => {
+    const row = rowsOf(sheetOf(sheets, 'Recebimentos')).find((one) => one['Id da transação']?.value === edges[5]?.id);
+    expect(row?.Referência).toMatchObject({ kind: 'text', formula: null });
+    expect(row?.Referência?.value).toBe('=HYPERLINK("http://x.example","y")');
+    expect(row?.Extra).toMatchObject({ kind: 'text', value: '+1', formula: null });
+    expect(row?.Nome?.formula).toBeNull();
+    expect(row?.Documento?.value).toBe('**.ABC.345/01DE-**');
+    const formulas = sheets.flatMap((sheet) => sheet.rows.flat()).flatMap((cell) => cell?.formula ?? []);
+    expect(formulas.filter((formula) => /HYPERLINK|@|http/.test(formula))).toEqual([]);
+  });
+
+  test('every sheet is ready to be read and printed', () => {
+    for (const sheet of sheets.slice(1)) {
+      expect(sheet).toMatchObject({ freeze: 'B4', landscape: true });
+      expect(sheet.filter).toMatch(/^A3:/);
+      expect(sheet.printTitles).toContain('$1:$3');
+    }
+  });
+
+  test('LibreOffice computes every formula to the value that the file carries', async () => {
+    const again = await recalculate(file);
+    let formulas = 0;
+    for (const sheet of sheets) {
+      const other = sheetOf(again, sheet.title);
+      for (const [y, row] of sheet.rows.entries()) {
+        for (const [x, cell] of row.entries()) {
+          if (!cell?.formula) continue;
+          formulas++;
+          expect(centsOf(other.rows[y]?.[x]), `${sheet.title} ${y + 1}:${x + 1} ${cell.formula}`).toBe(centsOf(cell));
+        }
+      }
+    }
+    expect(formulas).toBeGreaterThan(30);
+  });
+});
