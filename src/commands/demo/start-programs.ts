@@ -75,9 +75,10 @@ async function startSandbox(
   return { ...program, url };
 }
 
-type Program = AsyncDisposable & { name: string; child: ChildProcess; logFile: string };
+export type Program = AsyncDisposable & { name: string; child: ChildProcess; logFile: string };
 
-function launch(home: string, name: string, args: string[], env: Record<string, string>): Program {
+/** Starts `bin/confere` with these arguments and only this environment; its output goes to a log file. */
+export function launch(home: string, name: string, args: string[], env: Record<string, string>): Program {
   const logFile = path.join(home, `${name}.log`);
   const log = openSync(logFile, 'a');
   const inherited = Object.fromEntries(['PATH', 'HOME', 'LANG', 'TMPDIR'].map((key) => [key, process.env[key]]));
@@ -96,7 +97,8 @@ function launch(home: string, name: string, args: string[], env: Record<string, 
   };
 }
 
-async function waitUntil(program: Program, signal: AbortSignal, ready: () => Promise<boolean>): Promise<void> {
+/** Waits until a program is ready. @throws Error with the end of its log when it ends or START_MS_MAX pass. */
+export async function waitUntil(program: Program, signal: AbortSignal, ready: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + START_MS_MAX;
   for (;;) {
     const up = await ready().catch(() => false);
@@ -111,7 +113,7 @@ async function waitUntil(program: Program, signal: AbortSignal, ready: () => Pro
 }
 
 /** JSON over HTTP with a bearer token. @throws Error on any status that is not 2xx. */
-function createApi(url: string, prefix: string, token: string): Api {
+export function createApi(url: string, prefix: string, token: string): Api {
   async function send(method: string, target: string, body: unknown): Promise<Buffer> {
     const response = await request(`${url}${prefix}${target}`, {
       method: method as 'GET',
@@ -137,7 +139,7 @@ function createApi(url: string, prefix: string, token: string): Api {
   };
 }
 
-function findFreePort(): Promise<number> {
+export function findFreePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
