@@ -2,9 +2,10 @@ import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import type { DeliveryMerchant } from './find-due-merchants.ts';
 import { PROBE_EVERY_MS } from './merchant-health.ts';
 import { blockedUntil } from './order.ts';
+import type { DeliveryMerchant } from './read-delivery-merchants.ts';
+import { readOpenCallbacks } from './read-open-callbacks.ts';
 import { takeFromRate } from './take-from-rate.ts';
 
 /** Longer than any attempt may last, so that nothing in flight is ever taken over from a process that lives. */
@@ -168,13 +169,9 @@ async function splitByOrder(
 ): Promise<{ ready: ClaimedCallback[]; blocked: Blocked[] }> {
   const later = rows.filter((row) => row.transactionSeq !== null && row.sequence > 1);
   if (later.length === 0) return { ready: rows, blocked: [] };
-  const open = await trx
-    .selectFrom('callbacks')
-    .select(['merchant_seq', 'transaction_seq', 'sequence', 'first_failed_at'])
-    .where('transaction_seq', 'in', [...new Set(later.map((row) => row.transactionSeq))])
-    .where('merchant_seq', 'in', [...new Set(later.map((row) => row.merchantSeq))])
-    .where('state', 'in', ['pending', 'held'])
-    .execute();
+  const transactionSeqs = new Set(later.map((row) => row.transactionSeq).filter((seq) => seq !== null));
+  const merchantSeqs = new Set(later.map((row) => row.merchantSeq));
+  const open = await readOpenCallbacks(trx, [...transactionSeqs], [...merchantSeqs]);
   const openByKey = Map.groupBy(open, (one) => `${one.merchant_seq}:${one.transaction_seq}`);
   const blocked: Blocked[] = [];
   const ready = rows.filter((row) => {

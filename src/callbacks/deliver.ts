@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { poll } from '../database/poll.ts';
@@ -5,9 +6,9 @@ import { describeError } from '../log.ts';
 import { readLiveKeys } from '../merchants/secrets.ts';
 import { type ClaimedCallback, claimCallbacks, claimProbe, type Want } from './claim-callbacks.ts';
 import { asksForLess, isDelivered } from './decide-outcome.ts';
-import { type DeliveryMerchant, findDueMerchants } from './find-due-merchants.ts';
 import { holdAndDrain, type Ramps } from './hold-and-drain.ts';
 import { adaptLane, createLane, freePlaces, type Lane } from './lane.ts';
+import { type DeliveryMerchant, readDeliveryMerchants } from './read-delivery-merchants.ts';
 import type { Attempt, MerchantTrouble, Recorded } from './record-attempts.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import { renderBodies } from './render-bodies.ts';
@@ -90,7 +91,7 @@ export async function startDelivery(context: Context, options: DeliveryOptions =
 async function look(delivery: Delivery): Promise<boolean> {
   const { context } = delivery;
   await keepUp(delivery);
-  const merchants = await findDueMerchants(context);
+  const merchants = await readDeliveryMerchants(context);
   const claimed = await claim(delivery, merchants);
   if (claimed.length > 0) {
     delivery.idleLooks = 0;
@@ -159,7 +160,7 @@ async function send(delivery: Delivery, merchants: DeliveryMerchant[], claimed: 
 async function sendOne(
   delivery: Delivery,
   callback: ClaimedCallback,
-  message: { url: string; body: object | undefined; keys: Buffer[] },
+  message: { url: string; body: object | undefined; keys: KeyObject[] },
 ): Promise<void> {
   const { context, lanes, busy, recorder, sender } = delivery;
   const startedAt = context.clock.now();

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, type KeyObject, randomBytes } from 'node:crypto';
 
 const ID_BYTES = 16;
 
@@ -7,7 +7,7 @@ const ID_BYTES = 16;
  * never makes a new one, and with a key, so that nobody can foresee it.
  */
 export function deriveWebhookId(
-  key: Buffer,
+  key: KeyObject,
   event: { merchantId: string; transactionId: string; status: string; atWall: string; occurrence: number },
 ): string {
   const facts = [event.merchantId, event.transactionId, event.status, event.atWall, event.occurrence];

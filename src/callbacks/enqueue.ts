@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Insertable, Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
@@ -40,7 +41,8 @@ export async function enqueueCallbacks(
   const recipients = await readRecipients(trx);
   if (recipients.length === 0) return 0;
   const now = context.clock.now();
-  const rows = recipients.flatMap((recipient) => routeTo(recipient, causes, context.keys.callbackIds, now));
+  const key = createSecretKey(context.keys.callbackIds);
+  const rows = recipients.flatMap((recipient) => routeTo(recipient, causes, key, now));
   let added = 0n;
   for (let from = 0; from < rows.length; from += ROWS_MAX) {
     const result = await trx
@@ -75,7 +77,7 @@ async function readRecipients(trx: Transaction<Database>): Promise<Recipient[]> 
 function routeTo(
   recipient: Recipient,
   causes: CallbackCause[],
-  key: Buffer,
+  key: KeyObject,
   now: Date,
 ): Insertable<Database['callbacks']>[] {
   const begun = new Set<number>();

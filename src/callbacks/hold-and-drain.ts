@@ -33,8 +33,9 @@ export async function holdAndDrain(context: Context, ramps: Ramps): Promise<{ dr
 }
 
 async function readMerchants(context: Context) {
+  // not EXISTS: MariaDB makes a join of it that reads every pending callback (18 ms instead of 1)
   const has = (state: string) =>
-    sql<number>`EXISTS (SELECT 1 FROM callbacks c WHERE c.merchant_seq = merchants.seq AND c.state = ${state})`;
+    sql<number | null>`(SELECT 1 FROM callbacks c WHERE c.merchant_seq = merchants.seq AND c.state = ${state} LIMIT 1)`;
   return context.db
     .selectFrom('merchants')
     .select(['seq', 'state', 'deleted_at', 'breaker_opened_at', 'failing_since'])

@@ -6,6 +6,7 @@ import { HEALTHY } from '../merchants/change-merchants.ts';
 import type { ClaimedCallback } from './claim-callbacks.ts';
 import { decideOutcome, isDelivered, type Outcome } from './decide-outcome.ts';
 import { afterFailure, holdsBack, judgeHealth, type MerchantHealth, WELL } from './merchant-health.ts';
+import { readOpenCallbacks } from './read-open-callbacks.ts';
 import type { Answer } from './send-attempt.ts';
 
 /** One try that was made and is still to be written down. */
@@ -217,15 +218,9 @@ async function wakeNewer(trx: Transaction<Database>, decided: Decided[], now: Da
   const transactionSeqs = [...new Set(done.map((callback) => callback.transactionSeq))].filter((seq) => seq !== null);
   if (transactionSeqs.length === 0) return;
   const lowest = new Map(done.map((one) => [`${one.merchantSeq}:${one.transactionSeq}`, one.sequence]));
-  const waiting = await trx
-    .selectFrom('callbacks')
-    .select(['seq', 'merchant_seq', 'transaction_seq', 'sequence'])
-    .where('transaction_seq', 'in', transactionSeqs)
-    .where('merchant_seq', 'in', [...new Set(done.map((callback) => callback.merchantSeq))])
-    .where('state', '=', 'pending')
-    .where('first_failed_at', 'is', null)
-    .where('lease_holder', 'is', null)
-    .execute();
+  const merchantSeqs = [...new Set(done.map((callback) => callback.merchantSeq))];
+  const open = await readOpenCallbacks(trx, transactionSeqs, merchantSeqs);
+  const waiting = open.filter((one) => one.state === 'pending' && !one.first_failed_at && !one.lease_holder);
   const newer = waiting.filter((one) => {
     const before = lowest.get(`${one.merchant_seq}:${one.transaction_seq}`);
     return before !== undefined && one.sequence > before;

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
@@ -46,8 +46,8 @@ export async function readLiveKeys(
   context: Context,
   db: Reader,
   merchantSeqs: number[],
-): Promise<Map<number, Buffer[]>> {
-  const keys = new Map<number, Buffer[]>();
+): Promise<Map<number, KeyObject[]>> {
+  const keys = new Map<number, KeyObject[]>();
   if (merchantSeqs.length === 0) return keys;
   const rows = await db
     .selectFrom('merchant_secrets')
@@ -58,7 +58,7 @@ export async function readLiveKeys(
     .execute();
   for (const row of rows) {
     const list = keys.get(row.merchant_seq) ?? [];
-    list.push(context.vault.open(row.ciphertext));
+    list.push(createSecretKey(context.vault.open(row.ciphertext)));
     keys.set(row.merchant_seq, list);
   }
   return keys;

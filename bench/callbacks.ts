@@ -1,0 +1,234 @@
+import { fork } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Agent } from 'undici';
+import { startDelivery } from '../src/callbacks/deliver.ts';
+import { type CallbackCause, enqueueCallbacks } from '../src/callbacks/enqueue.ts';
+import { readConfig } from '../src/config.ts';
+import { type Context, openContext } from '../src/context.ts';
+import { transact } from '../src/database/transact.ts';
+import { createLog } from '../src/log.ts';
+import { createMerchant } from '../src/merchants/change-merchants.ts';
+
+const FAST_MERCHANTS = 20;
+const PAYMENTS = 1_000;
+const IN_FLIGHT = 320;
+const LATENCY_PAYMENTS_IDLE = 100;
+const LATENCY_PER_SECOND = 500;
+const LATENCY_SECONDS = 6;
+const BODY_BYTES = 900;
+const CHUNK_PAYMENTS = 100;
+
+export type Figure = { figure: string; value: number; target: string; ok: boolean };
+
+/** The figures of callbacks: how many a second, what others pay for a bad merchant, and how soon the first try comes. */
+export async function run(): Promise<Figure[]> {
+  const shop = await openShop();
+  const world = await openWorld();
+  try {
+    const plain = await postPlainly(shop, FAST_MERCHANTS * PAYMENTS);
+    const { context } = world;
+    await addMerchant(context, `${shop.url}/fast/0`);
+    const idle = await measureLatency(context, shop, { perSecond: 10, count: LATENCY_PAYMENTS_IDLE });
+    for (let i = 1; i < FAST_MERCHANTS; i++) await addMerchant(context, `${shop.url}/fast/${i}`);
+    const ours = await deliverAll(context, shop);
+    const load = {
+      perSecond: LATENCY_PER_SECOND / FAST_MERCHANTS,
+      count: (LATENCY_PER_SECOND / FAST_MERCHANTS) * LATENCY_SECONDS,
+    };
+    const busy = await measureLatency(context, shop, load);
+    await addMerchant(context, `${shop.url}/slow`);
+    await addMerchant(context, 'http://127.0.0.1:1/dead');
+    const beside = await measureLatency(context, shop, load);
+    return [
+      figure('callbacks delivered a second to 20 merchants', ours, 1_500, 'least'),
+      figure('… against plain undici posting the same bodies', ours / plain, 0.4, 'least'),
+      figure('event to first attempt when idle, p50, ms', idle.p50, 10, 'most'),
+      figure('event to first attempt at 500/s, p99, ms', busy.p99, 100, 'most'),
+      figure('p99 of the others beside a dead and a slow merchant, times', beside.p99 / busy.p99, 1.2, 'most'),
+    ];
+  } finally {
+    await world[Symbol.asyncDispose]();
+    shop.close();
+  }
+}
+
+function figure(name: string, value: number, bound: number, side: 'least' | 'most'): Figure {
+  const ok = side === 'least' ? value >= bound : value <= bound;
+  return { figure: name, value: Math.round(value * 100) / 100, target: `${side === 'least' ? '≥' : '≤'} ${bound}`, ok };
+}
+
+type Arrival = { path: string; id: string; atMs: number };
+type Shop = { url: string; count(): Promise<number>; take(): Promise<Arrival[]>; close(): void };
+
+async function openShop(): Promise<Shop> {
+  const child = fork(fileURLToPath(new URL('callbacks-shop.ts', import.meta.url)), { stdio: 'inherit' });
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+  const ask = async <T>(what: string): Promise<T> => {
+    child.send(what);
+    const [answer] = (await once(child, 'message')) as [T];
+    return answer;
+  };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    count: async () => (await ask<{ count: number }>('count')).count,
+    take: async () => (await ask<{ arrivals: Arrival[] }>('take')).arrivals,
+    close: () => void child.disconnect(),
+  };
+}
+
+async function openWorld(): Promise<{ context: Context } & AsyncDisposable> {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'confere-bench-'));
+  const config = readConfig({ DATA_DIR: dataDir, CALLBACK_ALLOW_PRIVATE: 'true' });
+  const log = createLog('silent', process.stderr);
+  const context = await openContext(config, { log, signal: new AbortController().signal, migrates: true });
+  return {
+    context,
+    async [Symbol.asyncDispose]() {
+      await context[Symbol.asyncDispose]();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function addMerchant(context: Context, url: string): Promise<void> {
+  await createMerchant(context, { name: 'bench', url, eventsSince: new Date('2020-01-01T00:00:00Z') });
+}
+
+/** What this machine and this client can do at most: the same bodies, as many at once, nothing else. */
+async function postPlainly(shop: Shop, count: number): Promise<number> {
+  const agent = new Agent({ pipelining: 1 });
+  const body = JSON.stringify({ filler: randomBytes(BODY_BYTES).toString('base64').slice(0, BODY_BYTES) });
+  let left = count;
+  const post = async (): Promise<void> => {
+    while (left-- > 0) {
+      const path = `/fast/${left % FAST_MERCHANTS}`;
+      const headers = { 'content-type': 'application/json', 'webhook-id': 'plain' };
+      const response = await agent.request({ origin: shop.url, path, method: 'POST', headers, body });
+      await response.body.dump();
+    }
+  };
+  const startedMs = performance.now();
+  await Promise.all(Array.from({ length: IN_FLIGHT }, post));
+  const perSecond = (count * 1000) / (performance.now() - startedMs);
+  await agent.close();
+  await shop.take();
+  return perSecond;
+}
+
+async function deliverAll(context: Context, shop: Shop): Promise<number> {
+  for (let made = 0; made < PAYMENTS; made += CHUNK_PAYMENTS) await pay(context, CHUNK_PAYMENTS);
+  const startedMs = performance.now();
+  await deliverWhile(context, async () => {
+    while ((await shop.count()) < PAYMENTS * FAST_MERCHANTS) await sleep(20);
+  });
+  const perSecond = (PAYMENTS * FAST_MERCHANTS * 1000) / (performance.now() - startedMs);
+  await shop.take();
+  return perSecond;
+}
+
+async function deliverWhile(context: Context, work: () => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  const delivery = startDelivery({ ...context, signal: stop.signal });
+  await work();
+  stop.abort();
+  await delivery;
+}
+
+async function countOpen(context: Context): Promise<number> {
+  const row = await context.db
+    .selectFrom('callbacks')
+    .innerJoin('merchants', 'merchants.seq', 'callbacks.merchant_seq')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('callbacks.state', '=', 'pending')
+    .where('merchants.url', 'like', '%/fast/%')
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+/** From the commit that makes a callback to its arrival at a fast merchant. */
+async function measureLatency(
+  context: Context,
+  shop: Shop,
+  load: { perSecond: number; count: number },
+): Promise<{ p50: number; p99: number }> {
+  const committed = new Map<string, number>();
+  await deliverWhile(context, async () => {
+    const startedMs = performance.now();
+    for (let i = 0; i < load.count; i++) {
+      const id = await pay(context, 1);
+      committed.set(id, Date.now());
+      const dueMs = startedMs + ((i + 1) * 1000) / load.perSecond;
+      await sleep(Math.max(0, dueMs - performance.now()));
+    }
+    while ((await countOpen(context)) > 0) await sleep(50);
+  });
+  const made = await context.db
+    .selectFrom('callbacks')
+    .innerJoin('transactions', 'transactions.seq', 'callbacks.transaction_seq')
+    .select(['callbacks.webhook_id', 'transactions.id'])
+    .where('transactions.id', 'in', [...committed.keys()])
+    .execute();
+  const madeAt = new Map(made.map((row) => [row.webhook_id, committed.get(row.id) ?? 0]));
+  const arrivals = (await shop.take()).filter((arrival) => arrival.path.startsWith('/fast/'));
+  const latencies = arrivals.map((one) => Math.max(0, one.atMs - (madeAt.get(one.id) ?? 0))).sort((a, b) => a - b);
+  const at = (share: number): number => latencies[Math.floor((latencies.length - 1) * share)] ?? 0;
+  return { p50: at(0.5), p99: at(0.99) };
+}
+
+/** Payments as the ledger writes them, with their callbacks in the same transaction. @returns the last one's id. */
+async function pay(context: Context, count: number): Promise<string> {
+  const ids = Array.from({ length: count }, () => randomUUID());
+  const now = context.clock.now();
+  const wall = context.calendar.toWall(now);
+  await transact(context.db, async (trx) => {
+    await trx
+      .insertInto('transactions')
+      .values(
+        ids.map((id) => ({
+          ...{ id, operation: 'cashin', status: 'paid', status_wall: wall, sequence: 1, event_count: 1 },
+          ...{ amount_cents: 12_345n, commission_cents: 99n, created_wall: wall, digest: randomBytes(32) },
+          ...{ reference: `loja-${id}`, extra: '{"store":"12"}', asked_at: now, first_seen_at: now },
+        })),
+      )
+      .execute();
+    const rows = await trx.selectFrom('transactions').select(['seq', 'id']).where('id', 'in', ids).execute();
+    await trx
+      .insertInto('events')
+      .values(
+        rows.map(({ seq }) => ({
+          ...{ transaction_seq: seq, status: 'paid', at_wall: wall, occurrence: 0, position: 0, sequence: 1 },
+          ...{ inferred: 0, seen_at: now, source_kind: 'show' },
+        })),
+      )
+      .execute();
+    const events = await trx
+      .selectFrom('events')
+      .select(['seq', 'transaction_seq'])
+      .where(
+        'transaction_seq',
+        'in',
+        rows.map(({ seq }) => seq),
+      )
+      .execute();
+    const eventOf = new Map(events.map((event) => [event.transaction_seq, event.seq]));
+    const causes = rows.map(({ seq, id }): CallbackCause => {
+      const facts = { reference: `loja-${id}`, extra: '{"store":"12"}', platform: null };
+      const event = { status: 'paid', at: now, atWall: wall, occurrence: 0, sequence: 1 };
+      return {
+        transaction: { seq, id, operation: 'cashin', ...facts },
+        event: { seq: eventOf.get(seq) ?? 0, ...event },
+        previousStatus: null,
+        source: 'webhook',
+      };
+    });
+    await enqueueCallbacks(context, trx, causes);
+  });
+  context.bells.callbacks.ring();
+  return ids.at(-1) ?? '';
+}
