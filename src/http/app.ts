@@ -14,6 +14,7 @@ import { transactionRoutes } from './api/transactions.ts';
 import { inboxRoutes } from './api/webhooks.ts';
 import { authenticate } from './authorize.ts';
 import { healthRoutes } from './check-health.ts';
+import { consoleRoutes } from './console/routes.ts';
 import { handleErrors } from './problem.ts';
 import { webhookRoutes } from './receive-webhook.ts';
 
@@ -47,6 +48,7 @@ export function createApp(context: Context): Express {
     openingRoutes(context),
     tokenRoutes(context),
   ]);
+  app.use(consoleRoutes(context));
   app.use(() => {
     throw new ConfereError('not_found', 'there is nothing at this address');
   });

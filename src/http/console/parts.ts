@@ -17,9 +17,11 @@ export function table<Row>(content: { caption: string; columns: Column<Row>[]; r
     (column) => html`<th role="columnheader" scope="col"${kind(column)}>${column.title}</th>`,
   )}</tr></thead>
 <tbody role="rowgroup">${rows.map(
-    (row) => html`<tr role="row">${columns.map(
-      (column) => html`<td role="cell" data-label="${column.title}"${kind(column)}><div>${column.cell(row)}</div></td>`,
-    )}</tr>`,
+    (row) =>
+      html`<tr role="row">${columns.map(
+        (column) =>
+          html`<td role="cell" data-label="${column.title}"${kind(column)}><div>${column.cell(row)}</div></td>`,
+      )}</tr>`,
   )}</tbody></table>`;
 }
 
@@ -66,7 +68,11 @@ export function filterForm(address: string, fields: Part, isFiltered: boolean): 
 }
 
 /** Links to the next page and back to the first one, with the filters in force. */
-export function pager(address: string, query: Record<string, unknown>, nextCursor: string | undefined): Html | undefined {
+export function pager(
+  address: string,
+  query: Record<string, unknown>,
+  nextCursor: string | undefined,
+): Html | undefined {
   const isFirst = query.cursor === undefined || query.cursor === '';
   if (isFirst && nextCursor === undefined) return undefined;
   return html`<nav class="pager" aria-label="Páginas">${
@@ -80,5 +86,5 @@ function addressOf(address: string, query: Record<string, unknown>, cursor: stri
     if (typeof value === 'string' && value !== '' && name !== 'cursor' && name !== 'done') search.set(name, value);
   }
   if (cursor !== undefined) search.set('cursor', cursor);
-  return search.size === 0 ? address : `${address}?${search}`;
+  return search.size === 0 ? address : `${address}?${search.toString()}`;
 }

@@ -27,7 +27,11 @@ const TOLD: Partial<Record<ErrorCode, Told>> = {
     title: 'Não permitido',
     text: 'O seu papel não permite isto, ou o formulário veio de outra sessão. Recarregue a página e tente de novo.',
   },
-  unavailable: { status: 503, title: 'Indisponível', text: 'Um serviço de que isto precisa não responde. Tente de novo.' },
+  unavailable: {
+    status: 503,
+    title: 'Indisponível',
+    text: 'Um serviço de que isto precisa não responde. Tente de novo.',
+  },
 };
 
 /** Errors of the console are pages. */

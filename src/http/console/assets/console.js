@@ -7,14 +7,20 @@ for (const element of document.querySelectorAll('[data-copy]')) {
   button.className = 'copy';
   button.textContent = 'copiar';
   button.setAttribute('aria-label', `copiar ${element.dataset.copy}`);
-  button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(element.dataset.copy);
-    button.textContent = 'copiado';
-    setTimeout(() => {
-      button.textContent = 'copiar';
-    }, 1500);
+  button.addEventListener('click', () => {
+    navigator.clipboard.writeText(element.dataset.copy).then(
+      () => say(button, 'copiado'),
+      () => say(button, 'não deu'),
+    );
   });
   element.after(button);
+}
+
+function say(button, text) {
+  button.textContent = text;
+  setTimeout(() => {
+    button.textContent = 'copiar';
+  }, 1500);
 }
 
 document.addEventListener('keydown', (event) => {

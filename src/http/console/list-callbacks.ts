@@ -1,0 +1,76 @@
+import express, { type Router } from 'express';
+import { z } from 'zod';
+import { type PresentedCallback, presentCallback } from '../../callbacks/present-callback.ts';
+import { CALLBACK_STATES, listCallbacks } from '../../callbacks/read-callbacks.ts';
+import type { Context } from '../../context.ts';
+import { cutPage, readNumberedPage } from '../pages.ts';
+import { moment, NOTHING, shortId } from './format.ts';
+import { type Html, html } from './html.ts';
+import { badge, filterForm, pager, selectField, table, textField } from './parts.ts';
+import { cursorOf, isFiltered, readFilters } from './read-filters.ts';
+import { sendPage } from './send-page.ts';
+import { CALLBACK_STATE_WORDS } from './words.ts';
+
+const text = z.string().trim().max(256).optional();
+const query = z.object({
+  merchant: text,
+  transaction_id: text,
+  state: z.enum(CALLBACK_STATES, 'estado desconhecido').optional(),
+  type: text,
+});
+
+/** The list of callbacks. */
+export function callbackListPages(context: Context): Router {
+  const router = express.Router();
+  router.get('/callbacks', async (request, response) => {
+    const { transaction_id: transactionId, ...filters } = readFilters(request, query);
+    const { limit, after: before } = readNumberedPage(request);
+    const found = await listCallbacks(context.db, { ...filters, transactionId }, { limit: limit + 1, before });
+    const { rows, last } = cutPage(found, limit);
+    const fields = [
+      selectField({ name: 'state', label: 'Estado', value: filters.state, words: CALLBACK_STATE_WORDS, any: 'Todos' }),
+      textField({ name: 'merchant', label: 'Id do lojista', value: filters.merchant }),
+      textField({ name: 'transaction_id', label: 'Id da transação', value: transactionId }),
+      textField({ name: 'type', label: 'Tipo', value: filters.type }),
+    ];
+    const filtered = isFiltered({ ...filters, transactionId });
+    const body = html`<h1>Callbacks</h1>
+${filterForm('/callbacks', fields, filtered)}
+${callbackTable(context, rows.map(presentCallback), filtered ? 'Nenhum callback com estes filtros.' : 'Nenhum callback até agora.')}
+${pager('/callbacks', request.query, cursorOf(last?.seq))}`;
+    sendPage(request, response, { title: 'Callbacks', body });
+  });
+  return router;
+}
+
+/** Callbacks in a table; each leads to its page. */
+export function callbackTable(context: Context, rows: PresentedCallback[], empty: string): Html {
+  return table({
+    caption: 'Callbacks',
+    rows,
+    empty,
+    columns: [
+      { title: 'Callback', cell: (row) => html`<a class="id" href="/callbacks/${row.id}">${row.id}</a>` },
+      { title: 'Tipo', cell: (row) => html`<code>${row.type}</code>` },
+      { title: 'Estado', cell: (row) => badge(CALLBACK_STATE_WORDS, row.state) },
+      {
+        title: 'Lojista',
+        cell: (row) =>
+          html`<a class="id" href="/merchants/${row.merchant_id}" title="${row.merchant_id}">${shortId(row.merchant_id)}</a>`,
+      },
+      {
+        title: 'Transação',
+        cell: (row) =>
+          row.transaction_id === null
+            ? NOTHING
+            : html`<a class="id" href="/transactions/${encodeURIComponent(row.transaction_id)}">${shortId(row.transaction_id)}</a>`,
+      },
+      { title: 'Tentativas', cell: (row) => row.attempts, align: 'end' },
+      { title: 'Criado em', cell: (row) => moment(context.calendar, row.created_at) },
+      {
+        title: 'Entregue ou próxima',
+        cell: (row) => moment(context.calendar, row.delivered_at ?? row.next_attempt_at),
+      },
+    ],
+  });
+}

@@ -1,0 +1,112 @@
+import express, { type Router } from 'express';
+import { z } from 'zod';
+import { audit } from '../../access/audit.ts';
+import type { Context } from '../../context.ts';
+import { isDay } from '../../domain/calendar.ts';
+import { type LedgerTransaction, maskTransaction, presentTransaction } from '../../domain/present-transaction.ts';
+import { OPERATIONS } from '../../domain/statuses.ts';
+import { type Position, searchTransactions } from '../../ledger/search-transactions.ts';
+import { actorOf } from '../authorize.ts';
+import { readPage } from '../pages.ts';
+import { moment, moneyOf, NOTHING, shortId } from './format.ts';
+import { html } from './html.ts';
+import { badge, dayField, filterForm, pager, selectField, table, textField } from './parts.ts';
+import { cursorOf, isFiltered, readFilters } from './read-filters.ts';
+import { may, sendPage } from './send-page.ts';
+import { OPERATION_WORDS, STATUS_WORDS, say } from './words.ts';
+
+const text = z.string().trim().min(1).max(512).optional();
+const day = z.string().refine(isDay, 'deve ser um dia').optional();
+const query = z.object({
+  id: text,
+  reference: text,
+  extra: text,
+  e2e_id: text,
+  status: text,
+  operation: z.enum(OPERATIONS, 'deve ser cashin ou cashout').optional(),
+  platform: text,
+  from: day,
+  to: day,
+  by: z.enum(['created', 'status'], 'deve ser created ou status').optional(),
+});
+type Filters = z.infer<typeof query>;
+
+/** The search for transactions. Who may see personal data sees it, which is audited; all others see it masked. */
+export function transactionListPages(context: Context): Router {
+  const router = express.Router();
+  router.get('/transactions', async (request, response) => {
+    const { by, ...filters } = readFilters(request, query);
+    const { e2e_id: e2eId, ...rest } = filters;
+    const { limit, after } = readPage(request);
+    const wanted = { ...rest, e2eId, by: by ?? 'created', limit, after: readPosition(after) };
+    const { transactions, next } = await searchTransactions(context.db, wanted);
+    const full = may(response, 'operator');
+    const shown = transactions.map((one) => present(context, one, full));
+    if (full) {
+      const target = JSON.stringify(Object.keys(filters).filter((name) => filters[name as keyof typeof filters]));
+      await audit(context, { actor: actorOf(response), action: 'transactions.list', target, detail: 'console' });
+    }
+    const body = html`<h1>Transações</h1>
+${filterForm('/transactions', fields({ ...filters, by }), isFiltered({ ...filters, by }))}
+${list(context, shown, isFiltered(filters))}
+${pager('/transactions', request.query, cursorOf(next && `${next.wall} ${next.id}`))}`;
+    sendPage(request, response, { title: 'Transações', body });
+  });
+  return router;
+}
+
+/** A transaction as this reader may see it. */
+export function present(context: Context, transaction: LedgerTransaction, full: boolean) {
+  const presented = presentTransaction(transaction, context.calendar);
+  return full ? presented : maskTransaction(presented);
+}
+
+function fields(filters: Filters) {
+  return [
+    textField({ name: 'id', label: 'Id', value: filters.id }),
+    textField({ name: 'reference', label: 'Referência', value: filters.reference }),
+    textField({ name: 'extra', label: 'Extra', value: filters.extra }),
+    textField({ name: 'e2e_id', label: 'Id E2E', value: filters.e2e_id }),
+    selectField({ name: 'status', label: 'Situação', value: filters.status, words: STATUS_WORDS, any: 'Todas' }),
+    selectField({
+      name: 'operation',
+      label: 'Operação',
+      value: filters.operation,
+      words: OPERATION_WORDS,
+      any: 'Todas',
+    }),
+    textField({ name: 'platform', label: 'Plataforma', value: filters.platform }),
+    dayField({ name: 'from', label: 'De', value: filters.from }),
+    dayField({ name: 'to', label: 'Até', value: filters.to }),
+    selectField({ name: 'by', label: 'Dia da', value: filters.by, words: { created: 'Criação', status: 'Situação' } }),
+  ];
+}
+
+function list(context: Context, rows: ReturnType<typeof present>[], filtered: boolean) {
+  return table({
+    caption: 'Transações, as mais novas primeiro',
+    rows,
+    empty: filtered ? 'Nenhuma transação com estes filtros.' : 'O razão ainda não tem transações.',
+    columns: [
+      {
+        title: 'Transação',
+        cell: (row) =>
+          html`<a class="id" href="/transactions/${encodeURIComponent(row.id)}" title="${row.id}">${shortId(row.id)}</a>`,
+      },
+      { title: 'Criada em', cell: (row) => moment(context.calendar, row.created_at) },
+      { title: 'Operação', cell: (row) => say(OPERATION_WORDS, row.operation) },
+      { title: 'Situação', cell: (row) => badge(STATUS_WORDS, row.status) },
+      {
+        title: 'Referência',
+        cell: (row) => (row.reference ? html`<span class="long">${row.reference}</span>` : NOTHING),
+      },
+      { title: 'Nome', cell: (row) => row.name ?? NOTHING },
+      { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
+    ],
+  });
+}
+
+function readPosition(after: string | undefined): Position | undefined {
+  const match = /^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (.+)$/s.exec(after ?? '');
+  return match?.[1] && match[2] ? { wall: match[1], id: match[2] } : undefined;
+}

@@ -1,0 +1,62 @@
+/**
+ * The console for ops: pages rendered here, for people, over the same operations as the API. Everything works without
+ * script; nothing comes from another host; every page but the login wants a session, and every change an operator, a
+ * form of that very session, and is audited. A viewer sees personal data masked and no buttons.
+ */
+import express, { type Router } from 'express';
+import type { Context } from '../../context.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { requireSession } from './keep-session.ts';
+import { callbackListPages } from './list-callbacks.ts';
+import { merchantListPages } from './list-merchants.ts';
+import { mismatchListPages } from './list-mismatches.ts';
+import { reportPages } from './list-reports.ts';
+import { runListPages } from './list-runs.ts';
+import { transactionListPages } from './list-transactions.ts';
+import { webhookListPages } from './list-webhooks.ts';
+import { secureAnswers } from './secure-answers.ts';
+import { assetRoutes } from './serve-assets.ts';
+import { callbackPages } from './show-callback.ts';
+import { showErrors } from './show-error.ts';
+import { loginPages } from './show-login.ts';
+import { merchantPages } from './show-merchant.ts';
+import { mismatchPages } from './show-mismatch.ts';
+import { overviewPage } from './show-overview.ts';
+import { runPages } from './show-run.ts';
+import { transactionPages } from './show-transaction.ts';
+import { webhookPages } from './show-webhook.ts';
+
+const FORM_BYTES_MAX = 64 * 1024;
+/** The first part of every address of the console; all others are the program interfaces'. */
+const ROOMS = 'login|logout|console|transactions|mismatches|inbox|reconciliations|reports|merchants|callbacks';
+const OURS = new RegExp(`^/(?:$|(?:${ROOMS})(?:/|$))`);
+
+/** Every page of the console. An address that is none of its own is left to who comes next. */
+export function consoleRoutes(context: Context): Router {
+  const router = express.Router();
+  router.use((request, _response, next) => next(OURS.test(request.path) ? undefined : 'router'));
+  router.use(secureAnswers(), express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
+  router.use(assetRoutes(), loginPages(context));
+  router.use(requireSession(context));
+  router.use([
+    overviewPage(context),
+    transactionListPages(context),
+    transactionPages(context),
+    mismatchListPages(context),
+    mismatchPages(context),
+    webhookListPages(context),
+    webhookPages(context),
+    runListPages(context),
+    runPages(context),
+    reportPages(context),
+    merchantListPages(context),
+    merchantPages(context),
+    callbackListPages(context),
+    callbackPages(context),
+  ]);
+  router.use(() => {
+    throw new ConfereError('not_found', 'there is nothing at this address');
+  });
+  router.use(showErrors(context));
+  return router;
+}

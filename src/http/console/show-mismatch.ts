@@ -1,0 +1,128 @@
+import express, { type Request, type Response, type Router } from 'express';
+import { audit } from '../../access/audit.ts';
+import type { Context } from '../../context.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { findMismatch, type PresentedMismatch } from '../../ledger/read-mismatches.ts';
+import { acknowledgeMismatch, resolveMismatch } from '../../ledger/settle-mismatch.ts';
+import { actorOf, allow } from '../authorize.ts';
+import { explainMismatch } from './explain-mismatch.ts';
+import { moment, moneyOf, NOTHING, shortId } from './format.ts';
+import { type Html, html } from './html.ts';
+import { badge, facts, idText, table } from './parts.ts';
+import { formText } from './read-filters.ts';
+import { may, postForm, sendPage } from './send-page.ts';
+import { MISMATCH_STATE_WORDS, RESOLUTION_WORDS, SEVERITY_WORDS, say } from './words.ts';
+
+/** One mismatch: what it is, what to do about it, and saying that one does. */
+export function mismatchPages(context: Context): Router {
+  const router = express.Router();
+  router.get('/mismatches/:id', async (request: Request<{ id: string }>, response) => {
+    const mismatch = await findMismatch(context.db, request.params.id);
+    if (!mismatch) throw new ConfereError('not_found', 'there is no such mismatch');
+    const { title, meaning, todo } = explainMismatch(mismatch.kind);
+    const body = html`<p class="crumb"><a href="/mismatches">Divergências</a></p>
+<div class="head"><h1>${title}</h1> ${badge(SEVERITY_WORDS, mismatch.severity)} ${badge(MISMATCH_STATE_WORDS, mismatch.state)}</div>
+<p class="sub">${idText(mismatch.id)}</p>
+<p class="explain"><b>${meaning}.</b> ${todo}</p>
+${mismatch.state !== 'resolved' && may(response, 'operator') && settleForm(response, mismatch)}
+<section><h2>O que se viu</h2>${compareValues(mismatch)}</section>
+<section><h2>Fatos</h2>${tellFacts(context, mismatch)}</section>
+<section><h2>O que aconteceu</h2>${await tellChanges(context, mismatch)}</section>`;
+    sendPage(request, response, { title, body });
+  });
+
+  for (const [action, settle, done] of [
+    ['acknowledge', acknowledgeMismatch, 'acknowledged'],
+    ['resolve', resolveMismatch, 'resolved'],
+  ] as const) {
+    router.post(`/mismatches/:id/${action}`, allow('operator'), async (request: Request<{ id: string }>, response) => {
+      const actor = actorOf(response);
+      await settle(context, request.params.id, { actor, note: formText(request, 'note') });
+      await audit(context, {
+        actor,
+        action: `mismatches.${action}`,
+        target: request.params.id,
+        detail: 'console',
+      });
+      context.bells.alerts.ring();
+      response.redirect(303, `/mismatches/${encodeURIComponent(request.params.id)}?done=${done}`);
+    });
+  }
+  return router;
+}
+
+function settleForm(response: Response, mismatch: PresentedMismatch): Html {
+  const address = `/mismatches/${mismatch.id}`;
+  const content = html`<label><span>Observação</span><textarea name="note" rows="3" maxlength="4000" placeholder="O que você descobriu ou decidiu"></textarea></label>
+<div class="actions">${
+    mismatch.state === 'open' &&
+    html`<button formaction="${address}/acknowledge" class="secondary">Estou tratando</button>`
+  }<button formaction="${address}/resolve">Resolver</button></div>`;
+  return html`<section class="act" aria-label="Tratar a divergência">${postForm(response, `${address}/resolve`, content)}</section>`;
+}
+
+/** Expected and actual side by side, a line a field; what is no object stands as it is. */
+function compareValues({ expected, actual }: PresentedMismatch): Html {
+  const [before, after] = [toFields(expected), toFields(actual)];
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return table({
+    caption: 'Esperado e encontrado',
+    rows: names,
+    empty: 'Nada além do tipo: veja os fatos abaixo.',
+    columns: [
+      { title: 'Campo', cell: (name) => html`<code>${name}</code>` },
+      { title: 'Esperado', cell: (name) => valueText(before[name]) },
+      { title: 'Encontrado', cell: (name) => valueText(after[name]) },
+    ],
+  });
+}
+
+function toFields(value: unknown): Record<string, unknown> {
+  if (value === null || value === undefined) return {};
+  return typeof value === 'object' && !Array.isArray(value) ? (value as Record<string, unknown>) : { valor: value };
+}
+
+function valueText(value: unknown): Html {
+  if (value === undefined || value === null) return NOTHING;
+  if (typeof value === 'object') return html`<pre>${JSON.stringify(value, null, 2)}</pre>`;
+  return html`<span class="id">${typeof value === 'string' ? value : JSON.stringify(value)}</span>`;
+}
+
+function tellFacts(context: Context, mismatch: PresentedMismatch): Html {
+  const { transaction_id: transactionId, run_id: runId, webhook_id: webhookId } = mismatch;
+  return facts([
+    ['Em jogo', mismatch.amount !== null && moneyOf(mismatch.amount)],
+    [
+      'Transação',
+      transactionId &&
+        html`<a class="id" href="/transactions/${encodeURIComponent(transactionId)}">${transactionId}</a>`,
+    ],
+    ['Referência', mismatch.reference],
+    ['Conferência', runId && html`<a class="id" href="/reconciliations/${runId}">${shortId(runId)}</a>`],
+    ['Webhook', webhookId && html`<a class="id" href="/inbox/${webhookId}">${shortId(webhookId)}</a>`],
+    ['Aberta em', moment(context.calendar, mismatch.opened_at)],
+    ['Em tratamento desde', mismatch.acknowledged_at && moment(context.calendar, mismatch.acknowledged_at)],
+    ['Resolvida em', mismatch.resolved_at && moment(context.calendar, mismatch.resolved_at)],
+    ['Como acabou', mismatch.resolution && say(RESOLUTION_WORDS, mismatch.resolution)],
+    ['Observação', mismatch.note],
+    ['Reaberta', mismatch.reopened > 0 && `${mismatch.reopened} vez(es)`],
+    ['Base inicial', mismatch.baseline && 'sim: é de antes de os webhooks serem devidos'],
+  ]);
+}
+
+async function tellChanges(context: Context, mismatch: PresentedMismatch): Promise<Html> {
+  const changes = await context.db
+    .selectFrom('mismatch_changes')
+    .select(['at', 'state', 'resolution', 'note', 'actor'])
+    .where('mismatch_seq', '=', mismatch.seq)
+    .orderBy('seq', 'desc')
+    .execute();
+  return html`<ol class="story">${changes.map(
+    (
+      change,
+    ) => html`<li><div class="head">${badge(MISMATCH_STATE_WORDS, change.state)} ${moment(context.calendar, change.at)}</div>
+<p class="hint">por ${change.actor}${change.resolution && html`: ${say(RESOLUTION_WORDS, change.resolution)}`}</p>${
+      change.note && html`<p class="note">${change.note}</p>`
+    }</li>`,
+  )}</ol>`;
+}

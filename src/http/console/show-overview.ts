@@ -1,0 +1,135 @@
+import express, { type Router } from 'express';
+import type { Context } from '../../context.ts';
+import { listRuns, type PresentedRun } from '../../reconciliation/read-runs.ts';
+import { drawDays } from './draw-days.ts';
+import { explainMismatch } from './explain-mismatch.ts';
+import { formatAge, formatCount, formatMoney, moment, money, NOTHING } from './format.ts';
+import { type Html, html } from './html.ts';
+import { runTable } from './list-runs.ts';
+import { badge, table } from './parts.ts';
+import { type CallbackCounts, readCallbackCounts } from './read-callback-counts.ts';
+import {
+  type DayFigures,
+  readDays,
+  readInboxFigures,
+  readOpenMismatches,
+  readPlatformBalances,
+} from './read-overview.ts';
+import { sendPage } from './send-page.ts';
+import { SEVERITY_WORDS } from './words.ts';
+
+const RUNS_SHOWN = 5;
+const REFRESH_S = 60;
+
+type Mismatches = Awaited<ReturnType<typeof readOpenMismatches>>;
+type Balances = Awaited<ReturnType<typeof readPlatformBalances>>;
+
+/** The first page: does it check out, and if not, where to look. */
+export function overviewPage(context: Context): Router {
+  const router = express.Router();
+  router.get('/', async (request, response) => {
+    const { db } = context;
+    const [days, balances, mismatches, inbox, runs, callbacks] = await Promise.all([
+      readDays(context),
+      readPlatformBalances(db),
+      readOpenMismatches(db),
+      readInboxFigures(db),
+      listRuns(db, RUNS_SHOWN, undefined),
+      readCallbackCounts(db),
+    ]);
+    const body = html`${verdict(context, mismatches, runs)}
+<div class="figures">${balanceCard(balances)}${todayCards(days.at(-1))}</div>
+<section><h2>Últimos dias</h2>${drawDays(days)}</section>
+<div class="columns">
+<section><h2>Divergências em aberto</h2>${mismatchSummary(mismatches)}</section>
+<section><h2>Webhooks</h2>${inboxSummary(context, inbox)}<h2>Callbacks por lojista</h2>${callbackSummary(callbacks)}</section>
+</div>
+<section><h2>Últimas conferências</h2>${runTable(context, runs)}
+<p><a href="/reconciliations">Todas as conferências</a></p></section>`;
+    sendPage(request, response, { title: 'Visão geral', body, refreshS: REFRESH_S });
+  });
+  return router;
+}
+
+/** The page's heading is its answer. */
+function verdict(context: Context, mismatches: Mismatches, runs: PresentedRun[]): Html {
+  const count = mismatches.reduce((sum, one) => sum + one.count, 0);
+  const stake = mismatches.reduce((sum, one) => sum + one.stake_cents, 0n);
+  const last = runs.find((run) => run.state === 'complete');
+  const read = last?.finished_at
+    ? html`Última conferência completa: ${moment(context.calendar, last.finished_at)}, ${formatAge(new Date(last.finished_at), context.clock.now())}.`
+    : html`Nenhuma conferência completa entre as últimas.`;
+  const worst = mismatches[0]?.severity ?? 'none';
+  const title =
+    count === 0 ? 'Tudo confere' : `${formatCount(count)} ${count === 1 ? 'divergência' : 'divergências'} em aberto`;
+  return html`<div class="verdict is-${worst}"><h1>${title}</h1>
+<p>${count > 0 && stake > 0n && html`${money(stake)} em jogo. `}${read}</p></div>`;
+}
+
+function balanceCard(balances: Balances): Html {
+  const total = balances.reduce((sum, one) => sum + one.availableCents + one.heldCents, 0n);
+  return html`<section class="figure wide"><h2>Saldo agora</h2><p class="big">${money(total)}</p>
+${table({
+  caption: 'Saldo por plataforma',
+  rows: balances,
+  empty: 'Nada foi lançado ainda.',
+  columns: [
+    { title: 'Plataforma', cell: (row) => html`<span class="id">${row.platform}</span>` },
+    { title: 'Disponível', cell: (row) => money(row.availableCents), align: 'end' },
+    { title: 'Retido', cell: (row) => money(row.heldCents), align: 'end' },
+    { title: 'Saldo', cell: (row) => money(row.availableCents + row.heldCents), align: 'end' },
+  ],
+})}</section>`;
+}
+
+function todayCards(today: DayFigures | undefined): Html | undefined {
+  if (!today) return undefined;
+  const plural = (count: number, one: string, many: string): string =>
+    `${formatCount(count)} ${count === 1 ? one : many}`;
+  return html`<section class="figure"><h2>Recebido hoje</h2><p class="big">${money(today.receipts.cents)}</p>
+<p class="hint">${plural(today.receipts.count, 'recebimento', 'recebimentos')}</p>
+<p class="hint">${formatMoney(today.commissionCents)} de comissões no dia</p></section>
+<section class="figure"><h2>Pago hoje</h2><p class="big">${money(today.payments.cents)}</p>
+<p class="hint">${plural(today.payments.count, 'pagamento', 'pagamentos')}</p>
+<p class="hint">${formatMoney(today.refundsCents)} em devoluções no dia</p></section>`;
+}
+
+function mismatchSummary(mismatches: Mismatches): Html {
+  return table({
+    caption: 'Divergências em aberto por tipo',
+    rows: mismatches,
+    empty: 'Nenhuma: o que temos é o que o provedor mostra.',
+    columns: [
+      {
+        title: 'Tipo',
+        cell: (row) =>
+          html`<a href="/mismatches?kind=${row.kind}&amp;state=open">${explainMismatch(row.kind).title}</a>`,
+      },
+      { title: 'Gravidade', cell: (row) => badge(SEVERITY_WORDS, row.severity) },
+      { title: 'Quantas', cell: (row) => formatCount(row.count), align: 'end' },
+      { title: 'Em jogo', cell: (row) => (row.stake_cents === 0n ? NOTHING : money(row.stake_cents)), align: 'end' },
+    ],
+  });
+}
+
+function inboxSummary(context: Context, inbox: Awaited<ReturnType<typeof readInboxFigures>>): Html {
+  const { lastAt, pending, quarantined } = inbox;
+  return html`<ul class="tally">
+<li><span>Último</span> ${lastAt ? html`<b>${formatAge(lastAt, context.clock.now())}</b> <span class="hint">${moment(context.calendar, lastAt)}</span>` : html`<b>nenhum ainda</b>`}</li>
+<li><span>Pendentes</span> <a href="/inbox?state=pending"><b>${formatCount(pending)}</b></a></li>
+<li><span>Em quarentena</span> <a href="/inbox?state=quarantined"><b>${formatCount(quarantined)}</b></a></li></ul>`;
+}
+
+function callbackSummary(counts: CallbackCounts): Html {
+  return table({
+    caption: 'Callbacks por entregar, por lojista',
+    rows: [...counts],
+    empty: 'Tudo entregue.',
+    columns: [
+      { title: 'Lojista', cell: ([id, row]) => html`<a href="/merchants/${id}">${row.name}</a>` },
+      { title: 'Pendentes', cell: ([, row]) => formatCount(row.pending), align: 'end' },
+      { title: 'Retidos', cell: ([, row]) => formatCount(row.held), align: 'end' },
+      { title: 'Falhos', cell: ([, row]) => formatCount(row.failed), align: 'end' },
+    ],
+  });
+}
