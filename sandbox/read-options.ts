@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { parseDatabaseUrl } from '../embedded/parse-url.ts';
 import type { ConnectionTarget } from '../embedded/pool.ts';
 import type { Settings } from './context.ts';
 import { wallClockOf } from './domain/wall-clock.ts';
@@ -177,12 +178,10 @@ function scenario(text: string): Switches {
 }
 
 function databaseAddress(text: string): DatabaseAddress {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const database = url?.pathname.slice(1);
-  if (url === undefined || !/^(mysql|mariadb):$/.test(url.protocol) || !database) {
-    throw new InvalidArgumentError('mysql://user:password@host:port/name, please.');
+  try {
+    const { database, ...server } = parseDatabaseUrl(text);
+    return { server, database };
+  } catch (error) {
+    throw new InvalidArgumentError(`It ${error instanceof Error ? error.message : String(error)}.`);
   }
-  const user = decodeURIComponent(url.username);
-  const password = decodeURIComponent(url.password);
-  return { server: { host: url.hostname, port: Number(url.port || 3306), user, password }, database };
 }

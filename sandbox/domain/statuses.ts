@@ -13,7 +13,6 @@ export const STATUSES = [
   'in_analysis',
   'expired',
 ] as const;
-export type Status = (typeof STATUSES)[number];
 
 export const OPERATIONS = ['cashin', 'cashout'] as const;
 export type Operation = (typeof OPERATIONS)[number];

@@ -37,7 +37,7 @@ export function refuseFields(errors: FieldErrors, error = 422): Refusal {
 }
 
 /** Answers a refusal as JSON. */
-export function answerRefusal(response: Response, { status, error, message, errors }: Refusal): void {
+function answerRefusal(response: Response, { status, error, message, errors }: Refusal): void {
   response.status(status).json({ error, message, ...(errors === undefined ? {} : { errors }) });
 }
 

@@ -60,6 +60,6 @@ function nextPageUrl({ settings, switches }: Sandbox, query: ListQuery): string 
   const { next_form, next_host } = switches.current.list;
   const carried = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) carried.set(name, String(value));
-  const relative = `/v1/transactions?${carried}`;
+  const relative = `/v1/transactions?${carried.toString()}`;
   return next_form === 'relative' ? relative : `${(next_host ?? settings.url).replace(/\/$/, '')}${relative}`;
 }

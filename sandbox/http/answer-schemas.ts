@@ -15,7 +15,7 @@ const e2eId = z
   .regex(/^(E[0-9A-Za-z]{8}\d{12}[0-9A-Za-z]{11})?$/)
   .describe('empty until paid');
 
-export const eventSchema = z.strictObject({ date_created: wall, status: z.enum(STATUSES) });
+const eventSchema = z.strictObject({ date_created: wall, status: z.enum(STATUSES) });
 
 const commonShape = {
   id: uuidSchema,
@@ -51,7 +51,7 @@ export const shownCashoutSchema = z.strictObject({
   pix_key: z.string(),
 });
 
-export const shownSchema = z.discriminatedUnion('operation', [shownCashinSchema, shownCashoutSchema]);
+const shownSchema = z.discriminatedUnion('operation', [shownCashinSchema, shownCashoutSchema]);
 
 export const oneAnswerSchema = z.strictObject({ transaction: z.array(shownSchema).length(1) });
 

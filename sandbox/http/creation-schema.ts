@@ -31,7 +31,7 @@ export const cashinSchema = z.object({
   phone: text(32),
   description: text(1_000),
   document: text(20).describe('CPF or CNPJ'),
-  amount: z.string('is required').meta({ type: 'number', exclusiveMinimum: 0 }),
+  amount: z.string('must be a number with a dot as decimal separator').meta({ type: 'number', exclusiveMinimum: 0 }),
   platform: uuidSchema,
   reference: optionalText(REFERENCE_LENGTH_MAX).describe('unique among transactions'),
   extra: optionalText(EXTRA_LENGTH_MAX).describe('comes back in the webhook'),

@@ -1,15 +1,21 @@
 import type { Request } from 'express';
-import { Refusal, refuseFields } from './answer-error.ts';
+import { Refusal } from './answer-error.ts';
 
 /** JSON.parse's reviver as engines with source text access call it. */
 type Reviver = (this: unknown, key: string, value: unknown, context?: { source?: string }) => unknown;
 
 /** A number in JSON, as it was written: 10.10 stays `10.10` and never passes through a float. */
-export type NumberText = { numberText: string };
+class WrittenNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
 
 /**
  * The object that a request's body holds, its `amount` as the decimal text that was written.
- * Throws Refusal 400 where it is no JSON, 422 where it is JSON but no object or the amount is no number.
+ * Throws Refusal 400 where it is no JSON, 422 where it is JSON but no object.
  */
 export function readBody(request: Request): Record<string, unknown> {
   const parsed = parseJson(request);
@@ -19,10 +25,8 @@ export function readBody(request: Request): Record<string, unknown> {
   const body: Record<string, unknown> = { ...parsed };
   const { amount } = body;
   if (amount === undefined || amount === null) return body;
-  if (typeof amount !== 'object' || !('numberText' in amount)) {
-    throw refuseFields({ amount: ['must be a number with a dot as decimal separator'] });
-  }
-  return { ...body, amount: amount.numberText };
+  // what is no number is left for the schema to refuse, together with what else is wrong
+  return { ...body, amount: amount instanceof WrittenNumber ? amount.text : false };
 }
 
 /** Any JSON that a request's body holds; undefined for an empty body. Throws Refusal 400 where it is no JSON. */
@@ -38,7 +42,7 @@ export function readJson(request: Request): unknown {
 
 function parseJson(request: Request): unknown {
   const keepAmount: Reviver = (key, value, context) =>
-    key === 'amount' && typeof value === 'number' ? { numberText: context?.source ?? String(value) } : value;
+    key === 'amount' && typeof value === 'number' ? new WrittenNumber(context?.source ?? String(value)) : value;
   try {
     return JSON.parse(textOf(request), keepAmount);
   } catch {

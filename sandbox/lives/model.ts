@@ -6,7 +6,7 @@ const stepSchema = z.strictObject({
 });
 
 /** One way that a transaction may go; `weight` against the weights of the others. Without steps it stays pending. */
-export const pathSchema = z.strictObject({
+const pathSchema = z.strictObject({
   weight: z.number().min(0).max(1_000_000),
   steps: z.array(stepSchema).max(20),
 });

@@ -6,6 +6,8 @@ const SCALE = 4;
 const QUIET_MODULES = 4;
 const SIGNATURE_BYTES = 8;
 const HEADER_BYTES = 25;
+/** two modules as eight pixels; 1 is dark, a dark pixel is 0 */
+const PIXELS = [0xff, 0xf0, 0x0f, 0x00];
 const CHUNK_BYTES = 12;
 
 /** A black and white PNG of a QR code, four pixels a module, with the quiet border that readers need. */
@@ -32,9 +34,8 @@ function rowsOf({ size, modules }: QrMatrix, stride: number): Uint8Array {
     let at = (row + QUIET_MODULES) * stride + 1 + QUIET_MODULES / 2;
     // the size of a QR code is odd: the last byte holds one module and the border
     for (let module = row * size, end = module + size; module < end; module += 2, at++) {
-      const left = modules[module] === 1 ? 0 : 0xf0;
-      const right = module + 1 < end && modules[module + 1] === 1 ? 0 : 0x0f;
-      out[at] = left | right;
+      const right = module + 1 < end ? (modules[module + 1] ?? 0) : 0;
+      out[at] = PIXELS[((modules[module] ?? 0) << 1) | right] ?? 0;
     }
   }
   return out;

@@ -1,6 +1,8 @@
 import { correctionOf } from './correct-errors.ts';
 import { type QrLayout, qrLayoutOf, VERSION_MAX } from './lay-out-qr.ts';
 
+const BYTES_MODE = 0x40;
+
 /** A square of modules, row by row; 1 is dark. */
 export type QrMatrix = { size: number; modules: Uint8Array };
 
@@ -15,11 +17,14 @@ export function encodeQr(text: string): QrMatrix {
   const data = Buffer.from(text, 'utf8');
   const layout = smallestFor(data.length);
   const codewords = interleave(layout, segmentOf(layout, data));
-  const modules = Uint8Array.from(layout.fixed);
-  const { positions, masked } = layout;
-  for (let i = 0; i < positions.length; i++) {
-    const bit = ((codewords[i >> 3] ?? 0) >> (7 - (i & 7))) & 1; // beyond the codewords: remainder bits, 0
-    modules[positions[i] ?? 0] = bit ^ (masked[i] ?? 0);
+  const modules = Uint8Array.from(layout.blank);
+  const { positions } = layout;
+  for (let i = 0; i < codewords.length; i++) {
+    const codeword = codewords[i] ?? 0;
+    for (let bit = 0; bit < 8; bit++) {
+      const at = positions[i * 8 + bit] ?? 0;
+      modules[at] = (modules[at] ?? 0) ^ ((codeword >> (7 - bit)) & 1);
+    }
   }
   return { size: layout.size, modules };
 }
@@ -32,19 +37,22 @@ function smallestFor(bytes: number): QrLayout {
   throw new RangeError(`a QR code here holds at most 666 bytes, got ${bytes}`);
 }
 
-/** Mode, length, bytes, terminator and padding: all data codewords. */
+/** Mode, length, bytes, terminator and padding: all data codewords. All of it falls on half bytes. */
 function segmentOf(layout: QrLayout, data: Uint8Array): Uint8Array {
   const out = new Uint8Array(layout.dataCodewords);
-  let bit = 0;
-  const put = (value: number, width: number): void => {
-    for (let i = width - 1; i >= 0; i--, bit++)
-      out[bit >> 3] = (out[bit >> 3] ?? 0) | (((value >> i) & 1) << (7 - (bit & 7)));
-  };
-  put(0b0100, 4);
-  put(data.length, layout.countBits);
-  for (const byte of data) put(byte, 8);
-  let next = Math.min(Math.ceil((bit + 4) / 8), out.length);
-  for (let pad = 0xec; next < out.length; next++, pad ^= 0xec ^ 0x11) out[next] = pad;
+  const { length } = data;
+  let at = 0;
+  if (layout.countBits === 16) {
+    out[at++] = BYTES_MODE | (length >> 12);
+    out[at++] = (length >> 4) & 0xff;
+  } else out[at++] = BYTES_MODE | (length >> 4);
+  let low = (length & 0x0f) << 4;
+  for (const byte of data) {
+    out[at++] = low | (byte >> 4);
+    low = (byte & 0x0f) << 4;
+  }
+  if (at < out.length) out[at++] = low;
+  for (let pad = 0xec; at < out.length; at++, pad ^= 0xec ^ 0x11) out[at] = pad;
   return out;
 }
 

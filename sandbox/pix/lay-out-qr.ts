@@ -13,12 +13,10 @@ export type QrLayout = {
   dataCodewords: number;
   correctionCodewords: number;
   blocks: number;
-  /** finder, alignment, timing, format and version patterns; data still 0 */
-  fixed: Uint8Array;
+  /** finder, alignment, timing, format and version patterns, and the mask where data will be */
+  blank: Uint8Array;
   /** where the data bits go, in order */
   positions: Uint16Array;
-  /** 1 where the mask turns that bit over */
-  masked: Uint8Array;
 };
 
 const layouts = new Map<number, QrLayout>();
@@ -35,11 +33,11 @@ export function qrLayoutOf(version: number): QrLayout {
 
 function layOut(version: number): QrLayout {
   const size = version * 4 + 17;
-  const fixed = new Uint8Array(size * size);
+  const blank = new Uint8Array(size * size);
   const taken = new Uint8Array(size * size);
   const set = (row: number, column: number, dark: boolean): void => {
     if (row < 0 || column < 0 || row >= size || column >= size) return;
-    fixed[row * size + column] = dark ? 1 : 0;
+    blank[row * size + column] = dark ? 1 : 0;
     taken[row * size + column] = 1;
   };
   for (let i = 0; i < size; i++) {
@@ -56,6 +54,7 @@ function layOut(version: number): QrLayout {
   drawFormat(set, size);
   if (version >= 7) drawVersion(set, size, version);
   const positions = zigzag(size, taken);
+  for (const at of positions) if ((Math.floor(at / size) + (at % size)) % 2 === 0) blank[at] = 1;
   const correctionCodewords = CORRECTION[version - 1] ?? 0;
   const blocks = BLOCKS[version - 1] ?? 0;
   return {
@@ -64,9 +63,8 @@ function layOut(version: number): QrLayout {
     dataCodewords: (positions.length >> 3) - correctionCodewords * blocks,
     correctionCodewords,
     blocks,
-    fixed,
+    blank,
     positions,
-    masked: Uint8Array.from(positions, (at) => ((Math.floor(at / size) + (at % size)) % 2 === 0 ? 1 : 0)),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Switches } from '../faults/switches.ts';
-import { type DayCount, readDayCounts } from './count-days.ts';
+import { type HourCount, readHourCounts } from './count-hours.ts';
 import { dayBounds, hasDatesOnly, inOrder, type ListFilter, narrow, type Rows } from './narrow-list.ts';
 import { readEvents } from './read-transactions.ts';
 import type { Database, KnownTransaction } from './tables.ts';
@@ -10,8 +10,8 @@ type Page = { total: number; sequences: number[] };
 
 /**
  * One page of the list and the exact number of all that match. Keys are looked for first, in the index alone, and
- * only a page's hundred rows are read. A list without filters but dates knows from the counts of its days how many
- * there are and on which day the page begins, so no page reads more keys than one day has.
+ * only a page's hundred rows are read. A list without filters but dates knows from the counts of its hours how many
+ * there are and in which hour the page begins, so no page reads more keys than one hour has.
  */
 export async function listTransactions(
   db: Database,
@@ -20,10 +20,10 @@ export async function listTransactions(
   switches: Switches,
 ): Promise<{ transactions: KnownTransaction[]; total: number }> {
   const { order } = switches.list;
-  const isByDay = (order === 'created_desc' || order === 'created_asc') && hasDatesOnly(filter);
+  const isByHour = (order === 'created_desc' || order === 'created_asc') && hasDatesOnly(filter);
   const offset = (page - 1) * PAGE_SIZE;
-  const found = isByDay
-    ? await findByDay(db, filter, offset, switches)
+  const found = isByHour
+    ? await findByHour(db, filter, offset, switches)
     : await findByScan(db, filter, offset, switches);
   return { total: found.total, transactions: await readInOrder(db, found.sequences) };
 }
@@ -35,25 +35,26 @@ async function findByScan(db: Database, filter: ListFilter, offset: number, swit
   return { total, sequences };
 }
 
-async function findByDay(db: Database, filter: ListFilter, offset: number, switches: Switches): Promise<Page> {
+async function findByHour(db: Database, filter: ListFilter, offset: number, switches: Switches): Promise<Page> {
   const { order, dates } = switches.list;
   const bounds = dayBounds(filter, dates);
-  const days = await readDayCounts(db, bounds.from, bounds.to);
-  const total = days.reduce((sum, { count }) => sum + count, 0);
-  const start = placeOf(order === 'created_asc' ? days : days.toReversed(), offset);
+  const hours = await readHourCounts(db, bounds.from, bounds.to);
+  const total = hours.reduce((sum, { count }) => sum + count, 0);
+  const start = placeOf(order === 'created_asc' ? hours : hours.toReversed(), offset);
   if (start === undefined) return { total, sequences: [] };
-  const [from, to] = order === 'created_asc' ? [start.day, bounds.to] : [bounds.from, start.day];
+  const ends = { from: bounds.from && `${bounds.from} 00`, to: bounds.to && `${bounds.to} 23` };
+  const { from, to } = order === 'created_asc' ? { ...ends, from: start.hour } : { ...ends, to: start.hour };
   let rest = listed(db);
-  if (from !== undefined) rest = rest.where('created_wall', '>=', `${from} 00:00:00`);
-  if (to !== undefined) rest = rest.where('created_wall', '<=', `${to} 23:59:59`);
+  if (from !== undefined) rest = rest.where('created_wall', '>=', `${from}:00:00`);
+  if (to !== undefined) rest = rest.where('created_wall', '<=', `${to}:59:59`);
   return { total, sequences: await readKeys(rest, start.offset, switches) };
 }
 
-/** The day on which a row so far down the list lies, and how far down that day; undefined past the end. */
-function placeOf(days: readonly DayCount[], offset: number): { day: string; offset: number } | undefined {
+/** The hour in which a row so far down the list lies, and how far down that hour; undefined past the end. */
+function placeOf(hours: readonly HourCount[], offset: number): { hour: string; offset: number } | undefined {
   let left = offset;
-  for (const { day, count } of days) {
-    if (left < count) return { day, offset: left };
+  for (const { hour, count } of hours) {
+    if (left < count) return { hour, offset: left };
     left -= count;
   }
   return undefined;

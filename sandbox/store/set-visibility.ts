@@ -1,7 +1,7 @@
-import { countDays } from './count-days.ts';
+import { countHours } from './count-hours.ts';
 import type { DatabaseTransaction, KnownTransaction } from './tables.ts';
 
-/** Whether the list has a locked transaction; the day's count follows. */
+/** Whether the list has a locked transaction; its hour's count follows. */
 export async function setListed(
   trx: DatabaseTransaction,
   { seq, listed, created_wall }: KnownTransaction,
@@ -13,7 +13,7 @@ export async function setListed(
     .set({ listed: wanted ? 1 : 0 })
     .where('seq', '=', seq)
     .execute();
-  await countDays(trx, [created_wall], wanted ? 1 : -1);
+  await countHours(trx, [created_wall], wanted ? 1 : -1);
 }
 
 /** Whether a transaction's own address shows it. */

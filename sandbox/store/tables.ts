@@ -1,7 +1,7 @@
 import type { Generated, Insertable, Kysely, Selectable, Transaction } from 'kysely';
 import type { Operation } from '../domain/statuses.ts';
 
-export type TransactionsTable = {
+type TransactionsTable = {
   seq: Generated<number>;
   id: string;
   operation: Operation;
@@ -27,11 +27,11 @@ export type TransactionsTable = {
   visible: Generated<number>;
 };
 
-export type EventsTable = { transaction_seq: number; position: number; status: string; at_wall: string };
+type EventsTable = { transaction_seq: number; position: number; status: string; at_wall: string };
 
-export type StepsTable = { id: Generated<number>; transaction_seq: number; status: string; due_at: Date };
+type StepsTable = { id: Generated<number>; transaction_seq: number; status: string; due_at: Date };
 
-export type WebhooksTable = {
+type WebhooksTable = {
   id: Generated<number>;
   transaction_id: string;
   status: string;
@@ -52,7 +52,7 @@ export type Fate = (typeof FATES)[number];
 
 export type HistoryDaysTable = { day: string; seed: string; transactions: number; finished: number };
 
-export type DayCountsTable = { day: string; shard: number; transactions: number };
+type HourCountsTable = { hour: string; shard: number; transactions: number };
 
 export type Tables = {
   transactions: TransactionsTable;
@@ -60,7 +60,7 @@ export type Tables = {
   steps: StepsTable;
   webhooks: WebhooksTable;
   history_days: HistoryDaysTable;
-  day_counts: DayCountsTable;
+  hour_counts: HourCountsTable;
 };
 
 export type Database = Kysely<Tables>;

@@ -18,7 +18,7 @@ const fateSchema = z.strictObject({
 });
 
 /** true: as the switches draw it; false: none; an object: this fate. */
-export const webhookSchema = z.union([z.boolean(), fateSchema]).default(false);
+const webhookSchema = z.union([z.boolean(), fateSchema]).default(false);
 export type WebhookWish = z.infer<typeof webhookSchema>;
 
 /** Fields of a transaction that an admin may set; what is left out is made up (at creation) or kept. */
@@ -37,9 +37,9 @@ const factsShape = {
   commission: moneyText,
 };
 
-export const factsSchema = z.object(factsShape).partial();
+const factsSchema = z.object(factsShape).partial();
 
-export const adminTransactionSchema = z.strictObject({
+const adminTransactionSchema = z.strictObject({
   ...factsSchema.shape,
   id: z.string().min(1).max(36).optional(),
   operation: z.enum(OPERATIONS).default('cashin'),

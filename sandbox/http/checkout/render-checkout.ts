@@ -5,7 +5,7 @@ import type { KnownTransaction } from '../../store/tables.ts';
 import { brCodeOf, qrImageOf } from '../show-transaction.ts';
 
 /** pt-BR words for a status. */
-export const STATUS_WORDS: Record<string, string> = {
+const STATUS_WORDS: Record<string, string> = {
   pending: 'Aguardando pagamento',
   paid: 'Pago',
   denied: 'Negado',

@@ -41,11 +41,9 @@ describe('creating a cashin', () => {
   );
 
   it('names all wrong fields at once', async () => {
-    const { status, json } = await sandbox.ask('POST', CASHIN_PATH, { amount: 'ten' });
+    const { status, json } = await sandbox.ask('POST', CASHIN_PATH, { amount: { text: '5' } });
     expect(status).toBe(422);
-    expect(json.errors).toHaveProperty('amount');
-    const empty = await sandbox.ask('POST', CASHIN_PATH, {});
-    expect(Object.keys(empty.json.errors).sort()).toEqual([
+    expect(Object.keys(json.errors).sort()).toEqual([
       'amount',
       'description',
       'document',

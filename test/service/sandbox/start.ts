@@ -4,10 +4,10 @@ import { readOptions } from '../../../sandbox/read-options.ts';
 import { type RunningSandbox, startSandbox } from '../../../sandbox/start-sandbox.ts';
 import { freshDatabase, testServer } from '../../support/database.ts';
 
-export const KEY = 'test-key';
+const KEY = 'test-key';
 export const PLATFORM = '0f0e7b8e-5a55-4b3c-9a51-1b5d7b3d1a01';
 
-export type Answer = {
+type Answer = {
   status: number;
   headers: Headers;
   text: string;
@@ -34,7 +34,7 @@ export type Shown = {
 };
 
 /** All that any answer may hold; each test knows which of it is there. */
-export type Body = {
+type Body = {
   transaction: [Shown];
   transactions: Shown[];
   current_page: number;

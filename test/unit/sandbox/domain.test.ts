@@ -57,7 +57,7 @@ describe('chance', () => {
       const drawn = random.int(1, 6);
       seen.set(drawn, (seen.get(drawn) ?? 0) + 1);
     }
-    expect([...seen.keys()].sort()).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(new Set(seen.keys())).toEqual(new Set([1, 2, 3, 4, 5, 6]));
     for (const count of seen.values()) expect(Math.abs(count - 1_000)).toBeLessThan(200);
   });
 });
