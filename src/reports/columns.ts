@@ -163,7 +163,7 @@ export const CHANGE_COLUMNS: Column<ChangeRow>[] = [
   money('effectBefore', (row) => row.effectBefore),
   money('effectAfter', (row) => row.effectAfter),
   money('difference', (row) => (row.effectAfter ?? 0n) - (row.effectBefore ?? 0n)),
-  text('why', 36, (row) => row.why),
+  text('why', 46, (row) => row.why),
   text('source', 44, (row) => row.source),
 ];
 

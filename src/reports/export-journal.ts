@@ -27,7 +27,7 @@ export async function exportJournal(context: Context, range: Range, use: (file: 
   await withDrafts(reportsDirectory(context), randomUUID(), async (directory) => {
     const target = path.join(directory, 'range.journal');
     await inSnapshot(context.db, async (snapshot) => {
-      const file = await openTextFile(target);
+      const file = await openTextFile(target, context.signal);
       const bounds = boundsOf(range.from, addDays(range.to, 1));
       const scope = { ...bounds, entrySeq: cut.entrySeq, platform: range.platform };
       const balances = keepPlatform(await readBalances(snapshot, scope), range.platform);

@@ -10,9 +10,9 @@ import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Context } from '../context.ts';
-import { isDuplicate } from '../database/transact.ts';
 import { addDays, type Day, isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { insertRevision } from './insert-revision.ts';
 import { type Judgement, judgeDay } from './judge-day.ts';
 import { type Cut, FORMATS, type Locale, type ReportPlan, type ReportState, ROWS_PER_SHEET_MAX } from './plan.ts';
 import { findRevision, presentReport, type Report, type ReportRow } from './present-report.ts';
@@ -149,44 +149,6 @@ async function noteChecked(context: Context, newest: ReportRow, cut: Cut): Promi
     .set({ checked_entry_seq: cut.entrySeq, checked_event_seq: cut.eventSeq })
     .where('seq', '=', newest.seq)
     .execute();
-}
-
-async function insertRevision(
-  context: Context,
-  plan: ReportPlan,
-  digest: Buffer,
-  files: FileFacts[],
-): Promise<boolean> {
-  const workbook = files.find((file) => file.format === 'xlsx');
-  try {
-    await context.db
-      .insertInto('reports')
-      .values({
-        day: plan.day,
-        revision: plan.revision,
-        state: plan.state,
-        made_at: plan.madeAt,
-        proven: isProven(plan) ? 1 : 0,
-        proven_run_seq: plan.proof?.runSeq ?? null,
-        proven_asked_at: plan.proof?.askedAt ?? null,
-        digest,
-        sha256: Buffer.from(workbook?.sha256 ?? '', 'hex'),
-        files: JSON.stringify(files),
-        cut_entry_seq: plan.cut.entrySeq,
-        cut_event_seq: plan.cut.eventSeq,
-        cut_mismatch_change_seq: plan.cut.mismatchChangeSeq,
-        checked_entry_seq: plan.cut.entrySeq,
-        checked_event_seq: plan.cut.eventSeq,
-        locale: plan.locale,
-        full_documents: plan.fullDocuments ? 1 : 0,
-        version: plan.version,
-      })
-      .execute();
-    return true;
-  } catch (error) {
-    if (isDuplicate(error)) return false;
-    throw error;
-  }
 }
 
 /** `confere-2026-11-20-r3.xlsx`; what differs from the revision's own files says so. */

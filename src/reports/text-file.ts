@@ -3,9 +3,11 @@ import { open } from 'node:fs/promises';
 /** A text file that is written as it grows; `drain` waits for the disk, so memory stays bounded. */
 export type TextFile = { add(text: string): void; drain(): Promise<void>; end(): Promise<void> };
 
-/** Opens a new file; it is flushed to the disk by whoever publishes it. */
-export async function openTextFile(file: string): Promise<TextFile> {
+/** Opens a new file, which the signal closes early; it is flushed to the disk by whoever publishes it. */
+export async function openTextFile(file: string, signal: AbortSignal): Promise<TextFile> {
   const handle = await open(file, 'w');
+  const close = (): void => void handle.close().catch(() => undefined);
+  signal.addEventListener('abort', close, { once: true });
   let text = '';
 
   async function drain(): Promise<void> {
@@ -23,6 +25,7 @@ export async function openTextFile(file: string): Promise<TextFile> {
       try {
         await drain();
       } finally {
+        signal.removeEventListener('abort', close);
         await handle.close();
       }
     },

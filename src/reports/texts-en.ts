@@ -149,7 +149,7 @@ export const EN: Texts = {
     pendingHeld: 'Held by the sum of Pending',
     heldDifference: 'Difference of held (must be 0.00)',
     openingStated: 'Stated opening balance',
-    openingStatedText: '{amount} on {day}',
+    openingDay: 'at the start of the day',
     openingNone: 'none stated',
     counts: 'Changes of status in the day',
     count: 'Count',

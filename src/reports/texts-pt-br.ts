@@ -147,7 +147,7 @@ export const PT_BR = {
     pendingHeld: 'Retido pela soma de Pendentes',
     heldDifference: 'Diferença do retido (deve ser 0,00)',
     openingStated: 'Saldo de abertura informado',
-    openingStatedText: '{amount} em {day}',
+    openingDay: 'para o início do dia',
     openingNone: 'não informado',
     counts: 'Mudanças de situação no dia',
     count: 'Quantidade',

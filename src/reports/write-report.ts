@@ -36,7 +36,9 @@ export async function writeReport(db: Reader, plan: ReportPlan, directory: strin
   const rendering = { texts: textsOf(plan.locale), fullDocuments: plan.fullDocuments, toWall: memoWall(plan) };
   const digest = createDigest(plan.day, plan.platform);
   for (const balance of balances) digest.addBalance(balance);
+  const failed = new AbortController();
   const work: Work = {
+    signal: failed.signal,
     db,
     plan,
     scope,
@@ -44,21 +46,27 @@ export async function writeReport(db: Reader, plan: ReportPlan, directory: strin
     digest,
     balances,
     tally: createTally(balances, plan.platform),
-    factory: createFactory(plan, rendering.texts, directory),
+    factory: createFactory(plan, rendering.texts, directory, failed.signal),
     files: {
       xlsx: path.join(directory, 'report.xlsx'),
       csv: path.join(directory, 'report.csv'),
       journal: path.join(directory, 'report.journal'),
     },
   };
-  const day = await writeMovements(work);
-  const rest = await writeOthers(work);
-  const rowsDigest = digest.end();
-  await finishWorkbook(work, { ...day, ...rest }, rowsDigest);
-  return { digest: rowsDigest, files: work.files };
+  try {
+    const day = await writeMovements(work);
+    const rest = await writeOthers(work);
+    const rowsDigest = digest.end();
+    await finishWorkbook(work, { ...day, ...rest }, rowsDigest);
+    return { digest: rowsDigest, files: work.files };
+  } catch (error) {
+    failed.abort();
+    throw error;
+  }
 }
 
 type Work = {
+  signal: AbortSignal;
   db: Reader;
   plan: ReportPlan;
   scope: { start: string; end: string; entrySeq: number; platform: string | undefined };
@@ -66,7 +74,7 @@ type Work = {
   digest: RowDigest;
   balances: AccountBalance[];
   tally: Tally;
-  factory: SheetFactory & { scratch: () => string };
+  factory: SheetFactory & { scratch: () => { file: string; signal: AbortSignal } };
   files: Record<Format, string>;
 };
 
@@ -80,8 +88,8 @@ async function writeMovements(work: Work) {
   const receipts = open('receipts', columns.RECEIPT_COLUMNS);
   const payments = open('payments', columns.PAYMENT_COLUMNS);
   const refunds = open('refunds', columns.REFUND_COLUMNS);
-  const csv = await openTextFile(work.files.csv);
-  const journal = await openTextFile(work.files.journal);
+  const csv = await openTextFile(work.files.csv, work.signal);
+  const journal = await openTextFile(work.files.journal, work.signal);
   startCsv(csv, columns.STATEMENT_COLUMNS, rendering);
   const note = `Confere, ${plan.day}, revision ${plan.revision}, cut ${plan.cut.entrySeq}`;
   const running = startJournal(journal, plan.day, work.balances, note);
@@ -168,7 +176,6 @@ type Tables = Awaited<ReturnType<typeof writeMovements>> & Awaited<ReturnType<ty
 async function finishWorkbook(work: Work, tables: Tables, digest: Buffer): Promise<void> {
   const { db, plan, rendering, scope, tally } = work;
   const texts = rendering.texts;
-  const { name, file } = work.factory.next();
   const widths = [SUMMARY_WIDTHS.label, ...Array(Math.max(4, tally.platforms.size + 1)).fill(SUMMARY_WIDTHS.number)];
   const sheet = openSheet(
     {
@@ -179,7 +186,7 @@ async function finishWorkbook(work: Work, tables: Tables, digest: Buffer): Promi
       pagesMax: SUMMARY_PAGES_MAX,
       footer: work.factory.footer,
     },
-    { name, file },
+    work.factory.next(),
   );
   const order = ['statement', 'receipts', 'payments', 'refunds', 'pending', 'mismatches', 'changes'] as const;
   writeSummary(sheet, {
@@ -206,7 +213,7 @@ async function finishWorkbook(work: Work, tables: Tables, digest: Buffer): Promi
   await writeWorkbook(work.files.xlsx, sheets, properties, work.factory.scratch);
 }
 
-function createFactory(plan: ReportPlan, texts: Texts, directory: string): Work['factory'] {
+function createFactory(plan: ReportPlan, texts: Texts, directory: string, signal: AbortSignal): Work['factory'] {
   let sheets = 0;
   let scratched = 0;
   const values = { revision: plan.revision, state: texts.states[plan.state], zone: plan.calendar.zone };
@@ -219,9 +226,10 @@ function createFactory(plan: ReportPlan, texts: Texts, directory: string): Work[
     totalText: texts.summary.total,
     next() {
       const index = sheets++;
-      return { name: `xl/worksheets/sheet${index + 1}.xml`, file: path.join(directory, `sheet-${index}`), index };
+      const name = `xl/worksheets/sheet${index + 1}.xml`;
+      return { name, file: path.join(directory, `sheet-${index}`), signal, index };
     },
-    scratch: () => path.join(directory, `part-${scratched++}`),
+    scratch: () => ({ file: path.join(directory, `part-${scratched++}`), signal }),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Column, Rendering } from './columns.ts';
 import { fill } from './texts.ts';
 import { type Cell, columnName } from './xlsx/render-cell.ts';
-import { type FinishedSheet, openSheet, type SheetWriter } from './xlsx/sheet.ts';
+import { type FinishedSheet, openSheet, type SheetTarget, type SheetWriter } from './xlsx/sheet.ts';
 import { quoteTitle } from './xlsx/workbook.ts';
 
 const HEADER_ROW = 3;
@@ -25,7 +25,7 @@ export type SheetFactory = {
   partText: string;
   rowWords: { one: string; many: string };
   totalText: string;
-  next(): { name: string; file: string; index: number };
+  next(): SheetTarget & { index: number };
 };
 
 /**
@@ -95,18 +95,18 @@ function openPart<Row>(
   rendering: Rendering,
   number: number,
 ): Part {
-  const { name, file, index } = factory.next();
+  const target = factory.next();
   const title = number === 1 ? table.title : `${table.title}${fill(factory.partText, { part: number })}`;
   const sheet = openSheet(
     {
       title,
       widths: table.columns.map((column) => column.width),
-      tabColor: TABS[index % TABS.length] ?? 'FF17375E',
+      tabColor: TABS[target.index % TABS.length] ?? 'FF17375E',
       frozenRows: HEADER_ROW,
       frozenColumns: 1,
       footer: factory.footer,
     },
-    { name, file },
+    target,
   );
   sheet.addRow([{ text: title, look: 'title' }], { heightPoints: 24 });
   sheet.addRow([{ text: `${table.note}  ${factory.subtitle}`, look: 'muted' }]);

@@ -32,9 +32,12 @@ export type SheetWriter = {
   end(): Promise<FinishedSheet>;
 };
 
+/** Its name in the workbook, the file it is written to, and what ends it early. */
+export type SheetTarget = { name: string; file: string; signal: AbortSignal };
+
 /** Opens a sheet whose rows are written as they come, into a file of its own, compressed. */
-export function openSheet(setup: SheetSetup, target: { name: string; file: string }): SheetWriter {
-  const entry: EntryWriter = openEntry(target.name, target.file);
+export function openSheet(setup: SheetSetup, target: SheetTarget): SheetWriter {
+  const entry: EntryWriter = openEntry(target.name, target.file, target.signal);
   const merges: string[] = [];
   const bars: { range: string; color: string }[] = [];
   const columns = setup.widths.map((_, index) => columnName(index));

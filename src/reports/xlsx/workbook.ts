@@ -22,13 +22,13 @@ const TYPES = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 
 /**
  * Puts finished sheets, in the order given, together into a workbook at `file`. The same sheets and properties give the
- * same bytes. `scratch` makes the name of a temporary file.
+ * same bytes. `scratch` makes the name of a temporary file, and tells when to give up.
  */
 export async function writeWorkbook(
   file: string,
   sheets: FinishedSheet[],
   properties: WorkbookProperties,
-  scratch: () => string,
+  scratch: () => { file: string; signal: AbortSignal },
 ): Promise<void> {
   const parts: [string, string][] = [
     ['[Content_Types].xml', renderContentTypes(sheets)],
@@ -41,7 +41,8 @@ export async function writeWorkbook(
   ];
   const entries: PackedEntry[] = [];
   for (const [name, text] of parts) {
-    const entry = openEntry(name, scratch());
+    const { file: part, signal } = scratch();
+    const entry = openEntry(name, part, signal);
     await entry.write(text);
     entries.push(await entry.end());
   }

@@ -15,10 +15,13 @@ export type PackedEntry = { name: string; file: string; crc: number; packedBytes
 
 export type EntryWriter = { write(text: string): Promise<void>; end(): Promise<PackedEntry> };
 
-/** Opens an entry. `write` waits while the disk or the compressor is behind, so memory stays bounded. */
-export function openEntry(name: string, file: string): EntryWriter {
+/**
+ * Opens an entry. `write` waits while the disk or the compressor is behind, so memory stays bounded; the signal closes
+ * what a failure elsewhere leaves open.
+ */
+export function openEntry(name: string, file: string, signal: AbortSignal): EntryWriter {
   const deflate: DeflateRaw = createDeflateRaw({ level: DEFLATE_LEVEL });
-  const out = createWriteStream(file);
+  const out = createWriteStream(file, { signal });
   deflate.pipe(out);
   // an error of either shows at the next write or at the end
   let failure: unknown;

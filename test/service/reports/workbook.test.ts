@@ -75,7 +75,7 @@ describe('the workbook of a day', () => {
     ['Devoluções', () => [...happened('cashin', 'refund'), ...happened('cashout', 'refund')]],
   ])('%s lists what the provider shows for that day, to the cent', (title, expected) => {
     const rows = rowsOf(sheetOf(sheets, title));
-    expect(rows.map((row) => row['Id da transação']?.value).sort()).toEqual(
+    expect(rows.map((row) => String(row['Id da transação']?.value)).sort()).toEqual(
       expected()
         .map((one) => one.id)
         .sort(),
@@ -111,7 +111,7 @@ describe('the workbook of a day', () => {
       const isOpen = status !== undefined && ['pending', 'in_process', 'in_analysis'].includes(status);
       return isOpen && (one.operation === 'cashout' || one.createdWall.startsWith(DAY));
     });
-    expect(rows.map((row) => row['Id da transação']?.value).sort()).toEqual(open.map((one) => one.id).sort());
+    expect(rows.map((row) => String(row['Id da transação']?.value)).sort()).toEqual(open.map((one) => one.id).sort());
     const held = open.filter((one) => one.operation === 'cashout');
     expect(sumCents(rows.map((row) => row.Retido))).toBe(sum(held));
     expect(centsOf(lineOf(sheetOf(sheets, 'Resumo'), 'do qual retido')?.filter(Boolean).at(-1))).toBe(sum(held));

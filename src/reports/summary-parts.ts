@@ -1,0 +1,38 @@
+import type { ReportPlan } from './plan.ts';
+import type { StatedOpening, StatusCount } from './read-counts.ts';
+import type { ReportedMismatch } from './read-mismatches.ts';
+import type { Figures, Hour } from './tally.ts';
+import type { Texts } from './texts.ts';
+import type { FinishedTable } from './write-table.ts';
+import type { SheetWriter } from './xlsx/sheet.ts';
+
+const SECTION_HEIGHT_POINTS = 24;
+
+/** All that Resumo tells. */
+export type Summary = {
+  plan: ReportPlan;
+  texts: Texts;
+  platforms: Map<string, Figures>;
+  hours: Hour[];
+  counts: StatusCount[];
+  openings: StatedOpening[];
+  mismatches: ReportedMismatch[];
+  digest: Buffer;
+  tables: {
+    receipts: FinishedTable;
+    payments: FinishedTable;
+    refunds: FinishedTable;
+    statement: FinishedTable;
+    pending: FinishedTable;
+    all: [string, FinishedTable][];
+  };
+};
+
+/** A heading, ruled over as many columns as what follows has. */
+export function startSection(sheet: SheetWriter, title: string, columns: number): void {
+  sheet.addRow([]);
+  sheet.addRow(
+    Array.from({ length: columns }, (_, index) => ({ text: index === 0 ? title : null, look: 'section' as const })),
+    { heightPoints: SECTION_HEIGHT_POINTS },
+  );
+}

@@ -1,0 +1,239 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { transact } from '../../../src/database/transact.ts';
+import { addDays } from '../../../src/domain/calendar.ts';
+import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
+import { listReports } from '../../../src/reports/list-reports.ts';
+import { makeDueReports } from '../../../src/reports/make-due-reports.ts';
+import { makeReport } from '../../../src/reports/make-report.ts';
+import { openReport } from '../../../src/reports/open-report.ts';
+import { continued, inventTransactions, learn, openBooks, PLATFORM_A, proveDays, transactionOf } from './books.ts';
+import { centsOf, lineOf, readWorkbook, rowsOf, sheetOf, sumCents } from './read-workbook.ts';
+
+const DAY = '2026-03-11';
+const AFTER = new Date('2026-03-12T09:00:00Z');
+const sha256 = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
+
+test('nothing new makes no revision; a late event makes the next one, and the older stays', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  const late = transactionOf('cashin', 9_900n, [['pending', '2026-03-11 10:00:00']]);
+  await learn(context, [late, transactionOf('cashin', 100n, [['paid', '2026-03-11 11:00:00']])]);
+
+  const first = await makeReport(context, DAY);
+  expect(first).toMatchObject({ changed: true, report: { revision: 1, state: 'provisional', proven: false } });
+  expect(await makeReport(context, DAY)).toMatchObject({ changed: false, report: { revision: 1 } });
+
+  await learn(context, [continued(late, [['paid', '2026-03-11 23:59:59']])]);
+  const second = await makeReport(context, DAY);
+  expect(second).toMatchObject({ changed: true, report: { revision: 2 } });
+  expect(second.report.digest).not.toBe(first.report.digest);
+  const { file, name } = await openReport(context, { day: DAY, format: 'xlsx' });
+  expect(name).toBe('confere-2026-03-11-r2.xlsx');
+  const [change, ...others] = rowsOf(sheetOf(await readWorkbook(file), 'Alterações'));
+  expect(others).toEqual([]);
+  expect(change).toMatchObject({
+    'Id da transação': { value: late.id },
+    Antes: { value: 'Pendente' },
+    Depois: { value: 'Pago' },
+    'Por quê': { value: 'soubemos depois: pago' },
+    Origem: { value: 'Consulta' },
+  });
+  expect(centsOf(change?.Diferença)).toBe(9_850n);
+  expect((await openReport(context, { day: DAY, format: 'xlsx', revision: 1 })).sha256).toBe(first.report.sha256);
+});
+
+test('a change that moves nothing in the day makes no revision, and is not looked at again', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  const one = transactionOf('cashout', 500n, [['paid', '2026-03-11 09:00:00']]);
+  await learn(context, [one]);
+  await makeReport(context, DAY);
+  await learn(context, [continued(one, [['refund', '2026-03-12 00:00:00']])]);
+  expect((await makeReport(context, DAY)).changed).toBe(false);
+  await learn(context, [transactionOf('cashin', 100n, [['canceled', '2026-03-10 09:00:00']])]);
+  expect((await makeReport(context, DAY)).changed).toBe(false);
+  const row = await context.db.selectFrom('reports').selectAll().executeTakeFirstOrThrow();
+  expect(row.checked_event_seq).toBeGreaterThan(row.cut_event_seq);
+});
+
+test('a change in an earlier day shows in the opening balance of the later ones', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  await learn(context, [transactionOf('cashin', 1_000n, [['paid', '2026-03-11 09:00:00']])]);
+  await makeReport(context, DAY);
+  await learn(context, [transactionOf('cashin', 2_050n, [['paid', '2026-03-10 09:00:00']])]);
+  expect((await makeReport(context, DAY)).changed).toBe(true);
+  const { file } = await openReport(context, { day: DAY, format: 'xlsx' });
+  const sheets = await readWorkbook(file);
+  expect(centsOf(lineOf(sheetOf(sheets, 'Resumo'), 'Saldo inicial')?.[0])).toBe(2_000n);
+  const [change] = rowsOf(sheetOf(sheets, 'Alterações'));
+  expect(change).toMatchObject({ 'O que mudou': { value: 'Saldo inicial' }, Plataforma: { value: PLATFORM_A } });
+  expect(centsOf(change?.Diferença)).toBe(2_000n);
+});
+
+test('a missing or damaged file is made again from its cut, byte for byte, whatever was learnt since', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  await learn(context, inventTransactions(80, ['2026-03-10', DAY], 3));
+  const { report } = await makeReport(context, DAY);
+  await learn(context, inventTransactions(40, ['2026-03-10', DAY], 4));
+  for (const { format, sha256: stored } of report.files) {
+    const { file } = await openReport(context, { day: DAY, format });
+    expect(sha256(file)).toBe(stored);
+    expect(readFileSync(`${file}.sha256`, 'utf8')).toBe(`${stored}  ${path.basename(file)}\n`);
+    rmSync(file);
+    expect(sha256((await openReport(context, { day: DAY, format })).file)).toBe(stored);
+    writeFileSync(file, 'half a file');
+    expect(sha256((await openReport(context, { day: DAY, format })).file)).toBe(stored);
+  }
+});
+
+test('a day is partial while it runs, provisional when it ended, closed once all before it was read again', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  const today = context.calendar.dayOf(context.clock.now());
+  expect((await makeReport(context, today)).report).toMatchObject({ state: 'partial', proven: false });
+
+  await proveDays(context, '2026-03-11', '2026-03-11', new Date('2026-03-11T20:00:00Z'));
+  expect((await makeReport(context, DAY)).report).toMatchObject({ state: 'provisional', proven: false });
+  const run = await proveDays(context, '2026-03-11', '2026-03-11', AFTER);
+  expect(await makeReport(context, DAY)).toMatchObject({ changed: true, report: { revision: 2, proven: true } });
+  const proven = sheetOf(await readWorkbook((await openReport(context, { day: DAY, format: 'xlsx' })).file), 'Resumo');
+  expect(lineOf(proven, 'Conferido por inteiro com o provedor')?.[0]?.value).toContain(run);
+
+  await proveDays(context, addDays(DAY, -95), addDays(DAY, -1), AFTER);
+  const { reports } = await listReports(context, { limit: 1, after: undefined });
+  expect(reports[0]?.day).toBe(today);
+  const { reports: older } = await listReports(context, { limit: 1, after: `${today}_1` });
+  expect(older[0]).toMatchObject({ day: DAY, revision: 2, state: 'closed' });
+  expect((await makeReport(context, DAY)).report).toMatchObject({ revision: 3, state: 'closed' });
+});
+
+test('a day without data has a valid, empty report', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  await proveDays(context, DAY, DAY, AFTER);
+  expect((await makeReport(context, DAY)).report).toMatchObject({ revision: 1, proven: true });
+  const sheets = await readWorkbook((await openReport(context, { day: DAY, format: 'xlsx' })).file);
+  for (const sheet of sheets.slice(1)) expect(rowsOf(sheet)).toEqual([]);
+  expect(centsOf(lineOf(sheetOf(sheets, 'Resumo'), 'Saldo final')?.[0])).toBe(0n);
+});
+
+test('a day in the future, and what is no day, are refused', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  const tomorrow = addDays(context.calendar.dayOf(context.clock.now()), 1);
+  await expect(makeReport(context, tomorrow)).rejects.toMatchObject({ code: 'invalid_request' });
+  await expect(makeReport(context, '2026-02-30')).rejects.toMatchObject({ code: 'invalid_request' });
+  await expect(openReport(context, { day: DAY, format: 'csv' })).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('one platform alone adds up to its own column', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  await learn(context, inventTransactions(120, ['2026-03-10', DAY], 11));
+  await makeReport(context, DAY);
+  const all = sheetOf(await readWorkbook((await openReport(context, { day: DAY, format: 'xlsx' })).file), 'Resumo');
+  const opened = await openReport(context, { day: DAY, format: 'xlsx', platform: PLATFORM_A });
+  expect(opened.name).toBe(`confere-2026-03-11-r1-${PLATFORM_A}.xlsx`);
+  const sheets = await readWorkbook(opened.file);
+  const one = sheetOf(sheets, 'Resumo');
+  for (const label of ['Saldo inicial', '+ Recebimentos', '− Pagamentos', 'Saldo final', 'do qual retido']) {
+    expect(centsOf(lineOf(one, label)?.[0]), label).toBe(centsOf(lineOf(all, label)?.[0]));
+    expect(centsOf(lineOf(one, label)?.[1]), label).toBe(centsOf(lineOf(all, label)?.[0]));
+  }
+  const platforms = rowsOf(sheetOf(sheets, 'Extrato')).map((row) => row.Plataforma?.value);
+  expect(new Set(platforms)).toEqual(new Set([PLATFORM_A]));
+});
+
+test('a sheet that outgrows its limit goes on in parts, which add up and are told on Resumo', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  const transactions = inventTransactions(150, [DAY], 5);
+  await learn(context, transactions);
+  await makeReport(context, DAY, { rowsPerSheetMax: 20 });
+  const sheets = await readWorkbook((await openReport(context, { day: DAY, format: 'xlsx' })).file);
+  const parts = sheets.filter((sheet) => /^Recebimentos/.test(sheet.title));
+  expect(parts.map((sheet) => sheet.title).slice(0, 2)).toEqual(['Recebimentos', 'Recebimentos (2)']);
+  const paid = transactions.filter(
+    (one) => one.operation === 'cashin' && one.events.some((e) => e.status === 'paid' && e.atWall.startsWith(DAY)),
+  );
+  const rows = parts.flatMap((sheet) => rowsOf(sheet));
+  expect(rows).toHaveLength(paid.length);
+  expect(sumCents(rows.map((row) => row.Valor))).toBe(paid.reduce((total, one) => total + one.amountCents, 0n));
+  const summary = sheetOf(sheets, 'Resumo');
+  const told = summary.rows.filter((row) => row[0]?.value === 'Planilhas divididas').map((row) => row[1]?.value);
+  expect(told).toContainEqual(expect.stringMatching(/^Recebimentos: \d+ partes/));
+  expect(centsOf(lineOf(summary, 'Diferença (deve ser 0,00)', 1)?.filter(Boolean).at(-1))).toBe(0n);
+});
+
+test('the job makes yesterday, every missed day since the first report, and days that changed', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  const yesterday = addDays(context.calendar.dayOf(context.clock.now()), -1);
+  const first = addDays(yesterday, -3);
+  await makeReport(context, first);
+  expect((await makeDueReports(context)).made).toEqual([-2, -1, 0].map((days) => addDays(yesterday, days)));
+  expect((await makeDueReports(context)).made).toEqual([]);
+  await learn(context, [transactionOf('cashin', 700n, [['paid', `${addDays(yesterday, -1)} 12:00:00`]])]);
+  expect((await makeDueReports(context)).made).toEqual([addDays(yesterday, -1), yesterday]);
+});
+
+test('the next revision ends the mismatch that told of the change', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  await makeReport(context, DAY);
+  await learn(context, [transactionOf('cashin', 700n, [['paid', `${DAY} 12:00:00`]])]);
+  await transact(context.db, (trx) =>
+    raiseMismatches(trx, [{ kind: 'closed_day_changed', scope: DAY }], context.clock.now()),
+  );
+  await makeReport(context, DAY);
+  const row = await context.db.selectFrom('mismatches').select(['state', 'resolution']).executeTakeFirstOrThrow();
+  expect(row).toEqual({ state: 'resolved', resolution: 'revised' });
+});
+
+test('two that make the same day at once end with one revision, whose file is its own', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  await learn(context, inventTransactions(60, [DAY], 9));
+  const made = await Promise.all([makeReport(context, DAY), makeReport(context, DAY), makeReport(context, DAY)]);
+  expect(made.map((one) => one.report.revision)).toEqual([1, 1, 1]);
+  expect(made.filter((one) => one.changed)).toHaveLength(1);
+  const opened = await openReport(context, { day: DAY, format: 'xlsx' });
+  expect(sha256(opened.file)).toBe(opened.report.sha256);
+});
+
+test('a report that fails midway leaves nothing to be seen', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  await learn(context, [transactionOf('cashin', 700n, [['paid', `${DAY} 12:00:00`]])]);
+  const toWall = (): string => {
+    throw new Error('the disk is full');
+  };
+  await expect(makeReport({ ...context, calendar: { ...context.calendar, toWall } }, DAY)).rejects.toThrow('disk');
+  expect(readdirSync(path.join(books.dataDir, 'reports'))).toEqual([]);
+  expect(await context.db.selectFrom('reports').select('seq').execute()).toEqual([]);
+  expect((await makeReport(context, DAY)).report.revision).toBe(1);
+});
+
+test('while a writer has uncommitted entries below the newest, a revision waits for it and loses nothing', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  const transactions = inventTransactions(200, [DAY], 21);
+  const learning = (async () => {
+    for (const one of transactions) await learn(context, [one]);
+  })();
+  const digests: string[] = [];
+  for (let round = 0; round < 4; round++) digests.push((await makeReport(context, DAY)).report.digest);
+  await learning;
+  await makeReport(context, DAY);
+  const rows = await context.db.selectFrom('reports').select('revision').execute();
+  for (const { revision } of rows) {
+    const { file, report } = await openReport(context, { day: DAY, format: 'xlsx', revision });
+    rmSync(file);
+    expect((await openReport(context, { day: DAY, format: 'xlsx', revision })).sha256).toBe(report.sha256);
+  }
+});
