@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Kysely } from 'kysely';
 import { migrate } from '../embedded/migrate.ts';
+import { parseDatabaseUrl } from '../embedded/parse-url.ts';
 import { type ConnectionTarget, ensureDatabase, openDatabase } from '../embedded/pool.ts';
 import { joinServer } from '../embedded/server.ts';
 import type { Config } from './config.ts';
@@ -11,7 +12,6 @@ import { type Clock, openClock } from './database/clock.ts';
 import { type Bell, createBell } from './database/poll.ts';
 import { createVault, type Keys, openKeys, settle, type Vault } from './database/settings.ts';
 import type { Database } from './database/tables.ts';
-import { parseDatabaseUrl } from './database/url.ts';
 import { type Calendar, createCalendar } from './domain/calendar.ts';
 import { ConfereError } from './domain/errors.ts';
 import type { Log } from './log.ts';
@@ -78,11 +78,19 @@ export async function openContext(
 }
 
 async function findDatabase(config: Config, log: Log, stack: AsyncDisposableStack): Promise<ConnectionTarget> {
-  if (config.DATABASE_URL) return parseDatabaseUrl(config.DATABASE_URL);
+  if (config.DATABASE_URL) return readDatabaseUrl(config.DATABASE_URL);
   const server = stack.use(await joinServer({ dataDir: config.DATA_DIR, log: (message) => log.info(message) }));
   const target = { socketPath: server.socketPath, user: 'root' };
   await ensureDatabase(target, EMBEDDED_DATABASE);
   return { ...target, database: EMBEDDED_DATABASE };
+}
+
+function readDatabaseUrl(text: string): ConnectionTarget {
+  try {
+    return parseDatabaseUrl(text);
+  } catch (error) {
+    throw new ConfereError('config_invalid', `DATABASE_URL ${(error as Error).message}`);
+  }
 }
 
 async function bringUpToDate(db: Kysely<Database>, mayMigrate: boolean, log: Log): Promise<void> {

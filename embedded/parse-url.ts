@@ -1,20 +1,19 @@
 import { readFileSync } from 'node:fs';
-import type { ConnectionTarget } from '../../embedded/pool.ts';
-import { ConfereError } from '../domain/errors.ts';
+import type { ConnectionTarget } from './pool.ts';
 
 const DEFAULT_PORT = 3306;
 
 /**
- * Reads DATABASE_URL: `mysql://user:pass@host:port/db?tls=verify|off&ca=FILE`, or `?socket=PATH` in place of the host.
+ * Reads the address of a database: `mysql://user:pass@host:port/db?tls=verify|off&ca=FILE`, or `?socket=PATH` in place of the host.
  * TLS is verified unless the server is on this machine or `tls=off` says otherwise.
- * @throws ConfereError that never quotes the address: it holds a password.
+ * @throws Error that says what is wrong, and never quotes the address: it holds a password.
  */
 export function parseDatabaseUrl(text: string): ConnectionTarget & { database: string } {
-  if (!URL.canParse(text)) throw fault('is no address of the form mysql://user:pass@host:port/db');
+  if (!URL.canParse(text)) throw new Error('is no address of the form mysql://user:pass@host:port/db');
   const url = new URL(text);
-  if (!['mysql:', 'mariadb:'].includes(url.protocol)) throw fault('must start with mysql://');
+  if (!['mysql:', 'mariadb:'].includes(url.protocol)) throw new Error('must start with mysql://');
   const database = decodeURIComponent(url.pathname.slice(1));
-  if (!/^[A-Za-z0-9_$-]+$/.test(database)) throw fault('must end with the name of a database: …:3306/confere');
+  if (!/^[A-Za-z0-9_$-]+$/.test(database)) throw new Error('must end with the name of a database: …:3306/confere');
   const user = decodeURIComponent(url.username) || 'root';
   const password = decodeURIComponent(url.password);
   const base = { user, database, ...(password ? { password } : {}) };
@@ -28,19 +27,15 @@ export function parseDatabaseUrl(text: string): ConnectionTarget & { database: s
 function readTls(url: URL): { ca?: string; rejectUnauthorized: boolean } | undefined {
   const mode = url.searchParams.get('tls') ?? (isLoopback(url.hostname) ? 'off' : 'verify');
   if (mode === 'off') return undefined;
-  if (mode !== 'verify') throw fault('takes tls=verify or tls=off');
+  if (mode !== 'verify') throw new Error('takes tls=verify or tls=off');
   const file = url.searchParams.get('ca');
   try {
     return { rejectUnauthorized: true, ...(file ? { ca: readFileSync(file, 'utf8') } : {}) };
   } catch {
-    throw fault(`names a ca file that can't be read: ${file}`);
+    throw new Error(`names a ca file that can't be read: ${file}`);
   }
 }
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || host.startsWith('127.');
-}
-
-function fault(what: string): ConfereError {
-  return new ConfereError('config_invalid', `DATABASE_URL ${what}`);
 }
