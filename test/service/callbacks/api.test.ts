@@ -1,0 +1,280 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import { expect, test } from 'vitest';
+import { createToken } from '../../../src/access/tokens.ts';
+import { transact } from '../../../src/database/transact.ts';
+import { createApp } from '../../../src/http/app.ts';
+import { openShop } from './shop.ts';
+import { openWorld, until, type World } from './world.ts';
+
+const ADMIN_TOKEN = 'adm_0123456789abcdef0123';
+
+/** The parts of answers that these tests look at. */
+type Body = {
+  id: string;
+  secret: string;
+  state: string;
+  url: string;
+  filter: object;
+  token: string;
+  count: number;
+  attempts: number;
+  errors: Record<string, string[]>;
+  next_cursor: string | null;
+  merchants: Body[];
+  callbacks: Body[];
+  events: Array<{ id: string; type: string; data: { transaction: { id: string; sequence: number } } }>;
+  attempt_list: Array<{
+    request_headers: Record<string, string>;
+    response_status: number;
+    response_body: string | null;
+    error_class: string;
+  }>;
+};
+type Answer = { status: number; type: string; json: Body };
+type Api = {
+  call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+async function openApi(world: World): Promise<Api> {
+  const server = http.createServer(createApp(world.context));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`;
+  return {
+    async call(method, path, body, token = ADMIN_TOKEN) {
+      const response = await fetch(base + path, {
+        method,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return {
+        status: response.status,
+        type: response.headers.get('content-type') ?? '',
+        json: JSON.parse(text || '{}') as Body,
+      };
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+test('a merchant is added, shown without its secret, changed and removed', async () => {
+  await using world = await openWorld({ ADMIN_TOKEN });
+  await using api = await openApi(world);
+  const input = { name: 'Loja', url: 'https://loja.example/pix', filter: { operations: ['cashin'] }, rate: 5 };
+  const added = await api.call('POST', '/merchants', input);
+  expect(added).toMatchObject({ status: 201, json: { name: 'Loja', state: 'enabled', rate: 5, email: null } });
+  expect(added.json.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(added.json.filter).toEqual({
+    platforms: [],
+    operations: ['cashin'],
+    statuses: [],
+    reference_prefixes: [],
+    extra_prefixes: [],
+    extra_match: {},
+  });
+  const { id } = added.json;
+  const shown = await api.call('GET', `/merchants/${id}`);
+  expect(JSON.stringify(shown.json)).not.toContain('whsec_');
+  const change = { url: 'https://loja.example/new', state: 'paused', email: 'loja@example.com', rate: null };
+  const changed = await api.call('PATCH', `/merchants/${id}`, change);
+  expect(changed).toMatchObject({ status: 200, json: { ...change, filter: added.json.filter } });
+  expect((await api.call('DELETE', `/merchants/${id}`)).status).toBe(204);
+  expect((await api.call('GET', `/merchants/${id}`)).status).toBe(404);
+  expect((await api.call('GET', '/merchants')).json.merchants).toEqual([]);
+});
+
+test('what can be no merchant is refused by field', async () => {
+  await using world = await openWorld({ ADMIN_TOKEN, CALLBACK_ALLOW_PRIVATE: 'false' });
+  await using api = await openApi(world);
+  const good = { name: 'Loja', url: 'https://loja.example/pix' };
+  const bad: Array<[object, string]> = [
+    [{ ...good, url: '' }, 'url'],
+    [{ ...good, url: 'ftp://example.com/' }, 'url'],
+    [{ ...good, url: 'https://user:pass@example.com/' }, 'url'],
+    [{ ...good, url: 'http://169.254.169.254/latest' }, 'url'],
+    [{ ...good, url: 'http://2130706433/' }, 'url'],
+    [{ ...good, name: '' }, 'name'],
+    [{ ...good, email: 'nobody' }, 'email'],
+    [{ ...good, rate: 0 }, 'rate'],
+    [{ ...good, filter: { operations: ['cash'] } }, 'filter.operations.0'],
+    [{ ...good, events_since: 'yesterday' }, 'events_since'],
+  ];
+  for (const [body, field] of bad) {
+    const answer = await api.call('POST', '/merchants', body);
+    expect(answer).toMatchObject({ status: 422, type: expect.stringContaining('application/problem+json') });
+    expect(Object.keys(answer.json.errors)).toEqual([field]);
+  }
+  expect((await api.call('POST', '/merchants', { ...good, colour: 'red' })).status).toBe(422);
+});
+
+test('only admins change merchants, only operators repeat callbacks, and viewers see no merchant’s own words', async () => {
+  await using world = await openWorld({ ADMIN_TOKEN, CALLBACK_RETRY_SCHEDULE: '1h' });
+  await using api = await openApi(world);
+  await using shop = await openShop();
+  shop.behave['/a'] = () => (_request, response) => void response.writeHead(500).end('Maria is unknown');
+  await world.addMerchant(`${shop.url}/a`);
+  await world.deliver();
+  await world.pay(['paid']);
+  await until('the try', async () => (await api.call('GET', '/callbacks')).json.callbacks[0]?.attempts === 1);
+  const viewer = (await createToken(world.context, { name: 'v', role: 'viewer' })).token;
+  const operator = (await createToken(world.context, { name: 'o', role: 'operator' })).token;
+  const id = (await api.call('GET', '/callbacks', undefined, viewer)).json.callbacks[0]?.id;
+  const seen = (await api.call('GET', `/callbacks/${id}`, undefined, viewer)).json.attempt_list[0];
+  expect(seen).toMatchObject({ response_status: 500, response_body: null, error_class: 'http_status' });
+  const full = (await api.call('GET', `/callbacks/${id}`, undefined, operator)).json.attempt_list[0];
+  expect(full?.response_body).toBe('Maria is unknown');
+  expect(full?.request_headers).toHaveProperty('webhook-id');
+  expect(full?.request_headers).not.toHaveProperty('webhook-signature');
+  expect((await api.call('POST', `/callbacks/${id}/redeliver`, {}, viewer)).status).toBe(403);
+  expect((await api.call('POST', `/callbacks/${id}/redeliver`, {}, operator)).status).toBe(202);
+  expect((await api.call('POST', '/merchants', { name: 'x', url: 'https://x.example/' }, operator)).status).toBe(403);
+});
+
+test('a redelivery and a replay send the same ids again, in order, and a dry run only counts', async () => {
+  await using world = await openWorld({ ADMIN_TOKEN });
+  await using api = await openApi(world);
+  await using shop = await openShop();
+  const { merchant } = await world.addMerchant(`${shop.url}/a`);
+  await world.deliver();
+  const from = new Date(world.context.clock.now().getTime() - 1000).toISOString();
+  await world.pay(['pending', 'paid', 'refund'], { reference: 'a-1' });
+  await world.pay(['pending', 'paid'], { reference: 'b-1' });
+  const allDone = () =>
+    until('all recorded', async () => {
+      const { callbacks } = (await api.call('GET', '/callbacks')).json;
+      return callbacks.length === 5 && callbacks.every((one) => one.state === 'delivered');
+    });
+  await allDone();
+  const ids = shop.calls.map((call) => call.headers['webhook-id']);
+  const last = (await api.call('GET', '/callbacks?limit=1')).json;
+  expect((await api.call('POST', `/callbacks/${last.callbacks[0]?.id}/redeliver`)).status).toBe(202);
+  await until('the redelivery', () => shop.calls.length === 6);
+  expect(ids).toContain(shop.calls[5]?.headers['webhook-id']);
+  await allDone();
+  const to = new Date(world.context.clock.now().getTime() + 1000).toISOString();
+  const range = { merchant: merchant.id, from, to };
+  expect((await api.call('POST', '/callbacks/replay', { ...range, dry_run: true })).json.count).toBe(5);
+  expect(shop.calls).toHaveLength(6);
+  const onlyA = { ...range, filter: { reference_prefixes: ['a-'] } };
+  expect(await api.call('POST', '/callbacks/replay', onlyA)).toMatchObject({ status: 202, json: { count: 3 } });
+  await until('the replay', () => shop.calls.length === 9);
+  expect(shop.calls.slice(6).map((call) => call.json.data.transaction.sequence)).toEqual([1, 2, 3]);
+  expect(new Set(shop.calls.map((call) => call.headers['webhook-id']))).toEqual(new Set(ids));
+});
+
+test('after a rotation both secrets sign, the newest first, and after the next one the oldest no longer', async () => {
+  await using world = await openWorld({ ADMIN_TOKEN });
+  await using api = await openApi(world);
+  await using shop = await openShop();
+  const { merchant, secret: first } = await world.addMerchant(`${shop.url}/a`);
+  await world.deliver();
+  const rotate = async (): Promise<string> =>
+    (await api.call('POST', `/merchants/${merchant.id}/rotate-secret`)).json.secret;
+  const nextCall = async (count: number) => {
+    await world.pay(['paid']);
+    await until('a call', () => shop.calls.length === count);
+    const call = shop.calls[count - 1];
+    const verifies = (secret: string): boolean => {
+      try {
+        new Webhook(secret).verify(call?.body ?? '', call?.headers ?? {});
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    return { verifies, signatures: call?.headers['webhook-signature']?.split(' ').length };
+  };
+  const second = await rotate();
+  const one = await nextCall(1);
+  expect([one.signatures, one.verifies(first), one.verifies(second)]).toEqual([2, true, true]);
+  const third = await rotate();
+  const two = await nextCall(2);
+  expect([two.signatures, two.verifies(first), two.verifies(second), two.verifies(third)]).toEqual([
+    2,
+    false,
+    true,
+    true,
+  ]);
+});
+
+test('a test reaches a paused merchant, signed, and is tried once', async () => {
+  await using world = await openWorld({ ADMIN_TOKEN });
+  await using api = await openApi(world);
+  await using shop = await openShop();
+  shop.behave['/a'] = (_call, nth) => (nth === 1 ? 200 : 500);
+  const { merchant, secret } = await world.addMerchant(`${shop.url}/a`);
+  await world.deliver();
+  await api.call('POST', `/merchants/${merchant.id}/pause`);
+  const sent = await api.call('POST', `/merchants/${merchant.id}/test`);
+  expect(sent.status).toBe(202);
+  await until('the test', () => shop.calls.length === 1);
+  const call = shop.calls[0];
+  expect(new Webhook(secret).verify(call?.body ?? '', call?.headers ?? {})).toMatchObject({ type: 'confere.test' });
+  const { id } = (await api.call('POST', `/merchants/${merchant.id}/test`)).json;
+  await until('its end', async () => (await api.call('GET', `/callbacks/${id}`)).json.state === 'failed');
+  expect((await api.call('GET', `/merchants/${merchant.id}`)).json.state).toBe('paused');
+});
+
+test('lists page through everything once, and narrow', async () => {
+  await using world = await openWorld({ ADMIN_TOKEN });
+  await using api = await openApi(world);
+  const { merchant } = await world.addMerchant('http://127.0.0.1:1/');
+  await world.addMerchant('http://127.0.0.1:1/', { filter: { statuses: ['paid'] } });
+  const paid = await world.pay(['pending', 'paid']);
+  await world.pay(['pending', 'paid']);
+  const found: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { json } = await api.call('GET', `/callbacks?limit=4&cursor=${cursor}`);
+    found.push(...json.callbacks.map((one) => one.id));
+    cursor = json.next_cursor;
+  }
+  expect(found).toHaveLength(6);
+  expect(new Set(found).size).toBe(6);
+  const count = async (query: string) => (await api.call('GET', `/callbacks?${query}`)).json.callbacks.length;
+  expect(await count(`merchant=${merchant.id}`)).toBe(4);
+  expect(await count(`transaction_id=${paid.id}`)).toBe(3);
+  expect(await count('type=pix.cashin.paid&state=pending')).toBe(4);
+  expect((await api.call('GET', '/callbacks?state=lost')).status).toBe(422);
+  expect((await api.call('GET', '/callbacks/cb_999')).status).toBe(404);
+  expect((await api.call('GET', '/callbacks/nonsense')).status).toBe(404);
+});
+
+test('a merchant fetches its own events with its own token, and a late commit is not skipped', async () => {
+  await using world = await openWorld({ ADMIN_TOKEN });
+  await using api = await openApi(world);
+  const { merchant } = await world.addMerchant('http://127.0.0.1:1/', { filter: { platforms: ['p1'] } });
+  const { token } = (await api.call('POST', `/merchants/${merchant.id}/pull-token`)).json;
+  await world.pay(['paid'], { platform: 'p2' });
+  // an event whose transaction is still open when a later one is committed and fetched
+  const begun = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<void>();
+  const late = transact(world.context.db, async (trx) => {
+    const now = world.context.clock.now();
+    const row = { webhook_id: 'msg_late', merchant_seq: merchant.seq, type: 'confere.test', source: 'test' };
+    await trx
+      .insertInto('callbacks')
+      .values({ ...row, state: 'held', created_at: now })
+      .execute();
+    begun.resolve();
+    await finish.promise;
+  });
+  await begun.promise;
+  const paid = await world.pay(['pending', 'paid'], { platform: 'p1' });
+  const first = await api.call('GET', '/events', undefined, token);
+  expect(first.json.events.map((event) => event.type)).toEqual(['pix.cashin.pending', 'pix.cashin.paid']);
+  expect(first.json.events[0]?.data.transaction).toMatchObject({ id: paid.id, sequence: 1 });
+  finish.resolve();
+  await late;
+  const second = await api.call('GET', `/events?after=${first.json.next_cursor}`, undefined, token);
+  expect(second.json.events.map((event) => event.id)).toEqual(['msg_late']);
+  const third = await api.call('GET', `/events?after=${second.json.next_cursor}`, undefined, token);
+  expect(third.json).toEqual({ events: [], next_cursor: second.json.next_cursor });
+  expect((await api.call('GET', '/events', undefined, ADMIN_TOKEN)).status).toBe(401);
+  expect((await api.call('GET', '/merchants', undefined, token)).status).toBe(401);
+});

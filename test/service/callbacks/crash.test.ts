@@ -1,0 +1,112 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { type Call, openShop } from './shop.ts';
+import { openWorld, until, type World } from './world.ts';
+
+const PAYMENTS = 150;
+const HISTORY = ['pending', 'in_process', 'paid'];
+
+async function startChild(world: World): Promise<ChildProcess> {
+  const child = fork(fileURLToPath(new URL('deliver-child.ts', import.meta.url)), {
+    env: { ...process.env, ...world.env },
+  });
+  await once(child, 'message');
+  return child;
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}
+
+/** As if a minute had passed since a process died: what it had leased is due. */
+async function endLeases(world: World): Promise<void> {
+  const now = world.context.clock.now();
+  await world.context.db
+    .updateTable('callbacks')
+    .set({ lease_until: now, next_attempt_at: now })
+    .where('lease_holder', 'is not', null)
+    .where('state', '=', 'pending')
+    .execute();
+  world.context.bells.callbacks.ring();
+}
+
+async function countUndelivered(world: World): Promise<number> {
+  const row = await world.context.db
+    .selectFrom('callbacks')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('state', '<>', 'delivered')
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+/** Every payment's events came, none before the one before it, and none under two ids. */
+function expectAllInOrder(calls: Call[]): void {
+  const byPayment = Map.groupBy(calls, (call) => call.json.data.transaction.id);
+  expect(byPayment.size).toBe(PAYMENTS);
+  for (const list of byPayment.values()) {
+    const first = new Map<string, number>();
+    for (const { headers, json } of list) {
+      if (!first.has(headers['webhook-id'] ?? ''))
+        first.set(headers['webhook-id'] ?? '', json.data.transaction.sequence);
+    }
+    expect([...first.values()]).toEqual([1, 2, 3]);
+  }
+}
+
+test('two workers share the work: everything arrives exactly once, in order', async () => {
+  await using world = await openWorld();
+  await using shop = await openShop();
+  await world.addMerchant(`${shop.url}/a`);
+  await world.deliver();
+  await world.deliver();
+  await Promise.all(Array.from({ length: PAYMENTS }, () => world.pay(HISTORY)));
+  await until('all', async () => (await countUndelivered(world)) === 0);
+  expect(shop.calls).toHaveLength(PAYMENTS * HISTORY.length);
+  expectAllInOrder(shop.calls);
+});
+
+test('a worker that is killed again and again loses nothing, and what it repeats keeps its id', async () => {
+  await using world = await openWorld();
+  await using shop = await openShop();
+  await world.addMerchant(`${shop.url}/a`);
+  await Promise.all(Array.from({ length: PAYMENTS }, () => world.pay(HISTORY)));
+  for (let kills = 0; kills < 4; kills++) {
+    const child = await startChild(world);
+    const before = shop.calls.length;
+    await until('some more', () => shop.calls.length >= before + 20);
+    await kill(child);
+    await endLeases(world);
+  }
+  const last = await startChild(world);
+  await until('all', async () => (await countUndelivered(world)) === 0);
+  await kill(last);
+  expectAllInOrder(shop.calls);
+});
+
+test('a database that cuts its connections in the middle loses nothing', async () => {
+  await using world = await openWorld();
+  await using shop = await openShop();
+  await world.addMerchant(`${shop.url}/a`);
+  await Promise.all(Array.from({ length: PAYMENTS }, () => world.pay(HISTORY)));
+  await world.deliver();
+  const own = await sql<{ db: string }>`SELECT DATABASE() AS db`.execute(world.context.db);
+  for (let cuts = 0; cuts < 5; cuts++) {
+    const before = shop.calls.length;
+    await until('some more', () => shop.calls.length > before || shop.calls.length >= PAYMENTS * HISTORY.length);
+    const { rows } = await sql<{ id: number }>`SELECT ID AS id FROM information_schema.PROCESSLIST
+      WHERE DB = ${own.rows[0]?.db} AND ID <> CONNECTION_ID()`.execute(world.context.db);
+    for (const { id } of rows) {
+      await sql`KILL CONNECTION ${sql.lit(id)}`.execute(world.context.db).catch(() => undefined);
+    }
+  }
+  await until('all but what is leased', async () => {
+    await endLeases(world);
+    return (await countUndelivered(world)) === 0;
+  });
+  expectAllInOrder(shop.calls);
+});
