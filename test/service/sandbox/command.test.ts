@@ -11,6 +11,8 @@ const MAIN = path.resolve('sandbox/main.ts');
 const dataDir = mkdtempSync(path.join(tmpdir(), 'confere-sandbox-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
+const HEADERS = { authorization: 'Bearer k', accept: 'application/json', 'content-type': 'application/json' };
+
 function start(args: string[]): ChildProcess {
   return spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
 }
@@ -94,17 +96,49 @@ describe('the command', () => {
     const told = JSON.parse(await firstLine(first));
     expect(told).toMatchObject({ api_key: 'k', checkout_url: `${told.url}/checkout`, history: expect.any(Number) });
     expect(told.history).toBeGreaterThanOrEqual(50);
-    const headers = { authorization: 'Bearer k', accept: 'application/json', 'content-type': 'application/json' };
     const body = JSON.stringify({ ...CASHIN, reference: 'kept' });
-    await fetch(`${told.url}/api/v1/transaction/pix/cashin`, { method: 'POST', headers, body });
+    await fetch(`${told.url}/api/v1/transaction/pix/cashin`, { method: 'POST', headers: HEADERS, body });
     first.kill('SIGTERM');
     expect(await once(first, 'close')).toEqual([0, null]);
     const second = start(args);
     const again = JSON.parse(await firstLine(second));
     expect(again.history).toBe(0);
-    const listed = await fetch(`${again.url}/api/v1/transactions?reference=kept`, { headers });
+    const listed = await fetch(`${again.url}/api/v1/transactions?reference=kept`, { headers: HEADERS });
     expect(await listed.json()).toMatchObject({ total: 1 });
     second.kill('SIGINT');
     expect(await once(second, 'close')).toEqual([0, null]);
   });
+
+  it('loses nothing that it answered when it is killed in the middle of creates', async () => {
+    const args = ['--data-dir', dataDir, '--port', '0', '--json', '--api-key', 'k', '--manual'];
+    const first = start(args);
+    const { url } = JSON.parse(await firstLine(first));
+    const answered = await createUntilKilled(first, url);
+    const second = start(args);
+    const again = JSON.parse(await firstLine(second));
+    for (const reference of answered) {
+      const listed = await fetch(`${again.url}/api/v1/transactions?reference=${reference}`, { headers: HEADERS });
+      expect(await listed.json()).toMatchObject({ total: 1, transactions: [{ reference, status: 'pending' }] });
+    }
+    second.kill('SIGTERM');
+    expect(await once(second, 'close')).toEqual([0, null]);
+  });
 });
+
+/** The references whose creates were answered, of eight clients at once, until the process was killed. */
+async function createUntilKilled(child: ChildProcess, url: string): Promise<string[]> {
+  const answered: string[] = [];
+  let n = 0;
+  const client = async (): Promise<void> => {
+    for (;;) {
+      const reference = `k-${n++}`;
+      const body = JSON.stringify({ ...CASHIN, reference });
+      const response = await fetch(`${url}/api/v1/transaction/pix/cashin`, { method: 'POST', headers: HEADERS, body });
+      if (response.status === 200) answered.push(reference);
+      if (answered.length === 60) child.kill('SIGKILL');
+    }
+  };
+  await Promise.allSettled(Array.from({ length: 8 }, client));
+  expect(answered.length).toBeGreaterThanOrEqual(60);
+  return answered;
+}
