@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freshDatabase } from '../../support/database.ts';
+
+const MAIN = path.resolve(import.meta.dirname, '../../../src/main.ts');
+let directory: string;
+let env: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  const database = await freshDatabase();
+  directory = mkdtempSync(path.join(tmpdir(), 'confere-export-'));
+  env = {
+    ...process.env,
+    DATABASE_URL: `mysql://root@localhost/${database.database}?socket=${encodeURIComponent(database.socketPath)}`,
+    SECRET_KEY: randomBytes(32).toString('base64'),
+    DATA_DIR: directory,
+  };
+  await confere('migrate');
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+async function confere(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return await new Promise((resolve) => {
+    execFile(process.execPath, [MAIN, ...args], { env, cwd: directory }, (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
+    });
+  });
+}
+
+test('export writes the workbook under its own name, and tells of it in JSON', async () => {
+  const { code, stdout } = await confere('export', '--day', '2026-03-11', '--json');
+  expect(code).toBe(0);
+  const told = JSON.parse(stdout);
+  expect(told).toMatchObject({ day: '2026-03-11', revision: 1, format: 'xlsx', changed: true });
+  expect(path.basename(told.file)).toBe('confere-2026-03-11-r1.xlsx');
+  expect(readFileSync(told.file).subarray(0, 2).toString()).toBe('PK');
+});
+
+test('export writes to standard output, and nothing else there', async () => {
+  const { code, stdout } = await confere('export', '--day', '2026-03-11', '--format', 'csv', '--out', '-');
+  expect(code).toBe(0);
+  expect(stdout.startsWith('\uFEFFData e hora;Movimento')).toBe(true);
+  const range = ['--from', '2026-03-10', '--to', '2026-03-11', '--format', 'journal', '--out', '-'];
+  expect((await confere('export', ...range)).stdout).toMatch(/^; Confere, 2026-03-10 to 2026-03-11/);
+});
+
+test.each([
+  [[], 'say which day'],
+  [['--day', '2026-02-30'], 'is no day'],
+  [['--day', '2999-01-01'], 'has not begun'],
+  [['--day', '2026-03-11', '--format', 'pdf'], '--format is'],
+  [['--day', '2026-03-11', '--locale', 'fr'], '--locale is'],
+  [['--from', '2026-03-11', '--to', '2026-03-12'], 'for --format journal'],
+  [['--from', '2026-03-11', '--format', 'journal'], '--from goes with --to'],
+  [['--day', '2026-03-11', '--nonsense'], 'unknown option'],
+])('export %j is wrong use: exit 2 and the reason', async (args, reason) => {
+  const { code, stderr } = await confere('export', ...args);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(reason)]);
+});
+
+test('a file that cannot be written is a failure: exit 1, and no file', async () => {
+  const out = path.join(directory, 'absent', 'report.xlsx');
+  expect((await confere('export', '--day', '2026-03-11', '--out', out)).code).toBe(1);
+  expect(existsSync(out)).toBe(false);
+});

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createToken, type Role } from '../../../src/access/tokens.ts';
+import { createApp } from '../../../src/http/app.ts';
+import { type HttpServer, serveHttp } from '../../../src/http/serve-http.ts';
+import { type Books, inventTransactions, learn, openBooks } from './books.ts';
+
+const DAY = '2026-03-11';
+let books: Books;
+let server: HttpServer;
+const tokens = new Map<Role, string>();
+
+beforeAll(async () => {
+  books = await openBooks({ PORT: '0' });
+  server = await serveHttp(books.context, createApp(books.context));
+  for (const role of ['viewer', 'operator'] as const) {
+    tokens.set(role, (await createToken(books.context, { role, name: role })).token);
+  }
+  await learn(books.context, inventTransactions(60, [DAY], 2));
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await books[Symbol.asyncDispose]();
+});
+
+async function call(role: Role, path: string, body?: object): Promise<Response> {
+  return await fetch(`http://127.0.0.1:${server.port}/api/v1${path}`, {
+    headers: { authorization: `Bearer ${tokens.get(role)}`, 'content-type': 'application/json' },
+    ...(body ? { method: 'POST', body: JSON.stringify(body) } : {}),
+  });
+}
+
+test('a day is made once (201), and not again while nothing changes (200)', async () => {
+  expect((await call('viewer', `/reports/${DAY}.xlsx`)).status).toBe(404);
+  expect((await call('viewer', '/reports', { day: DAY })).status).toBe(403);
+  const made = await call('operator', '/reports', { day: DAY });
+  expect(made.status).toBe(201);
+  const report = await made.json();
+  expect(report).toMatchObject({ day: DAY, revision: 1, state: 'provisional', proven: false });
+  const again = await call('operator', '/reports', { day: DAY });
+  expect([again.status, await again.json()]).toEqual([200, report]);
+  const list = await (await call('viewer', '/reports?limit=1')).json();
+  expect(list).toEqual({ reports: [report], next_cursor: null });
+});
+
+test.each([
+  ['xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  ['csv', 'text/csv; charset=utf-8'],
+  ['journal', 'text/plain; charset=utf-8'],
+])('the %s downloads under its own name, and the audit tells who took it', async (format, type) => {
+  await call('operator', '/reports', { day: DAY });
+  const answer = await call('viewer', `/reports/${DAY}.${format}`);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-type')).toBe(type);
+  expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="confere-${DAY}-r1.${format}"`);
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  const { reports } = (await (await call('viewer', '/reports')).json()) as {
+    reports: { files: { format: string; sha256: string; bytes: number }[] }[];
+  };
+  const told = reports[0]?.files.find((file) => file.format === format);
+  expect(told).toMatchObject({ bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') });
+  const audited = await books.context.db
+    .selectFrom('audit')
+    .select(['action', 'target'])
+    .where('target', '=', `confere-${DAY}-r1.${format}`)
+    .execute();
+  expect(audited).toEqual([{ action: 'reports.download', target: `confere-${DAY}-r1.${format}` }]);
+});
+
+test('English comes on request, under a name that says so', async () => {
+  await call('operator', '/reports', { day: DAY });
+  const answer = await call('viewer', `/reports/${DAY}.csv?locale=en`);
+  expect(answer.headers.get('content-disposition')).toContain(`confere-${DAY}-r1-en.csv`);
+  expect((await answer.text()).split('\r\n')[0]).toMatch(/Date and time;Movement;Status/);
+});
+
+test('wrong days, names and queries are told for what they are', async () => {
+  const statuses = [
+    await call('operator', '/reports', { day: '2026-02-30' }),
+    await call('operator', '/reports', { day: '2999-01-01' }),
+    await call('operator', '/reports', {}),
+    await call('viewer', '/reports/2026-02-30.xlsx'),
+    await call('viewer', `/reports/${DAY}.pdf`),
+    await call('viewer', `/reports/${DAY}.csv?revision=9`),
+    await call('viewer', `/reports/${DAY}.csv?locale=fr`),
+    await call('viewer', '/reports/..%2f..%2fsecret.key'),
+  ].map((answer) => answer.status);
+  expect(statuses).toEqual([422, 422, 422, 404, 404, 404, 422, 404]);
+});
