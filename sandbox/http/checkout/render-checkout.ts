@@ -84,7 +84,7 @@ function escapeHtml(text: string): string {
 
 const STYLE = `
 body{font:16px/1.5 system-ui,sans-serif;margin:0;background:#f4f6f5;color:#16211d}
-main{max-width:26rem;margin:2rem auto;padding:1.5rem;background:#fff;border-radius:12px;box-shadow:0 1px 6px #0002;text-align:center}
+main{max-width:26rem;margin:2rem auto;padding:1.5rem;background:#fff;border-radius:12px;box-shadow:0 1px 6px #0002;text-align:center;overflow-wrap:anywhere}
 h1{font-size:1.25rem;margin:.5rem 0}
 .amount{font-size:2rem;font-weight:700;margin:.25rem 0}
 .note{font-size:.85rem;color:#7a4b00;background:#fff4dc;border-radius:6px;padding:.4rem}

@@ -1,0 +1,67 @@
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CASHIN, startTestSandbox, type TestSandbox } from './start.ts';
+
+let sandbox: TestSandbox;
+let browser: Browser;
+beforeAll(async () => {
+  sandbox = await startTestSandbox();
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+});
+afterAll(async () => {
+  await browser.close();
+  await sandbox[Symbol.asyncDispose]();
+});
+
+async function open(fields: object = {}): Promise<{ page: Page; id: string; code: string }> {
+  const { json } = await sandbox.ask('POST', '/api/v1/transaction/pix/cashin', { ...CASHIN, ...fields });
+  const { id, payment_link, qr_code } = json.transaction[0];
+  const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
+  const page = await context.newPage();
+  page.on('console', (message) => {
+    if (message.type() === 'error') throw new Error(message.text());
+  });
+  await page.goto(payment_link);
+  return { page, id, code: qr_code };
+}
+
+async function statusOf(id: string): Promise<string> {
+  return (await sandbox.ask('GET', `/api/v1/transaction/${id}`)).json.transaction[0].status;
+}
+
+describe('the checkout page in a browser', () => {
+  it.each([
+    ['Pagar', 'paid', 'Pago'],
+    ['Deixar expirar', 'expired', 'Expirado'],
+    ['Cancelar', 'canceled', 'Cancelado'],
+  ])('has a button "%s" that does it', async (label, status, words) => {
+    const { page, id } = await open();
+    await page.getByRole('button', { name: label, exact: true }).click();
+    await page.getByRole('status').getByText(words).waitFor();
+    expect(await statusOf(id)).toBe(status);
+    await page.context().close();
+  });
+
+  it('copies the code', async () => {
+    const { page, code } = await open();
+    await page.getByRole('button', { name: 'Copiar código' }).click();
+    await page.getByRole('button', { name: 'Código copiado' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(code);
+    await page.context().close();
+  });
+
+  it('shows by itself that it was paid elsewhere', async () => {
+    const { page, id } = await open();
+    await sandbox.ask('GET', `/checkout/transaction/${id}/change/paid`);
+    await page.getByRole('status').getByText('Pago').waitFor();
+    expect(await page.getByRole('button', { name: 'Pagar' }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('fits a telephone', async () => {
+    const { page } = await open({ description: 'Palavra'.repeat(40) });
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    await page.context().close();
+  });
+});
