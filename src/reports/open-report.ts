@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { copyFile, stat } from 'node:fs/promises';
+import { copyFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import type { Day } from '../domain/calendar.ts';
@@ -106,7 +106,13 @@ async function findProof(context: Context, row: ReportRow): Promise<Proof | unde
   return { runSeq: row.proven_run_seq, runId: run?.id ?? '?', askedAt: row.proven_asked_at };
 }
 
-/** Copies an opened report to where a person wants it. */
+/** Copies a finished file to where a person wants it: whole under that name, or not at all. */
 export async function copyReport(opened: { file: string }, target: string): Promise<void> {
-  await copyFile(opened.file, target);
+  const draft = `${target}.${process.pid}.part`;
+  try {
+    await copyFile(opened.file, draft);
+    await rename(draft, target);
+  } finally {
+    await rm(draft, { force: true });
+  }
 }

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { addDays } from '../../../src/domain/calendar.ts';
+import { judge } from '../../../src/reports/judge-day.ts';
+import { listDue } from '../../../src/reports/make-due-reports.ts';
+
+const DAY = '2026-03-11';
+const END = new Date('2026-03-12T03:00:00Z');
+const LATER = new Date('2026-03-20T03:00:00Z');
+
+function read(from: string, to: string, askedAt: Date) {
+  return { runSeq: 1, runId: `run of ${from}`, from, to, askedAt };
+}
+
+test('a running day is partial, complete as of its newest reading', () => {
+  const noon = read(DAY, DAY, new Date('2026-03-11T15:00:00Z'));
+  expect(judge(DAY, [noon], new Date('2026-03-11T16:00:00Z'), END)).toMatchObject({
+    state: 'partial',
+    proof: { askedAt: noon.askedAt },
+  });
+});
+
+test('a reading from before the end of the day proves nothing of it', () => {
+  const early = read(DAY, DAY, new Date(END.getTime() - 1));
+  expect(judge(DAY, [early], LATER, END)).toEqual({ state: 'provisional', proof: undefined });
+});
+
+test('the day is closed when all 95 days before it and itself were read after its end, and not a day less', () => {
+  const whole = read(addDays(DAY, -95), DAY, END);
+  expect(judge(DAY, [whole], LATER, END)).toMatchObject({ state: 'closed', proof: { runId: whole.runId } });
+  expect(judge(DAY, [read(addDays(DAY, -94), DAY, END)], LATER, END).state).toBe('provisional');
+  const parts = [read(addDays(DAY, -95), addDays(DAY, -40), END), read(addDays(DAY, -39), DAY, LATER)];
+  expect(judge(DAY, parts, LATER, END).state).toBe('closed');
+  const gap = [read(addDays(DAY, -95), addDays(DAY, -41), END), read(addDays(DAY, -39), DAY, LATER)];
+  expect(judge(DAY, gap, LATER, END).state).toBe('provisional');
+});
+
+const made = (day: string, checked: number, state = 'provisional') => ({
+  day,
+  state,
+  checked_entry_seq: checked,
+  checked_event_seq: checked,
+});
+
+test('without any report only yesterday is due', () => {
+  expect(listDue(DAY, [], [{ day: '2026-01-01', entrySeq: 5, eventSeq: 5 }])).toEqual([DAY]);
+});
+
+test('missed days, days left partial, and days that changed are due, oldest first', () => {
+  const newest = [made('2026-03-06', 9), made('2026-03-08', 9, 'partial'), made('2026-03-09', 9), made(DAY, 9)];
+  expect(listDue(DAY, newest, [])).toEqual(['2026-03-07', '2026-03-08', '2026-03-10']);
+  const learnt = [{ day: '2026-03-09', entrySeq: 10, eventSeq: 3 }];
+  expect(listDue(DAY, newest, learnt)).toEqual(['2026-03-07', '2026-03-08', '2026-03-09', '2026-03-10', DAY]);
+});
+
+test('what was learnt of a day before the first report changes every report', () => {
+  const newest = [made('2026-03-10', 9), made(DAY, 9)];
+  expect(listDue(DAY, newest, [{ day: '2026-01-01', entrySeq: 0, eventSeq: 10 }])).toEqual(['2026-03-10', DAY]);
+});
