@@ -1,0 +1,138 @@
+/**
+ * One measurement in a process of its own, so that its peak memory is its own. Prints one line of JSON.
+ * `report <day>` makes the day's report from the database of the environment; `exceljs <rows>` streams the same styled
+ * cells with exceljs alone; `csv <rows>` writes the same rows as CSV.
+ */
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import ExcelJS from 'exceljs';
+import { readConfig } from '../src/config.ts';
+import { openContext } from '../src/context.ts';
+import { createLog } from '../src/log.ts';
+import { type Column, RECEIPT_COLUMNS, type Rendering, STATEMENT_COLUMNS } from '../src/reports/columns.ts';
+import { makeReport } from '../src/reports/make-report.ts';
+import type { Movement } from '../src/reports/read-movements.ts';
+import { openTextFile } from '../src/reports/text-file.ts';
+import { textsOf } from '../src/reports/texts.ts';
+import { addCsvRow, startCsv } from '../src/reports/write-csv.ts';
+
+const DRAIN_EVERY_ROWS = 2_000;
+const MS_A_DAY = 86_400_000;
+const rendering: Rendering = {
+  texts: textsOf('pt-BR'),
+  fullDocuments: false,
+  toWall: () => '2026-03-12 06:00:00',
+};
+
+const [mode, argument] = process.argv.slice(2);
+const work = { report, exceljs, csv }[mode ?? ''];
+if (!work || argument === undefined) throw new Error('report <day>, exceljs <rows> or csv <rows>');
+const directory = mkdtempSync(path.join(tmpdir(), 'confere-bench-reports-'));
+try {
+  const { rows, seconds } = await work(argument);
+  const peakMiB = Math.round(process.resourceUsage().maxRSS / 1024);
+  process.stdout.write(`${JSON.stringify({ rows, seconds, peakMiB })}\n`);
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+}
+
+async function report(day: string): Promise<{ rows: number; seconds: number }> {
+  const config = readConfig({ ...process.env, DATA_DIR: directory });
+  const log = createLog('silent', process.stderr);
+  const signal = new AbortController().signal;
+  await using context = await openContext(config, { log, signal, migrates: false });
+  const started = performance.now();
+  await makeReport(context, day);
+  const seconds = (performance.now() - started) / 1000;
+  const { rows } = await context.db
+    .selectFrom('entries')
+    .select((eb) => eb.fn.countAll<number>().as('rows'))
+    .where('at_wall', 'like', `${day}%`)
+    .executeTakeFirstOrThrow();
+  return { rows: Number(rows), seconds };
+}
+
+/** The two big sheets of such a day, with the same cells, formats and widths, as exceljs streams them. */
+async function exceljs(argument: string): Promise<{ rows: number; seconds: number }> {
+  const rows = Number(argument);
+  const started = performance.now();
+  const out = createWriteStream(path.join(directory, 'bare.xlsx'));
+  const book = new ExcelJS.stream.xlsx.WorkbookWriter({ stream: out, useStyles: true, useSharedStrings: false });
+  await stream(book, 'Extrato', STATEMENT_COLUMNS, rows);
+  await stream(book, 'Recebimentos', RECEIPT_COLUMNS, rows);
+  await book.commit();
+  return { rows, seconds: (performance.now() - started) / 1000 };
+}
+
+async function stream(
+  book: ExcelJS.stream.xlsx.WorkbookWriter,
+  title: string,
+  columns: Column<ReturnType<typeof inventRow>>[],
+  rows: number,
+): Promise<void> {
+  const sheet = book.addWorksheet(title);
+  const formats = { text: '@', money: '#,##0.00;[Red]-#,##0.00', moment: 'dd/mm/yyyy hh:mm:ss' };
+  sheet.columns = columns.map((column) => ({
+    header: rendering.texts.columns[column.name],
+    width: column.width,
+    style: { numFmt: formats[column.type], border: { bottom: { style: 'hair' as const } } },
+  }));
+  for (let number = 0; number < rows; number++) {
+    const row = inventRow(number);
+    sheet.addRow(columns.map((column) => toValue(column.cell(row, rendering)))).commit();
+    if (number % DRAIN_EVERY_ROWS === 0) await new Promise(setImmediate);
+  }
+  sheet.commit();
+}
+
+function toValue(cell: ReturnType<Column<never>['cell']>): string | number | Date | null {
+  if (cell === undefined) return null;
+  if ('text' in cell) return cell.text;
+  if ('cents' in cell) return cell.cents === null ? null : Number(cell.cents) / 100;
+  if ('moment' in cell) return cell.moment === null ? null : new Date(`${cell.moment.replace(' ', 'T')}Z`);
+  return null;
+}
+
+async function csv(argument: string): Promise<{ rows: number; seconds: number }> {
+  const rows = Number(argument);
+  const started = performance.now();
+  const file = await openTextFile(path.join(directory, 'bare.csv'), new AbortController().signal);
+  startCsv(file, STATEMENT_COLUMNS, rendering);
+  for (let number = 0; number < rows; number++) {
+    addCsvRow(file, STATEMENT_COLUMNS, inventRow(number), rendering);
+    if (number % DRAIN_EVERY_ROWS === 0) await file.drain();
+  }
+  await file.end();
+  return { rows, seconds: (performance.now() - started) / 1000 };
+}
+
+function inventRow(number: number) {
+  const amountCents = BigInt((number * 7919) % 500_000) + 100n;
+  const atWall = new Date(Date.UTC(2026, 2, 11) + (number % MS_A_DAY)).toISOString().slice(0, 19).replace('T', ' ');
+  const movement: Movement = {
+    kind: 'receipt',
+    amountCents,
+    commissionCents: 50n,
+    netCents: amountCents - 50n,
+    heldCents: 0n,
+    atWall,
+    isReversal: false,
+    inForce: true,
+    entrySeq: number,
+    eventSeq: number,
+    platform: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff',
+    transactionId: `0f0e0d0c-0000-4000-8000-${String(number).padStart(12, '0')}`,
+    status: 'paid',
+    createdWall: atWall,
+    reference: `pedido-${number}`,
+    extra: null,
+    e2eId: `E12345678202603111200${String(number).padStart(11, '0')}`,
+    name: `Maria da Conceição ${number}`,
+    document: '12345678909',
+    recordedAt: new Date(0),
+    source: 'show',
+    postings: [],
+  };
+  return { movement, commissionCents: 50n, platformBalanceCents: amountCents, balanceCents: amountCents };
+}

@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { migrate } from '../embedded/migrate.ts';
+import { ensureDatabase, openDatabase } from '../embedded/pool.ts';
+import { joinServer } from '../embedded/server.ts';
+import type { Database } from '../src/database/tables.ts';
+import { loadDay } from './reports-load.ts';
+
+const run_ = promisify(execFile);
+const WORKER = fileURLToPath(new URL('./reports-worker.ts', import.meta.url));
+const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
+const SMALL = { day: '2026-03-11', rows: 100_000 };
+const LARGE = { day: '2026-03-12', rows: 1_000_000 };
+const CSV_ROWS = 500_000;
+const RATE_TARGET = 0.9;
+const MEMORY_RATIO_TARGET = 1.5;
+const MEMORY_TARGET_MIB = 450;
+const TIME_RATIO_TARGET = 1.15;
+const CSV_TARGET = 150_000;
+
+type Figure = { figure: string; value: string; target: string; ok: boolean };
+type Measured = { rows: number; seconds: number; peakMiB: number };
+
+/** The daily report beside bare exceljs, at 100,000 and at 1,000,000 transactions: all in one run. */
+export async function run(): Promise<Figure[]> {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'confere-bench-reports-db-'));
+  try {
+    await using server = await joinServer({ dataDir, log: () => undefined });
+    const target = { socketPath: server.socketPath, user: 'root', database: 'bench' };
+    await ensureDatabase(target, target.database);
+    await using opened = openDatabase<Database>(target);
+    await migrate(opened.db, { folder: MIGRATIONS, log: () => undefined });
+    await loadDay(opened.db, SMALL.day, SMALL.rows, 0);
+    await loadDay(opened.db, LARGE.day, LARGE.rows, SMALL.rows);
+    const socket = encodeURIComponent(server.socketPath);
+    const env = {
+      ...process.env,
+      DATABASE_URL: `mysql://root@localhost/bench?socket=${socket}`,
+      SECRET_KEY: randomBytes(32).toString('base64'),
+    };
+    const bare = await measure(env, 'exceljs', SMALL.rows);
+    const small = await measure(env, 'report', SMALL.day);
+    const large = await measure(env, 'report', LARGE.day);
+    const csv = await measure(env, 'csv', CSV_ROWS);
+    return compare(bare, small, large, csv);
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function measure(env: NodeJS.ProcessEnv, mode: string, argument: string | number): Promise<Measured> {
+  const { stdout } = await run_(process.execPath, [WORKER, mode, String(argument)], { env });
+  return JSON.parse(stdout) as Measured;
+}
+
+function compare(bare: Measured, small: Measured, large: Measured, csv: Measured): Figure[] {
+  const rate = (one: Measured): number => one.rows / one.seconds;
+  const words = (one: Measured): string => `${Math.round(rate(one)).toLocaleString('en')} rows/s, ${one.peakMiB} MiB`;
+  const ratio = rate(small) / rate(bare);
+  const memory = large.peakMiB / small.peakMiB;
+  const time = rate(small) / rate(large);
+  return [
+    {
+      figure: 'report: 100,000 transactions from the database to all files, against bare exceljs streaming its sheets',
+      value: `${ratio.toFixed(2)} × (${words(small)}; exceljs ${words(bare)})`,
+      target: `≥ ${RATE_TARGET} ×`,
+      ok: ratio >= RATE_TARGET,
+    },
+    {
+      figure: 'report: peak memory of 1,000,000 transactions against 100,000',
+      value: `${memory.toFixed(2)} ×, ${large.peakMiB} MiB`,
+      target: `≤ ${MEMORY_RATIO_TARGET} × and ≤ ${MEMORY_TARGET_MIB} MiB`,
+      ok: memory <= MEMORY_RATIO_TARGET && large.peakMiB <= MEMORY_TARGET_MIB,
+    },
+    {
+      figure: 'report: time a row at 1,000,000 against 100,000',
+      value: `${time.toFixed(2)} × (${words(large)})`,
+      target: `< ${TIME_RATIO_TARGET} ×`,
+      ok: time < TIME_RATIO_TARGET,
+    },
+    {
+      figure: 'report: CSV rows a second',
+      value: words(csv),
+      target: `≥ ${CSV_TARGET.toLocaleString('en')}`,
+      ok: rate(csv) >= CSV_TARGET,
+    },
+  ];
+}

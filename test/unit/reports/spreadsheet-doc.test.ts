@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import * as columns from '../../../src/reports/columns.ts';
+import { LINES } from '../../../src/reports/tally.ts';
+import { textsOf } from '../../../src/reports/texts.ts';
+
+const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/spreadsheet.md'), 'utf8');
+const [pt, en] = [textsOf('pt-BR'), textsOf('en')];
+const LISTS = {
+  statement: columns.STATEMENT_COLUMNS,
+  receipts: columns.RECEIPT_COLUMNS,
+  payments: columns.PAYMENT_COLUMNS,
+  refunds: columns.REFUND_COLUMNS,
+  pending: columns.PENDING_COLUMNS,
+  mismatches: columns.MISMATCH_COLUMNS,
+  changes: columns.CHANGE_COLUMNS,
+} as const;
+
+/** The rows of the table under a heading, each as its cells. */
+function tableUnder(heading: string): string[][] {
+  const [, section] = page.split(`${heading}\n`);
+  const lines = (section ?? '').split(/\n#/)[0]?.split('\n') ?? [];
+  return lines
+    .filter((line) => line.startsWith('| '))
+    .slice(2)
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+}
+
+test.each(Object.entries(LISTS))('docs/spreadsheet.md tells the columns of %s as they are', (name, list) => {
+  const sheet = name as keyof typeof LISTS;
+  const told = tableUnder(`### ${pt.sheets[sheet]} (${en.sheets[sheet]})`);
+  const are = list.map((one) => [pt.columns[one.name], en.columns[one.name], one.type, one.totals ? 'sum' : '']);
+  expect(told.map((row) => row.slice(0, 4))).toEqual(are);
+  for (const [header, , , , is, from] of told) expect([header, is !== '', from !== '']).toEqual([header, true, true]);
+});
+
+test('it tells every line of Resumo, in both languages', () => {
+  const told = tableUnder('## Resumo (Summary)').map(([one, other]) => `${one} / ${other}`);
+  const lines = [
+    'opening',
+    ...LINES,
+    'closing',
+    'held',
+    'ledger',
+    'sheetsSum',
+    'pendingHeld',
+    'openingStated',
+  ] as const;
+  expect(told).toEqual(lines.map((line) => `${pt.summary[line]} / ${en.summary[line]}`));
+});
+
+test('it names the version of the columns', () => {
+  expect(page).toContain(`Columns: version ${columns.COLUMNS_VERSION}.`);
+});
