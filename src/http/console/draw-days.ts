@@ -6,6 +6,7 @@ const HEIGHT = 96;
 const STEP = 40;
 const BAR = 13;
 const BAR_MIN = 2;
+const DAYS_ON_A_PHONE = 7;
 
 /**
  * The last days: what came in and went out as bars, and under each day whether a run has proven it. Everything that it
@@ -17,10 +18,13 @@ export function drawDays(days: DayFigures[]): Html {
   // a drawing's height, not money: the one place where a quotient may be rounded
   const height = (cents: bigint): number =>
     cents <= 0n ? 0 : Math.max(BAR_MIN, Number((cents * BigInt(HEIGHT)) / highest));
-  return html`<figure class="days">
-<svg viewBox="0 0 ${days.length * STEP} ${HEIGHT + 40}" role="img" aria-label="Recebimentos e pagamentos dos últimos ${days.length} dias; os números estão na tabela abaixo">
-<line class="axis" x1="0" x2="${days.length * STEP}" y1="${HEIGHT + 0.5}" y2="${HEIGHT + 0.5}"></line>
-${days.map((day, index) => drawDay(day, index * STEP, height, index === days.length - 1))}</svg>
+  const draw = (
+    shown: DayFigures[],
+    name: string,
+  ): Html => html`<svg class="${name}" viewBox="0 0 ${shown.length * STEP} ${HEIGHT + 40}" role="img" aria-label="Recebimentos e pagamentos dos últimos ${shown.length} dias; os números estão na tabela abaixo">
+<line class="axis" x1="0" x2="${shown.length * STEP}" y1="${HEIGHT + 0.5}" y2="${HEIGHT + 0.5}"></line>
+${shown.map((day, index) => drawDay(day, index * STEP, height, index === shown.length - 1))}</svg>`;
+  return html`<figure class="days">${draw(days, 'wide')}${draw(days.slice(-DAYS_ON_A_PHONE), 'narrow')}
 <figcaption><span class="key in">recebido</span> <span class="key out">pago</span> <span class="key proven">provado</span> <span class="key open">ainda não provado</span></figcaption>
 </figure>
 <details class="numbers"><summary>Ver os números</summary>${dayTable(days)}</details>`;

@@ -58,8 +58,13 @@ export function formatSpan(seconds: number): string {
   return `${Math.floor(seconds / DAY_S)} d`;
 }
 
-/** The first eight characters of an id: enough to tell it from its neighbours. */
-export function shortId(id: string): string {
+/** The first eight characters of an id: enough to tell it from its neighbours. Its title is the whole of it. */
+export function shortId(id: string): Html {
+  return html`<span class="id short" title="${id}">${cutId(id)}</span>`;
+}
+
+/** The same as plain text. */
+export function cutId(id: string): string {
   const [prefix, rest] = id.includes('_')
     ? [id.slice(0, id.indexOf('_') + 1), id.slice(id.indexOf('_') + 1)]
     : ['', id];

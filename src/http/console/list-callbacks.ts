@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { cutPage, readNumberedPage } from '../pages.ts';
 import { moment, NOTHING, shortId } from './format.ts';
 import { type Html, html } from './html.ts';
-import { badge, filterForm, pager, selectField, table, textField } from './parts.ts';
+import { badge, type Column, filterForm, pager, selectField, table, textField } from './parts.ts';
 import { cursorOf, isFiltered, readFilters } from './read-filters.ts';
 import { sendPage } from './send-page.ts';
 import { CALLBACK_STATE_WORDS } from './words.ts';
@@ -43,8 +43,18 @@ ${pager('/callbacks', request.query, cursorOf(last?.seq))}`;
   return router;
 }
 
-/** Callbacks in a table; each leads to its page. */
-export function callbackTable(context: Context, rows: PresentedCallback[], empty: string): Html {
+/** Callbacks in a table; each leads to its page. @param on a merchant's or a transaction's page, which needs no column. */
+export function callbackTable(
+  context: Context,
+  rows: PresentedCallback[],
+  empty: string,
+  on?: 'merchant' | 'transaction',
+): Html {
+  const merchant: Column<PresentedCallback> = {
+    title: 'Lojista',
+    cell: (row) => html`<a href="/merchants/${row.merchant_id}">${shortId(row.merchant_id)}</a>`,
+  };
+  const transaction: Column<PresentedCallback> = { title: 'Transação', cell: transactionCell };
   return table({
     caption: 'Callbacks',
     rows,
@@ -53,18 +63,8 @@ export function callbackTable(context: Context, rows: PresentedCallback[], empty
       { title: 'Callback', cell: (row) => html`<a class="id" href="/callbacks/${row.id}">${row.id}</a>` },
       { title: 'Tipo', cell: (row) => html`<code>${row.type}</code>` },
       { title: 'Estado', cell: (row) => badge(CALLBACK_STATE_WORDS, row.state) },
-      {
-        title: 'Lojista',
-        cell: (row) =>
-          html`<a class="id" href="/merchants/${row.merchant_id}" title="${row.merchant_id}">${shortId(row.merchant_id)}</a>`,
-      },
-      {
-        title: 'Transação',
-        cell: (row) =>
-          row.transaction_id === null
-            ? NOTHING
-            : html`<a class="id" href="/transactions/${encodeURIComponent(row.transaction_id)}">${shortId(row.transaction_id)}</a>`,
-      },
+      ...(on === 'merchant' ? [] : [merchant]),
+      ...(on === 'transaction' ? [] : [transaction]),
       { title: 'Tentativas', cell: (row) => row.attempts, align: 'end' },
       { title: 'Criado em', cell: (row) => moment(context.calendar, row.created_at) },
       {
@@ -73,4 +73,9 @@ export function callbackTable(context: Context, rows: PresentedCallback[], empty
       },
     ],
   });
+}
+
+function transactionCell(row: PresentedCallback): Html {
+  if (row.transaction_id === null) return NOTHING;
+  return html`<a href="/transactions/${encodeURIComponent(row.transaction_id)}">${shortId(row.transaction_id)}</a>`;
 }

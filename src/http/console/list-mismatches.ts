@@ -72,9 +72,9 @@ export function mismatchTable(context: Context, rows: PresentedMismatch[]): Html
 }
 
 function transactionCell(row: PresentedMismatch): Html {
-  if (!row.transaction_id) return NOTHING;
+  if (!row.transaction_id) return row.reference ? html`<span class="long">${row.reference}</span>` : NOTHING;
   const address = `/transactions/${encodeURIComponent(row.transaction_id)}`;
-  return html`<a class="id" href="${address}" title="${row.transaction_id}">${shortId(row.transaction_id)}</a>`;
+  return html`<a href="${address}">${shortId(row.transaction_id)}</a>`;
 }
 
 function explain(kind: string): Html {

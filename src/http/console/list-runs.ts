@@ -55,7 +55,7 @@ export function runTable(context: Context, rows: PresentedRun[]): Html {
     columns: [
       {
         title: 'Conferência',
-        cell: (row) => html`<a class="id" href="/reconciliations/${row.id}" title="${row.id}">${shortId(row.id)}</a>`,
+        cell: (row) => html`<a href="/reconciliations/${row.id}">${shortId(row.id)}</a>`,
       },
       { title: 'Dias', cell: tellDays },
       { title: 'Estado', cell: (row) => badge(RUN_STATE_WORDS, row.state) },

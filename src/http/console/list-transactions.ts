@@ -90,8 +90,7 @@ function list(context: Context, rows: ReturnType<typeof present>[], filtered: bo
     columns: [
       {
         title: 'Transação',
-        cell: (row) =>
-          html`<a class="id" href="/transactions/${encodeURIComponent(row.id)}" title="${row.id}">${shortId(row.id)}</a>`,
+        cell: (row) => html`<a href="/transactions/${encodeURIComponent(row.id)}">${shortId(row.id)}</a>`,
       },
       { title: 'Criada em', cell: (row) => moment(context.calendar, row.created_at) },
       { title: 'Operação', cell: (row) => say(OPERATION_WORDS, row.operation) },

@@ -40,7 +40,7 @@ export function webhookListPages(context: Context): Router {
       columns: [
         {
           title: 'Webhook',
-          cell: (row) => html`<a class="id" href="/inbox/${row.id}" title="${row.id}">${shortId(row.id)}</a>`,
+          cell: (row) => html`<a href="/inbox/${row.id}">${shortId(row.id)}</a>`,
         },
         { title: 'Recebido em', cell: (row) => moment(context.calendar, row.received_at) },
         { title: 'Estado', cell: (row) => badge(WEBHOOK_STATE_WORDS, row.state) },

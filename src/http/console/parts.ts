@@ -12,7 +12,7 @@ export function table<Row>(content: { caption: string; columns: Column<Row>[]; r
   const { caption, columns, rows, empty } = content;
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const kind = (column: Column<Row>): Part => column.align === 'end' && html` class="end"`;
-  return html`<table role="table"><caption class="unseen">${caption}</caption>
+  return html`<div class="sheet"><table role="table"><caption class="unseen">${caption}</caption>
 <thead role="rowgroup"><tr role="row">${columns.map(
     (column) => html`<th role="columnheader" scope="col"${kind(column)}>${column.title}</th>`,
   )}</tr></thead>
@@ -22,7 +22,7 @@ export function table<Row>(content: { caption: string; columns: Column<Row>[]; r
         (column) =>
           html`<td role="cell" data-label="${column.title}"${kind(column)}><div>${column.cell(row)}</div></td>`,
       )}</tr>`,
-  )}</tbody></table>`;
+  )}</tbody></table></div>`;
 }
 
 /** A state in a coloured pill: the text says it too. */

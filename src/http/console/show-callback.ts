@@ -40,7 +40,7 @@ export function callbackPages(context: Context): Router {
     const body = html`<p class="crumb"><a href="/callbacks">Callbacks</a></p>
 <div class="head"><h1><code>${callback.type}</code></h1> ${badge(CALLBACK_STATE_WORDS, callback.state)}</div>
 <p class="sub">${idText(callback.webhook_id)}</p>
-${withBody && html`<section class="act" aria-label="Entregar">${again}</section>`}
+${withBody && html`<section class="act bare" aria-label="Entregar">${again}</section>`}
 <section><h2>Fatos</h2>${facts([
       ['Lojista', html`<a class="id" href="/merchants/${callback.merchant_id}">${callback.merchant_id}</a>`],
       [

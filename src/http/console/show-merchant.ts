@@ -38,7 +38,7 @@ export function merchantPages(context: Context): Router {
 <p class="sub">${idText(merchant.id)}</p>
 ${may(response, 'admin') && actions(response, merchant)}
 <section><h2>Fatos</h2>${tellFacts(context, merchant)}</section>
-<section><h2>Últimos callbacks</h2>${callbackTable(context, callbacks.map(presentCallback), 'Nenhum callback até agora.')}
+<section><h2>Últimos callbacks</h2>${callbackTable(context, callbacks.map(presentCallback), 'Nenhum callback até agora.', 'merchant')}
 <p><a href="/callbacks?merchant=${merchant.id}">Todos os callbacks deste lojista</a></p></section>`;
     sendPage(request, response, { title: merchant.name, body });
   });
@@ -70,7 +70,7 @@ function actions(response: Response, merchant: PresentedMerchant): Html {
       ? html`<button class="secondary" formaction="${address}/pause">Pausar</button>`
       : html`<button formaction="${address}/enable">Ativar</button>`
   }<button class="secondary" formaction="${address}/test">Enviar um teste</button>${isEnabled && merchant.breaker === 'open' && html`<button class="secondary" formaction="${address}/enable">Fechar o disjuntor</button>`}</div>`;
-  return html`<section class="act" aria-label="Ações">${postForm(response, `${address}/enable`, content)}</section>`;
+  return html`<section class="act bare" aria-label="Ações">${postForm(response, `${address}/enable`, content)}</section>`;
 }
 
 function tellFacts(context: Context, merchant: PresentedMerchant): Html {

@@ -97,9 +97,13 @@ function tellFacts(context: Context, mismatch: PresentedMismatch): Html {
       transactionId &&
         html`<a class="id" href="/transactions/${encodeURIComponent(transactionId)}">${transactionId}</a>`,
     ],
-    ['Referência', mismatch.reference],
-    ['Conferência', runId && html`<a class="id" href="/reconciliations/${runId}">${shortId(runId)}</a>`],
-    ['Webhook', webhookId && html`<a class="id" href="/inbox/${webhookId}">${shortId(webhookId)}</a>`],
+    [
+      'Referência',
+      mismatch.reference &&
+        html`<a class="id" href="/transactions?reference=${encodeURIComponent(mismatch.reference)}">${mismatch.reference}</a>`,
+    ],
+    ['Conferência', runId && html`<a href="/reconciliations/${runId}">${shortId(runId)}</a>`],
+    ['Webhook', webhookId && html`<a href="/inbox/${webhookId}">${shortId(webhookId)}</a>`],
     ['Aberta em', moment(context.calendar, mismatch.opened_at)],
     ['Em tratamento desde', mismatch.acknowledged_at && moment(context.calendar, mismatch.acknowledged_at)],
     ['Resolvida em', mismatch.resolved_at && moment(context.calendar, mismatch.resolved_at)],

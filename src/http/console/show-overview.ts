@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { listRuns, type PresentedRun } from '../../reconciliation/read-runs.ts';
 import { drawDays } from './draw-days.ts';
 import { explainMismatch } from './explain-mismatch.ts';
-import { formatAge, formatCount, formatMoney, moment, money, NOTHING } from './format.ts';
+import { formatAge, formatCount, formatMoney, moment, money, NOTHING, shortId } from './format.ts';
 import { type Html, html } from './html.ts';
 import { runTable } from './list-runs.ts';
 import { badge, table } from './parts.ts';
@@ -38,7 +38,7 @@ export function overviewPage(context: Context): Router {
       readCallbackCounts(db),
     ]);
     const body = html`${verdict(context, mismatches, runs)}
-<div class="figures">${balanceCard(balances)}${todayCards(days.at(-1))}</div>
+<div class="figures">${balanceCard(balances)}<div class="today">${todayCards(days.at(-1))}</div></div>
 <section><h2>Últimos dias</h2>${drawDays(days)}</section>
 <div class="columns">
 <section><h2>Divergências em aberto</h2>${mismatchSummary(mismatches)}</section>
@@ -74,7 +74,10 @@ ${table({
   rows: balances,
   empty: 'Nada foi lançado ainda.',
   columns: [
-    { title: 'Plataforma', cell: (row) => html`<span class="id">${row.platform}</span>` },
+    {
+      title: 'Plataforma',
+      cell: (row) => html`<a href="/transactions?platform=${row.platform}">${shortId(row.platform)}</a>`,
+    },
     { title: 'Disponível', cell: (row) => money(row.availableCents), align: 'end' },
     { title: 'Retido', cell: (row) => money(row.heldCents), align: 'end' },
     { title: 'Saldo', cell: (row) => money(row.availableCents + row.heldCents), align: 'end' },

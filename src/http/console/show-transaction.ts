@@ -40,7 +40,7 @@ ${mismatches.length > 0 && html`<section><h2>Divergências</h2>${mismatchTable(c
 <section><h2>Fatos</h2>${tellFacts(context, shown)}
 ${!full && html`<p class="hint">Os dados pessoais aparecem mascarados para o papel de leitura.</p>`}</section>
 <section><h2>História</h2>${tellStory(context, story)}</section>
-<section><h2>Callbacks</h2>${callbackTable(context, callbacks, 'Nenhum lojista é avisado desta transação.')}</section>`;
+<section><h2>Callbacks</h2>${callbackTable(context, callbacks, 'Nenhum lojista é avisado desta transação.', 'transaction')}</section>`;
     sendPage(request, response, { title: `Transação ${shown.id}`, body });
   });
   return router;

@@ -5,7 +5,7 @@ import { ConfereError } from '../../domain/errors.ts';
 import { reprocessWebhook } from '../../inbox/quarantine.ts';
 import { findWebhook } from '../../inbox/read-webhooks.ts';
 import { actorOf, allow } from '../authorize.ts';
-import { moment, NOTHING, shortId } from './format.ts';
+import { cutId, moment, NOTHING, shortId } from './format.ts';
 import { type Html, html } from './html.ts';
 import { badge, facts, idText, table } from './parts.ts';
 import { may, postForm, sendPage } from './send-page.ts';
@@ -36,7 +36,7 @@ export function webhookPages(context: Context): Router {
     const body = html`<p class="crumb"><a href="/inbox">Webhooks</a></p>
 <div class="head"><h1>Webhook</h1> ${badge(WEBHOOK_STATE_WORDS, webhook.state)}</div>
 <p class="sub">${idText(webhook.id)}</p>
-${full && html`<section class="act" aria-label="Reprocessar">${again}</section>`}
+${full && html`<section class="act bare" aria-label="Reprocessar">${again}</section>`}
 <section><h2>Fatos</h2>${facts([
       ['Recebido em', moment(context.calendar, webhook.received_at)],
       ['Motivo', webhook.reason && say(WEBHOOK_REASON_WORDS, webhook.reason)],
@@ -45,7 +45,7 @@ ${full && html`<section class="act" aria-label="Reprocessar">${again}</section>`
     ])}</section>
 <section><h2>Itens</h2>${tellItems(context, webhook)}</section>
 ${raw && html`<section><h2>Corpo recebido</h2><pre class="raw" tabindex="0">${raw.body}</pre></section>`}`;
-    sendPage(request, response, { title: `Webhook ${shortId(webhook.id)}`, body });
+    sendPage(request, response, { title: `Webhook ${cutId(webhook.id)}`, body });
   });
 
   router.post('/inbox/:id/reprocess', allow('operator'), async (request: Request<{ id: string }>, response) => {
@@ -90,7 +90,7 @@ function tellItems(context: Context, webhook: Webhook): Html {
         cell: (item) =>
           item.transaction_id === null
             ? NOTHING
-            : html`<a class="id" href="/transactions/${encodeURIComponent(item.transaction_id)}">${shortId(item.transaction_id)}</a>`,
+            : html`<a href="/transactions/${encodeURIComponent(item.transaction_id)}">${shortId(item.transaction_id)}</a>`,
       },
       { title: 'Referência', cell: (item) => item.reference ?? NOTHING },
       {

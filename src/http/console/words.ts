@@ -72,10 +72,14 @@ export const ROLE_WORDS: Record<Role, string> = {
 };
 
 export const TRIGGER_WORDS: Record<string, string> = {
-  api: 'pedido pela API',
-  console: 'pedido pelo console',
-  command: 'pedido por comando',
-  gap: 'falta de webhooks',
+  api: 'API',
+  console: 'Console',
+  command: 'Comando',
+  gap: 'Falta de webhooks',
+  reconcile_recent: 'Relógio: hoje e ontem',
+  reconcile_week: 'Relógio: 7 dias',
+  reconcile_month: 'Relógio: 35 dias',
+  reconcile_quarter: 'Relógio: 95 dias',
 };
 
 /** A word, or what it stands for where we have none. */

@@ -50,3 +50,6 @@ if (refreshS > 0) {
     if (document.visibilityState === 'visible' && !isTyping) location.replace(location.pathname);
   }, refreshS * 1000);
 }
+
+// on a phone the navigation is a strip that scrolls: begin where we are
+document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });

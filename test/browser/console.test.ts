@@ -1,0 +1,201 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { addDays } from '../../src/domain/calendar.ts';
+import { type Browser, logIn, openBrowser } from './browser.ts';
+import { openWorld, type World } from './world.ts';
+
+let world: World;
+let opened: Browser;
+let page: Page;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+beforeEach(async () => {
+  opened = await openBrowser(world.url);
+  page = opened.page;
+});
+afterEach(async () => {
+  await opened[Symbol.asyncDispose]();
+});
+
+const title = (name: string | RegExp) => page.getByRole('heading', { level: 1, name });
+
+test('an operator finds a transaction by its reference and reads its story', async () => {
+  await logIn(page, world.url, world.tokens.operator);
+  await page.getByRole('link', { name: 'Transações' }).click();
+  await page.keyboard.press('/');
+  expect(await page.evaluate('document.activeElement.name')).toBe('id');
+  await page.getByLabel('Referência').fill('pedido-maria');
+  await page.keyboard.press('Enter');
+  await page.getByRole('row').nth(1).getByRole('link').first().click();
+  await title('Entrada de R$ 1.234,56').waitFor();
+  const main = page.getByRole('main');
+  for (const text of ['Maria Aparecida da Silva', '123.456.789-09', '<script>alert(1)</script>', 'R$ 1.222,21']) {
+    expect(await main.textContent()).toContain(text);
+  }
+  const paid = page.locator('.story > li').filter({ hasText: 'Pago' });
+  expect(await paid.textContent()).toContain('lido na lista');
+  expect(await paid.getByRole('row', { name: /Liabilities:Receipts/ }).textContent()).toContain('R$ 1.234,56');
+  await paid.getByRole('link', { name: /conferência/ }).click();
+  await title(/ a /).waitFor();
+  const seen = await world.context.db
+    .selectFrom('audit')
+    .select(['action', 'target'])
+    .where('target', '=', world.paid.id);
+  expect(await seen.execute()).toContainEqual({ action: 'transactions.show', target: world.paid.id });
+  expect(opened.complaints).toEqual([]);
+});
+
+test('an operator takes a mismatch on, then resolves it, and both are on record', async () => {
+  await logIn(page, world.url, world.tokens.operator);
+  await page.getByRole('link', { name: 'Valor mudou' }).click();
+  await page.getByRole('row').nth(1).getByRole('link').first().click();
+  await title('Valor mudou').waitFor();
+  expect(await page.getByRole('main').textContent()).toContain('decida entre manter ou aceitar com estorno');
+  await page.getByLabel('Observação').fill('Perguntei ao <b>provedor</b>');
+  await page.getByRole('button', { name: 'Estou tratando' }).click();
+  await page.getByRole('status').filter({ hasText: 'em tratamento' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Estou tratando' }).count()).toBe(0);
+  await page.getByLabel('Observação').fill('Mantido o nosso');
+  await page.getByRole('button', { name: 'Resolver' }).click();
+  await page.getByRole('status').filter({ hasText: 'resolvida' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Resolver' }).count()).toBe(0);
+  const told = await page.locator('.story').textContent();
+  expect(told).toContain('Perguntei ao <b>provedor</b>');
+  expect(told).toContain('Mantido o nosso');
+  const row = await world.context.db
+    .selectFrom('mismatches')
+    .select(['state', 'resolution', 'note'])
+    .where('kind', '=', 'amount_differs')
+    .executeTakeFirst();
+  expect(row).toEqual({ state: 'resolved', resolution: 'by_hand', note: 'Mantido o nosso' });
+  expect(opened.complaints).toEqual([]);
+});
+
+test('a viewer sees personal data masked and nothing to press, and is refused where they try anyway', async () => {
+  await logIn(page, world.url, world.tokens.viewer);
+  await page.goto(`${world.url}/transactions/${world.paid.id}`);
+  const text = (await page.getByRole('main').textContent()) ?? '';
+  expect(text).toContain('M*** A*** d*** S***');
+  expect(text).toContain('***.456.789-**');
+  for (const hidden of ['Maria Aparecida', '123.456.789-09', 'maria.aparecida@', '987654321']) {
+    expect(text).not.toContain(hidden);
+  }
+  const mismatch = await world.context.db.selectFrom('mismatches').select('id').limit(1).executeTakeFirstOrThrow();
+  const webhooks = await page.goto(`${world.url}/inbox?state=quarantined`);
+  expect(webhooks?.status()).toBe(200);
+  const webhook = await page.getByRole('row').nth(1).getByRole('link').first().getAttribute('href');
+  for (const address of [`/mismatches/${mismatch.id}`, String(webhook), '/reconciliations', '/reports', '/merchants']) {
+    await page.goto(`${world.url}${address}`);
+    const pressable = await page.getByRole('button').filter({ hasNotText: 'copiar' }).allTextContents();
+    expect(pressable, address).toEqual(['Sair']);
+    expect(await page.getByRole('main').textContent(), address).not.toContain('Maria Aparecida');
+  }
+  expect(opened.complaints).toEqual([]);
+  const token = await page.locator('input[name=form_token]').first().inputValue();
+  const tried = await page.request.post(`${world.url}/mismatches/${mismatch.id}/resolve`, {
+    form: { form_token: token },
+    headers: { origin: world.url },
+  });
+  expect(tried.status()).toBe(403);
+  expect(await tried.text()).toContain('Não permitido');
+});
+
+test('a run is started for days that make sense, and for no others', async () => {
+  await logIn(page, world.url, world.tokens.operator);
+  await page.goto(`${world.url}/reconciliations`);
+  await page.getByLabel('De').fill(world.today);
+  await page.getByLabel('Até').fill(addDays(world.today, -3));
+  await page.getByRole('button', { name: 'Iniciar' }).click();
+  await page.getByRole('alert').filter({ hasText: 'Vem antes do primeiro dia.' }).waitFor();
+  expect(await page.getByLabel('De').inputValue()).toBe(world.today);
+  // a browser says so by itself; what comes without it is told by us
+  await page.getByLabel('De').evaluate((field) => field.removeAttribute('max'));
+  await page.getByLabel('De').fill(addDays(world.today, 2));
+  await page.getByLabel('Até').fill('');
+  await page.getByRole('button', { name: 'Iniciar' }).click();
+  await page.getByRole('alert').filter({ hasText: 'Ainda não começou' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'Escolha um dia.' }).waitFor();
+  await page.getByLabel('De').fill(addDays(world.today, -2));
+  await page.getByLabel('Até').fill(world.today);
+  await page.getByRole('button', { name: 'Iniciar' }).click();
+  await page.getByRole('status').filter({ hasText: 'na fila' }).waitFor();
+  expect(await page.getByRole('main').textContent()).toContain('Na fila');
+  const run = await world.context.db.selectFrom('runs').selectAll().orderBy('seq', 'desc').limit(1).executeTakeFirst();
+  expect(run).toMatchObject({ state: 'queued', from_day: addDays(world.today, -2), to_day: world.today });
+  expect(run?.created_by).toMatch(/^tok_/);
+  // the two answers of 422 are all that it may have told
+  expect(opened.complaints.filter((text) => !text.includes('422'))).toEqual([]);
+});
+
+test('a report is made and downloaded', async () => {
+  await logIn(page, world.url, world.tokens.operator);
+  await page.goto(`${world.url}/reports`);
+  await page.getByLabel('Dia').fill(addDays(world.today, -1));
+  await page.getByRole('button', { name: 'Fazer' }).click();
+  await page.getByRole('status').filter({ hasText: 'nova revisão' }).waitFor();
+  const download = page.waitForEvent('download');
+  await page
+    .getByRole('link', { name: /^Planilha de/ })
+    .first()
+    .click();
+  expect((await download).suggestedFilename()).toBe(`confere-${addDays(world.today, -1)}-r1.xlsx`);
+  expect(opened.complaints).toEqual([]);
+});
+
+test('whoever logs out is out, also with the old cookie, and comes back to where they were', async () => {
+  await logIn(page, world.url, world.tokens.viewer);
+  const cookies = await opened.browser.cookies();
+  expect(cookies).toMatchObject([{ httpOnly: true, sameSite: 'Strict' }]);
+  await page.getByRole('button', { name: 'Sair' }).click();
+  await page.getByRole('status').filter({ hasText: 'Você saiu.' }).waitFor();
+  expect(await opened.browser.cookies()).toEqual([]);
+  await opened.browser.addCookies(cookies);
+  await page.goto(`${world.url}/mismatches?state=open`);
+  await title('Entrar').waitFor();
+  await page.getByLabel('Token').fill('not a token');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').filter({ hasText: 'não existe ou foi revogado' }).waitFor();
+  await page.getByLabel('Token').fill(world.tokens.viewer);
+  await page.keyboard.press('Enter');
+  await title('Divergências').waitFor();
+  expect(new URL(page.url()).search).toBe('?state=open');
+  expect(opened.complaints.filter((text) => !text.includes('401'))).toEqual([]);
+});
+
+test('a link in an alert leads a logged-in person to the page, not to the login', async () => {
+  await logIn(page, world.url, world.tokens.viewer);
+  const other = createServer((_request, response) => {
+    response.setHeader('content-type', 'text/html');
+    response.end(`<link rel=icon href=data:,><a href="${world.url}/mismatches">alert</a>`);
+  });
+  await new Promise<void>((resolve) => other.listen(0, 'localhost', resolve));
+  try {
+    // another name is another site
+    await page.goto(`http://localhost:${(other.address() as AddressInfo).port}/`);
+    await page.getByRole('link', { name: 'alert' }).click();
+    await title('Divergências').waitFor();
+  } finally {
+    other.closeAllConnections();
+    other.close();
+  }
+});
+
+test('all of it works without script', async () => {
+  await using plain = await openBrowser(world.url, { script: false });
+  page = plain.page;
+  await logIn(page, world.url, world.tokens.operator);
+  await page.getByRole('link', { name: 'Referência repetida' }).click();
+  await page.getByRole('row').nth(1).getByRole('link').first().click();
+  await page.getByRole('button', { name: 'Estou tratando' }).click();
+  await page.getByRole('status').filter({ hasText: 'em tratamento' }).waitFor();
+  await page.goto(`${world.url}/inbox?state=quarantined`);
+  await page.getByRole('row').nth(1).getByRole('link').first().click();
+  await page.getByRole('button', { name: 'Reprocessar' }).click();
+  await page.getByRole('status').filter({ hasText: 'voltou para a fila' }).waitFor();
+  expect(plain.complaints).toEqual([]);
+});

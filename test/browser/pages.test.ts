@@ -1,0 +1,100 @@
+import { mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { webhookIdOf } from '../../src/domain/webhook-id.ts';
+import { makeReport } from '../../src/reports/make-report.ts';
+import { logIn, openBrowser } from './browser.ts';
+import { openWorld, type World } from './world.ts';
+
+/** Set SCREENSHOTS=1 to look at every page: they are written here. */
+const SHOTS = process.env.SCREENSHOTS ? path.join(tmpdir(), 'confere-screenshots') : undefined;
+
+const LOOKS = {
+  desktop: { size: { width: 1280, height: 900 } },
+  phone: { size: { width: 390, height: 844 } },
+  dark: { size: { width: 1280, height: 900 }, dark: true },
+};
+
+let world: World;
+let addresses: [name: string, address: string, heading: string | RegExp][];
+
+beforeAll(async () => {
+  world = await openWorld();
+  const { db } = world.context;
+  await makeReport(world.context, world.today);
+  const mismatch = await db
+    .selectFrom('mismatches')
+    .select('id')
+    .where('kind', '=', 'amount_differs')
+    .executeTakeFirst();
+  const webhooks = await db.selectFrom('webhooks').select('hash').orderBy('seq').execute();
+  const run = await db.selectFrom('runs').select('id').orderBy('seq').executeTakeFirst();
+  const merchant = await db.selectFrom('merchants').select('id').orderBy('seq', 'desc').executeTakeFirst();
+  const callback = await db.selectFrom('callbacks').select('seq').executeTakeFirst();
+  addresses = [
+    ['overview', '/', /divergências em aberto/],
+    ['transactions', '/transactions', 'Transações'],
+    ['transaction', `/transactions/${world.paid.id}`, 'Entrada de R$ 1.234,56'],
+    ['transaction-changed', `/transactions/${world.changed.id}`, /Entrada de/],
+    ['mismatches', '/mismatches', 'Divergências'],
+    ['mismatches-of-kind', '/mismatches?kind=amount_differs', 'Divergências'],
+    ['mismatch', `/mismatches/${mismatch?.id}`, 'Valor mudou'],
+    ['inbox', '/inbox', 'Webhooks'],
+    ['webhook', `/inbox/${webhookIdOf(webhooks[1]?.hash ?? Buffer.alloc(32))}`, 'Webhook'],
+    ['runs', '/reconciliations', 'Conferências'],
+    ['run', `/reconciliations/${run?.id}`, / a /],
+    ['reports', '/reports', 'Relatórios'],
+    ['merchants', '/merchants', 'Lojistas'],
+    ['merchant', `/merchants/${merchant?.id}`, 'Café & Cia <b>'],
+    ['callbacks', '/callbacks', 'Callbacks'],
+    ['callback', `/callbacks/cb_${callback?.seq}`, /pix\.cashin/],
+  ];
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+describe.each(Object.entries(LOOKS))('%s', (look, options) => {
+  test('every page opens, fits the window and gives the browser nothing to complain of', async () => {
+    await using opened = await openBrowser(world.url, options);
+    const { page } = opened;
+    await page.goto(`${world.url}/login`);
+    await shoot(page, look, 'login');
+    await logIn(page, world.url, world.tokens.admin);
+    for (const [name, address, heading] of addresses) {
+      const answer = await page.goto(`${world.url}${address}`);
+      expect(answer?.status(), name).toBe(200);
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+      const wider = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+      expect(wider, `${name} is wider than the window`).toBe(0);
+      await shoot(page, look, name);
+    }
+    expect(opened.complaints).toEqual([]);
+  });
+});
+
+test('what is not there, and a filter that is wrong, are pages that say so', async () => {
+  await using opened = await openBrowser(world.url);
+  const { page } = opened;
+  await logIn(page, world.url, world.tokens.viewer);
+  for (const [address, status, heading] of [
+    ['/transactions/no-such', 404, 'Não encontrado'],
+    ['/inbox/wh_00000000000000000000000000000000', 404, 'Não encontrado'],
+    ['/reports/2026-13-40-r1.xlsx', 404, 'Não encontrado'],
+    ['/callbacks/cb_999999', 404, 'Não encontrado'],
+    ['/mismatches?kind=nonsense', 422, 'Pedido inválido'],
+    ['/transactions?cursor=nonsense', 422, 'Pedido inválido'],
+    ['/transactions?from=2026-02-30', 422, 'Pedido inválido'],
+    ['/transactions/%E0%A4%A', 400, 'Pedido inválido'],
+  ] as const) {
+    const answer = await page.goto(`${world.url}${address}`);
+    expect(answer?.status(), address).toBe(status);
+    expect(answer?.headers()['content-type'], address).toContain('text/html');
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+  }
+});
+
+async function shoot(page: Awaited<ReturnType<typeof openBrowser>>['page'], look: string, name: string): Promise<void> {
+  if (SHOTS === undefined) return;
+  mkdirSync(SHOTS, { recursive: true });
+  await page.screenshot({ path: path.join(SHOTS, `${look}-${name}.png`), fullPage: true });
+}
