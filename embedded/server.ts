@@ -19,6 +19,7 @@ import { identifyProcess, readCommandLine } from './processes.ts';
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 15_000;
 const POLL_MS = 20;
+const WATCH_MS = 2_000;
 const SOCKET_PATH_BYTES_MAX = 107;
 
 export type JoinedServer = { socketPath: string; [Symbol.asyncDispose](): Promise<void> };
@@ -39,17 +40,36 @@ export async function joinServer(options: { dataDir: string; log: (message: stri
     throw error;
   }
   let left = false;
+  const watchdog = watchServer(home, socketPath, options.log);
   return {
     socketPath,
     async [Symbol.asyncDispose]() {
       if (left) return;
       left = true;
+      clearInterval(watchdog);
       await underLock(home, async () => {
         members.leave();
         if (members.others() === 0) await stopServer(home, options.log);
       });
     },
   };
+}
+
+/** A server that was killed or crashed is started again by whoever sees it first. */
+function watchServer(home: string, socketPath: string, log: (message: string) => void): NodeJS.Timeout {
+  let busy = false;
+  const look = async (): Promise<void> => {
+    if (busy || (await answers(socketPath))) return;
+    busy = true;
+    try {
+      await underLock(home, () => bringUp(home, socketPath, log));
+    } catch (error) {
+      log(`the embedded database is away and could not be started: ${(error as Error).message}`);
+    } finally {
+      busy = false;
+    }
+  };
+  return setInterval(() => void look(), WATCH_MS).unref();
 }
 
 async function bringUp(home: string, socketPath: string, log: (message: string) => void): Promise<void> {

@@ -13,6 +13,8 @@ import { ConfereError } from '../domain/errors.ts';
 import { createApp } from '../http/app.ts';
 import { serveHttp } from '../http/serve-http.ts';
 import { drainInbox } from '../inbox/drain.ts';
+import { drainSpool } from '../inbox/drain-spool.ts';
+import { openSpool, type Spool } from '../inbox/spool.ts';
 import { createLog } from '../log.ts';
 import { createProviderClient } from '../provider/client.ts';
 import { workRuns } from '../reconciliation/work-runs.ts';
@@ -54,13 +56,25 @@ async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
     await using stack = new AsyncDisposableStack();
     if (sides.worker) startWorker(context, stack);
     if (sides.web) {
-      const server = stack.use(await serveHttp(context, createApp(context)));
+      const spool = startSpool(context, stack);
+      const server = stack.use(await serveHttp(context, createApp(context, spool)));
       log.info({ port: server.port, url: config.PUBLIC_URL, auth: config.WEBHOOK_AUTH }, 'listening');
     }
     await stopped;
   }
   unlock?.();
   log.info('stopped');
+}
+
+/** Where webhooks go while the database is away: on the embedded database by default, else where SPOOL_DIR says. */
+function startSpool(context: Context, stack: AsyncDisposableStack): Spool | undefined {
+  const { DATABASE_URL, DATA_DIR, SPOOL_DIR } = context.config;
+  const directory = SPOOL_DIR ?? (DATABASE_URL ? undefined : path.join(DATA_DIR, 'spool'));
+  if (directory === undefined) return undefined;
+  const spool = stack.use(openSpool(path.resolve(directory)));
+  const drained = drainSpool(context, spool);
+  stack.defer(() => drained);
+  return spool;
 }
 
 /** The loops of the worker; disposing waits until each has ended after the signal. */

@@ -2,6 +2,7 @@ import express, { type Express } from 'express';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { createReceiver } from '../inbox/receive.ts';
+import type { Spool } from '../inbox/spool.ts';
 import { callbackRoutes } from './api/callbacks.ts';
 import { eventRoutes } from './api/events.ts';
 import { merchantRoutes } from './api/merchants.ts';
@@ -21,7 +22,7 @@ import { webhookRoutes } from './receive-webhook.ts';
 const API_BODY_BYTES_MAX = 256 * 1024;
 
 /** The whole web side, its middleware in the order in which a request meets it. */
-export function createApp(context: Context): Express {
+export function createApp(context: Context, spool?: Spool): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
@@ -33,8 +34,8 @@ export function createApp(context: Context): Express {
     next();
   });
   // what must be quick and open comes first: nothing below slows a webhook down
-  app.use(webhookRoutes(context, createReceiver(context)));
-  app.use(healthRoutes(context));
+  app.use(webhookRoutes(context, createReceiver(context, spool)));
+  app.use(healthRoutes(context, spool));
   // merchants fetch with a token of their own
   app.use('/api/v1', eventRoutes(context));
   app.use('/api/v1', authenticate(context), express.json({ limit: API_BODY_BYTES_MAX, type: () => true }), [

@@ -1,11 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import express, { type Router } from 'express';
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
+import { SPOOL_BYTES_MAX, type Spool } from '../inbox/spool.ts';
 import { registry } from '../metrics/metrics.ts';
 import { sendProblem } from './problem.ts';
 
+const DATABASE_MS_MAX = 1_500;
+
 /** Alive; able to take webhooks; what is counted. */
-export function healthRoutes(context: Context): Router {
+export function healthRoutes(context: Context, spool: Spool | undefined): Router {
   const router = express.Router();
   router.get('/healthz', (_request, response) => {
     response.json({ alive: true });
@@ -15,15 +19,20 @@ export function healthRoutes(context: Context): Router {
       sendProblem(response, { status: 503, detail: 'stopping' });
       return;
     }
-    try {
-      await sql`SELECT 1`.execute(context.db);
-      response.json({ ready: true });
-    } catch {
-      sendProblem(response, { status: 503, detail: 'the database does not answer' });
-    }
+    if (await answersInTime(context)) response.json({ ready: true });
+    else if (spool && spool.bytes < SPOOL_BYTES_MAX) response.json({ ready: true, degraded: true });
+    else sendProblem(response, { status: 503, detail: 'the database does not answer' });
   });
   router.get('/metrics', async (_request, response) => {
     response.type(registry.contentType).send(await registry.metrics());
   });
   return router;
+}
+
+async function answersInTime(context: Context): Promise<boolean> {
+  const asked = sql`SELECT 1`.execute(context.db).then(
+    () => true,
+    () => false,
+  );
+  return await Promise.race([asked, sleep(DATABASE_MS_MAX, false, { ref: false })]);
 }

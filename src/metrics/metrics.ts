@@ -74,3 +74,15 @@ export const lastWebhookSeconds = new Gauge({
   help: 'When the newest webhook came.',
   registers,
 });
+
+export const webhooksSpooled = new Counter({
+  name: 'confere_webhooks_spooled_total',
+  help: 'Webhooks that the spool took while the database was away.',
+  registers,
+});
+
+export const spoolBytes = new Gauge({
+  name: 'confere_spool_bytes',
+  help: 'Bytes in the spool that wait for the database.',
+  registers,
+});

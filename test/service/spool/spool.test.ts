@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync, truncateSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openSpool } from '../../../src/inbox/spool.ts';
+import { decodeSegment, encodeRecord, type Spooled } from '../../../src/inbox/spool-format.ts';
+import { eventually, type Served, startSandbox, startServe, temporaryDirectory } from '../../support/programs.ts';
+
+function record(text: string): Spooled {
+  return {
+    receivedAt: new Date(1_700_000_000_000),
+    address: '127.0.0.1',
+    headers: { 'x-a': 'é' },
+    body: Buffer.from(text),
+  };
+}
+
+describe('the spool', () => {
+  it('reads back what was written, and passes over whatever a crash cut off at the end', () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array(), { minLength: 1 }), fc.nat(), (bodies, cut) => {
+        const records = bodies.map((body) => ({ ...record(''), body: Buffer.from(body) }));
+        const encoded = records.map(encodeRecord);
+        const whole = Buffer.concat(encoded);
+        expect(decodeSegment(whole)).toEqual({ records, tornBytes: 0 });
+        const last = encoded.at(-1)?.length ?? 0;
+        const torn = whole.subarray(0, whole.length - 1 - (cut % last));
+        const read = decodeSegment(torn);
+        expect(read.records).toEqual(records.slice(0, -1));
+        expect(read.tornBytes).toBe(torn.length - (whole.length - last));
+      }),
+    );
+  });
+
+  it('knows the same bytes again, also after a restart, and forgets them once they are drained', async () => {
+    using home = temporaryDirectory();
+    await using spool = openSpool(home.path);
+    expect(await Promise.all([spool.append(record('a')), spool.append(record('b'))])).toEqual([false, false]);
+    expect(await spool.append(record('a'))).toBe(true);
+    await using again = openSpool(home.path);
+    expect(await again.append(record('b'))).toBe(true);
+    for (const name of await spool.takeSegments()) await spool.removeSegment(name, spool.readSegment(name).records);
+    expect(spool.bytes).toBe(0);
+    expect(await spool.append(record('a'))).toBe(false);
+  });
+
+  it('takes no more than its bound, and says so', async () => {
+    using home = temporaryDirectory();
+    await using spool = openSpool(home.path, 400);
+    await spool.append(record('x'.repeat(200)));
+    await expect(spool.append(record('y'.repeat(200)))).rejects.toThrow(/it takes no more/);
+    expect(await spool.append(record('z'))).toBe(false);
+  });
+
+  it('leaves a torn end out and drains the rest', async () => {
+    using home = temporaryDirectory();
+    await using spool = openSpool(home.path);
+    await spool.append(record('first'));
+    await spool.append(record('second'));
+    const [name = ''] = readdirSync(home.path);
+    truncateSync(path.join(home.path, name), spool.bytes - 3);
+    await using again = openSpool(home.path);
+    const { records, tornBytes } = again.readSegment(name);
+    expect(records.map((one) => one.body.toString())).toEqual(['first']);
+    expect(tornBytes).toBeGreaterThan(0);
+  });
+});
+
+describe('with the database killed under it', () => {
+  const home = temporaryDirectory();
+  const stack = new AsyncDisposableStack();
+  let served: Served;
+  let providerUrl: string;
+
+  beforeAll(async () => {
+    stack.defer(() => home[Symbol.dispose]());
+    const sandbox = stack.use(await startSandbox(home.path));
+    providerUrl = sandbox.url;
+    served = await startServe({ home: home.path, providerUrl, env: { WEBHOOK_GRACE: '1s' } });
+    stack.defer(() => served[Symbol.asyncDispose]());
+  });
+  afterAll(() => stack.disposeAsync());
+
+  async function inbox(): Promise<Map<string, number>> {
+    const found = new Map<string, number>();
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: { webhooks: { id: string; repeats: number }[]; next_cursor: string | null } = await served.api.call(
+        'GET',
+        `/webhooks?limit=200${cursor ? `&cursor=${cursor}` : ''}`,
+      );
+      for (const webhook of page.webhooks) found.set(webhook.id, webhook.repeats);
+      cursor = page.next_cursor;
+    }
+    return found;
+  }
+
+  it('answers every webhook 200, keeps each once, and the database comes back by itself', async () => {
+    const pidFile = path.join(home.path, 'data/mariadb/server.pid');
+    const bodies = Array.from({ length: 150 }, (_, n) => ({ transaction_id: randomUUID(), status: 'paid', n }));
+    const answers: { status: number; json: Record<string, unknown> }[] = [];
+    for (const [index, body] of bodies.entries()) {
+      if (index === 40) process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGKILL');
+      answers.push(await served.webhook(body));
+      // the same bytes once more, while the spool holds them
+      if (index === 60) answers.push(await served.webhook(body));
+      await sleep(10);
+    }
+    expect([...new Set(answers.map((answer) => answer.status))]).toEqual([200]);
+    expect(answers.filter((answer) => answer.json.duplicate === true)).toHaveLength(1);
+    const ids = new Set(answers.map((answer) => String(answer.json.id)));
+    expect(ids.size).toBe(bodies.length);
+    const kept = await eventually(async () => {
+      const found = await inbox().catch(() => new Map<string, number>());
+      return found.size === ids.size ? found : undefined;
+    });
+    expect([...ids].filter((id) => !kept.has(id))).toEqual([]);
+    expect([...kept.values()].reduce((sum, repeats) => sum + repeats, 0)).toBe(1);
+    expect(readdirSync(path.join(home.path, 'data/spool')).length).toBeLessThanOrEqual(1);
+  });
+
+  it('drains after a restart what a killed process had spooled', async () => {
+    const pidFile = path.join(home.path, 'data/mariadb/server.pid');
+    process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGKILL');
+    const body = { transaction_id: randomUUID(), status: 'paid', late: true };
+    const answer = await served.webhook(body);
+    expect(answer.status).toBe(200);
+    await served.kill();
+    served = await startServe({ home: home.path, providerUrl });
+    await eventually(async () => (await inbox()).has(String(answer.json.id)));
+    expect(await served.webhook(body)).toMatchObject({ status: 200, json: { duplicate: true } });
+  });
+});
