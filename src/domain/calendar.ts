@@ -27,16 +27,22 @@ export function createCalendar(zone: string): Calendar {
   Temporal.Now.zonedDateTimeISO(zone);
   const offsets = new Map<string, number>();
 
-  // a zone's offset does not change within an hour of its wall clock: one look-up serves all payments of that hour
+  // most hours of a wall clock have one offset: one look-up serves all payments of such an hour
   function offsetMs(wall: Wall): number {
     const hour = wall.slice(0, 13);
     const known = offsets.get(hour);
     if (known !== undefined) return known;
-    const start = Temporal.PlainDateTime.from(`${hour.replace(' ', 'T')}:00:00`);
-    const offset = start.toZonedDateTime(zone, { disambiguation: 'compatible' }).offsetNanoseconds / 1e6;
+    const offset = lookUpOffset(`${hour}:00:00`);
+    if (offset !== lookUpOffset(`${hour}:59:59`)) return lookUpOffset(wall);
     if (offsets.size >= CACHE_HOURS_MAX) offsets.clear();
     offsets.set(hour, offset);
     return offset;
+  }
+
+  /** From the instant, not from the zone: a wall clock that a zone skips is read by the offset before the gap. */
+  function lookUpOffset(wall: Wall): number {
+    const local = Temporal.PlainDateTime.from(wall.replace(' ', 'T'));
+    return asIfUtc(wall) - local.toZonedDateTime(zone, { disambiguation: 'compatible' }).epochMilliseconds;
   }
 
   function asIfUtc(wall: Wall): number {
