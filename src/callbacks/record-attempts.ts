@@ -24,7 +24,8 @@ export type MerchantTrouble = {
   since: Date;
 };
 
-export type Recorded = { troubles: MerchantTrouble[]; recovered: string[] };
+/** @property woken how many newer callbacks may go now. */
+export type Recorded = { troubles: MerchantTrouble[]; recovered: string[]; woken: number };
 
 /**
  * Writes attempts down, in the order in which they ended: what becomes of each callback and of its merchant, and wakes
@@ -43,8 +44,8 @@ export async function recordAttempts(context: Context, attempts: Attempt[]): Pro
     });
     await writeDelivered(trx, outcomes, now);
     await writeUndelivered(context, trx, outcomes, now);
-    await wakeNewer(trx, outcomes, now);
-    return { troubles: health.troubles, recovered: health.recovered };
+    const woken = await wakeNewer(trx, outcomes, now);
+    return { troubles: health.troubles, recovered: health.recovered, woken };
   });
 }
 
@@ -211,12 +212,12 @@ function nextAttemptAt({ callback, outcome }: Decided, now: Date): Date | null {
  * Makes the newer callbacks of what is done with due now. They are found without a condition on when they are due: a
  * claim that is about to put one off holds its lock, and this waits for it.
  */
-async function wakeNewer(trx: Transaction<Database>, decided: Decided[], now: Date): Promise<void> {
+async function wakeNewer(trx: Transaction<Database>, decided: Decided[], now: Date): Promise<number> {
   const done = decided
     .filter(({ outcome }) => outcome.state === 'delivered' || outcome.state === 'failed')
     .map(({ callback }) => callback);
   const transactionSeqs = [...new Set(done.map((callback) => callback.transactionSeq))].filter((seq) => seq !== null);
-  if (transactionSeqs.length === 0) return;
+  if (transactionSeqs.length === 0) return 0;
   const lowest = new Map(done.map((one) => [`${one.merchantSeq}:${one.transactionSeq}`, one.sequence]));
   const merchantSeqs = [...new Set(done.map((callback) => callback.merchantSeq))];
   const open = await readOpenCallbacks(trx, transactionSeqs, merchantSeqs);
@@ -225,7 +226,7 @@ async function wakeNewer(trx: Transaction<Database>, decided: Decided[], now: Da
     const before = lowest.get(`${one.merchant_seq}:${one.transaction_seq}`);
     return before !== undefined && one.sequence > before;
   });
-  if (newer.length === 0) return;
+  if (newer.length === 0) return 0;
   await trx
     .updateTable('callbacks')
     .set({ next_attempt_at: now })
@@ -238,4 +239,5 @@ async function wakeNewer(trx: Transaction<Database>, decided: Decided[], now: Da
     .where('lease_holder', 'is', null)
     .where('next_attempt_at', '>', now)
     .execute();
+  return newer.length;
 }

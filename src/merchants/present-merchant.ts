@@ -3,12 +3,15 @@ import type { MerchantRow } from './read-merchants.ts';
 
 export type PresentedMerchant = ReturnType<typeof presentMerchant>;
 
-/** A merchant of our API. Its secret is never part of it: creation and rotation add it, once. */
-export function presentMerchant(row: MerchantRow) {
+/**
+ * A merchant of our API. Its secret is never part of it: creation and rotation add it, once. Who only looks on sees no
+ * query of its address either: shops put keys there.
+ */
+export function presentMerchant(row: MerchantRow, options: { wholeUrl: boolean } = { wholeUrl: true }) {
   return {
     id: row.id,
     name: row.name,
-    url: row.url,
+    url: options.wholeUrl ? row.url : row.url.replace(/[?#].*$/s, '?…'),
     email: row.email,
     state: row.state,
     disabled_reason: row.state === 'disabled' ? row.disabled_reason : null,

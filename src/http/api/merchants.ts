@@ -10,7 +10,7 @@ import { presentMerchant } from '../../merchants/present-merchant.ts';
 import { givePullToken } from '../../merchants/pull-token.ts';
 import { findMerchant, listMerchants } from '../../merchants/read-merchants.ts';
 import { rotateSecret } from '../../merchants/secrets.ts';
-import { actorOf, allow } from '../authorize.ts';
+import { actorOf, allow, callerOf } from '../authorize.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
 import { parseBody } from '../validate.ts';
 
@@ -51,11 +51,13 @@ export function merchantRoutes(context: Context): express.Router {
   router.get('/merchants', allow('viewer'), async (request, response) => {
     const { limit, after = 0 } = readNumberedPage(request);
     const { rows, last } = cutPage(await listMerchants(context.db, { limit: limit + 1, after }), limit);
-    response.json(page('merchants', rows.map(presentMerchant), last?.seq));
+    const shown = rows.map((row) => presentMerchant(row, { wholeUrl: mayKnow(response) }));
+    response.json(page('merchants', shown, last?.seq));
   });
   router.post('/merchants', allow('admin'), (request, response) => addOne(context, request, response));
   router.get('/merchants/:id', allow('viewer'), async (request, response) => {
-    response.json(presentMerchant(await findMerchant(context.db, idOf(request))));
+    const merchant = await findMerchant(context.db, idOf(request));
+    response.json(presentMerchant(merchant, { wholeUrl: mayKnow(response) }));
   });
   router.patch('/merchants/:id', allow('admin'), (request, response) => changeOne(context, request, response));
   router.delete('/merchants/:id', allow('admin'), async (request, response) => {
@@ -121,6 +123,10 @@ async function changeOne(context: Context, request: Request, response: Response)
   const detail = Object.keys(body).join(', ');
   await audit(context, { actor: actorOf(response), action: 'merchant.changed', target: merchant.id, detail });
   response.json(presentMerchant(merchant));
+}
+
+function mayKnow(response: Response): boolean {
+  return callerOf(response).role !== 'viewer';
 }
 
 function idOf(request: Request): string {

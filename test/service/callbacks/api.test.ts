@@ -117,14 +117,17 @@ test('only admins change merchants, only operators repeat callbacks, and viewers
   await using world = await openWorld({ ADMIN_TOKEN, CALLBACK_RETRY_SCHEDULE: '1h' });
   await using api = await openApi(world);
   await using shop = await openShop();
-  shop.behave['/a'] = () => (_request, response) => void response.writeHead(500).end('Maria is unknown');
-  await world.addMerchant(`${shop.url}/a`);
+  shop.behave['/a?key=s3cret'] = () => (_request, response) => void response.writeHead(500).end('Maria is unknown');
+  const { merchant } = await world.addMerchant(`${shop.url}/a?key=s3cret`);
   await world.deliver();
   await world.pay(['paid']);
   await until('the try', async () => (await api.call('GET', '/callbacks')).json.callbacks[0]?.attempts === 1);
   const viewer = (await createToken(world.context, { name: 'v', role: 'viewer' })).token;
   const operator = (await createToken(world.context, { name: 'o', role: 'operator' })).token;
   const id = (await api.call('GET', '/callbacks', undefined, viewer)).json.callbacks[0]?.id;
+  const urlFor = async (token: string) =>
+    (await api.call('GET', `/merchants/${merchant.id}`, undefined, token)).json.url;
+  expect([await urlFor(viewer), await urlFor(operator)]).toEqual([`${shop.url}/a?…`, `${shop.url}/a?key=s3cret`]);
   const seen = (await api.call('GET', `/callbacks/${id}`, undefined, viewer)).json.attempt_list[0];
   expect(seen).toMatchObject({ response_status: 500, response_body: null, error_class: 'http_status' });
   const full = (await api.call('GET', `/callbacks/${id}`, undefined, operator)).json.attempt_list[0];

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { nextDelayMs, parseRetryAfter, RETRY_AFTER_MS_MAX } from '../../../src/callbacks/back-off.ts';
 import { type AttemptResult, decideOutcome } from '../../../src/callbacks/decide-outcome.ts';
 import { deriveWebhookId } from '../../../src/callbacks/derive-webhook-id.ts';
-import { adaptLane, createLane, freePlaces } from '../../../src/callbacks/lane.ts';
+
 import {
   afterFailure,
   BREAKER_OVER_MS,
@@ -14,6 +14,15 @@ import {
   WELL,
 } from '../../../src/callbacks/merchant-health.ts';
 import { blockedUntil, ORDER_HOLD_MS } from '../../../src/callbacks/order.ts';
+import {
+  adaptLane,
+  createPlaces,
+  forget,
+  laneOf,
+  leavePlace,
+  sharePlaces,
+  takePlace,
+} from '../../../src/callbacks/places.ts';
 import { sign } from '../../../src/callbacks/sign.ts';
 import { takeFromRate } from '../../../src/callbacks/take-from-rate.ts';
 
@@ -149,12 +158,38 @@ test('a rate is kept over any stretch of time, whatever is asked for and when', 
 });
 
 test('a merchant that hangs soon has one place only, and grows again with its successes', () => {
-  const lane = createLane();
+  const places = createPlaces();
+  const lane = laneOf(places, 1);
+  const free = (nowMs: number): number | undefined => sharePlaces(places, [1], nowMs).get(1);
   const hangs = { delivered: false, asksForLess: true, retryAfterMs: undefined };
   for (let i = 0; i < 5; i++) adaptLane(lane, hangs, 0);
-  expect(freePlaces(lane, 0)).toBe(1);
+  expect(free(0)).toBe(1);
   for (let i = 0; i < 100; i++) adaptLane(lane, { delivered: true, asksForLess: false, retryAfterMs: undefined }, 0);
-  expect(freePlaces(lane, 0)).toBe(32);
+  expect(free(0)).toBe(32);
   adaptLane(lane, { ...hangs, retryAfterMs: 3_600_000 }, 0);
-  expect([freePlaces(lane, 59_999), freePlaces(lane, 60_000)]).toEqual([0, 16]);
+  expect([free(59_999), free(60_000)]).toEqual([undefined, 16]);
+});
+
+test('however many slow merchants there are, one more still finds a place', () => {
+  const places = createPlaces();
+  for (let seq = 1; seq <= 200; seq++) {
+    for (let n = sharePlaces(places, [seq], 0).get(seq) ?? 0; n > 0; n--) {
+      takePlace(places, { seq: seq * 1000 + n, merchantSeq: seq });
+    }
+  }
+  expect(places.inFlight.size).toBeGreaterThanOrEqual(1000);
+  expect(sharePlaces(places, [1], 0).get(1)).toBeUndefined();
+  expect(sharePlaces(places, [201], 0).get(201)).toBe(4);
+});
+
+test('a place is free again when the answer is here, and its callback is not claimed again until it is recorded', () => {
+  const places = createPlaces();
+  const callback = { seq: 7, merchantSeq: 1 };
+  sharePlaces(places, [1], 0);
+  takePlace(places, callback);
+  expect(sharePlaces(places, [1], 0).get(1)).toBe(7);
+  expect(leavePlace(places, callback)).toBe(true);
+  expect([sharePlaces(places, [1], 0).get(1), places.claimed.has(7)]).toEqual([8, true]);
+  forget(places, callback);
+  expect([sharePlaces(places, [1], 0).get(1), places.claimed.has(7)]).toEqual([8, false]);
 });
