@@ -13,6 +13,8 @@ export type Sandbox = {
   /** milliseconds since 1970 */
   now: () => number;
   random: Random;
+  /** counts creations, so that each draws from a stream of its own whatever else goes on */
+  nextCreation: () => number;
   /** the number of the next notification, which its webhook carries as `id` */
   nextNotification: () => number;
   log: (message: string) => void;

@@ -26,6 +26,7 @@ export async function openSandbox(parts: {
   ]);
   // Each notification has at least one row, so the highest key is never below the last number given.
   let notification = Number(lastWebhook?.id ?? 0);
+  let creation = 0;
   // On an empty database a seed tells the whole run; on another the stream must not give ids that were given.
   const seen = Number(lastTransaction?.seq ?? 0);
   const seeded = randomOf(settings.seed);
@@ -38,6 +39,7 @@ export async function openSandbox(parts: {
     clock: wallClockOf(parts.timeZone),
     now: () => Date.now(),
     random: { ...live, fork: (name) => (name.startsWith('history/') ? seeded.fork(name) : live.fork(name)) },
+    nextCreation: () => ++creation,
     nextNotification: () => ++notification,
     log,
     signal,

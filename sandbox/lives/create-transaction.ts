@@ -17,14 +17,15 @@ export async function createTransaction(
 ): Promise<KnownTransaction | undefined> {
   const { current } = sandbox.switches;
   const { lives } = current;
-  const life = lively ? planLife(sandbox.random, charge.operation, lives) : [];
+  const random = sandbox.random.fork(`created/${sandbox.nextCreation()}`);
+  const life = lively ? planLife(random, charge.operation, lives) : [];
   const hurried = life.map(({ status, afterMs }) => ({
     status,
     afterMs: Math.max(1, Math.round(afterMs / lives.speed)),
   }));
   const nowMs = sandbox.now();
   const draft = { charge, createdMs: nowMs, nowMs, life: hurried, claims: true };
-  const created = draftTransaction(sandbox.random, sandbox.clock, current, draft);
+  const created = draftTransaction(random, sandbox.clock, current, draft);
   try {
     const stored = await transact(sandbox.db, async (trx) => {
       if (charge.reference !== null) {

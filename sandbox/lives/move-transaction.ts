@@ -20,14 +20,16 @@ export async function moveTransaction(
   change: { status: string; atWall: string; announcement: Announcement },
 ): Promise<KnownTransaction> {
   const { status, atWall, announcement } = change;
+  // a stream for each change: the seed tells what befalls it, in whatever order changes come
+  const random = sandbox.random.fork(`${transaction.id}/${transaction.events.length}`);
   const paidNow = status === 'paid' && transaction.e2e_id === '';
-  const e2e = paidNow ? { e2eId: makeE2eId(sandbox.random, sandbox.clock.instantOf(atWall)) } : {};
+  const e2e = paidNow ? { e2eId: makeE2eId(random, sandbox.clock.instantOf(atWall)) } : {};
   const moved = await addEvent(trx, transaction, { status, atWall, ...e2e });
   if (announcement === 'none' || sandbox.settings.webhookUrl === undefined) return moved;
   const { current } = sandbox.switches;
   if (announcement !== 'auto') await enqueueWebhook(sandbox, trx, moved, { status, atWall }, announcement);
   else if (isAnnounced(current, moved.operation, status)) {
-    await enqueueWebhook(sandbox, trx, moved, { status, atWall }, decideFate(sandbox.random, current.webhooks));
+    await enqueueWebhook(sandbox, trx, moved, { status, atWall }, decideFate(random, current.webhooks));
   }
   return moved;
 }

@@ -17,6 +17,9 @@ import { CODES, Refusal } from '../answer-error.ts';
 import { showTransaction } from '../show-transaction.ts';
 import { type AdminTransaction, adminCreationSchema, readAs, type WebhookWish } from './admin-schemas.ts';
 
+/** A status wished without events comes so long after the creation. */
+const STATUS_AFTER_S = 60;
+
 /**
  * Stores any transactions, as given, what is not given made up; nothing is checked as clients' are, so two may have
  * one reference. Answers them as the provider shows them. Throws Refusal 422 where an id is taken.
@@ -45,7 +48,8 @@ function draftByAdmin(sandbox: Sandbox, random: Random, wish: AdminTransaction):
   const { clock, switches } = sandbox;
   const { platforms } = switches.current.traffic;
   const nowMs = sandbox.now();
-  const created = wish.date_created ?? wish.events?.at(-1)?.date_created ?? clock.wallOf(nowMs);
+  const createdMs = isPast(wish) ? nowMs - STATUS_AFTER_S * 1_000 : nowMs;
+  const created = wish.date_created ?? wish.events?.at(-1)?.date_created ?? clock.wallOf(createdMs);
   const charge = { ...makeCharge(random, wish.operation, platforms), ...withCents(wish) };
   const life = wish.lively ? planLife(random, wish.operation, switches.current.lives) : [];
   const draft = { charge, createdMs: clock.instantOf(created), nowMs, life, claims: false };
@@ -71,6 +75,10 @@ function draftByAdmin(sandbox: Sandbox, random: Random, wish: AdminTransaction):
   return { row, events, steps: made.steps };
 }
 
+function isPast({ status }: AdminTransaction): boolean {
+  return status !== undefined && status !== 'pending';
+}
+
 function withCents(wish: AdminTransaction) {
   const { name, email, phone, document, description, platform, reference, extra, pix_key, amount } = wish;
   const facts = { name, email, phone, document, description, platform, reference, extra, pixKey: pix_key };
@@ -86,7 +94,9 @@ function historyOf(wish: AdminTransaction, created: string): Array<{ status: str
   }
   if (wish.status === undefined) return undefined;
   const pending = { status: 'pending', at_wall: created };
-  return wish.status === 'pending' ? [pending] : [pending, { status: wish.status, at_wall: wallAfter(created, 60) }];
+  return wish.status === 'pending'
+    ? [pending]
+    : [pending, { status: wish.status, at_wall: wallAfter(created, STATUS_AFTER_S) }];
 }
 
 async function readBack(trx: DatabaseTransaction, made: readonly NewTransaction[]): Promise<KnownTransaction[]> {

@@ -67,6 +67,27 @@ describe('history', () => {
   });
 });
 
+describe('a seed', () => {
+  it('tells the ids and the fates of what clients create, too', async () => {
+    const tell = async (seed: string): Promise<unknown[]> => {
+      await using receiver = await startReceiver();
+      await using sandbox = await startTestSandbox(['--seed', seed, '--webhook-url', receiver.url]);
+      await sandbox.ask('PATCH', '/sandbox/switches', { webhooks: { lose: 0.5, repeat: 0.3 } });
+      const told: unknown[] = [];
+      for (let i = 0; i < 12; i++) {
+        const { json } = await sandbox.ask('POST', '/api/v1/transaction/pix/cashin', CASHIN);
+        const { id } = json.transaction[0];
+        await sandbox.ask('GET', `/checkout/transaction/${id}/change/paid`);
+        const { text } = await sandbox.ask('GET', `/sandbox/webhooks?transaction_id=${id}`);
+        told.push([id, JSON.parse(text).webhooks.map(({ fate }: { fate: string }) => fate)]);
+      }
+      return told;
+    };
+    expect(await tell('s1')).toEqual(await tell('s1'));
+    expect(await tell('s1')).not.toEqual(await tell('s2'));
+  });
+});
+
 describe('a restart', () => {
   it('finds all that was created, as it was', async () => {
     const first = await startTestSandbox();
