@@ -115,7 +115,7 @@ async function list(context: Context, options: Output): Promise<void> {
   const merchants: Array<ReturnType<typeof presentMerchant>> = [];
   for (let after = 0; ; ) {
     const rows = await listMerchants(context.db, { limit: PAGE_ROWS, after });
-    merchants.push(...rows.map((row) => presentMerchant(row)));
+    merchants.push(...rows.map(presentMerchant));
     const last = rows.at(-1);
     if (!last || rows.length < PAGE_ROWS) break;
     after = last.seq;

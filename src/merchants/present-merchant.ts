@@ -3,15 +3,12 @@ import type { MerchantRow } from './read-merchants.ts';
 
 export type PresentedMerchant = ReturnType<typeof presentMerchant>;
 
-/**
- * A merchant of our API. Its secret is never part of it: creation and rotation add it, once. Who only looks on sees no
- * query of its address either: shops put keys there.
- */
-export function presentMerchant(row: MerchantRow, options: { wholeUrl: boolean } = { wholeUrl: true }) {
+/** A merchant of our API. Its secret is never part of it: creation and rotation add it, once. */
+export function presentMerchant(row: MerchantRow) {
   return {
     id: row.id,
     name: row.name,
-    url: options.wholeUrl ? row.url : row.url.replace(/[?#].*$/s, '?…'),
+    url: row.url,
     email: row.email,
     state: row.state,
     disabled_reason: row.state === 'disabled' ? row.disabled_reason : null,
@@ -23,4 +20,9 @@ export function presentMerchant(row: MerchantRow, options: { wholeUrl: boolean }
     failing_since: row.failing_since?.toISOString() ?? null,
     breaker: row.breaker_opened_at === null ? ('closed' as const) : ('open' as const),
   };
+}
+
+/** The same for who only looks on: shops put keys into the query of their address. */
+export function hideQuery(merchant: PresentedMerchant): PresentedMerchant {
+  return { ...merchant, url: merchant.url.replace(/[?#].*$/s, '?…') };
 }

@@ -6,9 +6,9 @@ import { sendTest } from '../../callbacks/send-test.ts';
 import type { Context } from '../../context.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { createMerchant, removeMerchant, setMerchantState, updateMerchant } from '../../merchants/change-merchants.ts';
-import { presentMerchant } from '../../merchants/present-merchant.ts';
+import { hideQuery, type PresentedMerchant, presentMerchant } from '../../merchants/present-merchant.ts';
 import { givePullToken } from '../../merchants/pull-token.ts';
-import { findMerchant, listMerchants } from '../../merchants/read-merchants.ts';
+import { findMerchant, listMerchants, type MerchantRow } from '../../merchants/read-merchants.ts';
 import { rotateSecret } from '../../merchants/secrets.ts';
 import { actorOf, allow, callerOf } from '../authorize.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
@@ -51,13 +51,12 @@ export function merchantRoutes(context: Context): express.Router {
   router.get('/merchants', allow('viewer'), async (request, response) => {
     const { limit, after = 0 } = readNumberedPage(request);
     const { rows, last } = cutPage(await listMerchants(context.db, { limit: limit + 1, after }), limit);
-    const shown = rows.map((row) => presentMerchant(row, { wholeUrl: mayKnow(response) }));
+    const shown = rows.map((row) => showTo(response, row));
     response.json(page('merchants', shown, last?.seq));
   });
   router.post('/merchants', allow('admin'), (request, response) => addOne(context, request, response));
   router.get('/merchants/:id', allow('viewer'), async (request, response) => {
-    const merchant = await findMerchant(context.db, idOf(request));
-    response.json(presentMerchant(merchant, { wholeUrl: mayKnow(response) }));
+    response.json(showTo(response, await findMerchant(context.db, idOf(request))));
   });
   router.patch('/merchants/:id', allow('admin'), (request, response) => changeOne(context, request, response));
   router.delete('/merchants/:id', allow('admin'), async (request, response) => {
@@ -125,8 +124,9 @@ async function changeOne(context: Context, request: Request, response: Response)
   response.json(presentMerchant(merchant));
 }
 
-function mayKnow(response: Response): boolean {
-  return callerOf(response).role !== 'viewer';
+function showTo(response: Response, row: MerchantRow): PresentedMerchant {
+  const merchant = presentMerchant(row);
+  return callerOf(response).role === 'viewer' ? hideQuery(merchant) : merchant;
 }
 
 function idOf(request: Request): string {
