@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { demoCommand } from './commands/demo.ts';
+import { doctorCommand } from './commands/doctor.ts';
 import { exportCommand } from './commands/export.ts';
 import { merchantsCommand } from './commands/merchants.ts';
 import { migrateCommand } from './commands/migrate.ts';
@@ -16,7 +17,7 @@ const program = new Command('confere')
   .showHelpAfterError();
 
 const commands = [serveCommand, migrateCommand, openCommand, reconcileCommand, exportCommand];
-for (const add of [...commands, merchantsCommand, tokensCommand, demoCommand]) add(program);
+for (const add of [...commands, merchantsCommand, tokensCommand, doctorCommand, demoCommand]) add(program);
 program.command('sandbox').description("the provider's own service, to develop against: confere sandbox --help");
 
 try {

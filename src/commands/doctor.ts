@@ -1,0 +1,92 @@
+import { accessSync, constants } from 'node:fs';
+import type { Command } from 'commander';
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { checkBooks } from '../ledger/check-books.ts';
+import { createProviderClient } from '../provider/client.ts';
+import { print, withContext } from './with-context.ts';
+
+const CLOCK_MS_MAX = 2_000;
+const STRAY_SHOWN_MAX = 5;
+
+type Finding = { check: string; ok: boolean; says: string };
+type Check = { name: string; run: (context: Context) => Promise<string> };
+
+export function doctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .description('look whether everything that Confere stands on is as it should be; exit 1 when something is not')
+    .option('--books', "also check the whole ledger: zero sums, and entries against the transactions' events")
+    .option('--json', 'print one JSON object')
+    .action(async (options: { books?: boolean; json?: boolean }) => {
+      await withContext({}, async (context) => {
+        const checks = options.books ? [...CHECKS, { name: 'books', run: examineBooks }] : CHECKS;
+        const findings: Finding[] = [];
+        for (const check of checks) findings.push(await examine(context, check));
+        const ok = findings.every((finding) => finding.ok);
+        const lines = findings.map((one) => `${one.ok ? 'ok  ' : 'FAIL'}  ${one.check.padEnd(9)} ${one.says}`);
+        print(options.json, { ok, findings }, lines.join('\n'));
+        return ok ? 0 : 1;
+      });
+    });
+}
+
+const CHECKS: Check[] = [
+  { name: 'database', run: examineDatabase },
+  { name: 'clock', run: examineClock },
+  { name: 'data', run: examineDataDir },
+  { name: 'provider', run: examineProvider },
+];
+
+async function examine(context: Context, check: Check): Promise<Finding> {
+  try {
+    return { check: check.name, ok: true, says: await check.run(context) };
+  } catch (error) {
+    return { check: check.name, ok: false, says: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function examineDatabase(context: Context): Promise<string> {
+  const { rows } = await sql<{ version: string; flush: number; mode: string }>`
+    SELECT VERSION() AS version, @@innodb_flush_log_at_trx_commit AS flush, @@sql_mode AS mode`.execute(context.db);
+  const [row] = rows;
+  if (Number(row?.flush) !== 1) {
+    throw new Error('innodb_flush_log_at_trx_commit is not 1: a power cut can lose what was answered');
+  }
+  return `${row?.version}, flushed at every commit`;
+}
+
+async function examineClock(context: Context): Promise<string> {
+  await context.clock.measure();
+  const offset = context.clock.now().getTime() - Date.now();
+  if (Math.abs(offset) > CLOCK_MS_MAX) {
+    throw new Error(`this machine's clock is ${offset} ms away from the database's: set both by NTP`);
+  }
+  return `${offset} ms between this machine's clock and the database's`;
+}
+
+async function examineDataDir(context: Context): Promise<string> {
+  accessSync(context.config.DATA_DIR, constants.R_OK | constants.W_OK);
+  return `${context.config.DATA_DIR} can be written to`;
+}
+
+async function examineProvider(context: Context): Promise<string> {
+  const { PROVIDER } = context.config;
+  if (!PROVIDER) return 'PROVIDER_URL and PROVIDER_API_KEY are not set: serve and reconcile need them';
+  await using client = createProviderClient({ ...PROVIDER, signal: context.signal });
+  const day = context.calendar.dayOf(context.clock.now());
+  const page = await client.listPage({ initialDate: day, finalDate: day }, 1);
+  if (!page) throw new ConfereError('provider_unreadable', 'the provider has no first page of its list');
+  return `takes our key; ${page.total} transactions on ${day} by its own count`;
+}
+
+async function examineBooks(context: Context): Promise<string> {
+  const { transactions, unbalanced, astray } = await checkBooks(context);
+  if (unbalanced > 0) throw new Error(`${unbalanced} entries do not sum to zero`);
+  if (astray.length > 0) {
+    const shown = astray.slice(0, STRAY_SHOWN_MAX).join(', ');
+    throw new Error(`${astray.length} transactions are not booked as their events ask for: ${shown}`);
+  }
+  return `${transactions} transactions are booked as their events ask for; every entry sums to zero`;
+}
