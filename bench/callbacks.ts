@@ -80,7 +80,7 @@ async function openShop(): Promise<Shop> {
     url: `http://127.0.0.1:${port}`,
     count: async () => (await ask<{ count: number }>('count')).count,
     take: async () => (await ask<{ arrivals: Arrival[] }>('take')).arrivals,
-    close: () => void child.disconnect(),
+    close: () => child.disconnect(),
   };
 }
 

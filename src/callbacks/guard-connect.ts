@@ -49,9 +49,11 @@ function refusePeer(socket: Socket, allowPrivate: boolean): string | undefined {
   return socket.remoteAddress === undefined ? undefined : refuseAddress(socket.remoteAddress, allowPrivate);
 }
 
+/** A socket's look-up that gives it only the addresses that are allowed. */
 function createLookup(allowPrivate: boolean): LookupFunction {
+  const resolve = createResolver();
   return (hostname, options, callback) => {
-    dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    resolve(hostname, (error, addresses) => {
       if (error) return callback(error, []);
       const allowed = addresses.filter(({ address }) => refuseAddress(address, allowPrivate) === undefined);
       const [first] = allowed;
@@ -61,6 +63,29 @@ function createLookup(allowPrivate: boolean): LookupFunction {
       }
       if (options.all) return callback(null, allowed);
       callback(null, first.address, first.family);
+    });
+  };
+}
+
+type OnResolved = (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]) => void;
+
+/**
+ * Looks each name up once at a time: a look-up occupies one of libuv's few threads, and a merchant whose name server
+ * hangs would take them all with its places.
+ */
+function createResolver(): (hostname: string, onResolved: OnResolved) => void {
+  const asked = new Map<string, OnResolved[]>();
+  return (hostname, onResolved) => {
+    const waiting = asked.get(hostname);
+    if (waiting) {
+      waiting.push(onResolved);
+      return;
+    }
+    const all = [onResolved];
+    asked.set(hostname, all);
+    dns.lookup(hostname, { all: true }, (error, addresses) => {
+      asked.delete(hostname);
+      for (const one of all) one(error, addresses);
     });
   };
 }
