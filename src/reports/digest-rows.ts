@@ -5,6 +5,7 @@ import type { Movement } from './read-movements.ts';
 import type { Pending } from './read-pending.ts';
 
 const VERSION = 'confere report 1';
+const BATCH_CHARS = 65_536;
 
 /**
  * SHA-256 over what a day says in the ledger: opening balances, movements, and what was left open. It holds no personal
@@ -13,8 +14,19 @@ const VERSION = 'confere report 1';
  */
 export function createDigest(day: Day, platform: string | undefined) {
   const hash = createHash('sha256');
+  let text = '';
   const put = (...fields: (string | bigint | number | boolean | null)[]): void => {
-    hash.update(`${JSON.stringify(fields.map((field) => (typeof field === 'bigint' ? String(field) : field)))}\n`);
+    for (let index = 0; index < fields.length; index++) {
+      const field = fields[index];
+      if (typeof field === 'bigint') fields[index] = String(field);
+    }
+    text += `${JSON.stringify(fields)}\n`;
+    // a call for each row cost as much as the hashing itself
+    if (text.length >= BATCH_CHARS) flush();
+  };
+  const flush = (): void => {
+    hash.update(text);
+    text = '';
   };
   put(VERSION, day, platform ?? null);
   return {
@@ -41,7 +53,10 @@ export function createDigest(day: Day, platform: string | undefined) {
     addPending(row: Pending): void {
       put('pending', row.id, row.operation, row.status, row.sinceWall, row.platform, row.amountCents, row.heldCents);
     },
-    end: (): Buffer => hash.digest(),
+    end(): Buffer {
+      flush();
+      return hash.digest();
+    },
   };
 }
 

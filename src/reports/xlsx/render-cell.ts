@@ -16,6 +16,7 @@ export type Cell =
   | undefined;
 
 const DAY_MS = 86_400_000;
+const SECONDS_A_DAY = 86_400;
 /** 1970-01-01 in a spreadsheet's days. */
 const EPOCH_DAYS = 25_569;
 /** Excel's limit for one cell. */
@@ -54,7 +55,20 @@ function renderNumber(address: string, value: string | null, look: LookName, for
 /** The spreadsheet's number of a wall clock: days since 1899-12-30, without any time zone. */
 function toSerial(wall: Wall | null): string | null {
   if (wall === null) return null;
-  return String(Date.parse(`${wall.replace(' ', 'T')}Z`) / DAY_MS + EPOCH_DAYS);
+  const seconds = Number(wall.slice(11, 13)) * 3600 + Number(wall.slice(14, 16)) * 60 + Number(wall.slice(17, 19));
+  return String(dayNumber(wall.slice(0, 10)) + seconds / SECONDS_A_DAY);
+}
+
+let lastDay = '';
+let lastNumber = 0;
+
+/** The moments of a sheet are mostly of one day: parsing each of them was a tenth of the time of a cell. */
+function dayNumber(day: string): number {
+  if (day !== lastDay) {
+    lastNumber = Date.parse(`${day}T00:00:00Z`) / DAY_MS + EPOCH_DAYS;
+    lastDay = day;
+  }
+  return lastNumber;
 }
 
 const NEEDS_CARE = /[&<>"\p{Cc}\p{Cs}\uFFFE\uFFFF]|_x[0-9A-Fa-f]{4}_/u;
