@@ -153,6 +153,18 @@ describe('what befalls webhooks', () => {
     expect(forged).toHaveLength(by_fate.forged);
   });
 
+  it('lets a late one be late again after others were hurried', async () => {
+    await using receiver = await startReceiver();
+    await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
+    await move(sandbox, await create(sandbox), 'paid', { fate: 'late', delay_ms: 3_600_000 });
+    await flush(sandbox);
+    await move(sandbox, await create(sandbox), 'paid', { fate: 'late', delay_ms: 600_000 });
+    await move(sandbox, await create(sandbox), 'paid', { fate: 'sent' });
+    await until(() => receiver.received.length >= 2);
+    await sleep(400);
+    expect(receiver.received).toHaveLength(2);
+  });
+
   it('holds a reordered one back until what follows it is out', async () => {
     await using receiver = await startReceiver();
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
