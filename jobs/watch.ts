@@ -1,5 +1,6 @@
 import type { Context } from '../src/context.ts';
 import { countOpenMismatches } from '../src/ledger/count-open-mismatches.ts';
+import { compareStatements } from '../src/ledger/state-balance.ts';
 import { settleOwedWebhooks } from '../src/reconciliation/settle-owed-webhooks.ts';
 import { watchStuck } from '../src/reconciliation/watch-stuck.ts';
 
@@ -7,5 +8,6 @@ import { watchStuck } from '../src/reconciliation/watch-stuck.ts';
 export async function watch(context: Context): Promise<void> {
   await settleOwedWebhooks(context);
   await watchStuck(context);
+  await compareStatements(context);
   await countOpenMismatches(context);
 }

@@ -33,6 +33,8 @@ export type Database = {
   runs: RunsTable;
   run_windows: RunWindowsTable;
   run_pages: RunPagesTable;
+  adjustments: AdjustmentsTable;
+  statements: StatementsTable;
   reports: ReportsTable;
 };
 
@@ -424,4 +426,30 @@ type ReportsTable = {
   locale: string;
   full_documents: number;
   version: string;
+};
+
+type AdjustmentsTable = {
+  seq: Generated<number>;
+  id: string;
+  platform: string;
+  day: string;
+  kind: string;
+  amount_cents: bigint;
+  note: string;
+  entry_seq: number;
+  reverses_seq: Optional<number>;
+  created_at: Date;
+  actor: string;
+};
+
+type StatementsTable = {
+  seq: Generated<number>;
+  id: string;
+  platform: string;
+  at: Date;
+  at_wall: string;
+  balance_cents: bigint;
+  compared_at: Optional<Date>;
+  created_at: Date;
+  actor: string;
 };

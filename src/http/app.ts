@@ -3,10 +3,12 @@ import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { createReceiver } from '../inbox/receive.ts';
 import type { Spool } from '../inbox/spool.ts';
+import { adjustmentRoutes } from './api/adjustments.ts';
 import { callbackRoutes } from './api/callbacks.ts';
 import { eventRoutes } from './api/events.ts';
 import { merchantRoutes } from './api/merchants.ts';
 import { mismatchRoutes } from './api/mismatches.ts';
+import { openapiRoutes } from './api/openapi.ts';
 import { openingRoutes } from './api/openings.ts';
 import { reconciliationRoutes } from './api/reconciliations.ts';
 import { reportRoutes } from './api/reports.ts';
@@ -47,7 +49,9 @@ export function createApp(context: Context, spool?: Spool): Express {
     callbackRoutes(context),
     reportRoutes(context),
     openingRoutes(context),
+    adjustmentRoutes(context),
     tokenRoutes(context),
+    openapiRoutes(context),
   ]);
   app.use(consoleRoutes(context));
   app.use(() => {

@@ -65,10 +65,7 @@ async function dropUnchanged(context: Context, observations: Observation[]): Pro
 
 async function applyBatch(context: Context, batch: Observation[]): Promise<Applied> {
   try {
-    const policies = await readPolicies(context);
-    return await transact(context.db, (trx) => applyInTransaction(context, trx, batch, policies), {
-      retryDuplicates: true,
-    });
+    return await transact(context.db, (trx) => applyInTransaction(context, trx, batch), { retryDuplicates: true });
   } catch (error) {
     if (!isRefusedByDatabase(error)) throw error;
     const [only] = batch;
@@ -93,10 +90,11 @@ async function applyInTransaction(
   context: Context,
   trx: Transaction<Database>,
   batch: Observation[],
-  policies: Policies,
 ): Promise<Applied> {
   const now = context.clock.now();
   const loaded = await loadHeld(trx, [...new Set(batch.map((one) => one.transaction.id))]);
+  // read after the rows are locked: an opening that is stated meanwhile waits for them, and reposts what we post
+  const policies = await readPolicies(context, trx);
   const changes = foldObservations(batch, loaded);
   const seqs = await writeTransactions(
     trx,

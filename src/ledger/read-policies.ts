@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import type { Reader } from '../database/reader.ts';
 import { settle } from '../database/settings.ts';
 import type { Day } from '../domain/calendar.ts';
 import type { Policy } from './post.ts';
@@ -8,12 +9,8 @@ export type Policies = { of(platform: string | null): Policy };
 type RefundRule = { from: Day; commission: 'kept' | 'returned' };
 
 /** What the journal needs beside a history: each platform's opening, and what became of commissions on refunds when. */
-export async function readPolicies(context: Context): Promise<Policies> {
-  const openings = await context.db
-    .selectFrom('openings')
-    .select(['platform', 'day'])
-    .where('in_force', '=', 1)
-    .execute();
+export async function readPolicies(context: Context, db: Reader = context.db): Promise<Policies> {
+  const openings = await db.selectFrom('openings').select(['platform', 'day']).where('in_force', '=', 1).execute();
   const days = new Map(openings.map((row) => [row.platform, row.day]));
   const rules = await readRefundRules(context);
   const returnsCommission = (day: Day): boolean =>

@@ -1,0 +1,82 @@
+import express, { type Router } from 'express';
+import { z } from 'zod';
+import { audit } from '../../access/audit.ts';
+import type { Context } from '../../context.ts';
+import { isDay } from '../../domain/calendar.ts';
+import { parseSignedAmount } from '../../domain/money.ts';
+import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } from '../../ledger/adjust.ts';
+import { compareStatements, listStatements, stateBalance } from '../../ledger/state-balance.ts';
+import { actorOf, allow } from '../authorize.ts';
+import { cutPage, page, readNumberedPage } from '../pages.ts';
+import { parseBody } from '../validate.ts';
+
+const amount = z
+  .string('must be a decimal text: "1234.56"')
+  .refine((text) => parseSignedAmount(text) !== undefined, 'must be an amount with at most two decimals')
+  .transform((text) => parseSignedAmount(text) ?? 0n);
+const platform = z.string('must be a platform id').min(1).max(64);
+const note = z.string('must say why').trim().min(1, 'must say why').max(1000);
+
+export const adjustmentSchema = z.object({
+  platform,
+  day: z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be a day: YYYY-MM-DD'),
+  kind: z.enum(ADJUSTMENT_KINDS, `must be one of ${ADJUSTMENT_KINDS.join(', ')}`),
+  amount: amount.refine((cents) => cents !== 0n, 'must not be zero'),
+  note,
+});
+export const reversalSchema = z.object({ reverses: z.string().min(1), note });
+
+export const statementSchema = z.object({
+  platform,
+  at: z.iso.datetime({ offset: true, error: 'must be an instant: 2026-11-21T18:00:00-03:00' }),
+  balance: amount,
+});
+
+/** What people enter beside what the provider shows: adjustments, and the balances of its panel. */
+export function adjustmentRoutes(context: Context): Router {
+  const router = express.Router();
+  router.post('/adjustments', allow('admin'), async (request, response) => {
+    const actor = actorOf(response);
+    const body = (request.body ?? {}) as { reverses?: unknown };
+    const id =
+      body.reverses === undefined || body.reverses === null
+        ? await enter(context, parseBody(request, adjustmentSchema), actor)
+        : await turnBack(context, parseBody(request, reversalSchema), actor);
+    await audit(context, { actor, action: 'adjustments.create', target: id });
+    await compareStatements(context);
+    const [adjustment] = await listAdjustments(context.db, 1, undefined, id);
+    response.status(201).json(withoutSeq(adjustment ?? { seq: 0 }));
+  });
+  router.get('/adjustments', allow('viewer'), async (request, response) => {
+    const { limit, after } = readNumberedPage(request);
+    const { rows, last } = cutPage(await listAdjustments(context.db, limit + 1, after), limit);
+    response.json(page('adjustments', rows.map(withoutSeq), last?.seq));
+  });
+
+  router.post('/statements', allow('operator'), async (request, response) => {
+    const { at, balance, ...rest } = parseBody(request, statementSchema);
+    const actor = actorOf(response);
+    const id = await stateBalance(context, { ...rest, at: new Date(at), balanceCents: balance, actor });
+    await audit(context, { actor, action: 'statements.create', target: id });
+    const [statement] = await listStatements(context, 1, undefined, id);
+    response.status(201).json(withoutSeq(statement ?? { seq: 0 }));
+  });
+  router.get('/statements', allow('viewer'), async (request, response) => {
+    const { limit, after } = readNumberedPage(request);
+    const { rows, last } = cutPage(await listStatements(context, limit + 1, after), limit);
+    response.json(page('statements', rows.map(withoutSeq), last?.seq));
+  });
+  return router;
+}
+
+function enter(context: Context, { amount: amountCents, ...rest }: z.infer<typeof adjustmentSchema>, actor: string) {
+  return adjustBooks(context, { ...rest, amountCents, actor });
+}
+
+function turnBack(context: Context, { reverses, note: why }: z.infer<typeof reversalSchema>, actor: string) {
+  return reverseAdjustment(context, reverses, { note: why, actor });
+}
+
+function withoutSeq<T extends { seq: number }>({ seq: _, ...rest }: T): Omit<T, 'seq'> {
+  return rest;
+}

@@ -1,0 +1,138 @@
+/**
+ * Balances that a person read off the provider's panel, held against the ledger: Available + Held of the entries up to
+ * that instant. The comparison counts once the statement's day has been read completely past it; until then a
+ * difference may only be what we have not seen yet.
+ */
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Reader } from '../database/reader.ts';
+import { transact } from '../database/transact.ts';
+import type { Wall } from '../domain/calendar.ts';
+import { formatAmount } from '../domain/money.ts';
+import { raiseMismatches, resolveMismatches } from './mismatches.ts';
+import { nameAccount } from './post.ts';
+
+export type Statement = { platform: string; at: Date; balanceCents: bigint; actor: string };
+
+const COMPARED_AT_ONCE_MAX = 500;
+
+/** Stores a statement and compares it if its day was read past it already. @returns its id. */
+export async function stateBalance(context: Context, statement: Statement): Promise<string> {
+  const id = `st_${randomUUID().replaceAll('-', '')}`;
+  await context.db
+    .insertInto('statements')
+    .values({
+      id,
+      platform: statement.platform,
+      at: statement.at,
+      at_wall: context.calendar.toWall(statement.at),
+      balance_cents: statement.balanceCents,
+      created_at: context.clock.now(),
+      actor: statement.actor,
+    })
+    .execute();
+  await compareStatements(context);
+  return id;
+}
+
+/**
+ * Compares each platform's newest statement whose day has been read past it: a difference opens `balance_differs`, an
+ * agreement (of a later statement, or after an adjustment) ends it.
+ */
+export async function compareStatements(context: Context): Promise<void> {
+  const now = context.clock.now();
+  const newest = new Map<
+    string,
+    { seq: number; at_wall: string; balance_cents: bigint; platform: string; id: string }
+  >();
+  for (const row of await findReadPast(context)) newest.set(row.platform, row);
+  for (const row of newest.values()) {
+    const ledger = await readPlatformBalance(context.db, row.platform, row.at_wall);
+    const scope = row.platform;
+    await transact(
+      context.db,
+      async (trx) => {
+        await trx.updateTable('statements').set({ compared_at: now }).where('seq', '=', row.seq).execute();
+        if (ledger === row.balance_cents) {
+          await resolveMismatches(trx, [{ kind: 'balance_differs', scope }], 'fresh_evidence', now);
+          return;
+        }
+        const found = {
+          kind: 'balance_differs' as const,
+          scope,
+          amountCents: row.balance_cents > ledger ? row.balance_cents - ledger : ledger - row.balance_cents,
+          expected: { balance: formatAmount(row.balance_cents), at: context.calendar.toIso(row.at_wall) },
+          actual: { ledger: formatAmount(ledger), difference: formatAmount(row.balance_cents - ledger) },
+        };
+        await raiseMismatches(trx, [found], now);
+      },
+      { retryDuplicates: true },
+    );
+  }
+  if (newest.size > 0) context.bells.alerts.ring();
+}
+
+/** Statements, the oldest first, whose days were proven complete by a reading that was asked after their instant. */
+async function findReadPast(context: Context) {
+  return await context.db
+    .selectFrom('statements')
+    .select(['seq', 'id', 'platform', 'at_wall', 'balance_cents'])
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('run_windows')
+          .select('run_windows.seq')
+          .where('run_windows.state', '=', 'complete')
+          .where((inner) =>
+            inner.or([
+              inner('run_windows.platform', 'is', null),
+              inner('run_windows.platform', '=', inner.ref('statements.platform')),
+            ]),
+          )
+          .where(sql<boolean>`run_windows.from_day <= LEFT(statements.at_wall, 10)`)
+          .where(sql<boolean>`run_windows.to_day >= LEFT(statements.at_wall, 10)`)
+          .whereRef('run_windows.asked_at', '>=', 'statements.at'),
+      ),
+    )
+    .orderBy('at_wall', 'desc')
+    .limit(COMPARED_AT_ONCE_MAX)
+    .execute()
+    .then((rows) => rows.toReversed());
+}
+
+/** Available + Held of a platform, of entries that happened before a wall clock. */
+async function readPlatformBalance(db: Reader, platform: string, before: Wall): Promise<bigint> {
+  const row = await db
+    .selectFrom('postings')
+    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
+    .select(sql<bigint | null>`CAST(SUM(postings.amount_cents) AS SIGNED)`.as('total_cents'))
+    .where('accounts.name', 'in', [
+      nameAccount('Assets:Provider:Available', platform),
+      nameAccount('Assets:Provider:Held', platform),
+    ])
+    .where('postings.at_wall', '<', before)
+    .executeTakeFirst();
+  return row?.total_cents ?? 0n;
+}
+
+/** Statements as our API shows them, the newest first, each with what the ledger says now. */
+export async function listStatements(context: Context, limit: number, before: number | undefined, id?: string) {
+  let query = context.db.selectFrom('statements').selectAll().orderBy('seq', 'desc').limit(limit);
+  if (before !== undefined) query = query.where('seq', '<', before);
+  if (id !== undefined) query = query.where('id', '=', id);
+  const statements = [];
+  for (const row of await query.execute()) {
+    const ledger = await readPlatformBalance(context.db, row.platform, row.at_wall);
+    statements.push({
+      seq: row.seq,
+      id: row.id,
+      platform: row.platform,
+      at: row.at.toISOString(),
+      balance: formatAmount(row.balance_cents),
+      ledger: formatAmount(ledger),
+      difference: formatAmount(row.balance_cents - ledger),
+    });
+  }
+  return statements;
+}

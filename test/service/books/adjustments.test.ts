@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addDays } from '../../../src/domain/calendar.ts';
+import {
+  eventually,
+  type Served,
+  startSandbox,
+  startServeOnFreshDatabase,
+  temporaryDirectory,
+} from '../../support/programs.ts';
+
+const PLATFORM = '0f0e7b8e-5a55-4b3c-9a51-1b5d7b3d1a01';
+const home = temporaryDirectory();
+const stack = new AsyncDisposableStack();
+let served: Served;
+const today = new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 10);
+const day = addDays(today, -2);
+
+beforeAll(async () => {
+  stack.defer(() => home[Symbol.dispose]());
+  const sandbox = stack.use(await startSandbox(home.path));
+  served = stack.use(await startServeOnFreshDatabase({ home: home.path, providerUrl: sandbox.url }));
+});
+afterAll(() => stack.disposeAsync());
+
+async function balances(): Promise<Record<string, string>> {
+  const answer = await served.api.call<{ balances: { account: string; amount: string }[] }>('GET', '/balances');
+  return Object.fromEntries(answer.balances.map((one) => [one.account.replace(`:${PLATFORM}`, ''), one.amount]));
+}
+
+async function differs(): Promise<{ state: string; actual: unknown }[]> {
+  return (
+    await served.api.call<{ mismatches: { state: string; actual: unknown }[] }>(
+      'GET',
+      '/mismatches?kind=balance_differs',
+    )
+  ).mismatches;
+}
+
+describe('what a person enters', () => {
+  it('opens the books with a balance, once', async () => {
+    const opening = { platform: PLATFORM, day, balance: '-1000.50' };
+    expect(await served.api.call('POST', '/openings', opening)).toMatchObject(opening);
+    await expect(served.api.call('POST', '/openings', opening)).rejects.toThrow(/409/);
+    expect(await balances()).toEqual({ 'Assets:Provider:Available': '-1000.50', 'Equity:Opening': '1000.50' });
+  });
+
+  it('books each kind of adjustment against its own account', async () => {
+    for (const [kind, amount] of [
+      ['bank', '-200.00'],
+      ['fee', '-1.99'],
+      ['block', '-50.00'],
+      ['other', '10.00'],
+    ]) {
+      const made = await served.api.call('POST', '/adjustments', {
+        platform: PLATFORM,
+        day,
+        kind,
+        amount,
+        note: 'why',
+      });
+      expect(made).toMatchObject({ id: expect.stringMatching(/^adj_/), kind, amount, reverses: null });
+    }
+    expect(await balances()).toEqual({
+      'Assets:Bank': '200.00',
+      'Assets:Provider:Available': '-1242.49',
+      'Assets:Provider:Blocked': '50.00',
+      'Equity:Adjustments': '-10.00',
+      'Equity:Opening': '1000.50',
+      'Expenses:Fees': '1.99',
+    });
+  });
+
+  it('takes an adjustment back once, and never a reversal', async () => {
+    const { id } = await served.api.call<{ id: string }>('POST', '/adjustments', {
+      platform: PLATFORM,
+      day,
+      kind: 'bank',
+      amount: '77.00',
+      note: 'typed wrong',
+    });
+    const back = await served.api.call<{ id: string }>('POST', '/adjustments', { reverses: id, note: 'it was' });
+    expect(back).toMatchObject({ reverses: id, amount: '-77.00' });
+    expect(await balances()).toMatchObject({ 'Assets:Bank': '200.00', 'Assets:Provider:Available': '-1242.49' });
+    await expect(served.api.call('POST', '/adjustments', { reverses: id, note: 'again' })).rejects.toThrow(/409/);
+    await expect(served.api.call('POST', '/adjustments', { reverses: back.id, note: 'no' })).rejects.toThrow(/409/);
+    await expect(served.api.call('POST', '/adjustments', { reverses: 'adj_none', note: 'x' })).rejects.toThrow(/404/);
+  });
+
+  it.each([
+    [{ amount: '1.234' }, /amount/],
+    [{ amount: '0.00' }, /zero/],
+    [{ kind: 'gift' }, /kind/],
+    [{ day: '2026-02-30' }, /day/],
+    [{ note: ' ' }, /why/],
+  ])('refuses %j by its field', async (wrong, fault) => {
+    const body = { platform: PLATFORM, day, kind: 'bank', amount: '1.00', note: 'n', ...wrong };
+    await expect(served.api.call('POST', '/adjustments', body)).rejects.toThrow(fault);
+  });
+
+  it('compares a stated balance only once its day was read past it, and ends the difference when one explains it', async () => {
+    const at = `${addDays(day, 1)}T12:00:00-03:00`;
+    const stated = await served.api.call('POST', '/statements', { platform: PLATFORM, at, balance: '-1200.00' });
+    expect(stated).toMatchObject({ balance: '-1200.00', ledger: '-1242.49', difference: '42.49' });
+    expect(await differs()).toEqual([]);
+    const { id } = await served.api.call<{ id: string }>('POST', '/reconciliations', {
+      from: day,
+      to: addDays(day, 1),
+    });
+    await eventually(async () => {
+      const run = await served.api.call<{ state: string }>('GET', `/reconciliations/${id}`);
+      return run.state === 'complete';
+    });
+    const adjustment = { platform: PLATFORM, day, kind: 'other', note: 'found' };
+    await served.api.call('POST', '/adjustments', { ...adjustment, amount: '2.49' });
+    expect(await differs()).toMatchObject([{ state: 'open', actual: { ledger: '-1240.00', difference: '40.00' } }]);
+    await served.api.call('POST', '/adjustments', { ...adjustment, amount: '40.00' });
+    expect(await differs()).toMatchObject([{ state: 'resolved' }]);
+  });
+});
