@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { expect, test } from 'vitest';
+import { callbackBodySchema } from '../../../src/callbacks/event-schema.ts';
 import { openShop } from './shop.ts';
 import { openWorld, until } from './world.ts';
 
@@ -19,6 +20,8 @@ test('an event reaches the merchant once, signed so that two other libraries acc
     transaction: { id: paid.id, status: 'paid', sequence: 2, current_status: 'paid', amount: '123.45' },
   });
   for (const call of shop.at('/a')) {
+    // nothing that the schema for merchants does not name, and nothing missing
+    expect(callbackBodySchema.parse(call.json)).toEqual(call.json);
     expect(new Webhook(secret).verify(call.body, call.headers)).toEqual(call.json);
     expect(() => new SvixWebhook(secret).verify(call.body, call.headers)).not.toThrow();
   }
