@@ -42,10 +42,7 @@ test('an operator finds a transaction by its reference and reads its story', asy
   expect(await paid.getByRole('row', { name: /Liabilities:Receipts/ }).textContent()).toContain('R$ 1.234,56');
   await paid.getByRole('link', { name: /conferência/ }).click();
   await title(/ a /).waitFor();
-  const seen = await world.context.db
-    .selectFrom('audit')
-    .select(['action', 'target'])
-    .where('target', '=', world.paid.id);
+  const seen = world.context.db.selectFrom('audit').select(['action', 'target']).where('target', '=', world.paid.id);
   expect(await seen.execute()).toContainEqual({ action: 'transactions.show', target: world.paid.id });
   expect(opened.complaints).toEqual([]);
 });

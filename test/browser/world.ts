@@ -26,6 +26,7 @@ export type World = AsyncDisposable & {
   url: string;
   today: Day;
   tokens: Record<Role, string>;
+  webhookSecret: string;
   /** A cashin that was paid today, whose payer is Maria. */
   paid: ShownTransaction;
   /** The transaction whose amount changed. */
@@ -60,6 +61,7 @@ export async function openWorld(env: Record<string, string> = {}): Promise<World
     context,
     url,
     today,
+    webhookSecret: WEBHOOK_SECRET,
     tokens: { viewer: viewer?.token ?? '', operator: operator?.token ?? '', admin: ADMIN_TOKEN },
     ...(await furnish(context, url, today)),
     async [Symbol.asyncDispose]() {

@@ -12,19 +12,19 @@ import { parseBody, parseQuery } from '../validate.ts';
 
 const KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
 
-const query = z.object({
+export const mismatchQuerySchema = z.object({
   state: z.enum(MISMATCH_STATES, `must be one of ${MISMATCH_STATES.join(', ')}`).optional(),
   kind: z.enum(KINDS, 'is no kind of mismatch').optional(),
   severity: z.enum(['medium', 'high', 'critical'], 'must be medium, high or critical').optional(),
   transaction_id: z.string().min(1).optional(),
 });
 
-const noted = z.object({ note: z.string().max(4000).optional() });
+export const notedSchema = z.object({ note: z.string().max(4000).optional() });
 
 export function mismatchRoutes(context: Context): Router {
   const router = express.Router();
   router.get('/mismatches', allow('viewer'), async (request, response) => {
-    const { transaction_id, ...filter } = parseQuery(request, query);
+    const { transaction_id, ...filter } = parseQuery(request, mismatchQuerySchema);
     const { limit, after } = readNumberedPage(request);
     const found = await listMismatches(context.db, {
       ...filter,
@@ -45,7 +45,7 @@ export function mismatchRoutes(context: Context): Router {
     ['resolve', resolveMismatch],
   ] as const) {
     router.post(`/mismatches/:id/${action}`, allow('operator'), async (request: Request<{ id: string }>, response) => {
-      const { note } = parseBody(request, noted);
+      const { note } = parseBody(request, notedSchema);
       const actor = actorOf(response);
       await settle(context, request.params.id, { actor, note });
       await audit(context, { actor, action: `mismatches.${action}`, target: request.params.id });

@@ -9,7 +9,7 @@ import { actorOf, allow } from '../authorize.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
 import { parseBody } from '../validate.ts';
 
-const request = z.object({
+export const newOpeningSchema = z.object({
   platform: z.string('must be a platform id').min(1).max(64),
   day: z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be a day: YYYY-MM-DD'),
   balance: z
@@ -20,7 +20,7 @@ const request = z.object({
 export function openingRoutes(context: Context): Router {
   const router = express.Router();
   router.post('/openings', allow('admin'), async (req, response) => {
-    const { platform, day, balance } = parseBody(req, request);
+    const { platform, day, balance } = parseBody(req, newOpeningSchema);
     const actor = actorOf(response);
     const balanceCents = parseSignedAmount(balance) ?? 0n;
     const id = await openBooks(context, { platform, day, balanceCents, actor });

@@ -9,7 +9,7 @@ import { actorOf, allow } from '../authorize.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
 import { parseBody } from '../validate.ts';
 
-const request = z.object({
+export const newRunSchema = z.object({
   from: z.string('must be a day: YYYY-MM-DD'),
   to: z.string('must be a day: YYYY-MM-DD'),
   platform: z.string().min(1).max(64).optional(),
@@ -18,7 +18,7 @@ const request = z.object({
 export function reconciliationRoutes(context: Context): Router {
   const router = express.Router();
   router.post('/reconciliations', allow('operator'), async (req, response) => {
-    const range = parseBody(req, request);
+    const range = parseBody(req, newRunSchema);
     const actor = actorOf(response);
     const { id } = await startRun(context, { ...range, trigger: 'api', createdBy: actor });
     await audit(context, { actor, action: 'reconciliations.start', target: id });

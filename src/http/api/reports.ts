@@ -23,10 +23,10 @@ const CONTENT_TYPE: Record<Format, string> = {
   journal: 'text/plain; charset=utf-8',
 };
 
-const making = z.object({
+export const newReportSchema = z.object({
   day: z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be a day: YYYY-MM-DD'),
 });
-const choosing = z.object({
+export const reportFileQuerySchema = z.object({
   revision: z.coerce.number().int().positive().optional(),
   locale: z.enum(['pt-BR', 'en']).optional(),
   platform: z.string().min(1).max(64).optional(),
@@ -43,7 +43,7 @@ export function reportRoutes(context: Context): Router {
   });
 
   router.post('/reports', allow('operator'), async (request, response) => {
-    const { day } = parseBody(request, making);
+    const { day } = parseBody(request, newReportSchema);
     const made = await waitFor(startMaking(context, underWay, day));
     if (!made) {
       response.status(202).json({ day, state: 'being_made' });
@@ -55,7 +55,7 @@ export function reportRoutes(context: Context): Router {
 
   router.get('/reports/:file', allow('viewer'), async (request, response) => {
     const { day, format } = readFileName(request);
-    const { revision, locale, platform } = parseQuery(request, choosing);
+    const { revision, locale, platform } = parseQuery(request, reportFileQuerySchema);
     const opened = await openReport(context, {
       day,
       format,

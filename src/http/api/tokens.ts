@@ -8,7 +8,7 @@ import { actorOf, allow } from '../authorize.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
 import { parseBody } from '../validate.ts';
 
-const request = z.object({
+export const newTokenSchema = z.object({
   name: z.string().min(1).max(200).default('unnamed'),
   role: z.enum(ROLES, `must be one of ${ROLES.join(', ')}`),
 });
@@ -27,7 +27,7 @@ export function tokenRoutes(context: Context): Router {
   });
 
   router.post('/tokens', allow('admin'), async (req, response) => {
-    const token = await createToken(context, parseBody(req, request));
+    const token = await createToken(context, parseBody(req, newTokenSchema));
     await audit(context, { actor: actorOf(response), action: 'tokens.create', target: token.id });
     response.status(201).json(token);
   });

@@ -21,7 +21,7 @@ import { parseQuery } from '../validate.ts';
 const MISMATCHES_SHOWN_MAX = 200;
 
 const day = z.string().refine(isDay, 'must be a day: YYYY-MM-DD');
-const query = z.object({
+export const transactionQuerySchema = z.object({
   id: z.string().min(1).optional(),
   reference: z.string().min(1).optional(),
   extra: z.string().min(1).optional(),
@@ -36,10 +36,12 @@ const query = z.object({
 
 const instant = z.iso.datetime({ offset: true, error: 'must be an instant: 2026-11-21T00:00:00-03:00' });
 
+export const balanceQuerySchema = z.object({ at: instant.optional(), known: instant.optional() });
+
 export function transactionRoutes(context: Context): Router {
   const router = express.Router();
   router.get('/transactions', allow('viewer'), async (request, response) => {
-    const { e2e_id, ...filter } = parseQuery(request, query);
+    const { e2e_id, ...filter } = parseQuery(request, transactionQuerySchema);
     const { limit, after } = readPage(request);
     const found = await searchTransactions(context.db, { ...filter, e2eId: e2e_id, limit, after: readPosition(after) });
     const next = found.next && `${found.next.wall} ${found.next.id}`;
@@ -71,7 +73,7 @@ export function transactionRoutes(context: Context): Router {
   });
 
   router.get('/balances', allow('viewer'), async (request, response) => {
-    const { at, known } = parseQuery(request, z.object({ at: instant.optional(), known: instant.optional() }));
+    const { at, known } = parseQuery(request, balanceQuerySchema);
     const now = context.clock.now();
     const atInstant = at === undefined ? now : new Date(at);
     const knownInstant = known === undefined ? now : new Date(known);

@@ -11,7 +11,7 @@ import { parseQuery } from '../validate.ts';
 
 const STATES = ['pending', 'applied', 'quarantined'] as const;
 
-const query = z.object({
+export const webhookQuerySchema = z.object({
   transaction_id: z.string().min(1).optional(),
   reference: z.string().min(1).optional(),
   extra: z.string().min(1).optional(),
@@ -21,7 +21,7 @@ const query = z.object({
 export function inboxRoutes(context: Context): Router {
   const router = express.Router();
   router.get('/webhooks', allow('viewer'), async (request, response) => {
-    const { transaction_id, ...filter } = parseQuery(request, query);
+    const { transaction_id, ...filter } = parseQuery(request, webhookQuerySchema);
     const { limit, after } = readNumberedPage(request);
     const found = await listWebhooks(context.db, { ...filter, transactionId: transaction_id, limit: limit + 1, after });
     const { rows, last } = cutPage(found, limit);

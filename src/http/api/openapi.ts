@@ -1,0 +1,19 @@
+import { createRequire } from 'node:module';
+import express, { type Router } from 'express';
+import type { Context } from '../../context.ts';
+import { allow } from '../authorize.ts';
+import { buildDocument } from '../openapi/build-document.ts';
+import { OPERATIONS } from '../openapi/operations.ts';
+
+const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string };
+
+/** The description of this API, for any valid token. */
+export function openapiRoutes(context: Context): Router {
+  const router = express.Router();
+  let document: string | undefined;
+  router.get('/openapi.json', allow('viewer'), (_request, response) => {
+    document ??= JSON.stringify(buildDocument(OPERATIONS, { version, url: context.config.PUBLIC_URL }));
+    response.type('application/json').send(document);
+  });
+  return router;
+}

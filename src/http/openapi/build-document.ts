@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { problem } from './components.ts';
+import type { Answer, Operation } from './describe-operation.ts';
+import { components } from './fields.ts';
+
+type Json = Record<string, unknown>;
+
+/** The OpenAPI 3.1 document of a list of operations. Pure. */
+export function buildDocument(operations: readonly Operation[], about: { version: string; url: string }): Json {
+  const paths: Record<string, Json> = {};
+  for (const operation of operations) {
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Confere',
+      version: about.version,
+      description:
+        'Amounts are decimal texts in BRL, instants ISO 8601 with an offset, days those of the provider’s calendar. A list is `{<plural>: […], next_cursor}`. Errors are RFC 9457 problem details. viewer reads and downloads, operator also acts, admin also keeps merchants, openings and tokens.',
+    },
+    servers: [{ url: about.url }],
+    paths,
+    components: {
+      schemas: describeComponents(),
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', description: 'a token of ours: viewer, operator or admin' },
+        merchant: { type: 'http', scheme: 'bearer', description: "a merchant's pull token" },
+        provider: { type: 'http', scheme: 'bearer', description: 'the credentials that WEBHOOK_AUTH asks for' },
+      },
+    },
+  };
+}
+
+function describe({ method, path, tag, summary, takes, query, body, answers }: Operation): Json {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  const isOurs = takes !== 'provider' && takes !== 'merchant' && takes !== 'nothing';
+  return {
+    operationId: nameOperation(method, path),
+    tags: [tag],
+    summary,
+    ...(isOurs ? { description: `Takes the role ${takes} or a higher one.` } : {}),
+    security: takes === 'nothing' ? [] : [{ [isOurs ? 'token' : takes]: [] }],
+    parameters: [...inPath, ...(query ? describeQuery(query) : [])],
+    ...(body ? { requestBody: { required: true, content: { 'application/json': { schema: input(body) } } } } : {}),
+    responses: {
+      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer)])),
+      ...(takes === 'nothing' ? {} : { default: { description: 'What went wrong', ...content(PROBLEM) } }),
+    },
+  };
+}
+
+const PROBLEM: Answer = { description: '', schema: problem, contentType: 'application/problem+json' };
+
+function describeAnswer(answer: Answer): Json {
+  return { description: answer.description, ...content(answer) };
+}
+
+function content({ schema, contentType }: Answer): Json {
+  if (!schema && !contentType) return {};
+  return { content: { [contentType ?? 'application/json']: schema ? { schema: output(schema) } : {} } };
+}
+
+function describeQuery(query: z.ZodObject): Json[] {
+  const { properties = {}, required = [] } = input(query) as { properties?: Record<string, Json>; required?: string[] };
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    ...(description === undefined ? {} : { description }),
+    schema,
+  }));
+}
+
+function input(schema: z.ZodType): Json {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return json;
+}
+
+/** A schema of an answer: a component by its name, and what holds components with their names in it. */
+function output(schema: z.ZodType): Json {
+  const named = components.get(schema);
+  if (named) return { $ref: refTo(named.id) };
+  const {
+    $schema: _,
+    $defs: __,
+    ...json
+  } = z.toJSONSchema(schema, {
+    io: 'output',
+    metadata: components,
+    unrepresentable: 'any',
+    override: openUp,
+  });
+  return JSON.parse(JSON.stringify(json).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json;
+}
+
+function describeComponents(): Json {
+  const { schemas } = z.toJSONSchema(components, {
+    io: 'output',
+    uri: refTo,
+    unrepresentable: 'any',
+    override: openUp,
+  });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([id, { $schema: _, $id: __, ...schema }]) => [id, schema as Json]),
+  );
+}
+
+/** An answer may get fields that it hasn't today: whoever reads it must not break then. */
+function openUp({ jsonSchema }: { jsonSchema: { additionalProperties?: unknown } }): void {
+  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+}
+
+function refTo(id: string): string {
+  return `#/components/schemas/${id}`;
+}
+
+/** `get /api/v1/mismatches/{id}` is `getMismatchesById`. */
+function nameOperation(method: string, path: string): string {
+  const words = path
+    .replace('/api/v1', '')
+    .replace(/\{(\w+)\}/g, 'by $1')
+    .split(/[^A-Za-z0-9]+/)
+    .filter(Boolean);
+  return [method, ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('');
+}

@@ -1,0 +1,227 @@
+import { z } from 'zod';
+import { ROLES } from '../../access/tokens.ts';
+import { CALLBACK_STATES } from '../../callbacks/read-callbacks.ts';
+import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../domain/mismatch.ts';
+import { OPERATIONS } from '../../domain/statuses.ts';
+import { amount, components, day, instant, maybeInstant, text } from './fields.ts';
+
+const KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
+
+export const problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().optional(),
+    errors: z.record(z.string(), z.array(z.string())).optional().describe('faults by field'),
+  })
+  .register(components, { id: 'Problem' });
+
+const transactionFields = {
+  id: z.string(),
+  operation: z.enum(OPERATIONS),
+  status: z.string().describe("one of the provider's eight, or another kept as it came"),
+  amount,
+  commission: amount.nullable(),
+  net: amount.describe('cashin: amount − commission; cashout: amount + commission'),
+  currency: z.literal('BRL'),
+  reference: text,
+  extra: text,
+  platform: text,
+  e2e_id: text,
+  pix_key: text.describe('masked for viewers, as name, email, phone and document are'),
+  name: text,
+  email: text,
+  phone: text,
+  document: text,
+  description: text,
+  created_at: instant,
+  status_at: instant,
+  sequence: z.int().describe('1, 2, 3… in the order in which its events were learnt'),
+};
+export const transaction = z.object(transactionFields).register(components, { id: 'Transaction' });
+
+const source = z
+  .object({
+    kind: z.string().describe('webhook, list or show'),
+    webhook_id: z.string().optional(),
+    run_id: z.string().optional(),
+    page: z.int().optional(),
+  })
+  .register(components, { id: 'Source' });
+
+const event = z
+  .object({ status: z.string(), at: instant, seen_at: instant, sequence: z.int(), source })
+  .register(components, { id: 'Event' });
+
+const entry = z
+  .object({
+    id: z.string(),
+    kind: z.string(),
+    at: instant,
+    recorded_at: instant,
+    sequence: z.int().nullable(),
+    reverses: text,
+    postings: z.array(z.object({ account: z.string(), amount: amount.describe('debit positive') })),
+    source,
+  })
+  .register(components, { id: 'Entry' });
+
+export const mismatch = z
+  .object({
+    id: z.string(),
+    kind: z.enum(KINDS),
+    severity: z.enum(['medium', 'high', 'critical']),
+    state: z.enum(MISMATCH_STATES),
+    transaction_id: text,
+    reference: text,
+    amount: amount.nullable(),
+    expected: z.unknown(),
+    actual: z.unknown(),
+    run_id: text,
+    webhook_id: text,
+    opened_at: instant,
+    acknowledged_at: maybeInstant,
+    resolved_at: maybeInstant,
+    resolution: text,
+    note: text,
+    reopened: z.int(),
+    baseline: z.boolean(),
+  })
+  .register(components, { id: 'Mismatch' });
+
+const callbackFields = {
+  id: z.string(),
+  webhook_id: z.string().describe('the header of every try'),
+  merchant_id: z.string(),
+  transaction_id: text,
+  type: z.string().describe('pix.<operation>.<status>'),
+  sequence: z.int().nullable(),
+  previous_status: text,
+  source: z.string(),
+  state: z.enum(CALLBACK_STATES),
+  attempts: z.int(),
+  next_attempt_at: maybeInstant,
+  created_at: instant,
+  delivered_at: maybeInstant,
+};
+export const callback = z.object(callbackFields).register(components, { id: 'Callback' });
+
+const attempt = z
+  .object({
+    number: z.int(),
+    at: instant,
+    duration_ms: z.int(),
+    request_headers: z.record(z.string(), z.string()),
+    response_status: z.int().nullable(),
+    response_body: text.describe('null for viewers'),
+    error_class: text,
+  })
+  .register(components, { id: 'Attempt' });
+export const callbackWithAttempts = z
+  .object({ ...callbackFields, attempt_list: z.array(attempt) })
+  .register(components, { id: 'CallbackWithAttempts' });
+
+export const transactionStory = z
+  .object({
+    ...transactionFields,
+    events: z.array(event).describe('newest first'),
+    entries: z.array(entry),
+    mismatches: z.array(mismatch),
+    callbacks: z.array(callback),
+  })
+  .register(components, { id: 'TransactionStory' });
+
+export const balances = z
+  .object({ at: instant, known: instant, balances: z.array(z.object({ account: z.string(), amount })) })
+  .register(components, { id: 'Balances' });
+
+export const run = z
+  .object({
+    id: z.string(),
+    state: z.enum(['queued', 'running', 'complete', 'incomplete', 'failed']),
+    from: day,
+    to: day,
+    platform: text,
+    trigger: z.string(),
+    pages: z.int(),
+    passes: z.int(),
+    total: z.int().nullable(),
+    seen: z.int(),
+    applied: z.int(),
+    mismatches: z.int(),
+    by_kind: z.record(z.string(), z.int()),
+    started_at: maybeInstant,
+    finished_at: maybeInstant,
+    error: text,
+  })
+  .register(components, { id: 'Reconciliation' });
+
+const webhookFields = {
+  id: z.string(),
+  received_at: instant,
+  state: z.enum(['pending', 'applied', 'quarantined']),
+  reason: text,
+  items: z.int(),
+  repeats: z.int(),
+};
+export const webhook = z.object(webhookFields).register(components, { id: 'Webhook' });
+
+const webhookItem = z
+  .object({
+    transaction_id: text,
+    reference: text,
+    claimed_status: text,
+    state: z.string(),
+    reason: text,
+    looks: z.int(),
+    looked_at: maybeInstant,
+    next_look_at: maybeInstant,
+    contradicted: z.boolean(),
+  })
+  .register(components, { id: 'WebhookItem' });
+export const webhookWithItems = z
+  .object({ ...webhookFields, items_detail: z.array(webhookItem) })
+  .register(components, { id: 'WebhookWithItems' });
+
+export const report = z
+  .object({
+    day,
+    revision: z.int(),
+    state: z.enum(['partial', 'provisional', 'closed']),
+    made_at: instant,
+    proven: z.boolean(),
+    digest: z.string(),
+    sha256: z.string().describe('of the workbook'),
+    files: z.array(
+      z.object({ format: z.enum(['xlsx', 'csv', 'journal']), name: z.string(), bytes: z.int(), sha256: z.string() }),
+    ),
+  })
+  .register(components, { id: 'Report' });
+
+export const opening = z
+  .object({ id: z.string(), platform: z.string(), day, balance: amount })
+  .register(components, { id: 'Opening' });
+
+export const adjustment = z
+  .object({
+    id: z.string(),
+    platform: z.string(),
+    day,
+    kind: z.string(),
+    amount: amount.describe('positive adds to Available'),
+    note: text,
+    reverses: text,
+  })
+  .register(components, { id: 'Adjustment' });
+export const statement = z
+  .object({ id: z.string(), platform: z.string(), at: instant, balance: amount, ledger: amount, difference: amount })
+  .register(components, { id: 'Statement' });
+
+const tokenFields = { id: z.string(), role: z.enum(ROLES) };
+export const token = z
+  .object({ ...tokenFields, name: z.string(), created_at: instant, revoked_at: maybeInstant })
+  .register(components, { id: 'Token' });
+export const newToken = z
+  .object({ ...tokenFields, token: z.string().describe('shown this once') })
+  .register(components, { id: 'NewToken' });

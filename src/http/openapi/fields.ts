@@ -1,0 +1,14 @@
+import { z } from 'zod';
+
+/** What our API answers with, each under its name in the OpenAPI document. */
+export const components = z.registry<{ id: string }>();
+
+/** The kinds of value that answers are made of. */
+export const text = z.string().nullable();
+export const instant = z.iso.datetime({ offset: true }).describe('ISO 8601 with an offset');
+export const maybeInstant = instant.nullable();
+export const day = z.iso.date().describe("a day of the provider's calendar");
+export const amount = z
+  .string()
+  .regex(/^-?\d+\.\d{2}$/)
+  .describe('decimal text with two decimals, never a number');

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { MERCHANT_STATES } from '../../merchants/read-merchants.ts';
+import { components, instant, maybeInstant, text } from './fields.ts';
+
+const merchantFields = {
+  id: z.string(),
+  name: z.string(),
+  url: z.string(),
+  email: text,
+  state: z.enum(MERCHANT_STATES),
+  disabled_reason: text,
+  filter: z.object({
+    platforms: z.array(z.string()),
+    operations: z.array(z.string()),
+    statuses: z.array(z.string()),
+    reference_prefixes: z.array(z.string()),
+    extra_prefixes: z.array(z.string()),
+    extra_match: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+  }),
+  rate: z.int().nullable(),
+  events_since: instant,
+  created_at: instant,
+  failing_since: maybeInstant,
+  breaker: z.enum(['closed', 'open']),
+};
+export const merchant = z.object(merchantFields).register(components, { id: 'Merchant' });
+const secret = z.string().describe('whsec_…: shown this once');
+export const newMerchant = z.object({ ...merchantFields, secret }).register(components, { id: 'NewMerchant' });
+export const rotatedMerchant = z
+  .object({ ...merchantFields, secret, old_secret_until: instant })
+  .register(components, { id: 'RotatedMerchant' });
+
+export const feedEvent = z
+  .object({ id: z.string(), type: z.string(), timestamp: instant, data: z.record(z.string(), z.unknown()) })
+  .register(components, { id: 'FeedEvent' });
