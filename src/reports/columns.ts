@@ -68,7 +68,7 @@ export const STATEMENT_COLUMNS: Column<StatementRow>[] = [
   money('heldChange', (row) => row.movement.heldCents, 'totals'),
   money('platformBalance', (row) => row.platformBalanceCents),
   money('balance', (row) => row.balanceCents),
-  text('source', 10, (row, { texts }) => say(texts.sources, row.movement.source)),
+  text('source', 10, (row, { texts }) => say(texts.sources, sourceOf(row.movement))),
   moment('recordedAt', (row, { toWall }) => toWall(row.movement.recordedAt)),
 ];
 
@@ -166,6 +166,11 @@ export const CHANGE_COLUMNS: Column<ChangeRow>[] = [
   text('why', 46, (row) => row.why),
   text('source', 44, (row) => row.source),
 ];
+
+/** What belongs to no transaction was entered by a person. */
+function sourceOf(movement: Movement): string {
+  return movement.transactionId === null ? 'command' : movement.source;
+}
 
 function nameMovement(movement: Movement, texts: Texts): string {
   const kind = say(texts.kinds, movement.kind);

@@ -1,6 +1,7 @@
 import type { ReportPlan } from './plan.ts';
 import type { StatedOpening, StatusCount } from './read-counts.ts';
 import type { ReportedMismatch } from './read-mismatches.ts';
+import type { StatedBalance } from './read-statements.ts';
 import type { Figures, Hour } from './tally.ts';
 import type { Texts } from './texts.ts';
 import type { FinishedTable } from './write-table.ts';
@@ -16,6 +17,7 @@ export type Summary = {
   hours: Hour[];
   counts: StatusCount[];
   openings: StatedOpening[];
+  statements: StatedBalance[];
   mismatches: ReportedMismatch[];
   digest: Buffer;
   tables: {

@@ -9,6 +9,7 @@ import path from 'node:path';
 import type { Reader } from '../database/reader.ts';
 import { addDays } from '../domain/calendar.ts';
 import * as columns from './columns.ts';
+import { createFactory } from './create-factory.ts';
 import { describeChanges } from './describe-changes.ts';
 import { createDigest, type RowDigest } from './digest-rows.ts';
 import { boundsOf, type Format, type ReportPlan } from './plan.ts';
@@ -17,13 +18,14 @@ import { readStatedOpenings, readStatusCounts } from './read-counts.ts';
 import { readMismatches } from './read-mismatches.ts';
 import { type Movement, readLateCommissions, readMovements } from './read-movements.ts';
 import { readPending } from './read-pending.ts';
+import { readStatements, type StatedBalance } from './read-statements.ts';
 import { createTally, type Tally } from './tally.ts';
 import { openTextFile } from './text-file.ts';
-import { fill, formatDay, type Texts, textsOf } from './texts.ts';
+import { fill, formatDay, textsOf } from './texts.ts';
 import { addCsvRow, startCsv } from './write-csv.ts';
 import { addJournalEntry, endJournalDay, startJournal } from './write-journal.ts';
 import { SUMMARY_PAGES_MAX, SUMMARY_WIDTHS, writeSummary } from './write-summary.ts';
-import { openTable, type SheetFactory, type TableWriter } from './write-table.ts';
+import { openTable, type TableWriter } from './write-table.ts';
 import { openSheet } from './xlsx/sheet.ts';
 import { writeWorkbook } from './xlsx/workbook.ts';
 
@@ -196,6 +198,7 @@ async function finishWorkbook(work: Work, tables: Tables, digest: Buffer): Promi
     hours: tally.hours,
     counts: await readStatusCounts(db, { ...scope, eventSeq: plan.cut.eventSeq }),
     openings: await readStatedOpenings(db, plan.cut.entrySeq),
+    statements: await listStatements(work),
     mismatches: tables.listed,
     digest,
     tables: { ...tables, all: order.map((one) => [texts.sheets[one], tables[one]]) },
@@ -213,24 +216,9 @@ async function finishWorkbook(work: Work, tables: Tables, digest: Buffer): Promi
   await writeWorkbook(work.files.xlsx, sheets, properties, work.factory.scratch);
 }
 
-function createFactory(plan: ReportPlan, texts: Texts, directory: string, signal: AbortSignal): Work['factory'] {
-  let sheets = 0;
-  let scratched = 0;
-  const values = { revision: plan.revision, state: texts.states[plan.state], zone: plan.calendar.zone };
-  return {
-    subtitle: fill(texts.notes.revision, values),
-    footer: `Confere · ${formatDay(plan.day)} · r${plan.revision}`,
-    rowsPerSheetMax: plan.rowsPerSheetMax,
-    partText: texts.notes.part,
-    rowWords: { one: texts.summary.row, many: texts.summary.rows },
-    totalText: texts.summary.total,
-    next() {
-      const index = sheets++;
-      const name = `xl/worksheets/sheet${index + 1}.xml`;
-      return { name, file: path.join(directory, `sheet-${index}`), signal, index };
-    },
-    scratch: () => ({ file: path.join(directory, `part-${scratched++}`), signal }),
-  };
+async function listStatements({ db, plan, scope }: Work): Promise<StatedBalance[]> {
+  const stated = await readStatements(db, { ...scope, madeAt: plan.madeAt });
+  return plan.platform === undefined ? stated : stated.filter((one) => one.platform === plan.platform);
 }
 
 /** Rows that were written together were recorded together: the last conversion serves most of the next ones. */

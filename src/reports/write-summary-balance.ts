@@ -1,4 +1,5 @@
 import { namePlatform } from './read-balances.ts';
+import type { StatedBalance } from './read-statements.ts';
 import { type Summary, startSection } from './summary-parts.ts';
 import { addFigures, type Figures, LINES } from './tally.ts';
 import type { FinishedTable } from './write-table.ts';
@@ -55,6 +56,7 @@ export function writeBalance(sheet: SheetWriter, summary: Summary): void {
     (letter) => `ROUND(${letter}${closing}-${letter}${ledger},2)`,
   );
   writeSheetChecks(sheet, summary, { total, column: all.length, first, held, ledger });
+  writeStatements(sheet, summary, names);
   writeOpenings(sheet, summary, names);
   sheet.addRow([
     {
@@ -88,6 +90,33 @@ function writeSheetChecks(
   put(words.difference, difference, `ROUND(${letter}${sumRow}-${letter}${at.ledger},2)`, true);
   const pendingRow = put(words.pendingHeld, pending.cents, pending.formula, false);
   put(words.heldDifference, pending.cents - at.total.held, `ROUND(${letter}${pendingRow}-${letter}${at.held},2)`, true);
+}
+
+/** What people read off the provider's panel that day, beside the ledger at that instant; nothing where nobody did. */
+function writeStatements(sheet: SheetWriter, { texts, statements }: Summary, names: string[]): void {
+  if (statements.length === 0) return;
+  const words = texts.summary;
+  const stated = new Map(statements.map((one) => [namePlatform(one.platform), one]));
+  const all = names.map((name) => stated.get(name));
+  const put = (label: string, cell: (one: StatedBalance) => Cell): void =>
+    sheet.addRow([
+      { text: label, look: 'label' },
+      ...all.map((one): Cell => (one ? cell(one) : { text: null, look: 'label' })),
+    ]);
+  put(words.stated, (one) => ({ cents: one.statedCents }));
+  put(words.statedAt, (one) => ({ moment: one.atWall }));
+  put(words.statedLedger, (one) => ({ cents: one.ledgerCents }));
+  const row = sheet.nextRow();
+  sheet.addRow([
+    { text: words.statedDifference, look: 'label' },
+    ...all.map((one, index): Cell => {
+      if (!one) return { text: null, look: 'label' };
+      const cents = one.statedCents - one.ledgerCents;
+      const letter = columnName(index + 1);
+      const formula = `ROUND(${letter}${row - 3}-${letter}${row - 1},2)`;
+      return { cents, look: cents === 0n ? 'moneyGood' : 'moneyBad', formula };
+    }),
+  ]);
 }
 
 /** What people stated the balance to be when the books were opened: one a platform, or none. */

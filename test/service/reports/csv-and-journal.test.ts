@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { adjustBooks, reverseAdjustment } from '../../../src/ledger/adjust.ts';
 import { openBooks as openLedger } from '../../../src/ledger/open-books.ts';
+import { stateBalance } from '../../../src/ledger/state-balance.ts';
 import { exportJournal } from '../../../src/reports/export-journal.ts';
 import { makeReport } from '../../../src/reports/make-report.ts';
 import { openReport } from '../../../src/reports/open-report.ts';
@@ -94,6 +96,28 @@ test('a stated opening is the opening balance, and what was held then is held', 
   expect(rowsOf(sheetOf(sheets, 'Extrato'))).toHaveLength(1);
   const { file } = await openReport(context, { day: DAY, format: 'journal' });
   await hledger(['-f', file, 'check', '--strict', 'ordereddates']);
+});
+
+test('an adjustment is a line of its own, and a stated balance stands beside the ledger with its difference', async () => {
+  await using other = await openBooks();
+  const { context } = other;
+  await learn(context, [transactionOf('cashin', 10_050n, [['paid', '2026-03-11 10:00:00']])]);
+  const by = { platform: PLATFORM_A, actor: 'test' };
+  await adjustBooks(context, { ...by, day: DAY, kind: 'bank', amountCents: -3_000n, note: 'saque' });
+  const undone = await adjustBooks(context, { ...by, day: DAY, kind: 'fee', amountCents: -7n, note: 'engano' });
+  await reverseAdjustment(context, undone, { note: 'engano', actor: 'test' });
+  await stateBalance(context, { ...by, at: new Date('2026-03-11T22:00:00-03:00'), balanceCents: 6_999n });
+  await makeReport(context, DAY);
+  const sheets = await readWorkbook((await openReport(context, { day: DAY, format: 'xlsx' })).file);
+  const summary = sheetOf(sheets, 'Resumo');
+  expect(centsOf(lineOf(summary, '± Ajustes')?.[0])).toBe(-3_000n);
+  expect(centsOf(lineOf(summary, 'Saldo final')?.[0])).toBe(7_000n);
+  expect(centsOf(lineOf(summary, 'Saldo informado (painel do provedor)')?.[0])).toBe(6_999n);
+  expect(lineOf(summary, 'no momento')?.[0]?.value).toBe('2026-03-11 22:00:00');
+  expect(centsOf(lineOf(summary, 'Diferença para o informado')?.[0])).toBe(-1n);
+  const entered = rowsOf(sheetOf(sheets, 'Extrato')).filter((row) => row.Origem?.value === 'Pessoa');
+  expect(entered.map((row) => row.Movimento?.value)).toEqual(['Ajuste', 'Ajuste', 'Estorno de ajuste']);
+  await hledger(['-f', (await openReport(context, { day: DAY, format: 'journal' })).file, 'check', '--strict']);
 });
 
 /** CSV by its own rules: quotes double inside quotes. */

@@ -50,6 +50,8 @@ test('it tells every line of Resumo, in both languages', () => {
     'ledger',
     'sheetsSum',
     'pendingHeld',
+    'stated',
+    'statedDifference',
     'openingStated',
   ] as const;
   expect(told).toEqual(lines.map((line) => `${pt.summary[line]} / ${en.summary[line]}`));

@@ -1,0 +1,42 @@
+import { sql } from 'kysely';
+import type { Reader } from '../database/reader.ts';
+import type { Wall } from '../domain/calendar.ts';
+import { AVAILABLE, HELD, namePlatform } from './read-balances.ts';
+
+/** A balance that a person read off the provider's panel, beside the ledger's at that instant. */
+export type StatedBalance = { platform: string; atWall: Wall; statedCents: bigint; ledgerCents: bigint };
+
+/** The newest statement of each platform within the day, its end included, of those made before the report. */
+export async function readStatements(
+  db: Reader,
+  scope: { start: Wall; end: Wall; entrySeq: number; madeAt: Date },
+): Promise<StatedBalance[]> {
+  const rows = await db
+    .selectFrom('statements')
+    .select(['platform', 'at_wall', 'balance_cents'])
+    .where('at_wall', '>', scope.start)
+    .where('at_wall', '<=', scope.end)
+    .where('created_at', '<=', scope.madeAt)
+    .orderBy('at_wall')
+    .orderBy('seq')
+    .execute();
+  const newest = new Map(rows.map((row) => [row.platform, row]));
+  const stated: StatedBalance[] = [];
+  for (const { platform, at_wall: atWall, balance_cents: statedCents } of newest.values()) {
+    stated.push({ platform, atWall, statedCents, ledgerCents: await sumBefore(db, platform, atWall, scope.entrySeq) });
+  }
+  return stated;
+}
+
+async function sumBefore(db: Reader, platform: string, atWall: Wall, entrySeq: number): Promise<bigint> {
+  const names = [AVAILABLE, HELD].map((root) => `${root}:${namePlatform(platform)}`);
+  const row = await db
+    .selectFrom('postings')
+    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
+    .select(sql<string | null>`SUM(postings.amount_cents)`.as('sum'))
+    .where('accounts.name', 'in', names)
+    .where('postings.at_wall', '<', atWall)
+    .where('postings.entry_seq', '<=', entrySeq)
+    .executeTakeFirst();
+  return BigInt(row?.sum ?? 0);
+}
