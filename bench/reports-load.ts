@@ -1,6 +1,5 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../src/database/tables.ts';
-import { addDays } from '../src/domain/calendar.ts';
 
 const PLATFORM = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
 const CHUNK_ROWS = 100_000;
@@ -38,7 +37,7 @@ async function loadChunk(
   const at = sql`DATE_FORMAT(${`${day} 00:00:00`} + INTERVAL FLOOR((seq - ${offset} - 1) * ${SECONDS_A_DAY} / ${rows}) SECOND, '%Y-%m-%d %H:%i:%s')`;
   const id = sql`CONCAT('0f0e0d0c-0000-4000-8000-', LPAD(seq, 12, '0'))`;
   const amount = sql`(seq * 7919) MOD 500000 + 100`;
-  const created = `${addDays(day, -1)} 23:00:00`;
+  const created = `${day} 00:00:00`;
   await sql`INSERT INTO transactions (seq, id, operation, status, status_wall, sequence, event_count, amount_cents,
       commission_cents, reference, extra, platform, e2e_id, created_wall, digest, asked_at, first_seen_at)
     SELECT seq, ${id}, 'cashin', 'paid', ${at}, 2, 2, ${amount}, 50, CONCAT('pedido-', seq), NULL, ${PLATFORM},

@@ -9,7 +9,7 @@ import path from 'node:path';
 import type { Reader } from '../database/reader.ts';
 import { addDays } from '../domain/calendar.ts';
 import * as columns from './columns.ts';
-import { createFactory } from './create-factory.ts';
+import { createFactory, type ReportFactory } from './create-factory.ts';
 import { describeChanges } from './describe-changes.ts';
 import { createDigest, type RowDigest } from './digest-rows.ts';
 import { boundsOf, type Format, type ReportPlan } from './plan.ts';
@@ -76,7 +76,7 @@ type Work = {
   digest: RowDigest;
   balances: AccountBalance[];
   tally: Tally;
-  factory: SheetFactory & { scratch: () => { file: string; signal: AbortSignal } };
+  factory: ReportFactory;
   files: Record<Format, string>;
 };
 
