@@ -2,16 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { poll } from '../database/poll.ts';
 import { describeError } from '../log.ts';
+import { callbackAttempts } from '../metrics/metrics.ts';
 import { type ClaimedCallback, claimCallbacks, claimProbe } from './claim-callbacks.ts';
 import { type Desk, dispatch } from './dispatch.ts';
 import { holdAndDrain, type Ramps } from './hold-and-drain.ts';
 import { createPlaces, forget, sharePlaces, takePlace } from './places.ts';
 import { type DeliveryMerchant, readDeliveryMerchants } from './read-delivery-merchants.ts';
-import type { Attempt, MerchantTrouble, Recorded } from './record-attempts.ts';
+import type { Attempt, Recorded } from './record-attempts.ts';
 import { createRecorder } from './recorder.ts';
 import { openSender } from './send-attempt.ts';
+import { type MerchantTrouble, tellTroubles } from './tell-troubles.ts';
 
-export type { MerchantTrouble } from './record-attempts.ts';
+export type { MerchantTrouble } from './tell-troubles.ts';
 
 const IDLE_MS = 250;
 const IDLE_MS_MAX = 1_000;
@@ -30,6 +32,7 @@ export type DeliveryOptions = {
 };
 
 type Delivery = Desk & {
+  options: DeliveryOptions;
   dispatches: Set<Promise<void>>;
   ramps: Ramps;
   upkeepAtMs: number;
@@ -52,14 +55,17 @@ export async function startDelivery(context: Context, options: DeliveryOptions =
   const giveUp = new AbortController();
   const places = createPlaces();
   const onRecorded = async (attempts: Attempt[], recorded: Recorded): Promise<void> => {
-    for (const { callback } of attempts) forget(places, callback);
+    for (const { callback, answer } of attempts) {
+      forget(places, callback);
+      callbackAttempts.inc({ outcome: answer.errorClass ?? 'delivered' });
+    }
     if (recorded.woken > 0) context.bells.callbacks.ring();
-    await tellTroubles(context, recorded, options);
+    await tellRecovered(context, recorded.recovered, options);
   };
   const recorder = createRecorder(context, onRecorded, giveUp.signal);
   const dispatches = new Set<Promise<void>>();
   const delivery: Delivery = {
-    ...{ context, sender, recorder, places, dispatches },
+    ...{ context, options, sender, recorder, places, dispatches },
     ...{ ramps: new Map(), upkeepAtMs: 0, idleLooks: 0, looks: 0 },
   };
   await poll({
@@ -99,6 +105,20 @@ async function keepUp(delivery: Delivery): Promise<void> {
   const { drained } = await holdAndDrain(delivery.context, delivery.ramps);
   delivery.upkeepAtMs = performance.now() + UPKEEP_EVERY_MS;
   if (drained > 0) delivery.idleLooks = 0;
+  const { onTrouble } = delivery.options;
+  if (!onTrouble) return;
+  // whoever is told may fail: callbacks go on, and it is told again at the next upkeep
+  await tellTroubles(delivery.context, onTrouble).catch((error: unknown) => {
+    delivery.context.log.error({ error: describeError(error) }, 'could not tell of merchants in trouble');
+  });
+}
+
+async function tellRecovered(context: Context, merchantIds: string[], options: DeliveryOptions): Promise<void> {
+  try {
+    for (const merchantId of merchantIds) await options.onRecovery?.(merchantId);
+  } catch (error) {
+    context.log.error({ error: describeError(error) }, 'could not tell that a merchant is well again');
+  }
 }
 
 async function claim(delivery: Delivery, merchants: DeliveryMerchant[]): Promise<ClaimedCallback[]> {
@@ -122,19 +142,4 @@ async function claim(delivery: Delivery, merchants: DeliveryMerchant[]): Promise
   if (wants.length > 0) claimed.push(...(await claimCallbacks(context, wants, places.claimed)));
   for (const callback of claimed) takePlace(places, callback);
   return claimed;
-}
-
-async function tellTroubles(context: Context, recorded: Recorded, options: DeliveryOptions): Promise<void> {
-  try {
-    for (const trouble of recorded.troubles) {
-      context.log.warn({ merchant: trouble.merchantId, since: trouble.since, kind: trouble.kind }, 'merchant trouble');
-      await options.onTrouble?.(trouble);
-      const set = { warned_at: context.clock.now() };
-      await context.db.updateTable('merchants').set(set).where('id', '=', trouble.merchantId).execute();
-    }
-    for (const merchantId of recorded.recovered) await options.onRecovery?.(merchantId);
-  } catch (error) {
-    // told again at the next failure: it is not marked as told
-    context.log.error({ error: describeError(error) }, 'could not tell of a merchant in trouble');
-  }
 }

@@ -27,12 +27,9 @@ export function afterFailure(health: MerchantHealth, now: Date): MerchantHealth 
   return { failures, failingSince, breakerOpenedAt, probeAt };
 }
 
-/** What to do about a merchant that fails: judged after each failure. */
-export function judgeHealth(health: MerchantHealth, now: Date): 'none' | 'warn' | 'disable' {
-  if (!health.failingSince) return 'none';
-  const failingMs = now.getTime() - health.failingSince.getTime();
-  if (failingMs >= DISABLE_AFTER_MS) return 'disable';
-  return failingMs >= WARN_AFTER_MS ? 'warn' : 'none';
+/** Whether a merchant has been away for so long that it is disabled: judged after each failure. */
+export function isGivenUp(health: MerchantHealth, now: Date): boolean {
+  return health.failingSince !== null && now.getTime() - health.failingSince.getTime() >= DISABLE_AFTER_MS;
 }
 
 /** Whether callbacks of a merchant are held: no attempt, no step of the schedule. */

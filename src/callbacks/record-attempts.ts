@@ -2,10 +2,9 @@ import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { HEALTHY } from '../merchants/change-merchants.ts';
 import type { ClaimedCallback } from './claim-callbacks.ts';
-import { decideOutcome, isDelivered, type Outcome } from './decide-outcome.ts';
-import { afterFailure, holdsBack, judgeHealth, type MerchantHealth, WELL } from './merchant-health.ts';
+import { decideOutcome, type Outcome } from './decide-outcome.ts';
+import { foldHealth } from './fold-health.ts';
 import { readOpenCallbacks } from './read-open-callbacks.ts';
 import type { Answer } from './send-attempt.ts';
 
@@ -17,15 +16,12 @@ export type Attempt = {
   answer: Answer;
 };
 
-/** Something about a merchant that ops should know. */
-export type MerchantTrouble = {
-  kind: 'merchant_failing' | 'merchant_disabled';
-  merchantId: string;
-  since: Date;
+export type Recorded = {
+  /** Merchants that were told of as in trouble and have taken a callback again. */
+  recovered: string[];
+  /** How many newer callbacks may go now. */
+  woken: number;
 };
-
-/** @property woken how many newer callbacks may go now. */
-export type Recorded = { troubles: MerchantTrouble[]; recovered: string[]; woken: number };
 
 /**
  * Writes attempts down, in the order in which they ended: what becomes of each callback and of its merchant, and wakes
@@ -45,98 +41,11 @@ export async function recordAttempts(context: Context, attempts: Attempt[]): Pro
     await writeDelivered(trx, outcomes, now);
     await writeUndelivered(context, trx, outcomes, now);
     const woken = await wakeNewer(trx, outcomes, now);
-    return { troubles: health.troubles, recovered: health.recovered, woken };
+    return { recovered: health.recovered, woken };
   });
 }
 
 type Decided = { callback: ClaimedCallback; outcome: Outcome };
-type AfterHealth = { holdsBack: boolean; failingSince: Date | null };
-type Folded = { after: Map<number, AfterHealth>; troubles: MerchantTrouble[]; recovered: string[] };
-
-/** Merchants are locked before callbacks, everywhere. One that only succeeded is locked only if it had been failing. */
-async function foldHealth(trx: Transaction<Database>, attempts: Attempt[], now: Date): Promise<Folded> {
-  const folded: Folded = { after: new Map(), troubles: [], recovered: [] };
-  const byMerchant = Map.groupBy(attempts, ({ callback }) => callback.merchantSeq);
-  const failed = [...byMerchant].filter(([, list]) => list.some((one) => !isDelivered(one.answer))).map(([seq]) => seq);
-  const wanted = [...byMerchant.keys()];
-  const rows = await trx
-    .selectFrom('merchants')
-    .selectAll()
-    .where('seq', 'in', wanted)
-    .where((eb) => eb.or([eb('failing_since', 'is not', null), ...(failed.length ? [eb('seq', 'in', failed)] : [])]))
-    .orderBy('seq')
-    .forUpdate()
-    .execute();
-  for (const row of rows) {
-    const list = byMerchant.get(row.seq) ?? [];
-    const health = list.reduce((before, attempt) => foldOne(before, attempt, now), toHealth(row));
-    const isGone = list.some((one) => one.answer.errorClass === 'gone');
-    const set = changeMerchant(row, health, { isGone, now }, folded);
-    if (set) await trx.updateTable('merchants').set(set).where('seq', '=', row.seq).execute();
-    const merged = { ...row, ...set };
-    folded.after.set(row.seq, { holdsBack: holdsBack(merged), failingSince: health.failingSince });
-  }
-  return folded;
-}
-
-type MerchantFacts = {
-  id: string;
-  state: string;
-  failures: number;
-  failing_since: Date | null;
-  breaker_opened_at: Date | null;
-  probe_at: Date | null;
-  warned_at: Date | null;
-};
-
-function toHealth(row: MerchantFacts): MerchantHealth {
-  return {
-    failures: row.failures,
-    failingSince: row.failing_since,
-    breakerOpenedAt: row.breaker_opened_at,
-    probeAt: row.probe_at,
-  };
-}
-
-// a test that fails is no sign of trouble, one that succeeds is one of health
-function foldOne(health: MerchantHealth, { callback, answer }: Attempt, now: Date): MerchantHealth {
-  if (isDelivered(answer)) return WELL;
-  return callback.transactionSeq === null ? health : afterFailure(health, now);
-}
-
-function changeMerchant(
-  row: MerchantFacts,
-  health: MerchantHealth,
-  facts: { isGone: boolean; now: Date },
-  folded: Folded,
-): object | undefined {
-  if (facts.isGone && row.state !== 'disabled') {
-    folded.troubles.push({ kind: 'merchant_disabled', merchantId: row.id, since: facts.now });
-    return { ...toColumns(health), state: 'disabled', disabled_reason: 'its address answered 410 Gone' };
-  }
-  if (health === WELL) {
-    if (row.warned_at) folded.recovered.push(row.id);
-    return row.failing_since ? HEALTHY : undefined;
-  }
-  const judged = row.state === 'enabled' ? judgeHealth(health, facts.now) : 'none';
-  if (judged === 'none') return toColumns(health);
-  const since = health.failingSince ?? facts.now;
-  if (judged === 'disable') {
-    folded.troubles.push({ kind: 'merchant_disabled', merchantId: row.id, since });
-    return { ...toColumns(health), state: 'disabled', disabled_reason: 'no attempt has succeeded for 5 days' };
-  }
-  if (row.warned_at === null) folded.troubles.push({ kind: 'merchant_failing', merchantId: row.id, since });
-  return toColumns(health);
-}
-
-function toColumns(health: MerchantHealth) {
-  return {
-    failures: health.failures,
-    failing_since: health.failingSince,
-    breaker_opened_at: health.breakerOpenedAt,
-    probe_at: health.probeAt,
-  };
-}
 
 async function insertAttempts(trx: Transaction<Database>, attempts: Attempt[]): Promise<void> {
   const rows = attempts.map(({ callback, startedAt, requestHeaders, answer }) => ({

@@ -70,7 +70,7 @@ async function writeEach(context: Context, batch: Attempt[]): Promise<Written[]>
     } catch (error) {
       // its lease runs out and it is tried again
       context.log.error({ error: describeError(error), callback: attempt.callback.seq }, 'an attempt is not recorded');
-      written.push({ attempts: [attempt], recorded: { troubles: [], recovered: [], woken: 0 } });
+      written.push({ attempts: [attempt], recorded: { recovered: [], woken: 0 } });
     }
   }
   return written;

@@ -12,13 +12,12 @@ import { addSecret } from './secrets.ts';
 const ID_BYTES = 12;
 const SECOND_MS = 1000;
 
-/** What a merchant's record says once it is taken for well again. */
+/** What a merchant's record says once it is taken for well again; `warned_at` stays until it has taken a callback. */
 export const HEALTHY = {
   failures: 0,
   failing_since: null,
   breaker_opened_at: null,
   probe_at: null,
-  warned_at: null,
 } as const;
 
 export type NewMerchant = {

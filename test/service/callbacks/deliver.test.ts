@@ -1,7 +1,9 @@
 import { Webhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { expect, test } from 'vitest';
+import { enqueueCallbacks } from '../../../src/callbacks/enqueue.ts';
 import { callbackBodySchema } from '../../../src/callbacks/event-schema.ts';
+import { transact } from '../../../src/database/transact.ts';
 import { openShop } from './shop.ts';
 import { openWorld, until } from './world.ts';
 
@@ -64,4 +66,56 @@ test('a merchant that hangs and one that is dead delay nobody', async () => {
   for (let i = 0; i < 100; i++) await world.pay(['paid']);
   await until('all of the well merchant', () => shop.taken('/a').length === 100);
   expect(shop.at('/hangs').length).toBeLessThanOrEqual(32);
+});
+
+test('what is in flight when the worker is told to stop ends and is recorded', async () => {
+  await using world = await openWorld();
+  await using shop = await openShop();
+  const asked = Promise.withResolvers<void>();
+  shop.behave['/slow'] = () => (_request, response) => {
+    asked.resolve();
+    setTimeout(() => response.end(), 500);
+  };
+  await world.addMerchant(`${shop.url}/slow`);
+  const delivery = await world.deliver();
+  await world.pay(['paid']);
+  await asked.promise;
+  await delivery.stop();
+  const row = await world.context.db.selectFrom('callbacks').select(['state', 'attempts']).executeTakeFirst();
+  expect(row).toEqual({ state: 'delivered', attempts: 1 });
+});
+
+test('an event is told once, however often it is written, and not to whom it does not concern', async () => {
+  await using world = await openWorld();
+  await using shop = await openShop();
+  await world.addMerchant(`${shop.url}/all`);
+  await world.addMerchant(`${shop.url}/store`, { filter: { extra_match: { store: '12' } } });
+  await world.addMerchant(`${shop.url}/late`, { eventsSince: new Date(Date.now() + 3_600_000) });
+  await world.deliver();
+  await world.pay(['paid'], { extra: '{"store":12}' });
+  await world.pay(['paid'], { extra: 'store 12' });
+  const { context } = world;
+  const count = await transact(context.db, async (trx) => {
+    const event = await trx.selectFrom('events').selectAll().executeTakeFirstOrThrow();
+    const { id } = await trx.selectFrom('transactions').select('id').executeTakeFirstOrThrow();
+    await enqueueCallbacks(context, trx, [
+      {
+        transaction: {
+          seq: event.transaction_seq,
+          id,
+          operation: 'cashin',
+          reference: null,
+          extra: null,
+          platform: null,
+        },
+        event: { ...event, at: context.calendar.toInstant(event.at_wall), atWall: event.at_wall },
+        previousStatus: null,
+        source: 'reconciliation',
+      },
+    ]);
+    return (await trx.selectFrom('callbacks').select('seq').execute()).length;
+  });
+  expect(count).toBe(3);
+  await until('all', () => shop.calls.length === 3);
+  expect([shop.at('/all').length, shop.at('/store').length, shop.at('/late').length]).toEqual([2, 1, 0]);
 });

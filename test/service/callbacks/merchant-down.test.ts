@@ -22,7 +22,11 @@ test('410 disables a merchant: nothing more is sent, what comes is held, and ena
   shop.behave['/gone'] = () => 410;
   const { merchant } = await world.addMerchant(`${shop.url}/gone`);
   const troubles: MerchantTrouble[] = [];
-  await world.deliver({ onTrouble: (trouble) => void troubles.push(trouble) });
+  const recovered: string[] = [];
+  await world.deliver({
+    onTrouble: (trouble) => void troubles.push(trouble),
+    onRecovery: (id) => void recovered.push(id),
+  });
   await world.pay(['pending', 'paid']);
   await until('disabled', async () => (await findMerchant(world.context.db, merchant.id)).state === 'disabled');
   await world.pay(['paid']);
@@ -37,6 +41,8 @@ test('410 disables a merchant: nothing more is sent, what comes is held, and ena
     expect.arrayContaining(['pix.cashin.pending', 'pix.cashin.paid', 'pix.cashin.paid']),
   );
   expect(shop.taken('/gone')).toHaveLength(3);
+  await until('told that it is well again', () => recovered.length > 0);
+  expect([recovered, troubles.length]).toEqual([[merchant.id], 1]);
 });
 
 test('a paused merchant is told nothing until it is enabled, and then everything', async () => {

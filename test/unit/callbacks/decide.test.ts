@@ -9,8 +9,7 @@ import {
   afterFailure,
   BREAKER_OVER_MS,
   DISABLE_AFTER_MS,
-  judgeHealth,
-  WARN_AFTER_MS,
+  isGivenUp,
   WELL,
 } from '../../../src/callbacks/merchant-health.ts';
 import { blockedUntil, ORDER_HOLD_MS } from '../../../src/callbacks/order.ts';
@@ -106,12 +105,10 @@ test('the breaker opens after ten failures in a row, but not before they have la
   expect(few.breakerOpenedAt).toBeNull();
 });
 
-test('a merchant is told of after a day without a success and disabled after five', () => {
+test('a merchant is given up after five days without a success', () => {
   const failing = afterFailure(WELL, NOW);
-  expect(judgeHealth(WELL, NOW)).toBe('none');
-  expect(judgeHealth(failing, later(WARN_AFTER_MS - 1))).toBe('none');
-  expect(judgeHealth(failing, later(WARN_AFTER_MS))).toBe('warn');
-  expect(judgeHealth(failing, later(DISABLE_AFTER_MS))).toBe('disable');
+  expect([isGivenUp(WELL, NOW), isGivenUp(failing, later(DISABLE_AFTER_MS - 1))]).toEqual([false, false]);
+  expect(isGivenUp(failing, later(DISABLE_AFTER_MS))).toBe(true);
 });
 
 test('a callback that used up its schedule failed for good only where others of its merchant got through meanwhile', () => {
