@@ -1,13 +1,29 @@
 import type { Context } from '../src/context.ts';
+import { type Sweep, watchSilence } from '../src/inbox/watch-silence.ts';
 import { countOpenMismatches } from '../src/ledger/count-open-mismatches.ts';
 import { compareStatements } from '../src/ledger/state-balance.ts';
 import { settleOwedWebhooks } from '../src/reconciliation/settle-owed-webhooks.ts';
+import { startRun } from '../src/reconciliation/start-run.ts';
 import { watchStuck } from '../src/reconciliation/watch-stuck.ts';
 
-/** What has to be seen within a minute: webhooks that did not come, transactions that do not end. */
+/** What has to be seen within a minute: webhooks that did not come, transactions that do not end, silence. */
 export async function watch(context: Context): Promise<void> {
   await settleOwedWebhooks(context);
   await watchStuck(context);
   await compareStatements(context);
+  await watchSilence(context, (days) => sweepGap(context, days));
   await countOpenMismatches(context);
+}
+
+/** Queues a run of the days in which webhooks may have been missed; never a second one while the first is open. */
+async function sweepGap(context: Context, days: Parameters<Sweep>[0]): Promise<boolean> {
+  const open = await context.db
+    .selectFrom('runs')
+    .select('seq')
+    .where('state', 'in', ['queued', 'running'])
+    .where('trigger', '=', 'gap')
+    .executeTakeFirst();
+  if (open) return false;
+  await startRun(context, { ...days, trigger: 'gap', createdBy: 'confere' });
+  return true;
 }

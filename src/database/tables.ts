@@ -17,6 +17,7 @@ export type Database = {
   webhooks: WebhooksTable;
   webhook_repeats: WebhookRepeatsTable;
   webhook_items: WebhookItemsTable;
+  receiver_minutes: ReceiverMinutesTable;
   transactions: TransactionsTable;
   parties: PartiesTable;
   events: EventsTable;
@@ -185,6 +186,11 @@ type WebhookItemsTable = {
   contradicted: Generated<number>;
   lease_holder: Optional<string>;
   lease_until: Optional<Date>;
+};
+
+type ReceiverMinutesTable = {
+  minute: Date;
+  last_arrival_at: Optional<Date>;
 };
 
 type TransactionsTable = {

@@ -1,36 +1,71 @@
 import { createServer, type Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express } from 'express';
 import type { Context } from '../context.ts';
+import { startBeats } from '../inbox/record-beat.ts';
 
-const HEADERS_TIMEOUT_MS = 15_000;
-const REQUEST_TIMEOUT_MS = 30_000;
-const KEEP_ALIVE_MS = 65_000;
-const CONNECTIONS_MAX = 4_096;
+export type HttpLimits = {
+  /** From the connection, or the end of the request before, to the end of the headers: a slow one is cut off. */
+  headersTimeoutMs: number;
+  /** The same to the end of the body. */
+  requestTimeoutMs: number;
+  /** How often both are looked at. Node's own 30 s would let a slow-loris stay that much longer. */
+  checkEveryMs: number;
+  /** Longer than a balancer keeps its own end (60 s is common): the balancer, not we, closes an idle connection. */
+  keepAliveMs: number;
+  connectionsMax: number;
+  /** How long kept-alive connections may bring one more request after the signal, and are told to go by its answer. */
+  lingerMs: number;
+  /** What has not been answered by then is cut off. */
+  drainMs: number;
+};
+
+const LIMITS: HttpLimits = {
+  headersTimeoutMs: 15_000,
+  requestTimeoutMs: 30_000,
+  checkEveryMs: 2_000,
+  keepAliveMs: 65_000,
+  connectionsMax: 4_096,
+  lingerMs: 1_000,
+  drainMs: 10_000,
+};
 const HEADER_BYTES_MAX = 16 * 1024;
-const DRAIN_MS = 10_000;
+const LINGER_POLL_MS = 25;
 
 export type HttpServer = { port: number; [Symbol.asyncDispose](): Promise<void> };
 
 /**
- * Listens on HOST and PORT. Disposing stops taking connections, lets requests under way be answered, tells kept-alive
- * clients to go, and cuts what is left after DRAIN_MS.
+ * Listens on HOST and PORT, and writes the receiver's heartbeat while it does. Disposing answers the requests under way
+ * and those that a balancer has sent before it saw us go, each as the last one on its connection; then it takes no
+ * more, and cuts what is left after DRAIN_MS. No answer is cut off in its middle.
  */
-export async function serveHttp(context: Context, app: Express): Promise<HttpServer> {
+export async function serveHttp(context: Context, app: Express, limits: HttpLimits = LIMITS): Promise<HttpServer> {
   const server = createServer(
-    { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, maxHeaderSize: HEADER_BYTES_MAX },
+    {
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      connectionsCheckingInterval: limits.checkEveryMs,
+      keepAliveTimeout: limits.keepAliveMs,
+      maxHeaderSize: HEADER_BYTES_MAX,
+    },
     app,
   );
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
-  server.maxConnections = CONNECTIONS_MAX;
-  // while draining, each answer is the last one on its connection
+  server.maxConnections = limits.connectionsMax;
+  let draining = false;
   server.prependListener('request', (_request, response) => {
-    if (!server.listening) response.setHeader('connection', 'close');
+    if (draining) response.setHeader('connection', 'close');
   });
   await listen(server, context.config.PORT, context.config.HOST);
+  const beats = startBeats(context);
   const address = server.address();
   return {
     port: typeof address === 'object' && address ? address.port : context.config.PORT,
-    [Symbol.asyncDispose]: () => drain(server),
+    async [Symbol.asyncDispose]() {
+      draining = true;
+      await linger(server, limits.lingerMs);
+      await close(server, limits.drainMs);
+      await beats[Symbol.asyncDispose]();
+    },
   };
 }
 
@@ -44,9 +79,20 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-function drain(server: Server): Promise<void> {
+/** An idle connection that is closed at once may be carrying a request already, which would go unanswered. */
+async function linger(server: Server, lingerMs: number): Promise<void> {
+  const endMs = Date.now() + lingerMs;
+  while (Date.now() < endMs && (await countConnections(server)) > 0) await sleep(LINGER_POLL_MS);
+}
+
+function countConnections(server: Server): Promise<number> {
+  return new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));
+}
+
+/** Stops listening and closes idle connections; those that are being answered close with their answer. */
+function close(server: Server, drainMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+    const cut = setTimeout(() => server.closeAllConnections(), drainMs);
     server.close(() => {
       clearTimeout(cut);
       resolve();

@@ -86,3 +86,15 @@ export const spoolBytes = new Gauge({
   help: 'Bytes in the spool that wait for the database.',
   registers,
 });
+
+export const inboundSilenceSeconds = new Gauge({
+  name: 'confere_inbound_silence_seconds',
+  help: 'How long no webhook has come, as of the last watch.',
+  registers,
+});
+
+export const inboundSilenceLimitSeconds = new Gauge({
+  name: 'confere_inbound_silence_limit_seconds',
+  help: 'How long such a silence is usual; beyond it an alert fires. 0 while too little is known.',
+  registers,
+});
