@@ -27,6 +27,8 @@ const title = (name: string | RegExp) => page.getByRole('heading', { level: 1, n
 test('an operator finds a transaction by its reference and reads its story', async () => {
   await logIn(page, world.url, world.tokens.operator);
   await page.getByRole('link', { name: 'Transações' }).click();
+  await title('Transações').waitFor();
+  await page.waitForLoadState();
   await page.keyboard.press('/');
   expect(await page.evaluate('document.activeElement.name')).toBe('id');
   await page.getByLabel('Referência').fill('pedido-maria');

@@ -10,6 +10,9 @@ import { openWorld, type World } from './world.ts';
 /** Set SCREENSHOTS=1 to look at every page: they are written here. */
 const SHOTS = process.env.SCREENSHOTS ? path.join(tmpdir(), 'confere-screenshots') : undefined;
 
+/** Seventeen pages in a browser, on a machine that does other things too. */
+const PATIENCE_MS = 180_000;
+
 const LOOKS = {
   desktop: { size: { width: 1280, height: 900 } },
   phone: { size: { width: 390, height: 844 } },
@@ -54,22 +57,28 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 describe.each(Object.entries(LOOKS))('%s', (look, options) => {
-  test('every page opens, fits the window and gives the browser nothing to complain of', async () => {
-    await using opened = await openBrowser(world.url, options);
-    const { page } = opened;
-    await page.goto(`${world.url}/login`);
-    await shoot(page, look, 'login');
-    await logIn(page, world.url, world.tokens.admin);
-    for (const [name, address, heading] of addresses) {
-      const answer = await page.goto(`${world.url}${address}`);
-      expect(answer?.status(), name).toBe(200);
-      await page.getByRole('heading', { level: 1, name: heading }).waitFor();
-      const wider = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-      expect(wider, `${name} is wider than the window`).toBe(0);
-      await shoot(page, look, name);
-    }
-    expect(opened.complaints).toEqual([]);
-  });
+  test(
+    'every page opens, fits the window and gives the browser nothing to complain of',
+    async () => {
+      await using opened = await openBrowser(world.url, options);
+      const { page } = opened;
+      await page.goto(`${world.url}/login`);
+      await shoot(page, look, 'login');
+      await logIn(page, world.url, world.tokens.admin);
+      for (const [name, address, heading] of addresses) {
+        const answer = await page.goto(`${world.url}${address}`);
+        expect(answer?.status(), name).toBe(200);
+        await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+        const wider = await page.evaluate(
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+        );
+        expect(wider, `${name} is wider than the window`).toBe(0);
+        await shoot(page, look, name);
+      }
+      expect(opened.complaints).toEqual([]);
+    },
+    PATIENCE_MS,
+  );
 });
 
 test('what is not there, and a filter that is wrong, are pages that say so', async () => {

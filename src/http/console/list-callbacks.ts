@@ -55,6 +55,10 @@ export function callbackTable(
     cell: (row) => html`<a href="/merchants/${row.merchant_id}">${shortId(row.merchant_id)}</a>`,
   };
   const transaction: Column<PresentedCallback> = { title: 'Transação', cell: transactionCell };
+  const created: Column<PresentedCallback> = {
+    title: 'Criado em',
+    cell: (row) => moment(context.calendar, row.created_at),
+  };
   return table({
     caption: 'Callbacks',
     rows,
@@ -66,7 +70,7 @@ export function callbackTable(
       ...(on === 'merchant' ? [] : [merchant]),
       ...(on === 'transaction' ? [] : [transaction]),
       { title: 'Tentativas', cell: (row) => row.attempts, align: 'end' },
-      { title: 'Criado em', cell: (row) => moment(context.calendar, row.created_at) },
+      ...(on === undefined ? [] : [created]),
       {
         title: 'Entregue ou próxima',
         cell: (row) => moment(context.calendar, row.delivered_at ?? row.next_attempt_at),

@@ -21,6 +21,7 @@ const ERROR_WORDS: Record<string, string> = {
   forbidden_address: 'endereço proibido',
   headers_too_large: 'cabeçalhos grandes demais',
   bad_response: 'resposta que não é HTTP',
+  not_renderable: 'o razão não tem o evento',
 };
 
 /** One callback, each try of it, and telling it again. */
