@@ -15,6 +15,15 @@ export function parseAmount(text: string): bigint | undefined {
   return cents <= CENTS_MAX ? cents : undefined;
 }
 
+/** A double keeps every decimal of so many digits; a longer one may have been rounded before it reached us. */
+const EXACT_DIGITS = 15;
+
+/** Cents of a JSON number, by the shortest text that means it; one too long to have come through unrounded is none. */
+export function parseAmountNumber(value: number): bigint | undefined {
+  const text = String(value);
+  return text.replace('.', '').length <= EXACT_DIGITS ? parseAmount(text) : undefined;
+}
+
 /** The same with an optional leading `-`: for balances and adjustments that people state. */
 export function parseSignedAmount(text: string): bigint | undefined {
   if (!SIGNED_AMOUNT.test(text)) return undefined;

@@ -1,4 +1,4 @@
-import { parseAmount } from '../domain/money.ts';
+import { parseAmount, parseAmountNumber } from '../domain/money.ts';
 
 export const ITEMS_MAX = 1000;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -26,7 +26,9 @@ export function readItems(body: unknown): WebhookItem[] {
   const items: WebhookItem[] = [];
   const queue: unknown[] = [body];
   for (let value = queue.shift(); value !== undefined && items.length <= ITEMS_MAX; value = queue.shift()) {
-    if (Array.isArray(value)) queue.push(...value.slice(0, ITEMS_MAX + 1).map((element) => element ?? {}));
+    // an empty list inside a body names nothing, but its webhook must have an item to be quarantined by
+    if (Array.isArray(value) && value.length === 0) items.push(readItem({}));
+    else if (Array.isArray(value)) queue.push(...value.slice(0, ITEMS_MAX + 1).map((element) => element ?? {}));
     else queue.push(...unwrap(value, items));
   }
   return items;
@@ -56,7 +58,7 @@ function readItem(fields: Record<string, unknown>): WebhookItem {
     reference: readText(own(fields, 'transaction_reference') ?? own(fields, 'reference'), REFERENCE_BYTES_MAX),
     extra: readText(own(fields, 'extra'), EXTRA_BYTES_MAX),
     claimedStatus: readText(own(fields, 'status'), STATUS_BYTES_MAX),
-    claimedAmountCents: isTextual(amount) ? (parseAmount(String(amount)) ?? null) : null,
+    claimedAmountCents: readAmount(amount),
   };
 }
 
@@ -74,6 +76,11 @@ function readText(value: unknown, bytesMax: number): string | null {
   if (!isTextual(value)) return null;
   const text = String(value);
   return text === '' || Buffer.byteLength(text) > bytesMax ? null : text;
+}
+
+function readAmount(value: unknown): bigint | null {
+  if (typeof value === 'number') return parseAmountNumber(value) ?? null;
+  return typeof value === 'string' ? (parseAmount(value) ?? null) : null;
 }
 
 function isTextual(value: unknown): value is string | number {

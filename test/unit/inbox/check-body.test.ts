@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { checkBody, DEPTH_MAX } from '../../../src/inbox/check-body.ts';
+
+const faultOf = (text: string | Buffer) => checkBody(Buffer.from(text)).fault;
+
+test.each([
+  ['an empty body', '', 'empty'],
+  ['blanks', ' \n', 'not_json'],
+  ['text', 'hello', 'not_json'],
+  ['half an object', '{"a":', 'not_json'],
+  ['two objects', '{}{}', 'not_json'],
+  ['NaN', '{"a":NaN}', 'not_json'],
+  ['a string', '"paid"', 'not_an_object'],
+  ['a number', '7', 'not_an_object'],
+  ['null', 'null', 'not_an_object'],
+  ['true', 'true', 'not_an_object'],
+  ['an empty list', '[]', 'not_an_object'],
+  ['an object', '{}', undefined],
+  ['a list of objects', '[{}]', undefined],
+  ['an object behind a byte order mark', '\uFEFF{}', undefined],
+  ['duplicate keys', '{"a":1,"a":2}', undefined],
+  ['a number that no double holds', '{"a":1e999}', undefined],
+  ['prototype keys', '{"__proto__":{"a":1},"constructor":{"prototype":{}}}', undefined],
+])('%s is judged', (_, text, fault) => {
+  expect(faultOf(text)).toBe(fault);
+});
+
+test('bytes that are not UTF-8 are no JSON, inside a string too', () => {
+  expect(faultOf(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).toBe('not_json');
+  expect(faultOf(Buffer.from('{}', 'utf16le'))).toBe('not_json');
+});
+
+test('the deepest nesting that is taken is the limit, in objects and in lists', () => {
+  const nest = (levels: number, open: string, close: string) =>
+    open.repeat(levels - 1) + '{}' + close.repeat(levels - 1);
+  for (const [open, close] of [
+    ['[', ']'],
+    ['{"a":', '}'],
+  ] as const) {
+    expect(faultOf(nest(DEPTH_MAX, open, close))).toBeUndefined();
+    expect(faultOf(nest(DEPTH_MAX + 1, open, close))).toBe('too_deep');
+  }
+});
+
+test('a quarter of a megabyte of brackets is refused, not a crash', () => {
+  expect(faultOf('['.repeat(130_000) + ']'.repeat(130_000))).toBe('too_deep');
+  expect(faultOf('['.repeat(260_000))).toBe('not_json');
+});
+
+test('a prototype key of a body touches no prototype', () => {
+  checkBody(Buffer.from('{"__proto__":{"polluted":true}}'));
+  expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
+});
+
+test('any bytes get a verdict, and only a body without a fault has a value', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.uint8Array(),
+        fc.json().map((text) => Buffer.from(text)),
+      ),
+      (bytes) => {
+        const { fault, value } = checkBody(Buffer.from(bytes));
+        expect(fault === undefined).toBe(typeof value === 'object');
+      },
+    ),
+  );
+});

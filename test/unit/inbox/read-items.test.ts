@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ITEMS_MAX, readItems, type WebhookItem } from '../../../src/inbox/read-items.ts';
+
+const ID = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
+const OTHER = 'a3bb189e-8bf9-4888-9912-ace4e6543002';
+const FLAT = {
+  id: 30,
+  transaction_id: ID,
+  transaction_amount: '12.30',
+  transaction_e2e_id: 'E1',
+  transaction_operation: 'in',
+  transaction_reference: 'pedido-1',
+  extra: 'loja 7',
+  date_created: '2026-11-20 23:30:00',
+  status: 'paid',
+  path: `/api/v1/transaction/${ID}`,
+};
+const SPEC = { id: ID, amount: '12.30', operation: 'cashin', reference: 'pedido-1', extra: 'loja 7', status: 'paid' };
+const READ: WebhookItem = {
+  transactionId: ID,
+  reference: 'pedido-1',
+  extra: 'loja 7',
+  claimedStatus: 'paid',
+  claimedAmountCents: 1230n,
+};
+const NOTHING: WebhookItem = {
+  transactionId: null,
+  reference: null,
+  extra: null,
+  claimedStatus: null,
+  claimedAmountCents: null,
+};
+const read = (text: string) => readItems(JSON.parse(text));
+
+test.each<[string, unknown]>([
+  ['flat, as clients of the live service read it', FLAT],
+  ['flat, with the names of the interface', SPEC],
+  ['wrapped in transaction', { transaction: SPEC }],
+  ['a list in transaction, as show answers', { transaction: [SPEC] }],
+  ['a list in transactions, as the list answers', { transactions: [SPEC] }],
+  ['wrapped in data', { data: FLAT }],
+  ['an event around data around transaction', { type: 'paid', data: { transaction: [SPEC] } }],
+  ['a list of one', [FLAT]],
+  ['a list of wrapped ones', [{ transaction: SPEC }]],
+])('%s is the same item', (_, body) => {
+  expect(readItems(body)).toEqual([READ]);
+});
+
+test('several transactions of one body are as many items, in their order', () => {
+  const two = [
+    { ...SPEC, status: 'pending' },
+    { ...SPEC, id: OTHER },
+  ];
+  for (const body of [{ transaction: two }, { transactions: two }, { data: two }, two]) {
+    expect(readItems(body).map((item) => [item.transactionId, item.claimedStatus])).toEqual([
+      [ID, 'pending'],
+      [OTHER, 'paid'],
+    ]);
+  }
+});
+
+describe('the key', () => {
+  test("the integer id of a flat body is the notification's, never the transaction's", () => {
+    const { transaction_id: _, path: __, ...rest } = FLAT;
+    expect(readItems(rest)[0]?.transactionId).toBeNull();
+    expect(readItems({ ...rest, id: String(30) })[0]?.transactionId).toBeNull();
+  });
+
+  test('an id in capitals is the same id', () => {
+    expect(readItems({ transaction_id: ID.toUpperCase() })[0]?.transactionId).toBe(ID);
+  });
+
+  test('without an id the path names it', () => {
+    expect(readItems({ id: 1, path: `/api/v1/transaction/${ID}` })[0]?.transactionId).toBe(ID);
+    expect(readItems({ id: 1, path: `/api/v1/transaction/${ID}?x=1` })[0]?.transactionId).toBe(ID);
+  });
+
+  test.each([
+    ['a traversal', '../../admin'],
+    ['a traversal after an id', `${ID}/../x`],
+    ['one character more', `${ID}0`],
+    ['a newline after it', `${ID}\n`],
+    ['braces', `{${ID}}`],
+    ['no hyphens', ID.replaceAll('-', '')],
+    ['36 hyphens', '-'.repeat(36)],
+    ['nothing', ''],
+  ])('an id with %s is no usable key, in no place', (_, id) => {
+    const ids = readItems([{ transaction_id: id }, { id }, { path: `/x/${id}` }]).map((item) => item.transactionId);
+    expect(ids).toEqual([null, null, null]);
+  });
+
+  test('a path of other characters is none', () => {
+    for (const path of [`/transaction/${'-'.repeat(36)}`, '/transaction/../..', `/transaction/${ID}x`, 7, null]) {
+      expect(readItems({ path })[0]?.transactionId).toBeNull();
+    }
+  });
+
+  test('a reference and an extra are kept byte for byte, and one too long to be theirs is none', () => {
+    for (const reference of ['A', 'a', 'á', 'a ', ' a', '\u0000', 'a\u0301']) {
+      expect(readItems({ reference, extra: reference })[0]).toMatchObject({ reference, extra: reference });
+    }
+    expect(readItems({ reference: 'é'.repeat(257) })[0]?.reference).toBeNull();
+    expect(readItems({ extra: 'x'.repeat(2049) })[0]?.extra).toBeNull();
+    expect(readItems({ reference: 4711 })[0]?.reference).toBe('4711');
+    expect(readItems({ reference: { a: 1 }, extra: ['x'] })[0]).toEqual(NOTHING);
+  });
+});
+
+test('an amount is claimed only where it is exact', () => {
+  const claimed = (amount: unknown) => readItems({ amount })[0]?.claimedAmountCents;
+  expect([claimed('0.10'), claimed(0.1), claimed(10), claimed('10.5')]).toEqual([10n, 10n, 1000n, 1050n]);
+  for (const amount of [0.1 + 0.2, '1.001', '-1', '1e3', 1e21, 123_456_789_012_345_680, true, null, {}, [], 'NaN']) {
+    expect(claimed(amount)).toBeNull();
+  }
+});
+
+describe('what names nothing still is an item, so that it can be quarantined', () => {
+  test.each([
+    ['{}'],
+    ['{"transaction":[]}'],
+    ['{"transaction":{}}'],
+    ['{"transactions":null}'],
+    ['{"data":"x"}'],
+    ['[[]]'],
+    ['[null]'],
+    ['["x"]'],
+    ['[1]'],
+    ['{"data":[[]]}'],
+    ['{"transaction":[null]}'],
+    ['{"__proto__":{"id":"6f9619ff-8b86-4d01-b42d-00cf4fc964ff"}}'],
+    ['{"constructor":{"id":"6f9619ff-8b86-4d01-b42d-00cf4fc964ff"}}'],
+  ])('%s', (text) => {
+    expect(read(text)).toEqual([NOTHING]);
+  });
+});
+
+test("inherited names are not the body's", () => {
+  const inherited = Object.create({ transaction_id: ID, reference: 'x' }) as object;
+  expect(readItems(inherited)).toEqual([NOTHING]);
+});
+
+test('of duplicate keys the last counts, as everywhere in JSON', () => {
+  expect(read('{"reference":"a","reference":"b"}')[0]?.reference).toBe('b');
+});
+
+test('the good ones of a body are read beside the bad ones', () => {
+  const items = read(`[{"transaction_id":"${ID}"},null,{"id":1},{"transaction":[{"reference":"r"}]}]`);
+  expect(items.filter((item) => item.transactionId ?? item.reference)).toHaveLength(2);
+  expect(items).toHaveLength(4);
+});
+
+test('a body of more items than are taken stops soon after the limit', () => {
+  expect(readItems(Array.from({ length: 100_000 }, () => ({ reference: 'r' })))).toHaveLength(ITEMS_MAX + 1);
+});
+
+test('any JSON gives at least one item, each key of a form that may reach an address', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 6 }), (body) => {
+      fc.pre(typeof body === 'object' && body !== null && !(Array.isArray(body) && body.length === 0));
+      const items = readItems(body);
+      expect(items.length).toBeGreaterThan(0);
+      for (const item of items) expect(item.transactionId ?? ID).toMatch(/^[0-9a-f-]{36}$/);
+    }),
+    { numRuns: 500 },
+  );
+});
