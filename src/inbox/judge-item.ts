@@ -29,12 +29,18 @@ export function judgeItem(claim: Claim, found: Found, now: Date, graceMs: number
   if (found.kind === 'ambiguous') return { kind: 'quarantined', reason: 'ambiguous' };
   const shown = found.kind === 'row' && found.row.ok ? found.row.transaction : undefined;
   const contradiction = shown ? compareClaim(claim, shown) : undefined;
-  if (shown && !contradiction) return { kind: 'applied', id: shown.id, contradiction: undefined };
+  if (shown && !contradiction && isTold(claim, shown))
+    return { kind: 'applied', id: shown.id, contradiction: undefined };
   const deadline = new Date(claim.receivedAt.getTime() + graceMs);
   const nextLookAt = scheduleLook(claim.looks + 1, now, deadline);
   if (nextLookAt) return { kind: 'waiting', nextLookAt, id: shown?.id };
   if (shown) return { kind: 'applied', id: shown.id, contradiction };
   return { kind: 'quarantined', reason: found.kind === 'row' ? 'unreadable_at_provider' : 'unknown_at_provider' };
+}
+
+/** The history is the truth: a status that is shown beside a history without it is not told yet, nor contradicted. */
+function isTold(claim: Claim, shown: ObservedTransaction): boolean {
+  return claim.claimedStatus === null || shown.events.some((event) => event.status === claim.claimedStatus);
 }
 
 /** A status is shown when the history holds it at any time; an amount when it is the transaction's. */
