@@ -1,0 +1,211 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type ReadRow, readTransaction } from '../../../src/provider/read-transaction.ts';
+
+const ROW = {
+  id: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff',
+  operation: 'cashin',
+  status: 'paid',
+  amount: '100.00',
+  commission: '1.50',
+  date_created: '2026-11-20 09:00:00',
+  finished: '',
+  name: 'Maria Segredo',
+  email: 'maria@segredo.example',
+  phone: '+5511987654321',
+  document: '12345678909',
+  description: 'compra de Maria',
+  platform: 'a3bb189e-8bf9-4888-9912-ace4e6543002',
+  reference: 'pedido-1',
+  extra: 'loja 7',
+  e2e_id: '',
+  events: [
+    { date_created: '2026-11-20 09:01:00', status: 'paid' },
+    { date_created: '2026-11-20 09:00:00', status: 'pending' },
+  ],
+};
+const PERSONAL = ['Maria', 'segredo', '987654321', '12345678909', 'compra', 'loja 7'];
+const read = (more: object = {}) => readTransaction({ ...ROW, ...more });
+
+function taken(row: ReadRow) {
+  if (!row.ok) throw new Error(row.reason);
+  return row.transaction;
+}
+
+function refused(row: ReadRow) {
+  if (row.ok) throw new Error('it was taken');
+  return row;
+}
+
+test('the sample of the interface is read, its history turned to the oldest first', () => {
+  expect(taken(read())).toMatchObject({
+    amountCents: 10_000n,
+    commissionCents: 150n,
+    e2eId: null,
+    pixKey: null,
+    eventsInferred: false,
+    events: [
+      { status: 'pending', atWall: '2026-11-20 09:00:00' },
+      { status: 'paid', atWall: '2026-11-20 09:01:00' },
+    ],
+  });
+});
+
+test('a history that rises is taken as it stands; of one second, the newest stands first', () => {
+  expect(taken(read({ events: ROW.events.toReversed() })).events).toEqual(taken(read()).events);
+  const second = ['paid', 'in_process', 'pending'].map((status) => ({ status, date_created: ROW.date_created }));
+  expect(taken(read({ events: second })).events.map((event) => event.status)).toEqual([
+    'pending',
+    'in_process',
+    'paid',
+  ]);
+});
+
+const OPTIONAL = ['commission', 'name', 'email', 'phone', 'document', 'description', 'platform', 'reference'] as const;
+test.each([...OPTIONAL, 'extra', 'e2e_id', 'pix_key', 'events'])('%s may be absent, null or empty alike', (field) => {
+  const absent: Record<string, unknown> = { ...ROW };
+  delete absent[field];
+  const rows = [readTransaction(absent), read({ [field]: null }), read({ [field]: field === 'events' ? [] : '' })];
+  for (const row of rows) expect(row).toEqual(rows[0]);
+  expect(rows[0]?.ok).toBe(true);
+});
+
+test.each(['id', 'operation', 'status', 'amount', 'date_created'])('without %s a row is refused', (field) => {
+  for (const value of [undefined, null, '', [], {}]) {
+    const row = refused(read({ [field]: value }));
+    expect(row.reason).toContain(field);
+    expect(row.id).toBe(field === 'id' ? null : ROW.id);
+  }
+});
+
+test('without a history the status stands for it, at the creation, and says that it was inferred', () => {
+  for (const events of [undefined, null, []]) {
+    expect(taken(read({ events }))).toMatchObject({
+      events: [{ status: 'paid', atWall: ROW.date_created }],
+      eventsInferred: true,
+    });
+  }
+});
+
+describe('amounts', () => {
+  test.each([
+    ['100', 10_000n],
+    ['100.5', 10_050n],
+    ['0.01', 1n],
+    [100, 10_000n],
+    [0.1, 10n],
+    [19.99, 1999n],
+    ['92233720368547758.07', 9_223_372_036_854_775_807n],
+  ])('%j is %s cents', (amount, cents) => {
+    expect(taken(read({ amount, commission: amount }))).toMatchObject({ amountCents: cents, commissionCents: cents });
+  });
+
+  test.each(['1.001', '-1', '+1', '1e2', ' 1', 'NaN', 'R$ 1', '1,00', 1e21, 0.1 + 0.2, -1, true, {}, [1]])(
+    '%j is refused, as an amount and as a commission',
+    (amount) => {
+      expect(refused(read({ amount })).reason).toContain('amount');
+      expect(refused(read({ commission: amount })).reason).toContain('commission');
+    },
+  );
+});
+
+test.each([
+  ['a day alone', '2026-11-20'],
+  ['ISO 8601', '2026-11-20T09:00:00Z'],
+  ['no such day', '2026-02-30 09:00:00'],
+  ['the 24th hour', '2026-11-20 24:00:00'],
+  ['nothing', ''],
+  ['zeros', '0000-00-00 00:00:00'],
+  ['a number', 1_763_640_000],
+])('%s is no date, in a row or in its history', (_, date) => {
+  expect(refused(read({ date_created: date })).reason).toContain('date_created');
+  expect(refused(read({ events: [{ status: 'paid', date_created: date }] })).reason).toContain('events.0.date_created');
+});
+
+test('a status that is not known is kept as it is', () => {
+  const row = taken(read({ status: 'partially_paid', events: [{ ...ROW.events[0], status: 'partially_paid' }] }));
+  expect(row).toMatchObject({ status: 'partially_paid', events: [{ status: 'partially_paid' }] });
+});
+
+test('an operation that is not known is refused: which way money went can not be guessed', () => {
+  for (const operation of ['CASHIN', 'in', 'transfer'])
+    expect(refused(read({ operation })).reason).toContain('operation');
+});
+
+test('a number or a boolean in a text field is taken by its text', () => {
+  expect(taken(read({ reference: 4711, extra: true, document: 12_345_678_909 }))).toMatchObject({
+    reference: '4711',
+    extra: 'true',
+    document: '12345678909',
+  });
+});
+
+test('identifiers are kept byte for byte', () => {
+  for (const text of ['A', 'a', 'á', 'a\u0301', 'a ', ' a', '\u0000a']) {
+    expect(taken(read({ reference: text, extra: text, platform: text }))).toMatchObject({
+      reference: text,
+      extra: text,
+      platform: text,
+    });
+  }
+});
+
+test.each([
+  ['id', 'x'.repeat(65)],
+  ['status', 's'.repeat(33)],
+  ['reference', 'é'.repeat(257)],
+  ['extra', 'x'.repeat(2049)],
+  ['platform', 'p'.repeat(65)],
+  ['e2e_id', 'E'.repeat(129)],
+  ['name', 'Maria '.repeat(200)],
+  ['description', 'compra '.repeat(700)],
+  ['events', new Array(1001).fill(ROW.events[0])],
+])('%s longer than its column is refused before the database is asked', (field, value) => {
+  expect(refused(read({ [field]: value })).reason).toContain(field);
+});
+
+test('why a row was refused names fields and rules, never what stood in them', () => {
+  const bad = {
+    amount: 'Maria Segredo',
+    commission: 'Maria',
+    date_created: 'maria@segredo.example',
+    operation: 'compra de Maria',
+    status: ['loja 7'],
+    name: { of: 'Maria' },
+    document: ['12345678909'],
+    extra: { x: 'loja 7' },
+    events: [{ date_created: '+5511987654321', status: { x: 'Maria' } }],
+  };
+  const row = refused(read(bad));
+  for (const value of PERSONAL) expect(row.reason).not.toContain(value);
+  for (const field of Object.keys(bad)) expect(row.reason).toContain(field);
+  expect(JSON.parse(row.raw)).toMatchObject(bad);
+});
+
+test('what is no object at all is refused and kept, with the id where there is one', () => {
+  for (const row of [null, 1, 'x', [], undefined, true]) expect(refused(readTransaction(row)).id).toBeNull();
+  expect(refused(readTransaction({ id: 'x' }))).toMatchObject({ id: 'x', raw: '{"id":"x"}' });
+});
+
+test('the digest changes with everything that is shown, the history too, and with nothing else', () => {
+  const digest = (more: object) => {
+    const row = read(more);
+    return row.ok ? row.digest.toString('hex') : '';
+  };
+  const changes = [{ name: 'Ana' }, { commission: '1.51' }, { commission: null }, { e2e_id: 'E1' }, { reference: 'p' }];
+  const histories = [{ events: ROW.events.slice(1) }, { events: [...ROW.events, ROW.events[1]] }, { events: null }];
+  const digests = [{}, ...changes, ...histories].map(digest);
+  expect(new Set(digests).size).toBe(digests.length);
+  expect(digest({ finished: 'now', unknown: 1 })).toBe(digest({}));
+});
+
+test('any JSON is either read or refused, never thrown at', () => {
+  const field = fc.constantFrom(...Object.keys(ROW));
+  fc.assert(
+    fc.property(fc.dictionary(field, fc.jsonValue()), (changes) => {
+      const row = read(changes);
+      expect(typeof row.ok).toBe('boolean');
+    }),
+    { numRuns: 300 },
+  );
+});
