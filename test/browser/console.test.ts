@@ -131,6 +131,26 @@ test('a run is started for days that make sense, and for no others', async () =>
   expect(opened.complaints.filter((text) => !text.includes('422'))).toEqual([]);
 });
 
+test('the pages of a search go on where the last one ended, with its filters, and meet nothing twice', async () => {
+  await logIn(page, world.url, world.tokens.viewer);
+  await page.goto(`${world.url}/transactions?operation=cashin&id=&from=${addDays(world.today, -13)}`);
+  const met: (string | null)[] = [];
+  for (;;) {
+    const links = page.getByRole('row').getByRole('link');
+    met.push(...(await links.evaluateAll((found) => found.map((link) => link.getAttribute('href')))));
+    const next = page.getByRole('link', { name: 'Próxima página' });
+    if ((await next.count()) === 0) break;
+    const here = page.url();
+    await next.click();
+    await page.waitForURL((url) => url.href !== here);
+    await page.getByRole('link', { name: 'Voltar ao início' }).waitFor();
+  }
+  const held = world.context.db.selectFrom('transactions').select('id').where('operation', '=', 'cashin');
+  expect(met.toSorted()).toEqual((await held.execute()).map(({ id }) => `/transactions/${id}`).toSorted());
+  expect(met.length).toBeGreaterThan(50);
+  expect(opened.complaints).toEqual([]);
+});
+
 test('a report is made and downloaded', async () => {
   await logIn(page, world.url, world.tokens.operator);
   await page.goto(`${world.url}/reports`);
