@@ -146,7 +146,9 @@ test('the pages of a search go on where the last one ended, with its filters, an
     await page.getByRole('link', { name: 'Voltar ao início' }).waitFor();
   }
   const held = world.context.db.selectFrom('transactions').select('id').where('operation', '=', 'cashin');
-  expect(met.toSorted()).toEqual((await held.execute()).map(({ id }) => `/transactions/${id}`).toSorted());
+  const addresses = (await held.execute()).map(({ id }) => `/transactions/${id}`);
+  expect(new Set(met)).toEqual(new Set(addresses));
+  expect(met).toHaveLength(addresses.length);
   expect(met.length).toBeGreaterThan(50);
   expect(opened.complaints).toEqual([]);
 });
