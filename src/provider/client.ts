@@ -105,7 +105,16 @@ function readOne(answer: unknown): ReadRow {
   return readTransaction(rows[0]);
 }
 
-const count = z.coerce.number().int().min(0);
+/** A number, or its text. Not z.coerce: it makes 0 of null, and an answer without a total would prove an empty day. */
+const count = z
+  .union([
+    z.number(),
+    z
+      .string()
+      .regex(/^\d{1,12}$/)
+      .transform(Number),
+  ])
+  .refine((value) => Number.isSafeInteger(value) && value >= 0);
 const listShape = z.object({
   transactions: z.array(z.unknown()),
   total: count,
@@ -115,7 +124,9 @@ const listShape = z.object({
 
 async function listPage(transport: Transport, query: ListQuery, page: number): Promise<ListPage | undefined> {
   try {
-    return await get(transport, `/api/v1/transactions?${toSearch(query, page)}`, (answer) => readPage(answer, page));
+    return await get(transport, `/api/v1/transactions?${toSearch(query, page).toString()}`, (answer) =>
+      readPage(answer, page),
+    );
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     if (error.status === 403) {

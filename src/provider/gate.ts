@@ -3,21 +3,25 @@
  * overload (429, 5xx, a time-out) halves, at most once for the requests that were under way together.
  */
 export type Gate = {
-  enter(): Promise<void>;
-  leave(outcome: 'good' | 'overloaded' | 'other'): void;
+  /** @returns a ticket to leave with. @throws the signal's reason when it is aborted before the gate opens. */
+  enter(signal: AbortSignal): Promise<Ticket>;
+  leave(ticket: Ticket, outcome: 'good' | 'overloaded' | 'other'): void;
   /** Nobody enters before then. */
   pause(ms: number): void;
   readonly limit: number;
 };
+
+/** How often the limit had been halved when the request was let in. */
+export type Ticket = number;
 
 const LIMIT_START = 4;
 
 export function createGate(limitMax: number): Gate {
   let limit = Math.min(LIMIT_START, limitMax);
   let under = 0;
-  let spared = 0;
+  let halvings = 0;
   let pausedUntil = 0;
-  const waiting: (() => void)[] = [];
+  const waiting = new Set<(ticket: Ticket) => void>();
 
   function admit(): void {
     const wait = pausedUntil - Date.now();
@@ -25,27 +29,37 @@ export function createGate(limitMax: number): Gate {
       setTimeout(admit, wait).unref();
       return;
     }
-    while (waiting.length > 0 && under < Math.floor(limit)) {
+    for (const enter of waiting) {
+      if (under >= Math.floor(limit)) return;
       under++;
-      waiting.shift()?.();
+      waiting.delete(enter);
+      enter(halvings);
     }
   }
 
   return {
-    enter: () =>
-      new Promise((resolve) => {
-        waiting.push(resolve);
+    enter: (signal) =>
+      new Promise((resolve, reject) => {
+        const giveUp = (): void => {
+          waiting.delete(enter);
+          reject(signal.reason);
+        };
+        const enter = (ticket: Ticket): void => {
+          signal.removeEventListener('abort', giveUp);
+          resolve(ticket);
+        };
+        if (signal.aborted) return giveUp();
+        signal.addEventListener('abort', giveUp, { once: true });
+        waiting.add(enter);
         admit();
       }),
-    leave(outcome) {
+    leave(ticket, outcome) {
       under--;
       if (outcome === 'good') limit = Math.min(limitMax, limit + 1 / limit);
-      if (outcome === 'overloaded') {
-        // those that were sent beside the first failed one say nothing new
-        if (spared <= 0) {
-          limit = Math.max(1, limit / 2);
-          spared = under;
-        } else spared--;
+      // those that were under way beside the first failed one say nothing new
+      if (outcome === 'overloaded' && ticket === halvings) {
+        limit = Math.max(1, limit / 2);
+        halvings++;
       }
       admit();
     },

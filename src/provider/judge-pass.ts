@@ -10,6 +10,8 @@
 export type Pass = {
   firstTotal: number;
   lastTotal: number;
+  /** Of all its answers. */
+  totals: { min: number; max: number };
   /** Rows on each page, in the order of pages, up to the last. */
   pageSizes: number[];
   distinctIds: number;
@@ -17,6 +19,8 @@ export type Pass = {
   createdSince: number;
   /** Whether the page after the last brought an id that the pass had not seen. */
   newAfterLast: boolean;
+  /** Whether a page past the end was met that brought nothing new. */
+  endFound: boolean;
   /** Rows whose id could not be read: they can't be counted, so they prove nothing. */
   withoutId: number;
 };
@@ -32,10 +36,17 @@ export function judgePass(pass: Pass): Verdict {
   if (grown < 0) return dirty(`the total fell from ${pass.firstTotal} to ${pass.lastTotal}`);
   if (grown > pass.createdSince)
     return dirty(`the total rose by ${grown}, but ${pass.createdSince} were created since`);
+  if (pass.totals.min < pass.firstTotal || pass.totals.max > pass.lastTotal)
+    return dirty(`the total wavered between ${pass.totals.min} and ${pass.totals.max}`);
   if (pass.distinctIds !== pass.lastTotal) return dirty(`${pass.distinctIds} ids were seen of ${pass.lastTotal}`);
   const short = pass.pageSizes.slice(0, -1).findIndex((size) => size !== PAGE_ROWS);
   if (short >= 0) return dirty(`page ${short + 1} held ${pass.pageSizes[short]} rows, not ${PAGE_ROWS}`);
   return { clean: true };
+}
+
+/** Whether a second pass that is equal to this one would prove both: it reached the end, and no announced row lacks. */
+export function isRepeatable(pass: Pass): boolean {
+  return pass.withoutId === 0 && pass.endFound && pass.distinctIds >= pass.totals.max;
 }
 
 function dirty(why: string): Verdict {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { isWall } from '../domain/calendar.ts';
+import { isWall, type Wall } from '../domain/calendar.ts';
 import { parseAmount } from '../domain/money.ts';
 import type { ObservedEvent, ObservedTransaction } from '../domain/observation.ts';
 import { OPERATIONS } from '../domain/statuses.ts';
@@ -56,7 +56,7 @@ const shape = z.object({
 
 export type ReadRow =
   | { ok: true; transaction: ObservedTransaction; digest: Buffer }
-  | { ok: false; id: string | null; reason: string; raw: string };
+  | { ok: false; id: string | null; createdWall: Wall | undefined; reason: string; raw: string };
 
 /** Reads one transaction of the provider's; one that can't be read comes back raw, with what is wrong with it. */
 export function readTransaction(row: unknown): ReadRow {
@@ -64,8 +64,9 @@ export function readTransaction(row: unknown): ReadRow {
   if (!parsed.success) {
     // what is wrong names fields and rules, never values
     const reason = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
-    const id = z.object({ id: z.string().min(1).max(ID_CHARS_MAX) }).safeParse(row).data?.id ?? null;
-    return { ok: false, id, reason, raw: JSON.stringify(row) ?? 'undefined' };
+    const id = z.object({ id: shape.shape.id }).safeParse(row).data?.id ?? null;
+    const createdWall = z.object({ date_created: wall }).safeParse(row).data?.date_created;
+    return { ok: false, id, createdWall, reason, raw: JSON.stringify(row) ?? 'undefined' };
   }
   const shown = parsed.data;
   const events = orderHistory(shown.events ?? []);

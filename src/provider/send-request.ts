@@ -60,8 +60,6 @@ function isPassing(error: ProviderError): boolean {
 async function pauseBefore(attempt: number, error: ProviderError, transport: Transport): Promise<void> {
   const ceiling = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** attempt);
   const jittered = ceiling / 2 + (Math.random() * ceiling) / 2;
-  // all requests share the address: what one is told to wait, all wait
-  if (error.retryAfterMs !== undefined) transport.gate.pause(error.retryAfterMs);
   const ms = Math.max(jittered, error.retryAfterMs ?? 0);
   await sleep(ms, undefined, { signal: transport.signal }).catch(() => {
     throw new ProviderError('provider_unavailable', 'stopped while waiting for the provider', { cause: error });
@@ -69,21 +67,27 @@ async function pauseBefore(attempt: number, error: ProviderError, transport: Tra
 }
 
 async function exchange(transport: Transport, method: 'GET' | 'POST', path: string, body: string | undefined) {
-  await transport.gate.enter();
+  const ticket = await transport.gate.enter(transport.signal).catch((error: unknown) => {
+    throw new ProviderError('provider_unavailable', `stopped before ${method}`, { cause: error });
+  });
   let outcome: 'good' | 'overloaded' | 'other' = 'other';
   try {
     const answer = await send(transport, method, path, body);
-    outcome = answer.status < 400 ? 'good' : isOverload(answer.status) ? 'overloaded' : 'other';
-    if (answer.status >= 400) throw describeFailure(answer);
+    outcome = answer.status < 300 ? 'good' : isOverload(answer.status) ? 'overloaded' : 'other';
+    if (answer.status >= 300) throw describeFailure(answer);
     return parseJson(answer.text, answer.status);
   } catch (error) {
-    if (error instanceof ProviderError) throw error;
+    if (error instanceof ProviderError) {
+      // all requests share the address: what one is told to wait, all wait, those too that leaving would let in
+      if (error.retryAfterMs !== undefined) transport.gate.pause(error.retryAfterMs);
+      throw error;
+    }
     outcome = 'overloaded';
     throw new ProviderError('provider_unavailable', `the provider did not answer ${method} (${codeOf(error)})`, {
       cause: error,
     });
   } finally {
-    transport.gate.leave(outcome);
+    transport.gate.leave(ticket, outcome);
   }
 }
 
@@ -117,6 +121,12 @@ const failure = z.object({
 
 function describeFailure(answer: Answer): ProviderError {
   const { status } = answer;
+  if (status < 400) {
+    // never followed: the key goes to PROVIDER_URL's own host only
+    return new ProviderError('provider_unreadable', `the provider redirects (${status}): is PROVIDER_URL right?`, {
+      status,
+    });
+  }
   if (isOverload(status)) {
     const retryAfterMs = readRetryAfter(answer.retryAfter);
     return new ProviderError('provider_unavailable', `the provider answered ${status}`, { status, retryAfterMs });

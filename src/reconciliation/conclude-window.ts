@@ -21,11 +21,9 @@ export async function concludeWindow(
         .updateTable('run_windows')
         .set({
           state: result.complete ? 'complete' : 'incomplete',
-          pages: result.pages,
           passes: result.passes,
           total: result.total,
           seen: result.total,
-          applied: result.applied,
           asked_at: result.askedAt,
           error: result.why ?? null,
         })

@@ -4,14 +4,14 @@ import { addDays } from '../domain/calendar.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import { applyObservations } from '../ledger/apply.ts';
 import { raiseMismatches, resolveMismatches } from '../ledger/mismatches.ts';
+import { refuseRows } from '../ledger/refuse-row.ts';
 import type { ProviderClient } from '../provider/client.ts';
 import type { Window } from './plan-windows.ts';
 import type { RunRef } from './read-window.ts';
 
 /**
  * After a complete reading: each transaction of ours in the window that it did not hold is asked for by its id. What
- * the provider does not know is missing; what it shows all the same, the list left out. What was open as either and
- * stands in the reading is over.
+ * the provider does not know is missing; what it shows all the same, the list left out.
  * @returns ids that the shows changed.
  */
 export async function settleAbsent(
@@ -21,17 +21,18 @@ export async function settleAbsent(
   window: Window,
   reading: { ids: Map<string, unknown>; askedAt: Date },
 ): Promise<string[]> {
-  await resolveSeen(context, window, reading.ids);
   const changed: string[] = [];
   for (const ours of await findAbsent(context, run, window, reading)) {
     const askedAt = context.clock.now();
     const row = await client.show(ours.id);
+    const source = { kind: 'show' as const, run: { seq: run.seq, id: run.id } };
     if (row?.ok) {
-      const source = { kind: 'show' as const, run: { seq: run.seq, id: run.id } };
       const applied = await applyObservations(context, [
         { transaction: row.transaction, digest: row.digest, askedAt, source },
       ]);
       changed.push(...applied.changed);
+    } else if (row) {
+      await refuseRows(context, [{ ...row, source }]);
     }
     const found: FoundMismatch = {
       kind: row ? 'list_omission' : 'missing_at_provider',
@@ -44,7 +45,16 @@ export async function settleAbsent(
       expected: { listed: true },
       actual: { listed: false, shown: row !== undefined },
     };
-    await transact(context.db, (trx) => raiseMismatches(trx, [found], context.clock.now()), { retryDuplicates: true });
+    await transact(
+      context.db,
+      async (trx) => {
+        const now = context.clock.now();
+        await raiseMismatches(trx, [found], now);
+        const shown = { kind: 'missing_at_provider' as const, scope: ours.id };
+        if (row) await resolveMismatches(trx, [shown], 'fresh_evidence', now);
+      },
+      { retryDuplicates: true },
+    );
     context.bells.alerts.ring();
   }
   return changed;
@@ -66,21 +76,4 @@ async function findAbsent(
   if (run.platform) query = query.where('platform', '=', run.platform);
   const rows = await query.execute();
   return rows.filter((row) => !reading.ids.has(row.id));
-}
-
-async function resolveSeen(context: Context, window: Window, ids: Map<string, unknown>): Promise<void> {
-  const open = await context.db
-    .selectFrom('mismatches')
-    .innerJoin('transactions', 'transactions.seq', 'mismatches.transaction_seq')
-    .select(['mismatches.kind', 'mismatches.scope', 'transactions.id'])
-    .where('mismatches.open_scope', 'is not', null)
-    .where('mismatches.kind', 'in', ['list_omission', 'missing_at_provider'])
-    .where('transactions.created_wall', '>=', `${window.fromDay} 00:00:00`)
-    .where('transactions.created_wall', '<', `${addDays(window.toDay, 1)} 00:00:00`)
-    .execute();
-  const over = open
-    .filter((row) => ids.has(row.id))
-    .map((row) => ({ kind: row.kind as 'list_omission' | 'missing_at_provider', scope: row.scope }));
-  if (over.length === 0) return;
-  await transact(context.db, (trx) => resolveMismatches(trx, over, 'fresh_evidence', context.clock.now()));
 }

@@ -11,14 +11,15 @@ import { runsFinished } from '../metrics/metrics.ts';
 import type { ProviderClient } from '../provider/client.ts';
 import { endRunAlert, raiseRunAlert } from './alert-runs.ts';
 import { concludeWindow } from './conclude-window.ts';
-import { readBounds } from './learn-bounds.ts';
+import { holdLease, LEASE_MS, LeaseLost } from './hold-lease.ts';
+import { checkBounds, readBounds } from './learn-bounds.ts';
 import { planWindows } from './plan-windows.ts';
 import { type RunRef, readWindow, type WindowRef } from './read-window.ts';
 import { settleOwedWebhooks } from './settle-owed-webhooks.ts';
 
 const IDLE_MS = 1_000;
-const LEASE_MS = 30_000;
-const RENEW_MS = 7_000;
+/** The run that holds what was learnt of the list against the list again. */
+const WEEKLY = 'reconcile_quarter';
 
 export type Progress = (done: { windows: number; of: number; pages: number; seen: number }) => void;
 
@@ -44,7 +45,7 @@ export async function claimRun(context: Context, id: string | undefined): Promis
   return await transact(context.db, async (trx) => {
     let query = trx
       .selectFrom('runs')
-      .select(['seq', 'id', 'platform', 'started_at'])
+      .select(['seq', 'id', 'platform', 'trigger', 'started_at'])
       .where('state', 'in', ['queued', 'running'])
       .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
       .orderBy('seq')
@@ -64,7 +65,7 @@ export async function claimRun(context: Context, id: string | undefined): Promis
       })
       .where('seq', '=', row.seq)
       .execute();
-    return { seq: row.seq, id: row.id, platform: row.platform };
+    return { seq: row.seq, id: row.id, platform: row.platform, trigger: row.trigger };
   });
 }
 
@@ -75,33 +76,38 @@ export async function executeRun(
   run: RunRef,
   onProgress: Progress = () => undefined,
 ): Promise<void> {
-  const renewal = setInterval(() => void renewLease(context, run).catch(() => undefined), RENEW_MS);
+  using lease = holdLease(context, run);
   try {
-    const windows = await planRun(context, run);
+    const windows = await planRun(context, client, run);
     for (const [index, window] of windows.planned.entries()) {
-      const result = await readWindow(context, client, run, window);
+      const result = await readWindow(context, client, run, window, () => lease.check());
       await concludeWindow(context, run, window, result);
       const done = windows.done + index + 1;
       onProgress({ windows: done, of: windows.done + windows.planned.length, pages: result.pages, seen: result.total });
     }
     await settleOwedWebhooks(context);
+    lease.check();
     await finishRun(context, run, undefined);
     await endRunAlert(context);
   } catch (error) {
-    if (context.signal.aborted) {
+    if (error instanceof LeaseLost) {
+      context.log.warn({ run: run.id }, 'another process has taken this run up');
+    } else if (context.signal.aborted) {
       await releaseRun(context, run);
-      return;
+    } else {
+      context.log.error({ error: describeError(error), run: run.id }, 'a reconciliation run failed');
+      const message = error instanceof ConfereError ? error.message : 'an unexpected failure: see the log';
+      await finishRun(context, run, message);
+      await raiseRunAlert(context, run, error);
     }
-    context.log.error({ error: describeError(error), run: run.id }, 'a reconciliation run failed');
-    const message = error instanceof ConfereError ? error.message : 'an unexpected failure: see the log';
-    await finishRun(context, run, message);
-    await raiseRunAlert(context, run, error);
-  } finally {
-    clearInterval(renewal);
   }
 }
 
-async function planRun(context: Context, run: RunRef): Promise<{ planned: WindowRef[]; done: number }> {
+async function planRun(
+  context: Context,
+  client: ProviderClient,
+  run: RunRef,
+): Promise<{ planned: WindowRef[]; done: number }> {
   const find = () =>
     context.db
       .selectFrom('run_windows')
@@ -116,6 +122,7 @@ async function planRun(context: Context, run: RunRef): Promise<{ planned: Window
       .select(['from_day', 'to_day'])
       .where('seq', '=', run.seq)
       .executeTakeFirstOrThrow();
+    if (run.trigger === WEEKLY) await checkBounds(context, client, { from: range.from_day, to: range.to_day });
     const windows = planWindows(range.from_day, range.to_day, await readBounds(context));
     await context.db
       .insertInto('run_windows')
@@ -135,17 +142,20 @@ async function planRun(context: Context, run: RunRef): Promise<{ planned: Window
   return { planned, done: rows.length - planned.length };
 }
 
-async function renewLease(context: Context, run: RunRef): Promise<void> {
-  await context.db
-    .updateTable('runs')
-    .set({ lease_until: new Date(context.clock.now().getTime() + LEASE_MS) })
-    .where('seq', '=', run.seq)
-    .where('lease_holder', '=', context.holder)
-    .execute();
-}
-
 async function finishRun(context: Context, run: RunRef, error: string | undefined): Promise<void> {
-  const windows = await context.db.selectFrom('run_windows').selectAll().where('run_seq', '=', run.seq).execute();
+  const windows = await context.db
+    .selectFrom('run_windows')
+    .selectAll()
+    .select((eb) =>
+      eb
+        .selectFrom('run_pages')
+        .whereRef('run_pages.window_seq', '=', 'run_windows.seq')
+        .select((count) => count.fn.countAll<number>().as('fetched'))
+        .as('fetched'),
+    )
+    .where('run_seq', '=', run.seq)
+    .orderBy('from_day')
+    .execute();
   const unproven = windows.filter((window) => window.state !== 'complete');
   const state = error !== undefined ? 'failed' : unproven.length > 0 ? 'incomplete' : 'complete';
   const sum = (pick: (window: (typeof windows)[number]) => number): number =>
@@ -154,7 +164,7 @@ async function finishRun(context: Context, run: RunRef, error: string | undefine
     .updateTable('runs')
     .set({
       state,
-      pages: sum((window) => window.pages),
+      pages: sum((window) => Number(window.fetched ?? 0)),
       passes: Math.max(0, ...windows.map((window) => window.passes)),
       total: sum((window) => window.total ?? 0),
       seen: sum((window) => window.seen),
@@ -165,6 +175,7 @@ async function finishRun(context: Context, run: RunRef, error: string | undefine
       lease_until: null,
     })
     .where('seq', '=', run.seq)
+    .where('lease_holder', '=', context.holder)
     .execute();
   runsFinished.inc({ state });
   context.log.info({ run: run.id, state, windows: windows.length, unproven: unproven.length }, 'run finished');

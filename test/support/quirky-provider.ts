@@ -1,0 +1,215 @@
+/**
+ * A provider in memory over real HTTP: the four endpoints of its specification, well behaved until a switch says
+ * otherwise. What the specification calls "not shown" is a switch here.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { makeRow, type Row, wallAgo } from './provider-rows.ts';
+
+export const KEY = 'pk_quirky_0123456789abcdef';
+export type Seen = {
+  kind: 'list' | 'show' | 'create' | 'other';
+  method: string;
+  path: string;
+  page: number;
+  query: URLSearchParams;
+  headers: IncomingMessage['headers'];
+  at: number;
+  /** How many of this kind came, this one included. */
+  nth: number;
+};
+
+/** What is done to a request instead of answering it. */
+export type Fault =
+  | { status: number; body?: unknown; headers?: Record<string, string> }
+  | { text: string; status?: number }
+  | { cut: 'before' | 'within' }
+  | { hang: true }
+  | { drip: string; everyMs: number };
+
+export type Switches = {
+  sort: 'newest' | 'oldest' | 'touched' | 'random';
+  low: 'inclusive' | 'exclusive';
+  high: 'inclusive' | 'exclusive';
+  pageSize: number;
+  total: (rows: number) => unknown;
+  lastPage: (pages: number) => unknown;
+  next: string | undefined;
+  beyond: 'empty' | 'last' | 404 | 422;
+  ignoresPage: boolean;
+  showsObject: boolean;
+  /** Called before a request is answered: rows may be added or moved here. */
+  before: (seen: Seen) => void | Promise<void>;
+  fault: (seen: Seen) => Fault | undefined;
+};
+
+const WELL_BEHAVED: Switches = {
+  sort: 'newest',
+  low: 'inclusive',
+  high: 'inclusive',
+  pageSize: 100,
+  total: (rows) => rows,
+  lastPage: (pages) => pages,
+  next: undefined,
+  beyond: 'empty',
+  ignoresPage: false,
+  showsObject: false,
+  before: () => undefined,
+  fault: () => undefined,
+};
+
+export class QuirkyProvider {
+  readonly key = KEY;
+  url = '';
+  rows = new Map<string, Row>();
+  /** Ids that show knows and the list leaves out. */
+  unlisted = new Set<string>();
+  /** What is shown of a row instead of the truth; undefined leaves a field out. */
+  patches = new Map<string, Record<string, unknown>>();
+  seen: Seen[] = [];
+  switches: Switches = { ...WELL_BEHAVED };
+  private touches = new Map<string, number>();
+  private server = createServer((request, response) => {
+    this.answer(request, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+
+  async listen(): Promise<this> {
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    const address = this.server.address();
+    this.url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  add(...rows: Row[]): void {
+    for (const row of rows) {
+      this.rows.set(row.id, row);
+      this.touches.set(row.id, Date.parse(`${row.date_created.replace(' ', 'T')}Z`));
+    }
+  }
+
+  /** Adds an event to a row's history; it now sorts as the one touched last. */
+  move(id: string, status: string, at = wallAgo(0)): void {
+    const row = this.row(id);
+    row.status = status;
+    row.events.unshift({ status, date_created: at });
+    this.touches.set(id, Math.max(...this.touches.values()) + 1);
+  }
+
+  row(id: string): Row {
+    const row = this.rows.get(id);
+    if (!row) throw new Error(`the provider has no ${id}`);
+    return row;
+  }
+
+  count(kind: Seen['kind']): number {
+    return this.seen.filter((one) => one.kind === kind).length;
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const seen = this.note(request);
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    await this.switches.before(seen);
+    const fault = this.switches.fault(seen);
+    if (fault) return commit(request, response, fault);
+    if (request.headers.authorization !== `Bearer ${KEY}`) return send(response, 401, { message: 'Unauthenticated.' });
+    if (seen.kind === 'list') return this.answerList(response, seen);
+    if (seen.kind === 'show') return this.answerShow(response, seen.path.split('/').at(-1) ?? '');
+    if (seen.kind === 'create') return this.answerCreate(response, seen.path, JSON.parse(text));
+    send(response, 404, { message: 'Not found.' });
+  }
+
+  private note(request: IncomingMessage): Seen {
+    const url = new URL(request.url ?? '/', 'http://provider');
+    const path = url.pathname;
+    const isShow = /^\/api\/v1\/transaction\/[^/]+$/.test(path);
+    const isCreate = request.method === 'POST' && path.startsWith('/api/v1/transaction/pix/');
+    const kind = path === '/api/v1/transactions' ? 'list' : isCreate ? 'create' : isShow ? 'show' : 'other';
+    const page = Number(url.searchParams.get('page') ?? 1);
+    const nth = this.count(kind) + 1;
+    const { method = '', headers } = request;
+    const seen: Seen = { kind, method, path, page, query: url.searchParams, headers, at: Date.now(), nth };
+    this.seen.push(seen);
+    return seen;
+  }
+
+  private answerShow(response: ServerResponse, id: string): void {
+    const row = this.rows.get(decodeURIComponent(id));
+    if (row) send(response, 200, { transaction: this.switches.showsObject ? this.view(row) : [this.view(row)] });
+    else send(response, 404, { message: 'Not found.' });
+  }
+
+  private answerCreate(response: ServerResponse, path: string, asked: Record<string, unknown>): void {
+    const operation = path.endsWith('cashout') ? 'cashout' : 'cashin';
+    const { key_type: _, amount, ...fields } = asked;
+    const row = makeRow({ ...fields, operation, amount: Number(amount).toFixed(2) });
+    this.add(row);
+    send(response, 200, { transaction: [row] });
+  }
+
+  private answerList(response: ServerResponse, { query, page }: Seen): void {
+    const { pageSize, beyond, ignoresPage, total, lastPage, next } = this.switches;
+    const rows = this.select(query);
+    const pages = Math.max(1, Math.ceil(rows.length / pageSize));
+    if (page > pages && typeof beyond === 'number') {
+      send(response, beyond, { message: 'No such page.' });
+      return;
+    }
+    const shown = ignoresPage ? 1 : page > pages && beyond === 'last' ? pages : page;
+    const following = `${next ?? this.url}/v1/transactions?page=${shown + 1}`;
+    send(response, 200, {
+      transactions: rows.slice((shown - 1) * pageSize, shown * pageSize).map((row) => this.view(row)),
+      total: total(rows.length),
+      current_page: shown,
+      last_page: lastPage(pages),
+      next_page_url: shown < pages ? following : false,
+    });
+  }
+
+  private select(query: URLSearchParams): Row[] {
+    const { low, high, sort } = this.switches;
+    const [from, to] = [query.get('initial_date'), query.get('final_date')];
+    const fits = (row: Row): boolean => {
+      const day = row.date_created.slice(0, 10);
+      if (from && (low === 'inclusive' ? day < from : day <= from)) return false;
+      if (to && (high === 'inclusive' ? day > to : day >= to)) return false;
+      return ['reference', 'platform', 'status'].every((name) => !query.get(name) || row[name] === query.get(name));
+    };
+    const rows = [...this.rows.values()].filter((row) => !this.unlisted.has(row.id) && fits(row));
+    if (sort === 'random')
+      return rows
+        .map((row) => ({ row, at: Math.random() }))
+        .sort((a, b) => a.at - b.at)
+        .map((one) => one.row);
+    const touched = (row: Row): number => this.touches.get(row.id) ?? 0;
+    if (sort === 'touched') return rows.sort((a, b) => touched(b) - touched(a) || (a.id < b.id ? -1 : 1));
+    const sign = sort === 'newest' ? -1 : 1;
+    return rows.sort((a, b) => (a.date_created + a.id < b.date_created + b.id ? -sign : sign));
+  }
+
+  private view(row: Row): Record<string, unknown> {
+    return { ...row, ...this.patches.get(row.id) };
+  }
+}
+
+function send(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+}
+
+function commit(request: IncomingMessage, response: ServerResponse, fault: Fault): void {
+  if ('hang' in fault) return;
+  if ('cut' in fault) {
+    if (fault.cut === 'within') response.writeHead(200, { 'content-length': '500' }).write('{"transactions":[');
+    setTimeout(() => request.socket.destroy(), fault.cut === 'within' ? 20 : 0);
+  } else if ('drip' in fault) {
+    const bytes = [...fault.drip];
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const timer = setInterval(() => (bytes.length > 0 ? response.write(bytes.shift()) : response.end()), fault.everyMs);
+    response.once('close', () => clearInterval(timer));
+  } else if ('text' in fault) response.writeHead(fault.status ?? 200).end(fault.text);
+  else send(response, fault.status, fault.body ?? { message: 'Server Error' }, fault.headers);
+}

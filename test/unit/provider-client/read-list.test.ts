@@ -1,0 +1,278 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ListPage } from '../../../src/provider/client.ts';
+import type { ListClient } from '../../../src/provider/make-pass.ts';
+import { PASSES_MAX, readList } from '../../../src/provider/read-list.ts';
+import { type ReadRow, readTransaction } from '../../../src/provider/read-transaction.ts';
+
+const OLD = '2026-03-01 10:00:00';
+const NEW = '2026-03-02 12:00:00';
+const BEGAN = '2026-03-02 11:59:00';
+
+/** Reading a row costs more than serving it: each is read once, and served as often as asked for. */
+const known = new Map<string, ReadRow>();
+function rowOf(number: number, created: string): ReadRow {
+  const id = `0f0e0d0c-0000-4000-8000-${String(number).padStart(12, '0')}`;
+  const row =
+    known.get(id + created) ??
+    readTransaction({ id, operation: 'cashin', status: 'paid', amount: '1.00', date_created: created });
+  known.set(id + created, row);
+  return row;
+}
+
+type Quirks = {
+  rows: number;
+  seed: number;
+  pageSize: number;
+  order: 'stays' | 'random';
+  jumpsPerPage: number;
+  insertsPerPage: number;
+  insertsAt: 'head' | 'tail';
+  totalOff: number;
+  lastPage: 'right' | 'absent' | 'short';
+  pages: 'right' | 'ignored' | 'clamped';
+  beyond: 'empty' | 'absent';
+  /** Whether answers overtake each other, as they do over several connections. */
+  overtaking: boolean;
+};
+const HONEST: Quirks = {
+  rows: 1000,
+  seed: 1,
+  pageSize: 100,
+  order: 'stays',
+  jumpsPerPage: 0,
+  insertsPerPage: 0,
+  insertsAt: 'head',
+  totalOff: 0,
+  lastPage: 'right',
+  pages: 'right',
+  beyond: 'empty',
+  overtaking: true,
+};
+
+/** A list that changes between any two answers as told, and what it held from the start to the end. */
+function listOf(quirks: Quirks): { client: ListClient; held: string[]; asked: number[] } {
+  const random = mulberry(quirks.seed);
+  const list = Array.from({ length: quirks.rows }, (_, number) => rowOf(number, OLD));
+  const held = list.map((row) => (row.ok ? row.transaction.id : ''));
+  const asked: number[] = [];
+  let next = quirks.rows;
+  const drift = (): void => {
+    for (let jump = 0; jump < quirks.jumpsPerPage; jump++) {
+      const [row] = list.splice(Math.floor(random() * list.length), 1);
+      if (row) list.unshift(row);
+    }
+    for (let insert = 0; insert < quirks.insertsPerPage; insert++) {
+      const row = rowOf(next++, NEW);
+      if (quirks.insertsAt === 'head') list.unshift(row);
+      else list.push(row);
+    }
+    if (quirks.order === 'random') shuffle(list, random);
+  };
+  const serve = (page: number): ListPage | undefined => {
+    const pages = Math.max(1, Math.ceil(list.length / quirks.pageSize));
+    if (page > pages && quirks.beyond === 'absent') return undefined;
+    const shown = quirks.pages === 'ignored' ? 1 : quirks.pages === 'clamped' ? Math.min(page, pages) : page;
+    const lastPage = { right: pages, absent: 1, short: Math.max(1, pages - 2) }[quirks.lastPage];
+    const rows = list.slice((shown - 1) * quirks.pageSize, shown * quirks.pageSize);
+    return { page, rows, total: Math.max(0, list.length + quirks.totalOff), lastPage, nextPage: undefined, text: '' };
+  };
+  return {
+    held,
+    asked,
+    client: {
+      async listPage(_, page) {
+        asked.push(page);
+        for (let turn = quirks.overtaking ? Math.floor(random() * 3) : 0; turn > 0; turn--) await Promise.resolve();
+        const answer = serve(page);
+        drift();
+        for (let turn = quirks.overtaking ? Math.floor(random() * 3) : 0; turn > 0; turn--) await Promise.resolve();
+        return answer;
+      },
+    },
+  };
+}
+
+async function read(quirks: Partial<Quirks>, running = false) {
+  const { client, held, asked } = listOf({ ...HONEST, ...quirks });
+  const reading = await readList(
+    client,
+    {},
+    {
+      now: () => new Date(),
+      growsSince: () => (running ? BEGAN : undefined),
+      onPage: async () => undefined,
+    },
+  );
+  return { reading, asked, missed: held.filter((id) => !reading.ids.has(id)) };
+}
+
+const quirks = fc.record({
+  rows: fc.integer({ min: 250, max: 2500 }),
+  seed: fc.integer(),
+  pageSize: fc.constantFrom(100, 100, 100, 50, 101),
+  order: fc.constantFrom('stays', 'stays', 'stays', 'random'),
+  jumpsPerPage: fc.constantFrom(0, 1, 2, 7),
+  insertsPerPage: fc.constantFrom(0, 0, 1, 3),
+  insertsAt: fc.constantFrom('head', 'tail'),
+  totalOff: fc.constantFrom(0, 0, 0, -1, 1, -150, 40),
+  lastPage: fc.constantFrom('right', 'right', 'absent', 'short'),
+  pages: fc.constantFrom('right', 'right', 'right', 'ignored', 'clamped'),
+  beyond: fc.constantFrom('empty', 'absent'),
+  overtaking: fc.boolean(),
+} satisfies { [K in keyof Quirks]: fc.Arbitrary<Quirks[K]> });
+
+describe('whatever the list does', () => {
+  test('a reading that calls itself complete has not missed a row that was there all the while', async () => {
+    let proven = 0;
+    await fc.assert(
+      fc.asyncProperty(quirks, fc.boolean(), async (drawn, running) => {
+        // a total that counts too few while rows are also moving can't be told from a right one by anybody
+        const told = drawn.jumpsPerPage + drawn.insertsPerPage > 0 || drawn.order === 'random';
+        const { reading, missed } = await read(
+          { ...drawn, totalOff: told ? Math.max(0, drawn.totalOff) : drawn.totalOff },
+          running,
+        );
+        if (reading.complete) proven++;
+        expect(reading.complete ? missed : []).toEqual([]);
+        expect(reading.passes).toBeLessThanOrEqual(PASSES_MAX);
+      }),
+      { numRuns: 200 },
+    );
+    // else the property would hold of a reader that proves nothing
+    expect(proven).toBeGreaterThan(50);
+  }, 60_000);
+});
+
+test.each([0, 1, 99, 100, 101, 250, 2500])(
+  'an honest list of %i rows is proven in one pass, each page asked for once',
+  async (rows) => {
+    for (const beyond of ['empty', 'absent'] as const) {
+      const { reading, asked, missed } = await read({ rows, beyond });
+      expect(reading).toMatchObject({ complete: true, passes: 1 });
+      expect(missed).toEqual([]);
+      const pages = Math.max(1, Math.ceil(rows / 100));
+      expect(asked.toSorted((a, b) => a - b)).toEqual(Array.from({ length: pages + 1 }, (_, index) => index + 1));
+    }
+  },
+);
+
+test('a running day that is not growing costs no request more than an ended one', async () => {
+  expect((await read({ rows: 250 }, true)).asked).toHaveLength(4);
+});
+
+test.each(['head', 'tail'] as const)(
+  'growth at the %s of a running day is no drift: one pass proves it',
+  async (insertsAt) => {
+    for (let seed = 0; seed < 20; seed++) {
+      const growing = { rows: 1000, insertsPerPage: 2, insertsAt, seed };
+      expect((await read({ ...growing, overtaking: false }, true)).reading).toMatchObject({
+        complete: true,
+        passes: 1,
+      });
+      const { reading, missed } = await read(growing, true);
+      expect(reading.complete).toBe(true);
+      expect(missed).toEqual([]);
+    }
+  },
+);
+
+test('the same growth on an ended day is drift', async () => {
+  expect((await read({ rows: 1000, insertsPerPage: 1 })).reading).toMatchObject({
+    complete: false,
+    passes: PASSES_MAX,
+  });
+});
+
+test('rows that jump to the head as they change do not keep a reading from being proven', async () => {
+  for (let seed = 0; seed < 20; seed++) {
+    const { reading, missed } = await read({ rows: 2500, jumpsPerPage: 2, seed });
+    expect(reading.complete).toBe(true);
+    expect(missed).toEqual([]);
+  }
+});
+
+test('a server that ignores the page is never believed, though all its answers are alike', async () => {
+  const { reading } = await read({ pages: 'ignored', rows: 1000 });
+  expect(reading.complete).toBe(false);
+  expect(reading.why).toMatch(/100 ids were seen of 1000/);
+});
+
+test('a server that gives the last page again past the end is proven in one pass', async () => {
+  expect((await read({ pages: 'clamped', rows: 230 })).reading).toMatchObject({ complete: true, passes: 1 });
+});
+
+test('a total that counts too few is noticed past the end, and all pages are read', async () => {
+  const { reading, missed } = await read({ totalOff: -600, lastPage: 'absent' });
+  expect(missed).toEqual([]);
+  expect(reading).toMatchObject({ complete: true, passes: 2 });
+});
+
+test('a total that counts too many proves nothing, however often it is read', async () => {
+  const { reading } = await read({ totalOff: 1 });
+  expect(reading).toMatchObject({ complete: false, passes: PASSES_MAX, why: '1000 ids were seen of 1001' });
+});
+
+test('pages of another size are proven by two passes alike', async () => {
+  const { reading, missed } = await read({ pageSize: 50, lastPage: 'absent' });
+  expect(missed).toEqual([]);
+  expect(reading).toMatchObject({ complete: true, passes: 2 });
+});
+
+test('a page is dated by when it was asked for, not by when it was answered', async () => {
+  let now = 0;
+  const client: ListClient = {
+    async listPage(_, page) {
+      now += 1000;
+      return { page, rows: page === 1 ? [rowOf(1, OLD)] : [], total: 1, lastPage: 1, nextPage: undefined, text: '' };
+    },
+  };
+  const asked: number[] = [];
+  await readList(
+    client,
+    {},
+    {
+      now: () => new Date(now),
+      growsSince: () => undefined,
+      onPage: async (page) => {
+        asked.push(page.askedAt.getTime());
+      },
+    },
+  );
+  expect(asked).toEqual([0, 1000]);
+});
+
+test('a page that fails ends the reading only when no other page is under way any more', async () => {
+  let under = 0;
+  const client: ListClient = {
+    async listPage(_, page) {
+      under++;
+      if (page > 1) await new Promise((resolve) => setTimeout(resolve, page * 10));
+      under--;
+      if (page === 2) throw new Error('cut');
+      return { page, rows: [], total: 1000, lastPage: 10, nextPage: undefined, text: '' };
+    },
+  };
+  const options = { now: () => new Date(), growsSince: () => undefined, onPage: async () => undefined };
+  await expect(readList(client, {}, options)).rejects.toThrow('cut');
+  expect(under).toBe(0);
+});
+
+function shuffle(list: ReadRow[], random: () => number): void {
+  for (let index = list.length - 1; index > 0; index--) {
+    const other = Math.floor(random() * (index + 1));
+    const [a, b] = [list[index], list[other]];
+    if (a && b) [list[index], list[other]] = [b, a];
+  }
+}
+
+/** mulberry32: small, and the same everywhere. */
+function mulberry(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
