@@ -6,7 +6,7 @@ import type { FoundMismatch } from '../domain/mismatch.ts';
 import { raiseMismatches } from '../ledger/mismatches.ts';
 
 const BATCH_ROWS = 200;
-/** The provider's clock has whole seconds and may differ from ours by a little: an arrival just before counts. */
+/** The provider's clock may differ from ours by a little: an arrival just before counts where it names the change. */
 const CLOCK_LEEWAY_MS = 5_000;
 
 /**
@@ -83,22 +83,32 @@ async function claimDue(trx: Transaction<Database>, now: Date) {
     .execute();
 }
 
+type Owed = { id: string; reference: string | null; status: string; event_at: Date };
+
 /** The first arrival between the change and the end of its grace that names the transaction, by any of its keys. */
-async function findAnnouncement(
-  context: Context,
-  trx: Transaction<Database>,
-  owed: { id: string; event_at: Date },
-): Promise<Date | null> {
-  const from = new Date(owed.event_at.getTime() - CLOCK_LEEWAY_MS);
+async function findAnnouncement(context: Context, trx: Transaction<Database>, owed: Owed): Promise<Date | null> {
+  const from = owed.event_at;
   const to = new Date(owed.event_at.getTime() + context.config.WEBHOOK_GRACE);
+  const justBefore = new Date(from.getTime() - CLOCK_LEEWAY_MS);
   const items = await trx
     .selectFrom('webhook_items')
-    .select(['webhook_seq', 'received_at'])
-    .where((eb) => eb.or([eb('transaction_id', '=', owed.id.toLowerCase()), eb('resolved_id', '=', owed.id)]))
+    .select(['webhook_seq', 'received_at', 'claimed_status'])
+    .where((eb) =>
+      eb.or([
+        eb('transaction_id', '=', owed.id.toLowerCase()),
+        eb('resolved_id', '=', owed.id),
+        // named by reference, and not looked up yet
+        ...(owed.reference === null
+          ? []
+          : [eb.and([eb('transaction_id', 'is', null), eb('reference', '=', owed.reference)])]),
+      ]),
+    )
     .where('received_at', '<=', to)
     .orderBy('received_at')
     .execute();
-  const inTime = items.find((item) => item.received_at >= from);
+  const inTime = items.find(
+    (item) => item.received_at >= from || (item.received_at >= justBefore && item.claimed_status === owed.status),
+  );
   if (inTime) return inTime.received_at;
   if (items.length === 0) return null;
   const repeat = await trx

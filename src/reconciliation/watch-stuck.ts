@@ -3,25 +3,23 @@ import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
+import { isFinal, STATUSES } from '../domain/statuses.ts';
 import { raiseMismatches } from '../ledger/mismatches.ts';
 
 const ROWS_MAX = 500;
+/** All else is open, a status that nobody knows too. */
+const ENDED = STATUSES.filter(isFinal);
 
 /**
- * Raises `stuck` for transactions that have been open too long: every cashout, and cashins in process or analysis. A
- * cashin that was only ever pending is a charge that nobody paid.
+ * Raises `stuck` for transactions that have been open too long: every cashout, and cashins that left
+ * pending (in process, in analysis). A cashin that was only ever pending is a charge that nobody paid.
  */
 export async function watchStuck(context: Context): Promise<void> {
   const now = context.clock.now();
   const wallBefore = (ms: number): string => context.calendar.toWall(new Date(now.getTime() - ms));
   const [cashouts, cashins] = [
-    await findOpen(
-      context.db,
-      'cashout',
-      ['pending', 'in_process', 'in_analysis'],
-      wallBefore(context.config.STUCK_CASHOUT),
-    ),
-    await findOpen(context.db, 'cashin', ['in_process', 'in_analysis'], wallBefore(context.config.STUCK_CASHIN)),
+    await findOpen(context.db, 'cashout', ENDED, wallBefore(context.config.STUCK_CASHOUT)),
+    await findOpen(context.db, 'cashin', [...ENDED, 'pending'], wallBefore(context.config.STUCK_CASHIN)),
   ];
   const found = [...cashouts, ...cashins].map(
     (row): FoundMismatch => ({
@@ -46,7 +44,7 @@ export async function watchStuck(context: Context): Promise<void> {
 }
 
 /** Open ones that are not told yet. */
-async function findOpen(db: Kysely<Database>, operation: string, statuses: string[], before: string) {
+async function findOpen(db: Kysely<Database>, operation: string, except: string[], before: string) {
   return await db
     .selectFrom('transactions')
     .leftJoin('mismatches', (join) =>
@@ -54,7 +52,7 @@ async function findOpen(db: Kysely<Database>, operation: string, statuses: strin
     )
     .select(['transactions.seq', 'transactions.id', 'transactions.operation', 'transactions.status'])
     .select(['transactions.reference', 'transactions.amount_cents', 'transactions.created_wall'])
-    .where('transactions.status', 'in', statuses)
+    .where('transactions.status', 'not in', except)
     .where('transactions.operation', '=', operation)
     .where('transactions.created_wall', '<=', before)
     .where('mismatches.seq', 'is', null)
