@@ -32,10 +32,10 @@ async function reconcile(context: Context, options: Options): Promise<PresentedR
   if (!PROVIDER) throw new Error('unreachable: the configuration was checked');
   await using client = createProviderClient({ ...PROVIDER, signal: context.signal });
   const { id } = await startRun(context, { ...options, trigger: 'command', createdBy: 'command' });
-  // a worker beside us may have been quicker: then we wait for it
-  const claimed = await claimRun(context, id);
-  if (claimed) await executeRun(context, client, claimed, showProgress());
   for (;;) {
+    // a worker beside us may have been quicker: then we wait for it, and take the run up if it dies
+    const claimed = await claimRun(context, id);
+    if (claimed) await executeRun(context, client, claimed, showProgress());
     const run = await findRun(context.db, id);
     if (!run) throw new Error(`run ${id} is gone`);
     const { seq: _, ...shown } = run;
