@@ -60,11 +60,27 @@ export function decide(before: HeldTransaction | undefined, look: Look): Decisio
   };
 }
 
-/** History's order: by time; events of one second as the provider ordered them. */
+/**
+ * History's order: by time; events of one second as the provider ordered them. An inferred event has no time of its
+ * own: it stands where a life comes to its status, whatever was learnt first.
+ */
 export function sortHistory(events: HeldEvent[]): HeldEvent[] {
-  return events.toSorted(
-    (a, b) => compareText(a.atWall, b.atWall) || a.position - b.position || a.sequence - b.sequence,
-  );
+  const history = events
+    .filter((event) => !event.inferred)
+    .sort((a, b) => compareText(a.atWall, b.atWall) || a.position - b.position || a.sequence - b.sequence);
+  const guesses = events.filter((event) => event.inferred);
+  for (const guess of guesses.sort((a, b) => stageOf(a.status) - stageOf(b.status) || a.sequence - b.sequence)) {
+    const next = history.findIndex((event) => !event.inferred && stageOf(event.status) > stageOf(guess.status));
+    history.splice(next < 0 ? history.length : next, 0, guess);
+  }
+  return history;
+}
+
+const STAGES: Record<string, number> = { pending: 0, paid: 2, denied: 2, canceled: 2, expired: 2, refund: 3 };
+
+/** How far on in a life a status is; one that is not known is somewhere on its way. */
+function stageOf(status: string): number {
+  return STAGES[status] ?? 1;
 }
 
 function findNewEvents(known: HeldEvent[], transaction: ObservedTransaction): HeldEvent[] {
@@ -86,7 +102,8 @@ function findNewEvents(known: HeldEvent[], transaction: ObservedTransaction): He
       continue;
     }
     const sequence = known.length + added.length + 1;
-    added.push({ ...candidate, seq: undefined, position, sequence, inferred: transaction.eventsInferred });
+    const place = transaction.eventsInferred ? stageOf(event.status) : position;
+    added.push({ ...candidate, seq: undefined, position: place, sequence, inferred: transaction.eventsInferred });
   }
   return added;
 }
@@ -128,7 +145,8 @@ function compareFacts(before: HeldTransaction, seen: ObservedTransaction): Diffe
   if (names.length > 0) {
     found.push({ kind: 'reference_differs', expected: pick(before, names), actual: pick(seen, names) });
   }
-  const paid = before.events.some((event) => event.status === 'paid');
+  // a look from before the payment, that comes late, tells nothing of what became of the commission since
+  const paid = [before.events, seen.events].every((events) => events.some((event) => event.status === 'paid'));
   if (paid && differs(before.commissionCents, seen.commissionCents)) {
     found.push({ kind: 'commission_differs', expected: commissionOf(before), actual: commissionOf(seen) });
   }
@@ -142,11 +160,17 @@ function judgeHistory(events: HeldEvent[], status: string): Difference[] {
     const next = events[index + 1];
     return next !== undefined && isIllegalTransition(event.status, next.status);
   });
-  if (leaves >= 0) {
+  if (leaves >= 0 || refundsUnpaid(events)) {
     const history = events.map((event) => ({ status: event.status, at: event.atWall }));
     found.push({ kind: 'illegal_transition', expected: null, actual: { history } });
   }
   return found;
+}
+
+/** What was never paid can't be given back; where a history was left out, it may have been. */
+function refundsUnpaid(events: HeldEvent[]): boolean {
+  const refund = events.findIndex((event) => event.status === 'refund');
+  return refund >= 0 && !events.slice(0, refund).some(({ status }) => status === 'paid') && !events[refund]?.inferred;
 }
 
 /** Absent is unknown, so it differs from nothing. */

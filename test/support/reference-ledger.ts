@@ -1,0 +1,73 @@
+/**
+ * A second opinion on the journal: the table of design.md read line by line, as plainly as can be, and nothing else.
+ * It knows no entries, reversals or orders of learning: only what a whole history must come to, per account and time.
+ */
+export type ReferenceInput = {
+  operation: 'cashin' | 'cashout';
+  amount: bigint;
+  commission: bigint;
+  platform: string;
+  history: { status: string; at: string }[];
+  opensAt?: string;
+  returnsCommission?: boolean;
+};
+
+/** Net cents by `account @ time`, none of zero. */
+export function referenceLedger(input: ReferenceInput): Record<string, bigint> {
+  const { operation, amount: X, commission: F, platform, history, opensAt = '', returnsCommission = false } = input;
+  const totals: Record<string, bigint> = {};
+  let at = '';
+  let silent = false;
+  const put = (account: string, cents: bigint): void => {
+    const key = `${account}:${platform} @ ${at}`;
+    if (!silent) totals[key] = (totals[key] ?? 0n) + cents;
+  };
+  const move = (to: string, from: string, cents: bigint): void => {
+    put(to, cents);
+    put(from, -cents);
+  };
+  const [AVAILABLE, HELD] = ['Assets:Provider:Available', 'Assets:Provider:Held'];
+  const FEES = operation === 'cashin' ? 'Expenses:Commission:Cashin' : 'Expenses:Commission:Cashout';
+  const isOut = operation === 'cashout';
+  let state = 'none';
+
+  let opened = opensAt === '';
+  const open = (): void => {
+    if (opened) return;
+    opened = true;
+    at = opensAt;
+    silent = false;
+    if (state === 'held') move(HELD, AVAILABLE, X);
+  };
+
+  for (const event of history) {
+    if (event.at >= opensAt) open();
+    at = event.at;
+    silent = !opened;
+    const { status } = event;
+    if (['pending', 'in_process', 'in_analysis'].includes(status)) {
+      if (isOut && state === 'none') {
+        move(HELD, AVAILABLE, X);
+        state = 'held';
+      }
+    } else if (status === 'paid') {
+      if (state === 'settled') continue;
+      if (isOut) move('Liabilities:Payables', state === 'held' ? HELD : AVAILABLE, X);
+      else move(AVAILABLE, 'Liabilities:Receipts', X);
+      move(FEES, AVAILABLE, F);
+      state = 'settled';
+    } else if (['denied', 'canceled', 'expired', 'refund'].includes(status)) {
+      if (state === 'held') {
+        move(AVAILABLE, HELD, X);
+        state = 'none';
+      } else if (state === 'settled') {
+        if (isOut) move(AVAILABLE, 'Liabilities:Payables', X);
+        else move('Liabilities:Receipts', AVAILABLE, X);
+        if (returnsCommission) move(AVAILABLE, FEES, F);
+        state = 'returned';
+      }
+    }
+  }
+  open();
+  return Object.fromEntries(Object.entries(totals).filter(([, cents]) => cents !== 0n));
+}

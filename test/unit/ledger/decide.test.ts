@@ -1,0 +1,219 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { decide, type HeldTransaction } from '../../../src/ledger/decide.ts';
+import { observe, type ShownTransaction } from '../../support/observations.ts';
+
+type Row = Omit<ShownTransaction, 'events'> & { events?: ShownTransaction['events'] };
+const at = (minute: number) => `2026-11-20 10:${String(minute).padStart(2, '0')}:00`;
+const asked = (minute: number) => new Date(`2026-11-20T14:${String(minute).padStart(2, '0')}:00Z`);
+
+/** Its events, oldest first, as `status@minute`. */
+function row(history: string[], more: Partial<Row> = {}): Row {
+  const events = history.map((text) => {
+    const [status = '', minute = '0'] = text.split('@');
+    return { status, date_created: at(Number(minute)) };
+  });
+  return {
+    id: 'tx',
+    operation: 'cashin',
+    status: events.at(-1)?.status ?? '',
+    amount: '10.00',
+    date_created: at(0),
+    events: events.toReversed(),
+    ...more,
+  };
+}
+
+/** A row that shows a status and leaves its history out. */
+const bare = (status: string): Row => {
+  const { events: _, ...rest } = row([`${status}@0`]);
+  return rest;
+};
+
+function look(before: HeldTransaction | undefined, shown: Row, minute: number) {
+  return decide(before, observe({ ...shown, events: shown.events ?? [] }, asked(minute)));
+}
+
+function looks(...shown: [Row, number][]) {
+  let decision: ReturnType<typeof decide> | undefined;
+  for (const [one, minute] of shown) decision = look(decision?.held, one, minute);
+  if (!decision) throw new Error('no look');
+  return decision;
+}
+
+const historyOf = (held: HeldTransaction) =>
+  held.events.map(({ status, atWall }) => `${status}@${Number(atWall.slice(14, 16))}`);
+const kinds = (decision: ReturnType<typeof decide>) => decision.found.map((difference) => difference.kind);
+
+test('the same look again changes nothing and adds nothing', () => {
+  const decision = looks([row(['pending@0', 'paid@1']), 1], [row(['pending@0', 'paid@1']), 2]);
+  expect(decision).toMatchObject({ changed: false, added: [], found: [] });
+});
+
+test('a late look at an earlier state takes nothing away', () => {
+  const decision = looks([row(['pending@0', 'paid@1']), 2], [row(['pending@0']), 1]);
+  expect(decision).toMatchObject({ changed: false, added: [] });
+  expect(historyOf(decision.held)).toEqual(['pending@0', 'paid@1']);
+});
+
+test('events are numbered in the order in which they were learnt, oldest first within one answer', () => {
+  const { held } = looks(
+    [row(['pending@0', 'in_process@2']), 1],
+    [row(['pending@0', 'in_analysis@1', 'in_process@2', 'paid@3']), 2],
+  );
+  expect(held.events.map((event) => `${event.status} ${event.sequence}`)).toEqual([
+    'pending 1',
+    'in_analysis 3',
+    'in_process 2',
+    'paid 4',
+  ]);
+});
+
+describe('facts that must not change', () => {
+  const first = row(['pending@0', 'paid@1'], { reference: 'A', extra: 'secret', platform: 'p', commission: '0.50' });
+  const later = (more: Partial<Row>) => looks([first, 1], [{ ...first, ...more }, 2]);
+
+  test('another amount is told with both, and the first stays', () => {
+    const decision = later({ amount: '10.01' });
+    expect(decision.found).toEqual([
+      {
+        kind: 'amount_differs',
+        expected: { amount: '10.00', operation: 'cashin' },
+        actual: { amount: '10.01', operation: 'cashin' },
+      },
+    ]);
+    expect(decision.held.amountCents).toBe(1000n);
+  });
+
+  test('another operation is an amount that differs', () => {
+    expect(later({ operation: 'cashout' })).toMatchObject({
+      found: [{ kind: 'amount_differs', actual: { operation: 'cashout' } }],
+      held: { operation: 'cashin' },
+    });
+  });
+
+  test.each(['a', 'Á', 'A '])('another reference is told even if it is only %j', (reference) => {
+    expect(later({ reference })).toMatchObject({
+      found: [{ kind: 'reference_differs', expected: { reference: 'A' }, actual: { reference } }],
+      held: { reference: 'A' },
+    });
+  });
+
+  test('another extra is told by its hash: the text may name a person', () => {
+    const hash = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`;
+    expect(later({ extra: 'other' }).found).toEqual([
+      { kind: 'reference_differs', expected: { extra: hash('secret') }, actual: { extra: hash('other') } },
+    ]);
+  });
+
+  test('all of them at once are one mismatch of each kind', () => {
+    const changed = { amount: '1', reference: 'B', extra: 'o', platform: 'q', commission: '0.51' };
+    expect(kinds(later(changed))).toEqual(['amount_differs', 'reference_differs', 'commission_differs']);
+  });
+
+  test('absent differs from nothing, and what was absent is filled in once', () => {
+    const { reference: _, extra: __, platform: ___, ...unnamed } = first;
+    expect(looks([first, 1], [unnamed, 2])).toMatchObject({ found: [], changed: false });
+    expect(looks([unnamed, 1], [first, 2])).toMatchObject({ found: [], changed: true, held: { reference: 'A' } });
+  });
+});
+
+describe('the commission', () => {
+  const paid = (commission?: string) => row(['pending@0', 'paid@1'], commission === undefined ? {} : { commission });
+  const pending = (commission: string) => row(['pending@0'], { commission });
+
+  test("changed before the payment is the newest look's, in any order", () => {
+    for (const order of [
+      [pending('0.10'), 1, pending('0.20'), 2],
+      [pending('0.20'), 2, pending('0.10'), 1],
+    ] as const) {
+      const decision = looks([order[0], order[1]], [order[2], order[3]]);
+      expect(decision).toMatchObject({ held: { commissionCents: 20n }, found: [] });
+    }
+  });
+
+  test('changed after the payment is told, and the first known stays', () => {
+    expect(looks([paid('0.10'), 1], [paid('0.20'), 2])).toMatchObject({
+      held: { commissionCents: 10n },
+      found: [{ kind: 'commission_differs', expected: { commission: '0.10' }, actual: { commission: '0.20' } }],
+    });
+  });
+
+  test('unknown at the payment and known later is no difference', () => {
+    expect(looks([paid(), 1], [paid('0.20'), 2])).toMatchObject({
+      held: { commissionCents: 20n },
+      found: [],
+      changed: true,
+    });
+  });
+
+  test('of a look from before the payment that comes late is no difference', () => {
+    expect(looks([paid('0.20'), 2], [pending('0.10'), 1])).toMatchObject({ held: { commissionCents: 20n }, found: [] });
+  });
+});
+
+describe('a history that leaves what was final', () => {
+  test.each([
+    [['paid@0', 'refund@1']],
+    [['pending@0', 'in_process@1', 'in_analysis@2', 'paid@3', 'refund@4']],
+    [['pending@0', 'denied@1']],
+    [['pending@0', 'paid@1', 'paid@2', 'refund@3']],
+    [['pending@0', 'partially_paid@1', 'paid@2']],
+  ])('%j does not', (history) => {
+    expect(kinds(look(undefined, row(history), 1))).toEqual([]);
+  });
+
+  test.each([
+    [['paid@0', 'pending@1']],
+    [['paid@0', 'denied@1']],
+    [['denied@0', 'paid@1']],
+    [['paid@0', 'refund@1', 'paid@2']],
+    [['expired@0', 'refund@1']],
+    [['canceled@0', 'pending@1', 'paid@2']],
+    [['pending@0', 'refund@1']],
+    [['refund@0']],
+  ])('%j does, or gives back what was never paid', (history) => {
+    const { found } = look(undefined, row(history), 1);
+    const told = history.map((text) => expect.objectContaining({ status: text.split('@')[0] }));
+    expect(found).toEqual([{ kind: 'illegal_transition', expected: null, actual: { history: told } }]);
+  });
+});
+
+test('an unknown status is told as it is, until a known one follows', () => {
+  const unknown = look(undefined, row(['pending@0', 'partially_paid@1']), 1);
+  expect(unknown).toMatchObject({
+    found: [{ kind: 'unknown_status', actual: { status: 'partially_paid' } }],
+    over: [],
+  });
+  const known = look(unknown.held, row(['pending@0', 'partially_paid@1', 'paid@2']), 2);
+  expect(known).toMatchObject({ found: [], over: ['unknown_status'] });
+});
+
+describe('where the provider leaves histories out', () => {
+  test('statuses stand in the order of a life, whatever was seen first', () => {
+    const orders = [
+      ['pending', 'in_process', 'paid', 'refund'],
+      ['refund', 'paid', 'in_process', 'pending'],
+      ['paid', 'pending', 'refund', 'in_process'],
+    ];
+    for (const order of orders) {
+      const { held, found } = looks(...order.map((status, index): [Row, number] => [bare(status), index]));
+      expect(held.events.map((event) => event.status)).toEqual(['pending', 'in_process', 'paid', 'refund']);
+      expect(held.events.map((event) => event.position)).toEqual([0, 1, 2, 3]);
+      expect(found).toEqual([]);
+    }
+  });
+
+  test('a status alone and the event that tells of it are one, in either order', () => {
+    const told = row(['pending@0', 'paid@5']);
+    expect(looks([bare('paid'), 1], [told, 2]).held.events).toHaveLength(2);
+    expect(looks([told, 2], [bare('paid'), 1]).held.events).toHaveLength(2);
+    expect(looks([told, 2], [bare('pending'), 1], [told, 3], [bare('paid'), 4]).changed).toBe(false);
+  });
+
+  test('a payment inferred at its creation is not undone by the steps that are told before it', () => {
+    const { held, found } = looks([bare('paid'), 1], [row(['pending@1', 'in_process@2', 'paid@5']), 2]);
+    expect(historyOf(held)).toEqual(['pending@1', 'in_process@2', 'paid@0']);
+    expect(found).toEqual([]);
+  });
+});

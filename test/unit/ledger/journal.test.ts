@@ -1,0 +1,214 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Decision, decide, type HeldTransaction } from '../../../src/ledger/decide.ts';
+import { type EntryInForce, mendJournal } from '../../../src/ledger/mend-journal.ts';
+import { addUp, charge, listDesiredEntries, nameAccount, type Policy, type Posting } from '../../../src/ledger/post.ts';
+import { anyLife, type Life, lookAt, wallsOf } from '../../support/observations.ts';
+import { referenceLedger } from '../../support/reference-ledger.ts';
+
+type Entry = EntryInForce & { reverses: number | null };
+
+/** A ledger of one transaction, kept in memory as the database keeps it: entries are only ever appended. */
+function keepBooks(policy: Policy) {
+  const entries: Entry[] = [];
+  let held: HeldTransaction | undefined;
+  let events = 0;
+
+  function inForce(): EntryInForce[] {
+    const reversed = new Set(entries.map((entry) => entry.reverses));
+    return entries.filter((entry) => entry.reverses === null && !reversed.has(entry.seq));
+  }
+
+  function append(entry: Omit<Entry, 'seq'>): void {
+    entries.push({ ...entry, seq: entries.length + 1 });
+  }
+
+  return {
+    entries,
+    inForce,
+    held: () => held as HeldTransaction,
+    mend(now: Policy = policy): void {
+      const booked = held as HeldTransaction;
+      const desired = listDesiredEntries(booked, booked.events, now);
+      const { reverse, post } = mendJournal(desired, inForce(), (platform) => charge(booked, platform));
+      for (const old of reverse) {
+        append({ ...old, kind: 'reversal', reverses: old.seq, postings: negate(old.postings) });
+      }
+      for (const { event, ...entry } of post) append({ ...entry, eventSeq: event?.seq ?? null, reverses: null });
+    },
+    look(life: Life, seen: number): Decision {
+      const { transaction, askedAt, digest } = lookAt(life, seen);
+      const decision = decide(held, { transaction, askedAt, digest });
+      for (const event of decision.added) event.seq = ++events;
+      held = decision.held;
+      this.mend();
+      return decision;
+    },
+  };
+}
+
+function negate(postings: Posting[]): Posting[] {
+  return postings.map(({ account, cents }) => ({ account, cents: -cents }));
+}
+
+function netOf(entries: Entry[]): Record<string, bigint> {
+  const postings = entries.flatMap((entry) =>
+    entry.postings.map(({ account, cents }) => ({ account: `${account} @ ${entry.atWall}`, cents })),
+  );
+  return Object.fromEntries(addUp(postings).map(({ account, cents }) => [account, cents]));
+}
+
+const NEVER_OPENED: Policy = { openingDay: undefined, returnsCommission: () => false };
+
+/** What the table asks for once the longest of these looks is known. */
+function expected(life: Life, seen: number, more: { opensAt?: string; returnsCommission?: boolean } = {}) {
+  const walls = wallsOf(life);
+  const platform = life.platform !== null && seen >= life.platformFrom ? life.platform : 'none';
+  return referenceLedger({
+    operation: life.operation,
+    amount: BigInt(life.cents),
+    commission: seen >= life.commissionFrom ? BigInt(life.commissionCents) : 0n,
+    platform: nameAccount('', platform).slice(1),
+    history: life.history.slice(0, seen).map(({ status }, index) => ({ status, at: walls[index] ?? '' })),
+    ...more,
+  });
+}
+
+const lifeWithLooks = anyLife.chain((life) =>
+  fc.tuple(
+    fc.constant(life),
+    fc.array(fc.integer({ min: 1, max: life.history.length }), { minLength: 1, maxLength: 9 }),
+  ),
+);
+
+test('any looks at a growing history, in any order and with repeats, end as the reference ledger says', () => {
+  fc.assert(
+    fc.property(lifeWithLooks, ([life, looks]) => {
+      const books = keepBooks(NEVER_OPENED);
+      for (const seen of looks) books.look(life, seen);
+      expect(netOf(books.entries)).toEqual(expected(life, Math.max(...looks)));
+    }),
+    { numRuns: 4000 },
+  );
+});
+
+test('they end in the same events as the longest look alone', () => {
+  fc.assert(
+    fc.property(lifeWithLooks, ([life, looks]) => {
+      const [books, once] = [keepBooks(NEVER_OPENED), keepBooks(NEVER_OPENED)];
+      for (const seen of looks) books.look(life, seen);
+      once.look(life, Math.max(...looks));
+      const facts = ({ events }: HeldTransaction) =>
+        events.map(({ status, atWall, occurrence }) => ({ status, atWall, occurrence }));
+      expect(facts(books.held())).toEqual(facts(once.held()));
+      expect(
+        books
+          .held()
+          .events.map((event) => event.sequence)
+          .sort(),
+      ).toEqual(books.held().events.map((_, index) => index + 1));
+      expect(books.held()).toMatchObject({
+        commissionCents: once.held().commissionCents,
+        platform: once.held().platform,
+      });
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('after every look each entry sums to zero, and an event has at most one main entry in force', () => {
+  fc.assert(
+    fc.property(lifeWithLooks, ([life, looks]) => {
+      const books = keepBooks(NEVER_OPENED);
+      for (const seen of looks) {
+        books.look(life, seen);
+        for (const { postings } of books.entries) expect(postings.reduce((sum, one) => sum + one.cents, 0n)).toBe(0n);
+        const main = books.inForce().filter((entry) => entry.kind === 'event');
+        expect(new Set(main.map((entry) => entry.eventSeq)).size).toBe(main.length);
+        const length = books.entries.length;
+        books.look(life, seen);
+        expect(books.entries).toHaveLength(length);
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('an opening anywhere in a life, stated before, between or after the looks, ends as the reference ledger says', () => {
+  const days = fc.constantFrom('2026-11-20', '2026-11-21', '2026-11-22', '2026-11-24', '2026-12-31');
+  fc.assert(
+    fc.property(lifeWithLooks, days, fc.nat(9), fc.boolean(), ([life, looks], openingDay, when, returns) => {
+      const before: Policy = { openingDay: undefined, returnsCommission: () => returns };
+      const after: Policy = { openingDay, returnsCommission: () => returns };
+      const books = keepBooks(before);
+      for (const [index, seen] of looks.entries()) {
+        books.look(life, seen);
+        books.mend(index >= when ? after : before);
+      }
+      books.mend(after);
+      const asked = { opensAt: `${openingDay} 00:00:00`, returnsCommission: returns };
+      expect(netOf(books.entries)).toEqual(expected(life, Math.max(...looks), asked));
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('a refund gives the commission back by the rule of its own day', () => {
+  fc.assert(
+    fc.property(lifeWithLooks, fc.boolean(), ([life, looks], returnsCommission) => {
+      const books = keepBooks({ openingDay: undefined, returnsCommission: () => returnsCommission });
+      for (const seen of looks) books.look(life, seen);
+      expect(netOf(books.entries)).toEqual(expected(life, Math.max(...looks), { returnsCommission }));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+describe('mending', () => {
+  const life: Life = {
+    id: 'x',
+    operation: 'cashin',
+    cents: 10_000,
+    commissionCents: 150,
+    platform: 'p',
+    history: [
+      { status: 'pending', after: 0 },
+      { status: 'paid', after: 60 },
+      { status: 'paid', after: 60 },
+    ],
+    commissionFrom: 3,
+    platformFrom: 1,
+  };
+
+  test('a commission that comes to be known is posted alone, at the time of the payment', () => {
+    const books = keepBooks(NEVER_OPENED);
+    books.look(life, 2);
+    books.look(life, 3);
+    expect(books.entries.map((entry) => [entry.kind, entry.atWall])).toEqual([
+      ['event', '2026-11-20 22:01:00'],
+      ['commission', '2026-11-20 22:01:00'],
+    ]);
+  });
+
+  test('a platform that comes to be known moves what was booked under none, by reversal', () => {
+    const books = keepBooks(NEVER_OPENED);
+    books.look({ ...life, commissionFrom: 1, platformFrom: 3 }, 2);
+    books.look({ ...life, commissionFrom: 1, platformFrom: 3 }, 3);
+    expect(books.entries.map((entry) => [entry.kind, entry.platform])).toEqual([
+      ['event', 'none'],
+      ['reversal', 'none'],
+      ['event', 'p'],
+    ]);
+  });
+});
+
+test('no two platforms share an account, and each account is one that hledger takes', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (one, other) => {
+      fc.pre(one !== other);
+      expect(nameAccount('A', one)).not.toBe(nameAccount('A', other));
+      expect(nameAccount('A', one)).toMatch(/^A:[A-Za-z0-9_.~-]*$/);
+    }),
+  );
+  expect(nameAccount('A', 'é1')).not.toBe(nameAccount('A', '\u0e91'));
+});
