@@ -69,9 +69,9 @@ export function listDesiredEntries<E extends { status: string; atWall: Wall }>(
   return entries;
 }
 
-/** Accounts end in the platform; what an account's name can't carry is written as its code. */
+/** Accounts end in the platform; what an account's name can't carry is written as its code, closed at both ends. */
 export function nameAccount(account: string, platform: string): string {
-  const safe = platform.replace(/[^A-Za-z0-9_.-]/g, (char) => `~${char.codePointAt(0)?.toString(16)}`);
+  const safe = platform.replace(/[^A-Za-z0-9_.-]/g, (char) => `~${char.codePointAt(0)?.toString(16)}~`);
   return `${account}:${safe}`;
 }
 
