@@ -21,7 +21,7 @@ export function createDigest(day: Day, platform: string | undefined) {
       if (typeof field === 'bigint') fields[index] = String(field);
     }
     text += `${JSON.stringify(fields)}\n`;
-    // a call for each row cost as much as the hashing itself
+    // few long texts rather than many short ones: each update crosses into native code
     if (text.length >= BATCH_CHARS) flush();
   };
   const flush = (): void => {

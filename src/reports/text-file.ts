@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { createEncoder } from './xlsx/encode.ts';
 
 /** A text file that is written as it grows; `drain` waits for the disk, so memory stays bounded. */
 export type TextFile = { add(text: string): void; drain(): Promise<void>; end(): Promise<void> };
@@ -8,12 +9,13 @@ export async function openTextFile(file: string, signal: AbortSignal): Promise<T
   const handle = await open(file, 'w');
   const close = (): void => void handle.close().catch(() => undefined);
   signal.addEventListener('abort', close, { once: true });
+  const encode = createEncoder();
   let text = '';
 
   async function drain(): Promise<void> {
     const chunk = text;
     text = '';
-    if (chunk !== '') await handle.appendFile(chunk);
+    if (chunk !== '') await handle.appendFile(encode(chunk));
   }
 
   return {

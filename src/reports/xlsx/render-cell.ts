@@ -62,7 +62,7 @@ function toSerial(wall: Wall | null): string | null {
 let lastDay = '';
 let lastNumber = 0;
 
-/** The moments of a sheet are mostly of one day: parsing each of them was a tenth of the time of a cell. */
+/** The moments of a sheet are mostly of one day: parsing each of them was 4 % of the time of a whole report. */
 function dayNumber(day: string): number {
   if (day !== lastDay) {
     lastNumber = Date.parse(`${day}T00:00:00Z`) / DAY_MS + EPOCH_DAYS;

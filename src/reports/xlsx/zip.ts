@@ -1,6 +1,7 @@
 import { createReadStream, createWriteStream, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { crc32, createDeflateRaw, type DeflateRaw } from 'node:zlib';
+import { createEncoder } from './encode.ts';
 
 /** Past this a zip needs its 64-bit form, which not every reader of spreadsheets takes. */
 const BYTES_MAX = 0xffff_ffff;
@@ -32,16 +33,17 @@ export function openEntry(name: string, file: string, signal: AbortSignal): Entr
   };
   deflate.on('error', fail);
   out.on('error', fail);
+  const encode = createEncoder();
   let crc = 0;
   let plainBytes = 0;
   let pending: Promise<void> = Promise.resolve();
 
   return {
     async write(text) {
-      const bytes = Buffer.from(text);
+      // one write is under way while the next is being made: the compressor has a thread of its own
+      const bytes = encode(text);
       crc = crc32(bytes, crc);
       plainBytes += bytes.length;
-      // one write is under way while the next is being made: the compressor has a thread of its own
       await pending;
       if (failure) throw failure;
       pending = send(deflate, bytes);
