@@ -17,12 +17,16 @@ const RETRY_AFTER_MAX_MS = 120_000;
 
 export type Transport = { baseUrl: string; apiKey: string; agent: Agent; gate: Gate; signal: AbortSignal };
 
-export function createAgent(connectionsMax: number): Agent {
+/** @param patience for tests: how long to wait for an answer's head, and between two pieces of its body. */
+export function createAgent(
+  connectionsMax: number,
+  patience = { headersMs: HEADERS_TIMEOUT_MS, bodyMs: BODY_TIMEOUT_MS },
+): Agent {
   return new Agent({
     connections: connectionsMax,
     connect: { timeout: CONNECT_TIMEOUT_MS },
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    bodyTimeout: BODY_TIMEOUT_MS,
+    headersTimeout: patience.headersMs,
+    bodyTimeout: patience.bodyMs,
     maxResponseSize: ANSWER_BYTES_MAX,
   });
 }

@@ -99,6 +99,14 @@ export class QuirkyProvider {
     this.touches.set(id, Math.max(...this.touches.values()) + 1);
   }
 
+  /** Well behaved again, and nothing seen yet; the rows stay. */
+  reset(): void {
+    this.switches = { ...WELL_BEHAVED };
+    this.seen = [];
+    this.patches.clear();
+    this.unlisted.clear();
+  }
+
   row(id: string): Row {
     const row = this.rows.get(id);
     if (!row) throw new Error(`the provider has no ${id}`);

@@ -1,0 +1,277 @@
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type CashinRequest, createProviderClient, type ProviderClient } from '../../../src/provider/client.ts';
+import { createAgent } from '../../../src/provider/send-request.ts';
+import { makeDay, makeRow, PLATFORM } from '../../support/provider-rows.ts';
+import { type Fault, KEY, QuirkyProvider, type Seen } from '../../support/quirky-provider.ts';
+
+const CHARGE: CashinRequest = {
+  name: 'Maria',
+  email: 'm@exemplo.com.br',
+  phone: '+5511999990000',
+  description: 'Pedido 1',
+  document: '52998224725',
+  amountCents: 1005n,
+  platform: PLATFORM,
+  reference: 'ord-create',
+};
+
+let provider: QuirkyProvider;
+let client: ProviderClient;
+const stop = new AbortController();
+
+beforeAll(async () => {
+  provider = await new QuirkyProvider().listen();
+});
+afterAll(async () => {
+  stop.abort();
+  await provider[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  provider.rows.clear();
+  provider.reset();
+  client = createProviderClient({ url: provider.url, apiKey: KEY, signal: stop.signal });
+});
+
+/** Each fault once, in order, on requests of a kind. */
+function failWith(...faults: Fault[]): void {
+  provider.switches.fault = (seen: Seen) => faults[seen.nth - 1];
+}
+
+describe('show', () => {
+  test.each([false, true])('reads a transaction from an array and from an object (%s)', async (showsObject) => {
+    const row = makeRow({ history: ['in_process', 'paid'], amount: '12.34' });
+    provider.add(row);
+    provider.switches.showsObject = showsObject;
+    const shown = await client.show(row.id);
+    expect(shown).toMatchObject({ ok: true, transaction: { id: row.id, amountCents: 1234n, status: 'paid' } });
+    expect(shown?.ok && shown.transaction.events.map((event) => event.status)).toEqual([
+      'pending',
+      'in_process',
+      'paid',
+    ]);
+  });
+
+  test.each([400, 403, 404, 410, 422])('takes a %i as that id not being known', async (status) => {
+    failWith({ status });
+    expect(await client.show('some-id')).toBeUndefined();
+    expect(provider.seen).toHaveLength(1);
+  });
+
+  test('says that the key is refused at a 401, and asks once', async () => {
+    failWith({ status: 401 });
+    await expect(client.show('some-id')).rejects.toMatchObject({ code: 'provider_unauthorized', status: 401 });
+    expect(provider.seen).toHaveLength(1);
+  });
+
+  test.each([408, 425, 429, 500, 502, 503])('asks again after a %i', async (status) => {
+    const row = makeRow();
+    provider.add(row);
+    failWith({ status });
+    expect((await client.show(row.id))?.ok).toBe(true);
+    expect(provider.seen).toHaveLength(2);
+  });
+
+  test('asks no oftener than it was told to, and says what came last', async () => {
+    failWith({ status: 500 }, { status: 503 }, { status: 500 });
+    await expect(client.show('x', { triesMax: 2 })).rejects.toMatchObject({
+      code: 'provider_unavailable',
+      status: 503,
+    });
+    expect(provider.seen).toHaveLength(2);
+  });
+
+  test('refuses another transaction than it asked for', async () => {
+    const row = makeRow();
+    provider.add(row);
+    provider.patches.set(row.id, { id: makeRow().id });
+    await expect(client.show(row.id, { triesMax: 1 })).rejects.toMatchObject({ code: 'provider_unreadable' });
+  });
+
+  test('percent-encodes an id: no stranger chooses the path', async () => {
+    expect(await client.show('../transactions?page=1')).toBeUndefined();
+    expect(provider.seen[0]).toMatchObject({ kind: 'show', path: '/api/v1/transaction/..%2Ftransactions%3Fpage%3D1' });
+  });
+
+  test('hands back a row that it can not read, raw, with the fault and without its values', async () => {
+    const row = makeRow({ amount: '10.005', name: 'Segredo' });
+    provider.add(row);
+    const shown = await client.show(row.id);
+    expect(shown).toMatchObject({ ok: false, id: row.id, createdWall: row.date_created });
+    expect(shown?.ok === false && shown.reason).toMatch(/^amount: /);
+    expect(shown?.ok === false && shown.reason).not.toMatch(/10\.005|Segredo/);
+  });
+});
+
+describe('answers that are none', () => {
+  const faults: [string, Fault, string][] = [
+    ['a connection cut before the answer', { cut: 'before' }, 'provider_unavailable'],
+    ['a connection cut within the body', { cut: 'within' }, 'provider_unavailable'],
+    ['malformed JSON', { text: '{"transaction":' }, 'provider_unreadable'],
+    ['HTML with a 200', { text: '<html>maintenance</html>' }, 'provider_unreadable'],
+    ['no transaction at all', { text: '{"transaction":[]}' }, 'provider_unreadable'],
+    ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:9/' } }, 'provider_unreadable'],
+    ['an empty 503', { text: '', status: 503 }, 'provider_unavailable'],
+  ];
+
+  test.each(faults)('%s is asked for again, and is a typed error in the end', async (_, fault, code) => {
+    const row = makeRow();
+    provider.add(row);
+    failWith(fault);
+    expect((await client.show(row.id))?.ok).toBe(true);
+    provider.reset();
+    failWith(fault);
+    await expect(client.show(row.id, { triesMax: 1 })).rejects.toMatchObject({ name: 'ConfereError', code });
+  });
+
+  test('a body that never ends is cut off', async () => {
+    const impatient = createAgent(2, { bodyMs: 300, headersMs: 300 });
+    const hurried = createProviderClient({ url: provider.url, apiKey: KEY, signal: stop.signal, agent: impatient });
+    failWith({ hang: true }, { drip: '{"transaction":[]}', everyMs: 2000 });
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await expect(hurried.show('x', { triesMax: 1 })).rejects.toMatchObject({ code: 'provider_unavailable' });
+    }
+    await impatient.destroy();
+  });
+
+  test('an answer larger than any page may be is not read into memory', async () => {
+    failWith({ text: `{"transaction":["${'x'.repeat(33 * 1024 * 1024)}"]}` });
+    await expect(client.show('x', { triesMax: 1 })).rejects.toMatchObject({ code: 'provider_unavailable' });
+  });
+
+  test('an error never quotes what was answered', async () => {
+    failWith({ status: 422, body: { error: 17, message: 'Documento 52998224725 inválido' } });
+    const error: unknown = await client.createCashin(CHARGE).catch((fault: unknown) => fault);
+    expect(String(error)).not.toMatch(/52998224725/);
+  });
+});
+
+describe('list', () => {
+  test('asks for a page with its filters and takes nothing but the number from next_page_url', async () => {
+    const foreign = { hits: 0 };
+    const other = createServer((_, response) => {
+      foreign.hits++;
+      response.end('{}');
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const address = other.address();
+    provider.switches.next = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
+    provider.add(...makeDay('2026-03-01', 150));
+    const query = {
+      initialDate: '2026-03-01',
+      finalDate: '2026-03-01',
+      platform: PLATFORM,
+      reference: '',
+      status: 'paid',
+    };
+    const first = await client.listPage(query, 1);
+    expect(first).toMatchObject({ page: 1, total: 150, lastPage: 2, nextPage: 2 });
+    expect(first?.rows).toHaveLength(100);
+    expect((await client.listPage(query, first?.nextPage ?? 0))?.rows).toHaveLength(50);
+    expect(Object.fromEntries(provider.seen[1]?.query ?? [])).toEqual({
+      initial_date: '2026-03-01',
+      final_date: '2026-03-01',
+      platform: PLATFORM,
+      status: 'paid',
+      page: '2',
+    });
+    expect(foreign.hits).toBe(0);
+    await new Promise((resolve) => other.close(resolve));
+  });
+
+  test('takes a total that is text, and refuses one that is none', async () => {
+    provider.add(...makeDay('2026-03-01', 3));
+    provider.switches.total = (rows) => String(rows);
+    expect((await client.listPage({}, 1))?.total).toBe(3);
+    for (const total of [null, '', -1, 1.5, 'many', [], undefined]) {
+      provider.reset();
+      provider.switches.total = () => total;
+      provider.switches.fault = (seen) => (seen.nth > 1 ? { status: 401 } : undefined);
+      await expect(client.listPage({}, 1), String(total)).rejects.toMatchObject({ code: 'provider_unauthorized' });
+    }
+  });
+
+  test.each([404, 422] as const)(
+    'takes a %i beyond the end as no page, and on the first page as a fault',
+    async (beyond) => {
+      provider.switches.beyond = beyond;
+      expect(await client.listPage({}, 2)).toBeUndefined();
+      failWith({ status: 200 }, { status: beyond });
+      const code = beyond === 404 ? 'provider_not_found' : 'provider_rejected';
+      await expect(client.listPage({}, 1)).rejects.toMatchObject({ code });
+    },
+  );
+
+  test.each([401, 403])('a %i stops: it is about the key', async (status) => {
+    failWith({ status });
+    await expect(client.listPage({}, 1)).rejects.toMatchObject({ code: 'provider_unauthorized', status });
+    expect(provider.seen).toHaveLength(1);
+  });
+
+  test('after a 429 nothing at all is sent before Retry-After, those that waited for a place included', async () => {
+    provider.add(...makeDay('2026-03-01', 10));
+    let toldAt = 0;
+    provider.switches.fault = (seen) => {
+      if (seen.nth !== 1) return undefined;
+      toldAt = Date.now();
+      return { status: 429, headers: { 'retry-after': '2' } };
+    };
+    // more than the gate lets in at once; the others are on their way already
+    await Promise.all(Array.from({ length: 12 }, (_, index) => client.listPage({}, index + 1)));
+    const early = provider.seen.filter((seen) => seen.nth > 4 && seen.at < toldAt + 2000);
+    expect(early).toEqual([]);
+    expect(provider.count('list')).toBe(13);
+  });
+
+  test('every request carries the key and asks for JSON', async () => {
+    await client.listPage({}, 1);
+    await client.show('x');
+    await client.createCashin(CHARGE);
+    expect(provider.seen).toHaveLength(3);
+    for (const { headers } of provider.seen) {
+      expect(headers).toMatchObject({ accept: 'application/json', authorization: `Bearer ${KEY}` });
+    }
+    expect(provider.seen[2]?.headers['content-type']).toBe('application/json');
+  });
+});
+
+describe('create', () => {
+  test('sends the amount as a number of exactly its cents', async () => {
+    const made = await client.createCashin(CHARGE);
+    expect(made).toMatchObject({
+      ok: true,
+      transaction: { amountCents: 1005n, operation: 'cashin', reference: 'ord-create' },
+    });
+  });
+
+  test.each<[string, Fault]>([
+    ['a cut connection', { cut: 'before' }],
+    ['a 500', { status: 500 }],
+    ['a 429', { status: 429, headers: { 'retry-after': '0' } }],
+    ['an answer that is no JSON', { text: 'ok' }],
+  ])('is never sent twice, whatever comes of it: %s', async (_, fault) => {
+    failWith(fault);
+    await expect(client.createCashin(CHARGE)).rejects.toMatchObject({ name: 'ConfereError' });
+    expect(provider.count('create')).toBe(1);
+  });
+
+  test('one that timed out is found by its reference', async () => {
+    const impatient = createAgent(2, { bodyMs: 300, headersMs: 300 });
+    const hurried = createProviderClient({ url: provider.url, apiKey: KEY, signal: stop.signal, agent: impatient });
+    provider.add(makeRow({ reference: 'ord-create' }));
+    failWith({ hang: true });
+    await expect(hurried.createCashin(CHARGE)).rejects.toMatchObject({ code: 'provider_unavailable' });
+    expect((await client.listPage({ reference: 'ord-create' }, 1))?.rows).toHaveLength(1);
+    expect(provider.count('create')).toBe(1);
+    await impatient.destroy();
+  });
+
+  test('a 422 tells its number, or the fields that it is about', async () => {
+    failWith(
+      { status: 422, body: { error: 34, message: 'not allowed' } },
+      { status: 422, body: { message: 'The given data was invalid.', errors: { amount: ['too small'] } } },
+    );
+    await expect(client.createCashin(CHARGE)).rejects.toMatchObject({ code: 'provider_rejected', providerCode: 34 });
+    await expect(client.createCashin(CHARGE)).rejects.toMatchObject({ status: 422, refusedFields: ['amount'] });
+  });
+});
