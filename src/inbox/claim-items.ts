@@ -2,6 +2,8 @@ import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
 
 export const LEASE_MS = 20_000;
+/** Of the transactions that were claimed, what else is due at most comes along. */
+const SIBLINGS_MAX = 1_000;
 
 export type ClaimedItem = {
   seq: number;
@@ -25,19 +27,25 @@ export async function claimItems(context: Context, itemsMax: number): Promise<Cl
   const now = context.clock.now();
   const leaseUntil = new Date(now.getTime() + LEASE_MS);
   return await transact(context.db, async (trx) => {
-    const rows = await trx
-      .selectFrom('webhook_items')
-      .select(['seq', 'webhook_seq', 'received_at', 'transaction_id', 'reference', 'extra_hash'])
-      .select(['claimed_status', 'claimed_amount_cents', 'looks'])
-      .where('state', '=', 'pending')
-      .where('next_look_at', '<=', now)
-      .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
-      .orderBy('next_look_at')
-      .limit(itemsMax)
-      .forUpdate()
-      .skipLocked()
-      .execute();
+    const due = () =>
+      trx
+        .selectFrom('webhook_items')
+        .select(['seq', 'webhook_seq', 'received_at', 'transaction_id', 'reference', 'extra_hash'])
+        .select(['claimed_status', 'claimed_amount_cents', 'looks'])
+        .where('state', '=', 'pending')
+        .where('next_look_at', '<=', now)
+        .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
+        .forUpdate()
+        .skipLocked();
+    const rows = await due().orderBy('next_look_at').limit(itemsMax).execute();
     if (rows.length === 0) return [];
+    if (rows.length === itemsMax) {
+      // there is more than was asked for: what names the same transactions needs no look of its own
+      const ids = [...new Set(rows.flatMap((row) => row.transaction_id ?? []))];
+      const seqs = rows.map((row) => row.seq);
+      const siblings = due().where('transaction_id', 'in', ids).where('seq', 'not in', seqs).limit(SIBLINGS_MAX);
+      if (ids.length > 0) rows.push(...(await siblings.execute()));
+    }
     await trx
       .updateTable('webhook_items')
       .set({ lease_holder: context.holder, lease_until: leaseUntil })
@@ -77,4 +85,18 @@ export async function renewLeases(context: Context, seqs: number[]): Promise<voi
     .where('seq', 'in', seqs)
     .where('lease_holder', '=', context.holder)
     .execute();
+}
+
+/** How many items are due, counted up to `max`. */
+export async function countDue(context: Context, max: number): Promise<number> {
+  const now = context.clock.now();
+  const rows = await context.db
+    .selectFrom('webhook_items')
+    .select('seq')
+    .where('state', '=', 'pending')
+    .where('next_look_at', '<=', now)
+    .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
+    .limit(max)
+    .execute();
+  return rows.length;
 }

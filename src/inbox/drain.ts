@@ -1,42 +1,39 @@
+/**
+ * Works the inbox off until the signal: takes webhooks apart, claims what is due to be looked at, looks. A slow look
+ * holds up nothing but itself. Of one transaction one look is under way at a time: what comes meanwhile waits for it,
+ * and then has one look together, since a look that was asked for before a webhook came can't speak for it.
+ *
+ * Where far more is due than there is room for, it is a burst: claimed at once, looked up in the list's pages as far as
+ * that is cheaper, and only the rest by shows. One burst is under way at a time, beside what is looked at singly.
+ */
 import type { Context } from '../context.ts';
 import { poll } from '../database/poll.ts';
 import { describeError } from '../log.ts';
 import type { ProviderClient } from '../provider/client.ts';
-import { type ClaimedItem, claimItems, LEASE_MS, renewLeases } from './claim-items.ts';
+import { type ClaimedItem, claimItems, countDue, LEASE_MS, renewLeases } from './claim-items.ts';
+import type { Found } from './find-transaction.ts';
+import { lookUpByDays } from './look-up-by-days.ts';
 import { takeApart } from './take-apart.ts';
-import { createVerifier } from './verify.ts';
+import { createVerifier, type Verifier } from './verify.ts';
 
+/** Taken apart at once, so that a burst is known as one before it is looked at one by one. */
+const TAKE_APART_ROUNDS = 10;
 const ITEMS_IN_FLIGHT_MAX = 200;
+const BURST_ITEMS_MIN = 400;
+const BURST_ITEMS_MAX = 4_000;
+const BURST_SHOWS_IN_FLIGHT = 32;
+const SETTLE_LOOKS_MAX = 100;
 const IDLE_MS = 500;
 const RENEW_MS = LEASE_MS / 4;
 
-/**
- * Works the inbox off until the signal: takes webhooks apart, claims what is due to be looked at, looks. A slow look
- * holds up nothing but itself.
- */
 export async function drainInbox(context: Context, client: ProviderClient): Promise<void> {
-  const verify = createVerifier(context, client);
-  const inFlight = new Map<number, ClaimedItem>();
-  const looks = new Set<Promise<void>>();
-
+  const looks = createLooks(context, client);
   const renewal = setInterval(() => {
-    renewLeases(context, [...inFlight.keys()]).catch((error: unknown) =>
+    renewLeases(context, looks.seqs()).catch((error: unknown) =>
       context.log.warn({ error: describeError(error) }, 'leases of looks could not be renewed'),
     );
   }, RENEW_MS);
-
-  function start(items: ClaimedItem[]): void {
-    for (const item of items) inFlight.set(item.seq, item);
-    const look = verify(items)
-      .catch((error: unknown) => context.log.error({ error: describeError(error) }, 'a look could not be written down'))
-      .finally(() => {
-        for (const item of items) inFlight.delete(item.seq);
-        looks.delete(look);
-        // there is room again, and what waited for this transaction may be due
-        context.bells.inbox.ring();
-      });
-    looks.add(look);
-  }
+  let backlog = false;
 
   await poll({
     name: 'inbox',
@@ -45,16 +42,114 @@ export async function drainInbox(context: Context, client: ProviderClient): Prom
     log: context.log,
     signal: context.signal,
     work: async () => {
-      const more = await takeApart(context);
-      const room = ITEMS_IN_FLIGHT_MAX - inFlight.size;
-      if (room <= 0) return false;
+      let more = true;
+      for (let round = 0; more && round < TAKE_APART_ROUNDS; round++) more = await takeApart(context);
+      // only once all is taken apart: the more ids of a day, the cheaper its pages
+      if (!more && backlog && !looks.inBurst() && (await countDue(context, BURST_ITEMS_MIN)) === BURST_ITEMS_MIN)
+        looks.startBurst(await claimItems(context, BURST_ITEMS_MAX));
+      const room = ITEMS_IN_FLIGHT_MAX - looks.singles();
+      backlog = room <= 0;
+      if (backlog) return false;
       const items = await claimItems(context, room);
-      for (const group of Map.groupBy(items, keyOf).values()) start(group);
-      return more || items.length === room;
+      looks.start(items);
+      backlog = items.length >= room;
+      return more || backlog;
     },
   });
   clearInterval(renewal);
-  await Promise.allSettled(looks);
+  await looks.ended();
+}
+
+function createLooks(context: Context, client: ProviderClient) {
+  const verifier = createVerifier(context, client);
+  const single = new Set<number>();
+  const burst = new Set<number>();
+  /** What came for a key while a look for it was under way. */
+  const waiting = new Map<string, ClaimedItem[]>();
+  const running = new Set<Promise<void>>();
+
+  function run(work: Promise<void>): void {
+    const look = work
+      .catch((error: unknown) => context.log.error({ error: describeError(error) }, 'a look could not be written down'))
+      .finally(() => {
+        running.delete(look);
+        // there is room again
+        context.bells.inbox.ring();
+      });
+    running.add(look);
+  }
+
+  /** @returns the groups that may be looked at now; the others wait for the look that is under way. */
+  function enter(items: ClaimedItem[], kind: Set<number>): [string, ClaimedItem[]][] {
+    for (const item of items) kind.add(item.seq);
+    return [...Map.groupBy(items, keyOf)].filter(([key, group]) => {
+      const joined = waiting.get(key);
+      if (joined) joined.push(...group);
+      else waiting.set(key, []);
+      return !joined;
+    });
+  }
+
+  function leave(key: string, items: ClaimedItem[]): void {
+    for (const kind of [single, burst]) for (const { seq } of items) kind.delete(seq);
+    const waited = waiting.get(key) ?? [];
+    waiting.delete(key);
+    // after the signal they are left to whoever comes next: their leases run out
+    if (waited.length > 0 && !context.signal.aborted) start(waited);
+  }
+
+  function start(items: ClaimedItem[]): void {
+    for (const [key, group] of enter(items, single)) run(verifier.verify(group).finally(() => leave(key, group)));
+  }
+
+  return {
+    start,
+    startBurst(items: ClaimedItem[]): void {
+      const groups = enter(items, burst);
+      run(workBurst(context, client, verifier, { groups, leave }));
+    },
+    inBurst: () => burst.size > 0,
+    singles: () => single.size,
+    seqs: () => [...single, ...burst],
+    async ended(): Promise<void> {
+      await Promise.allSettled(running);
+    },
+  };
+}
+
+type Groups = [string, ClaimedItem[]][];
+
+async function workBurst(
+  context: Context,
+  client: ProviderClient,
+  verifier: Verifier,
+  { groups, leave }: { groups: Groups; leave: (key: string, items: ClaimedItem[]) => void },
+): Promise<void> {
+  // whatever fails, each group is left: a key that stayed would hold up its transaction for good
+  const tell = (error: unknown): void =>
+    context.log.error({ error: describeError(error) }, 'a look of a burst could not be written down');
+  const claimed = groups.flatMap(([, items]) => items);
+  const met = await lookUpByDays(context, client, claimed).catch(() => new Map<string, Found>());
+  const [known, unknown]: [Groups, Groups] = [[], []];
+  for (const group of groups) (met.has(group[1][0]?.transactionId ?? '') ? known : unknown).push(group);
+  context.log.info({ looked_up: groups.length, met: known.length }, 'looked a burst of webhooks up in list pages');
+  for (let from = 0; from < known.length; from += SETTLE_LOOKS_MAX) {
+    const chunk = known.slice(from, from + SETTLE_LOOKS_MAX);
+    const looks = chunk.flatMap(([, items]) => {
+      const found = met.get(items[0]?.transactionId ?? '');
+      return found ? [{ items, found }] : [];
+    });
+    await verifier.settle(looks).catch(tell);
+    for (const [key, items] of chunk) leave(key, items);
+  }
+  const worker = async (): Promise<void> => {
+    for (let group = unknown.shift(); group; group = unknown.shift()) {
+      const [key, items] = group;
+      if (!context.signal.aborted) await verifier.verify(items).catch(tell);
+      leave(key, items);
+    }
+  };
+  await Promise.all(Array.from({ length: BURST_SHOWS_IN_FLIGHT }, worker));
 }
 
 function keyOf(item: ClaimedItem): string {

@@ -24,9 +24,16 @@ import { raiseQuarantine, resolveQuarantine } from './quarantine.ts';
 const APPLY_ITEMS_MAX = 100;
 const APPLY_BYTES_MAX = Number.POSITIVE_INFINITY;
 
-export type Verifier = (items: ClaimedItem[]) => Promise<void>;
+/** Items of one key, and what a look found. */
+export type Look = { items: ClaimedItem[]; found: Found };
 
-/** @returns a function that takes items of one key, looks once and writes what became of each. */
+export type Verifier = {
+  /** Looks once for items of one key, and writes what became of each. */
+  verify(items: ClaimedItem[]): Promise<void>;
+  /** Writes what became of items that were found otherwise, many looks at once. */
+  settle(looks: Look[]): Promise<void>;
+};
+
 export function createVerifier(context: Context, client: ProviderClient): Verifier {
   // looks that come back together are applied together
   const apply = createCoalescer<Observation, void>({
@@ -40,18 +47,39 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
       return observations.map(() => undefined);
     },
   });
-  return async (items) => {
-    const [first] = items;
-    if (!first) return;
+  async function settle(looks: Look[]): Promise<void> {
+    const items = looks.flatMap((look) => look.items);
     try {
-      const found = await findTransaction(context, client, first);
-      await applyFound(context, found, first, apply);
-      await settleItems(context, items, found);
+      await Promise.all(
+        looks.map(async (look) => {
+          const [first] = look.items;
+          if (first) await applyFound(context, look.found, first, apply);
+        }),
+      );
+      await settleItems(context, looks);
     } catch (error) {
-      context.log.warn({ error: describeError(error), items: items.length }, 'a look at what a webhook named failed');
-      itemsVerified.inc({ outcome: 'failed' }, items.length);
-      await postponeItems(context, items, error);
+      await fail(items, error);
     }
+  }
+  async function fail(items: ClaimedItem[], error: unknown): Promise<void> {
+    context.log.warn({ error: describeError(error), items: items.length }, 'a look at what a webhook named failed');
+    itemsVerified.inc({ outcome: 'failed' }, items.length);
+    await postponeItems(context, items, error);
+  }
+  return {
+    settle,
+    async verify(items) {
+      const [first] = items;
+      if (!first) return;
+      let found: Found;
+      try {
+        found = await findTransaction(context, client, first);
+      } catch (error) {
+        await fail(items, error);
+        return;
+      }
+      await settle([{ items, found }]);
+    },
   };
 }
 
@@ -68,9 +96,12 @@ async function applyFound(
   else await refuseRows(context, [{ ...row, source }]);
 }
 
-async function settleItems(context: Context, items: ClaimedItem[], found: Found): Promise<void> {
+async function settleItems(context: Context, looks: Look[]): Promise<void> {
   const now = context.clock.now();
-  const fates = items.map((item) => ({ item, fate: judgeItem(item, found, now, context.config.WEBHOOK_GRACE) }));
+  const grace = context.config.WEBHOOK_GRACE;
+  const fates = looks
+    .flatMap(({ items, found }) => items.map((item) => ({ item, fate: judgeItem(item, found, now, grace) })))
+    .sort((a, b) => a.item.seq - b.item.seq);
   await transact(
     context.db,
     async (trx) => {
@@ -98,7 +129,7 @@ async function settleItems(context: Context, items: ClaimedItem[], found: Found)
       await raiseQuarantine(context, trx, refused);
       await closeWebhooks(
         trx,
-        items.map((item) => item.webhookSeq),
+        fates.map(({ item }) => item.webhookSeq),
       );
       const applied = fates.filter(({ fate }) => fate.kind === 'applied').map(({ item }) => item.webhookSeq);
       await resolveQuarantine(trx, applied, now);

@@ -18,7 +18,7 @@ export async function openWorld(env: Record<string, string> = {}): Promise<Conte
     WEBHOOK_SECRET,
     ...env,
   });
-  const log = createLog('silent', process.stderr);
+  const log = createLog(env.LOG_LEVEL ? 'info' : 'silent', process.stderr);
   const context = await openContext(config, { log, signal: new AbortController().signal, migrates: true });
   return {
     ...context,
