@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest';
+import { dayAgo, makeDay, makeRow } from '../../support/provider-rows.ts';
+import { openWorld } from './world.ts';
+
+const [D4, D3, D2] = [dayAgo(4), dayAgo(3), dayAgo(2)];
+
+test('ours that the list leaves out and show does not know is missing, until it is listed again as it was', async () => {
+  await using world = await openWorld();
+  const rows = makeDay(D3, 5);
+  world.provider.add(...rows);
+  await world.reconcile(D3, D3);
+  const [gone] = rows;
+  if (!gone) throw new Error('no row');
+  world.provider.rows.delete(gone.id);
+  const run = await world.reconcile(D3, D3);
+  expect(run).toMatchObject({ state: 'complete', total: 4, mismatches: 1, by_kind: { missing_at_provider: 1 } });
+  expect(await world.mismatches()).toMatchObject([
+    { kind: 'missing_at_provider', severity: 'critical', state: 'open', transaction_id: gone.id },
+  ]);
+  expect((await world.reconcile(D3, D3)).mismatches, 'the same one is not raised again').toBe(0);
+  world.provider.add(gone);
+  await world.reconcile(D3, D3);
+  expect(await world.mismatches()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+  world.provider.rows.delete(gone.id);
+  await world.reconcile(D3, D3);
+  expect(await world.mismatches()).toMatchObject([{ state: 'open', reopened: 1 }]);
+});
+
+test('a missing one that show knows again, but the list does not, becomes an omission of the list', async () => {
+  await using world = await openWorld();
+  const [row] = makeDay(D3, 1);
+  if (!row) throw new Error('no row');
+  world.provider.add(row);
+  await world.reconcile(D3, D3);
+  world.provider.rows.delete(row.id);
+  await world.reconcile(D3, D3);
+  world.provider.add(row);
+  world.provider.unlisted.add(row.id);
+  await world.reconcile(D3, D3);
+  expect(await world.mismatches()).toMatchObject([
+    { kind: 'missing_at_provider', state: 'resolved' },
+    { kind: 'list_omission', state: 'open', severity: 'medium' },
+  ]);
+});
+
+test('ours that the list leaves out and show knows is a list_omission, until a complete read has it', async () => {
+  await using world = await openWorld();
+  const rows = makeDay(D3, 5);
+  world.provider.add(...rows);
+  await world.reconcile(D3, D3);
+  world.provider.unlisted.add(rows[2]?.id ?? '');
+  expect(await world.reconcile(D3, D3)).toMatchObject({ total: 4, by_kind: { list_omission: 1 } });
+  world.provider.unlisted.clear();
+  await world.reconcile(D3, D3);
+  expect(await world.mismatches('list_omission')).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+});
+
+test('a run that proved nothing concludes nothing about what is absent, and is told for each ended day', async () => {
+  await using world = await openWorld();
+  const rows = [...makeDay(D4, 130), ...makeDay(D3, 130), ...makeDay(D2, 5)];
+  world.provider.add(...rows);
+  await world.reconcile(D4, D2);
+  world.provider.rows.delete(rows[0]?.id ?? '');
+  world.provider.switches.total = (count) => count + 3;
+  const run = await world.reconcile(D4, D3);
+  expect(run).toMatchObject({ state: 'incomplete', passes: 5, mismatches: 2, by_kind: { list_unstable: 2 } });
+  expect(run.error).toMatch(/ids were seen of/);
+  expect(await world.mismatches()).toMatchObject([
+    { kind: 'list_unstable', scope: D4, severity: 'high', state: 'open' },
+    { kind: 'list_unstable', scope: D3, severity: 'high', state: 'open' },
+  ]);
+  world.provider.switches.total = (count) => count;
+  await world.reconcile(D3, D3);
+  expect(await world.mismatches('list_unstable')).toMatchObject([
+    { scope: D4, state: 'open' },
+    { scope: D3, state: 'resolved', resolution: 'fresh_evidence' },
+  ]);
+});
+
+test('a running day that can not be proven is no list_unstable', async () => {
+  await using world = await openWorld();
+  world.provider.add(makeRow());
+  world.provider.switches.total = (count) => count + 3;
+  expect(await world.reconcile(dayAgo(0), dayAgo(0))).toMatchObject({ state: 'incomplete', mismatches: 0 });
+});
+
+test('a row that can not be read is kept raw and told, and its page and run go on', async () => {
+  await using world = await openWorld();
+  const rows = makeDay(D3, 5);
+  const [bad] = rows;
+  if (!bad) throw new Error('no row');
+  world.provider.add(...rows);
+  world.provider.patches.set(bad.id, { amount: '1.005' });
+  expect(await world.reconcile(D3, D3)).toMatchObject({
+    state: 'complete',
+    total: 5,
+    applied: 4,
+    by_kind: { row_refused: 1 },
+  });
+  expect(await world.mismatches()).toMatchObject([
+    { kind: 'row_refused', state: 'open', scope: bad.id, severity: 'high' },
+  ]);
+  const kept = await world.context.db.selectFrom('refused_rows').select(['raw', 'transaction_id']).execute();
+  expect(JSON.parse(String(kept[0]?.raw))).toMatchObject({ id: bad.id, amount: '1.005' });
+  world.provider.patches.clear();
+  expect(await world.reconcile(D3, D3)).toMatchObject({ applied: 1 });
+  expect(await world.mismatches()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+});
+
+test('a known row that could not be read for a while and then is as it was resolves its row_refused', async () => {
+  await using world = await openWorld();
+  const rows = makeDay(D3, 3);
+  world.provider.add(...rows);
+  await world.reconcile(D3, D3);
+  world.provider.patches.set(rows[1]?.id ?? '', { date_created: 'yesterday' });
+  expect(await world.reconcile(D3, D3)).toMatchObject({ state: 'complete', total: 3, by_kind: { row_refused: 1 } });
+  world.provider.patches.clear();
+  await world.reconcile(D3, D3);
+  expect(await world.mismatches()).toMatchObject([{ kind: 'row_refused', state: 'resolved' }]);
+});
+
+test('a refused row of a neighbouring day is not this window’s', async () => {
+  await using world = await openWorld();
+  const [ours, theirs] = [makeDay(D3, 3), makeDay(D2, 3)];
+  world.provider.add(...ours, ...theirs);
+  world.provider.patches.set(theirs[0]?.id ?? '', { amount: 'ten' });
+  expect(await world.reconcile(D3, D3)).toMatchObject({ state: 'complete', total: 3, mismatches: 0 });
+});
+
+test('rows without an id that can be read prove nothing, and are told', async () => {
+  await using world = await openWorld();
+  const rows = makeDay(D3, 3);
+  world.provider.add(...rows);
+  world.provider.patches.set(rows[0]?.id ?? '', { id: null });
+  expect(await world.reconcile(D3, D3)).toMatchObject({
+    state: 'incomplete',
+    applied: 2,
+    by_kind: { row_refused: 1, list_unstable: 1 },
+  });
+});
