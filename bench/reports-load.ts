@@ -7,9 +7,9 @@ const SECONDS_A_DAY = 86_400;
 
 /**
  * Fills a day with paid cashins, as applying them would have, but by INSERT … SELECT: a million takes a minute. MariaDB
- * only. `offset` keeps the numbers of several days apart.
+ * only.
  */
-export async function loadDay(db: Kysely<Database>, day: string, rows: number, offset: number): Promise<void> {
+export async function loadDay(db: Kysely<Database>, day: string, rows: number): Promise<void> {
   for (const [seq, name] of [
     'Assets:Provider:Available',
     'Expenses:Commission:Cashin',
@@ -21,8 +21,8 @@ export async function loadDay(db: Kysely<Database>, day: string, rows: number, o
     );
   }
   for (let start = 0; start < rows; start += CHUNK_ROWS) {
-    const from = offset + start + 1;
-    await loadChunk(db, day, { from, to: from + Math.min(CHUNK_ROWS, rows - start) - 1, offset, rows });
+    const from = start + 1;
+    await loadChunk(db, day, { from, to: from + Math.min(CHUNK_ROWS, rows - start) - 1, rows });
   }
   for (const table of ['transactions', 'events', 'entries', 'postings'])
     await sql`ANALYZE TABLE ${sql.table(table)}`.execute(db);
@@ -31,10 +31,10 @@ export async function loadDay(db: Kysely<Database>, day: string, rows: number, o
 async function loadChunk(
   db: Kysely<Database>,
   day: string,
-  { from, to, offset, rows }: { from: number; to: number; offset: number; rows: number },
+  { from, to, rows }: { from: number; to: number; rows: number },
 ): Promise<void> {
   const sequence = sql.raw(`seq_${from}_to_${to}`);
-  const at = sql`DATE_FORMAT(${`${day} 00:00:00`} + INTERVAL FLOOR((seq - ${offset} - 1) * ${SECONDS_A_DAY} / ${rows}) SECOND, '%Y-%m-%d %H:%i:%s')`;
+  const at = sql`DATE_FORMAT(${`${day} 00:00:00`} + INTERVAL FLOOR((seq - 1) * ${SECONDS_A_DAY} / ${rows}) SECOND, '%Y-%m-%d %H:%i:%s')`;
   const id = sql`CONCAT('0f0e0d0c-0000-4000-8000-', LPAD(seq, 12, '0'))`;
   const amount = sql`(seq * 7919) MOD 500000 + 100`;
   const created = `${day} 00:00:00`;

@@ -8,7 +8,7 @@ import { nameAccount } from '../ledger/post.ts';
 export type AccountBalance = { account: string; before: bigint; opened: bigint; end: bigint };
 
 /**
- * The ledger's own sums, by account, of entries up to the cut: one pass over the index of postings. What opens the
+ * The ledger's own sums, by account, of entries up to the cut: a range of the index of postings each. What opens the
  * books (a stated balance, and what was held then) counts to the opening and not to the day's movements.
  */
 export async function readBalances(
@@ -18,26 +18,30 @@ export async function readBalances(
   const names = new Map(
     (await db.selectFrom('accounts').select(['seq', 'name']).execute()).map((row) => [row.seq, row.name]),
   );
-  const rows = await db
+  const opened = await readOpened(db, scope);
+  const balances: AccountBalance[] = [];
+  for (const [seq, account] of names) {
+    const sums = await sumAccount(db, seq, scope);
+    if (sums) balances.push({ account, ...sums, opened: opened.get(seq) ?? 0n });
+  }
+  return balances.sort((a, b) => (a.account < b.account ? -1 : 1));
+}
+
+/** By account, so that the index ends the scan at the day's end: one statement for all read what came later too. */
+async function sumAccount(db: Reader, account: number, scope: { start: Wall; end: Wall; entrySeq: number }) {
+  const row = await db
     .selectFrom('postings')
     .select([
-      'account_seq',
-      sql<string>`SUM(CASE WHEN at_wall < ${scope.start} THEN amount_cents ELSE 0 END)`.as('before'),
-      sql<string>`SUM(amount_cents)`.as('end'),
+      sql<string | null>`SUM(CASE WHEN at_wall < ${scope.start} THEN amount_cents ELSE 0 END)`.as('before'),
+      sql<string | null>`SUM(amount_cents)`.as('end'),
     ])
+    .where('account_seq', '=', account)
     .where('at_wall', '<', scope.end)
     .where('entry_seq', '<=', scope.entrySeq)
-    .groupBy('account_seq')
-    .execute();
-  const opened = await readOpened(db, scope);
-  return rows
-    .map((row) => ({
-      account: names.get(row.account_seq) ?? `unknown:${row.account_seq}`,
-      before: BigInt(row.before),
-      opened: opened.get(row.account_seq) ?? 0n,
-      end: BigInt(row.end),
-    }))
-    .sort((a, b) => (a.account < b.account ? -1 : 1));
+    .executeTakeFirst();
+  return row?.end === null || row?.end === undefined
+    ? undefined
+    : { before: BigInt(row.before ?? 0), end: BigInt(row.end) };
 }
 
 /** Entries that open a platform's books stand at the first second of a day, as do their reversals. */

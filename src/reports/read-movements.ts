@@ -29,7 +29,7 @@ export type Movement = Effect & {
 export type MovementScope = { start: Wall; end: Wall; entrySeq: number; platform: string | undefined };
 
 /** Rows a round trip: memory holds two rounds at most. */
-const CHUNK_ROWS = 2_000;
+const CHUNK_ROWS = 1_000;
 
 /**
  * The entries from `start` to before `end`, up to the cut, in the order in which they happened, a chunk at a time. While

@@ -41,28 +41,34 @@ export async function* readPending(db: Reader, scope: PendingScope): AsyncGenera
 
 /**
  * Who may have been open then, by what is known now: open still, or with a newer status than the day, or with an event
- * learnt after the cut. Three look-ups by index, where one condition with OR would read every transaction ever made.
+ * learnt after the cut. Each a look-up by an index of its own: one condition with OR would read every transaction ever
+ * made, and the day's cashins by their status those of every later day.
  */
 async function listCandidates(db: Reader, scope: PendingScope): Promise<number[]> {
-  const those = () =>
-    db
-      .selectFrom('transactions')
-      .select('transactions.seq')
-      .where('transactions.created_wall', '<', scope.end)
-      .where((eb) =>
-        eb.or([eb('transactions.operation', '=', 'cashout'), eb('transactions.created_wall', '>=', scope.start)]),
-      )
-      .$if(scope.platform !== undefined, (query) => query.where('transactions.platform', '=', scope.platform ?? ''));
-  const rows = await those()
-    .where('transactions.status', 'not in', FINAL)
-    .union(those().where('transactions.status_wall', '>=', scope.end))
-    .union(
-      those()
+  const cashins = () => selectSeqs(db, scope, 'cashin').where('transactions.created_wall', '>=', scope.start);
+  const cashouts = () => selectSeqs(db, scope, 'cashout');
+  const seqs = new Set<number>();
+  for (const those of [cashins, cashouts]) {
+    const rows = [
+      ...(await those().where('transactions.status', 'not in', FINAL).execute()),
+      ...(await those().where('transactions.status_wall', '>=', scope.end).execute()),
+      ...(await those()
         .innerJoin('events', 'events.transaction_seq', 'transactions.seq')
-        .where('events.seq', '>', scope.cut.eventSeq),
-    )
-    .execute();
-  return rows.map((row) => row.seq).sort((a, b) => a - b);
+        .where('events.seq', '>', scope.cut.eventSeq)
+        .execute()),
+    ];
+    for (const row of rows) seqs.add(row.seq);
+  }
+  return [...seqs].sort((a, b) => a - b);
+}
+
+function selectSeqs(db: Reader, scope: PendingScope, operation: string) {
+  return db
+    .selectFrom('transactions')
+    .select('transactions.seq')
+    .where('transactions.operation', '=', operation)
+    .where('transactions.created_wall', '<', scope.end)
+    .$if(scope.platform !== undefined, (query) => query.where('transactions.platform', '=', scope.platform ?? ''));
 }
 
 /** Whether one was open then is told by its history up to the cut. */
