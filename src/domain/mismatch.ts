@@ -24,7 +24,6 @@ export const MISMATCH_SEVERITY = {
 export type MismatchKind = keyof typeof MISMATCH_SEVERITY;
 export type Severity = 'medium' | 'high' | 'critical';
 export const MISMATCH_STATES = ['open', 'acknowledged', 'resolved'] as const;
-export type MismatchState = (typeof MISMATCH_STATES)[number];
 
 /** A difference that was found, before it has a life. Personal fields and extra stand in it only as hashes. */
 export type FoundMismatch = {

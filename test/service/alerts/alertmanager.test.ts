@@ -37,7 +37,7 @@ beforeAll(async () => {
     });
   });
   await new Promise<void>((resolve) => alertmanager.listen(0, '127.0.0.1', resolve));
-  stack.defer(() => alertmanager.close());
+  stack.defer(() => void alertmanager.close());
   const sandbox = stack.use(await startSandbox(home.path));
   const made = await sandbox.api.call<{ transactions: { id: string }[] }>('POST', '/sandbox/transactions', {
     name: NAME,
