@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest';
+import { findRun } from '../../../src/reconciliation/read-runs.ts';
+import { startRun } from '../../../src/reconciliation/start-run.ts';
+import { claimRun, executeRun, workRuns } from '../../../src/reconciliation/work-runs.ts';
+import { eventually } from '../../support/programs.ts';
+import { dayAgo, makeDay } from '../../support/provider-rows.ts';
+import type { Seen } from '../../support/quirky-provider.ts';
+import { openWorld, type World } from './world.ts';
+
+const [D5, D4, D3] = [dayAgo(5), dayAgo(4), dayAgo(3)];
+
+async function alertsOf(world: World) {
+  return await world.context.db.selectFrom('alerts').select(['name', 'ended_at', 'severity']).orderBy('seq').execute();
+}
+
+/** Three ended days, their bounds learnt: from here on a day is a window. */
+async function threeDays(): Promise<World> {
+  const world = await openWorld();
+  world.provider.add(...[D5, D4, D3].flatMap((day) => makeDay(day, 130)));
+  await world.reconcile(D5, D3);
+  world.provider.seen = [];
+  return world;
+}
+
+test.each([
+  ['a 500', { status: 500 }],
+  ['a 429', { status: 429, headers: { 'retry-after': '1' } }],
+  ['a cut connection', { cut: 'before' as const }],
+  ['an answer cut in the middle', { cut: 'within' as const }],
+  ['no JSON', { text: '<html>' }],
+])('a page that is broken once by %s is asked for again, and the run goes on', async (_, fault) => {
+  await using world = await openWorld();
+  world.provider.add(...makeDay(D3, 250));
+  world.provider.switches.fault = (seen: Seen) => (seen.nth === 2 ? fault : undefined);
+  expect(await world.reconcile(D3, D3)).toMatchObject({ state: 'complete', total: 250, applied: 250, passes: 1 });
+  expect(await alertsOf(world)).toEqual([]);
+});
+
+test.each([401, 403])('a %i stops the run at once, with one alert for all runs that it fails', async (status) => {
+  await using world = await openWorld();
+  world.provider.add(...makeDay(D3, 10));
+  world.provider.switches.fault = () => ({ status });
+  const run = await world.reconcile(D3, D3);
+  expect(run).toMatchObject({ state: 'failed', applied: 0 });
+  expect(run.error).toMatch(/PROVIDER_API_KEY/);
+  expect(world.provider.seen).toHaveLength(1);
+  await world.reconcile(D3, D3);
+  expect(await alertsOf(world)).toEqual([{ name: 'provider_unauthorized', ended_at: null, severity: 'critical' }]);
+  world.provider.switches.fault = () => undefined;
+  expect(await world.reconcile(D3, D3)).toMatchObject({ state: 'complete', applied: 10 });
+  expect((await alertsOf(world))[0]?.ended_at).not.toBeNull();
+});
+
+test('a page broken for good fails the run: what was proven stays, what was applied counts, nothing is called absent', async () => {
+  await using world = await threeDays();
+  world.provider.move(
+    [...world.provider.rows.values()].find((row) => row.date_created.startsWith(D5))?.id ?? '',
+    'refund',
+  );
+  world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D4 ? { status: 503 } : undefined);
+  const run = await world.reconcile(D5, D3);
+  expect(run).toMatchObject({ state: 'failed', applied: 1, total: 130, mismatches: 0 });
+  expect(run.error).toMatch(/503/);
+  const windows = await world.context.db
+    .selectFrom('run_windows')
+    .select(['from_day', 'state'])
+    .orderBy('seq', 'desc')
+    .limit(3)
+    .execute();
+  expect(windows.reverse()).toEqual([
+    { from_day: D5, state: 'complete' },
+    { from_day: D4, state: 'planned' },
+    { from_day: D3, state: 'planned' },
+  ]);
+  expect(await alertsOf(world)).toMatchObject([{ name: 'run_failed', ended_at: null }]);
+});
+
+test('a run whose process died goes on with the days that are not proven, and counts what was done before', async () => {
+  await using world = await threeDays();
+  for (const row of world.provider.rows.values()) world.provider.move(row.id, 'refund');
+  const { id } = await startRun(world.context, { from: D5, to: D3, trigger: 'test', createdBy: 'test' });
+  const died = await world.replica();
+  const run = await claimRun(died, id);
+  if (!run) throw new Error('not claimed');
+  // its database goes away in the middle of the second day: like a death, it writes nothing more
+  world.provider.switches.before = async (seen) => {
+    if (seen.query.get('initial_date') === D4 && seen.page === 2) await died.db.destroy();
+  };
+  await expect(executeRun(died, world.client, run)).rejects.toThrow();
+  world.provider.switches.before = () => undefined;
+  expect(await claimRun(world.context, id), 'its lease still runs').toBeUndefined();
+  await world.context.db
+    .updateTable('runs')
+    .set({ lease_until: new Date(Date.now() - 1000) })
+    .where('id', '=', id)
+    .execute();
+  world.provider.seen = [];
+  const taken = await claimRun(world.context, id);
+  if (!taken) throw new Error('not taken up');
+  await executeRun(world.context, world.client, taken);
+  expect(await findRun(world.context.db, id)).toMatchObject({ state: 'complete', total: 390, applied: 390 });
+  expect(world.provider.seen.some((seen) => seen.query.get('initial_date') === D5)).toBe(false);
+});
+
+test('a worker that lost its lease writes nothing more about the run', async () => {
+  await using world = await threeDays();
+  const { id } = await startRun(world.context, { from: D5, to: D3, trigger: 'test', createdBy: 'test' });
+  const run = await claimRun(world.context, id);
+  if (!run) throw new Error('not claimed');
+  world.provider.switches.before = async (seen) => {
+    // another process took it up, as after a long stop of this one
+    if (seen.nth === 3)
+      await world.context.db.updateTable('runs').set({ lease_holder: 'another' }).where('id', '=', id).execute();
+    // longer than a renewal takes to notice
+    if (seen.nth === 4) await new Promise((resolve) => setTimeout(resolve, 8000));
+  };
+  await executeRun(world.context, world.client, run);
+  expect(await findRun(world.context.db, id)).toMatchObject({ state: 'running', finished_at: null, error: null });
+  expect(world.provider.count('list')).toBeLessThan(9);
+});
+
+test('two workers never work one run, and between them each run is worked', async () => {
+  await using world = await threeDays();
+  const stop = new AbortController();
+  const others = await Promise.all([world.replica(), world.replica()]);
+  for (let run = 0; run < 6; run++)
+    await startRun(world.context, { from: D5, to: D3, trigger: `t${run}`, createdBy: 'test' });
+  world.provider.seen = [];
+  const loops = others.map((context) => workRuns({ ...context, signal: stop.signal }, world.client));
+  await eventually(async () => {
+    const open = await world.context.db
+      .selectFrom('runs')
+      .select('id')
+      .where('state', 'in', ['queued', 'running'])
+      .execute();
+    return open.length === 0;
+  });
+  stop.abort();
+  await Promise.all(loops);
+  const runs = await world.context.db
+    .selectFrom('runs')
+    .select(['state', 'pages'])
+    .where('trigger', 'like', 't_')
+    .execute();
+  expect(runs).toEqual(Array.from({ length: 6 }, () => ({ state: 'complete', pages: 9 })));
+  // 3 days, 2 pages and the one after: 9 requests a run, none of them twice
+  expect(world.provider.count('list')).toBe(54);
+});

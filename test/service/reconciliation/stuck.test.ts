@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { watchStuck } from '../../../src/reconciliation/watch-stuck.ts';
+import { makeRow, type Row, wallAgo } from '../../support/provider-rows.ts';
+import { openWorld, type World } from './world.ts';
+
+const [MINUTE, HOUR] = [60_000, 3_600_000];
+const SINCE = { WEBHOOKS_SINCE: new Date(Date.now() - 90 * 86_400_000).toISOString() };
+
+function openFor(ms: number, operation: string, ...history: string[]): Row {
+  return makeRow({ created: wallAgo(ms), operation, history });
+}
+
+async function watchAll(world: World, rows: Row[]): Promise<void> {
+  world.provider.add(...rows);
+  const days = rows.map((row) => row.date_created.slice(0, 10)).sort();
+  await world.reconcile(days[0] ?? '', wallAgo(0).slice(0, 10));
+  await watchStuck(world.context);
+}
+
+test.each<[string, string, string[], number, string | undefined]>([
+  ['a pending cashout after 15 minutes', 'cashout', [], 16 * MINUTE, 'critical'],
+  ['a cashout in analysis after 15 minutes', 'cashout', ['in_analysis'], 16 * MINUTE, 'critical'],
+  ['a cashout in a status that nobody knows', 'cashout', ['partially_paid'], 16 * MINUTE, 'critical'],
+  ['a cashin in process after a day', 'cashin', ['in_process'], 25 * HOUR, 'medium'],
+  ['a cashin in analysis after a day', 'cashin', ['in_analysis'], 25 * HOUR, 'medium'],
+  ['a cashout of 14 minutes', 'cashout', [], 14 * MINUTE, undefined],
+  ['a paid cashout', 'cashout', ['paid'], 25 * HOUR, undefined],
+  ['a cashin in process for 23 hours', 'cashin', ['in_process'], 23 * HOUR, undefined],
+  ['a cashin that was only ever pending', 'cashin', [], 30 * 24 * HOUR, undefined],
+])('%s: %s %s', async (_, operation, history, age, severity) => {
+  await using world = await openWorld(SINCE);
+  const row = openFor(age, operation, ...history);
+  await watchAll(world, [row]);
+  const found = await world.mismatches('stuck');
+  expect(found).toMatchObject(severity ? [{ severity, state: 'open', scope: row.id, baseline: 0 }] : []);
+});
+
+test('it is told once, and resolves itself when a final status comes', async () => {
+  await using world = await openWorld(SINCE);
+  const row = openFor(20 * MINUTE, 'cashout', 'in_process');
+  await watchAll(world, [row]);
+  await watchStuck(world.context);
+  const alerts = await world.context.db.selectFrom('alerts').select('name').where('name', '=', 'stuck').execute();
+  expect(alerts).toHaveLength(1);
+  world.provider.move(row.id, 'denied');
+  await world.reconcile(row.date_created.slice(0, 10), wallAgo(0).slice(0, 10));
+  expect(await world.mismatches('stuck')).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+  await watchStuck(world.context);
+  expect(await world.mismatches('stuck')).toMatchObject([{ state: 'resolved' }]);
+});
+
+test('what was open before WEBHOOKS_SINCE is baseline, and alerts nobody', async () => {
+  await using world = await openWorld({ WEBHOOKS_SINCE: new Date(Date.now() - 10 * MINUTE).toISOString() });
+  await watchAll(world, [openFor(20 * MINUTE, 'cashout')]);
+  expect(await world.mismatches('stuck')).toMatchObject([{ baseline: 1 }]);
+  expect(await world.context.db.selectFrom('alerts').select('name').where('name', '=', 'stuck').execute()).toEqual([]);
+});

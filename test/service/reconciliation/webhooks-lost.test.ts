@@ -1,0 +1,161 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { settleOwedWebhooks } from '../../../src/reconciliation/settle-owed-webhooks.ts';
+import { makeRow, type Row, wallAgo } from '../../support/provider-rows.ts';
+import { openWorld, type World } from './world.ts';
+
+const MINUTE = 60_000;
+const GRACE = { WEBHOOK_GRACE: '10m', WEBHOOKS_SINCE: new Date(Date.now() - 86_400_000).toISOString() };
+const TODAY = wallAgo(0).slice(0, 10);
+// a history that reaches over midnight would stand in two days
+const FROM = wallAgo(2 * 3_600_000).slice(0, 10);
+
+/** A payment that was created and paid so long ago. */
+function paidAgo(ms: number, facts: Partial<Row> = {}): Row {
+  const [created, paid] = [wallAgo(ms + MINUTE), wallAgo(ms)];
+  const events = [
+    { status: 'paid', date_created: paid },
+    { status: 'pending', date_created: created },
+  ];
+  return makeRow({ created, status: 'paid', events, ...facts });
+}
+
+/** A webhook that came so long ago, taken apart: what it names, and what it claims. */
+async function arrive(
+  world: World,
+  msAgo: number,
+  item: { id?: string; reference?: string; status?: string; repeats?: number[] },
+) {
+  const received_at = new Date(world.context.clock.now().getTime() - msAgo);
+  const { insertId } = await world.context.db
+    .insertInto('webhooks')
+    .values({
+      hash: createHash('sha256').update(randomBytes(8)).digest(),
+      body: Buffer.from('{}'),
+      received_at,
+      source_address: '127.0.0.1',
+      headers: '{}',
+      state: 'pending',
+      items: 1,
+    })
+    .executeTakeFirstOrThrow();
+  const webhook_seq = Number(insertId);
+  await world.context.db
+    .insertInto('webhook_items')
+    .values({
+      webhook_seq,
+      position: 0,
+      received_at,
+      transaction_id: item.id ?? null,
+      reference: item.reference ?? null,
+      claimed_status: item.status ?? 'paid',
+      state: 'pending',
+    })
+    .execute();
+  for (const repeat of item.repeats ?? []) {
+    const at = new Date(world.context.clock.now().getTime() - repeat);
+    await world.context.db
+      .insertInto('webhook_repeats')
+      .values({ webhook_seq, received_at: at, source_address: '127.0.0.1' })
+      .execute();
+  }
+}
+
+const reconcile = (world: World) => world.reconcile(FROM, TODAY);
+
+test('a change that nothing announced within its grace is lost: told at once by the run that saw it, and over', async () => {
+  await using world = await openWorld(GRACE);
+  const row = paidAgo(30 * MINUTE);
+  world.provider.add(row);
+  expect(await reconcile(world)).toMatchObject({ applied: 1, mismatches: 1, by_kind: { webhook_lost: 1 } });
+  expect(await world.mismatches()).toMatchObject([
+    { kind: 'webhook_lost', severity: 'medium', state: 'resolved', resolution: 'applied', transaction_id: row.id },
+  ]);
+  expect((await reconcile(world)).mismatches).toBe(0);
+});
+
+test('a change whose grace is not over is told later by the watch, and counted at the run that saw it', async () => {
+  await using world = await openWorld({ ...GRACE, WEBHOOK_GRACE: '4s' });
+  world.provider.add(paidAgo(0));
+  const run = await reconcile(world);
+  expect(run.mismatches).toBe(0);
+  await new Promise((resolve) => setTimeout(resolve, 5500));
+  expect(await settleOwedWebhooks(world.context)).toBe(1);
+  expect(await settleOwedWebhooks(world.context)).toBe(0);
+  const seq = await world.context.db.selectFrom('runs').select('seq').where('id', '=', run.id).executeTakeFirst();
+  expect(await world.mismatches()).toMatchObject([{ kind: 'webhook_lost', run_seq: seq?.seq }]);
+});
+
+test('of two watches at once, one tells it', async () => {
+  await using world = await openWorld({ ...GRACE, WEBHOOK_GRACE: '1s' });
+  world.provider.add(...Array.from({ length: 30 }, () => paidAgo(0)));
+  await reconcile(world);
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  const other = await world.replica();
+  const lost = await Promise.all([settleOwedWebhooks(world.context), settleOwedWebhooks(other)]);
+  expect(lost[0] + lost[1]).toBe(30);
+  expect(await world.mismatches('webhook_lost')).toHaveLength(30);
+});
+
+test.each<[string, Partial<Row>, number]>([
+  ['a creation', { status: 'pending', events: [{ status: 'pending', date_created: wallAgo(30 * MINUTE) }] }, 30],
+  ['an expired cashin', { status: 'expired', events: [{ status: 'expired', date_created: wallAgo(30 * MINUTE) }] }, 30],
+  ['a change before WEBHOOKS_SINCE', {}, 90],
+])('%s owes no webhook', async (_, facts, minutes) => {
+  const since = new Date(Date.now() - 60 * MINUTE).toISOString();
+  await using world = await openWorld({ ...GRACE, WEBHOOKS_SINCE: since });
+  world.provider.add(paidAgo(minutes * MINUTE, facts));
+  expect(await reconcile(world)).toMatchObject({ applied: 1, mismatches: 0 });
+});
+
+test('WEBHOOKS_OWED says which changes are announced', async () => {
+  await using world = await openWorld({ ...GRACE, WEBHOOKS_OWED: 'cashin.expired' });
+  const expired = { status: 'expired', events: [{ status: 'expired', date_created: wallAgo(30 * MINUTE) }] };
+  world.provider.add(paidAgo(30 * MINUTE), paidAgo(30 * MINUTE, expired));
+  expect((await reconcile(world)).by_kind).toEqual({ webhook_lost: 1 });
+});
+
+test('anything that names the transaction in time announced it, whatever status it names', async () => {
+  await using world = await openWorld(GRACE);
+  const [byId, byReference, byRepeat] = [paidAgo(30 * MINUTE), paidAgo(30 * MINUTE), paidAgo(30 * MINUTE)];
+  world.provider.add(byId, byReference, byRepeat);
+  await arrive(world, 25 * MINUTE, { id: byId.id, status: 'pending' });
+  await arrive(world, 29 * MINUTE, { reference: byReference.reference });
+  await arrive(world, 55 * MINUTE, { id: byRepeat.id, repeats: [50 * MINUTE, 21 * MINUTE] });
+  expect((await reconcile(world)).by_kind).toEqual({});
+});
+
+test('what came too early, too late, or names another, announced nothing', async () => {
+  await using world = await openWorld(GRACE);
+  const rows = [0, 1, 2, 3].map(() => paidAgo(30 * MINUTE));
+  const [early, late, repeated, other] = rows;
+  world.provider.add(...rows);
+  await arrive(world, 31 * MINUTE, { id: early?.id ?? '' });
+  await arrive(world, 19 * MINUTE, { id: late?.id ?? '' });
+  await arrive(world, 40 * MINUTE, { id: repeated?.id ?? '', repeats: [35 * MINUTE, 10 * MINUTE] });
+  await arrive(world, 25 * MINUTE, { reference: `${other?.reference} ` });
+  expect((await reconcile(world)).by_kind).toEqual({ webhook_lost: 4 });
+});
+
+test('the webhook of the change a second before does not announce the one after it', async () => {
+  await using world = await openWorld(GRACE);
+  const [created, paid, refund] = [wallAgo(31 * MINUTE), wallAgo(30 * MINUTE), wallAgo(30 * MINUTE - 3000)];
+  const events = [
+    { status: 'refund', date_created: refund },
+    { status: 'paid', date_created: paid },
+    { status: 'pending', date_created: created },
+  ];
+  const row = makeRow({ created, status: 'refund', events });
+  world.provider.add(row);
+  await arrive(world, 30 * MINUTE - 1500, { id: row.id, status: 'paid' });
+  expect((await reconcile(world)).by_kind).toEqual({ webhook_lost: 1 });
+  expect(await world.mismatches()).toMatchObject([{ actual: expect.stringContaining('"refund"') }]);
+});
+
+test('a provider whose clock is a little ahead of ours announces its change all the same', async () => {
+  await using world = await openWorld(GRACE);
+  const row = paidAgo(30 * MINUTE);
+  world.provider.add(row);
+  await arrive(world, 30 * MINUTE + 3000, { id: row.id, status: 'paid' });
+  expect((await reconcile(world)).by_kind).toEqual({});
+});
