@@ -1,12 +1,11 @@
-import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
+import { keepToRates, lockRates } from './keep-to-rates.ts';
 import { PROBE_EVERY_MS } from './merchant-health.ts';
-import { blockedUntil } from './order.ts';
 import type { DeliveryMerchant } from './read-delivery-merchants.ts';
-import { readOpenCallbacks } from './read-open-callbacks.ts';
-import { takeFromRate } from './take-from-rate.ts';
+import { putOff, splitByOrder } from './split-by-order.ts';
 
 /** Longer than any attempt may last, so that nothing in flight is ever taken over from a process that lives. */
 export const LEASE_MS = 60_000;
@@ -102,20 +101,6 @@ async function findCandidates(context: Context, wants: Want[], now: Date): Promi
   return found;
 }
 
-async function lockRates(trx: Transaction<Database>, seqs: number[]): Promise<Map<number, RateRow>> {
-  if (seqs.length === 0) return new Map();
-  const rows = await trx
-    .selectFrom('merchants')
-    .select(['seq', 'rate', 'rate_next_at'])
-    .where('seq', 'in', seqs)
-    .orderBy('seq')
-    .forUpdate()
-    .execute();
-  return new Map(rows.map((row) => [row.seq, row]));
-}
-
-type RateRow = { seq: number; rate: number | null; rate_next_at: Date | null };
-
 async function lockDue(trx: Transaction<Database>, seqs: number[], now: Date): Promise<ClaimedCallback[]> {
   const rows = await selectClaimable(trx)
     .where('seq', 'in', seqs)
@@ -154,70 +139,6 @@ function toClaimed(row: ClaimableRow): ClaimedCallback {
     createdAt: row.created_at,
     isProbe: false,
   };
-}
-
-type Blocked = { seq: number; until: Date };
-
-/**
- * Reads what is older under the lock of the newer: the recorder, which wakes the newer one after it recorded the older,
- * needs that lock too, so it either is seen here or wakes what is put off here.
- */
-async function splitByOrder(
-  trx: Transaction<Database>,
-  rows: ClaimedCallback[],
-  now: Date,
-): Promise<{ ready: ClaimedCallback[]; blocked: Blocked[] }> {
-  const later = rows.filter((row) => row.transactionSeq !== null && row.sequence > 1);
-  if (later.length === 0) return { ready: rows, blocked: [] };
-  const transactionSeqs = new Set(later.map((row) => row.transactionSeq).filter((seq) => seq !== null));
-  const merchantSeqs = new Set(later.map((row) => row.merchantSeq));
-  const open = await readOpenCallbacks(trx, [...transactionSeqs], [...merchantSeqs]);
-  const openByKey = Map.groupBy(open, (one) => `${one.merchant_seq}:${one.transaction_seq}`);
-  const blocked: Blocked[] = [];
-  const ready = rows.filter((row) => {
-    const same = openByKey.get(`${row.merchantSeq}:${row.transactionSeq}`) ?? [];
-    const older = same.filter((one) => one.sequence < row.sequence);
-    const until = blockedUntil(
-      older.map((one) => ({ firstFailedAt: one.first_failed_at })),
-      now,
-    );
-    if (until) blocked.push({ seq: row.seq, until });
-    return until === undefined;
-  });
-  return { ready, blocked };
-}
-
-async function keepToRates(
-  trx: Transaction<Database>,
-  ready: ClaimedCallback[],
-  rates: Map<number, RateRow>,
-  now: Date,
-): Promise<ClaimedCallback[]> {
-  if (rates.size === 0) return ready;
-  const granted: ClaimedCallback[] = [];
-  for (const [merchantSeq, rows] of Map.groupBy(ready, (row) => row.merchantSeq)) {
-    const limit = rates.get(merchantSeq);
-    if (!limit?.rate) {
-      granted.push(...rows);
-      continue;
-    }
-    const { count, nextAt } = takeFromRate(limit.rate, limit.rate_next_at, now, rows.length);
-    granted.push(...rows.slice(0, count));
-    if (count > 0) {
-      await trx.updateTable('merchants').set({ rate_next_at: nextAt }).where('seq', '=', merchantSeq).execute();
-    }
-  }
-  return granted;
-}
-
-async function putOff(trx: Transaction<Database>, blocked: Blocked[]): Promise<void> {
-  if (blocked.length === 0) return;
-  const until: RawBuilder<Date> = sql`CASE seq ${sql.join(
-    blocked.map((one) => sql`WHEN ${one.seq} THEN ${one.until}`),
-    sql` `,
-  )} END`;
-  const seqs = blocked.map((one) => one.seq);
-  await trx.updateTable('callbacks').set({ next_attempt_at: until }).where('seq', 'in', seqs).execute();
 }
 
 async function lease(

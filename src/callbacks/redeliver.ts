@@ -1,5 +1,4 @@
 import type { Context } from '../context.ts';
-import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { findMerchant, type MerchantRow } from '../merchants/read-merchants.ts';
 import { type CallbackRow, findCallback } from './read-callbacks.ts';
@@ -14,14 +13,15 @@ export async function redeliver(context: Context, id: string): Promise<CallbackR
   const merchant = await findMerchant(context.db, callback.merchant_id);
   refuseUnlessEnabled(merchant);
   const now = context.clock.now();
-  await transact(context.db, async (trx) => {
-    await trx
-      .updateTable('callbacks')
-      .set({ state: 'pending', step: 0, first_failed_at: null, next_attempt_at: now })
-      .where('seq', '=', callback.seq)
-      .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
-      .execute();
-  });
+  // one that is being retried goes on in its schedule, and what waits for it waits no longer for that
+  const anew = callback.state === 'pending' ? {} : { state: 'pending', step: 0, first_failed_at: null };
+  await context.db
+    .updateTable('callbacks')
+    .set({ ...anew, next_attempt_at: now })
+    .where('seq', '=', callback.seq)
+    .where('state', '=', callback.state)
+    .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
+    .execute();
   context.bells.callbacks.ring();
   return findCallback(context.db, id);
 }
