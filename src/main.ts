@@ -8,6 +8,7 @@ import { openCommand } from './commands/open.ts';
 import { reconcileCommand } from './commands/reconcile.ts';
 import { serveCommand } from './commands/serve.ts';
 import { tokensCommand } from './commands/tokens.ts';
+import { webhooksCommand } from './commands/webhooks.ts';
 import { ConfereError } from './domain/errors.ts';
 
 /** Exit codes: 0 done, 1 failed, 2 wrong use. */
@@ -17,7 +18,8 @@ const program = new Command('confere')
   .showHelpAfterError();
 
 const commands = [serveCommand, migrateCommand, openCommand, reconcileCommand, exportCommand];
-for (const add of [...commands, merchantsCommand, tokensCommand, doctorCommand, demoCommand]) add(program);
+for (const add of [...commands, merchantsCommand, tokensCommand, webhooksCommand, doctorCommand, demoCommand])
+  add(program);
 program.command('sandbox').description("the provider's own service, to develop against: confere sandbox --help");
 
 try {

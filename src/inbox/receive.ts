@@ -8,10 +8,12 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { createCoalescer } from '../database/coalesce.ts';
+import { ConfereError } from '../domain/errors.ts';
 import { webhookIdOf } from '../domain/webhook-id.ts';
 import { describeError } from '../log.ts';
 import { lastWebhookSeconds, spoolBytes, webhookCommitSeconds, webhooksSpooled } from '../metrics/metrics.ts';
 import { type BodyFault, checkBody } from './check-body.ts';
+import { createQuarantineMeter } from './measure-quarantine.ts';
 import type { Spool } from './spool.ts';
 import { type Arrival, writeArrivals } from './write-arrivals.ts';
 
@@ -36,6 +38,7 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
     work: (items) => writeArrivals(context, items),
     inFlightMax: COMMITS_IN_FLIGHT_MAX,
   });
+  const quarantine = createQuarantineMeter(context);
   let awayUntil = 0;
 
   async function keep(arrival: Arrival): Promise<boolean> {
@@ -55,11 +58,15 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
   }
 
   return async (given) => {
+    if (quarantine.isFull()) {
+      throw new ConfereError('unavailable', 'the quarantine holds QUARANTINE_MAX_BYTES: look into it, or raise it');
+    }
     const hash = createHash('sha256').update(given.body).digest();
     const { fault } = checkBody(given.body);
     const done = webhookCommitSeconds.startTimer();
     const duplicate = await keep({ ...given, hash, fault, receivedAt: context.clock.now() });
     done();
+    if (fault && !duplicate) quarantine.add(given.body.length);
     lastWebhookSeconds.setToCurrentTime();
     context.bells.inbox.ring();
     return { id: webhookIdOf(hash), duplicate, fault };

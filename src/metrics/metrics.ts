@@ -34,13 +34,6 @@ export const transactionsApplied = new Counter({
   registers,
 });
 
-export const mismatchesRaised = new Counter({
-  name: 'confere_mismatches_raised_total',
-  help: 'Mismatches raised, by kind.',
-  labelNames: ['kind'],
-  registers,
-});
-
 export const runsFinished = new Counter({
   name: 'confere_runs_finished_total',
   help: 'Reconciliation runs by final state.',
@@ -96,5 +89,11 @@ export const inboundSilenceSeconds = new Gauge({
 export const inboundSilenceLimitSeconds = new Gauge({
   name: 'confere_inbound_silence_limit_seconds',
   help: 'How long such a silence is usual; beyond it an alert fires. 0 while too little is known.',
+  registers,
+});
+
+export const quarantineBytes = new Gauge({
+  name: 'confere_quarantine_bytes',
+  help: 'Bytes of quarantined webhooks; at QUARANTINE_MAX_BYTES no more webhooks are taken.',
   registers,
 });

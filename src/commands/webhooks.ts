@@ -1,0 +1,98 @@
+import type { Command } from 'commander';
+import { audit } from '../access/audit.ts';
+import type { Context } from '../context.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { reprocessWebhook } from '../inbox/quarantine.ts';
+import { findWebhook, listWebhooks, type WebhookQuery } from '../inbox/read-webhooks.ts';
+import { print, withContext } from './with-context.ts';
+
+const STATES = ['pending', 'applied', 'quarantined'] as const;
+const LIST_MAX = 200;
+const PAGE_ROWS = 200;
+
+type ListOptions = { state?: string; transaction?: string; reference?: string; limit: string; json?: boolean };
+type ReprocessOptions = { quarantined?: boolean; reason?: string; json?: boolean };
+
+export function webhooksCommand(program: Command): void {
+  const webhooks = program.command('webhooks').description('what the provider sent: the inbox, quarantine included');
+  webhooks
+    .command('list')
+    .description('the newest webhooks, each with its state and the reason of its quarantine')
+    .option('--state <state>', STATES.join(', '))
+    .option('--transaction <id>', 'those that name this transaction')
+    .option('--reference <text>', 'those that name this reference')
+    .option('--limit <count>', `how many at most, up to ${LIST_MAX}`, '50')
+    .option('--json', 'print one JSON object')
+    .action(async (options: ListOptions) => {
+      const query = readQuery(options);
+      await withContext({}, async (context) => {
+        const rows = (await listWebhooks(context.db, query)).map(({ seq: _, ...row }) => row);
+        print(options.json, { webhooks: rows }, rows.map(describe).join('\n') || 'none');
+      });
+    });
+  webhooks
+    .command('reprocess')
+    .description('look again at what webhooks named: those given, or all that are quarantined')
+    .argument('[ids...]', 'wh_…')
+    .option('--quarantined', 'all that are quarantined')
+    .option('--reason <reason>', 'all that are quarantined for this reason')
+    .option('--json', 'print one JSON object')
+    .action(async (ids: string[], options: ReprocessOptions) => {
+      const all = options.quarantined === true || options.reason !== undefined;
+      if (all === ids.length > 0)
+        throw new ConfereError('wrong_use', 'name webhooks, or say --quarantined or --reason');
+      await withContext({}, async (context) => {
+        const count = all ? await reprocessAll(context, options.reason) : await reprocessEach(context, ids);
+        print(options.json, { reprocessed: count }, `${count} webhooks are looked at again by the next worker`);
+      });
+    });
+}
+
+function readQuery(options: ListOptions): WebhookQuery {
+  const state = STATES.find((one) => one === options.state);
+  if (options.state !== undefined && !state)
+    throw new ConfereError('wrong_use', `--state must be one of ${STATES.join(', ')}`);
+  const limit = Number(options.limit);
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIST_MAX)
+    throw new ConfereError('wrong_use', `--limit must be a whole number from 1 to ${LIST_MAX}`);
+  return { state, transactionId: options.transaction, reference: options.reference, limit };
+}
+
+async function reprocessEach(context: Context, ids: string[]): Promise<number> {
+  for (const id of ids) {
+    const webhook = await findWebhook(context.db, id);
+    if (!webhook) throw new ConfereError('not_found', `there is no webhook ${id}`);
+    await reprocess(context, webhook);
+  }
+  return ids.length;
+}
+
+/** Each once, the newest first: one that is quarantined again meanwhile is not met twice. */
+async function reprocessAll(context: Context, reason: string | undefined): Promise<number> {
+  let count = 0;
+  for (let after: number | undefined; ; ) {
+    const rows = await listWebhooks(context.db, { state: 'quarantined', limit: PAGE_ROWS, after });
+    for (const row of rows) {
+      if (reason !== undefined && row.reason !== reason) continue;
+      await reprocess(context, row);
+      count++;
+    }
+    after = rows.at(-1)?.seq;
+    if (rows.length < PAGE_ROWS || context.signal.aborted) return count;
+  }
+}
+
+async function reprocess(context: Context, webhook: { seq: number; id: string }): Promise<void> {
+  await reprocessWebhook(context, webhook.seq);
+  await audit(context, { actor: 'command', action: 'webhooks.reprocess', target: webhook.id });
+}
+
+function describe(row: {
+  id: string;
+  received_at: string;
+  state: string;
+  reason: string | null;
+  items: number;
+}): string {
+  return `${row.id}  ${row.received_at}  ${row.state}${row.reason ? ` (${row.reason})` : ''}  ${row.items} items`;
+}

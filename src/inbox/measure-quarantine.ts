@@ -1,0 +1,55 @@
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import { describeError } from '../log.ts';
+import { quarantineBytes } from '../metrics/metrics.ts';
+
+const MEASURE_EVERY_MS = 1_000;
+/** However many rows are quarantined, measuring takes at most a twentieth of one connection's time. */
+const REST_TIMES = 20;
+
+export type QuarantineMeter = {
+  /** Whether the quarantine has reached QUARANTINE_MAX_BYTES: then nothing more is taken. */
+  isFull(): boolean;
+  /** A body that is bound for the quarantine: counted at once, before it is measured. */
+  add(bytes: number): void;
+};
+
+/**
+ * How many bytes of bodies are quarantined. Nobody waits for the sum: it is measured aside, by the index of states,
+ * once a second while webhooks come, more seldom the longer it takes. What is refused at once is added in between.
+ */
+export function createQuarantineMeter(context: Context): QuarantineMeter {
+  let measuredBytes = 0;
+  let addedBytes = 0;
+  let nextAtMs = 0;
+
+  async function measure(): Promise<void> {
+    const beganMs = Date.now();
+    nextAtMs = Number.POSITIVE_INFINITY;
+    const before = addedBytes;
+    try {
+      const row = await context.db
+        .selectFrom('webhooks')
+        .select(sql<string | null>`SUM(LENGTH(body))`.as('bytes'))
+        .where('state', '=', 'quarantined')
+        .executeTakeFirst();
+      // what was added before stands in the sum, or comes into it with the next one
+      measuredBytes = Number(row?.bytes ?? 0);
+      addedBytes -= before;
+      quarantineBytes.set(measuredBytes);
+    } catch (error) {
+      context.log.warn({ error: describeError(error) }, 'the quarantine could not be measured');
+    }
+    nextAtMs = Date.now() + Math.max(MEASURE_EVERY_MS, (Date.now() - beganMs) * REST_TIMES);
+  }
+
+  return {
+    isFull() {
+      if (Date.now() >= nextAtMs) void measure();
+      return measuredBytes + addedBytes >= context.config.QUARANTINE_MAX_BYTES;
+    },
+    add(bytes) {
+      addedBytes += bytes;
+    },
+  };
+}
