@@ -1,6 +1,6 @@
 /**
- * The life of a mismatch. It is unique among open ones by kind and scope; found again while it is open, it stays as it
- * is; found again once it resolved itself, it reopens and counts that; once a person resolved it, it reopens only for
+ * The life of a mismatch. It is unique among open ones by kind and scope; found again while it is open, it stays open
+ * and shows the newest evidence; found again once it resolved itself, it reopens and counts that; once a person resolved it, it reopens only for
  * other evidence than they saw. Each change of state is a row of its own that is never changed, and each opening is
  * an alert, written in the same transaction.
  */
@@ -39,6 +39,8 @@ export async function raiseMismatches(
     } else if (last.state === 'resolved' && mayReopen(last, one)) {
       await reopen(trx, last.seq, one, now);
       raised.push({ id: last.id, found: one, severity });
+    } else if (last.state !== 'resolved' && last.actual !== toJson(one.actual)) {
+      await refreshEvidence(trx, last.seq, one);
     }
   }
   if (fresh.length > 0) await insertMismatches(trx, fresh, now);
@@ -60,23 +62,28 @@ export async function raiseMismatches(
   return raised.map((row) => row.found);
 }
 
-/** Resolves what is open under these kinds and scopes, on evidence that came after it was opened. */
+/**
+ * Resolves what is open under these kinds and scopes.
+ * @param over where `askedAt` is given, the evidence is of then, and ends only what was opened before.
+ */
 export async function resolveMismatches(
   trx: Transaction<Database>,
-  over: { kind: MismatchKind; scope: string }[],
+  over: { kind: MismatchKind; scope: string; askedAt?: Date }[],
   resolution: OwnResolution,
   now: Date,
 ): Promise<number> {
   if (over.length === 0) return 0;
   const rows = await trx
     .selectFrom('mismatches')
-    .select('seq')
+    .select(['seq', 'kind', 'scope', 'opened_at'])
     .where('open_scope', 'in', over.map(openScope))
     .orderBy('seq')
     .forUpdate()
     .execute();
-  for (const row of rows) await setResolved(trx, row.seq, { resolution, note: null, actor: SYSTEM }, now);
-  return rows.length;
+  const asked = new Map(over.map((one) => [openScope(one), one.askedAt]));
+  const ended = rows.filter((row) => row.opened_at <= (asked.get(openScope(row)) ?? row.opened_at));
+  for (const row of ended) await setResolved(trx, row.seq, { resolution, note: null, actor: SYSTEM }, now);
+  return ended.length;
 }
 
 /** Writes the end of one mismatch and of its alert. */
@@ -161,6 +168,18 @@ async function reopen(trx: Transaction<Database>, seq: number, found: FoundMisma
   await trx
     .insertInto('mismatch_changes')
     .values({ mismatch_seq: seq, at: now, state, resolution: found.resolution ?? null, note: null, actor: SYSTEM })
+    .execute();
+}
+
+async function refreshEvidence(trx: Transaction<Database>, seq: number, found: FoundMismatch): Promise<void> {
+  await trx
+    .updateTable('mismatches')
+    .set({
+      expected: toJson(found.expected),
+      actual: toJson(found.actual),
+      ...(found.amountCents === undefined ? {} : { amount_cents: found.amountCents }),
+    })
+    .where('seq', '=', seq)
     .execute();
 }
 
