@@ -38,13 +38,15 @@ async function writeRefused(
 ): Promise<FoundMismatch[]> {
   const now = context.clock.now();
   const found: FoundMismatch[] = [];
-  for (const row of rows) {
+  for (const { id: shownId, ...row } of rows) {
+    // one that its column would refuse is named by its content instead
+    const id = shownId !== null && Buffer.byteLength(shownId) <= ID_BYTES_MAX ? shownId : null;
     const run = row.source.kind === 'webhook' ? undefined : row.source.run;
     const hash = createHash('sha256').update(row.raw).digest();
     await trx
       .insertInto('refused_rows')
       .values({
-        transaction_id: row.id,
+        transaction_id: id,
         raw: Buffer.from(row.raw),
         hash,
         reason: row.reason.slice(0, REASON_CHARS_MAX),
@@ -56,8 +58,8 @@ async function writeRefused(
       .execute();
     found.push({
       kind: 'row_refused',
-      scope: row.id ?? `row:${hash.toString('hex').slice(0, 32)}`,
-      ...(row.id ? { transactionId: row.id } : {}),
+      scope: id ?? `row:${hash.toString('hex').slice(0, 32)}`,
+      ...(id ? { transactionId: id } : {}),
       actual: { reason: row.reason },
       ...(run ? { runSeq: run.seq } : {}),
       ...(row.source.kind === 'webhook' ? { webhookSeq: row.source.webhook.seq } : {}),
@@ -67,3 +69,4 @@ async function writeRefused(
 }
 
 const REASON_CHARS_MAX = 1000;
+const ID_BYTES_MAX = 64;
