@@ -16,7 +16,8 @@ import type { FoundMismatch, MismatchKind } from '../domain/mismatch.ts';
 import type { Observation, Source } from '../domain/observation.ts';
 import { isFinal } from '../domain/statuses.ts';
 import { type Decision, decide, type HeldEvent, type HeldTransaction } from './decide.ts';
-import { findDuplicateReferences } from './find-duplicate-references.ts';
+import { judgeReferences } from './judge-references.ts';
+import { limitAppliers } from './limit-appliers.ts';
 import { type Loaded, loadHeld } from './load-held.ts';
 import { mendJournal } from './mend-journal.ts';
 import { raiseMismatches, resolveMismatches } from './mismatches.ts';
@@ -48,7 +49,10 @@ export async function applyObservations(context: Context, observations: Observat
   return applied;
 }
 
-/** Most looks bring nothing new: an equal digest is an equal answer, and is told without a lock. */
+/**
+ * Most looks bring nothing new: an equal digest is an equal answer, and is told without a lock. Only where a look itself
+ * ends a mismatch is it worth more than what it shows.
+ */
 async function dropUnchanged(context: Context, observations: Observation[]): Promise<Observation[]> {
   const rows = await context.db
     .selectFrom('transactions')
@@ -60,12 +64,32 @@ async function dropUnchanged(context: Context, observations: Observation[]): Pro
     )
     .execute();
   const digests = new Map(rows.map((row) => [row.id, row.digest]));
-  return observations.filter((one) => !digests.get(one.transaction.id)?.equals(one.digest));
+  const awaited = new Set(digests.size > 0 ? await findAwaited(context) : []);
+  return observations.filter(({ transaction: { id }, digest }) => awaited.has(id) || !digests.get(id)?.equals(digest));
+}
+
+/** What any later look ends, whatever it shows. */
+const ENDED_BY_A_LOOK = ['missing_at_provider', 'row_refused'] as const;
+
+/** Transactions with such a mismatch: few, read from the index of open ones alone. */
+async function findAwaited(context: Context): Promise<string[]> {
+  const rows = await context.db
+    .selectFrom('mismatches')
+    .select('scope')
+    .where((eb) =>
+      eb.or(
+        ENDED_BY_A_LOOK.map((kind) => eb.and([eb('open_scope', '>=', `${kind} `), eb('open_scope', '<', `${kind}!`)])),
+      ),
+    )
+    .execute();
+  return rows.map((row) => row.scope);
 }
 
 async function applyBatch(context: Context, batch: Observation[]): Promise<Applied> {
   try {
-    return await transact(context.db, (trx) => applyInTransaction(context, trx, batch), { retryDuplicates: true });
+    return await limitAppliers(context.db, () =>
+      transact(context.db, (trx) => applyInTransaction(context, trx, batch), { retryDuplicates: true }),
+    );
   } catch (error) {
     if (!isRefusedByDatabase(error)) throw error;
     const [only] = batch;
@@ -82,6 +106,8 @@ type Change = {
   held: HeldTransaction;
   added: HeldEvent[];
   source: Source;
+  /** When the newest of these looks was asked. */
+  askedAt: Date;
   changed: boolean;
   decisions: Decision[];
 };
@@ -118,17 +144,22 @@ async function applyInTransaction(
     changes.map((change) => ({ ...change, seq: seqs.get(change.held.id) ?? 0 })),
     now,
   );
-  const found = [
-    ...changes.flatMap((change) => listFound(context, change, seqs.get(change.held.id) ?? 0)),
-    ...(await findDuplicateReferences(context, trx, changes)),
-  ];
-  const raised = await raiseMismatches(trx, found, now);
+  const references = await judgeReferences(
+    context,
+    trx,
+    changes.map((change) => ({ ...change, before: change.loaded?.held })),
+  );
+  const found = changes.flatMap((change) => listFound(context, change, seqs.get(change.held.id) ?? 0));
+  const raised = await raiseMismatches(trx, [...found, ...references.found], now);
   const over = changes.flatMap((change) => listOver(change));
-  await resolveMismatches(trx, over, 'fresh_evidence', now);
+  await resolveMismatches(trx, [...over, ...references.over], 'fresh_evidence', now);
   return { changed: changes.filter((change) => change.changed).map((change) => change.held.id), raised };
 }
 
-/** Several looks at one transaction in a batch are taken one after another. */
+/**
+ * Several looks at one transaction in a batch are taken one after another. The transactions are put in the order of
+ * their ids: appliers that write the same new ones then wait for each other in one order.
+ */
 function foldObservations(batch: Observation[], loaded: Map<string, Loaded>): Change[] {
   const changes = new Map<string, Change>();
   for (const { transaction, askedAt, digest, source } of batch) {
@@ -139,11 +170,12 @@ function foldObservations(batch: Observation[], loaded: Map<string, Loaded>): Ch
       held: decision.held,
       added: [...(before?.added ?? []), ...decision.added],
       source,
+      askedAt: before && before.askedAt > askedAt ? before.askedAt : askedAt,
       changed: decision.changed || (before?.changed ?? false),
       decisions: [...(before?.decisions ?? []), decision],
     });
   }
-  return [...changes.values()];
+  return [...changes.values()].sort((a, b) => (a.held.id < b.held.id ? -1 : 1));
 }
 
 function mendOne(change: Change, seqs: Map<string, number>, policies: Policies) {
@@ -195,15 +227,16 @@ function listFound(context: Context, change: Change, seq: number): FoundMismatch
     }));
 }
 
-/** What this look shows to be over: fresh evidence, whatever the mismatch was opened by. */
-function listOver(change: Change): { kind: MismatchKind; scope: string }[] {
-  const { held, decisions, added } = change;
+/** What these looks show to be over: fresh evidence, whatever the mismatch was opened by. */
+function listOver(change: Change): { kind: MismatchKind; scope: string; askedAt?: Date }[] {
+  const { held, decisions, added, askedAt } = change;
   const last = decisions.at(-1);
   const found = new Set(last?.found.map((difference) => difference.kind));
-  const status = held.events.at(-1)?.status ?? '';
-  const kinds: MismatchKind[] = [...(last?.over ?? []), 'row_refused', 'missing_at_provider'];
-  if (isFinal(status)) kinds.push('stuck');
+  const kinds: MismatchKind[] = [...(last?.over ?? [])];
+  if (isFinal(held.events.at(-1)?.status ?? '')) kinds.push('stuck');
   return [
+    // that it was shown at all says something only where it was asked for afterwards
+    ...ENDED_BY_A_LOOK.map((kind) => ({ kind, scope: held.id, askedAt })),
     ...kinds.filter((kind) => !found.has(kind)).map((kind) => ({ kind, scope: held.id })),
     ...added.map((event) => ({ kind: 'webhook_contradiction' as const, scope: `${held.id} ${event.status}` })),
   ];

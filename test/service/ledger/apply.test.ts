@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Observation } from '../../../src/domain/observation.ts';
+import { applyObservations } from '../../../src/ledger/apply.ts';
+import { refuseRows } from '../../../src/ledger/refuse-row.ts';
+import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import type { ShownTransaction } from '../../support/observations.ts';
+import { lookNow, mismatches, openWorld, readState, shown, type World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+  const url = 'https://shop.example/hook';
+  await createMerchant(world.context, { name: 'a', url, eventsSince: new Date(0) });
+  await createMerchant(world.context, { name: 'b', url, eventsSince: new Date(0), filter: { statuses: ['paid'] } });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const callbacksOf = (id: string) =>
+  world.context.db
+    .selectFrom('callbacks')
+    .innerJoin('transactions', 'transactions.seq', 'callbacks.transaction_seq')
+    .select(['callbacks.type', 'callbacks.sequence', 'callbacks.previous_status', 'callbacks.merchant_seq'])
+    .where('transactions.id', '=', id)
+    .orderBy('callbacks.seq')
+    .execute();
+
+test('a look is applied once: repeated, alone or in one batch with itself, it changes nothing', async () => {
+  const { context } = world;
+  const row = shown(['pending@0', 'paid@1'], { commission: '0.50', platform: 'p' });
+  const first = await applyObservations(context, [lookNow(context, row), lookNow(context, row)]);
+  expect(first.changed).toEqual([row.id]);
+  const state = await readState(context);
+  for (const again of [[lookNow(context, row, 1)], [lookNow(context, row, 2), lookNow(context, row, 3)]]) {
+    expect(await applyObservations(context, again)).toEqual({ changed: [], raised: [] });
+  }
+  expect(await readState(context)).toEqual(state);
+});
+
+test('each event has one callback a merchant that asked for it, oldest first, whether learnt at once or one by one', async () => {
+  const { context } = world;
+  const atOnce = shown(['pending@0', 'in_process@1', 'paid@2']);
+  await applyObservations(context, [lookNow(context, atOnce)]);
+  const oneByOne = { ...atOnce, id: shown([]).id };
+  for (const events of [1, 2, 3]) {
+    const row = { ...oneByOne, status: atOnce.events.at(-events)?.status ?? '', events: atOnce.events.slice(-events) };
+    await applyObservations(context, [lookNow(context, row, events)]);
+  }
+  const all = await callbacksOf(atOnce.id);
+  expect(all.filter((callback) => callback.merchant_seq === 1)).toMatchObject([
+    { type: 'pix.cashin.pending', sequence: 1, previous_status: null },
+    { type: 'pix.cashin.in_process', sequence: 2, previous_status: 'pending' },
+    { type: 'pix.cashin.paid', sequence: 3, previous_status: 'in_process' },
+  ]);
+  expect(all.filter((callback) => callback.merchant_seq === 2)).toMatchObject([{ type: 'pix.cashin.paid' }]);
+  expect(await callbacksOf(oneByOne.id)).toHaveLength(all.length);
+});
+
+test('a change in what is told again later changes the row, and adds no event', async () => {
+  const { context } = world;
+  const row = shown(['pending@0', 'paid@1']);
+  await applyObservations(context, [lookNow(context, row)]);
+  expect(
+    (await applyObservations(context, [lookNow(context, { ...row, e2e_id: 'E1', name: 'Ana' }, 1)])).changed,
+  ).toEqual([row.id]);
+  expect(await callbacksOf(row.id)).toHaveLength(3);
+  const stored = await context.db.selectFrom('transactions').selectAll().where('id', '=', row.id).executeTakeFirst();
+  expect(stored).toMatchObject({ e2e_id: 'E1', event_count: 2, sequence: 2, status: 'paid' });
+});
+
+test('identifiers that differ only in case, accent or a blank stay distinct: id, reference, extra and platform', async () => {
+  const { context } = world;
+  const texts = ['A', 'a', 'á', 'a ', ' a', 'a\u0301'];
+  const rows = texts.map((text) => shown(['paid@1'], { id: text, reference: text, extra: text, platform: text }));
+  await applyObservations(
+    context,
+    rows.map((row) => lookNow(context, row)),
+  );
+  const { transactions, postings } = await readState(context);
+  const stored = transactions.filter((row) => texts.includes(row.id));
+  expect(stored.map((row) => [row.id, row.reference, row.extra, row.platform]).sort()).toEqual(
+    texts.map((text) => [text, text, text, text]).sort(),
+  );
+  const booked = Object.keys(postings).filter((key) => texts.some((text) => key.startsWith(`${text} Assets:`)));
+  expect(new Set(booked.map((key) => key.slice(key.indexOf('Available:')))).size).toBe(texts.length);
+  expect(await mismatches(context, 'duplicate_reference')).toEqual([]);
+});
+
+describe('a row that the database refuses', () => {
+  /** Its status fits the limit in characters, and not the column in bytes. */
+  function poison(): ShownTransaction {
+    const status = '\u20ac'.repeat(32);
+    return shown([`${status}@1`], { name: 'Maria Segredo' });
+  }
+
+  test('falls out of its page alone, is kept raw, and is told; the rest lands', async () => {
+    const { context } = world;
+    const bad = poison();
+    const good = Array.from({ length: 99 }, () => shown(['pending@0', 'paid@1']));
+    const page = [...good.slice(0, 57), bad, ...good.slice(57)].map((row) => lookNow(context, row));
+    const applied = await applyObservations(context, page);
+    expect(applied.changed.toSorted()).toEqual(good.map((row) => row.id).sort());
+    expect(applied.raised).toMatchObject([{ kind: 'row_refused', scope: bad.id }]);
+    const kept = await context.db.selectFrom('refused_rows').selectAll().where('transaction_id', '=', bad.id).execute();
+    expect(kept).toHaveLength(1);
+    expect(JSON.parse(kept[0]?.raw.toString() ?? '')).toMatchObject({ id: bad.id, amountCents: '1000' });
+    const [told] = (await mismatches(context, 'row_refused')).filter((one) => one.transaction_id === bad.id);
+    expect(told).toMatchObject({ state: 'open', severity: 'high' });
+    expect(JSON.stringify(told)).not.toContain('Segredo');
+
+    // again: kept and told once; readable later: over
+    await applyObservations(context, page);
+    expect(
+      await context.db.selectFrom('refused_rows').selectAll().where('transaction_id', '=', bad.id).execute(),
+    ).toHaveLength(1);
+    await applyObservations(context, [lookNow(context, { ...shown(['paid@1']), id: bad.id }, 1)]);
+    const after = (await mismatches(context, 'row_refused')).filter((one) => one.transaction_id === bad.id);
+    expect(after).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence', reopened: 0 }]);
+  });
+
+  test('is kept even if its own id is what does not fit', async () => {
+    const { context } = world;
+    const bad = shown(['paid@1'], { id: '\u20ac'.repeat(64) });
+    const good = shown(['paid@1']);
+    const { changed, raised } = await applyObservations(
+      context,
+      [bad, good].map((row) => lookNow(context, row)),
+    );
+    expect(changed).toEqual([good.id]);
+    expect(raised).toMatchObject([{ kind: 'row_refused', scope: expect.stringMatching(/^row:/) }]);
+  });
+});
+
+test('a known transaction that can be read again ends its refusal, although nothing else changed', async () => {
+  const { context } = world;
+  const row = shown(['paid@1']);
+  const early = lookNow(context, row);
+  await applyObservations(context, [early]);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await refuseRows(context, [{ id: row.id, raw: '{}', reason: 'amount: none', source: { kind: 'show' } }]);
+  const stateOf = async () =>
+    (await mismatches(context, 'row_refused')).find((one) => one.transaction_id === row.id)?.state;
+  await applyObservations(context, [early]);
+  expect(await stateOf()).toBe('open');
+  await applyObservations(context, [lookNow(context, row, 1)]);
+  expect(await stateOf()).toBe('resolved');
+});
+
+test('every event and entry says where it came from', async () => {
+  const { context } = world;
+  const row = shown(['paid@1']);
+  const look: Observation = {
+    ...lookNow(context, row),
+    source: { kind: 'list', run: { seq: 7, id: 'run_x' }, page: 3 },
+  };
+  await applyObservations(context, [look]);
+  const { seq } = await context.db
+    .selectFrom('transactions')
+    .select('seq')
+    .where('id', '=', row.id)
+    .executeTakeFirstOrThrow();
+  for (const table of ['events', 'entries'] as const) {
+    const source = await context.db
+      .selectFrom(table)
+      .select(['source_kind', 'source_run_seq', 'source_page', 'source_webhook_seq'])
+      .where('transaction_seq', '=', seq)
+      .execute();
+    expect(source).toEqual([{ source_kind: 'list', source_run_seq: 7, source_page: 3, source_webhook_seq: null }]);
+  }
+});

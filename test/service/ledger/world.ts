@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { readConfig } from '../../../src/config.ts';
+import { type Context, openContext } from '../../../src/context.ts';
+import { listMismatches } from '../../../src/ledger/read-mismatches.ts';
+import { createLog } from '../../../src/log.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { observe, type ShownTransaction } from '../../support/observations.ts';
+
+/** A ledger of its own, with as many replicas on it as are asked for. */
+export type World = {
+  context: Context;
+  /** Another process would open it so: with its own pool, clock and caches. */
+  replica(): Promise<Context>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+export async function openWorld(env: Record<string, string> = {}): Promise<World> {
+  const database = await freshDatabase();
+  const config = readConfig({
+    DATABASE_URL: `mysql://root@localhost/${database.database}?socket=${encodeURIComponent(database.socketPath)}`,
+    SECRET_KEY: randomBytes(32).toString('base64'),
+    ...env,
+  });
+  const opened: Context[] = [];
+  const open = async (): Promise<Context> => {
+    const signal = new AbortController().signal;
+    const context = await openContext(config, { log: createLog('silent', process.stderr), signal, migrates: true });
+    opened.push(context);
+    return context;
+  };
+  return {
+    context: await open(),
+    replica: open,
+    async [Symbol.asyncDispose]() {
+      for (const context of opened) await context[Symbol.asyncDispose]();
+    },
+  };
+}
+
+let counter = 0;
+
+/** A row of the provider's; its history oldest first, as `status@minute` of one evening. */
+export function shown(history: string[], more: Partial<ShownTransaction> = {}): ShownTransaction {
+  const events = history.map((text) => {
+    const [status = '', minute = '0'] = text.split('@');
+    return { status, date_created: `2026-11-20 23:${minute.padStart(2, '0')}:00` };
+  });
+  return {
+    id: `0f0e0d0c-0000-4000-8000-${String(++counter).padStart(12, '0')}`,
+    operation: 'cashin',
+    status: events.at(-1)?.status ?? '',
+    amount: '10.00',
+    date_created: events[0]?.date_created ?? '',
+    events: events.toReversed(),
+    ...more,
+  };
+}
+
+/** A look that is asked for now, or some seconds later: looks in a row must not share an instant. */
+export function lookNow(context: Context, row: ShownTransaction, seconds = 0) {
+  return observe(row, new Date(context.clock.now().getTime() + seconds * 1000));
+}
+
+/** Everything that must not depend on who learnt what when. */
+export async function readState(context: Context) {
+  const events = await context.db
+    .selectFrom('events')
+    .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
+    .select(['transactions.id', 'events.status', 'events.at_wall', 'events.occurrence', 'events.position'])
+    .orderBy('transactions.id')
+    .orderBy('events.at_wall')
+    .orderBy('events.position')
+    .execute();
+  const transactions = await context.db
+    .selectFrom('transactions')
+    .select(['id', 'operation', 'status', 'status_wall', 'event_count', 'amount_cents', 'commission_cents'])
+    .select(['reference', 'extra', 'platform'])
+    .orderBy('id')
+    .execute();
+  const postings = await context.db
+    .selectFrom('postings')
+    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
+    .innerJoin('entries', 'entries.seq', 'postings.entry_seq')
+    .leftJoin('transactions', 'transactions.seq', 'entries.transaction_seq')
+    .select(['transactions.id', 'accounts.name', 'entries.at_wall', 'postings.amount_cents'])
+    .execute();
+  return { events, transactions, postings: addUp(postings) };
+}
+
+function addUp(rows: { id: string | null; name: string; at_wall: string; amount_cents: bigint }[]) {
+  const totals = new Map<string, bigint>();
+  for (const row of rows) {
+    const key = `${row.id} ${row.name} @ ${row.at_wall}`;
+    totals.set(key, (totals.get(key) ?? 0n) + row.amount_cents);
+  }
+  return Object.fromEntries([...totals].filter(([, cents]) => cents !== 0n).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Mismatches of a kind, the oldest first. */
+export async function mismatches(context: Context, kind?: string) {
+  return (await listMismatches(context.db, { kind, limit: 200 })).toReversed();
+}
