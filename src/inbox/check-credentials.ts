@@ -40,14 +40,25 @@ function checkHmac(given: Credentials, secret: string, config: Config): boolean 
   if (header === undefined) return false;
   const prefix = config.WEBHOOK_SIGNATURE_PREFIX;
   const signature = prefix && header.startsWith(prefix) ? header.slice(prefix.length) : header;
-  const hmac = createHmac(digest, Buffer.from(secret));
+  const parts: (string | Buffer)[] = [given.body];
   if (config.WEBHOOK_TIMESTAMP_HEADER) {
     const timestamp = one(given.headers[config.WEBHOOK_TIMESTAMP_HEADER]);
     if (timestamp === undefined || !isFresh(timestamp, given.now, config.WEBHOOK_TOLERANCE)) return false;
-    hmac.update(`${timestamp}.`);
+    parts.unshift(`${timestamp}.`);
   }
-  const wanted = hmac.update(given.body).digest(encoding);
-  return equalTexts(encoding === 'hex' ? signature.toLowerCase() : signature, wanted);
+  return isHmac({ digest, encoding }, Buffer.from(secret), parts, signature);
+}
+
+/** Whether a signature is the whole HMAC of these parts, one after another: a shortened one is none. */
+export function isHmac(
+  { digest, encoding }: Config['WEBHOOK_HMAC'],
+  key: Buffer,
+  parts: (string | Buffer)[],
+  signature: string,
+): boolean {
+  const hmac = createHmac(digest, key);
+  for (const part of parts) hmac.update(part);
+  return equalTexts(encoding === 'hex' ? signature.toLowerCase() : signature, hmac.digest(encoding));
 }
 
 /** Seconds or milliseconds since 1970, or ISO 8601. */
