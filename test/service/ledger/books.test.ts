@@ -1,0 +1,194 @@
+import { sql } from 'kysely';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { formatAmount } from '../../../src/domain/money.ts';
+import { applyObservations } from '../../../src/ledger/apply.ts';
+import { checkBooks } from '../../../src/ledger/check-books.ts';
+import { openBooks } from '../../../src/ledger/open-books.ts';
+import { readBalances } from '../../../src/ledger/read-balances.ts';
+import type { ShownTransaction } from '../../support/observations.ts';
+import { lookNow, mismatches, openWorld, readState, shown, type World } from './world.ts';
+
+let world: World;
+let seconds = 0;
+beforeEach(async () => {
+  world = await openWorld();
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+async function look(...rows: ShownTransaction[]): Promise<void> {
+  seconds++;
+  await applyObservations(
+    world.context,
+    rows.map((row) => lookNow(world.context, row, seconds)),
+  );
+}
+
+const open = (day: string, balanceCents: bigint, platform = 'p') =>
+  openBooks(world.context, { platform, day, balanceCents, actor: 'command' });
+
+async function balances(at = '2027-01-01 00:00:00', known = new Date('2100-01-01')): Promise<Record<string, string>> {
+  const rows = await readBalances(world.context.db, at, known);
+  return Object.fromEntries(
+    rows.map((row) => [row.account, formatAmount(row.cents)]).filter(([, amount]) => amount !== '0.00'),
+  );
+}
+
+/** Moments of events, each of its own day. */
+function lived(
+  operation: 'cashin' | 'cashout',
+  history: [status: string, day: string][],
+  more: Partial<ShownTransaction> = {},
+) {
+  const events = history.map(([status, day]) => ({ status, date_created: `${day} 12:00:00` }));
+  return shown([], {
+    operation,
+    status: events.at(-1)?.status ?? '',
+    date_created: events[0]?.date_created ?? '',
+    events: events.toReversed(),
+    platform: 'p',
+    commission: '0.10',
+    ...more,
+  });
+}
+
+const AVAILABLE = 'Assets:Provider:Available:p';
+const HELD = 'Assets:Provider:Held:p';
+
+/** One of each: wholly before the opening of the 10th, across it, and after it. */
+const ALL = () => [
+  lived('cashin', [
+    ['pending', '2026-11-01'],
+    ['paid', '2026-11-02'],
+  ]),
+  lived('cashin', [
+    ['paid', '2026-11-03'],
+    ['refund', '2026-11-12'],
+  ]),
+  lived(
+    'cashout',
+    [
+      ['pending', '2026-11-09'],
+      ['paid', '2026-11-11'],
+    ],
+    { amount: '3.00' },
+  ),
+  lived('cashout', [
+    ['pending', '2026-11-09'],
+    ['denied', '2026-11-09'],
+  ]),
+  lived('cashout', [['pending', '2026-11-08']], { amount: '4.00' }),
+  lived('cashin', [['paid', '2026-11-10']], { amount: '7.00' }),
+];
+const OPENED = {
+  [AVAILABLE]: '89.80',
+  [HELD]: '4.00',
+  'Equity:Opening:p': '-100.00',
+  'Expenses:Commission:Cashin:p': '0.10',
+  'Expenses:Commission:Cashout:p': '0.10',
+  'Liabilities:Payables:p': '3.00',
+  // 7.00 received, and 10.00 of before given back
+  'Liabilities:Receipts:p': '3.00',
+};
+
+test('an opening stated before anything is known, or after all of it, comes to the same books', async () => {
+  const rows = ALL();
+  await open('2026-11-10', 10_000n);
+  await look(...rows);
+  const before = await balances();
+  expect(before).toEqual(OPENED);
+  const { postings } = await readState(world.context);
+
+  await world[Symbol.asyncDispose]();
+  world = await openWorld();
+  await look(...rows);
+  await open('2026-11-10', 10_000n);
+  expect(await balances()).toEqual(before);
+  expect((await readState(world.context)).postings).toEqual(postings);
+});
+
+test('what was posted before an opening is reversed at its own time, and nothing is taken away', async () => {
+  const [early] = ALL();
+  await look(early ?? shown([]));
+  const entries = () =>
+    world.context.db.selectFrom('entries').select(['seq', 'kind', 'at_wall', 'reverses_seq']).orderBy('seq').execute();
+  const posted = await entries();
+  await open('2026-11-10', 0n);
+  expect((await entries()).slice(0, posted.length)).toEqual(posted);
+  expect((await entries()).filter((entry) => entry.kind === 'reversal')).toMatchObject([
+    { at_wall: '2026-11-02 12:00:00', reverses_seq: posted[0]?.seq },
+  ]);
+  expect(await balances('2026-11-10 00:00:00')).toEqual({});
+});
+
+test('what was held when the books were opened is held from then on, and freed by what followed', async () => {
+  await open('2026-11-10', 10_000n);
+  await look(...ALL().slice(2, 5));
+  const justOpened = await balances('2026-11-10 00:00:01');
+  expect(justOpened).toEqual({ [AVAILABLE]: '93.00', [HELD]: '7.00', 'Equity:Opening:p': '-100.00' });
+  expect(await balances()).toMatchObject({ [AVAILABLE]: '92.90', [HELD]: '4.00', 'Liabilities:Payables:p': '3.00' });
+});
+
+test('a second opening of a platform is a conflict and changes nothing; another platform has its own', async () => {
+  await open('2026-11-10', 10_000n);
+  const before = await readState(world.context);
+  await expect(open('2026-11-11', 5n)).rejects.toMatchObject({ code: 'conflict' });
+  expect(await readState(world.context)).toEqual(before);
+  await open('2026-11-10', -500n, 'P');
+  expect(await balances()).toMatchObject({ [AVAILABLE]: '100.00', 'Assets:Provider:Available:P': '-5.00' });
+  const both = await Promise.allSettled([open('2026-11-10', 1n, 'q'), open('2026-11-10', 2n, 'q')]);
+  expect(both.map((one) => one.status).sort()).toEqual(['fulfilled', 'rejected']);
+});
+
+test('a balance is of what happened before an instant, by what was known before another', async () => {
+  const row = lived('cashin', [['paid', '2026-11-02']]);
+  await look(row);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  const known = world.context.clock.now();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await look(
+    lived(
+      'cashin',
+      [
+        ['paid', '2026-11-02'],
+        ['refund', '2026-11-03'],
+      ],
+      { id: row.id },
+    ),
+  );
+  expect(await balances('2026-11-02 12:00:00')).toEqual({});
+  expect(await balances('2026-11-02 12:00:01')).toMatchObject({ [AVAILABLE]: '9.90' });
+  expect(await balances()).toMatchObject({ [AVAILABLE]: '-0.10' });
+  expect(await balances('2027-01-01 00:00:00', known)).toMatchObject({ [AVAILABLE]: '9.90' });
+});
+
+test('all accounts together always come to nothing', async () => {
+  await look(...ALL());
+  await open('2026-11-10', 12_345n);
+  for (const at of ['2026-11-03 00:00:00', '2026-11-10 00:00:01', '2027-01-01 00:00:00']) {
+    const rows = await readBalances(world.context.db, at, new Date('2100-01-01'));
+    expect(rows.reduce((sum, row) => sum + row.cents, 0n)).toBe(0n);
+  }
+});
+
+test.each([
+  ['one posting', 'UPDATE postings SET amount_cents = amount_cents + 1 ORDER BY entry_seq, position LIMIT 1', 1],
+  ['both sides of an entry', 'UPDATE postings SET amount_cents = amount_cents * 2', 0],
+  ['a posting that is gone', 'DELETE FROM postings ORDER BY entry_seq, position LIMIT 1', 1],
+  ['an entry that is gone', 'DELETE FROM entries ORDER BY seq LIMIT 1', 0],
+  ['an entry of another day', "UPDATE entries SET at_wall = '2026-01-01 00:00:00' ORDER BY seq LIMIT 1", 0],
+  ['an event that is gone', "DELETE FROM events WHERE status = 'paid'", 0],
+])('damage done by hand is found: %s', async (_, damage, unbalanced) => {
+  const row = lived('cashout', [
+    ['pending', '2026-11-01'],
+    ['paid', '2026-11-02'],
+  ]);
+  await look(row);
+  expect(await checkBooks(world.context)).toEqual({ transactions: 1, unbalanced: 0, astray: [] });
+  expect(await mismatches(world.context, 'books_broken')).toEqual([]);
+  await sql.raw(damage).execute(world.context.db);
+  expect(await checkBooks(world.context)).toEqual({ transactions: 1, unbalanced, astray: [row.id] });
+  const told = await mismatches(world.context, 'books_broken');
+  expect(told.map((one) => one.severity)).toEqual(new Array(1 + unbalanced).fill('critical'));
+  await checkBooks(world.context);
+  expect(await mismatches(world.context, 'books_broken')).toHaveLength(told.length);
+});
