@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { webhookIdOf } from '../../../src/domain/webhook-id.ts';
+import { createApp } from '../../../src/http/app.ts';
+import { serveHttp } from '../../../src/http/serve-http.ts';
+import { drainInbox } from '../../../src/inbox/drain.ts';
+import { createProviderClient } from '../../../src/provider/client.ts';
+import { API_KEY, eventually, WEBHOOK_SECRET } from '../../support/programs.ts';
+import { fuzzReceiver } from './fuzz-receiver.ts';
+import { openWorld } from './world.ts';
+
+const REQUESTS = 4_000;
+
+describe('bodies made to break a reader', () => {
+  it('are answered 200, 400, 401, 413 or 415; what was answered 200, or 400 with the secret, is in the inbox', async () => {
+    await using context = await openWorld();
+    const stop = new AbortController();
+    const server = await serveHttp(context, createApp(context));
+    // a provider that is away: what can be taken apart is, and waits
+    await using client = createProviderClient({ url: 'http://127.0.0.1:1', apiKey: API_KEY, signal: stop.signal });
+    const worker = drainInbox({ ...context, signal: stop.signal }, client);
+    const url = `http://127.0.0.1:${server.port}`;
+    const fuzzed = await fuzzReceiver(url, WEBHOOK_SECRET, (requests) => requests < REQUESTS);
+    expect(fuzzed.wrong).toEqual([]);
+    expect(Object.keys(fuzzed.byStatus)).toEqual(['200', '400', '401', '413', '415']);
+    const rows = await context.db.selectFrom('webhooks').select('hash').execute();
+    const kept = new Set(rows.map((row) => webhookIdOf(row.hash)));
+    expect(fuzzed.kept.difference(kept)).toEqual(new Set());
+    // what could not be taken apart would stay as it came
+    await eventually(async () => {
+      const left = await context.db.selectFrom('webhooks').select('seq').where('state', '=', 'received').execute();
+      return left.length === 0;
+    });
+    expect(Object.hasOwn(Object.prototype, 'x')).toBe(false);
+    stop.abort();
+    await worker;
+    await server[Symbol.asyncDispose]();
+  });
+});
