@@ -2,22 +2,30 @@
  * The embedded database server: a private MariaDB (or MySQL) under a data directory, on a socket, without a TCP port,
  * durable (flushed at every commit). Every process that needs it joins it; the first one starts it, in a process group
  * of its own so that a signal to us does not stop it before the drain; the last one out stops it. A server that
- * outlived a killed process is adopted through its socket, or ended once its pid and data directory were checked.
+ * outlived a killed process is adopted through its socket; one that does not answer any more is ended, once its pid,
+ * start time and data directory were checked, and never while another living process has joined it.
  */
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { createConnection } from 'node:net';
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { findServer, type ServerBinaries } from './find-server.ts';
 import { enterMembers, underLock } from './members.ts';
-import { identifyProcess, readCommandLine } from './processes.ts';
+import { identifyProcess } from './processes.ts';
+import {
+  answers,
+  answersInTime,
+  findRunning,
+  readFile,
+  readStarted,
+  stopServer,
+  writeStarted,
+} from './running-server.ts';
 
 const START_TIMEOUT_MS = 60_000;
-const STOP_TIMEOUT_MS = 15_000;
 const POLL_MS = 20;
 const WATCH_MS = 2_000;
 const SOCKET_PATH_BYTES_MAX = 107;
@@ -29,18 +37,25 @@ export type JoinedServer = { socketPath: string; [Symbol.asyncDispose](): Promis
  * @throws Error with the tail of the server's log when it does not come up within START_TIMEOUT_MS.
  */
 export async function joinServer(options: { dataDir: string; log: (message: string) => void }): Promise<JoinedServer> {
-  const home = path.join(path.resolve(options.dataDir), 'mariadb');
-  mkdirSync(home, { recursive: true, mode: 0o700 });
-  const socketPath = chooseSocketPath(home);
+  const directory = path.join(path.resolve(options.dataDir), 'mariadb');
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  // one name for one directory: the server is told by it
+  const home = realpathSync(directory);
   const members = enterMembers(home);
+  let socketPath: string;
   try {
-    await underLock(home, () => bringUp(home, socketPath, options.log));
+    socketPath = await underLock(home, () => bringUp(home, members.others, options.log));
   } catch (error) {
     members.leave();
     throw error;
   }
   let left = false;
-  const watchdog = watchServer(home, socketPath, options.log);
+  const watchdog = watchServer(socketPath, options.log, () =>
+    // under the lock: who leaves meanwhile must not leave a server behind that was started for it
+    underLock(home, async () => {
+      if (!left) await bringUp(home, members.others, options.log);
+    }),
+  );
   return {
     socketPath,
     async [Symbol.asyncDispose]() {
@@ -49,20 +64,21 @@ export async function joinServer(options: { dataDir: string; log: (message: stri
       clearInterval(watchdog);
       await underLock(home, async () => {
         members.leave();
-        if (members.others() === 0) await stopServer(home, options.log);
+        const running = findRunning(home);
+        if (running && members.others() === 0) await stopServer(running, options.log);
       });
     },
   };
 }
 
 /** A server that was killed or crashed is started again by whoever sees it first. */
-function watchServer(home: string, socketPath: string, log: (message: string) => void): NodeJS.Timeout {
+function watchServer(socketPath: string, log: (message: string) => void, restart: () => Promise<void>): NodeJS.Timeout {
   let busy = false;
   const look = async (): Promise<void> => {
     if (busy || (await answers(socketPath))) return;
     busy = true;
     try {
-      await underLock(home, () => bringUp(home, socketPath, log));
+      await restart();
     } catch (error) {
       log(`the embedded database is away and could not be started: ${(error as Error).message}`);
     } finally {
@@ -72,13 +88,23 @@ function watchServer(home: string, socketPath: string, log: (message: string) =>
   return setInterval(() => void look(), WATCH_MS).unref();
 }
 
-async function bringUp(home: string, socketPath: string, log: (message: string) => void): Promise<void> {
-  if (await answers(socketPath)) return;
-  // it may be starting, or be an orphan that no longer answers: give it no second chance beside a new one
-  await stopServer(home, log);
+/** @returns the socket of the server that runs, whoever started it and under whatever run directory. */
+async function bringUp(home: string, others: () => number, log: (message: string) => void): Promise<string> {
+  const running = findRunning(home);
+  if (running && (await answersInTime(running))) return running.socketPath;
+  if (running && others() > 0) {
+    throw new Error(
+      `the embedded database ${running.identity.split(':', 1)[0]} under ${home} does not answer on ` +
+        `${running.socketPath}, and another process uses it: stop that one, or wait`,
+    );
+  }
+  if (running) await stopServer(running, log);
   const binaries = findServer();
   const data = path.join(home, 'data');
   if (!existsSync(data)) await initialise(binaries, home, data);
+  // those that joined the one before look for it where it was
+  const before = others() > 0 ? readStarted(home)?.socketPath : undefined;
+  const socketPath = before && existsSync(path.dirname(before)) ? before : chooseSocketPath(home);
   rmSync(socketPath, { force: true });
   const exited = launch(binaries, home, data, socketPath);
   const deadline = Date.now() + START_TIMEOUT_MS;
@@ -87,6 +113,7 @@ async function bringUp(home: string, socketPath: string, log: (message: string) 
     await sleep(POLL_MS);
   }
   log(`embedded database started under ${home}`);
+  return socketPath;
 }
 
 /** Creates the system tables beside their final place and moves them there whole: a kill leaves no half of them. */
@@ -102,10 +129,17 @@ async function initialise(binaries: ServerBinaries, home: string, data: string):
       '--skip-name-resolve',
       '--innodb-log-file-size=48M',
       `--datadir=${draft}`,
+      `--tmpdir=${temporary(home)}`,
       ...asUser(),
     ]);
   } else {
-    await run(binaries.server, ['--no-defaults', '--initialize-insecure', `--datadir=${draft}`, ...asUser()]);
+    await run(binaries.server, [
+      '--no-defaults',
+      '--initialize-insecure',
+      `--datadir=${draft}`,
+      `--tmpdir=${temporary(home)}`,
+      ...asUser(),
+    ]);
   }
   renameSync(draft, data);
 }
@@ -124,7 +158,7 @@ function launch(
       '--no-defaults',
       `--datadir=${data}`,
       `--socket=${socketPath}`,
-      `--pid-file=${pidFile(home)}`,
+      `--pid-file=${path.join(home, 'server.pid')}`,
       '--skip-networking',
       '--innodb-flush-log-at-trx-commit=1',
       '--innodb-buffer-pool-size=256M',
@@ -139,6 +173,8 @@ function launch(
     { detached: true, stdio: ['ignore', log, log], cwd: home },
   );
   closeSync(log);
+  const identity = child.pid === undefined ? undefined : identifyProcess(child.pid);
+  if (identity) writeStarted(home, { identity, socketPath });
   child.on('error', (error) => {
     exited.code = error.message;
   });
@@ -147,40 +183,6 @@ function launch(
   });
   child.unref();
   return exited;
-}
-
-/** Ends the server whose pid file stands here, if that pid is a database server on this very data directory. */
-async function stopServer(home: string, log: (message: string) => void): Promise<void> {
-  const pid = Number(readFile(pidFile(home)).trim());
-  const identity = Number.isInteger(pid) && pid > 0 ? identifyProcess(pid) : undefined;
-  if (!identity || !readCommandLine(pid).includes(`--datadir=${path.join(home, 'data')} `)) return;
-  process.kill(pid, 'SIGTERM');
-  const deadline = Date.now() + STOP_TIMEOUT_MS;
-  while (identifyProcess(pid) === identity) {
-    if (Date.now() > deadline) {
-      log(
-        `embedded database ${pid} did not stop in ${STOP_TIMEOUT_MS / 1000} s: killed; it recovers at its next start`,
-      );
-      process.kill(pid, 'SIGKILL');
-      return;
-    }
-    await sleep(POLL_MS);
-  }
-}
-
-function answers(socketPath: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = createConnection(socketPath);
-    // the server greets first: a socket that accepts but stays silent is no server yet
-    socket.setTimeout(1000, () => settle(false));
-    socket.once('data', () => settle(true));
-    socket.once('error', () => settle(false));
-    socket.once('close', () => settle(false));
-    function settle(up: boolean): void {
-      socket.destroy();
-      resolve(up);
-    }
-  });
 }
 
 /** A socket path must fit 107 bytes: it stands under the run directory, named by a hash of the data directory. */
@@ -208,19 +210,14 @@ function describeFailure(home: string, code: number | string | undefined): strin
   return `the embedded database ${what}; the end of ${path.join(home, 'server.log')}:\n${tail}`;
 }
 
-function pidFile(home: string): string {
-  return path.join(home, 'server.pid');
-}
-
-function readFile(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
 /** As root the server asks to be told so. */
 function asUser(): string[] {
   return process.getuid?.() === 0 ? ['--user=root'] : [];
+}
+
+/** A directory of its own: a starting server clears what others left in a shared one, and takes theirs with it. */
+function temporary(home: string): string {
+  const directory = path.join(home, 'tmp');
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  return directory;
 }

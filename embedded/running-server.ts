@@ -1,0 +1,88 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isRunning, readCommandLine } from './processes.ts';
+
+const STOP_TIMEOUT_MS = 15_000;
+/** How long a server that runs may be silent before it counts as one that does not answer. */
+const SILENCE_MS = 5_000;
+const POLL_MS = 20;
+
+/** A server process that was started for a data directory: its pid and start time, and where it listens. */
+export type Running = { identity: string; socketPath: string };
+
+/**
+ * The server that was started here, if it still runs: told by its pid and start time, and as a database server on this
+ * very data directory. Written down as soon as it is started: its own pid file comes only once it is up.
+ */
+export function findRunning(home: string): Running | undefined {
+  const started = readStarted(home);
+  if (!started || !isRunning(started.identity)) return undefined;
+  const command = readCommandLine(Number(started.identity.split(':', 1)[0]));
+  return command.includes(`--datadir=${path.join(home, 'data')} `) ? started : undefined;
+}
+
+export function readStarted(home: string): Running | undefined {
+  const [identity, socketPath] = readFile(startedFile(home)).split('\n');
+  return identity && socketPath ? { identity, socketPath } : undefined;
+}
+
+export async function answersInTime({ identity, socketPath }: Running): Promise<boolean> {
+  const deadline = Date.now() + SILENCE_MS;
+  for (;;) {
+    if (await answers(socketPath)) return true;
+    if (Date.now() > deadline || !isRunning(identity)) return false;
+    await sleep(POLL_MS);
+  }
+}
+
+/** Asks the server to stop, and kills it when it does not in STOP_TIMEOUT_MS. Returns once it is gone. */
+export async function stopServer({ identity }: Running, log: (message: string) => void): Promise<void> {
+  const pid = Number(identity.split(':', 1)[0]);
+  process.kill(pid, 'SIGTERM');
+  const deadline = Date.now() + STOP_TIMEOUT_MS;
+  while (isRunning(identity)) {
+    if (Date.now() > deadline) {
+      log(
+        `embedded database ${pid} did not stop in ${STOP_TIMEOUT_MS / 1000} s: killed; it recovers at its next start`,
+      );
+      process.kill(pid, 'SIGKILL');
+      while (isRunning(identity)) await sleep(POLL_MS);
+      return;
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+export function answers(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection(socketPath);
+    // the server greets first: a socket that accepts but stays silent is no server yet
+    socket.setTimeout(1000, () => settle(false));
+    socket.once('data', () => settle(true));
+    socket.once('error', () => settle(false));
+    socket.once('close', () => settle(false));
+    function settle(up: boolean): void {
+      socket.destroy();
+      resolve(up);
+    }
+  });
+}
+
+export function writeStarted(home: string, { identity, socketPath }: Running): void {
+  writeFileSync(startedFile(home), `${identity}\n${socketPath}\n`);
+}
+
+function startedFile(home: string): string {
+  return path.join(home, 'server.started');
+}
+
+/** Its text; empty when there is none. */
+export function readFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,72 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { migrate } from '../../../embedded/migrate.ts';
+import { type OpenDatabase, openDatabase } from '../../../embedded/pool.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { temporaryDirectory } from '../../support/programs.ts';
+
+/** Migrations that can't run twice, so that a second run of any shows as a failure. */
+const STEPS = ['0001-create-a', '0002-create-b', '0003-create-c'];
+let home: ReturnType<typeof temporaryDirectory>;
+let folder: string;
+let opened: OpenDatabase<unknown>;
+let logged: string[];
+
+beforeAll(() => {
+  home = temporaryDirectory();
+  folder = path.join(home.path, 'migrations');
+  mkdirSync(folder);
+  for (const step of STEPS) writeStep(step, `CREATE TABLE ${step.at(-1)} (id INT PRIMARY KEY)`);
+  writeFileSync(path.join(folder, 'notes.md'), 'no migration');
+});
+afterAll(() => home[Symbol.dispose]());
+
+beforeEach(async () => {
+  opened = openDatabase<unknown>(await freshDatabase());
+  logged = [];
+  return () => opened[Symbol.asyncDispose]();
+});
+
+function writeStep(name: string, statement: string): void {
+  const kysely = import.meta.resolve('kysely');
+  const text = `import { sql } from '${kysely}';\nexport async function up(db) { await sql.raw(\`${statement}\`).execute(db); }\n`;
+  writeFileSync(path.join(folder, `${name}.ts`), text);
+}
+
+const run = (options: { dryRun?: boolean } = {}) =>
+  migrate(opened.db, { folder, log: (message) => logged.push(message), ...options });
+
+test('processes that migrate at once run each migration once, in order', async () => {
+  const ran = await Promise.all([run(), run(), run(), run()]);
+  expect(ran.flat()).toEqual(STEPS.map((step) => `${step}.ts`));
+  expect(logged).toEqual(STEPS.map((step) => `migrated ${step}.ts`));
+});
+
+test('it can be run again, and says what would run without running it', async () => {
+  expect(await run({ dryRun: true })).toHaveLength(3);
+  expect(logged).toEqual([]);
+  await run();
+  expect(await run()).toEqual([]);
+  expect(await run({ dryRun: true })).toEqual([]);
+});
+
+test('the lock of a holder that died runs out, and is waited for until then', async () => {
+  await run({ dryRun: true });
+  await sql`UPDATE migration_lock SET holder = 'dead', held_until = UTC_TIMESTAMP(3) + INTERVAL 2 SECOND`.execute(
+    opened.db,
+  );
+  const began = Date.now();
+  expect(await run()).toHaveLength(3);
+  expect(Date.now() - began).toBeGreaterThan(1500);
+});
+
+test('a migration that fails is not written down, gives the lock back, and runs again', async () => {
+  writeStep('0004-fail-once', 'CREATE TABLE a (id INT)');
+  await expect(run()).rejects.toThrow(/exists/);
+  await sql`DROP TABLE a`.execute(opened.db);
+  const began = Date.now();
+  expect(await run()).toEqual(['0004-fail-once.ts']);
+  expect(Date.now() - began, 'no wait for a lock that was left behind').toBeLessThan(10_000);
+});
