@@ -1,5 +1,7 @@
+import type { Transaction } from 'kysely';
 import type { Context } from '../src/context.ts';
-import { isDuplicate } from '../src/database/transact.ts';
+import type { Database } from '../src/database/tables.ts';
+import { isDuplicate, transact } from '../src/database/transact.ts';
 import { describeError } from '../src/log.ts';
 import { jobTicks } from '../src/metrics/metrics.ts';
 
@@ -15,11 +17,19 @@ export type Tick = { job: string; dueAt: Date };
  * database: a tick is one row, and a lease says who is at it.
  */
 export async function runTick(context: Context, tick: Tick, work: () => Promise<void>): Promise<void> {
-  if (await isBusy(context, tick.job)) {
-    jobTicks.inc({ job: tick.job, outcome: 'skipped' });
-    return;
-  }
-  if (await insertTick(context, tick)) await workUnderLease(context, tick, work);
+  const taken = await claim(context, tick.job, async (trx, now) => {
+    const lease = { holder: context.holder, lease_until: leaseFrom(now) };
+    await trx
+      .insertInto('job_ticks')
+      .values({ job: tick.job, due_at: tick.dueAt, ...lease })
+      .execute();
+    return true;
+  }).catch((error: unknown) => {
+    if (isDuplicate(error)) return undefined;
+    throw error;
+  });
+  if (taken === 'busy') jobTicks.inc({ job: tick.job, outcome: 'skipped' });
+  if (taken === 'taken') await workUnderLease(context, tick, work);
 }
 
 /** Takes up ticks whose process died. @param workOf what a job does; undefined for one that is off. */
@@ -27,56 +37,50 @@ export async function retakeTicks(
   context: Context,
   workOf: (job: string) => (() => Promise<void>) | undefined,
 ): Promise<void> {
-  const now = context.clock.now();
   const abandoned = await context.db
     .selectFrom('job_ticks')
-    .select(['job', 'due_at', 'holder'])
+    .select(['job', 'due_at'])
     .where('finished_at', 'is', null)
-    .where('lease_until', '<', now)
+    .where('lease_until', '<', context.clock.now())
     .where('tries', '<', TRIES_MAX)
+    .orderBy('due_at')
     .execute();
   for (const row of abandoned) {
     const work = workOf(row.job);
     if (!work) continue;
-    const taken = await context.db
-      .updateTable('job_ticks')
-      .set((eb) => ({ holder: context.holder, lease_until: leaseFrom(now), tries: eb('tries', '+', 1) }))
-      .where('job', '=', row.job)
-      .where('due_at', '=', row.due_at)
-      .where('holder', '=', row.holder)
-      .where('lease_until', '<', now)
-      .executeTakeFirst();
-    if (taken.numUpdatedRows === 1n) await workUnderLease(context, { job: row.job, dueAt: row.due_at }, work);
+    const taken = await claim(context, row.job, async (trx, now) => {
+      const result = await trx
+        .updateTable('job_ticks')
+        .set((eb) => ({ holder: context.holder, lease_until: leaseFrom(now), tries: eb('tries', '+', 1) }))
+        .where('job', '=', row.job)
+        .where('due_at', '=', row.due_at)
+        .where('finished_at', 'is', null)
+        .where('lease_until', '<', now)
+        .executeTakeFirst();
+      return result.numUpdatedRows === 1n;
+    });
+    if (taken === 'taken') await workUnderLease(context, { job: row.job, dueAt: row.due_at }, work);
   }
 }
 
-async function isBusy(context: Context, job: string): Promise<boolean> {
-  const row = await context.db
-    .selectFrom('job_ticks')
-    .select('job')
-    .where('job', '=', job)
-    .where('finished_at', 'is', null)
-    .where('lease_until', '>', context.clock.now())
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
-async function insertTick(context: Context, tick: Tick): Promise<boolean> {
-  try {
-    await context.db
-      .insertInto('job_ticks')
-      .values({
-        job: tick.job,
-        due_at: tick.dueAt,
-        holder: context.holder,
-        lease_until: leaseFrom(context.clock.now()),
-      })
+/** Takes a tick while no other one of its job runs: those that are open are locked, so that two can't both find none. */
+async function claim(
+  context: Context,
+  job: string,
+  take: (trx: Transaction<Database>, now: Date) => Promise<boolean>,
+): Promise<'busy' | 'lost' | 'taken'> {
+  return await transact(context.db, async (trx) => {
+    const open = await trx
+      .selectFrom('job_ticks')
+      .select('lease_until')
+      .where('job', '=', job)
+      .where('finished_at', 'is', null)
+      .forUpdate()
       .execute();
-    return true;
-  } catch (error) {
-    if (isDuplicate(error)) return false;
-    throw error;
-  }
+    const now = context.clock.now();
+    if (open.some((row) => row.lease_until > now)) return 'busy';
+    return (await take(trx, now)) ? 'taken' : 'lost';
+  });
 }
 
 async function workUnderLease(context: Context, tick: Tick, work: () => Promise<void>): Promise<void> {

@@ -12,7 +12,7 @@ import { reconcileDays } from './reconcile-days.ts';
 import { watch } from './watch.ts';
 
 /** Late ticks, after a busy moment or a sleeping machine, still count. */
-const LATE_MS_MAX = 30_000;
+const LATE_MS_MAX = 29_000;
 const RETAKE_EVERY_MS = 20_000;
 
 type Job = { name: string; cron: string; work: (context: Context) => Promise<void> };
@@ -55,7 +55,7 @@ export function startTimetable(context: Context): AsyncDisposable {
       timeZone: context.config.PROVIDER_TIME_ZONE,
       threshold: LATE_MS_MAX,
       onTick: () => {
-        const dueAt = floorToTick(context.clock.now(), job.cron);
+        const dueAt = nameTick(context.clock.now(), job.cron);
         guard(job.name, () => runTick(context, { job: job.name, dueAt }, () => job.work(context)));
       },
       start: true,
@@ -77,8 +77,12 @@ export function startTimetable(context: Context): AsyncDisposable {
   };
 }
 
-/** All replicas must name a tick alike, though each sees it a little later: by its second, or by its minute. */
-function floorToTick(now: Date, cron: string): Date {
+/**
+ * All replicas must name a tick alike, though each sees it a little earlier or later by the database's clock: by the
+ * nearest second, or the nearest minute. To round down would name the tick of a replica that is early after the one
+ * before, and run it twice.
+ */
+export function nameTick(now: Date, cron: string): Date {
   const stepMs = cron.trim().split(/\s+/).length > 5 ? 1000 : 60_000;
-  return new Date(Math.floor(now.getTime() / stepMs) * stepMs);
+  return new Date(Math.round(now.getTime() / stepMs) * stepMs);
 }

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { retakeTicks, runTick } from '../../../jobs/claim-tick.ts';
+import { nameTick, startTimetable } from '../../../jobs/main.ts';
+import { reconcileDays } from '../../../jobs/reconcile-days.ts';
+import type { Context } from '../../../src/context.ts';
+import { eventually } from '../../support/programs.ts';
+import { openWorld, type World } from '../reconciliation/world.ts';
+
+const DUE = new Date('2026-03-01T06:00:00Z');
+let world: World;
+let replicas: [Context, Context];
+
+beforeAll(async () => {
+  world = await openWorld();
+  replicas = [await world.replica(), await world.replica()];
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+});
+
+async function tickOf(job: string) {
+  return await world.context.db
+    .selectFrom('job_ticks')
+    .select(['holder', 'tries', 'finished_at', 'error'])
+    .where('job', '=', job)
+    .orderBy('due_at')
+    .execute();
+}
+
+/** A tick whose process died in it. */
+async function dieIn(job: string, dueAt: Date): Promise<void> {
+  const past = new Date(world.context.clock.now().getTime() - 1000);
+  await world.context.db
+    .insertInto('job_ticks')
+    .values({ job, due_at: dueAt, holder: 'dead', lease_until: past })
+    .execute();
+}
+
+test('a tick that two replicas see runs once', async () => {
+  for (let minute = 0; minute < 20; minute++) {
+    const tick = { job: 'once', dueAt: new Date(DUE.getTime() + minute * 60_000) };
+    let runs = 0;
+    await Promise.all(
+      replicas.map((context) =>
+        runTick(context, tick, async () => {
+          runs++;
+        }),
+      ),
+    );
+    expect(runs).toBe(1);
+  }
+  expect(await tickOf('once')).toHaveLength(20);
+});
+
+test('a job whose last tick still runs is not started beside it', async () => {
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const ran: string[] = [];
+  const first = runTick(replicas[0], { job: 'slow', dueAt: DUE }, async () => {
+    ran.push('first');
+    await held;
+  });
+  await eventually(async () => ran.length === 1);
+  await runTick(replicas[1], { job: 'slow', dueAt: new Date(DUE.getTime() + 60_000) }, async () => {
+    ran.push('beside');
+  });
+  release();
+  await first;
+  await runTick(replicas[1], { job: 'slow', dueAt: new Date(DUE.getTime() + 120_000) }, async () => {
+    ran.push('after');
+  });
+  expect(ran).toEqual(['first', 'after']);
+});
+
+test('a tick whose process died is taken up by one of the others, and finished', async () => {
+  await dieIn('dies', DUE);
+  let runs = 0;
+  const workOf = (job: string) =>
+    job === 'dies'
+      ? async () => {
+          runs++;
+          await new Promise((resolve) => setTimeout(resolve, 100));
+        }
+      : undefined;
+  await Promise.all(replicas.map((context) => retakeTicks(context, workOf)));
+  expect(runs).toBe(1);
+  expect(await tickOf('dies')).toMatchObject([{ tries: 2, finished_at: expect.any(Date), error: null }]);
+  await retakeTicks(replicas[0], workOf);
+  expect(runs).toBe(1);
+});
+
+test('a tick is not taken up while a later one of its job runs', async () => {
+  await dieIn('later', DUE);
+  const ran: string[] = [];
+  await runTick(replicas[0], { job: 'later', dueAt: new Date(DUE.getTime() + 60_000) }, async () => {
+    ran.push('new');
+    await retakeTicks(replicas[1], (job) => (job === 'later' ? async () => void ran.push('old') : undefined));
+  });
+  expect(ran).toEqual(['new']);
+  await retakeTicks(replicas[1], (job) => (job === 'later' ? async () => void ran.push('old') : undefined));
+  expect(ran).toEqual(['new', 'old']);
+});
+
+test('a tick that kills whoever takes it is left alone after three tries', async () => {
+  await dieIn('poison', DUE);
+  await world.context.db.updateTable('job_ticks').set({ tries: 3 }).where('job', '=', 'poison').execute();
+  await retakeTicks(replicas[0], () => () => Promise.reject(new Error('must not run')));
+  expect(await tickOf('poison')).toMatchObject([{ tries: 3, finished_at: null }]);
+});
+
+test('a job that fails is written down with where it failed and not with what it said, and its next tick runs', async () => {
+  await runTick(replicas[0], { job: 'fails', dueAt: DUE }, () => Promise.reject(new Error('of Maria, 52998224725')));
+  let ran = false;
+  await runTick(replicas[0], { job: 'fails', dueAt: new Date(DUE.getTime() + 60_000) }, async () => {
+    ran = true;
+  });
+  expect(ran).toBe(true);
+  const [failed] = await tickOf('fails');
+  expect(failed?.finished_at).not.toBeNull();
+  expect(failed?.error).toContain('ticks.test.ts');
+  expect(failed?.error).not.toContain('52998224725');
+});
+
+test('replicas whose clocks differ a little name a tick alike', () => {
+  for (const skewMs of [-20_000, -50, 0, 50, 20_000]) {
+    expect(nameTick(new Date(DUE.getTime() + skewMs), '0 6 * * *')).toEqual(DUE);
+  }
+  for (const skewMs of [-400, 0, 400]) expect(nameTick(new Date(DUE.getTime() + skewMs), '* * * * * *')).toEqual(DUE);
+});
+
+test('the timetable ticks on two replicas, each tick once; a job that is off does not tick', async () => {
+  const jobs = {
+    JOB_WATCH: '* * * * * *',
+    JOB_RECONCILE_RECENT: 'off',
+    JOB_RECONCILE_WEEK: 'off',
+    JOB_RECONCILE_MONTH: 'off',
+    JOB_RECONCILE_QUARTER: 'off',
+    JOB_DAILY_REPORT: 'off',
+    JOB_CHECK_BOOKS: 'off',
+    JOB_MANIFEST: 'off',
+    JOB_RETENTION: 'off',
+  };
+  await world.context.db.deleteFrom('job_ticks').execute();
+  const contexts = [await world.replica(jobs), await world.replica(jobs)];
+  {
+    await using stack = new AsyncDisposableStack();
+    for (const context of contexts) stack.use(startTimetable(context));
+    await eventually(async () => (await tickOf('watch')).length >= 4);
+  }
+  const ticks = await world.context.db
+    .selectFrom('job_ticks')
+    .select(['job', 'due_at', 'tries', 'finished_at'])
+    .execute();
+  expect(new Set(ticks.map((tick) => tick.job))).toEqual(new Set(['watch']));
+  expect(ticks.every((tick) => tick.tries === 1 && tick.finished_at !== null)).toBe(true);
+  // stopped: nothing ticks any more
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect(await tickOf('watch')).toHaveLength(ticks.length);
+});
+
+test('a scheduled run is not queued on top of the one before it', async () => {
+  await reconcileDays(world.context, 'reconcile_week', 7);
+  await reconcileDays(world.context, 'reconcile_week', 7);
+  await reconcileDays(world.context, 'reconcile_month', 35);
+  const runs = await world.context.db.selectFrom('runs').select(['trigger', 'state']).orderBy('seq').execute();
+  expect(runs).toEqual([
+    { trigger: 'reconcile_week', state: 'queued' },
+    { trigger: 'reconcile_month', state: 'queued' },
+  ]);
+});
