@@ -16,6 +16,7 @@ import type { FoundMismatch, MismatchKind } from '../domain/mismatch.ts';
 import type { Observation, Source } from '../domain/observation.ts';
 import { isFinal } from '../domain/statuses.ts';
 import { type Decision, decide, type HeldEvent, type HeldTransaction } from './decide.ts';
+import { findClosedDays } from './find-closed-days.ts';
 import { judgeReferences } from './judge-references.ts';
 import { limitAppliers } from './limit-appliers.ts';
 import { type Loaded, loadHeld } from './load-held.ts';
@@ -127,12 +128,8 @@ async function applyInTransaction(
     changes.map((change) => ({ ...change, seq: change.loaded?.seq })),
     now,
   );
-  await writeEntries(
-    context,
-    trx,
-    changes.map((change) => mendOne(change, seqs, policies)),
-    now,
-  );
+  const mendings = changes.map((change) => mendOne(change, seqs, policies));
+  await writeEntries(context, trx, mendings, now);
   await enqueueCallbacks(
     context,
     trx,
@@ -150,7 +147,12 @@ async function applyInTransaction(
     changes.map((change) => ({ ...change, before: change.loaded?.held })),
   );
   const found = changes.flatMap((change) => listFound(context, change, seqs.get(change.held.id) ?? 0));
-  const raised = await raiseMismatches(trx, [...found, ...references.found], now);
+  const closed = await findClosedDays(
+    context,
+    trx,
+    changes.flatMap((change, index) => listMoments(change, mendings[index])),
+  );
+  const raised = await raiseMismatches(trx, [...found, ...references.found, ...closed], now);
   const over = changes.flatMap((change) => listOver(change));
   await resolveMismatches(trx, [...over, ...references.over], 'fresh_evidence', now);
   return { changed: changes.filter((change) => change.changed).map((change) => change.held.id), raised };
@@ -183,6 +185,13 @@ function mendOne(change: Change, seqs: Map<string, number>, policies: Policies) 
   const desired = listDesiredEntries(held, held.events, policies.of(held.platform));
   const { reverse, post } = mendJournal(desired, change.loaded?.entries ?? [], (platform) => charge(held, platform));
   return { transactionSeq: seqs.get(held.id) ?? 0, source: change.source, reverse, post };
+}
+
+/** When this change happened in the history: its new events, and entries that were posted or reversed. */
+function listMoments({ added, source }: Change, mending: ReturnType<typeof mendOne> | undefined) {
+  const moments = [...added, ...(mending?.reverse ?? []), ...(mending?.post ?? [])];
+  const runSeq = source.kind === 'webhook' ? undefined : source.run?.seq;
+  return moments.map(({ atWall }) => ({ atWall, runSeq }));
 }
 
 function listCauses(context: Context, change: Change, seqs: Map<string, number>): CallbackCause[] {

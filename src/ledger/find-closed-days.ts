@@ -1,0 +1,37 @@
+import type { Transaction } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Database } from '../database/tables.ts';
+import { addDays, type Day } from '../domain/calendar.ts';
+import type { FoundMismatch } from '../domain/mismatch.ts';
+
+/**
+ * Days of these changes that accounting has a spreadsheet of: one mismatch a day, until the next revision is out. A
+ * revision that was made while its day was still running never said that it was whole.
+ */
+export async function findClosedDays(
+  context: Context,
+  trx: Transaction<Database>,
+  changes: { atWall: string; runSeq: number | undefined }[],
+): Promise<FoundMismatch[]> {
+  const days = [...new Set(changes.map((change) => change.atWall.slice(0, 10)))];
+  if (days.length === 0) return [];
+  const reports = await trx
+    .selectFrom('reports')
+    .select(['day', 'revision', 'made_at'])
+    .where('day', 'in', days)
+    .orderBy('revision')
+    .execute();
+  const newest = new Map<Day, (typeof reports)[number]>(reports.map((report) => [report.day, report]));
+  return [...newest.values()]
+    .filter((report) => report.made_at >= context.calendar.startOf(addDays(report.day, 1)))
+    .map((report) => {
+      const runSeq = changes.find((change) => change.atWall.startsWith(report.day))?.runSeq;
+      return {
+        kind: 'closed_day_changed' as const,
+        scope: report.day,
+        expected: { revision: report.revision },
+        actual: { day: report.day, changed: true },
+        ...(runSeq === undefined ? {} : { runSeq }),
+      };
+    });
+}
