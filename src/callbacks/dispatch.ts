@@ -21,6 +21,30 @@ export type Desk = { context: Context; sender: Sender; recorder: Recorder; place
 /** Renders claimed callbacks, sends them side by side and hands what came of each to the recorder. Never throws. */
 export async function dispatch(desk: Desk, merchants: DeliveryMerchant[], claimed: ClaimedCallback[]): Promise<void> {
   const { context, places } = desk;
+  const messages = await prepare(desk, merchants, claimed);
+  if (!messages) {
+    await giveBack(context, claimed);
+    for (const callback of claimed) forget(places, callback);
+    return;
+  }
+  const sent = messages.map((message) =>
+    sendOne(desk, message).catch((error: unknown) => {
+      // it may have arrived: its lease runs out, and it goes again
+      forget(places, message.callback);
+      context.log.error({ error: describeError(error), callback: message.callback.seq }, 'an attempt broke off');
+    }),
+  );
+  await Promise.all(sent);
+}
+
+type Message = { callback: ClaimedCallback; url: string; body: string | undefined; keys: KeyObject[] };
+
+/** @returns undefined where nothing can be sent now. */
+async function prepare(
+  { context }: Desk,
+  merchants: DeliveryMerchant[],
+  claimed: ClaimedCallback[],
+): Promise<Message[] | undefined> {
   const claimedAtMs = performance.now();
   try {
     const urls = new Map(merchants.map((merchant) => [merchant.seq, merchant.url]));
@@ -28,32 +52,24 @@ export async function dispatch(desk: Desk, merchants: DeliveryMerchant[], claime
       readLiveKeys(context, context.db, [...new Set(claimed.map((one) => one.merchantSeq))]),
       renderBodies(context, claimed),
     ]);
-    if (performance.now() - claimedAtMs > CLAIM_AGE_MS_MAX) throw new Error('claimed too long ago');
-    const sent = claimed.map((callback) => {
-      const url = urls.get(callback.merchantSeq) ?? '';
-      return sendOne(desk, callback, {
-        url,
-        body: bodies.get(callback.seq),
-        keys: keys.get(callback.merchantSeq) ?? [],
-      });
-    });
-    await Promise.all(sent);
+    if (performance.now() - claimedAtMs > CLAIM_AGE_MS_MAX) return undefined;
+    const texts = new Map([...new Set(bodies.values())].map((body) => [body, JSON.stringify(body)]));
+    return claimed.map((callback) => ({
+      callback,
+      url: urls.get(callback.merchantSeq) ?? '',
+      body: texts.get(bodies.get(callback.seq) ?? {}),
+      keys: keys.get(callback.merchantSeq) ?? [],
+    }));
   } catch (error) {
     context.log.error({ error: describeError(error), callbacks: claimed.length }, 'callbacks could not be sent yet');
-    const unsent = claimed.filter((callback) => places.inFlight.has(callback.seq));
-    await giveBack(context, unsent);
-    for (const callback of unsent) forget(places, callback);
+    return undefined;
   }
 }
 
-async function sendOne(
-  desk: Desk,
-  callback: ClaimedCallback,
-  message: { url: string; body: object | undefined; keys: KeyObject[] },
-): Promise<void> {
+async function sendOne(desk: Desk, message: Message): Promise<void> {
+  const { callback, keys, url, body = '' } = message;
   const { context, places, recorder, sender } = desk;
   const startedAt = context.clock.now();
-  const body = JSON.stringify(message.body ?? null);
   const timestamp = Math.floor(startedAt.getTime() / 1000);
   const requestHeaders = {
     'content-type': 'application/json',
@@ -61,9 +77,9 @@ async function sendOne(
     'webhook-id': callback.webhookId,
     'webhook-timestamp': String(timestamp),
   };
-  const signature = sign(message.keys, { id: callback.webhookId, timestamp, body });
+  const signature = sign(keys, { id: callback.webhookId, timestamp, body });
   const headers = { ...requestHeaders, 'webhook-signature': signature };
-  const answer = message.body && signature ? await sender.send(message.url, headers, body) : NOT_RENDERABLE;
+  const answer = body && signature ? await sender.send(url, headers, body) : NOT_RENDERABLE;
   if (!answer) {
     // abandoned at the end of the process: whether it arrived is not known, so its lease runs out and it goes again
     forget(places, callback);

@@ -19,12 +19,14 @@ type EventFacts = { seq: number; status: string; at_wall: string; sequence: numb
 /**
  * The bodies of callbacks, from the ledger as it is now: personal data stands in one place only, and a late attempt
  * tells the current status.
- * @returns each body by the callback's seq; none for an event that the ledger does not hold.
+ * @returns each body by the callback's seq, the same object for all merchants of an event; none for an event that the ledger does not hold.
  */
 export async function renderBodies(context: Context, callbacks: Renderable[]): Promise<Map<number, object>> {
   const transactions = await readTransactions(context, listSeqs(callbacks, 'transactionSeq'));
   const events = await readEvents(context, listSeqs(callbacks, 'eventSeq'));
   const bodies = new Map<number, object>();
+  // an event that goes to many merchants is rendered once
+  const rendered = new Map<string, object>();
   for (const callback of callbacks) {
     if (callback.transactionSeq === null) {
       bodies.set(callback.seq, renderTest(callback));
@@ -32,7 +34,11 @@ export async function renderBodies(context: Context, callbacks: Renderable[]): P
     }
     const transaction = transactions.get(callback.transactionSeq);
     const event = callback.eventSeq === null ? undefined : events.get(callback.eventSeq);
-    if (transaction && event) bodies.set(callback.seq, renderEvent(context, callback, transaction, event));
+    if (!transaction || !event) continue;
+    const key = `${event.seq} ${callback.type} ${callback.previousStatus} ${callback.source}`;
+    const body = rendered.get(key) ?? renderEvent(context, callback, transaction, event);
+    rendered.set(key, body);
+    bodies.set(callback.seq, body);
   }
   return bodies;
 }
