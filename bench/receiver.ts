@@ -1,0 +1,112 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ensureDatabase } from '../embedded/pool.ts';
+import { joinServer } from '../embedded/server.ts';
+import { type Load, load, quantile } from './receiver-load.ts';
+
+const MODES = ['bare', 'insert', 'ours'] as const;
+type Mode = (typeof MODES)[number];
+
+const ROUNDS = Number(process.env.RECEIVER_ROUNDS ?? 9);
+const SLICE_MS = 2_000;
+const WARM_MS = 1_500;
+const CONNECTIONS = 64;
+const SECRET = 'whk_0123456789abcdef0123456789abcdef';
+
+export type Figure = { figure: string; value: number; target: string; ok: boolean };
+
+/**
+ * Accepts a second against the same app without a database, and against one INSERT for each request. The three take
+ * turns in short slices, in another order each round: what else the machine does falls on all, and the median of the
+ * rounds' ratios is told.
+ */
+export async function run(): Promise<Figure[]> {
+  await using stack = new AsyncDisposableStack();
+  const home = mkdtempSync(path.join(tmpdir(), 'confere-bench-'));
+  stack.defer(() => rmSync(home, { recursive: true, force: true }));
+  const server = stack.use(await joinServer({ dataDir: home, log: () => undefined }));
+  const ports = new Map<Mode, number>();
+  for (const mode of MODES) {
+    const database = `bench_${mode}`;
+    await ensureDatabase({ socketPath: server.socketPath, user: 'root' }, database);
+    const child = startServer(mode, server.socketPath, database, home);
+    stack.defer(() => stop(child));
+    const [{ port }] = (await once(child, 'message')) as [{ port: number }];
+    ports.set(mode, port);
+    await load(port, { secret: SECRET, connections: CONNECTIONS, ms: WARM_MS });
+  }
+  const rounds: Record<Mode, Load>[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const order = [...MODES.slice(round % 3), ...MODES.slice(0, round % 3)];
+    const slices: Partial<Record<Mode, Load>> = {};
+    for (const mode of order)
+      slices[mode] = await load(ports.get(mode) ?? 0, { secret: SECRET, connections: CONNECTIONS, ms: SLICE_MS });
+    const { bare, insert, ours } = slices;
+    if (bare && insert && ours) rounds.push({ bare, insert, ours });
+  }
+  return judge(rounds);
+}
+
+function judge(rounds: Record<Mode, Load>[]): Figure[] {
+  const median = (values: number[]): number => quantile(values, 0.5);
+  const p99 = (one: Load): number => quantile(one.latenciesMs, 0.99);
+  for (const mode of MODES) {
+    const perSecond = Math.round(median(rounds.map((round) => round[mode].perSecond)));
+    const worst = median(rounds.map((round) => p99(round[mode])));
+    process.stderr.write(`  ${mode}: ${perSecond}/s, p99 ${worst.toFixed(1)} ms\n`);
+  }
+  const ratio = (of: (round: Record<Mode, Load>) => number): number => median(rounds.map(of));
+  const failures = rounds.reduce((sum, { ours }) => sum + ours.failures, 0);
+  return [
+    figure(
+      'webhooks accepted a second',
+      ratio(({ ours }) => ours.perSecond),
+      1,
+      'least',
+    ),
+    figure(
+      '… against the same app without a database',
+      ratio(({ ours, bare }) => ours.perSecond / bare.perSecond),
+      0.85,
+      'least',
+    ),
+    figure(
+      '… against one INSERT a request on 30 connections',
+      ratio(({ ours, insert }) => ours.perSecond / insert.perSecond),
+      2.2,
+      'least',
+    ),
+    figure(
+      'its p99 against that of the app without a database',
+      ratio(({ ours, bare }) => p99(ours) / p99(bare)),
+      2,
+      'most',
+    ),
+    figure('webhooks not answered 200 under this load', failures, 0, 'most'),
+  ];
+}
+
+function figure(name: string, value: number, bound: number, side: 'least' | 'most'): Figure {
+  const ok = side === 'least' ? value >= bound : value <= bound;
+  return { figure: name, value: Math.round(value * 100) / 100, target: `${side === 'least' ? '≥' : '≤'} ${bound}`, ok };
+}
+
+function startServer(mode: Mode, socketPath: string, database: string, home: string): ChildProcess {
+  const url = `mysql://root@localhost/${database}?socket=${encodeURIComponent(socketPath)}`;
+  const env = {
+    ...process.env,
+    ...{ DATABASE_URL: url, SECRET_KEY: Buffer.alloc(32, 7).toString('base64'), DATA_DIR: path.join(home, mode) },
+    ...{ PORT: '0', WEBHOOK_SECRET: SECRET, SPOOL_DIR: path.join(home, mode, 'spool') },
+  };
+  return fork(fileURLToPath(new URL('receiver-server.ts', import.meta.url)), [mode, socketPath, database], { env });
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit');
+  child.disconnect();
+  await ended;
+}
