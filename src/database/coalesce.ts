@@ -9,6 +9,8 @@ export function createCoalescer<Item, Result>(options: {
   work: (items: Item[]) => Promise<Result[]>;
   /** How many batches may be under way at once. */
   inFlightMax: number;
+  /** More than so many that wait are refused at once. */
+  waitingMax?: number;
 }): (item: Item) => Promise<Result> {
   type Waiting = { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void };
   const queue: Waiting[] = [];
@@ -43,6 +45,10 @@ export function createCoalescer<Item, Result>(options: {
 
   return (item) =>
     new Promise<Result>((resolve, reject) => {
+      if (queue.length >= (options.waitingMax ?? Number.POSITIVE_INFINITY)) {
+        reject(new Error(`${queue.length} wait already`));
+        return;
+      }
       queue.push({ item, resolve, reject });
       // started in a microtask's turn, so that what arrived in the same tick of the event loop goes together
       if (running < options.inFlightMax) setImmediate(() => void (running < options.inFlightMax && run()));

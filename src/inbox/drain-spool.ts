@@ -23,7 +23,6 @@ export async function drainSpool(context: Context, spool: Spool): Promise<void> 
     log: context.log,
     signal: context.signal,
     work: async () => {
-      if (spool.bytes === 0) return false;
       for (const name of await spool.takeSegments()) await drainSegment(context, spool, name);
       spoolBytes.set(spool.bytes);
       return false;

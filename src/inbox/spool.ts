@@ -48,6 +48,14 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
     else hashes.delete(hash);
   }
 
+  // a segment is never closed while a batch is being written to it: both go one after another
+  let last: Promise<unknown> = Promise.resolve();
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = last.then(work, work);
+    last = turn.catch(() => undefined);
+    return turn;
+  }
+
   async function closeSegment(): Promise<void> {
     const closing = current;
     current = undefined;
@@ -94,20 +102,19 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
     bytesMax: APPEND_BYTES_MAX,
     sizeOf: (record) => record.body.length,
     inFlightMax: 1,
-    work: writeBatch,
+    work: (batch) => inTurn(() => writeBatch(batch)),
   });
 
   return {
     append,
-    async takeSegments() {
-      const writing = current?.name;
-      const names = listSegments(directory).filter((name) => {
-        const [, segmentOwner = ''] = name.split('.');
-        return segmentOwner === owner || !isRunning(segmentOwner.replace('-', ':'));
-      });
-      if (writing !== undefined && names.includes(writing)) await closeSegment();
-      return names;
-    },
+    takeSegments: () =>
+      inTurn(async () => {
+        await closeSegment();
+        return listSegments(directory).filter((name) => {
+          const [, segmentOwner = ''] = name.split('.');
+          return segmentOwner === owner || !isRunning(segmentOwner.replace('-', ':'));
+        });
+      }),
     readSegment: (name) => decodeSegment(readFileSync(path.join(directory, name))),
     async removeSegment(name, records) {
       const { size } = statSync(path.join(directory, name));
@@ -118,7 +125,7 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
     get bytes() {
       return bytes;
     },
-    [Symbol.asyncDispose]: closeSegment,
+    [Symbol.asyncDispose]: () => inTurn(closeSegment),
   };
 }
 
