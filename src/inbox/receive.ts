@@ -5,7 +5,6 @@
  * slow, the spool takes its place.
  */
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { createCoalescer } from '../database/coalesce.ts';
 import { ConfereError } from '../domain/errors.ts';
@@ -21,6 +20,8 @@ const BATCH_ROWS_MAX = 512;
 const BATCH_BYTES_MAX = 8 * 1024 * 1024;
 /** A second commit runs beside the first: while one waits for the disk the other is filled. */
 const COMMITS_IN_FLIGHT_MAX = 2;
+/** Beyond so many that wait for a commit, the database counts as away: memory is no place to keep webhooks. */
+const WAITING_MAX = 8_192;
 /** A commit that takes longer is left to itself, and its webhook goes to the spool too: kept twice is kept once. */
 const COMMIT_MS_MAX = 3_000;
 /** After a failure the spool is taken at once for so long; then the next webhook tries the database again. */
@@ -37,6 +38,7 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
     sizeOf: (item) => item.body.length,
     work: (items) => writeArrivals(context, items),
     inFlightMax: COMMITS_IN_FLIGHT_MAX,
+    waitingMax: WAITING_MAX,
   });
   const quarantine = createQuarantineMeter(context);
   let awayUntil = 0;
@@ -44,8 +46,12 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
   async function keep(arrival: Arrival): Promise<boolean> {
     if (!spool) return await commit(arrival);
     if (Date.now() >= awayUntil) {
+      // while it is away, one webhook at a time finds out whether it is back
+      if (awayUntil > 0) awayUntil = Date.now() + COMMIT_MS_MAX;
       try {
-        return await within(commit(arrival), COMMIT_MS_MAX);
+        const duplicate = await within(commit(arrival), COMMIT_MS_MAX);
+        awayUntil = 0;
+        return duplicate;
       } catch (error) {
         awayUntil = Date.now() + AWAY_MS;
         context.log.warn({ error: describeError(error) }, 'the database did not take a webhook: it goes to the spool');
@@ -73,17 +79,10 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
   };
 }
 
-async function within<T>(work: Promise<T>, ms: number): Promise<T> {
-  const timer = new AbortController();
-  const late = sleep(ms, undefined, { signal: timer.signal }).then(() => {
-    throw new Error(`the commit took longer than ${ms} ms`);
+/** A plain timer: what the request pays for it is next to nothing. */
+function within<T>(work: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`the commit took longer than ${ms} ms`)), ms);
+    work.then(resolve, reject).finally(() => clearTimeout(late));
   });
-  // neither may end as an unhandled rejection once the other has won
-  late.catch(() => undefined);
-  work.catch(() => undefined);
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    timer.abort();
-  }
 }
