@@ -18,7 +18,8 @@ export async function raiseQuarantine(
     webhookSeq: seq,
     actual: { reason },
   }));
-  await raiseMismatches(trx, found, now);
+  // of several of one scope the last in the list is told
+  await raiseMismatches(trx, found.toReversed(), now);
   if (found.length > 0) context.bells.alerts.ring();
 }
 
@@ -58,19 +59,53 @@ export async function reprocessWebhook(context: Context, seq: number): Promise<v
   context.bells.inbox.ring();
 }
 
-/** Ends the open mismatches that name a webhook, once it was applied after all. */
+/**
+ * Ends the open mismatches that name a webhook, once all of it was applied after all. One that stands for others of its
+ * reason and hour too, goes on with the next of them.
+ */
 export async function resolveQuarantine(trx: Transaction<Database>, webhookSeqs: number[], now: Date): Promise<void> {
   if (webhookSeqs.length === 0) return;
   const rows = await trx
     .selectFrom('mismatches')
-    .select('scope')
-    .where('kind', '=', 'webhook_quarantined')
-    .where('open_scope', 'is not', null)
-    .where('webhook_seq', 'in', webhookSeqs)
+    .innerJoin('webhooks', 'webhooks.seq', 'mismatches.webhook_seq')
+    .select(['mismatches.seq', 'mismatches.scope'])
+    .where('mismatches.kind', '=', 'webhook_quarantined')
+    .where('mismatches.open_scope', 'is not', null)
+    .where('mismatches.webhook_seq', 'in', webhookSeqs)
+    .where('webhooks.state', '=', 'applied')
     .execute();
-  const over = rows.map((row) => ({ kind: 'webhook_quarantined' as const, scope: row.scope }));
+  const over: { kind: 'webhook_quarantined'; scope: string }[] = [];
+  for (const { seq, scope } of rows) {
+    const next = await findQuarantined(trx, scope);
+    if (next === undefined) over.push({ kind: 'webhook_quarantined', scope });
+    else await trx.updateTable('mismatches').set({ webhook_seq: next }).where('seq', '=', seq).execute();
+  }
   await resolveMismatches(trx, over, 'reprocessed', now);
 }
+
+/** The first webhook that is still quarantined for this reason since this hour. */
+async function findQuarantined(trx: Transaction<Database>, scope: string): Promise<number | undefined> {
+  const [reason = '', hour = ''] = scope.split(' ');
+  const from = new Date(`${hour}:00:00.000Z`);
+  const row = await trx
+    .selectFrom('webhooks')
+    .innerJoin('webhook_items', 'webhook_items.webhook_seq', 'webhooks.seq')
+    .select('webhooks.seq')
+    .where('webhooks.state', '=', 'quarantined')
+    .where('webhook_items.reason', '=', reason)
+    .where((eb) => eb.fn.coalesce('webhook_items.looked_at', 'webhook_items.received_at'), '>=', from)
+    .where(
+      (eb) => eb.fn.coalesce('webhook_items.looked_at', 'webhook_items.received_at'),
+      '<',
+      new Date(from.getTime() + HOUR_MS),
+    )
+    .orderBy('webhooks.seq')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.seq;
+}
+
+const HOUR_MS = 3_600_000;
 
 function quarantineScope(reason: string, now: Date): string {
   return `${reason} ${now.toISOString().slice(0, 13)}`;

@@ -105,6 +105,10 @@ async function settleItems(context: Context, looks: Look[]): Promise<void> {
   await transact(
     context.db,
     async (trx) => {
+      await lockWebhooks(
+        trx,
+        fates.map(({ item }) => item.webhookSeq),
+      );
       for (const { item, fate } of fates) await writeFate(trx, item, fate, now);
       const contradicted = fates.flatMap(({ item, fate }) =>
         fate.kind === 'applied' && fate.contradiction ? [{ item, ...fate.contradiction }] : [],
@@ -143,6 +147,20 @@ async function settleItems(context: Context, looks: Look[]): Promise<void> {
 }
 
 type Trx = Parameters<Parameters<typeof transact>[1]>[0];
+
+/**
+ * Two items of one webhook that end at once would each see the other as pending, and nobody would close it. Locked
+ * before the items, as those do who put items back.
+ */
+async function lockWebhooks(trx: Trx, webhookSeqs: number[]): Promise<void> {
+  await trx
+    .selectFrom('webhooks')
+    .select('seq')
+    .where('seq', 'in', [...new Set(webhookSeqs)])
+    .orderBy('seq')
+    .forUpdate()
+    .execute();
+}
 
 async function writeFate(trx: Trx, item: ClaimedItem, fate: Fate, now: Date): Promise<void> {
   const done = { looked_at: now, looks: item.looks + 1, lease_holder: null, lease_until: null };
