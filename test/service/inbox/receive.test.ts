@@ -1,0 +1,161 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { applyObservations } from '../../../src/ledger/apply.ts';
+import { observe, type ShownTransaction } from '../../support/observations.ts';
+import { mismatches, shown } from '../ledger/world.ts';
+import { openWorld, until, type World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const PAID = ['pending@0', 'paid@1'];
+
+/** A transaction that the provider knows. */
+function paid(more: Partial<ShownTransaction> = {}): ShownTransaction {
+  return world.provider.put(shown(PAID, { id: randomUUID(), ...more }));
+}
+
+/** What the live service is said to send of it. */
+const flat = (row: ShownTransaction, more: object = {}) => ({
+  id: 30,
+  transaction_id: row.id,
+  status: row.status,
+  ...more,
+});
+
+const heldOf = (id: string) =>
+  world.context.db.selectFrom('transactions').selectAll().where('id', '=', id).executeTakeFirst();
+const askedFor = (key: string) => world.provider.asked.get(key) ?? 0;
+
+/** Puts a transaction into the ledger by a run, as it was before its webhook comes. */
+async function know(row: ShownTransaction): Promise<void> {
+  await applyObservations(world.context, [observe(row, world.context.clock.now())]);
+}
+
+describe('taking in', () => {
+  test('the same bytes twice at once are one webhook and one duplicate, by the hash of the bytes', async () => {
+    const body = JSON.stringify(flat(paid()));
+    const answers = await Promise.all([world.receive(body), world.receive(body)]);
+    const id = `wh_${createHash('sha256').update(body).digest('hex').slice(0, 32)}`;
+    expect(answers.map((answer) => answer.id)).toEqual([id, id]);
+    expect(answers.filter((answer) => answer.duplicate)).toHaveLength(1);
+    expect(await world.webhook(id)).toMatchObject({ repeats: 1 });
+    expect(await world.receive(body)).toEqual({ id, duplicate: true, fault: undefined });
+    expect(await world.webhook(id)).toMatchObject({ repeats: 2 });
+  });
+
+  test('five hundred at once are all kept, each once, whatever they are', async () => {
+    const row = paid();
+    const bodies = Array.from({ length: 500 }, (_, index) => JSON.stringify(flat(row, { id: index % 400 })));
+    const answers = await Promise.all(bodies.map((body) => world.receive(body)));
+    expect(new Set(answers.map((answer) => answer.id)).size).toBe(400);
+    expect(answers.filter((answer) => answer.duplicate)).toHaveLength(100);
+    for (const { id } of answers.slice(0, 5)) await world.reaches(id, 'applied');
+    const { waiting } = await until('all are worked off', async () => {
+      const rows = await world.context.db
+        .selectFrom('webhooks')
+        .select('seq')
+        .where('state', 'in', ['received', 'pending'])
+        .execute();
+      return rows.length === 0 ? { waiting: 0 } : undefined;
+    });
+    expect(waiting).toBe(0);
+    expect((await heldOf(row.id))?.event_count).toBe(2);
+  });
+
+  test('many webhooks of one transaction need few shows', async () => {
+    const row = paid();
+    world.provider.delayMs = 30;
+    const answers = await Promise.all(Array.from({ length: 64 }, (_, id) => world.receive(flat(row, { id }))));
+    for (const { id } of answers) await world.reaches(id, 'applied');
+    world.provider.delayMs = 0;
+    expect(askedFor(row.id)).toBeLessThanOrEqual(8);
+  });
+
+  test.each([
+    ['', 'empty'],
+    ['hello', 'not_json'],
+    ['7', 'not_an_object'],
+    [`${'['.repeat(40)}{}${']'.repeat(40)}`, 'too_deep'],
+    ['{}', 'no_key'],
+    ['[[]]', 'no_key'],
+    ['{"id":30,"status":"paid"}', 'no_key'],
+    [JSON.stringify(Array.from({ length: 1001 }, () => ({ reference: 'r' }))), 'too_many_items'],
+  ])('a body like %s is kept and quarantined as %s, told, and holds up nothing', async (body, reason) => {
+    const { id } = await world.receive(body.slice(0, 200_000));
+    expect(await world.reaches(id, 'quarantined')).toMatchObject({ reason });
+    const told = (await mismatches(world.context, 'webhook_quarantined')).map((one) => one.actual);
+    expect(told).toContainEqual({ reason });
+    const next = await world.receive(flat(paid()));
+    await world.reaches(next.id, 'applied');
+  });
+});
+
+describe('whose it is', () => {
+  test('by its id, from the show, with the webhook as the source', async () => {
+    const row = paid();
+    const { id } = await world.receive(flat(row));
+    await world.reaches(id, 'applied');
+    expect(await heldOf(row.id)).toMatchObject({ status: 'paid', amount_cents: 1000n });
+    const events = await world.context.db
+      .selectFrom('events')
+      .innerJoin('transactions', 'transactions.seq', 'transaction_seq')
+      .select('source_kind')
+      .where('transactions.id', '=', row.id)
+      .execute();
+    expect(events).toEqual([{ source_kind: 'webhook' }, { source_kind: 'webhook' }]);
+  });
+
+  test('by its reference: ours first, then the list, and only where it is equal to the byte', async () => {
+    const ours = paid({ reference: 'ours' });
+    await know(ours);
+    const theirs = paid({ reference: 'Theirs' });
+    for (const reference of ['ours', 'Theirs']) {
+      const { id } = await world.receive({ transaction_reference: reference, status: 'paid' });
+      await world.reaches(id, 'applied');
+    }
+    expect([askedFor('reference ours'), askedFor(ours.id)]).toEqual([0, 1]);
+    expect(await heldOf(theirs.id)).toMatchObject({ status: 'paid' });
+    const { id } = await world.receive({ transaction_reference: 'theirs', status: 'paid' });
+    expect(await world.reaches(id, 'quarantined')).toMatchObject({ reason: 'unknown_at_provider' });
+  });
+
+  test('by its extra, from our ledger alone', async () => {
+    const row = paid({ extra: 'loja 7' });
+    await know(row);
+    await world.reaches((await world.receive({ extra: 'loja 7', status: 'paid' })).id, 'applied');
+    const { id } = await world.receive({ extra: 'Loja 7', status: 'paid' });
+    expect(await world.reaches(id, 'quarantined')).toMatchObject({ reason: 'unknown_at_provider' });
+  });
+
+  test('never guessed: two of one reference, theirs or ours, are ambiguous', async () => {
+    paid({ reference: 'two' });
+    paid({ reference: 'two' });
+    const { id } = await world.receive({ transaction_reference: 'two', status: 'paid' });
+    expect(await world.reaches(id, 'quarantined')).toMatchObject({ reason: 'ambiguous' });
+    await know(paid({ extra: 'same' }));
+    await know(paid({ extra: 'same' }));
+    const other = await world.receive({ extra: 'same', status: 'paid' });
+    expect(await world.reaches(other.id, 'quarantined')).toMatchObject({ reason: 'ambiguous' });
+  });
+
+  test('an id that the provider does not know is asked for until the grace is over, then quarantined', async () => {
+    const id = randomUUID();
+    const webhook = await world.receive({ transaction_id: id, status: 'paid' });
+    expect(await world.reaches(webhook.id, 'quarantined')).toMatchObject({ reason: 'unknown_at_provider' });
+    expect(askedFor(id)).toBe(2);
+    expect(await heldOf(id)).toBeUndefined();
+  });
+
+  test('a row that can not be read is kept and told; its webhook says so in the end', async () => {
+    const row = paid();
+    world.provider.putRaw(row.id, { ...row, amount: '1.001' });
+    const { id } = await world.receive(flat(row));
+    expect(await world.reaches(id, 'quarantined')).toMatchObject({ reason: 'unreadable_at_provider' });
+    expect(await heldOf(row.id)).toBeUndefined();
+    expect((await mismatches(world.context, 'row_refused')).map((one) => one.transaction_id)).toContain(row.id);
+  });
+});

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { reprocessWebhook } from '../../../src/inbox/quarantine.ts';
+import { applyObservations } from '../../../src/ledger/apply.ts';
+import { observe, type ShownTransaction } from '../../support/observations.ts';
+import { mismatches, shown } from '../ledger/world.ts';
+import { openWorld, until, type World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const PAID = ['pending@0', 'paid@1'];
+
+/** A transaction that the provider knows. */
+function paid(more: Partial<ShownTransaction> = {}): ShownTransaction {
+  return world.provider.put(shown(PAID, { id: randomUUID(), ...more }));
+}
+
+/** What the live service is said to send of it. */
+const flat = (row: ShownTransaction, more: object = {}) => ({
+  id: 30,
+  transaction_id: row.id,
+  status: row.status,
+  ...more,
+});
+
+const heldOf = (id: string) =>
+  world.context.db.selectFrom('transactions').selectAll().where('id', '=', id).executeTakeFirst();
+const _askedFor = (key: string) => world.provider.asked.get(key) ?? 0;
+
+/** Puts a transaction into the ledger by a run, as it was before its webhook comes. */
+async function know(row: ShownTransaction): Promise<void> {
+  await applyObservations(world.context, [observe(row, world.context.clock.now())]);
+}
+
+describe('what it claims', () => {
+  const contradictions = async (id: string) =>
+    (await mismatches(world.context, 'webhook_contradiction')).filter((one) => one.transaction_id === id);
+
+  test('ahead of the provider is looked at again, and applied once it is shown', async () => {
+    await using slow = await openWorld({ WEBHOOK_GRACE: '10m' });
+    const row = slow.provider.put(shown(['pending@0'], { id: randomUUID() }));
+    const { id } = await slow.receive({ transaction_id: row.id, status: 'paid' });
+    await until('a first look', async () => ((await slow.webhook(id)).items_detail[0]?.looks === 1 ? true : undefined));
+    expect(await slow.webhook(id)).toMatchObject({ state: 'pending' });
+    slow.provider.put({ ...shown(PAID), id: row.id });
+    expect(await slow.reaches(id, 'applied')).toMatchObject({ items_detail: [{ looks: 2, contradicted: false }] });
+    expect(await mismatches(slow.context)).toEqual([]);
+  });
+
+  test('never coming true is told once, moves nothing, and is over when the history shows it', async () => {
+    const row = world.provider.put(shown(['pending@0'], { id: randomUUID() }));
+    const bodies = [1, 2, 3].map((id) => flat(row, { id, status: 'paid' }));
+    for (const { id } of await Promise.all(bodies.map((body) => world.receive(body)))) {
+      expect(await world.reaches(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: true }] });
+    }
+    expect(await heldOf(row.id)).toMatchObject({ status: 'pending' });
+    expect(await contradictions(row.id)).toMatchObject([
+      { state: 'open', severity: 'critical', expected: { status: 'paid' }, actual: { status: 'pending' } },
+    ]);
+    await know({ ...shown(PAID), id: row.id });
+    expect(await contradictions(row.id)).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+  });
+
+  test("of another amount is a contradiction, and the ledger holds the provider's", async () => {
+    const row = paid();
+    const { id } = await world.receive(flat(row, { transaction_amount: '9999.00' }));
+    await world.reaches(id, 'applied');
+    expect(await contradictions(row.id)).toMatchObject([
+      { expected: { amount: '9999.00' }, actual: { amount: '10.00' } },
+    ]);
+    expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1000n });
+  });
+});
+
+describe('again', () => {
+  /** As if the last look at everything were long ago. */
+  const letTimePass = () =>
+    world.context.db
+      .updateTable('webhook_items')
+      .set({ looked_at: new Date('2020-01-01') })
+      .execute();
+
+  test('a repeat has what it names looked at again, and a change since then applied', async () => {
+    const row = paid();
+    const { id } = await world.receive(flat(row));
+    await world.reaches(id, 'applied');
+    await letTimePass();
+    world.provider.put({ ...shown([...PAID, 'refund@9']), id: row.id });
+    expect(await world.receive(flat(row))).toMatchObject({ duplicate: true });
+    await until('the refund', async () => ((await heldOf(row.id))?.status === 'refund' ? true : undefined));
+  });
+
+  test('a repeat of what was quarantined is another chance', async () => {
+    const body = { transaction_id: randomUUID(), status: 'paid' };
+    const { id } = await world.receive(body);
+    await world.reaches(id, 'quarantined');
+    await letTimePass();
+    world.provider.put({ ...shown(PAID), id: body.transaction_id });
+    await world.receive(body);
+    await world.reaches(id, 'applied');
+  });
+
+  test('a repeat brings forward the look of what waits for its claim', async () => {
+    await using slow = await openWorld({ WEBHOOK_GRACE: '10m' });
+    const row = slow.provider.put(shown(['pending@0'], { id: randomUUID() }));
+    const body = { transaction_id: row.id, status: 'paid' };
+    const { id } = await slow.receive(body);
+    await until('a first look', async () => ((await slow.webhook(id)).items_detail[0]?.looks === 1 ? true : undefined));
+    const later = new Date(Date.now() + 300_000);
+    await slow.context.db
+      .updateTable('webhook_items')
+      .set({ next_look_at: later, looked_at: new Date('2020-01-01') })
+      .execute();
+    slow.provider.put({ ...shown(PAID), id: row.id });
+    await slow.receive(body);
+    await slow.reaches(id, 'applied');
+  });
+
+  test('reprocessed with success, a quarantined webhook and its mismatch are over; the next of its like takes its place', async () => {
+    await using own = await openWorld();
+    const bodies = [0, 1].map(() => ({ transaction_id: randomUUID(), status: 'paid' }));
+    const ids: string[] = [];
+    for (const body of bodies) {
+      const { id } = await own.receive(body);
+      ids.push(id);
+    }
+    for (const [index, body] of bodies.entries()) {
+      const { seq } = await own.reaches(ids[index] ?? '', 'quarantined');
+      own.provider.put({ ...shown(PAID), id: body.transaction_id });
+      if (index === 0) await own.reaches(ids[1] ?? '', 'quarantined');
+      expect(await mismatches(own.context, 'webhook_quarantined')).toMatchObject([{ state: 'open' }]);
+      await reprocessWebhook(own.context, seq);
+      await own.reaches(ids[index] ?? '', 'applied');
+    }
+    expect(await mismatches(own.context, 'webhook_quarantined')).toMatchObject([
+      { state: 'resolved', resolution: 'reprocessed' },
+    ]);
+  });
+
+  test('what is not there can not be reprocessed', async () => {
+    await expect(reprocessWebhook(world.context, 999_999)).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+test('of a body with good and bad items the good ones are applied, and it stays quarantined and told', async () => {
+  await using own = await openWorld();
+  const rows = [0, 1].map(() => own.provider.put(shown(PAID, { id: randomUUID() })));
+  const { id } = await own.receive([
+    flat(rows[0] ?? shown([])),
+    { id: 30, status: 'paid' },
+    flat(rows[1] ?? shown([])),
+  ]);
+  const webhook = await own.reaches(id, 'quarantined');
+  expect(webhook).toMatchObject({ reason: 'no_key', items: 3 });
+  expect(webhook.items_detail.map((item) => item.state)).toEqual(['applied', 'quarantined', 'applied']);
+  const held = await own.context.db.selectFrom('transactions').select('id').orderBy('seq').execute();
+  expect(held.map((row) => row.id).toSorted()).toEqual(rows.map((row) => row.id).toSorted());
+  expect(await mismatches(own.context, 'webhook_quarantined')).toMatchObject([
+    { state: 'open', actual: { reason: 'no_key' } },
+  ]);
+});
+
+test('the items of one body that are looked at side by side close it together', async () => {
+  await using own = await openWorld();
+  own.provider.delayMs = 20;
+  const rows = Array.from({ length: 40 }, () => own.provider.put(shown(PAID, { id: randomUUID() })));
+  for (let from = 0; from < rows.length; from += 4) {
+    const { id } = await own.receive(rows.slice(from, from + 4).map((row) => flat(row)));
+    await own.reaches(id, 'applied');
+  }
+});
+
+test('while the provider is down nothing is quarantined; when it is back, it goes on', async () => {
+  await using own = await openWorld();
+  own.provider.fault = { status: 503, retryAfter: 1 };
+  const row = own.provider.put(shown(PAID, { id: randomUUID() }));
+  const { id } = await own.receive(flat(row));
+  await until('the grace is over', async () => ((own.provider.asked.get(row.id) ?? 0) >= 3 ? true : undefined));
+  expect(await own.webhook(id)).toMatchObject({ state: 'pending', items_detail: [{ looks: 0 }] });
+  own.provider.fault = undefined;
+  expect(await own.reaches(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: false }] });
+  expect(await mismatches(own.context)).toEqual([]);
+});
