@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { createProviderClient } from '../provider/client.ts';
 import { findRun, type PresentedRun } from '../reconciliation/read-runs.ts';
-import { startRun } from '../reconciliation/start-run.ts';
+import { checkDays, startRun } from '../reconciliation/start-run.ts';
 import { claimRun, executeRun, type Progress } from '../reconciliation/work-runs.ts';
 import { print, withContext } from './with-context.ts';
 
@@ -19,6 +19,7 @@ export function reconcileCommand(program: Command): void {
     .option('--platform <id>', 'only this platform')
     .option('--json', 'print one JSON object')
     .action(async (options: Options) => {
+      checkDays(options);
       await withContext({ provider: true }, async (context) => {
         const run = await reconcile(context, options);
         print(options.json, run, describe(run));

@@ -20,7 +20,8 @@ export type RunRequest = {
  * @throws ConfereError `invalid_request` for days that are none, the wrong way round, too many or not yet begun.
  */
 export async function startRun(context: Context, request: RunRequest): Promise<{ seq: number; id: string }> {
-  checkRange(request, context.calendar.dayOf(context.clock.now()));
+  checkDays(request);
+  checkBegun(request.from, context.calendar.dayOf(context.clock.now()));
   const id = `run_${randomUUID().replaceAll('-', '')}`;
   const result = await context.db
     .insertInto('runs')
@@ -39,13 +40,21 @@ export async function startRun(context: Context, request: RunRequest): Promise<{
   return { seq: Number(result.insertId), id };
 }
 
-function checkRange({ from, to }: RunRequest, today: Day): void {
+/** What can be said of a range without a database. @throws ConfereError `invalid_request`, with every fault by field. */
+export function checkDays({ from, to }: { from: string; to: string }): void {
   const fields: Record<string, string[]> = {};
   if (!isDay(from)) fields.from = ['must be a day: YYYY-MM-DD'];
-  else if (from > today) fields.from = [`has not begun yet: today is ${today} at the provider`];
   if (!isDay(to)) fields.to = ['must be a day: YYYY-MM-DD'];
   else if (isDay(from) && to < from) fields.to = ['is before from'];
   else if (isDay(from) && to > addDays(from, DAYS_MAX)) fields.to = [`is more than ${DAYS_MAX} days after from`];
+  refuse(fields);
+}
+
+function checkBegun(from: Day, today: Day): void {
+  if (from > today) refuse({ from: [`has not begun yet: today is ${today} at the provider`] });
+}
+
+function refuse(fields: Record<string, string[]>): void {
   if (Object.keys(fields).length === 0) return;
   const faults = Object.entries(fields).map(([name, [fault]]) => `${name} ${fault}`);
   throw new ConfereError('invalid_request', faults.join('; '), { fields });

@@ -58,7 +58,6 @@ const WELL_BEHAVED: Switches = {
 };
 
 export class QuirkyProvider {
-  readonly key = KEY;
   url = '';
   rows = new Map<string, Row>();
   /** Ids that show knows and the list leaves out. */
@@ -67,10 +66,15 @@ export class QuirkyProvider {
   patches = new Map<string, Record<string, unknown>>();
   seen: Seen[] = [];
   switches: Switches = { ...WELL_BEHAVED };
+  private readonly key: string;
   private touches = new Map<string, number>();
   private server = createServer((request, response) => {
     this.answer(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
+
+  constructor(key = KEY) {
+    this.key = key;
+  }
 
   async listen(): Promise<this> {
     await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
@@ -124,7 +128,8 @@ export class QuirkyProvider {
     await this.switches.before(seen);
     const fault = this.switches.fault(seen);
     if (fault) return commit(request, response, fault);
-    if (request.headers.authorization !== `Bearer ${KEY}`) return send(response, 401, { message: 'Unauthenticated.' });
+    if (request.headers.authorization !== `Bearer ${this.key}`)
+      return send(response, 401, { message: 'Unauthenticated.' });
     if (seen.kind === 'list') return this.answerList(response, seen);
     if (seen.kind === 'show') return this.answerShow(response, seen.path.split('/').at(-1) ?? '');
     if (seen.kind === 'create') return this.answerCreate(response, seen.path, JSON.parse(text));

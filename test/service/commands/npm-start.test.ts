@@ -1,0 +1,47 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { findFreePort } from '../../../src/commands/demo/start-programs.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { eventually, SECRET_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const DRAIN_MS = 20_000;
+
+test.each(['npm alone', 'the whole group'])(
+  'npm start ends with exit 0 within 20 s of a SIGTERM to %s',
+  async (target) => {
+    using home = temporaryDirectory();
+    const port = await findFreePort();
+    const inherited = Object.fromEntries(['PATH', 'HOME', 'LANG', 'TMPDIR'].map((key) => [key, process.env[key]]));
+    const npm: ChildProcess = spawn('npm', ['start'], {
+      cwd: ROOT,
+      env: {
+        ...inherited,
+        DATABASE_URL: urlOf(await freshDatabase()),
+        SECRET_KEY,
+        DATA_DIR: path.join(home.path, 'data'),
+        PORT: String(port),
+        PROVIDER_URL: 'http://127.0.0.1:9',
+        PROVIDER_API_KEY: 'k',
+        JOBS: 'off',
+      },
+      stdio: 'ignore',
+      detached: true,
+    });
+    const ended = new Promise<number | null>((resolve) => npm.once('exit', resolve));
+    const answers = () =>
+      fetch(`http://127.0.0.1:${port}/readyz`).then(
+        (answer) => answer.ok,
+        () => false,
+      );
+    await eventually(answers);
+    const began = Date.now();
+    process.kill(target === 'npm alone' ? (npm.pid ?? 0) : -(npm.pid ?? 0), 'SIGTERM');
+    expect(await ended).toBe(0);
+    expect(Date.now() - began).toBeLessThan(DRAIN_MS);
+    // npm waits for it: no serve is left behind as an orphan
+    expect(await answers()).toBe(false);
+  },
+);

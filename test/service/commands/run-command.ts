@@ -1,0 +1,20 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const CONFERE = fileURLToPath(new URL('../../../bin/confere', import.meta.url));
+
+export type Finished = { code: number | null; out: string; err: string };
+
+/** Runs `bin/confere` as an operator would, with this environment and nothing else of ours, to its end. */
+export function runCommand(args: string[], env: Record<string, string> = {}): Promise<Finished> {
+  const inherited = Object.fromEntries(['PATH', 'HOME', 'LANG', 'TMPDIR'].map((key) => [key, process.env[key]]));
+  const child = spawn(CONFERE, args, { env: { ...inherited, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const read = { out: '', err: '' };
+  for (const [name, stream] of [['out', child.stdout] as const, ['err', child.stderr] as const]) {
+    stream.setEncoding('utf8');
+    stream.on('data', (text: string) => {
+      read[name] += text;
+    });
+  }
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, ...read })));
+}

@@ -1,0 +1,155 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { PresentedRun } from '../../../src/reconciliation/read-runs.ts';
+import { API_KEY, eventually, type Served, startServe, temporaryDirectory } from '../../support/programs.ts';
+import { dayAgo, makeDay, makeRow, PLATFORM } from '../../support/provider-rows.ts';
+import { QuirkyProvider } from '../../support/quirky-provider.ts';
+import { runCommand } from './run-command.ts';
+
+const DRAIN_MS = 20_000;
+const [D3, D2] = [dayAgo(3), dayAgo(2)];
+
+let home: ReturnType<typeof temporaryDirectory>;
+let provider: QuirkyProvider;
+let served: Served;
+
+/** `serve` on the embedded database, as `npm start` runs it, and commands beside it on the same data directory. */
+const start = () => startServe({ home: home.path, providerUrl: provider.url });
+const run = (args: string[], env: Record<string, string> = {}) =>
+  runCommand(args, {
+    DATA_DIR: path.join(home.path, 'data'),
+    PROVIDER_URL: provider.url,
+    PROVIDER_API_KEY: API_KEY,
+    ...env,
+  });
+
+beforeAll(async () => {
+  home = temporaryDirectory();
+  provider = await new QuirkyProvider(API_KEY).listen();
+  provider.add(...makeDay(D3, 130), ...makeDay(D2, 20));
+  served = await start();
+});
+afterAll(async () => {
+  await served[Symbol.asyncDispose]();
+  await provider[Symbol.asyncDispose]();
+  home[Symbol.dispose]();
+});
+
+/** Sends SIGTERM to the process, or to its whole group, and waits for its end. */
+async function stop(target: 'process' | 'group'): Promise<{ code: number | null; ms: number }> {
+  const { child } = served.program;
+  const began = Date.now();
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  process.kill(target === 'group' ? -(child.pid ?? 0) : (child.pid ?? 0), 'SIGTERM');
+  return { code: await ended, ms: Date.now() - began };
+}
+
+async function countTransactions(): Promise<number> {
+  const list = await served.api.call<{ transactions: unknown[] }>('GET', '/transactions?limit=200');
+  return list.transactions.length;
+}
+
+describe('beside a running serve', () => {
+  test('a second serve on its data directory is refused with a sentence: exit 2', async () => {
+    const second = await run(['serve'], { PORT: '0' });
+    expect(second).toMatchObject({ code: 2, err: expect.stringMatching(/another serve runs on .*: stop it/) });
+  });
+
+  test('tokens create gives a token that works at once, by its role', async () => {
+    const { code, out } = await run(['tokens', 'create', '--role', 'viewer', '--name', 'ops', '--json']);
+    expect(code).toBe(0);
+    const token = JSON.parse(out) as { id: string; role: string; token: string };
+    expect(Object.keys(token).sort()).toEqual(['id', 'role', 'token']);
+    expect(token.role).toBe('viewer');
+    const call = (target: string, method = 'GET') =>
+      fetch(`${served.url}/api/v1${target}`, { method, headers: { authorization: `Bearer ${token.token}` } });
+    expect((await call('/transactions')).status).toBe(200);
+    expect((await call('/tokens')).status).toBe(403);
+    expect((await fetch(`${served.url}/api/v1/transactions`)).status).toBe(401);
+  });
+
+  test('reconcile --json prints one object, its run, and exits 0', async () => {
+    const { code, out } = await run(['reconcile', '--from', D3, '--to', D2, '--json']);
+    expect(code).toBe(0);
+    const shown = JSON.parse(out) as PresentedRun;
+    expect(shown).toMatchObject({ state: 'complete', from: D3, to: D2, total: 150, applied: 150, mismatches: 0 });
+    const { id } = shown;
+    expect(await served.api.call('GET', `/reconciliations/${id}`)).toMatchObject({ id, state: 'complete', total: 150 });
+  });
+
+  test('reconcile tells people what it did, and exits 1 when it could not prove it', async () => {
+    const told = await run(['reconcile', '--from', D3, '--to', D3]);
+    expect(told).toMatchObject({ code: 0, out: expect.stringMatching(/complete[\s\S]*130 transactions seen/) });
+    provider.switches.fault = () => ({ status: 401 });
+    const failed = await run(['reconcile', '--from', D3, '--to', D3, '--json']);
+    provider.switches.fault = () => undefined;
+    expect(failed.code).toBe(1);
+    expect(JSON.parse(failed.out)).toMatchObject({
+      state: 'failed',
+      error: expect.stringContaining('PROVIDER_API_KEY'),
+    });
+  });
+
+  test('open states a balance, below nothing too, and a second one is refused', async () => {
+    const args = ['open', '--day', D3, '--platform', PLATFORM, '--balance', '-12.34', '--json'];
+    const opened = await run(args);
+    expect(opened.code).toBe(0);
+    expect(JSON.parse(opened.out)).toMatchObject({ platform: PLATFORM, day: D3, balance: '-12.34' });
+    expect((await run(args)).code).not.toBe(0);
+  });
+
+  test('another PROVIDER_TIME_ZONE is refused once there are entries', async () => {
+    const other = await run(['tokens', 'create', '--role', 'viewer'], { PROVIDER_TIME_ZONE: 'America/Manaus' });
+    expect(other).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(/PROVIDER_TIME_ZONE.*America\/Sao_Paulo/),
+    });
+  });
+});
+
+describe.each(['process', 'group'] as const)('SIGTERM to the %s', (target) => {
+  test('drains what is under way, exits 0 within 20 s, and a restart finds everything', async () => {
+    const before = await countTransactions();
+    // a show that takes its time is under way when the signal comes
+    const [row] = [makeRow({ history: ['paid'] })];
+    provider.add(row);
+    let asked = 0;
+    provider.switches.before = async (seen) => {
+      if (seen.kind !== 'show') return;
+      asked++;
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+    };
+    const answer = await served.webhook({ transaction_id: row.id, status: 'paid', transaction_amount: '10.00' });
+    expect(answer.status).toBe(200);
+    await eventually(async () => asked > 0);
+    const ended = await stop(target);
+    expect(ended.code).toBe(0);
+    expect(ended.ms).toBeLessThan(DRAIN_MS);
+    expect(readFileSync(served.program.logFile, 'utf8')).not.toMatch(/PROTOCOL_CONNECTION_LOST|ECONNREFUSED|ENOENT/);
+    expect(existsSync(path.join(home.path, 'data/serve.lock'))).toBe(false);
+    provider.switches.before = () => undefined;
+    served = await start();
+    await eventually(async () => (await countTransactions()) === before + 1);
+  });
+});
+
+test('with a provider that hangs, SIGTERM still ends it in time', async () => {
+  provider.switches.fault = () => ({ hang: true });
+  await served.api.call('POST', '/reconciliations', { from: D3, to: D2 });
+  const listed = provider.count('list');
+  await eventually(async () => provider.count('list') > listed - 1);
+  const ended = await stop('process');
+  provider.switches.fault = () => undefined;
+  expect(ended.code).toBe(0);
+  expect(ended.ms).toBeLessThan(DRAIN_MS);
+  served = await start();
+  await eventually(async () => {
+    const { reconciliations } = await served.api.call<{ reconciliations: PresentedRun[] }>(
+      'GET',
+      '/reconciliations?limit=1',
+    );
+    return reconciliations[0]?.state === 'complete';
+  });
+});

@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freshDatabase } from '../../support/database.ts';
+import { SECRET_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { runCommand } from './run-command.ts';
+
+const COMMANDS = [
+  'serve',
+  'migrate',
+  'open',
+  'reconcile',
+  'export',
+  'merchants',
+  'tokens',
+  'tokens create',
+  'demo',
+  'sandbox',
+];
+
+let home: ReturnType<typeof temporaryDirectory>;
+beforeAll(() => {
+  home = temporaryDirectory();
+});
+afterAll(() => home[Symbol.dispose]());
+
+/** On a data directory of its own that must not even be made. */
+const run = (args: string[], env: Record<string, string> = {}) =>
+  runCommand(args, { DATA_DIR: path.join(home.path, 'data'), ...env });
+
+test('each command explains itself, starts nothing and exits 0', async () => {
+  const top = await run(['--help']);
+  expect(top.code).toBe(0);
+  for (const command of COMMANDS.filter((name) => !name.includes(' ')))
+    expect(top.out).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
+  for (const command of COMMANDS) {
+    const { code, out } = await run([...command.split(' '), '--help']);
+    expect(code, command).toBe(0);
+    expect(out, command).toMatch(/^Usage: /);
+  }
+  expect(existsSync(path.join(home.path, 'data'))).toBe(false);
+});
+
+test.each<[string, string[], RegExp]>([
+  ['no command', [], /Usage: confere/],
+  ['a command that there is none of', ['reconcil'], /unknown command 'reconcil'/],
+  ['an option that there is none of', ['migrate', '--force'], /unknown option '--force'/],
+  ['a word too many', ['serve', 'now'], /too many arguments/],
+  ['a missing option', ['reconcile', '--from', '2026-01-01'], /--to <day>.* not specified/],
+  ['a missing value', ['tokens', 'create', '--role'], /argument missing/],
+  [
+    'a role that there is none of',
+    ['tokens', 'create', '--role', 'root'],
+    /--role must be one of viewer, operator, admin/,
+  ],
+  ['a day that is none', ['open', '--day', '2026-02-30', '--platform', 'p', '--balance', '1'], /--day must be a day/],
+  [
+    'an amount that is none',
+    ['open', '--day', '2026-02-03', '--platform', 'p', '--balance', '1,50'],
+    /--balance must be an amount/,
+  ],
+])('%s is wrong use: exit 2, with a sentence', async (_, args, sentence) => {
+  const { code, err, out } = await run(args);
+  expect(err).toMatch(sentence);
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(existsSync(path.join(home.path, 'data'))).toBe(false);
+});
+
+test('days of a reconciliation that are wrong are wrong use, and no database is started to say so', async () => {
+  const env = { PROVIDER_URL: 'http://127.0.0.1:9', PROVIDER_API_KEY: 'k' };
+  const { code, err } = await run(['reconcile', '--from', '2026-02-30', '--to', '2026-02-01'], env);
+  expect({ code, err }).toEqual({ code: 2, err: 'confere: from must be a day: YYYY-MM-DD\n' });
+  expect((await run(['reconcile', '--from', '2026-02-03', '--to', '2026-02-01'], env)).err).toMatch(
+    /to is before from/,
+  );
+  expect(existsSync(path.join(home.path, 'data'))).toBe(false);
+});
+
+test('every fault of the environment is named in one message: exit 2, nothing started', async () => {
+  const { code, err } = await run(['serve'], {
+    PORT: 'many',
+    PROVIDER_TIME_ZONE: 'Mars/Olympus',
+    WEBHOOK_GRACE: 'soon',
+    JOB_WATCH: 'often',
+    WEBHOOK_SECRET_FILE: '/nowhere/at/all',
+  });
+  for (const name of ['PORT', 'PROVIDER_TIME_ZONE', 'WEBHOOK_GRACE', 'JOB_WATCH', 'WEBHOOK_SECRET_FILE'])
+    expect(err).toContain(name);
+  expect(code).toBe(2);
+  expect(existsSync(path.join(home.path, 'data'))).toBe(false);
+});
+
+test('what serve and reconcile can not do without is named: exit 2', async () => {
+  for (const args of [['serve'], ['reconcile', '--from', '2026-01-01', '--to', '2026-01-02']]) {
+    const { code, err } = await run(args);
+    expect(err).toMatch(/PROVIDER_URL: missing[\s\S]*PROVIDER_API_KEY: missing/);
+    expect(code).toBe(2);
+  }
+});
+
+test('DATABASE_URL without SECRET_KEY is refused, and so is another SECRET_KEY than the first', async () => {
+  const DATABASE_URL = urlOf(await freshDatabase());
+  const without = await run(['migrate'], { DATABASE_URL });
+  expect(without).toMatchObject({ code: 2, err: expect.stringContaining('SECRET_KEY: required with DATABASE_URL') });
+  expect(await run(['migrate'], { DATABASE_URL, SECRET_KEY })).toMatchObject({ code: 0 });
+  const other = Buffer.alloc(32, 8).toString('base64');
+  const refused = await run(['tokens', 'create', '--role', 'viewer'], { DATABASE_URL, SECRET_KEY: other });
+  expect(refused).toMatchObject({ code: 2, out: '', err: expect.stringContaining('SECRET_KEY is not the one') });
+});
+
+test('a database whose tables are behind is not touched by any command but migrate', async () => {
+  const env = { DATABASE_URL: urlOf(await freshDatabase()), SECRET_KEY };
+  const early = await run(['tokens', 'create', '--role', 'viewer'], env);
+  expect(early).toMatchObject({
+    code: 1,
+    out: '',
+    err: expect.stringMatching(/migrations behind: run confere migrate/),
+  });
+  const migrated = await run(['migrate', '--json'], env);
+  expect(migrated.code).toBe(0);
+  expect((JSON.parse(migrated.out) as { migrations: string[] }).migrations.length).toBeGreaterThan(5);
+  expect(await run(['tokens', 'create', '--role', 'viewer'], env)).toMatchObject({ code: 0 });
+});
+
+test('a database that is not there is a sentence, not a stack: exit 1', async () => {
+  const { code, err } = await run(['migrate'], { DATABASE_URL: 'mysql://root@127.0.0.1:9/confere', SECRET_KEY });
+  expect(code).toBe(1);
+  expect(err).toMatch(/^confere: .*ECONNREFUSED/);
+  expect(err).not.toMatch(/\n\s+at /);
+});
