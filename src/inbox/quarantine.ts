@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { handOnMismatch } from '../ledger/hand-on-mismatch.ts';
 import { raiseMismatches, resolveMismatches } from '../ledger/mismatches.ts';
 
 /** Tells ops of what was quarantined: one open mismatch a reason and hour, naming the first webhook of it. */
@@ -78,7 +79,7 @@ export async function resolveQuarantine(trx: Transaction<Database>, webhookSeqs:
   for (const { seq, scope } of rows) {
     const next = await findQuarantined(trx, scope);
     if (next === undefined) over.push({ kind: 'webhook_quarantined', scope });
-    else await trx.updateTable('mismatches').set({ webhook_seq: next }).where('seq', '=', seq).execute();
+    else await handOnMismatch(trx, seq, next);
   }
   await resolveMismatches(trx, over, 'reprocessed', now);
 }
