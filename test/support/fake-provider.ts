@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ShownTransaction } from './observations.ts';
@@ -22,7 +22,7 @@ export type FakeProvider = AsyncDisposable & {
 export async function startFakeProvider(): Promise<FakeProvider> {
   const rows = new Map<string, unknown>();
   const asked = new Map<string, number>();
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '/', 'http://provider');
     const shown = /^\/api\/v1\/transaction\/(.+)$/.exec(url.pathname)?.[1];
     const key = shown === undefined ? `reference ${url.searchParams.get('reference')}` : decodeURIComponent(shown);
@@ -38,7 +38,8 @@ export async function startFakeProvider(): Promise<FakeProvider> {
       const found = [...rows.values()].filter((row) => (row as ShownTransaction).reference === reference);
       send(response, 200, { transactions: found, total: found.length, last_page: 1, next_page_url: false });
     }
-  });
+  };
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const provider: FakeProvider = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
