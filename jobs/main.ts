@@ -71,7 +71,7 @@ export function startTimetable(context: Context): AsyncDisposable {
   return {
     async [Symbol.asyncDispose]() {
       clearInterval(retake);
-      await Promise.all(clocks.map((clock) => clock.stop()));
+      for (const clock of clocks) await clock.stop();
       await Promise.allSettled(running);
     },
   };

@@ -1,6 +1,7 @@
 import type { Context } from '../src/context.ts';
 import { type Sweep, watchSilence } from '../src/inbox/watch-silence.ts';
 import { countOpenMismatches } from '../src/ledger/count-open-mismatches.ts';
+import { finishReposts } from '../src/ledger/open-books.ts';
 import { compareStatements } from '../src/ledger/state-balance.ts';
 import { settleOwedWebhooks } from '../src/reconciliation/settle-owed-webhooks.ts';
 import { startRun } from '../src/reconciliation/start-run.ts';
@@ -10,6 +11,7 @@ import { watchStuck } from '../src/reconciliation/watch-stuck.ts';
 export async function watch(context: Context): Promise<void> {
   await settleOwedWebhooks(context);
   await watchStuck(context);
+  await finishReposts(context);
   await compareStatements(context);
   await watchSilence(context, (days) => sweepGap(context, days));
   await countOpenMismatches(context);
