@@ -115,6 +115,7 @@ async function createJournal(db: Kysely<unknown>): Promise<void> {
     balance_cents BIGINT NOT NULL COMMENT 'Available + Held at the day''s start',
     entry_seq BIGINT NOT NULL,
     in_force TINYINT NULL COMMENT '1, or NULL once reversed',
+    reposted_at DATETIME(3) NULL COMMENT 'when the histories were booked by it; NULL: to be done',
     created_at DATETIME(3) NOT NULL,
     actor VARBINARY(64) NOT NULL,
     UNIQUE KEY openings_id (id),

@@ -58,6 +58,9 @@ export async function openContext(
   const keys = await openKeys(db, vault, secretKey);
   const clock = await openClock(db);
   const since = await settle(db, 'webhooks_since', () => Buffer.from(clock.now().toISOString()));
+  await settle(db, 'refund_commission', () =>
+    Buffer.from(JSON.stringify([{ from: '0000-01-01', commission: config.REFUND_COMMISSION }])),
+  );
   const zone = await settle(db, 'provider_time_zone', () => Buffer.from(config.PROVIDER_TIME_ZONE));
   if (zone.toString() !== config.PROVIDER_TIME_ZONE) await refuseZoneChange(db, zone.toString(), config);
   const owned = stack.move();

@@ -3,21 +3,31 @@ import { audit } from '../access/audit.ts';
 import { isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { formatAmount, parseSignedAmount } from '../domain/money.ts';
-import { openBooks } from '../ledger/open-books.ts';
+import { openBooks, reverseOpening } from '../ledger/open-books.ts';
 import { print, withContext } from './with-context.ts';
 
-type Options = { day: string; platform: string; balance: string; json?: boolean };
+type Options = { day?: string; platform?: string; balance?: string; reverse?: string; json?: boolean };
 
 export function openCommand(program: Command): void {
   program
     .command('open')
     .description("state a platform's balance (available and held) when a day began: its books start there")
-    .requiredOption('--day <day>', 'the first day of the books, YYYY-MM-DD')
-    .requiredOption('--platform <id>', 'the platform')
-    .requiredOption('--balance <amount>', 'the balance, such as 1234.56; a leading - for less than nothing')
+    .option('--day <day>', 'the first day of the books, YYYY-MM-DD')
+    .option('--platform <id>', 'the platform')
+    .option('--balance <amount>', 'the balance, such as 1234.56; a leading - for less than nothing')
+    .option('--reverse <id>', 'take an opening back, so that another can be stated')
     .option('--json', 'print one JSON object')
-    .action(async ({ day, platform, balance, json }: Options) => {
+    .action(async ({ day = '', platform = '', balance = '', reverse, json }: Options) => {
+      if (reverse !== undefined) {
+        await withContext({}, async (context) => {
+          await reverseOpening(context, reverse);
+          await audit(context, { actor: 'command', action: 'openings.reverse', target: reverse });
+          print(json, { reverses: reverse }, `reversed ${reverse}`);
+        });
+        return;
+      }
       const balanceCents = parseSignedAmount(balance);
+      if (platform === '') throw new ConfereError('wrong_use', '--platform must be the id of a platform');
       if (!isDay(day)) throw new ConfereError('wrong_use', '--day must be a day: YYYY-MM-DD');
       if (balanceCents === undefined) throw new ConfereError('wrong_use', '--balance must be an amount: 1234.56');
       await withContext({}, async (context) => {

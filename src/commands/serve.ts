@@ -15,6 +15,7 @@ import { serveHttp } from '../http/serve-http.ts';
 import { drainInbox } from '../inbox/drain.ts';
 import { drainSpool } from '../inbox/drain-spool.ts';
 import { openSpool, type Spool } from '../inbox/spool.ts';
+import { settleRefundRule } from '../ledger/read-policies.ts';
 import { createLog } from '../log.ts';
 import { createProviderClient } from '../provider/client.ts';
 import { workRuns } from '../reconciliation/work-runs.ts';
@@ -52,6 +53,7 @@ async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
   }
   {
     await using context = await openContext(config, { log, signal: stop.signal, migrates: true });
+    await settleRefundRule(context);
     await announceAdminToken(context);
     await using stack = new AsyncDisposableStack();
     if (sides.worker) startWorker(context, stack);

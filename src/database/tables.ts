@@ -276,6 +276,7 @@ type OpeningsTable = {
   balance_cents: bigint;
   entry_seq: number;
   in_force: Optional<number>;
+  reposted_at: Optional<Date>;
   created_at: Date;
   actor: string;
 };

@@ -12,6 +12,7 @@ import type { Day } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { formatAmount } from '../domain/money.ts';
 import { nameAccount, type Posting } from './post.ts';
+import { lockPolicies } from './read-policies.ts';
 import { writeEntries } from './write-entries.ts';
 
 export const ADJUSTMENT_KINDS = ['bank', 'fee', 'block', 'other'] as const;
@@ -35,7 +36,9 @@ export type Adjustment = {
 
 /** Books an adjustment at its day's start. @returns its id. */
 export async function adjustBooks(context: Context, adjustment: Adjustment): Promise<string> {
-  return await transact(context.db, (trx) => writeAdjustment(context, trx, adjustment, undefined));
+  const id = makeId();
+  await transact(context.db, (trx) => writeAdjustment(context, trx, id, adjustment, undefined));
+  return id;
 }
 
 /**
@@ -48,8 +51,9 @@ export async function reverseAdjustment(
   id: string,
   by: { note: string; actor: string },
 ): Promise<string> {
+  const own = makeId();
   try {
-    return await transact(context.db, async (trx) => {
+    await transact(context.db, async (trx) => {
       const row = await trx.selectFrom('adjustments').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
       if (!row) throw new ConfereError('not_found', 'there is no such adjustment');
       if (row.reverses_seq !== null)
@@ -61,8 +65,9 @@ export async function reverseAdjustment(
         amountCents: -row.amount_cents,
         ...by,
       };
-      return await writeAdjustment(context, trx, back, { seq: row.seq, entrySeq: row.entry_seq });
+      await writeAdjustment(context, trx, own, back, { seq: row.seq, entrySeq: row.entry_seq });
     });
+    return own;
   } catch (error) {
     if (!isDuplicate(error)) throw error;
     throw new ConfereError('conflict', 'it is reversed already', { cause: error });
@@ -72,10 +77,14 @@ export async function reverseAdjustment(
 async function writeAdjustment(
   context: Context,
   trx: Transaction<Database>,
+  id: string,
   adjustment: Adjustment,
   reverses: { seq: number; entrySeq: number } | undefined,
-): Promise<string> {
-  const id = `adj_${randomUUID().replaceAll('-', '')}`;
+): Promise<void> {
+  // one at a time; and this very one may be there already, when a connection was lost as it was committed
+  await lockPolicies(trx);
+  const written = await trx.selectFrom('adjustments').select('seq').where('id', '=', id).executeTakeFirst();
+  if (written) return;
   const now = context.clock.now();
   const atWall = `${adjustment.day} 00:00:00`;
   const { platform } = adjustment;
@@ -120,7 +129,10 @@ async function writeAdjustment(
       actor: adjustment.actor,
     })
     .execute();
-  return id;
+}
+
+function makeId(): string {
+  return `adj_${randomUUID().replaceAll('-', '')}`;
 }
 
 function listPostings({ kind, platform, amountCents }: Adjustment): Posting[] {

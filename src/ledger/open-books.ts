@@ -1,17 +1,18 @@
 /**
  * The opening of a platform's books: Confere starts in the middle of an account's life. From the day's start on the
  * journal is kept; what was posted before it is reversed at its own time, and cashouts that were held then are moved
- * from what is available. One opening a platform stands at a time.
+ * from what is available. One opening a platform stands at a time; one that was wrong is reversed first.
  */
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
-import { isDuplicate, transact } from '../database/transact.ts';
+import { transact } from '../database/transact.ts';
 import type { Day } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import type { Source } from '../domain/observation.ts';
-import { nameAccount } from './post.ts';
+import { nameAccount, type Posting } from './post.ts';
+import { lockPolicies } from './read-policies.ts';
 import { repostTransactions } from './repost.ts';
 import { writeEntries } from './write-entries.ts';
 
@@ -26,32 +27,80 @@ const STATED: Source = { kind: 'show' };
  */
 export async function openBooks(context: Context, opening: Opening): Promise<string> {
   const id = `op_${randomUUID().replaceAll('-', '')}`;
-  try {
-    await transact(context.db, (trx) => writeOpening(context, trx, opening, id));
-  } catch (error) {
-    if (!isDuplicate(error)) throw error;
-    throw new ConfereError('conflict', `platform ${opening.platform} has an opening already: reverse it first`, {
-      cause: error,
-    });
-  }
-  await repostTransactions(context, opening.platform);
+  await transact(context.db, async (trx) => {
+    await lockPolicies(trx);
+    const standing = await trx
+      .selectFrom('openings')
+      .select('id')
+      .where('platform', '=', opening.platform)
+      .where('in_force', '=', 1)
+      .executeTakeFirst();
+    // ours, when a connection was lost as it was committed
+    if (standing?.id === id) return;
+    if (standing) {
+      throw new ConfereError(
+        'conflict',
+        `platform ${opening.platform} has the opening ${standing.id}: reverse it first`,
+      );
+    }
+    await writeOpening(context, trx, opening, id);
+  });
+  await finishReposts(context);
   return id;
+}
+
+/**
+ * Takes an opening back: its entry is reversed, and the platform's whole history is booked again.
+ * @throws ConfereError `not_found`, `conflict` when it is reversed already.
+ */
+export async function reverseOpening(context: Context, id: string): Promise<void> {
+  await transact(context.db, async (trx) => {
+    await lockPolicies(trx);
+    const row = await trx.selectFrom('openings').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+    if (!row) throw new ConfereError('not_found', 'there is no such opening');
+    if (row.in_force === null) throw new ConfereError('conflict', 'it is reversed already');
+    const reverse = [
+      {
+        seq: row.entry_seq,
+        kind: 'opening',
+        eventSeq: null,
+        atWall: `${row.day} 00:00:00`,
+        platform: row.platform,
+        postings: listPostings(row.platform, row.balance_cents),
+      },
+    ];
+    const now = context.clock.now();
+    await writeEntries(context, trx, [{ transactionSeq: null, source: STATED, reverse, post: [] }], now);
+    await trx.updateTable('openings').set({ in_force: null, reposted_at: null }).where('seq', '=', row.seq).execute();
+  });
+  await finishReposts(context);
+}
+
+/** Books the histories of platforms whose opening changed by it; what a kill left undone is taken up by the watch. */
+export async function finishReposts(context: Context): Promise<void> {
+  const rows = await context.db
+    .selectFrom('openings')
+    .select(['seq', 'platform'])
+    .where('reposted_at', 'is', null)
+    .orderBy('seq')
+    .execute();
+  for (const row of rows) {
+    await repostTransactions(context, row.platform);
+    await context.db
+      .updateTable('openings')
+      .set({ reposted_at: context.clock.now() })
+      .where('seq', '=', row.seq)
+      .execute();
+  }
 }
 
 async function writeOpening(context: Context, trx: Transaction<Database>, opening: Opening, id: string): Promise<void> {
   const now = context.clock.now();
   const { platform, balanceCents } = opening;
-  const postings = [
-    { account: nameAccount('Assets:Provider:Available', platform), cents: balanceCents },
-    { account: nameAccount('Equity:Opening', platform), cents: -balanceCents },
-  ];
+  const postings = listPostings(platform, balanceCents);
   const entry = { kind: 'opening', event: undefined, atWall: `${opening.day} 00:00:00`, platform, postings };
-  const [entrySeq] = await writeEntries(
-    context,
-    trx,
-    [{ transactionSeq: null, source: STATED, reverse: [], post: [entry] }],
-    now,
-  );
+  const change = { transactionSeq: null, source: STATED, reverse: [], post: [entry] };
+  const [entrySeq] = await writeEntries(context, trx, [change], now);
   await trx
     .insertInto('openings')
     .values({
@@ -65,4 +114,11 @@ async function writeOpening(context: Context, trx: Transaction<Database>, openin
       actor: opening.actor,
     })
     .execute();
+}
+
+function listPostings(platform: string, balanceCents: bigint): Posting[] {
+  return [
+    { account: nameAccount('Assets:Provider:Available', platform), cents: balanceCents },
+    { account: nameAccount('Equity:Opening', platform), cents: -balanceCents },
+  ];
 }

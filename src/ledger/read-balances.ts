@@ -13,13 +13,13 @@ export async function readBalances(db: Reader, at: Wall, known: Date): Promise<B
     .selectFrom('postings')
     .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
     .innerJoin('entries', 'entries.seq', 'postings.entry_seq')
-    .select(['accounts.name', sql<bigint>`CAST(SUM(postings.amount_cents) AS SIGNED)`.as('total_cents')])
+    .select(['accounts.name', sql<string>`CAST(SUM(postings.amount_cents) AS CHAR)`.as('total')])
     .where('postings.at_wall', '<', at)
     .where('entries.recorded_at', '<', known)
     .groupBy('accounts.name')
     .orderBy('accounts.name')
     .execute();
-  return rows.map((row) => ({ account: row.name, cents: row.total_cents }));
+  return rows.map((row) => ({ account: row.name, cents: BigInt(row.total) }));
 }
 
 /** Entries whose postings do not sum to zero: there are none, or the books are broken. */

@@ -106,14 +106,14 @@ async function readPlatformBalance(db: Reader, platform: string, before: Wall): 
   const row = await db
     .selectFrom('postings')
     .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
-    .select(sql<bigint | null>`CAST(SUM(postings.amount_cents) AS SIGNED)`.as('total_cents'))
+    .select(sql<string | null>`CAST(SUM(postings.amount_cents) AS CHAR)`.as('total'))
     .where('accounts.name', 'in', [
       nameAccount('Assets:Provider:Available', platform),
       nameAccount('Assets:Provider:Held', platform),
     ])
     .where('postings.at_wall', '<', before)
     .executeTakeFirst();
-  return row?.total_cents ?? 0n;
+  return BigInt(row?.total ?? '0');
 }
 
 /** Statements as our API shows them, the newest first, each with what the ledger says now. */

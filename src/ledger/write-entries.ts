@@ -46,7 +46,7 @@ export async function writeEntries(
     .insertInto('entries')
     .values(drafts.map(({ source, postings: _, ...row }) => ({ ...row, recorded_at: now, ...sourceColumns(source) })))
     .execute();
-  const seqs = await findEntrySeqs(trx, drafts);
+  const seqs = await findEntrySeqs(trx, drafts, now);
   await trx
     .insertInto('postings')
     .values(
@@ -97,13 +97,15 @@ function assertBalanced(draft: Draft): void {
  * kind. The transactions are locked by this writer, so no other can have written newer ones. Numbers are not counted up
  * from the first one: MySQL interleaves them between writers, and Galera steps them by the number of nodes.
  */
-async function findEntrySeqs(trx: Transaction<Database>, drafts: Draft[]): Promise<number[]> {
+async function findEntrySeqs(trx: Transaction<Database>, drafts: Draft[], now: Date): Promise<number[]> {
   const rows = await trx
     .selectFrom('entries')
     .select(['seq', 'kind', 'transaction_seq', 'event_seq', 'reverses_seq', 'at_wall', 'platform'])
     .where((eb) => {
       const transactions = [...new Set(drafts.map((draft) => draft.transaction_seq).filter((seq) => seq !== null))];
-      return transactions.length > 0 ? eb('transaction_seq', 'in', transactions) : eb('transaction_seq', 'is', null);
+      if (transactions.length > 0) return eb('transaction_seq', 'in', transactions);
+      // what people enter is written one at a time, under the lock of the policies
+      return eb.and([eb('transaction_seq', 'is', null), eb('recorded_at', '=', now)]);
     })
     .orderBy('seq')
     .execute();

@@ -24,7 +24,8 @@ afterAll(() => stack.disposeAsync());
 
 async function balances(): Promise<Record<string, string>> {
   const answer = await served.api.call<{ balances: { account: string; amount: string }[] }>('GET', '/balances');
-  return Object.fromEntries(answer.balances.map((one) => [one.account.replace(`:${PLATFORM}`, ''), one.amount]));
+  const own = answer.balances.filter((one) => one.account.endsWith(`:${PLATFORM}`));
+  return Object.fromEntries(own.map((one) => [one.account.replace(`:${PLATFORM}`, ''), one.amount]));
 }
 
 async function differs(): Promise<{ state: string; actual: unknown }[]> {
@@ -42,6 +43,22 @@ describe('what a person enters', () => {
     expect(await served.api.call('POST', '/openings', opening)).toMatchObject(opening);
     await expect(served.api.call('POST', '/openings', opening)).rejects.toThrow(/409/);
     expect(await balances()).toEqual({ 'Assets:Provider:Available': '-1000.50', 'Equity:Opening': '1000.50' });
+  });
+
+  it('takes an opening back, once, so that the right one can be stated', async () => {
+    const other = { platform: 'outra', day, balance: '5.00' };
+    const { id } = await served.api.call<{ id: string }>('POST', '/openings', other);
+    expect(await served.api.call('POST', '/openings', { reverses: id })).toEqual({ reverses: id });
+    expect(await served.api.call('POST', '/openings', { ...other, balance: '7.00' })).toMatchObject({
+      balance: '7.00',
+    });
+    await expect(served.api.call('POST', '/openings', { reverses: id })).rejects.toThrow(/409/);
+    const all = await served.api.call<{ balances: { account: string; amount: string }[] }>('GET', '/balances');
+    const available = all.balances.find((one) => one.account === 'Assets:Provider:Available:outra');
+    expect(available?.amount).toBe('7.00');
+    await served.api.call('POST', '/openings', {
+      reverses: (await served.api.call<{ openings: { id: string }[] }>('GET', '/openings')).openings[0]?.id,
+    });
   });
 
   it('books each kind of adjustment against its own account', async () => {
