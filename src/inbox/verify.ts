@@ -58,9 +58,22 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
       );
       await settleItems(context, looks);
     } catch (error) {
-      await fail(items, error);
+      // one that can't be written must not hold up those that were found beside it
+      if (looks.length > 1) for (const look of looks) await settle([look]);
+      else await fail(items, error);
     }
   }
+  // looks that end while others are written down are written down together
+  const settleNext = createCoalescer<Look, void>({
+    itemsMax: APPLY_ITEMS_MAX,
+    bytesMax: APPLY_BYTES_MAX,
+    sizeOf: () => 0,
+    inFlightMax: 1,
+    work: async (looks) => {
+      await settle(looks);
+      return looks.map(() => undefined);
+    },
+  });
   async function fail(items: ClaimedItem[], error: unknown): Promise<void> {
     context.log.warn({ error: describeError(error), items: items.length }, 'a look at what a webhook named failed');
     itemsVerified.inc({ outcome: 'failed' }, items.length);
@@ -78,7 +91,7 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
         await fail(items, error);
         return;
       }
-      await settle([{ items, found }]);
+      await settleNext({ items, found });
     },
   };
 }
