@@ -1,0 +1,168 @@
+/**
+ * `npm run soak`: SOAK_MINUTES (10) of webhooks at half of the peak, while the service is killed with SIGKILL and its
+ * database too, then a minute of fuzzing. Holds when nothing that was answered 200 is lost, nothing is booked twice,
+ * and the receiver's memory stays flat. Exit code 1 when not.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Agent, request } from 'undici';
+import { createApi, findFreePort, launch, type Program, waitUntil } from '../src/commands/demo/start-programs.ts';
+import { fuzzReceiver } from '../test/service/receiver/fuzz-receiver.ts';
+import { load, makeBody } from './receiver-load.ts';
+
+const MINUTES = Number(process.env.SOAK_MINUTES ?? 10);
+const PEAK_MS = 5_000;
+const CONNECTIONS = 64;
+const BREAK_EVERY_MS = 20_000;
+const FUZZ_MS = Number(process.env.SOAK_FUZZ_SECONDS ?? 60) * 1000;
+const TRANSACTIONS = 2_000;
+const SETTLE_MS_MAX = 20 * 60_000;
+const SECRET = 'whk_0123456789abcdef0123456789abcdef';
+const TOKEN = 'adm_0123456789abcdef0123456789abcdef';
+const KEY = 'pk_0123456789abcdef';
+
+async function soak(): Promise<boolean> {
+  await using stack = new AsyncDisposableStack();
+  const home = mkdtempSync(path.join(tmpdir(), 'confere-soak-'));
+  stack.defer(() => rmSync(home, { recursive: true, force: true }));
+  const sandboxUrl = `http://127.0.0.1:${await findFreePort()}`;
+  const sandboxArgs = ['sandbox', '--port', new URL(sandboxUrl).port, '--api-key', KEY, '--seed', '1'];
+  const sandbox = stack.use(launch(home, 'sandbox', sandboxArgs, { DATA_DIR: home }));
+  await waitUntil(sandbox, signal, async () => (await request(`${sandboxUrl}/sandbox/healthz`)).statusCode === 200);
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const api = createApi(url, '/api/v1', TOKEN);
+  let serve = await startServe(home, port, sandboxUrl);
+  stack.defer(() => serve[Symbol.asyncDispose]());
+
+  const ids = await makePaid(createApi(sandboxUrl, '', KEY));
+  const { perSecond } = await load(port, { secret: SECRET, connections: CONNECTIONS, ms: PEAK_MS });
+  const rate = Math.floor(perSecond / 2);
+  say(`peak ${Math.round(perSecond)}/s: ${MINUTES} minutes at ${rate}/s`);
+  const endMs = Date.now() + MINUTES * 60_000;
+  const sending = send(url, ids, rate, endMs);
+  for (let turn = 0; Date.now() + BREAK_EVERY_MS < endMs; turn++) {
+    await sleep(BREAK_EVERY_MS);
+    if (turn % 2 === 0) {
+      await kill(serve);
+      serve = await startServe(home, port, sandboxUrl);
+    } else process.kill(Number(readFileSync(path.join(home, 'data/mariadb/server.pid'), 'utf8')), 'SIGKILL');
+  }
+  const answered = await sending;
+  say(`${answered.size} answered 200; waiting until all is verified`);
+  await untilVerified(api);
+  const lost = await countLost(api, answered);
+  const twice = await countTwice(api, ids);
+  const fuzzEndMs = Date.now() + FUZZ_MS;
+  const before = await residentMiB(url);
+  const fuzzed = await fuzzReceiver(url, SECRET, () => Date.now() < fuzzEndMs);
+  const fuzzLost = await countLost(api, fuzzed.kept);
+  const after = await residentMiB(url);
+  say(`lost ${lost}, booked twice ${twice}`);
+  say(
+    `fuzz: ${fuzzed.requests} requests, ${fuzzed.wrong.length} wrong answers, lost ${fuzzLost}, ${before} → ${after} MiB`,
+  );
+  return lost + twice + fuzzLost + fuzzed.wrong.length === 0;
+}
+
+const signal = new AbortController().signal;
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+async function startServe(home: string, port: number, providerUrl: string): Promise<Program> {
+  const program = launch(home, 'serve', ['serve'], {
+    ...{ DATA_DIR: path.join(home, 'data'), PORT: String(port), PROVIDER_URL: providerUrl, PROVIDER_API_KEY: KEY },
+    ...{ WEBHOOK_SECRET: SECRET, ADMIN_TOKEN: TOKEN, WEBHOOK_GRACE: '10s', LOG_LEVEL: 'warn' },
+  });
+  await waitUntil(program, signal, async () => (await request(`http://127.0.0.1:${port}/readyz`)).statusCode === 200);
+  return program;
+}
+
+async function kill(program: Program): Promise<void> {
+  const ended = new Promise((resolve) => program.child.once('exit', resolve));
+  program.child.kill('SIGKILL');
+  await ended;
+}
+
+type Api = ReturnType<typeof createApi>;
+
+async function makePaid(sandbox: Api): Promise<string[]> {
+  const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  const transactions = Array.from({ length: TRANSACTIONS }, () => ({
+    status: 'paid',
+    date_created: `${day} 12:00:00`,
+  }));
+  const made = await sandbox.call<{ transactions: { id: string }[] }>('POST', '/sandbox/transactions', {
+    transactions,
+  });
+  return made.transactions.map((one) => one.id);
+}
+
+/** At a steady rate until the end; what is not answered 200 is forgotten. @returns the ids of what was. */
+async function send(url: string, ids: string[], rate: number, endMs: number): Promise<Set<string>> {
+  const agent = new Agent({ connections: CONNECTIONS, pipelining: 1 });
+  const headers = { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' };
+  const answered = new Set<string>();
+  const sender = async (first: number): Promise<void> => {
+    for (let n = first; Date.now() < endMs; n += CONNECTIONS) {
+      const pause = sleep((CONNECTIONS * 1000) / rate);
+      const body = makeBody(ids[n % ids.length]);
+      try {
+        const response = await agent.request({ origin: url, path: '/webhooks/pix', method: 'POST', headers, body });
+        const { id } = (await response.body.json()) as { id: string };
+        if (response.statusCode === 200) answered.add(id);
+      } catch {
+        // killed under it: the provider would have to send it again
+      }
+      await pause;
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, (_, index) => sender(index)));
+  await agent.close();
+  return answered;
+}
+
+async function untilVerified(api: Api): Promise<void> {
+  for (const endMs = Date.now() + SETTLE_MS_MAX; Date.now() < endMs; await sleep(1_000)) {
+    const page = await api
+      .call<{ webhooks: unknown[] }>('GET', '/webhooks?state=pending&limit=1')
+      .catch(() => undefined);
+    if (page?.webhooks.length === 0) return;
+  }
+  throw new Error('webhooks still wait for their look');
+}
+
+async function countLost(api: Api, ids: Set<string>): Promise<number> {
+  const left = new Set(ids);
+  for (let cursor: string | null = ''; cursor !== null && left.size > 0; ) {
+    const page: { webhooks: { id: string }[]; next_cursor: string | null } = await api.call(
+      'GET',
+      `/webhooks?limit=200${cursor ? `&cursor=${cursor}` : ''}`,
+    );
+    for (const { id } of page.webhooks) left.delete(id);
+    cursor = page.next_cursor;
+  }
+  return left.size;
+}
+
+/** Transactions whose entries are not the one of their payment, however many webhooks named them. */
+async function countTwice(api: Api, ids: string[]): Promise<number> {
+  let wrong = 0;
+  for (const id of ids) {
+    const { entries } = await api.call<{ entries: unknown[] }>('GET', `/transactions/${id}`);
+    if (entries.length !== 1) wrong++;
+  }
+  return wrong;
+}
+
+async function residentMiB(url: string): Promise<number> {
+  const text = await (await request(`${url}/metrics`)).body.text();
+  return Math.round(Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1] ?? 0) / 1024 ** 2);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.exit((await soak()) ? 0 : 1);
