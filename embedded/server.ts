@@ -7,7 +7,7 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -118,8 +118,12 @@ async function bringUp(home: string, others: () => number, log: (message: string
 
 /** Creates the system tables beside their final place and moves them there whole: a kill leaves no half of them. */
 async function initialise(binaries: ServerBinaries, home: string, data: string): Promise<void> {
-  const draft = path.join(home, 'data.new');
-  rmSync(draft, { recursive: true, force: true });
+  rmSync(path.join(home, 'data.new'), { recursive: true, force: true });
+  // as root, mariadb-install-db hands the path to a shell unquoted: a name without blanks leads there
+  const alias = `${chooseSocketPath(home)}.d`;
+  rmSync(alias, { force: true });
+  symlinkSync(home, alias);
+  const draft = path.join(alias, 'data.new');
   const run = promisify(execFile);
   if (binaries.kind === 'mariadb') {
     await run(binaries.install, [
@@ -129,7 +133,7 @@ async function initialise(binaries: ServerBinaries, home: string, data: string):
       '--skip-name-resolve',
       '--innodb-log-file-size=48M',
       `--datadir=${draft}`,
-      `--tmpdir=${temporary(home)}`,
+      `--tmpdir=${path.join(alias, path.basename(temporary(home)))}`,
       ...asUser(),
     ]);
   } else {
@@ -141,7 +145,8 @@ async function initialise(binaries: ServerBinaries, home: string, data: string):
       ...asUser(),
     ]);
   }
-  renameSync(draft, data);
+  renameSync(path.join(home, 'data.new'), data);
+  rmSync(alias, { force: true });
 }
 
 function launch(

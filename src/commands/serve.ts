@@ -56,16 +56,25 @@ async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
     await settleRefundRule(context);
     await announceAdminToken(context);
     await using stack = new AsyncDisposableStack();
-    if (sides.worker) startWorker(context, stack);
-    if (sides.web) {
-      const spool = startSpool(context, stack);
-      const server = stack.use(await serveHttp(context, createApp(context, spool)));
-      log.info({ port: server.port, url: config.PUBLIC_URL, auth: config.WEBHOOK_AUTH }, 'listening');
+    try {
+      if (sides.worker) startWorker(context, stack);
+      if (sides.web) await startWeb(context, stack);
+    } catch (error) {
+      // what runs already ends only by the signal
+      stop.abort();
+      throw error;
     }
     await stopped;
   }
   unlock?.();
   log.info('stopped');
+}
+
+async function startWeb(context: Context, stack: AsyncDisposableStack): Promise<void> {
+  const { config, log } = context;
+  const spool = startSpool(context, stack);
+  const server = stack.use(await serveHttp(context, createApp(context, spool)));
+  log.info({ port: server.port, url: config.PUBLIC_URL, auth: config.WEBHOOK_AUTH }, 'listening');
 }
 
 /** Where webhooks go while the database is away: on the embedded database by default, else where SPOOL_DIR says. */

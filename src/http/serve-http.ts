@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express } from 'express';
 import type { Context } from '../context.ts';
+import { ConfereError } from '../domain/errors.ts';
 import { startBeats } from '../inbox/record-beat.ts';
 
 export type HttpLimits = {
@@ -55,7 +56,12 @@ export async function serveHttp(context: Context, app: Express, limits: HttpLimi
   server.prependListener('request', (_request, response) => {
     if (draining) response.setHeader('connection', 'close');
   });
-  await listen(server, context.config.PORT, context.config.HOST);
+  await listen(server, context.config.PORT, context.config.HOST).catch((error: NodeJS.ErrnoException) => {
+    const place = `${context.config.HOST}:${context.config.PORT}`;
+    throw new ConfereError('unavailable', `can't listen on ${place} (${error.code}): set another HOST or PORT`, {
+      cause: error,
+    });
+  });
   const beats = startBeats(context);
   const address = server.address();
   return {

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import type { ProviderClient } from '../provider/client.ts';
+import { ProviderError } from '../provider/provider-error.ts';
 import type { ReadRow } from '../provider/read-transaction.ts';
 
 /** A look that fails is repeated by its item's schedule: within one look there is one more try. */
@@ -39,10 +40,21 @@ async function show(context: Context, client: ProviderClient, id: string): Promi
 /** An answer counts only where the reference is equal byte for byte. */
 async function findByReference(context: Context, client: ProviderClient, reference: string): Promise<Found> {
   const askedAt = context.clock.now();
-  const page = await client.listPage({ reference }, 1);
+  const page = await askForReference(client, reference);
   const rows = (page?.rows ?? []).filter((row) => row.ok && row.transaction.reference === reference);
   if (rows.length > 1) return { kind: 'ambiguous' };
   return rows[0] ? { kind: 'row', row: rows[0], askedAt } : { kind: 'unknown' };
+}
+
+/** An answer of 404 or 422 says that there is none by this reference, as it does of an id. */
+async function askForReference(client: ProviderClient, reference: string) {
+  try {
+    return await client.listPage({ reference }, 1);
+  } catch (error) {
+    const none = error instanceof ProviderError && ['provider_not_found', 'provider_rejected'].includes(error.code);
+    if (none) return undefined;
+    throw error;
+  }
 }
 
 async function findOurs(

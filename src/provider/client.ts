@@ -100,7 +100,9 @@ function readOne(answer: unknown): ReadRow {
   const parsed = wrapped.safeParse(answer);
   const rows = parsed.success ? [parsed.data.transaction].flat() : [];
   if (rows.length !== 1) {
-    throw new ProviderError('provider_unreadable', `the provider answered ${rows.length} transactions, not one`);
+    // none at all is another way to say that it does not know the id
+    const code = rows.length === 0 && parsed.success ? 'provider_not_found' : 'provider_unreadable';
+    throw new ProviderError(code, `the provider answered ${rows.length} transactions, not one`);
   }
   return readTransaction(rows[0]);
 }

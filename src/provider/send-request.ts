@@ -148,10 +148,18 @@ function describeFailure(answer: Answer): ProviderError {
 
 function parseJson(text: string, status: number): unknown {
   try {
-    return JSON.parse(text);
+    return AMOUNT_AS_NUMBER.test(text) ? JSON.parse(text, keepNumberText) : JSON.parse(text);
   } catch {
     throw new ProviderError('provider_unreadable', `the provider's answer (${status}) is no JSON`, { status });
   }
+}
+
+const AMOUNT_AS_NUMBER = /"(?:amount|commission)"\s*:\s*-?\d/;
+
+/** Money that comes as a JSON number is taken by its own digits: as a double, 10.999…9 would be 11 unnoticed. */
+function keepNumberText(key: string, value: unknown, context?: { source?: string }): unknown {
+  const isMoney = key === 'amount' || key === 'commission';
+  return isMoney && typeof value === 'number' ? (context?.source ?? value) : value;
 }
 
 function tryJson(text: string): unknown {

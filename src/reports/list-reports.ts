@@ -1,4 +1,6 @@
 import type { Context } from '../context.ts';
+import { type Day, isDay } from '../domain/calendar.ts';
+import { ConfereError } from '../domain/errors.ts';
 import { judgeDay } from './judge-day.ts';
 import type { ReportState } from './plan.ts';
 import { presentReport, type Report } from './present-report.ts';
@@ -11,13 +13,13 @@ export async function listReports(
   context: Context,
   page: { limit: number; after: string | undefined },
 ): Promise<{ reports: Report[]; next: string | null }> {
-  const [day, revision] = page.after?.split('_') ?? [];
+  const [day, revision] = readCursor(page.after);
   const rows = await context.db
     .selectFrom('reports')
     .selectAll()
     .$if(day !== undefined, (query) =>
       query.where((eb) =>
-        eb.or([eb('day', '<', day ?? ''), eb.and([eb('day', '=', day ?? ''), eb('revision', '<', Number(revision))])]),
+        eb.or([eb('day', '<', day ?? ''), eb.and([eb('day', '=', day ?? ''), eb('revision', '<', revision ?? 0)])]),
       ),
     )
     .orderBy('day', 'desc')
@@ -54,4 +56,13 @@ async function findNewest(context: Context, days: string[]): Promise<Map<string,
 async function stateNow(context: Context, day: string): Promise<ReportState> {
   const { state } = await judgeDay(context.db, day, context.clock.now(), context.calendar);
   return state;
+}
+
+/** `2026-11-20_3`. @throws ConfereError `invalid_request` for a cursor that we never gave. */
+function readCursor(after: string | undefined): [Day, number] | [] {
+  if (after === undefined) return [];
+  const match = /^(\d{4}-\d\d-\d\d)_(\d{1,9})$/.exec(after);
+  if (match?.[1] && isDay(match[1])) return [match[1], Number(match[2])];
+  const fault = 'is none that we gave';
+  throw new ConfereError('invalid_request', `cursor ${fault}`, { fields: { cursor: [fault] } });
 }
