@@ -198,6 +198,20 @@ describe('mending', () => {
   });
 });
 
+test('an opening that is stated anew for another day moves what was held with it', () => {
+  const days = fc.constantFrom('2026-11-20', '2026-11-21', '2026-11-22', '2026-11-24', '2026-12-31');
+  fc.assert(
+    fc.property(anyLife, fc.array(days, { minLength: 2, maxLength: 4 }), (life, openings) => {
+      const books = keepBooks(NEVER_OPENED);
+      books.look(life, life.history.length);
+      for (const openingDay of openings) books.mend({ openingDay, returnsCommission: () => false });
+      const asked = { opensAt: `${openings.at(-1)} 00:00:00` };
+      expect(netOf(books.entries)).toEqual(expected(life, life.history.length, asked));
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test('no two platforms share an account, and each account is one that hledger takes', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (one, other) => {
