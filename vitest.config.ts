@@ -12,7 +12,8 @@ export default defineConfig({
     maxWorkers: 2,
     setupFiles: ['test/support/check-node.ts'],
     projects: [
-      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      // property tests take seconds where the machine is busy
+      { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 60_000 } },
       { extends: true, test: { name: 'service', include: ['test/service/**/*.test.ts'], ...service } },
       { extends: true, test: { name: 'browser', include: ['test/browser/**/*.test.ts'], ...service } },
     ],

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 export const OPERATIONS = ['cashin', 'cashout'] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
@@ -19,6 +21,15 @@ const FINAL: readonly string[] = ['paid', 'denied', 'canceled', 'expired', 'refu
 
 export function isKnownStatus(status: Status): status is KnownStatus {
   return (STATUSES as readonly string[]).includes(status);
+}
+
+const PLAIN_STATUS = /^[a-z_]{1,32}$/;
+
+/** A status as it may stand in an alert: what is no plain word may be anybody's text, and is told by its hash. */
+export function nameStatus(status: Status): string {
+  return PLAIN_STATUS.test(status)
+    ? status
+    : `sha256:${createHash('sha256').update(status).digest('hex').slice(0, 32)}`;
 }
 
 export function isFinal(status: Status): boolean {

@@ -32,9 +32,13 @@ export async function findTransaction(context: Context, client: ProviderClient, 
 }
 
 async function show(context: Context, client: ProviderClient, id: string): Promise<Found> {
-  const askedAt = context.clock.now();
-  const row = await client.show(id, { triesMax: SHOW_TRIES_MAX });
-  return row ? { kind: 'row', row, askedAt } : { kind: 'unknown' };
+  // a provider that writes its ids in upper case may know them in no other
+  for (const spelling of new Set([id, id.toUpperCase()])) {
+    const askedAt = context.clock.now();
+    const row = await client.show(spelling, { triesMax: SHOW_TRIES_MAX });
+    if (row) return { kind: 'row', row, askedAt };
+  }
+  return { kind: 'unknown' };
 }
 
 /** An answer counts only where the reference is equal byte for byte. */

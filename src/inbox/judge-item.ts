@@ -1,5 +1,6 @@
 import { formatAmount } from '../domain/money.ts';
 import type { ObservedTransaction } from '../domain/observation.ts';
+import { nameStatus } from '../domain/statuses.ts';
 import type { Found } from './find-transaction.ts';
 import { scheduleLook } from './schedule-look.ts';
 
@@ -58,8 +59,8 @@ function compareClaim(claim: Claim, shown: ObservedTransaction): Contradiction |
   if (claim.claimedStatus === null || statuses.includes(claim.claimedStatus)) return undefined;
   return {
     ...about,
-    scope: `${shown.id} ${claim.claimedStatus}`,
-    expected: { status: claim.claimedStatus },
+    scope: `${shown.id} ${nameStatus(claim.claimedStatus)}`,
+    expected: { status: nameStatus(claim.claimedStatus) },
     actual: { status: shown.status, history: shown.events.map((event) => event.status) },
   };
 }

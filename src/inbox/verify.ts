@@ -4,10 +4,13 @@
  * claimed nothing), as applied with a contradiction (the claim did not come true within WEBHOOK_GRACE), or quarantined
  * (ambiguous, or unknown to the provider for as long). Many webhooks of one transaction need one look.
  */
+import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import { createCoalescer } from '../database/coalesce.ts';
+import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { Observation } from '../domain/observation.ts';
+import { nameStatus } from '../domain/statuses.ts';
 import { webhookIdOf } from '../domain/webhook-id.ts';
 import { applyObservations } from '../ledger/apply.ts';
 import { raiseMismatches } from '../ledger/mismatches.ts';
@@ -109,6 +112,22 @@ async function applyFound(
   else await refuseRows(context, [{ ...row, source }]);
 }
 
+/** What these claims spoke of and the ledger holds by now: another look may have brought it since this one. */
+async function findShown(trx: Transaction<Database>, claims: { id: string }[]): Promise<Set<string>> {
+  if (claims.length === 0) return new Set();
+  const rows = await trx
+    .selectFrom('events')
+    .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
+    .select(['transactions.id', 'events.status'])
+    .where(
+      'transactions.id',
+      'in',
+      claims.map((claim) => claim.id),
+    )
+    .execute();
+  return new Set(rows.map((row) => `${row.id} ${nameStatus(row.status)}`));
+}
+
 async function settleItems(context: Context, looks: Look[]): Promise<void> {
   const now = context.clock.now();
   const grace = context.config.WEBHOOK_GRACE;
@@ -126,18 +145,21 @@ async function settleItems(context: Context, looks: Look[]): Promise<void> {
       const contradicted = fates.flatMap(({ item, fate }) =>
         fate.kind === 'applied' && fate.contradiction ? [{ item, ...fate.contradiction }] : [],
       );
+      const shownSince = await findShown(trx, contradicted);
       await raiseMismatches(
         trx,
-        contradicted.map(({ item, scope, expected, actual, id, amountCents, reference }) => ({
-          kind: 'webhook_contradiction',
-          scope,
-          transactionId: id,
-          reference,
-          amountCents,
-          webhookSeq: item.webhookSeq,
-          expected,
-          actual,
-        })),
+        contradicted
+          .filter(({ scope }) => !shownSince.has(scope))
+          .map(({ item, scope, expected, actual, id, amountCents, reference }) => ({
+            kind: 'webhook_contradiction',
+            scope,
+            transactionId: id,
+            reference,
+            amountCents,
+            webhookSeq: item.webhookSeq,
+            expected,
+            actual,
+          })),
         now,
       );
       const refused = fates.flatMap(({ item, fate }) =>

@@ -14,7 +14,7 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { FoundMismatch, MismatchKind } from '../domain/mismatch.ts';
 import type { Observation, Source } from '../domain/observation.ts';
-import { isFinal } from '../domain/statuses.ts';
+import { isFinal, nameStatus } from '../domain/statuses.ts';
 import { type Decision, decide, type HeldEvent, type HeldTransaction } from './decide.ts';
 import { findClosedDays } from './find-closed-days.ts';
 import { judgeReferences } from './judge-references.ts';
@@ -247,7 +247,10 @@ function listOver(change: Change): { kind: MismatchKind; scope: string; askedAt?
     // that it was shown at all says something only where it was asked for afterwards
     ...ENDED_BY_A_LOOK.map((kind) => ({ kind, scope: held.id, askedAt })),
     ...kinds.filter((kind) => !found.has(kind)).map((kind) => ({ kind, scope: held.id })),
-    ...added.map((event) => ({ kind: 'webhook_contradiction' as const, scope: `${held.id} ${event.status}` })),
+    ...added.map((event) => ({
+      kind: 'webhook_contradiction' as const,
+      scope: `${held.id} ${nameStatus(event.status)}`,
+    })),
   ];
 }
 

@@ -2,8 +2,9 @@
  * Takes up queued runs, and runs whose process died, one at a time, until the signal. A run's windows are proven one
  * by one and stay proven: who takes a run over goes on with those that are not.
  */
+import { sql } from 'kysely';
 import type { Context } from '../context.ts';
-import { poll } from '../database/poll.ts';
+import { type Bell, createBell, poll } from '../database/poll.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { describeError } from '../log.ts';
@@ -18,6 +19,7 @@ import { type RunRef, readWindow, type WindowRef } from './read-window.ts';
 import { settleOwedWebhooks } from './settle-owed-webhooks.ts';
 
 const IDLE_MS = 1_000;
+const SHORT_DAYS_MAX = 8;
 /** The run that holds what was learnt of the list against the list again. */
 const WEEKLY = 'reconcile_quarter';
 
@@ -25,22 +27,32 @@ export type Progress = (done: { windows: number; of: number; pages: number; seen
 
 /** The worker's loop. */
 export async function workRuns(context: Context, client: ProviderClient): Promise<void> {
-  await poll({
-    name: 'runs',
-    bell: context.bells.runs,
-    idleMs: IDLE_MS,
-    log: context.log,
-    signal: context.signal,
-    work: async () => {
-      const run = await claimRun(context, undefined);
-      if (run) await executeRun(context, client, run);
-      return run !== undefined;
-    },
-  });
+  const lane = (name: string, bell: Bell, daysMax: number): Promise<void> =>
+    poll({
+      name,
+      bell,
+      idleMs: IDLE_MS,
+      log: context.log,
+      signal: context.signal,
+      work: async () => {
+        const run = await claimRun(context, undefined, daysMax);
+        if (run) await executeRun(context, client, run);
+        return run !== undefined;
+      },
+    });
+  // a backfill of years must not keep today waiting: short runs have a lane of their own
+  await Promise.all([
+    lane('runs', context.bells.runs, Number.MAX_SAFE_INTEGER),
+    lane('short runs', createBell(), SHORT_DAYS_MAX),
+  ]);
 }
 
-/** Claims one run by its id, or the oldest that is queued or abandoned. */
-export async function claimRun(context: Context, id: string | undefined): Promise<RunRef | undefined> {
+/** Claims one run by its id, or the oldest of at most so many days that is queued or abandoned. */
+export async function claimRun(
+  context: Context,
+  id: string | undefined,
+  daysMax: number = Number.MAX_SAFE_INTEGER,
+): Promise<RunRef | undefined> {
   const now = context.clock.now();
   return await transact(context.db, async (trx) => {
     let query = trx
@@ -48,6 +60,7 @@ export async function claimRun(context: Context, id: string | undefined): Promis
       .select(['seq', 'id', 'platform', 'trigger', 'started_at'])
       .where('state', 'in', ['queued', 'running'])
       .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
+      .where(sql<number>`DATEDIFF(to_day, from_day)`, '<', daysMax)
       .orderBy('seq')
       .limit(1)
       .forUpdate()
