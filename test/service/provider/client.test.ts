@@ -58,6 +58,11 @@ describe('show', () => {
     expect(provider.seen).toHaveLength(1);
   });
 
+  test('takes an empty answer as that id not being known', async () => {
+    failWith({ text: '{"transaction":[]}' });
+    expect(await client.show('some-id')).toBeUndefined();
+  });
+
   test('says that the key is refused at a 401, and asks once', async () => {
     failWith({ status: 401 });
     await expect(client.show('some-id')).rejects.toMatchObject({ code: 'provider_unauthorized', status: 401 });
@@ -109,7 +114,7 @@ describe('answers that are none', () => {
     ['a connection cut within the body', { cut: 'within' }, 'provider_unavailable'],
     ['malformed JSON', { text: '{"transaction":' }, 'provider_unreadable'],
     ['HTML with a 200', { text: '<html>maintenance</html>' }, 'provider_unreadable'],
-    ['no transaction at all', { text: '{"transaction":[]}' }, 'provider_unreadable'],
+    ['two transactions for one', { text: '{"transaction":[{},{}]}' }, 'provider_unreadable'],
     ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:9/' } }, 'provider_unreadable'],
     ['an empty 503', { text: '', status: 503 }, 'provider_unavailable'],
   ];
@@ -235,46 +240,5 @@ describe('list', () => {
       expect(headers).toMatchObject({ accept: 'application/json', authorization: `Bearer ${KEY}` });
     }
     expect(provider.seen[2]?.headers['content-type']).toBe('application/json');
-  });
-});
-
-describe('create', () => {
-  test('sends the amount as a number of exactly its cents', async () => {
-    const made = await client.createCashin(CHARGE);
-    expect(made).toMatchObject({
-      ok: true,
-      transaction: { amountCents: 1005n, operation: 'cashin', reference: 'ord-create' },
-    });
-  });
-
-  test.each<[string, Fault]>([
-    ['a cut connection', { cut: 'before' }],
-    ['a 500', { status: 500 }],
-    ['a 429', { status: 429, headers: { 'retry-after': '0' } }],
-    ['an answer that is no JSON', { text: 'ok' }],
-  ])('is never sent twice, whatever comes of it: %s', async (_, fault) => {
-    failWith(fault);
-    await expect(client.createCashin(CHARGE)).rejects.toMatchObject({ name: 'ConfereError' });
-    expect(provider.count('create')).toBe(1);
-  });
-
-  test('one that timed out is found by its reference', async () => {
-    const impatient = createAgent(2, { bodyMs: 300, headersMs: 300 });
-    const hurried = createProviderClient({ url: provider.url, apiKey: KEY, signal: stop.signal, agent: impatient });
-    provider.add(makeRow({ reference: 'ord-create' }));
-    failWith({ hang: true });
-    await expect(hurried.createCashin(CHARGE)).rejects.toMatchObject({ code: 'provider_unavailable' });
-    expect((await client.listPage({ reference: 'ord-create' }, 1))?.rows).toHaveLength(1);
-    expect(provider.count('create')).toBe(1);
-    await impatient.destroy();
-  });
-
-  test('a 422 tells its number, or the fields that it is about', async () => {
-    failWith(
-      { status: 422, body: { error: 34, message: 'not allowed' } },
-      { status: 422, body: { message: 'The given data was invalid.', errors: { amount: ['too small'] } } },
-    );
-    await expect(client.createCashin(CHARGE)).rejects.toMatchObject({ code: 'provider_rejected', providerCode: 34 });
-    await expect(client.createCashin(CHARGE)).rejects.toMatchObject({ status: 422, refusedFields: ['amount'] });
   });
 });

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type CashinRequest, createProviderClient, type ProviderClient } from '../../../src/provider/client.ts';
+import { createAgent } from '../../../src/provider/send-request.ts';
+import { makeRow, PLATFORM } from '../../support/provider-rows.ts';
+import { type Fault, KEY, QuirkyProvider, type Seen } from '../../support/quirky-provider.ts';
+
+const CHARGE: CashinRequest = {
+  name: 'Maria',
+  email: 'm@exemplo.com.br',
+  phone: '+5511999990000',
+  description: 'Pedido 1',
+  document: '52998224725',
+  amountCents: 1005n,
+  platform: PLATFORM,
+  reference: 'ord-create',
+};
+
+let provider: QuirkyProvider;
+let client: ProviderClient;
+const stop = new AbortController();
+
+beforeAll(async () => {
+  provider = await new QuirkyProvider().listen();
+});
+afterAll(async () => {
+  stop.abort();
+  await provider[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  provider.rows.clear();
+  provider.reset();
+  client = createProviderClient({ url: provider.url, apiKey: KEY, signal: stop.signal });
+});
+
+/** Each fault once, in order, on requests of a kind. */
+function failWith(...faults: Fault[]): void {
+  provider.switches.fault = (seen: Seen) => faults[seen.nth - 1];
+}
+
+describe('create', () => {
+  test('sends the amount as a number of exactly its cents', async () => {
+    const made = await client.createCashin(CHARGE);
+    expect(made).toMatchObject({
+      ok: true,
+      transaction: { amountCents: 1005n, operation: 'cashin', reference: 'ord-create' },
+    });
+  });
+
+  test.each<[string, Fault]>([
+    ['a cut connection', { cut: 'before' }],
+    ['a 500', { status: 500 }],
+    ['a 429', { status: 429, headers: { 'retry-after': '0' } }],
+    ['an answer that is no JSON', { text: 'ok' }],
+  ])('is never sent twice, whatever comes of it: %s', async (_, fault) => {
+    failWith(fault);
+    await expect(client.createCashin(CHARGE)).rejects.toMatchObject({ name: 'ConfereError' });
+    expect(provider.count('create')).toBe(1);
+  });
+
+  test('one that timed out is found by its reference', async () => {
+    const impatient = createAgent(2, { bodyMs: 300, headersMs: 300 });
+    const hurried = createProviderClient({ url: provider.url, apiKey: KEY, signal: stop.signal, agent: impatient });
+    provider.add(makeRow({ reference: 'ord-create' }));
+    failWith({ hang: true });
+    await expect(hurried.createCashin(CHARGE)).rejects.toMatchObject({ code: 'provider_unavailable' });
+    expect((await client.listPage({ reference: 'ord-create' }, 1))?.rows).toHaveLength(1);
+    expect(provider.count('create')).toBe(1);
+    await impatient.destroy();
+  });
+
+  test('a 422 tells its number, or the fields that it is about', async () => {
+    failWith(
+      { status: 422, body: { error: 34, message: 'not allowed' } },
+      { status: 422, body: { message: 'The given data was invalid.', errors: { amount: ['too small'] } } },
+    );
+    await expect(client.createCashin(CHARGE)).rejects.toMatchObject({ code: 'provider_rejected', providerCode: 34 });
+    await expect(client.createCashin(CHARGE)).rejects.toMatchObject({ status: 422, refusedFields: ['amount'] });
+  });
+});
