@@ -75,7 +75,8 @@ async function readOurs(app: Api, days: { from: string; to: string }): Promise<M
 
 /** Absent, null and empty are one and the same. */
 function text(value: unknown): string {
-  return value === undefined || value === null ? '' : String(value);
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function wallOf(iso: unknown): string {
