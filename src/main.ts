@@ -10,8 +10,18 @@ import { serveCommand } from './commands/serve.ts';
 import { tokensCommand } from './commands/tokens.ts';
 import { webhooksCommand } from './commands/webhooks.ts';
 import { ConfereError } from './domain/errors.ts';
+import { describeError } from './log.ts';
 
 /** Exit codes: 0 done, 1 failed, 2 wrong use. */
+/** Our own errors in full; of others only what they are: a database's error quotes the values that it was given. */
+function describe(error: unknown): string {
+  if (error instanceof ConfereError) return error.message;
+  const { name, code, at } = describeError(error);
+  const quotes = code !== undefined && /^ER_/.test(String(code));
+  const message = !quotes && error instanceof Error ? error.message : '';
+  return [name, code, message, at?.[0]].filter(Boolean).join(' ');
+}
+
 const program = new Command('confere')
   .description("takes a PIX provider's webhooks in, keeps a ledger right to the cent, proves it, and hands it on")
   .exitOverride()
@@ -29,7 +39,7 @@ try {
   else {
     const wrongUse =
       error instanceof ConfereError && ['config_invalid', 'wrong_use', 'invalid_request'].includes(error.code);
-    process.stderr.write(`confere: ${error instanceof ConfereError ? error.message : String(error)}\n`);
+    process.stderr.write(`confere: ${describe(error)}\n`);
     process.exitCode = wrongUse ? 2 : 1;
   }
 }

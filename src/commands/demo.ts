@@ -1,6 +1,8 @@
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
+import { takeLock } from '../../embedded/members.ts';
+import { ConfereError } from '../domain/errors.ts';
 import { startDemoMerchant } from './demo/demo-merchant.ts';
 import { startPrograms } from './demo/start-programs.ts';
 import { tellStory } from './demo/tell-story.ts';
@@ -20,6 +22,9 @@ export function demoCommand(program: Command): void {
 
 async function demo({ once, seed }: { once: boolean; seed: string }): Promise<number> {
   const home = path.resolve(process.env.DATA_DIR ?? './var', once ? 'demo-once' : 'demo');
+  mkdirSync(path.dirname(home), { recursive: true });
+  const unlock = takeLock(`${home}.lock`);
+  if (!unlock) throw new ConfereError('wrong_use', `a demo runs on ${home} already: end it first`);
   // the story's numbers are those of an empty ledger
   rmSync(home, { recursive: true, force: true });
   const stop = new AbortController();
@@ -27,7 +32,10 @@ async function demo({ once, seed }: { once: boolean; seed: string }): Promise<nu
   await using merchant = await startDemoMerchant();
   await using programs = await startPrograms({ home, seed, rate: once ? undefined : LIVE_RATE, signal: stop.signal });
   const agrees = await tellStory(programs, merchant, { home, live: !once, signal: stop.signal });
-  if (once || !agrees) return agrees ? 0 : 1;
+  if (once || !agrees) {
+    unlock();
+    return agrees ? 0 : 1;
+  }
   say('');
   say(`Console:   ${programs.app.url}/   (log in with the token below)`);
   say(`Token:     ${programs.app.token}`);
@@ -37,6 +45,7 @@ async function demo({ once, seed }: { once: boolean; seed: string }): Promise<nu
   if (!stop.signal.aborted)
     await new Promise((resolve) => stop.signal.addEventListener('abort', resolve, { once: true }));
   say('\nstopping…');
+  unlock();
   return 0;
 }
 

@@ -16,7 +16,7 @@ import { drainInbox } from '../inbox/drain.ts';
 import { drainSpool } from '../inbox/drain-spool.ts';
 import { openSpool, type Spool } from '../inbox/spool.ts';
 import { settleRefundRule } from '../ledger/read-policies.ts';
-import { createLog } from '../log.ts';
+import { createLog, type Log } from '../log.ts';
 import { createProviderClient } from '../provider/client.ts';
 import { workRuns } from '../reconciliation/work-runs.ts';
 
@@ -54,6 +54,7 @@ async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
   {
     await using context = await openContext(config, { log, signal: stop.signal, migrates: true });
     await settleRefundRule(context);
+    warnOfUnused(config, log);
     await announceAdminToken(context);
     await using stack = new AsyncDisposableStack();
     try {
@@ -75,6 +76,15 @@ async function startWeb(context: Context, stack: AsyncDisposableStack): Promise<
   const spool = startSpool(context, stack);
   const server = stack.use(await serveHttp(context, createApp(context, spool)));
   log.info({ port: server.port, url: config.PUBLIC_URL, auth: config.WEBHOOK_AUTH }, 'listening');
+}
+
+/** Names of the environment that are read and checked, and do nothing yet: better said than believed. */
+function warnOfUnused(config: Config, log: Log): void {
+  const unused = ['SLACK_WEBHOOK_URL', 'PAGERDUTY_ROUTING_KEY', 'SMTP_URL'].filter(
+    (name) => config[name as keyof Config],
+  );
+  if (config.PROVIDER_RATE !== 'off') unused.push('PROVIDER_RATE');
+  if (unused.length > 0) log.warn({ names: unused }, 'these are set, and do nothing in this version');
 }
 
 /** Where webhooks go while the database is away: on the embedded database by default, else where SPOOL_DIR says. */

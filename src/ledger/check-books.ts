@@ -20,7 +20,7 @@ export async function checkBooks(context: Context): Promise<BooksCheck> {
   const check: BooksCheck = { transactions: 0, unbalanced: await countUnbalanced(context.db), astray: [] };
   const policies = await readPolicies(context);
   let after = 0;
-  for (;;) {
+  while (!context.signal.aborted) {
     const rows = await context.db
       .selectFrom('transactions')
       .select(['seq', 'id'])

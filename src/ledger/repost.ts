@@ -16,6 +16,8 @@ export async function repostTransactions(context: Context, platform: string): Pr
   const policies = await readPolicies(context);
   let after = 0;
   for (;;) {
+    // what is left undone is taken up again: nobody writes it down as done
+    context.signal.throwIfAborted();
     const rows = await context.db
       .selectFrom('transactions')
       .select(['seq', 'id'])

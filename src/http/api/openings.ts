@@ -1,4 +1,4 @@
-import express, { type Router } from 'express';
+import express, { type Request, type Router } from 'express';
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
@@ -18,24 +18,17 @@ export const newOpeningSchema = z.object({
 });
 
 /** Takes an opening back, so that another can be stated. */
-export const reversedOpeningSchema = z.object({ reverses: z.string().min(1).optional() });
+export const openingReversalSchema = z.object({ reverses: z.string().min(1) });
 
 export function openingRoutes(context: Context): Router {
   const router = express.Router();
   router.post('/openings', allow('admin'), async (req, response) => {
     const actor = actorOf(response);
-    const { reverses } = parseBody(req, reversedOpeningSchema);
-    if (reverses !== undefined) {
-      await reverseOpening(context, reverses);
-      await audit(context, { actor, action: 'openings.reverse', target: reverses });
-      response.status(201).json({ reverses });
-      return;
-    }
-    const { platform, day, balance } = parseBody(req, newOpeningSchema);
-    const balanceCents = parseSignedAmount(balance) ?? 0n;
-    const id = await openBooks(context, { platform, day, balanceCents, actor });
-    await audit(context, { actor, action: 'openings.create', target: id });
-    response.status(201).json({ id, platform, day, balance: formatAmount(balanceCents), reversed: false });
+    const turnsBack = ((req.body ?? {}) as { reverses?: unknown }).reverses !== undefined;
+    const id = turnsBack ? await turnBack(context, req) : await open(context, req, actor);
+    await audit(context, { actor, action: turnsBack ? 'openings.reverse' : 'openings.create', target: id });
+    const row = await context.db.selectFrom('openings').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+    response.status(201).json(present(row));
   });
 
   router.get('/openings', allow('viewer'), async (req, response) => {
@@ -47,14 +40,28 @@ export function openingRoutes(context: Context): Router {
       .limit(limit + 1);
     if (after !== undefined) query = query.where('seq', '<', after);
     const { rows, last } = cutPage(await query.execute(), limit);
-    const openings = rows.map((row) => ({
-      id: row.id,
-      platform: row.platform,
-      day: row.day,
-      balance: formatAmount(row.balance_cents),
-      reversed: row.in_force === null,
-    }));
-    response.json(page('openings', openings, last?.seq));
+    response.json(page('openings', rows.map(present), last?.seq));
   });
   return router;
+}
+
+async function open(context: Context, request: Request, actor: string): Promise<string> {
+  const { platform, day, balance } = parseBody(request, newOpeningSchema);
+  return await openBooks(context, { platform, day, balanceCents: parseSignedAmount(balance) ?? 0n, actor });
+}
+
+async function turnBack(context: Context, request: Request): Promise<string> {
+  const { reverses } = parseBody(request, openingReversalSchema);
+  await reverseOpening(context, reverses);
+  return reverses;
+}
+
+function present(row: { id: string; platform: string; day: string; balance_cents: bigint; in_force: number | null }) {
+  return {
+    id: row.id,
+    platform: row.platform,
+    day: row.day,
+    balance: formatAmount(row.balance_cents),
+    reversed: row.in_force === null,
+  };
 }

@@ -200,7 +200,7 @@ export const report = z
   .register(components, { id: 'Report' });
 
 export const opening = z
-  .object({ id: z.string(), platform: z.string(), day, balance: amount })
+  .object({ id: z.string(), platform: z.string(), day, balance: amount, reversed: z.boolean() })
   .register(components, { id: 'Opening' });
 
 export const adjustment = z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { adjustmentSchema, reversalSchema, statementSchema } from '../api/adjustments.ts';
 import { mismatchQuerySchema, notedSchema } from '../api/mismatches.ts';
-import { newOpeningSchema } from '../api/openings.ts';
+import { newOpeningSchema, openingReversalSchema } from '../api/openings.ts';
 import { newRunSchema } from '../api/reconciliations.ts';
 import { newReportSchema, reportFileQuerySchema } from '../api/reports.ts';
 import { newTokenSchema } from '../api/tokens.ts';
@@ -71,8 +71,8 @@ export const OPERATIONS: readonly Operation[] = [
   listing('/openings', { tag: LEDGER, items: c.opening }),
   acting('/openings', 'admin', {
     tag: LEDGER,
-    summary: "State a platform's balance at the start of a day: its books begin there",
-    body: newOpeningSchema,
+    summary: "State a platform's balance at the start of a day, where its books begin, or take one back",
+    body: z.union([newOpeningSchema, openingReversalSchema]),
     answers: made('Opened', c.opening),
   }),
   listing('/adjustments', { tag: LEDGER, items: c.adjustment }),
