@@ -112,4 +112,11 @@ describe('the house', () => {
     const callers = sources.filter((source) => source.imports.includes('src/ledger/write-transactions.ts'));
     expect(callers.map((source) => source.file).sort()).toEqual(['src/ledger/apply.ts', 'src/ledger/write-entries.ts']);
   });
+
+  it('writes the outbox where it is enqueued: callbacks by what causes them or by a test, alerts by raise', () => {
+    const writersOf = (table: string) =>
+      sources.filter((source) => source.text.includes(`insertInto('${table}')`)).map((source) => source.file);
+    expect(writersOf('callbacks').sort()).toEqual(['src/callbacks/enqueue.ts', 'src/callbacks/send-test.ts']);
+    expect(writersOf('alerts')).toEqual(['src/alerts/raise.ts']);
+  });
 });
