@@ -1,28 +1,21 @@
+import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
+import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { setResolved } from './mismatches.ts';
 
 const NOTE_CHARS_MAX = 4000;
 
+type By = { actor: string; note: string | undefined };
+
 /** A person says that they look into it. @throws ConfereError `not_found`, `conflict` when it is over. */
-export async function acknowledgeMismatch(
-  context: Context,
-  id: string,
-  by: { actor: string; note: string | undefined },
-): Promise<void> {
+export async function acknowledgeMismatch(context: Context, id: string, by: By): Promise<void> {
   await transact(context.db, async (trx) => {
-    const row = await trx
-      .selectFrom('mismatches')
-      .select(['seq', 'state', 'note'])
-      .where('id', '=', id)
-      .forUpdate()
-      .executeTakeFirst();
-    if (!row) throw new ConfereError('not_found', 'there is no such mismatch');
-    if (row.state === 'resolved') throw new ConfereError('conflict', 'it is resolved already');
+    const row = await lockUnresolved(trx, id);
     if (row.state === 'acknowledged') return;
     const now = context.clock.now();
-    const note = by.note?.slice(0, NOTE_CHARS_MAX) ?? null;
+    const note = cutNote(by);
     await trx
       .updateTable('mismatches')
       .set({ state: 'acknowledged', acknowledged_at: now, note: note ?? row.note })
@@ -36,21 +29,26 @@ export async function acknowledgeMismatch(
 }
 
 /** A person says that it is over, and why. @throws ConfereError as above. */
-export async function resolveMismatch(
-  context: Context,
-  id: string,
-  by: { actor: string; note: string | undefined },
-): Promise<void> {
+export async function resolveMismatch(context: Context, id: string, by: By): Promise<void> {
   await transact(context.db, async (trx) => {
-    const row = await trx
-      .selectFrom('mismatches')
-      .select(['seq', 'state'])
-      .where('id', '=', id)
-      .forUpdate()
-      .executeTakeFirst();
-    if (!row) throw new ConfereError('not_found', 'there is no such mismatch');
-    if (row.state === 'resolved') throw new ConfereError('conflict', 'it is resolved already');
-    const note = by.note?.slice(0, NOTE_CHARS_MAX) ?? null;
-    await setResolved(trx, row.seq, { resolution: 'by_hand', note, actor: by.actor }, context.clock.now());
+    const row = await lockUnresolved(trx, id);
+    const end = { resolution: 'by_hand', note: cutNote(by), actor: by.actor };
+    await setResolved(trx, row.seq, end, context.clock.now());
   });
+}
+
+async function lockUnresolved(trx: Transaction<Database>, id: string) {
+  const row = await trx
+    .selectFrom('mismatches')
+    .select(['seq', 'state', 'note'])
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!row) throw new ConfereError('not_found', 'there is no such mismatch');
+  if (row.state === 'resolved') throw new ConfereError('conflict', 'it is resolved already');
+  return row;
+}
+
+function cutNote(by: By): string | null {
+  return by.note?.slice(0, NOTE_CHARS_MAX) ?? null;
 }
