@@ -22,6 +22,7 @@ export async function migrate<DB>(
   db: Kysely<DB>,
   options: { folder: string; log: (message: string) => void; dryRun?: boolean },
 ): Promise<string[]> {
+  // a migration makes the tables: while it runs, no type of them is true
   const plain = db as unknown as Kysely<unknown>;
   await createTables(plain);
   const files = readdirSync(options.folder).filter((name) => /^\d{4}-[a-z0-9-]+\.ts$/.test(name));
