@@ -12,14 +12,13 @@ import { type CallbackCause, enqueueCallbacks } from '../callbacks/enqueue.ts';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import type { FoundMismatch, MismatchKind } from '../domain/mismatch.ts';
-import type { Observation, Source } from '../domain/observation.ts';
-import { isFinal, nameStatus } from '../domain/statuses.ts';
-import { type Decision, decide, type HeldEvent, type HeldTransaction } from './decide.ts';
+import type { FoundMismatch } from '../domain/mismatch.ts';
+import type { Observation } from '../domain/observation.ts';
 import { findClosedDays } from './find-closed-days.ts';
+import { type Change, ENDED_BY_A_LOOK, foldObservations, listFound, listOver } from './fold-observations.ts';
 import { judgeReferences } from './judge-references.ts';
 import { limitAppliers } from './limit-appliers.ts';
-import { type Loaded, loadHeld } from './load-held.ts';
+import { loadHeld } from './load-held.ts';
 import { mendJournal } from './mend-journal.ts';
 import { raiseMismatches, resolveMismatches } from './mismatches.ts';
 import { oweWebhooks } from './owe-webhooks.ts';
@@ -69,9 +68,6 @@ async function dropUnchanged(context: Context, observations: Observation[]): Pro
   return observations.filter(({ transaction: { id }, digest }) => awaited.has(id) || !digests.get(id)?.equals(digest));
 }
 
-/** What any later look ends, whatever it shows. */
-const ENDED_BY_A_LOOK = ['missing_at_provider', 'row_refused'] as const;
-
 /** Transactions with such a mismatch: few, read from the index of open ones alone. */
 async function findAwaited(context: Context): Promise<string[]> {
   const rows = await context.db
@@ -101,17 +97,6 @@ async function applyBatch(context: Context, batch: Observation[]): Promise<Appli
     return add(applied, await applyBatch(context, batch.slice(middle)));
   }
 }
-
-type Change = {
-  loaded: Loaded | undefined;
-  held: HeldTransaction;
-  added: HeldEvent[];
-  source: Source;
-  /** When the newest of these looks was asked. */
-  askedAt: Date;
-  changed: boolean;
-  decisions: Decision[];
-};
 
 async function applyInTransaction(
   context: Context,
@@ -158,28 +143,6 @@ async function applyInTransaction(
   return { changed: changes.filter((change) => change.changed).map((change) => change.held.id), raised };
 }
 
-/**
- * Several looks at one transaction in a batch are taken one after another. The transactions are put in the order of
- * their ids: appliers that write the same new ones then wait for each other in one order.
- */
-function foldObservations(batch: Observation[], loaded: Map<string, Loaded>): Change[] {
-  const changes = new Map<string, Change>();
-  for (const { transaction, askedAt, digest, source } of batch) {
-    const before = changes.get(transaction.id);
-    const decision = decide(before?.held ?? loaded.get(transaction.id)?.held, { transaction, askedAt, digest });
-    changes.set(transaction.id, {
-      loaded: loaded.get(transaction.id),
-      held: decision.held,
-      added: [...(before?.added ?? []), ...decision.added],
-      source,
-      askedAt: before && before.askedAt > askedAt ? before.askedAt : askedAt,
-      changed: decision.changed || (before?.changed ?? false),
-      decisions: [...(before?.decisions ?? []), decision],
-    });
-  }
-  return [...changes.values()].sort((a, b) => (a.held.id < b.held.id ? -1 : 1));
-}
-
 function mendOne(change: Change, seqs: Map<string, number>, policies: Policies) {
   const { held } = change;
   const desired = listDesiredEntries(held, held.events, policies.of(held.platform));
@@ -216,42 +179,6 @@ function listCauses(context: Context, change: Change, seqs: Map<string, number>)
     previousStatus: held.events[held.events.indexOf(event) - 1]?.status ?? null,
     source: change.source.kind === 'webhook' ? 'webhook' : 'reconciliation',
   }));
-}
-
-function listFound(context: Context, change: Change, seq: number): FoundMismatch[] {
-  const { held, source } = change;
-  const createdAt = context.calendar.toInstant(held.createdWall);
-  return change.decisions
-    .flatMap((decision) => decision.found)
-    .map((difference) => ({
-      ...difference,
-      scope: held.id,
-      transactionSeq: seq,
-      transactionId: held.id,
-      reference: held.reference,
-      amountCents: held.amountCents,
-      baseline: createdAt < context.webhooksSince,
-      ...(source.kind === 'webhook' ? { webhookSeq: source.webhook.seq } : {}),
-      ...(source.kind !== 'webhook' && source.run ? { runSeq: source.run.seq } : {}),
-    }));
-}
-
-/** What these looks show to be over: fresh evidence, whatever the mismatch was opened by. */
-function listOver(change: Change): { kind: MismatchKind; scope: string; askedAt?: Date }[] {
-  const { held, decisions, added, askedAt } = change;
-  const last = decisions.at(-1);
-  const found = new Set(last?.found.map((difference) => difference.kind));
-  const kinds: MismatchKind[] = [...(last?.over ?? [])];
-  if (isFinal(held.events.at(-1)?.status ?? '')) kinds.push('stuck');
-  return [
-    // that it was shown at all says something only where it was asked for afterwards
-    ...ENDED_BY_A_LOOK.map((kind) => ({ kind, scope: held.id, askedAt })),
-    ...kinds.filter((kind) => !found.has(kind)).map((kind) => ({ kind, scope: held.id })),
-    ...added.map((event) => ({
-      kind: 'webhook_contradiction' as const,
-      scope: `${held.id} ${nameStatus(event.status)}`,
-    })),
-  ];
 }
 
 function add(applied: Applied, more: Applied): Applied {

@@ -1,0 +1,80 @@
+import type { Context } from '../context.ts';
+import type { FoundMismatch, MismatchKind } from '../domain/mismatch.ts';
+import type { Observation, Source } from '../domain/observation.ts';
+import { isFinal, nameStatus } from '../domain/statuses.ts';
+import { type Decision, decide, type HeldEvent, type HeldTransaction } from './decide.ts';
+import type { Loaded } from './load-held.ts';
+
+/** What any later look ends, whatever it shows. */
+export const ENDED_BY_A_LOOK = ['missing_at_provider', 'row_refused'] as const;
+
+/** What a batch's looks at one transaction come to, all together. */
+export type Change = {
+  loaded: Loaded | undefined;
+  held: HeldTransaction;
+  added: HeldEvent[];
+  source: Source;
+  /** When the newest of these looks was asked. */
+  askedAt: Date;
+  changed: boolean;
+  decisions: Decision[];
+};
+
+/**
+ * Several looks at one transaction in a batch are taken one after another. The transactions are put in the order of
+ * their ids: appliers that write the same new ones then wait for each other in one order.
+ */
+export function foldObservations(batch: Observation[], loaded: Map<string, Loaded>): Change[] {
+  const changes = new Map<string, Change>();
+  for (const { transaction, askedAt, digest, source } of batch) {
+    const before = changes.get(transaction.id);
+    const decision = decide(before?.held ?? loaded.get(transaction.id)?.held, { transaction, askedAt, digest });
+    changes.set(transaction.id, {
+      loaded: loaded.get(transaction.id),
+      held: decision.held,
+      added: [...(before?.added ?? []), ...decision.added],
+      source,
+      askedAt: before && before.askedAt > askedAt ? before.askedAt : askedAt,
+      changed: decision.changed || (before?.changed ?? false),
+      decisions: [...(before?.decisions ?? []), decision],
+    });
+  }
+  return [...changes.values()].sort((a, b) => (a.held.id < b.held.id ? -1 : 1));
+}
+
+/** The mismatches that these looks show. @param seq the transaction's row number. */
+export function listFound(context: Context, change: Change, seq: number): FoundMismatch[] {
+  const { held, source } = change;
+  const createdAt = context.calendar.toInstant(held.createdWall);
+  return change.decisions
+    .flatMap((decision) => decision.found)
+    .map((difference) => ({
+      ...difference,
+      scope: held.id,
+      transactionSeq: seq,
+      transactionId: held.id,
+      reference: held.reference,
+      amountCents: held.amountCents,
+      baseline: createdAt < context.webhooksSince,
+      ...(source.kind === 'webhook' ? { webhookSeq: source.webhook.seq } : {}),
+      ...(source.kind !== 'webhook' && source.run ? { runSeq: source.run.seq } : {}),
+    }));
+}
+
+/** What these looks show to be over: fresh evidence, whatever the mismatch was opened by. */
+export function listOver(change: Change): { kind: MismatchKind; scope: string; askedAt?: Date }[] {
+  const { held, decisions, added, askedAt } = change;
+  const last = decisions.at(-1);
+  const found = new Set(last?.found.map((difference) => difference.kind));
+  const kinds: MismatchKind[] = [...(last?.over ?? [])];
+  if (isFinal(held.events.at(-1)?.status ?? '')) kinds.push('stuck');
+  return [
+    // that it was shown at all says something only where it was asked for afterwards
+    ...ENDED_BY_A_LOOK.map((kind) => ({ kind, scope: held.id, askedAt })),
+    ...kinds.filter((kind) => !found.has(kind)).map((kind) => ({ kind, scope: held.id })),
+    ...added.map((event) => ({
+      kind: 'webhook_contradiction' as const,
+      scope: `${held.id} ${nameStatus(event.status)}`,
+    })),
+  ];
+}
