@@ -11,6 +11,7 @@ import {
   httpUrl,
   instantText,
   intText,
+  isLoopbackName,
   owedChanges,
   rateText,
   secretKey,
@@ -149,17 +150,26 @@ function checkTogether(config: Config, needs: { provider?: boolean; web?: boolea
   if (needs.provider && !config.PROVIDER_API_KEY) faults.push('PROVIDER_API_KEY: missing; the key for its API');
   if (config.DATABASE_URL && !config.SECRET_KEY)
     faults.push('SECRET_KEY: required with DATABASE_URL: base64 of 32 random bytes (openssl rand -base64 32)');
+  faults.push(...checkMail(config));
   if (!needs.web) return faults;
   const schemes = config.WEBHOOK_AUTH;
   const open = schemes.includes('none');
   if (open && schemes.length > 1) faults.push('WEBHOOK_AUTH: none goes with no other scheme');
-  const isPublic = !isLoopback(config.HOST) || !isLoopback(new URL(config.PUBLIC_URL).hostname);
+  const isPublic = !isLoopbackName(config.HOST) || !isLoopbackName(new URL(config.PUBLIC_URL).hostname);
   if (open && isPublic && !authSaid)
     faults.push('WEBHOOK_AUTH: on an address that is not loopback, say WEBHOOK_AUTH=none or set WEBHOOK_SECRET');
   for (const scheme of schemes) {
     if (scheme !== 'none' && !config.WEBHOOK_SECRETS.some((secret) => serves(scheme, secret)))
       faults.push(`WEBHOOK_AUTH: no WEBHOOK_SECRET can serve ${scheme}${SECRET_HINT[scheme] ?? ''}`);
   }
+  return faults;
+}
+
+function checkMail({ SMTP_URL, ALERT_EMAIL_FROM, ALERT_EMAIL_TO }: Config): string[] {
+  const faults: string[] = [];
+  if (SMTP_URL && !ALERT_EMAIL_FROM) faults.push('ALERT_EMAIL_FROM: required with SMTP_URL: who mails come from');
+  if (ALERT_EMAIL_TO && !SMTP_URL)
+    faults.push('SMTP_URL: required with ALERT_EMAIL_TO: the server that takes the mails');
   return faults;
 }
 
@@ -173,8 +183,4 @@ export function serves(scheme: string, secret: string): boolean {
   if (scheme === 'basic') return /^[^:]+:.+$/s.test(secret);
   if (scheme === 'standard') return /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret);
   return secret.length > 0;
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127\./.test(host);
 }
