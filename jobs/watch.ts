@@ -3,6 +3,7 @@ import { type Sweep, watchSilence } from '../src/inbox/watch-silence.ts';
 import { countOpenMismatches } from '../src/ledger/count-open-mismatches.ts';
 import { finishReposts } from '../src/ledger/open-books.ts';
 import { compareStatements } from '../src/ledger/state-balance.ts';
+import { tellBaseline } from '../src/ledger/tell-baseline.ts';
 import { settleOwedWebhooks } from '../src/reconciliation/settle-owed-webhooks.ts';
 import { startRun } from '../src/reconciliation/start-run.ts';
 import { watchStuck } from '../src/reconciliation/watch-stuck.ts';
@@ -14,6 +15,7 @@ export async function watch(context: Context): Promise<void> {
   await finishReposts(context);
   await compareStatements(context);
   await watchSilence(context, (days) => sweepGap(context, days));
+  await tellBaseline(context);
   await countOpenMismatches(context);
 }
 

@@ -48,6 +48,18 @@ export async function raiseAlerts(trx: Transaction<Database>, alerts: RaisedAler
   return fresh.length;
 }
 
+/** Says of one that fires what is known by now: channels that repeat it tell that. */
+export async function retellAlert(
+  trx: Transaction<Database>,
+  alert: { name: string; scope: string; summary: string },
+): Promise<void> {
+  await trx
+    .updateTable('alerts')
+    .set({ summary: alert.summary })
+    .where('firing_scope', '=', firingScope(alert))
+    .execute();
+}
+
 /** Ends what fires under these names and scopes. */
 export async function endAlerts(
   trx: Transaction<Database>,

@@ -37,6 +37,11 @@ export type Database = {
   adjustments: AdjustmentsTable;
   statements: StatementsTable;
   reports: ReportsTable;
+  corrections: CorrectionsTable;
+  event_standings: EventStandingsTable;
+  doubted_events: DoubtedEventsTable;
+  commission_contracts: CommissionContractsTable;
+  mismatch_causes: MismatchCausesTable;
 };
 
 type Optional<T> = ColumnType<T | null, T | null | undefined, T | null>;
@@ -459,4 +464,52 @@ type StatementsTable = {
   compared_at: Optional<Date>;
   created_at: Date;
   actor: string;
+};
+
+type CorrectionsTable = {
+  seq: Generated<number>;
+  transaction_seq: number;
+  mismatch_seq: number;
+  sequence: number;
+  before_facts: string;
+  after_facts: string;
+  created_at: Date;
+  actor: string;
+};
+
+type EventStandingsTable = {
+  seq: Generated<number>;
+  transaction_seq: number;
+  event_seq: number;
+  in_force: number;
+  correction_seq: number;
+};
+
+type DoubtedEventsTable = {
+  event_seq: number;
+  transaction_seq: number;
+  transaction_id: string;
+  noticed_at: Date;
+  shown_without_at: Optional<Date>;
+  due_at: Optional<Date>;
+};
+
+type CommissionContractsTable = {
+  seq: Generated<number>;
+  id: string;
+  platform: Optional<string>;
+  operation: string;
+  fixed_cents: bigint;
+  basis_points: number;
+  from_day: string;
+  to_day: Optional<string>;
+  created_at: Date;
+  actor: string;
+  withdrawn_at: Optional<Date>;
+};
+
+type MismatchCausesTable = {
+  mismatch_seq: number;
+  alert_name: string;
+  alert_scope: string;
 };

@@ -1,15 +1,17 @@
 import type { Context } from '../context.ts';
 import { MISMATCH_SEVERITY } from '../domain/mismatch.ts';
-import { openMismatches } from '../metrics/metrics.ts';
+import { mismatchStakeCents, openMismatches } from '../metrics/metrics.ts';
+import { readOpenMismatches } from './read-open-mismatches.ts';
 
-/** Sets the gauge of open mismatches, each kind that has none included. */
+/** Sets the gauges of what is not resolved, each kind that has none included. */
 export async function countOpenMismatches(context: Context): Promise<void> {
-  const rows = await context.db
-    .selectFrom('mismatches')
-    .select(['kind', (eb) => eb.fn.countAll<number>().as('count')])
-    .where('open_scope', 'is not', null)
-    .groupBy('kind')
-    .execute();
-  const counts = new Map(rows.map((row) => [row.kind, Number(row.count)]));
-  for (const kind of Object.keys(MISMATCH_SEVERITY)) openMismatches.set({ kind }, counts.get(kind) ?? 0);
+  const groups = Map.groupBy(await readOpenMismatches(context.db), (row) => row.kind);
+  for (const kind of Object.keys(MISMATCH_SEVERITY)) {
+    const rows = groups.get(kind) ?? [];
+    openMismatches.set(
+      { kind },
+      rows.reduce((sum, row) => sum + row.count, 0),
+    );
+    mismatchStakeCents.set({ kind }, Number(rows.reduce((sum, row) => sum + row.stakeCents, 0n)));
+  }
 }

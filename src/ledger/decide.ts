@@ -30,7 +30,7 @@ export type HeldTransaction = Omit<ObservedTransaction, 'events' | 'eventsInferr
   askedAt: Date;
 };
 
-type Difference = { kind: MismatchKind; expected: unknown; actual: unknown };
+export type Difference = { kind: MismatchKind; expected: unknown; actual: unknown };
 
 export type Decision = {
   held: HeldTransaction;

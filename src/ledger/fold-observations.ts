@@ -3,6 +3,7 @@ import type { FoundMismatch, MismatchKind } from '../domain/mismatch.ts';
 import type { Observation, Source } from '../domain/observation.ts';
 import { isFinal, nameStatus } from '../domain/statuses.ts';
 import { type Decision, decide, type HeldEvent, type HeldTransaction } from './decide.ts';
+import { judgeE2eDate } from './judge-e2e-date.ts';
 import type { Loaded } from './load-held.ts';
 
 /** What any later look ends, whatever it shows. */
@@ -42,23 +43,30 @@ export function foldObservations(batch: Observation[], loaded: Map<string, Loade
   return [...changes.values()].sort((a, b) => (a.held.id < b.held.id ? -1 : 1));
 }
 
+/** What compares a look with what we held before: so it happened since, however old the transaction is. */
+const COMPARED: readonly MismatchKind[] = [
+  'status_differs',
+  'amount_differs',
+  'commission_differs',
+  'reference_differs',
+];
+
 /** The mismatches that these looks show. @param seq the transaction's row number. */
 export function listFound(context: Context, change: Change, seq: number): FoundMismatch[] {
   const { held, source } = change;
-  const createdAt = context.calendar.toInstant(held.createdWall);
-  return change.decisions
-    .flatMap((decision) => decision.found)
-    .map((difference) => ({
-      ...difference,
-      scope: held.id,
-      transactionSeq: seq,
-      transactionId: held.id,
-      reference: held.reference,
-      amountCents: held.amountCents,
-      baseline: createdAt < context.webhooksSince,
-      ...(source.kind === 'webhook' ? { webhookSeq: source.webhook.seq } : {}),
-      ...(source.kind !== 'webhook' && source.run ? { runSeq: source.run.seq } : {}),
-    }));
+  const lastAt = context.calendar.toInstant(held.events.at(-1)?.atWall ?? held.createdWall);
+  const differences = change.decisions.flatMap((decision) => decision.found);
+  return [...differences, judgeE2eDate(context, held) ?? []].flat().map((difference) => ({
+    ...difference,
+    scope: held.id,
+    transactionSeq: seq,
+    transactionId: held.id,
+    reference: held.reference,
+    amountCents: held.amountCents,
+    baseline: lastAt < context.webhooksSince && !COMPARED.includes(difference.kind),
+    ...(source.kind === 'webhook' ? { webhookSeq: source.webhook.seq } : {}),
+    ...(source.kind !== 'webhook' && source.run ? { runSeq: source.run.seq } : {}),
+  }));
 }
 
 /** What these looks show to be over: fresh evidence, whatever the mismatch was opened by. */

@@ -6,10 +6,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
-import { endAlerts, raiseAlerts } from '../alerts/raise.ts';
 import type { Database } from '../database/tables.ts';
 import { type FoundMismatch, MISMATCH_SEVERITY, type MismatchKind, type Severity } from '../domain/mismatch.ts';
-import { formatAmount } from '../domain/money.ts';
+import { alertMismatches, endMismatchAlert, type Told } from './alert-mismatches.ts';
 
 const SYSTEM = 'confere';
 /** Resolutions that the program gives by itself; any other one is a person's. */
@@ -27,7 +26,7 @@ export async function raiseMismatches(
   const unique = [...new Map(found.map((one) => [openScope(one), one])).values()];
   if (unique.length === 0) return [];
   const latest = await findLatest(trx, unique);
-  const raised: Row[] = [];
+  const raised: Told[] = [];
   const fresh: Row[] = [];
   for (const one of unique) {
     const severity = one.severity ?? MISMATCH_SEVERITY[one.kind];
@@ -35,30 +34,15 @@ export async function raiseMismatches(
     if (!last) {
       const row = { id: `mm_${randomUUID().replaceAll('-', '')}`, found: one, severity };
       fresh.push(row);
-      raised.push(row);
     } else if (last.state === 'resolved' && mayReopen(last, one)) {
       await reopen(trx, last.seq, one, now);
-      raised.push({ id: last.id, found: one, severity });
+      raised.push({ seq: last.seq, id: last.id, found: one, severity });
     } else if (last.state !== 'resolved' && last.actual !== toJson(one.actual)) {
       await refreshEvidence(trx, last.seq, one);
     }
   }
-  if (fresh.length > 0) await insertMismatches(trx, fresh, now);
-  await raiseAlerts(
-    trx,
-    raised
-      .filter((row) => !row.found.baseline)
-      .map((row) => ({
-        name: row.found.kind,
-        severity: row.severity,
-        scope: row.found.scope,
-        summary: summarise(row.found),
-        mismatchId: row.id,
-        transactionId: row.found.transactionId ?? null,
-        ended: row.found.resolution !== undefined,
-      })),
-    now,
-  );
+  if (fresh.length > 0) raised.push(...(await insertMismatches(trx, fresh, now)));
+  await alertMismatches(trx, raised, now);
   return raised.map((row) => row.found);
 }
 
@@ -107,7 +91,7 @@ export async function setResolved(
     .insertInto('mismatch_changes')
     .values({ mismatch_seq: seq, at: now, state: 'resolved', ...end })
     .execute();
-  await endAlerts(trx, [{ name: row.kind, scope: row.scope }], now);
+  await endMismatchAlert(trx, { seq, ...row }, now);
 }
 
 export function openScope(one: { kind: string; scope: string }): string {
@@ -162,6 +146,7 @@ async function reopen(trx: Transaction<Database>, seq: number, found: FoundMisma
       resolved_at: found.resolution === undefined ? null : now,
       resolution: found.resolution ?? null,
       reopened: sql`reopened + 1`,
+      baseline: found.baseline ? 1 : 0,
     })
     .where('seq', '=', seq)
     .execute();
@@ -183,14 +168,14 @@ async function refreshEvidence(trx: Transaction<Database>, seq: number, found: F
     .execute();
 }
 
-async function insertMismatches(trx: Transaction<Database>, fresh: Row[], now: Date): Promise<void> {
+async function insertMismatches(trx: Transaction<Database>, fresh: Row[], now: Date): Promise<Told[]> {
   await trx
     .insertInto('mismatches')
     .values(fresh.map((row) => toRow(row, now)))
     .execute();
   const rows = await trx
     .selectFrom('mismatches')
-    .select(['seq', 'state', 'resolution'])
+    .select(['seq', 'id', 'state', 'resolution'])
     .where(
       'id',
       'in',
@@ -210,6 +195,8 @@ async function insertMismatches(trx: Transaction<Database>, fresh: Row[], now: D
       })),
     )
     .execute();
+  const seqs = new Map(rows.map((row) => [row.id, row.seq]));
+  return fresh.map((row) => ({ ...row, seq: seqs.get(row.id) ?? 0 }));
 }
 
 function toRow({ id, found, severity }: Row, now: Date) {
@@ -238,11 +225,4 @@ function toRow({ id, found, severity }: Row, now: Date) {
 
 function toJson(value: unknown): string | null {
   return value === undefined || value === null ? null : JSON.stringify(value);
-}
-
-/** What an alert says: the kind, which transaction or day, and how much is at stake. */
-function summarise(found: FoundMismatch): string {
-  const about = found.transactionId ? `transaction ${found.transactionId}` : found.scope;
-  const amount = found.amountCents === undefined ? '' : `, R$ ${formatAmount(found.amountCents)}`;
-  return `${found.kind}: ${about}${amount}`;
 }

@@ -62,6 +62,13 @@ export const openMismatches = new Gauge({
   registers,
 });
 
+export const mismatchStakeCents = new Gauge({
+  name: 'confere_mismatches_stake_cents',
+  help: 'What the transactions of open mismatches amount to, in cents, by kind, as of the last watch.',
+  labelNames: ['kind'],
+  registers,
+});
+
 export const lastWebhookSeconds = new Gauge({
   name: 'confere_last_webhook_timestamp_seconds',
   help: 'When the newest webhook came.',

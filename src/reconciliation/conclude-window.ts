@@ -1,6 +1,8 @@
+import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
+import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { listDays } from '../domain/calendar.ts';
+import { addDays, type Day, listDays } from '../domain/calendar.ts';
 import { raiseMismatches, resolveMismatches } from '../ledger/mismatches.ts';
 import type { RunRef, WindowRef, WindowResult } from './read-window.ts';
 
@@ -29,11 +31,12 @@ export async function concludeWindow(
         })
         .where('seq', '=', window.seq)
         .execute();
-      const scopes = days.map((day) => ({ kind: 'list_unstable' as const, scope: unstableScope(day, run) }));
-      if (result.complete) await resolveMismatches(trx, scopes, 'fresh_evidence', now);
+      if (result.complete) await resolveUnstable(trx, days, run, now);
       else {
-        const found = scopes.map((one) => ({
-          ...one,
+        const found = days.map((day) => ({
+          kind: 'list_unstable' as const,
+          scope: run.platform ? `${day} ${run.platform}` : day,
+          baseline: context.calendar.startOf(addDays(day, 1)) <= context.webhooksSince,
           runSeq: run.seq,
           expected: { passes: 'one clean, or two alike' },
           actual: { passes: result.passes, last: result.why },
@@ -46,6 +49,21 @@ export async function concludeWindow(
   if (!result.complete) context.bells.alerts.ring();
 }
 
-function unstableScope(day: string, run: RunRef): string {
-  return run.platform ? `${day} ${run.platform}` : day;
+/** A day that was read whole is read whole for each of its platforms. */
+async function resolveUnstable(trx: Transaction<Database>, days: Day[], run: RunRef, now: Date): Promise<void> {
+  const rows = await trx
+    .selectFrom('mismatches')
+    .select('scope')
+    .where((eb) =>
+      eb.or(
+        days.map((day) =>
+          run.platform
+            ? eb('open_scope', '=', `list_unstable ${day} ${run.platform}`)
+            : eb.and([eb('open_scope', '>=', `list_unstable ${day}`), eb('open_scope', '<', `list_unstable ${day}!`)]),
+        ),
+      ),
+    )
+    .execute();
+  const over = rows.map(({ scope }) => ({ kind: 'list_unstable' as const, scope }));
+  await resolveMismatches(trx, over, 'fresh_evidence', now);
 }

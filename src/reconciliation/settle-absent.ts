@@ -22,6 +22,8 @@ export async function settleAbsent(
   reading: { ids: Map<string, unknown>; askedAt: Date },
 ): Promise<string[]> {
   const changed: string[] = [];
+  const found: FoundMismatch[] = [];
+  const known: string[] = [];
   for (const ours of await findAbsent(context, run, window, reading)) {
     const askedAt = context.clock.now();
     const row = await client.show(ours.id);
@@ -34,7 +36,8 @@ export async function settleAbsent(
     } else if (row) {
       await refuseRows(context, [{ ...row, source }]);
     }
-    const found: FoundMismatch = {
+    if (row) known.push(ours.id);
+    found.push({
       kind: row ? 'list_omission' : 'missing_at_provider',
       scope: ours.id,
       transactionSeq: ours.seq,
@@ -44,20 +47,26 @@ export async function settleAbsent(
       runSeq: run.seq,
       expected: { listed: true },
       actual: { listed: false, shown: row !== undefined },
-    };
-    await transact(
-      context.db,
-      async (trx) => {
-        const now = context.clock.now();
-        await raiseMismatches(trx, [found], now);
-        const shown = { kind: 'missing_at_provider' as const, scope: ours.id };
-        if (row) await resolveMismatches(trx, [shown], 'fresh_evidence', now);
-      },
-      { retryDuplicates: true },
-    );
-    context.bells.alerts.ring();
+    });
   }
+  await tell(context, found, known);
   return changed;
+}
+
+/** All of them at once: what one read left out has one cause, and one alert. */
+async function tell(context: Context, found: FoundMismatch[], known: string[]): Promise<void> {
+  if (found.length === 0) return;
+  await transact(
+    context.db,
+    async (trx) => {
+      const now = context.clock.now();
+      await raiseMismatches(trx, found, now);
+      const shown = known.map((scope) => ({ kind: 'missing_at_provider' as const, scope }));
+      await resolveMismatches(trx, shown, 'fresh_evidence', now);
+    },
+    { retryDuplicates: true },
+  );
+  context.bells.alerts.ring();
 }
 
 /** Ours in the window, known before the reading began, and not in it. */

@@ -70,21 +70,6 @@ export async function readPlatformBalances(
   return [...platforms.values()].toSorted((a, b) => (a.platform < b.platform ? -1 : 1));
 }
 
-/** What is open, by kind and severity, and how much is at stake. */
-export async function readOpenMismatches(db: Reader) {
-  const rows = await db
-    .selectFrom('mismatches')
-    .select(['kind', 'severity', (eb) => eb.fn.countAll<number>().as('count')])
-    .select(sql<bigint>`CAST(COALESCE(SUM(amount_cents), 0) AS SIGNED)`.as('stake_cents'))
-    .where('state', 'in', ['open', 'acknowledged'])
-    .groupBy(['kind', 'severity'])
-    .execute();
-  const rank = ['critical', 'high', 'medium'];
-  return rows
-    .map((row) => ({ ...row, count: Number(row.count) }))
-    .toSorted((a, b) => rank.indexOf(a.severity) - rank.indexOf(b.severity) || b.count - a.count);
-}
-
 /** When the last webhook came, and how many wait or could not be used. */
 export async function readInboxFigures(
   db: Reader,

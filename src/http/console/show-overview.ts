@@ -1,5 +1,6 @@
 import express, { type Router } from 'express';
 import type { Context } from '../../context.ts';
+import { type OpenMismatches, readOpenMismatches } from '../../ledger/read-open-mismatches.ts';
 import { listRuns, type PresentedRun } from '../../reconciliation/read-runs.ts';
 import { drawDays } from './draw-days.ts';
 import { explainMismatch } from './explain-mismatch.ts';
@@ -8,20 +9,14 @@ import { type Html, html } from './html.ts';
 import { runTable } from './list-runs.ts';
 import { badge, table } from './parts.ts';
 import { type CallbackCounts, readCallbackCounts } from './read-callback-counts.ts';
-import {
-  type DayFigures,
-  readDays,
-  readInboxFigures,
-  readOpenMismatches,
-  readPlatformBalances,
-} from './read-overview.ts';
+import { type DayFigures, readDays, readInboxFigures, readPlatformBalances } from './read-overview.ts';
 import { sendPage } from './send-page.ts';
 import { SEVERITY_WORDS } from './words.ts';
 
 const RUNS_SHOWN = 5;
 const REFRESH_S = 60;
 
-type Mismatches = Awaited<ReturnType<typeof readOpenMismatches>>;
+type Mismatches = OpenMismatches[];
 type Balances = Awaited<ReturnType<typeof readPlatformBalances>>;
 
 /** The first page: does it check out, and if not, where to look. */
@@ -54,7 +49,7 @@ export function overviewPage(context: Context): Router {
 /** The page's heading is its answer. */
 function verdict(context: Context, mismatches: Mismatches, runs: PresentedRun[]): Html {
   const count = mismatches.reduce((sum, one) => sum + one.count, 0);
-  const stake = mismatches.reduce((sum, one) => sum + one.stake_cents, 0n);
+  const stake = mismatches.reduce((sum, one) => sum + one.stakeCents, 0n);
   const last = runs.find((run) => run.state === 'complete');
   const read = last?.finished_at
     ? html`Última conferência completa: ${moment(context.calendar, last.finished_at)}, ${formatAge(new Date(last.finished_at), context.clock.now())}.`
@@ -110,7 +105,7 @@ function mismatchSummary(mismatches: Mismatches): Html {
       },
       { title: 'Gravidade', cell: (row) => badge(SEVERITY_WORDS, row.severity) },
       { title: 'Quantas', cell: (row) => formatCount(row.count), align: 'end' },
-      { title: 'Em jogo', cell: (row) => (row.stake_cents === 0n ? NOTHING : money(row.stake_cents)), align: 'end' },
+      { title: 'Em jogo', cell: (row) => (row.stakeCents === 0n ? NOTHING : money(row.stakeCents)), align: 'end' },
     ],
   });
 }

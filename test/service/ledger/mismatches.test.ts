@@ -4,6 +4,7 @@ import type { FoundMismatch } from '../../../src/domain/mismatch.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
 import { raiseMismatches, resolveMismatches } from '../../../src/ledger/mismatches.ts';
 import { acknowledgeMismatch, resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
+import { tellBaseline } from '../../../src/ledger/tell-baseline.ts';
 import type { ShownTransaction } from '../../support/observations.ts';
 import { lookNow, mismatches, openWorld, shown, type World } from './world.ts';
 
@@ -70,6 +71,36 @@ describe('what changed at the provider is told, and the ledger keeps what it had
       { kind: 'commission_differs', expected: { commission: '0.50' }, actual: { commission: '0.51' } },
     ]);
     expect(await heldOf(row.id)).toMatchObject({ commission_cents: 50n });
+  });
+});
+
+describe('an end-to-end id', () => {
+  const PAID = ['pending@0', 'paid@1'];
+  const tell = async (e2e_id: string, history = PAID) => {
+    const row = shown(history, { e2e_id });
+    await look(row);
+    return await about(row.id);
+  };
+
+  test('of another day than the payment is told, until a person has looked at it', async () => {
+    const [told] = await tell('E12345678202611191201abcdefghijk');
+    expect(told).toMatchObject({
+      kind: 'e2e_date_differs',
+      severity: 'medium',
+      state: 'open',
+      expected: { status: 'paid', at: '2026-11-20T23:01:00-03:00' },
+      actual: { e2e_minute: '2026-11-19T12:01:00.000Z' },
+    });
+  });
+
+  test.each([
+    ['within twelve hours', 'E12345678202611201401abcdefghijk', PAID],
+    ['that is malformed', 'E1234567820261119120abcdefghijk', PAID],
+    ['of a day that is none', 'E12345678202611319999abcdefghijk', PAID],
+    ['before it is paid', 'E12345678202611191201abcdefghijk', ['pending@0']],
+    ['of a refund, beside its refund', 'D12345678202611210201abcdefghijk', ['paid@1', 'refund@2']],
+  ])('%s tells nothing', async (_, e2e_id, history) => {
+    expect(await tell(e2e_id, history)).toEqual([]);
   });
 });
 
@@ -229,9 +260,24 @@ describe('the life of a mismatch', () => {
   });
 
   test('of a time before webhooks were owed it is listed, and alerts nobody', async () => {
-    const row = shown(['pending@0', 'denied@1', 'paid@2'], { date_created: '2025-06-01 10:00:00' });
+    const events = ['paid', 'denied', 'pending'].map((status, index) => ({
+      status,
+      date_created: `2025-06-01 10:0${3 - index}:00`,
+    }));
+    const row = shown([], { status: 'paid', date_created: '2025-06-01 10:00:00', events });
     await look(row);
     expect(await about(row.id)).toMatchObject([{ baseline: true, state: 'open' }]);
     expect(await alertsOf(row.id)).toEqual([]);
+    await tellBaseline(world.context);
+    const [told] = await alertsOf('before WEBHOOKS_SINCE');
+    expect(told).toMatchObject({ name: 'baseline_mismatches', severity: 'medium', ended_at: null });
+    expect(told?.summary).toContain('1 illegal_transition');
+    // a change that came since is news, however old the payment is
+    await look({ ...row, amount: '11.00' });
+    expect(await about(row.id)).toMatchObject([{}, { kind: 'amount_differs', baseline: false }]);
+    expect(await alertsOf(row.id)).toMatchObject([{ name: 'amount_differs' }]);
+    await resolveMismatch(world.context, (await about(row.id))[0]?.id ?? '', by);
+    await tellBaseline(world.context);
+    expect((await alertsOf('before WEBHOOKS_SINCE'))[0]?.ended_at).not.toBeNull();
   });
 });

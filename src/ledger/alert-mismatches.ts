@@ -1,0 +1,123 @@
+/**
+ * One alert a root cause. What one run finds of a kind has one cause, and so has what is found of a kind at once; the
+ * alert of a cause fires until the last of its mismatches is over. A mismatch that stands alone has an alert of its own.
+ */
+import { sql, type Transaction } from 'kysely';
+import { endAlerts, raiseAlerts, retellAlert } from '../alerts/raise.ts';
+import type { Database } from '../database/tables.ts';
+import type { FoundMismatch, Severity } from '../domain/mismatch.ts';
+import { formatAmount } from '../domain/money.ts';
+
+export type Told = { seq: number; id: string; found: FoundMismatch; severity: Severity };
+type Cause = { name: string; scope: string; shared: boolean; told: [Told, ...Told[]] };
+
+/** Tells of mismatches that were just opened. Those of before WEBHOOKS_SINCE are told together by the watch. */
+export async function alertMismatches(trx: Transaction<Database>, opened: Told[], now: Date): Promise<void> {
+  const told = opened.filter((one) => !one.found.baseline);
+  if (told.length === 0) return;
+  for (const cause of findCauses(told, await readRunIds(trx, told))) {
+    const known = cause.shared && (await joinCause(trx, cause));
+    // one that is over at once can't be found firing: that its cause was told before is written there
+    const over = cause.told.every((one) => one.found.resolution !== undefined);
+    if (over && known) continue;
+    const alert = {
+      name: cause.name,
+      scope: cause.scope,
+      severity: worst(cause.told),
+      ...(await describe(trx, cause)),
+    };
+    const fresh = await raiseAlerts(trx, [{ ...alert, ended: over }], now);
+    if (fresh === 0 && cause.shared) await retellAlert(trx, alert);
+  }
+}
+
+/** Ends the alert of a mismatch that is over, unless others of its cause are open still. */
+export async function endMismatchAlert(
+  trx: Transaction<Database>,
+  mismatch: { seq: number; kind: string; scope: string },
+  now: Date,
+): Promise<void> {
+  const cause = await trx
+    .selectFrom('mismatch_causes')
+    .select(['alert_name as name', 'alert_scope as scope'])
+    .where('mismatch_seq', '=', mismatch.seq)
+    .executeTakeFirst();
+  if (cause && (await countOpen(trx, cause)).count > 0) return;
+  await endAlerts(trx, [cause ?? { name: mismatch.kind, scope: mismatch.scope }], now);
+}
+
+function findCauses(told: Told[], runIds: Map<number, string>): Cause[] {
+  const groups = Map.groupBy(told, ({ found }) =>
+    // reasons and hours of a quarantine are causes already
+    found.kind === 'webhook_quarantined' ? `${found.kind} ${found.scope}` : `${found.kind} ${found.runSeq ?? ''}`,
+  );
+  return [...groups.values()].flatMap((group): Cause[] => {
+    const [first, ...rest] = group;
+    if (!first) return [];
+    const { kind, runSeq, scope } = first.found;
+    const run = runSeq === undefined ? undefined : runIds.get(runSeq);
+    const shared = run !== undefined || rest.length > 0;
+    return [{ name: kind, scope: run ?? (shared ? first.id : scope), shared, told: [first, ...rest] }];
+  });
+}
+
+async function readRunIds(trx: Transaction<Database>, told: Told[]): Promise<Map<number, string>> {
+  const seqs = [...new Set(told.flatMap(({ found }) => found.runSeq ?? []))];
+  if (seqs.length === 0) return new Map();
+  const rows = await trx.selectFrom('runs').select(['seq', 'id']).where('seq', 'in', seqs).execute();
+  return new Map(rows.map((row) => [row.seq, row.id]));
+}
+
+/** @returns whether the cause was told before. */
+async function joinCause(trx: Transaction<Database>, { name, scope, told }: Cause): Promise<boolean> {
+  const before = await trx
+    .selectFrom('mismatch_causes')
+    .select('mismatch_seq')
+    .where('alert_name', '=', name)
+    .where('alert_scope', '=', scope)
+    .limit(1)
+    .executeTakeFirst();
+  await trx
+    .insertInto('mismatch_causes')
+    .values(told.map((one) => ({ mismatch_seq: one.seq, alert_name: name, alert_scope: scope })))
+    .onDuplicateKeyUpdate({ alert_name: name, alert_scope: scope })
+    .execute();
+  return before !== undefined;
+}
+
+async function countOpen(trx: Transaction<Database>, cause: { name: string; scope: string }) {
+  const row = await trx
+    .selectFrom('mismatch_causes')
+    .innerJoin('mismatches', 'mismatches.seq', 'mismatch_causes.mismatch_seq')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .select(sql<bigint>`CAST(COALESCE(SUM(mismatches.amount_cents), 0) AS SIGNED)`.as('sum_cents'))
+    .where('alert_name', '=', cause.name)
+    .where('alert_scope', '=', cause.scope)
+    .where('mismatches.open_scope', 'is not', null)
+    .executeTakeFirstOrThrow();
+  return { count: Number(row.count), cents: row.sum_cents };
+}
+
+/** What an alert says: the kind, which transaction or day, and how much is at stake. */
+async function describe(trx: Transaction<Database>, cause: Cause) {
+  const [{ id, found }] = cause.told;
+  const about = found.transactionId ? `transaction ${found.transactionId}` : found.scope;
+  const open = cause.shared ? await countOpen(trx, cause) : { count: 1, cents: 0n };
+  const count = Math.max(open.count, cause.told.length);
+  const cents = count === 1 ? (found.amountCents ?? 0n) : open.cents || sum(cause.told);
+  const amount = cents === 0n ? '' : `, R$ ${formatAmount(cents)}`;
+  const summary =
+    count === 1
+      ? `${found.kind}: ${about}${amount}`
+      : `${found.kind}: ${count} of one cause (${cause.scope})${amount}; one of them: ${about}`;
+  return { summary, mismatchId: id, transactionId: found.transactionId ?? null };
+}
+
+function sum(told: Told[]): bigint {
+  return told.reduce((total, { found }) => total + (found.amountCents ?? 0n), 0n);
+}
+
+function worst(told: Told[]): Severity {
+  const ranks: Severity[] = ['critical', 'high', 'medium'];
+  return ranks.find((rank) => told.some(({ severity }) => severity === rank)) ?? 'medium';
+}

@@ -1,0 +1,34 @@
+import { endAlerts, raiseAlerts, retellAlert } from '../alerts/raise.ts';
+import type { Context } from '../context.ts';
+import { transact } from '../database/transact.ts';
+import { formatAmount } from '../domain/money.ts';
+import { readOpenMismatches } from './read-open-mismatches.ts';
+
+const ALERT = { name: 'baseline_mismatches', scope: 'before WEBHOOKS_SINCE', severity: 'medium' } as const;
+
+/**
+ * Years of history may hold many mismatches from before this installation: they are listed and counted, and told of
+ * together, in one alert that says how many of each kind are open, and ends with the last of them.
+ */
+export async function tellBaseline(context: Context): Promise<void> {
+  const kinds = await readOpenMismatches(context.db, { baseline: true });
+  const count = kinds.reduce((total, kind) => total + kind.count, 0);
+  const cents = kinds.reduce((total, kind) => total + kind.stakeCents, 0n);
+  const list = kinds.map((kind) => `${kind.count} ${kind.kind}`).join(', ');
+  const summary = `${ALERT.name}: ${count} from ${ALERT.scope}, R$ ${formatAmount(cents)}: ${list}`;
+  const fresh = await transact(
+    context.db,
+    async (trx) => {
+      const now = context.clock.now();
+      if (count === 0) {
+        await endAlerts(trx, [ALERT], now);
+        return 0;
+      }
+      const raised = await raiseAlerts(trx, [{ ...ALERT, summary }], now);
+      if (raised === 0) await retellAlert(trx, { ...ALERT, summary });
+      return raised;
+    },
+    { retryDuplicates: true },
+  );
+  if (fresh > 0) context.bells.alerts.ring();
+}
