@@ -52,7 +52,7 @@ function identify<Row>(of: (row: Row) => Movement): Column<Row>[] {
     text('reference', 24, (row) => of(row).reference),
     text('e2e', 34, (row) => of(row).e2eId),
     text('platform', 38, (row) => of(row).platform),
-    text('name', 28, (row) => of(row).name),
+    text('name', 36, (row) => of(row).name),
     text('document', 18, (row, rendering) => showDocument(of(row).document, rendering)),
   ];
 }
@@ -114,7 +114,7 @@ export const PENDING_COLUMNS: Column<Pending>[] = [
   text('id', 38, (row) => row.id),
   text('reference', 24, (row) => row.reference),
   text('platform', 38, (row) => row.platform),
-  text('name', 28, (row) => row.name),
+  text('name', 36, (row) => row.name),
   text('document', 18, (row, rendering) => showDocument(row.document, rendering)),
   money('amount', (row) => row.amountCents, 'totals'),
   money('held', (row) => row.heldCents, 'totals'),
@@ -160,9 +160,9 @@ export const CHANGE_COLUMNS: Column<ChangeRow>[] = [
   text('what', 18, (row) => row.what),
   text('before', 18, (row) => row.before),
   text('after', 18, (row) => row.after),
-  money('effectBefore', (row) => row.effectBefore),
-  money('effectAfter', (row) => row.effectAfter),
-  money('difference', (row) => (row.effectAfter ?? 0n) - (row.effectBefore ?? 0n)),
+  money('effectBefore', (row) => row.effectBefore, 'totals'),
+  money('effectAfter', (row) => row.effectAfter, 'totals'),
+  money('difference', (row) => (row.effectAfter ?? 0n) - (row.effectBefore ?? 0n), 'totals'),
   text('why', 46, (row) => row.why),
   text('source', 44, (row) => row.source),
 ];

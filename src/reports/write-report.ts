@@ -24,7 +24,7 @@ import { openTextFile } from './text-file.ts';
 import { fill, formatDay, textsOf } from './texts.ts';
 import { addCsvRow, startCsv } from './write-csv.ts';
 import { addJournalEntry, endJournalDay, startJournal } from './write-journal.ts';
-import { SUMMARY_PAGES_MAX, SUMMARY_WIDTHS, writeSummary } from './write-summary.ts';
+import { SUMMARY_WIDTHS, writeSummary } from './write-summary.ts';
 import { openTable, type TableWriter } from './write-table.ts';
 import { openSheet } from './xlsx/sheet.ts';
 import { writeWorkbook } from './xlsx/workbook.ts';
@@ -185,7 +185,7 @@ async function finishWorkbook(work: Work, tables: Tables, digest: Buffer): Promi
       widths,
       tabColor: 'FF17375E',
       showsGrid: false,
-      pagesMax: SUMMARY_PAGES_MAX,
+      breaksPages: true,
       footer: work.factory.footer,
     },
     work.factory.next(),

@@ -104,7 +104,7 @@ function writeStatements(sheet: SheetWriter, { texts, statements }: Summary, nam
       ...all.map((one): Cell => (one ? cell(one) : { text: null, look: 'label' })),
     ]);
   put(words.stated, (one) => ({ cents: one.statedCents }));
-  put(words.statedAt, (one) => ({ moment: one.atWall }));
+  put(words.statedAt, (one) => ({ moment: one.atWall, look: 'momentRight' }));
   put(words.statedLedger, (one) => ({ cents: one.ledgerCents }));
   const row = sheet.nextRow();
   sheet.addRow([
@@ -129,5 +129,6 @@ function writeOpenings(sheet: SheetWriter, { texts, openings }: Summary, names: 
     ...all.map((one): Cell => (one ? { cents: one.balanceCents } : { text: words.openingNone, look: 'note' })),
   ]);
   if (all.every((one) => one === undefined)) return;
-  sheet.addRow([{ text: words.openingDay, look: 'label' }, ...all.map((one): Cell => ({ day: one?.day ?? null }))]);
+  const days = all.map((one): Cell => ({ day: one?.day ?? null, look: 'dayRight' }));
+  sheet.addRow([{ text: words.openingDay, look: 'label' }, ...days]);
 }

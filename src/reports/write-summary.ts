@@ -9,7 +9,6 @@ import { type Cell, columnName } from './xlsx/render-cell.ts';
 import type { SheetWriter } from './xlsx/sheet.ts';
 
 export const SUMMARY_WIDTHS = { label: 44, number: 23 };
-export const SUMMARY_PAGES_MAX = 2;
 const BAR_IN = 'FF8FC3A3';
 const BAR_OUT = 'FFE3A6A0';
 const BAR_COUNT = 'FF9DB7D5';
@@ -22,6 +21,7 @@ export function writeSummary(sheet: SheetWriter, summary: Summary): void {
   });
   writeAbout(sheet, summary, columns);
   writeBalance(sheet, summary);
+  sheet.breakPage();
   writeCounts(sheet, summary);
   writeMismatches(sheet, summary, columns);
   writeHours(sheet, summary);

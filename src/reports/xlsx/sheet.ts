@@ -11,8 +11,8 @@ export type SheetSetup = {
   /** Columns of the frozen rows that stay in view. */
   frozenColumns?: number;
   showsGrid?: boolean;
-  /** Printed on so many pages at most, however small; default: as many as it takes. */
-  pagesMax?: number;
+  /** Printed pages end where `breakPage` says, all as small as the fullest one needs; default: where the paper ends. */
+  breaksPages?: boolean;
   footer?: string;
 };
 
@@ -23,6 +23,8 @@ export type SheetWriter = {
   /** The number that the next row gets, from 1. */
   nextRow(): number;
   addRow(cells: readonly Cell[], options?: { heightPoints?: number }): void;
+  /** The next row begins a page of its own. */
+  breakPage(): void;
   merge(range: string): void;
   /** A bar in each cell of a range, as long as its value. */
   addDataBars(range: string, color: string): void;
@@ -39,6 +41,7 @@ export type SheetTarget = { name: string; file: string; signal: AbortSignal };
 export function openSheet(setup: SheetSetup, target: SheetTarget): SheetWriter {
   const entry: EntryWriter = openEntry(target.name, target.file, target.signal);
   const merges: string[] = [];
+  const pages: PrintedPage[] = [{ lastRow: 0, heightPoints: 0 }];
   const bars: { range: string; color: string }[] = [];
   const columns = setup.widths.map((_, index) => columnName(index));
   let text = renderHead(setup);
@@ -61,6 +64,13 @@ export function openSheet(setup: SheetSetup, target: SheetTarget): SheetWriter {
         line += renderCell(`${columns[index] ?? columnName(index)}${row}`, cells[index]);
       }
       text += `${line}</row>`;
+      const page = pages.at(-1);
+      if (page) page.heightPoints += options.heightPoints ?? ROW_HEIGHT_POINTS;
+    },
+    breakPage() {
+      const page = pages.at(-1);
+      if (page) page.lastRow = row;
+      pages.push({ lastRow: row, heightPoints: 0 });
     },
     merge: (range) => void merges.push(range),
     addDataBars: (range, color) => void bars.push({ range, color }),
@@ -69,7 +79,7 @@ export function openSheet(setup: SheetSetup, target: SheetTarget): SheetWriter {
     },
     drain,
     async end() {
-      text += renderTail(setup, { merges, bars, filter });
+      text += renderTail(setup, { merges, bars, filter, pages });
       await drain();
       return { title: setup.title, entry: await entry.end(), printTitleRows: setup.frozenRows ?? 0, filter };
     },
@@ -84,10 +94,11 @@ function renderHead(setup: SheetSetup): string {
   return [
     '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>',
     '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">',
-    `<sheetPr>${tab}<pageSetUpPr fitToPage="1"/></sheetPr>`,
+    `<sheetPr>${tab}<pageSetUpPr fitToPage="${setup.breaksPages ? 0 : 1}"/></sheetPr>`,
     `<sheetViews><sheetView workbookViewId="0"${setup.showsGrid === false ? ' showGridLines="0"' : ''}>`,
     renderPane(setup.frozenRows ?? 0, setup.frozenColumns ?? 0),
-    '</sheetView></sheetViews><sheetFormatPr defaultRowHeight="15"/>',
+    '</sheetView></sheetViews>',
+    `<sheetFormatPr defaultRowHeight="${ROW_HEIGHT_POINTS}"/>`,
     `<cols>${widths.join('')}</cols><sheetData>`,
   ].join('');
 }
@@ -102,7 +113,12 @@ function renderPane(rows: number, columns: number): string {
 
 function renderTail(
   setup: SheetSetup,
-  parts: { merges: string[]; bars: { range: string; color: string }[]; filter: string | undefined },
+  parts: {
+    merges: string[];
+    bars: { range: string; color: string }[];
+    filter: string | undefined;
+    pages: PrintedPage[];
+  },
 ): string {
   const merges = parts.merges.map((range) => `<mergeCell ref="${range}"/>`);
   const bars = parts.bars.map(
@@ -111,6 +127,8 @@ function renderTail(
       `<dataBar minLength="0" maxLength="90"><cfvo type="num" val="0"/><cfvo type="max"/><color rgb="${color}"/></dataBar>` +
       '</cfRule></conditionalFormatting>',
   );
+  const fit = setup.breaksPages ? `scale="${findScale(setup, parts.pages)}"` : 'fitToWidth="1" fitToHeight="0"';
+  const ends = parts.pages.slice(0, -1).map((page) => `<brk id="${page.lastRow}" max="16383" man="1"/>`);
   // the order of these is the format's
   return [
     '</sheetData>',
@@ -119,8 +137,28 @@ function renderTail(
     ...bars,
     '<printOptions horizontalCentered="1"/>',
     '<pageMargins left="0.4" right="0.4" top="0.5" bottom="0.6" header="0.3" footer="0.3"/>',
-    `<pageSetup paperSize="9" orientation="landscape" fitToWidth="1" fitToHeight="${setup.pagesMax ?? 0}"/>`,
+    `<pageSetup paperSize="9" ${fit} orientation="landscape"/>`,
     `<headerFooter><oddFooter>${escapeText(`&L&8${(setup.footer ?? '').replaceAll('&', '&&')}&C&8&A&R&8&P / &N`)}</oddFooter></headerFooter>`,
+    ends.length > 0
+      ? `<rowBreaks count="${ends.length}" manualBreakCount="${ends.length}">${ends.join('')}</rowBreaks>`
+      : '',
     '</worksheet>',
   ].join('');
+}
+
+type PrintedPage = { lastRow: number; heightPoints: number };
+
+const ROW_HEIGHT_POINTS = 15;
+/** What A4 in landscape leaves between the margins. */
+const PAPER_POINTS = { width: 784, height: 516 };
+/** Of one character of a column's width, a little more than any program takes. */
+const CHARACTER_POINTS = 5.25;
+const SCALE_MIN = 10;
+
+/** In percent, so that the widest row and the fullest page fit on the paper; never enlarged. */
+function findScale(setup: SheetSetup, pages: PrintedPage[]): number {
+  const width = setup.widths.reduce((sum, one) => sum + one, 0) * CHARACTER_POINTS;
+  const height = Math.max(...pages.map((page) => page.heightPoints));
+  const scale = Math.min(1, PAPER_POINTS.width / width, PAPER_POINTS.height / height);
+  return Math.max(SCALE_MIN, Math.floor(scale * 100));
 }

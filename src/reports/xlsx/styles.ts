@@ -63,6 +63,8 @@ const LOOKS = {
   quotedText: { font: 'plain', format: 'text', border: 'hair', align: 'left', indented: true, quoted: true },
   moment: { font: 'plain', format: 'moment', border: 'hair', align: 'left', indented: true },
   day: { font: 'plain', format: 'day', border: 'hair', align: 'left', indented: true },
+  momentRight: { font: 'plain', format: 'moment', border: 'hair', align: 'right' },
+  dayRight: { font: 'plain', format: 'day', border: 'hair', align: 'right' },
   money: { font: 'plain', format: 'money', border: 'hair' },
   count: { font: 'plain', format: 'count', border: 'hair' },
   header: { font: 'header', fill: 'header', align: 'left', wraps: true, indented: true },

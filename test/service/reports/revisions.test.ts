@@ -32,8 +32,11 @@ test('nothing new makes no revision; a late event makes the next one, and the ol
   expect(second.report.digest).not.toBe(first.report.digest);
   const { file, name } = await openReport(context, { day: DAY, format: 'xlsx' });
   expect(name).toBe('confere-2026-03-11-r2.xlsx');
-  const [change, ...others] = rowsOf(sheetOf(await readWorkbook(file), 'Alterações'));
+  const changes = sheetOf(await readWorkbook(file), 'Alterações');
+  const [change, ...others] = rowsOf(changes);
   expect(others).toEqual([]);
+  // the total is what the day's closing balance moved by since
+  expect(sumCents(changes.rows.at(-1)?.filter((cell) => cell?.formula) ?? [])).toBe(2n * 9_850n);
   expect(change).toMatchObject({
     'Id da transação': { value: late.id },
     Antes: { value: 'Pendente' },
