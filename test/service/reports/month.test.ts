@@ -1,40 +1,107 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { expect, test } from 'vitest';
-import { addDays, listDays } from '../../../src/domain/calendar.ts';
-import type { ObservedTransaction } from '../../../src/domain/observation.ts';
-import { makeReport } from '../../../src/reports/make-report.ts';
-import { openReport } from '../../../src/reports/open-report.ts';
-import { inventTransactions, learn, openBooks } from './books.ts';
-import { centsOf, lineOf, readWorkbook, sheetOf } from './read-workbook.ts';
+import { addDays, type Day, listDays } from '../../../src/domain/calendar.ts';
+import { parseSignedAmount } from '../../../src/domain/money.ts';
+import { eventually, startSandbox, startServeOnFreshDatabase, temporaryDirectory } from '../../support/programs.ts';
+import { centsOf, lineOf, type ReadSheet, readWorkbook, rowsOf, sheetOf, sumCents } from './read-workbook.ts';
 
-const FIRST = '2026-03-01';
-const DAYS = listDays(FIRST, addDays(FIRST, 29));
+const DAYS_BEFORE = 30;
+const PER_DAY = 40;
+const READERS = 2;
 
-/** What a transaction moves the balance by, and when, straight from the provider's history. */
-function movesOf({ operation, amountCents, commissionCents, events }: ObservedTransaction) {
-  const sign = operation === 'cashin' ? 1n : -1n;
-  return events.flatMap(({ status, atWall }) => {
-    const day = atWall.slice(0, 10);
-    if (status === 'paid') return [{ day, cents: sign * amountCents - (commissionCents ?? 0n) }];
-    return status === 'refund' ? [{ day, cents: -sign * amountCents }] : [];
-  });
+type BooksDay = Record<'receipts' | 'receipt_commissions' | 'payments' | 'payment_commissions', string> &
+  Record<'refunds_made' | 'refunds_received' | 'net' | 'day' | 'platform', string>;
+type Books = { days: BooksDay[]; events: { day: string; operation: string; status: string; count: number }[] };
+
+const cents = (text: string | undefined): bigint => parseSignedAmount(text ?? '0.00') ?? 0n;
+
+/** Resumo's lines, the name of each in the sandbox's books, and the sign with which it moves the balance. */
+const LINES = [
+  ['+ Recebimentos', 'receipts', 1n],
+  ['− Comissões sobre recebimentos', 'receipt_commissions', -1n],
+  ['− Pagamentos', 'payments', -1n],
+  ['− Comissões sobre pagamentos', 'payment_commissions', -1n],
+  ['− Devoluções feitas', 'refunds_made', -1n],
+  ['+ Devoluções recebidas', 'refunds_received', 1n],
+] as const;
+
+/** Each platform's column and the total, by the platform's name or `all`. */
+function columnsOf(summary: ReadSheet): Map<string, number> {
+  const names = lineOf(summary, 'Linha')?.map((cell) => cell?.value) ?? [];
+  return new Map(names.flatMap((name, index) => (name ? [[name === 'Total' ? 'all' : String(name), index]] : [])));
 }
 
-test("a month's reports follow the provider's own books day by day, and each opens where the last one closed", async () => {
-  await using books = await openBooks();
-  const { context } = books;
-  const transactions = inventTransactions(1_500, DAYS, 31);
-  // learnt in an order that is not that of their days
-  await learn(context, [...transactions].reverse());
-  const moves = transactions.flatMap(movesOf);
-  let expected = 0n;
-  for (const day of DAYS) {
-    await makeReport(context, day);
-    const { file } = await openReport(context, { day, format: 'xlsx' });
-    const summary = sheetOf(await readWorkbook(file), 'Resumo');
-    const total = (label: string): bigint => centsOf(lineOf(summary, label)?.filter(Boolean).at(-1));
-    expect([day, total('Saldo inicial')]).toEqual([day, expected]);
-    expected += moves.filter((move) => move.day === day).reduce((sum, move) => sum + move.cents, 0n);
-    expect([day, total('Saldo final')]).toEqual([day, expected]);
+/** @returns the closing balance of all platforms. */
+function compareDay(sheets: ReadSheet[], books: Books, of: { day: Day; isFirst: boolean; opening: bigint }): bigint {
+  const { day, opening } = of;
+  const summary = sheetOf(sheets, 'Resumo');
+  const columns = columnsOf(summary);
+  const at = (label: string, platform: string): bigint =>
+    centsOf(lineOf(summary, label)?.[columns.get(platform) ?? -1]);
+  const ofDay = books.days.filter((one) => one.day === day);
+  for (const platform of columns.keys()) {
+    const book = ofDay.find((one) => one.platform === platform);
+    for (const [label, name, sign] of LINES) {
+      expect([day, platform, label, at(label, platform)]).toEqual([day, platform, label, sign * cents(book?.[name])]);
+    }
   }
-  expect(expected).not.toBe(0n);
+  // what the provider moved is on this day at some platform of ours, and on no other
+  expect(ofDay.filter((one) => !columns.has(one.platform))).toEqual([]);
+  const all = ofDay.find((one) => one.platform === 'all');
+  expect([day, at('Saldo inicial', 'all')]).toEqual([day, opening]);
+  expect([day, at('Saldo final', 'all')]).toEqual([day, opening + cents(all?.net)]);
+  const valores = (title: string): bigint => sumCents(rowsOf(sheetOf(sheets, title)).map((row) => row.Valor));
+  expect([day, valores('Recebimentos'), valores('Pagamentos')]).toEqual([
+    day,
+    cents(all?.receipts),
+    cents(all?.payments),
+  ]);
+  expect([day, valores('Devoluções')]).toEqual([day, cents(all?.refunds_made) + cents(all?.refunds_received)]);
+  const paidAt = rowsOf(sheetOf(sheets, 'Recebimentos')).map((row) => row['Pago em']?.value);
+  // one that was created ten seconds before midnight is paid on the next day
+  const edges = [`${day} 23:30:00`, ...(of.isFirst ? [] : [`${day} 00:00:05`])];
+  expect(paidAt).toEqual(expect.arrayContaining(edges));
+  const changes = books.events.filter((one) => one.day === day).reduce((sum, one) => sum + one.count, 0);
+  const from = summary.rows.findIndex((row) => row[0]?.value === 'Mudanças de situação no dia');
+  const to = summary.rows.findIndex((row) => row[0]?.value === 'Divergências em aberto');
+  const counted = summary.rows.slice(from + 2, to).reduce((sum, row) => sum + Number(row[1]?.value ?? 0), 0);
+  expect([day, counted]).toEqual([day, changes]);
+  return at('Saldo final', 'all');
+}
+
+test("a month's spreadsheets are the sandbox's own books to the cent, day by day, for payments near midnight too", async () => {
+  using home = temporaryDirectory();
+  await using sandbox = await startSandbox(home.path);
+  const story = await sandbox.api.call<{ from: Day; to: Day }>('POST', '/sandbox/stories', {
+    days: DAYS_BEFORE + 1,
+    count: (DAYS_BEFORE + 1) * PER_DAY,
+    announce: 0,
+  });
+  const days = listDays(story.from, addDays(story.to, -1));
+  expect(days).toHaveLength(DAYS_BEFORE);
+  await using served = await startServeOnFreshDatabase({ home: home.path, providerUrl: sandbox.url });
+  const { id } = await served.api.call<{ id: string }>('POST', '/reconciliations', { from: story.from, to: story.to });
+  await eventually(
+    async () => (await served.api.call<{ state: string }>('GET', `/reconciliations/${id}`)).state === 'complete',
+  );
+  const files: string[] = [];
+  for (const day of days) {
+    expect(await served.api.call('POST', '/reports', { day })).toMatchObject({ day, revision: 1, proven: true });
+    const file = path.join(home.path, `${day}.xlsx`);
+    writeFileSync(file, await served.api.fetch(`/reports/${day}.xlsx`));
+    files.push(file);
+  }
+  const books = await sandbox.api.call<Books>('GET', `/sandbox/books?from=${story.from}&to=${story.to}`);
+  let balance = 0n;
+  for (let start = 0; start < files.length; start += READERS) {
+    const read = await Promise.all(files.slice(start, start + READERS).map(readWorkbook));
+    for (const [index, sheets] of read.entries()) {
+      const day = days[start + index] ?? '';
+      balance = compareDay(sheets, books, { day, isFirst: day === story.from, opening: balance });
+    }
+  }
+  const moved = books.days.filter((one) => one.platform === 'all' && one.day < story.to);
+  expect(balance).toBe(moved.reduce((sum, one) => sum + cents(one.net), 0n));
+  expect(balance).not.toBe(0n);
 }, 180_000);
