@@ -16,6 +16,7 @@ import { drainInbox } from '../inbox/drain.ts';
 import { drainSpool } from '../inbox/drain-spool.ts';
 import { openSpool, type Spool } from '../inbox/spool.ts';
 import { settleRefundRule } from '../ledger/read-policies.ts';
+import { sealLedger } from '../ledger/seal-ledger.ts';
 import { createLog, type Log } from '../log.ts';
 import { createProviderClient } from '../provider/client.ts';
 import { workRuns } from '../reconciliation/work-runs.ts';
@@ -111,6 +112,7 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
       onRecovery: (merchantId) => endMerchantTrouble(context, merchantId),
     }),
     sendAlerts(context),
+    sealLedger(context),
   ];
   stack.defer(async () => {
     await Promise.all(loops);

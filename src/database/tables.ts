@@ -42,6 +42,10 @@ export type Database = {
   doubted_events: DoubtedEventsTable;
   commission_contracts: CommissionContractsTable;
   mismatch_causes: MismatchCausesTable;
+  seals: SealsTable;
+  seal_stragglers: SealStragglersTable;
+  sealing: SealingTable;
+  balance_spans: BalanceSpansTable;
 };
 
 type Optional<T> = ColumnType<T | null, T | null | undefined, T | null>;
@@ -433,6 +437,7 @@ type ReportsTable = {
   cut_entry_seq: number;
   cut_event_seq: number;
   cut_mismatch_change_seq: number;
+  cut_seal_position: Optional<number>;
   checked_entry_seq: number;
   checked_event_seq: number;
   locale: string;
@@ -512,4 +517,35 @@ type MismatchCausesTable = {
   mismatch_seq: number;
   alert_name: string;
   alert_scope: string;
+};
+
+type SealsTable = {
+  position: number;
+  entry_seq: number;
+  event_seq: number;
+  mismatch_change_seq: number;
+  members: string;
+  entries: number;
+  stragglers: number;
+  previous_hash: Buffer;
+  hash: Buffer;
+  sealed_at: Date;
+};
+
+type SealStragglersTable = {
+  entry_seq: number;
+  position: number;
+};
+
+type SealingTable = {
+  id: number;
+  holder: Optional<string>;
+  lease_until: Optional<Date>;
+};
+
+type BalanceSpansTable = {
+  grain: string;
+  span: string;
+  account_seq: number;
+  amount_cents: bigint;
 };

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import type { Context } from '../context.ts';
+import { inSnapshot } from '../database/in-snapshot.ts';
 import { addDays, type Day, listDays } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { sealNow } from '../ledger/seal-ledger.ts';
 import { reportsDirectory } from './make-report.ts';
 import { boundsOf } from './plan.ts';
 import { withDrafts } from './publish-files.ts';
 import { keepPlatform, readBalances } from './read-balances.ts';
 import { readMovements } from './read-movements.ts';
-import { inSnapshot, takeCut } from './take-cut.ts';
 import { openTextFile } from './text-file.ts';
 import { addJournalEntry, endJournalDay, startJournal } from './write-journal.ts';
 
@@ -23,7 +24,7 @@ export async function exportJournal(context: Context, range: Range, use: (file: 
   if (range.to > context.calendar.dayOf(context.clock.now())) {
     throw new ConfereError('invalid_request', `${range.to} has not begun: there is nothing to export`);
   }
-  const cut = await takeCut(context.db);
+  const cut = await sealNow(context);
   await withDrafts(reportsDirectory(context), randomUUID(), async (directory) => {
     const target = path.join(directory, 'range.journal');
     await inSnapshot(context.db, async (snapshot) => {

@@ -51,6 +51,7 @@ function toRow(plan: ReportPlan, digest: Buffer, files: FileFacts[]) {
     cut_entry_seq: plan.cut.entrySeq,
     cut_event_seq: plan.cut.eventSeq,
     cut_mismatch_change_seq: plan.cut.mismatchChangeSeq,
+    cut_seal_position: plan.cut.position,
     checked_entry_seq: plan.cut.entrySeq,
     checked_event_seq: plan.cut.eventSeq,
     locale: plan.locale,

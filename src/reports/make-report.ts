@@ -10,14 +10,15 @@ import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Context } from '../context.ts';
-import { addDays, type Day, isDay } from '../domain/calendar.ts';
+import { inSnapshot } from '../database/in-snapshot.ts';
+import { addDays, type Day, isDay, type Wall } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { sealNow } from '../ledger/seal-ledger.ts';
 import { insertRevision } from './insert-revision.ts';
 import { type Judgement, judgeDay } from './judge-day.ts';
 import { type Cut, FORMATS, type Locale, type ReportPlan, type ReportState, ROWS_PER_SHEET_MAX } from './plan.ts';
 import { findRevision, presentReport, type Report, type ReportRow } from './present-report.ts';
 import { type FileFacts, publishDrafts, sealDraft, withDrafts } from './publish-files.ts';
-import { inSnapshot, takeCut } from './take-cut.ts';
 import { writeReport } from './write-report.ts';
 import { isProven } from './write-summary.ts';
 
@@ -57,7 +58,7 @@ function assertBegun(context: Context, day: Day): void {
 /** @returns undefined when another process made this revision first. */
 async function tryMake(context: Context, day: Day, options: Options): Promise<MadeReport | undefined> {
   const newest = await findRevision(context.db, day);
-  const cut = await takeCut(context.db);
+  const cut = await sealNow(context);
   const madeAt = context.clock.now();
   const judgement = await judgeDay(context.db, day, madeAt, context.calendar);
   const plan = planNext(context, day, { newest, cut, madeAt, judgement, options });
@@ -111,6 +112,7 @@ export function toCut(row: ReportRow): Cut {
     entrySeq: row.cut_entry_seq,
     eventSeq: row.cut_event_seq,
     mismatchChangeSeq: row.cut_mismatch_change_seq,
+    position: row.cut_seal_position,
   };
 }
 
@@ -139,8 +141,22 @@ async function mayHaveChanged(context: Context, newest: ReportRow, cut: Cut): Pr
   };
   return (
     (await learnt('entries', newest.checked_entry_seq, cut.entrySeq)) ||
-    (await learnt('events', newest.checked_event_seq, cut.eventSeq))
+    (await learnt('events', newest.checked_event_seq, cut.eventSeq)) ||
+    (await cameLate(context, newest, end))
   );
+}
+
+/** Whether an entry was sealed since, whose number is a lower one: no cut by numbers alone would tell. */
+async function cameLate(context: Context, newest: ReportRow, end: Wall): Promise<boolean> {
+  const row = await context.db
+    .selectFrom('seal_stragglers')
+    .innerJoin('entries', 'entries.seq', 'seal_stragglers.entry_seq')
+    .select('entry_seq')
+    .where('seal_stragglers.position', '>', newest.cut_seal_position ?? 0)
+    .where('entries.at_wall', '<', end)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 async function noteChecked(context: Context, newest: ReportRow, cut: Cut): Promise<void> {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { copyFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../context.ts';
+import { inSnapshot } from '../database/in-snapshot.ts';
 import type { Day } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { nameFile, reportsDirectory, toCut, toPrevious } from './make-report.ts';
@@ -16,7 +17,6 @@ import {
 } from './plan.ts';
 import { findRevision, presentReport, type Report, type ReportRow } from './present-report.ts';
 import { type FileFacts, hashFile, publishDrafts, sealDraft, withDrafts } from './publish-files.ts';
-import { inSnapshot } from './take-cut.ts';
 import { writeReport } from './write-report.ts';
 
 export type OpenedReport = { report: Report; file: string; name: string; bytes: number; sha256: string };

@@ -7,8 +7,14 @@ export type Format = (typeof FORMATS)[number];
 /** Until that day's changes can no longer be late (`closed`), or the day is still running (`partial`). */
 export type ReportState = 'partial' | 'provisional' | 'closed';
 
-/** A position of the append-only tables: what a revision saw. The same cut gives the same rows. */
-export type Cut = { entrySeq: number; eventSeq: number; mismatchChangeSeq: number };
+/** What of the append-only tables a revision saw: a sealed position. The same cut gives the same rows. */
+export type Cut = {
+  /** Null for a revision that was made before there were seals. */
+  position: number | null;
+  entrySeq: number;
+  eventSeq: number;
+  mismatchChangeSeq: number;
+};
 
 /** The run that read the whole day at the provider, and when its proving pass began. */
 export type Proof = { runSeq: number; runId: string; askedAt: Date };

@@ -6,7 +6,7 @@ import { checkBooks } from '../../../src/ledger/check-books.ts';
 import { openBooks } from '../../../src/ledger/open-books.ts';
 import { readBalances } from '../../../src/ledger/read-balances.ts';
 import type { ShownTransaction } from '../../support/observations.ts';
-import { lookNow, mismatches, openWorld, readState, shown, type World } from './world.ts';
+import { dropTriggers, lookNow, mismatches, openWorld, readState, shown, type World } from './world.ts';
 
 let world: World;
 let seconds = 0;
@@ -185,6 +185,7 @@ test.each([
   await look(row);
   expect(await checkBooks(world.context)).toEqual({ transactions: 1, unbalanced: 0, astray: [] });
   expect(await mismatches(world.context, 'books_broken')).toEqual([]);
+  await dropTriggers(world.context.db);
   await sql.raw(damage).execute(world.context.db);
   expect(await checkBooks(world.context)).toEqual({ transactions: 1, unbalanced, astray: [row.id] });
   const told = await mismatches(world.context, 'books_broken');

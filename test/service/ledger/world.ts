@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
 import { readConfig } from '../../../src/config.ts';
 import { type Context, openContext } from '../../../src/context.ts';
+import type { Database } from '../../../src/database/tables.ts';
 import { listMismatches } from '../../../src/ledger/read-mismatches.ts';
 import { createLog } from '../../../src/log.ts';
 import { freshDatabase } from '../../support/database.ts';
@@ -99,4 +101,11 @@ function addUp(rows: { id: string | null; name: string; at_wall: string; amount_
 /** Mismatches of a kind, the oldest first. */
 export async function mismatches(context: Context, kind?: string) {
   return (await listMismatches(context.db, { kind, limit: 200 })).toReversed();
+}
+
+/** As somebody with all rights could, before changing what is append-only. */
+export async function dropTriggers(db: Kysely<Database>): Promise<void> {
+  for (const table of ['events', 'entries', 'postings', 'seals']) {
+    for (const verb of ['update', 'delete']) await sql.raw(`DROP TRIGGER IF EXISTS ${table}_no_${verb}`).execute(db);
+  }
 }

@@ -1,0 +1,10 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { Database } from './tables.ts';
+
+/** Runs `work` in one read-only snapshot: all that it reads is of the same instant. */
+export async function inSnapshot<T>(
+  db: Kysely<Database>,
+  work: (snapshot: Transaction<Database>) => Promise<T>,
+): Promise<T> {
+  return await db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work);
+}

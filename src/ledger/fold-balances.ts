@@ -1,0 +1,34 @@
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../database/tables.ts';
+import type { SealedEntry } from './hash-seal.ts';
+
+/** Each posting counts into three sums: of its month, its day and its hour. A span is that much of its wall clock. */
+export const GRAINS = [
+  { grain: 'month', chars: 7 },
+  { grain: 'day', chars: 10 },
+  { grain: 'hour', chars: 13 },
+] as const;
+
+const ROWS_PER_INSERT = 500;
+
+/** Adds the postings of sealed entries to the balances, which only the sealer writes. */
+export async function foldBalances(trx: Transaction<Database>, entries: SealedEntry[]): Promise<void> {
+  const sums = new Map<string, { grain: string; span: string; account_seq: number; amount_cents: bigint }>();
+  for (const { grain, chars } of GRAINS) {
+    for (const posting of entries.flatMap((entry) => entry.postings)) {
+      const span = posting.atWall.slice(0, chars);
+      const key = `${span} ${posting.accountSeq}`;
+      const row = sums.get(key) ?? { grain, span, account_seq: posting.accountSeq, amount_cents: 0n };
+      row.amount_cents += posting.cents;
+      sums.set(key, row);
+    }
+  }
+  const rows = [...sums.values()].filter((row) => row.amount_cents !== 0n);
+  for (let start = 0; start < rows.length; start += ROWS_PER_INSERT) {
+    await trx
+      .insertInto('balance_spans')
+      .values(rows.slice(start, start + ROWS_PER_INSERT))
+      .onDuplicateKeyUpdate({ amount_cents: sql`amount_cents + VALUES(amount_cents)` })
+      .execute();
+  }
+}

@@ -1,0 +1,106 @@
+import type { Expression, SqlBool } from 'kysely';
+import { expressionBuilder } from 'kysely';
+import type { Reader } from '../database/reader.ts';
+import type { Database } from '../database/tables.ts';
+import type { SealedEntry } from './hash-seal.ts';
+
+/** Which entries: a range of numbers (`after` < seq ≤ `to`, at most `limit`), or these. */
+export type EntryChoice = { after: number; to: number; limit: number } | { seqs: number[] };
+
+type AccountNames = Map<number, string>;
+
+/** Numbers of accounts and their names: a few for each platform. */
+export async function readAccountNames(db: Reader): Promise<AccountNames> {
+  const rows = await db.selectFrom('accounts').select(['seq', 'name']).execute();
+  return new Map(rows.map((row) => [row.seq, row.name]));
+}
+
+/** Entries as they are sealed, in the order of their numbers: two statements, by key. */
+export async function loadSealedEntries(
+  db: Reader,
+  choice: EntryChoice,
+  accounts: AccountNames,
+): Promise<SealedEntry[]> {
+  if ('seqs' in choice && choice.seqs.length === 0) return [];
+  const rows = await readEntryRows(db, choice);
+  const [first, last] = [rows[0]?.seq, rows.at(-1)?.seq];
+  if (first === undefined || last === undefined) return [];
+  const entries = rows.map((row): SealedEntry => {
+    const { status, event_at_wall: eventAtWall, occurrence } = row;
+    return {
+      seq: row.seq,
+      kind: row.kind,
+      transactionId: row.transaction_id,
+      event:
+        status === null || eventAtWall === null || occurrence === null
+          ? null
+          : { status, atWall: eventAtWall, occurrence },
+      reversesSeq: row.reverses_seq,
+      platform: row.platform,
+      atWall: row.at_wall,
+      recordedAt: row.recorded_at,
+      source: {
+        kind: row.source_kind,
+        webhookSeq: row.source_webhook_seq,
+        runSeq: row.source_run_seq,
+        page: row.source_page,
+      },
+      postings: [],
+    };
+  });
+  const bySeq = new Map(entries.map((entry) => [entry.seq, entry]));
+  const postings = await readPostingRows(
+    db,
+    'seqs' in choice ? choice : { after: first - 1, to: last, limit: choice.limit },
+  );
+  for (const row of postings) {
+    const account = accounts.get(row.account_seq) ?? `#${row.account_seq}`;
+    bySeq
+      .get(row.entry_seq)
+      ?.postings.push({ account, accountSeq: row.account_seq, atWall: row.at_wall, cents: row.amount_cents });
+  }
+  return entries;
+}
+
+async function readEntryRows(db: Reader, choice: EntryChoice) {
+  let query = db
+    .selectFrom('entries')
+    .leftJoin('transactions', 'transactions.seq', 'entries.transaction_seq')
+    .leftJoin('events', 'events.seq', 'entries.event_seq')
+    .select([
+      'entries.seq',
+      'entries.kind',
+      'entries.reverses_seq',
+      'entries.platform',
+      'entries.at_wall',
+      'entries.recorded_at',
+      'entries.source_kind',
+      'entries.source_webhook_seq',
+      'entries.source_run_seq',
+      'entries.source_page',
+      'transactions.id as transaction_id',
+      'events.status',
+      'events.at_wall as event_at_wall',
+      'events.occurrence',
+    ])
+    .where(chosen('entries.seq', choice))
+    .orderBy('entries.seq');
+  if ('limit' in choice) query = query.limit(choice.limit);
+  return await query.execute();
+}
+
+async function readPostingRows(db: Reader, choice: EntryChoice) {
+  return await db
+    .selectFrom('postings')
+    .select(['entry_seq', 'account_seq', 'at_wall', 'amount_cents'])
+    .where(chosen('postings.entry_seq', choice))
+    .orderBy('entry_seq')
+    .orderBy('position')
+    .execute();
+}
+
+function chosen(column: 'entries.seq' | 'postings.entry_seq', choice: EntryChoice): Expression<SqlBool> {
+  const eb = expressionBuilder<Database, 'entries' | 'postings'>();
+  if ('seqs' in choice) return eb(column, 'in', choice.seqs);
+  return eb.and([eb(column, '>', choice.after), eb(column, '<=', choice.to)]);
+}

@@ -1,0 +1,43 @@
+import type { Reader } from '../database/reader.ts';
+
+/** A sealed position: all entries up to it, and the hash that none of them can change without showing. */
+export type Seal = {
+  position: number;
+  /** The highest numbers that were settled when it was sealed. */
+  entrySeq: number;
+  eventSeq: number;
+  mismatchChangeSeq: number;
+  hash: Buffer;
+  sealedAt: Date;
+};
+
+/** The newest sealed position; undefined while nothing was sealed yet. */
+export async function readHead(db: Reader): Promise<Seal | undefined> {
+  const row = await selectSeals(db).orderBy('position', 'desc').limit(1).executeTakeFirst();
+  return row && toSeal(row);
+}
+
+/** One sealed position, as a report or a question names it. */
+export async function readSeal(db: Reader, position: number): Promise<Seal | undefined> {
+  const row = await selectSeals(db).where('position', '=', position).executeTakeFirst();
+  return row && toSeal(row);
+}
+
+function selectSeals(db: Reader) {
+  return db
+    .selectFrom('seals')
+    .select(['position', 'entry_seq', 'event_seq', 'mismatch_change_seq', 'hash', 'sealed_at']);
+}
+
+type SealRow = Awaited<ReturnType<ReturnType<typeof selectSeals>['execute']>>[number];
+
+function toSeal(row: SealRow): Seal {
+  return {
+    position: row.position,
+    entrySeq: row.entry_seq,
+    eventSeq: row.event_seq,
+    mismatchChangeSeq: row.mismatch_change_seq,
+    hash: row.hash,
+    sealedAt: row.sealed_at,
+  };
+}

@@ -1,0 +1,149 @@
+/**
+ * The sealer. What was committed since the last sealed position becomes the next one: a link of the hash chain over the
+ * journal, and the folded balances, in one transaction. Appliers share no row with it and never wait for it.
+ *
+ * One process seals at a time: the loop works under a lease, and each position is written under the lock of one row
+ * and by its own primary key, so that two that seal at once (a report asks without the lease) never make two chains.
+ */
+import type { Transaction } from 'kysely';
+import type { Context } from '../context.ts';
+import { createBell, poll } from '../database/poll.ts';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
+import { findStragglers, SEAL_ENTRIES_MAX } from './find-stragglers.ts';
+import { foldBalances } from './fold-balances.ts';
+import { FIRST_PREVIOUS, hashSeal, type SealHeader } from './hash-seal.ts';
+import { loadSealedEntries, readAccountNames } from './load-sealed-entries.ts';
+import { readHead, type Seal } from './read-head.ts';
+import { formatMembers } from './seal-members.ts';
+import { readTops, settleTops, type Tops } from './settle-tops.ts';
+
+/** How long what was committed may wait, so that a busy second makes one position and not a hundred. */
+const SEAL_EVERY_MS = 1_000;
+const LEASE_MS = 15_000;
+const NOTHING: Seal = {
+  position: 0,
+  entrySeq: 0,
+  eventSeq: 0,
+  mismatchChangeSeq: 0,
+  hash: FIRST_PREVIOUS,
+  sealedAt: new Date(0),
+};
+
+/** Seals what is committed, until the signal. Any number of processes may run it: the lease lets one work. */
+export async function sealLedger(context: Context): Promise<void> {
+  await poll({
+    name: 'sealer',
+    work: async () => {
+      if ((await isBehind(context)) && (await claimLease(context))) await sealNow(context);
+      return false;
+    },
+    bell: createBell(),
+    idleMs: SEAL_EVERY_MS,
+    log: context.log,
+    signal: context.signal,
+  });
+}
+
+/**
+ * Seals everything that was committed when it is called.
+ * @returns the newest position: a cut of the ledger that stays as it is, and the hash that proves it. On an empty
+ * ledger that is the first position, without entries.
+ */
+export async function sealNow(context: Context): Promise<Seal> {
+  const tops = await readTops(context.db);
+  let head = await readHead(context.db);
+  let late = head ? await findStragglers(context.db, head, context.clock.now()) : [];
+  if (head && late.length === 0 && reaches(head, tops)) return head;
+  await settleTops(context.db, head ?? NOTHING, tops);
+  do {
+    context.signal.throwIfAborted();
+    head = await transact(context.db, (trx) => sealNext(context, trx, tops), { retryDuplicates: true });
+    late = await findStragglers(context.db, head, context.clock.now());
+  } while (late.length > 0 || !reaches(head, tops));
+  return head;
+}
+
+async function isBehind(context: Context): Promise<boolean> {
+  const head = await readHead(context.db);
+  if (!head || !reaches(head, await readTops(context.db))) return true;
+  return (await findStragglers(context.db, head, context.clock.now())).length > 0;
+}
+
+function reaches(head: Seal, tops: Tops): boolean {
+  return (
+    head.entrySeq >= tops.entrySeq && head.eventSeq >= tops.eventSeq && head.mismatchChangeSeq >= tops.mismatchChangeSeq
+  );
+}
+
+/** Whether the loop of this process may seal now; one that died lets another in when its lease has run out. */
+async function claimLease(context: Context): Promise<boolean> {
+  const now = context.clock.now();
+  const result = await context.db
+    .updateTable('sealing')
+    .set({ holder: context.holder, lease_until: new Date(now.getTime() + LEASE_MS) })
+    .where('id', '=', 1)
+    .where((eb) =>
+      eb.or([eb('holder', '=', context.holder), eb('lease_until', 'is', null), eb('lease_until', '<', now)]),
+    )
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** @param tops settled numbers, up to which to seal; a long backlog takes several positions. */
+async function sealNext(context: Context, trx: Transaction<Database>, tops: Tops): Promise<Seal> {
+  await trx.selectFrom('sealing').select('id').where('id', '=', 1).forUpdate().execute();
+  // read under the lock: READ COMMITTED sees what another sealer has just written
+  const last = await readHead(trx);
+  const head = last ?? NOTHING;
+  const now = context.clock.now();
+  const late = last ? (await findStragglers(trx, last, now)).slice(0, SEAL_ENTRIES_MAX / 2) : [];
+  if (last && late.length === 0 && reaches(last, tops)) return last;
+  const limit = SEAL_ENTRIES_MAX - late.length;
+  const accounts = await readAccountNames(trx);
+  const range = { after: head.entrySeq, to: tops.entrySeq, limit };
+  const entries = [
+    ...(await loadSealedEntries(trx, { seqs: late }, accounts)),
+    ...(await loadSealedEntries(trx, range, accounts)),
+  ];
+  const filled = entries.length === SEAL_ENTRIES_MAX;
+  const header = {
+    position: head.position + 1,
+    entrySeq: filled ? (entries.at(-1)?.seq ?? head.entrySeq) : Math.max(head.entrySeq, tops.entrySeq),
+    eventSeq: Math.max(head.eventSeq, tops.eventSeq),
+    mismatchChangeSeq: Math.max(head.mismatchChangeSeq, tops.mismatchChangeSeq),
+    members: formatMembers(entries.map((entry) => entry.seq)),
+    // never before the position before it, though another machine's clock may be a little behind
+    sealedAt: new Date(Math.max(now.getTime(), head.sealedAt.getTime())),
+  };
+  const hash = hashSeal(head.hash, header, entries);
+  await insertSeal(trx, { header, hash, previous: head.hash, entries: entries.length, late });
+  await foldBalances(trx, entries);
+  const { members: _, ...seal } = header;
+  return { ...seal, hash };
+}
+
+type Drawn = { header: SealHeader; hash: Buffer; previous: Buffer; entries: number; late: number[] };
+
+async function insertSeal(trx: Transaction<Database>, { header, hash, previous, entries, late }: Drawn): Promise<void> {
+  await trx
+    .insertInto('seals')
+    .values({
+      position: header.position,
+      entry_seq: header.entrySeq,
+      event_seq: header.eventSeq,
+      mismatch_change_seq: header.mismatchChangeSeq,
+      members: header.members,
+      entries,
+      stragglers: late.length,
+      previous_hash: previous,
+      hash,
+      sealed_at: header.sealedAt,
+    })
+    .execute();
+  if (late.length === 0) return;
+  await trx
+    .insertInto('seal_stragglers')
+    .values(late.map((seq) => ({ entry_seq: seq, position: header.position })))
+    .execute();
+}

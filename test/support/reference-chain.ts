@@ -1,0 +1,88 @@
+/**
+ * A second opinion on the hash chain, for whoever doubts ours: read docs/ledger-chain.md, take the rows with plain SQL, hash
+ * them. It shares no line with the program.
+ */
+import { createHash } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../../src/database/tables.ts';
+
+type SealRow = {
+  position: number;
+  entry_seq: number;
+  event_seq: number;
+  mismatch_change_seq: number;
+  members: string;
+  previous_hash: Buffer;
+  hash: Buffer;
+  sealed_at: Date;
+};
+
+/** The positions whose hash is not what their entries come to. */
+export async function referenceChain(db: Kysely<Database>): Promise<{ wrong: number[]; sealed: number[] }> {
+  const { rows: seals } = await sql<SealRow>`SELECT * FROM seals ORDER BY position`.execute(db);
+  const wrong: number[] = [];
+  const sealed: number[] = [];
+  let previous = Buffer.alloc(32);
+  for (const seal of seals) {
+    const members = seal.members.split(',').flatMap((run) => {
+      const [first = 0, last = first] = run.split('-').map(Number);
+      return run === '' ? [] : Array.from({ length: last - first + 1 }, (_, index) => first + index);
+    });
+    sealed.push(...members);
+    const { position, entry_seq, event_seq, mismatch_change_seq } = seal;
+    const head = ['seal', position, entry_seq, event_seq, mismatch_change_seq, seal.members, toIso(seal.sealed_at)];
+    const lines = [head, ...(await readLines(db, members))].map((line) => `${JSON.stringify(line)}\n`);
+    const hash = createHash('sha256').update(previous).update(lines.join('')).digest();
+    if (!hash.equals(seal.hash) || !previous.equals(seal.previous_hash)) wrong.push(position);
+    previous = Buffer.from(seal.hash);
+  }
+  return { wrong, sealed: sealed.sort((a, b) => a - b) };
+}
+
+type EntryRow = {
+  seq: number;
+  kind: string;
+  id: string | null;
+  status: string | null;
+  event_wall: string;
+  occurrence: number;
+  reverses_seq: number | null;
+  platform: string;
+  at_wall: string;
+  recorded_at: Date;
+  source_kind: string;
+  source_webhook_seq: number | null;
+  source_run_seq: number | null;
+  source_page: number | null;
+};
+
+async function readLines(db: Kysely<Database>, members: number[]): Promise<unknown[][]> {
+  const lines: unknown[][] = [];
+  for (const seq of members) {
+    const { rows } = await sql<EntryRow>`SELECT e.*, t.id, v.status, v.at_wall AS event_wall, v.occurrence
+      FROM entries e LEFT JOIN transactions t ON t.seq = e.transaction_seq LEFT JOIN events v ON v.seq = e.event_seq
+      WHERE e.seq = ${seq}`.execute(db);
+    const { rows: postings } = await sql<{ name: string; at_wall: string; amount_cents: bigint }>`
+      SELECT a.name, p.at_wall, p.amount_cents FROM postings p JOIN accounts a ON a.seq = p.account_seq
+      WHERE p.entry_seq = ${seq} ORDER BY p.position`.execute(db);
+    const [row] = rows;
+    if (!row) continue;
+    lines.push([
+      row.seq,
+      row.kind,
+      row.id,
+      row.status === null ? null : [row.status, row.event_wall, row.occurrence],
+      row.reverses_seq,
+      row.platform,
+      row.at_wall,
+      toIso(row.recorded_at),
+      [row.source_kind, row.source_webhook_seq, row.source_run_seq, row.source_page],
+      postings.map((posting) => [posting.name, posting.at_wall, posting.amount_cents.toString()]),
+    ]);
+  }
+  return lines;
+}
+
+function toIso(at: Date): string {
+  return at.toISOString();
+}
