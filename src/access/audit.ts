@@ -17,4 +17,16 @@ export async function audit(context: Context, done: AuditedAction): Promise<void
     .execute();
 }
 
+/** How often an actor did this in the last `ms`. */
+export async function countRecent(context: Context, actor: string, action: string, ms: number): Promise<number> {
+  const row = await context.db
+    .selectFrom('audit')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('actor', '=', actor)
+    .where('action', '=', action)
+    .where('at', '>', new Date(context.clock.now().getTime() - ms))
+    .executeTakeFirst();
+  return Number(row?.count ?? 0);
+}
+
 const TARGET_CHARS_MAX = 120;

@@ -15,6 +15,7 @@ import { serveHttp } from '../http/serve-http.ts';
 import { drainInbox } from '../inbox/drain.ts';
 import { drainSpool } from '../inbox/drain-spool.ts';
 import { openSpool, type Spool } from '../inbox/spool.ts';
+import { indexPartiesInBackground } from '../ledger/index-parties.ts';
 import { settleRefundRule } from '../ledger/read-policies.ts';
 import { sealLedger } from '../ledger/seal-ledger.ts';
 import { createLog, type Log } from '../log.ts';
@@ -113,6 +114,7 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
     }),
     sendAlerts(context),
     sealLedger(context),
+    indexPartiesInBackground(context),
   ];
   stack.defer(async () => {
     await Promise.all(loops);

@@ -30,7 +30,7 @@ export function selectTransactions(db: Reader) {
     ]);
 }
 
-type TransactionRow = Awaited<ReturnType<ReturnType<typeof selectTransactions>['execute']>>[number];
+export type TransactionRow = Awaited<ReturnType<ReturnType<typeof selectTransactions>['execute']>>[number];
 
 export function toLedgerTransaction(row: TransactionRow): LedgerTransaction {
   return {

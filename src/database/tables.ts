@@ -20,6 +20,7 @@ export type Database = {
   receiver_minutes: ReceiverMinutesTable;
   transactions: TransactionsTable;
   parties: PartiesTable;
+  forgotten_people: ForgottenPeopleTable;
   events: EventsTable;
   accounts: AccountsTable;
   entries: EntriesTable;
@@ -118,6 +119,7 @@ type MerchantSecretsTable = {
   seq: Generated<number>;
   merchant_seq: number;
   ciphertext: Buffer;
+  key_id: Optional<string>;
   created_at: Date;
   expires_at: Optional<Date>;
 };
@@ -167,6 +169,7 @@ type WebhooksTable = {
   reason: Optional<string>;
   items: Generated<number>;
   repeats: Generated<number>;
+  redacted_at: Optional<Date>;
 };
 
 type WebhookRepeatsTable = {
@@ -231,6 +234,18 @@ type PartiesTable = {
   document: Optional<string>;
   pix_key: Optional<string>;
   description: Optional<string>;
+  document_hash: Optional<Buffer>;
+  /** Read by nothing but its index; cut off in the middle of a character it is no text. */
+  name_folded: Optional<Buffer>;
+  created_wall: Optional<string>;
+  forgotten_at: Optional<Date>;
+};
+
+type ForgottenPeopleTable = {
+  document_hash: Buffer;
+  forgotten_at: Date;
+  finished_at: Optional<Date>;
+  sealed_values: Optional<Buffer>;
 };
 
 type EventsTable = {
@@ -443,6 +458,7 @@ type ReportsTable = {
   locale: string;
   full_documents: number;
   version: string;
+  redacted_at: Optional<Date>;
 };
 
 type AdjustmentsTable = {

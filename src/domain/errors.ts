@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'conflict'
   | 'unauthorized'
   | 'forbidden'
+  | 'too_many_requests'
   | 'unavailable'
   | 'provider_unauthorized'
   | 'provider_not_found'

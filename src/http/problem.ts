@@ -12,6 +12,7 @@ const STATUS: Record<ErrorCode, number> = {
   conflict: 409,
   unauthorized: 401,
   forbidden: 403,
+  too_many_requests: 429,
   unavailable: 503,
   provider_unauthorized: 502,
   provider_not_found: 404,

@@ -109,6 +109,7 @@ async function applyInTransaction(
   const policies = await readPolicies(context, trx);
   const changes = foldObservations(batch, loaded);
   const seqs = await writeTransactions(
+    context.keys,
     trx,
     changes.map((change) => ({ ...change, seq: change.loaded?.seq })),
     now,

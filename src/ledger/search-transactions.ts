@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
-import { selectTransactions, toLedgerTransaction } from '../database/read-transactions.ts';
+import { sql } from 'kysely';
+import { hashDocument, indexName } from '../database/index-person.ts';
+import { selectTransactions, type TransactionRow, toLedgerTransaction } from '../database/read-transactions.ts';
 import type { Reader } from '../database/reader.ts';
+import type { Keys } from '../database/settings.ts';
 import { addDays, type Day } from '../domain/calendar.ts';
+import { ConfereError } from '../domain/errors.ts';
 import type { LedgerTransaction } from '../domain/present-transaction.ts';
 
 export type TransactionQuery = {
@@ -9,6 +13,11 @@ export type TransactionQuery = {
   reference?: string | undefined;
   extra?: string | undefined;
   e2eId?: string | undefined;
+  /** In any spelling; found by its keyed hash. */
+  document?: string | undefined;
+  /** The beginning of the name, in any case, with or without accents. */
+  name?: string | undefined;
+  amountCents?: bigint | undefined;
   status?: string | undefined;
   operation?: string | undefined;
   platform?: string | undefined;
@@ -22,40 +31,158 @@ export type TransactionQuery = {
   after?: Position | undefined;
 };
 
-export type Position = { wall: string; id: string };
+export type Position = { wall: string; seq: number };
 
-/** Transactions that match, the newest first by the wall clock that `by` names; keyset pages, so none is met twice. */
+/** A search that takes longer is ended by the server, and its asker told to narrow it. */
+export const SEARCH_MS_MAX = 1_800;
+/** Up to so many transactions of a name are put in order at once; of a more frequent one the newest are looked for. */
+const NAME_ROWS_MAX = 5_000;
+/** MariaDB's and MySQL's statement time-out. */
+const TIMEOUT_ERRNOS = new Set([1969, 3024]);
+
+/**
+ * Transactions that match, the newest first by the wall clock that `by` names; keyset pages, so none is met twice.
+ * @throws ConfereError `invalid_request` when it would take longer than SEARCH_MS_MAX: with a narrower range it would not.
+ */
 export async function searchTransactions(
   db: Reader,
+  keys: Keys,
   query: TransactionQuery,
 ): Promise<{ transactions: LedgerTransaction[]; next: Position | undefined }> {
-  const column = query.by === 'created' ? 'transactions.created_wall' : 'transactions.status_wall';
-  let select = selectTransactions(db)
-    .orderBy(column, 'desc')
-    .orderBy('transactions.id', 'desc')
-    .limit(query.limit + 1);
-  if (query.id !== undefined) select = select.where('transactions.id', '=', query.id);
-  if (query.reference !== undefined) select = select.where('transactions.reference', '=', query.reference);
-  if (query.extra !== undefined) {
-    select = select.where('transactions.extra_hash', '=', createHash('sha256').update(query.extra).digest());
+  try {
+    const rows = await run(db, await buildSearch(db, keys, query));
+    const shown = rows.slice(0, query.limit);
+    const last = rows.length > query.limit ? shown.at(-1) : undefined;
+    return {
+      transactions: shown.map(toLedgerTransaction),
+      next: last && { wall: query.by === 'created' ? last.created_wall : last.status_wall, seq: last.seq },
+    };
+  } catch (error) {
+    if (TIMEOUT_ERRNOS.has((error as { errno?: number }).errno ?? 0)) throw tooWide(query);
+    throw error;
   }
-  if (query.e2eId !== undefined) select = select.where('transactions.e2e_id', '=', query.e2eId);
-  if (query.status !== undefined) select = select.where('transactions.status', '=', query.status);
-  if (query.operation !== undefined) select = select.where('transactions.operation', '=', query.operation);
-  if (query.platform !== undefined) select = select.where('transactions.platform', '=', query.platform);
-  if (query.from !== undefined) select = select.where(column, '>=', `${query.from} 00:00:00`);
-  if (query.to !== undefined) select = select.where(column, '<', `${addDays(query.to, 1)} 00:00:00`);
+}
+
+/** The statement of a search, for a test to have it explained. */
+export async function buildSearch(db: Reader, keys: Keys, query: TransactionQuery) {
+  const named = query.name === undefined ? undefined : await findNamed(db, indexName(query.name));
+  const filters = listFilters(keys, query);
+  const lead = filters.find(({ leads }) => leads === 'both' || leads === query.by);
+  let select = selectTransactions(db);
+  for (const { column, value } of filters) {
+    // as a range, or MariaDB reads the whole of what is equal and leaves the days to be compared row by row
+    if (column === lead?.column)
+      select = select.where(column, '>=', value).where(column, '<=', value).orderBy(column, 'desc');
+    else select = select.where(column, '=', value);
+  }
+  select = orderAndRange(select, query, lead?.column === 'parties.document_hash' ? 'parties' : 'transactions');
+  if (named?.seqs) return select.where('transactions.seq', 'in', named.seqs.length > 0 ? named.seqs : [0]);
+  if (!named) return select;
+  // in this order: from the newest transaction on, each one's name is looked at until the page is full
+  return select
+    .modifyFront(sql`STRAIGHT_JOIN`)
+    .where('parties.name_folded', '>=', named.from)
+    .where('parties.name_folded', '<', named.end);
+}
+
+type Select = ReturnType<typeof selectTransactions>;
+type Filter = {
+  column: (typeof LEADS)[number][0];
+  value: string | bigint | Buffer;
+  leads: 'both' | 'created' | 'status' | 'none';
+};
+
+/**
+ * The columns that have an index in the order of a page, by the day of creation or of the status, the most telling
+ * first. `both`: so telling that any order does.
+ */
+const LEADS = [
+  ['transactions.id', 'none'],
+  ['transactions.e2e_id', 'both'],
+  ['transactions.reference', 'both'],
+  ['parties.document_hash', 'created'],
+  ['transactions.extra_hash', 'created'],
+  ['transactions.amount_cents', 'created'],
+  ['transactions.status', 'both'],
+  ['transactions.platform', 'created'],
+  ['transactions.operation', 'created'],
+] as const;
+
+function listFilters(keys: Keys, query: TransactionQuery): Filter[] {
+  const { extra, document } = query;
+  const values: Record<(typeof LEADS)[number][0], string | bigint | Buffer | undefined> = {
+    'transactions.id': query.id,
+    'transactions.e2e_id': query.e2eId,
+    'transactions.reference': query.reference,
+    'parties.document_hash': document === undefined ? undefined : hashDocument(keys, document),
+    'transactions.extra_hash': extra === undefined ? undefined : createHash('sha256').update(extra).digest(),
+    'transactions.amount_cents': query.amountCents,
+    'transactions.status': query.status,
+    'transactions.platform': query.platform,
+    'transactions.operation': query.operation,
+  };
+  return LEADS.flatMap(([column, leads]) => {
+    const value = values[column];
+    return value === undefined ? [] : [{ column, value, leads }];
+  });
+}
+
+/** Every index of the search ends in the wall clock and the row's number: a page is read off it from its start. */
+function orderAndRange(matching: Select, query: TransactionQuery, table: 'parties' | 'transactions'): Select {
+  // a document's own index is in this order too
+  const [created, seq] =
+    table === 'parties'
+      ? (['parties.created_wall', 'parties.transaction_seq'] as const)
+      : (['transactions.created_wall', 'transactions.seq'] as const);
+  const wall = query.by === 'created' ? created : 'transactions.status_wall';
+  let select = matching
+    .orderBy(wall, 'desc')
+    .orderBy(seq, 'desc')
+    .limit(query.limit + 1);
+  if (query.from !== undefined) select = select.where(wall, '>=', `${query.from} 00:00:00`);
+  if (query.to !== undefined) select = select.where(wall, '<', `${addDays(query.to, 1)} 00:00:00`);
   const { after } = query;
   if (after) {
-    select = select.where((eb) =>
-      eb.or([eb(column, '<', after.wall), eb.and([eb(column, '=', after.wall), eb('transactions.id', '<', after.id)])]),
-    );
+    // the first half lets the index start there
+    select = select
+      .where(wall, '<=', after.wall)
+      .where((eb) => eb.or([eb(wall, '<', after.wall), eb(seq, '<', after.seq)]));
   }
-  const rows = await select.execute();
-  const shown = rows.slice(0, query.limit);
-  const last = rows.length > query.limit ? shown.at(-1) : undefined;
-  return {
-    transactions: shown.map(toLedgerTransaction),
-    next: last && { wall: query.by === 'created' ? last.created_wall : last.status_wall, id: last.id },
+  return select;
+}
+
+type Named = { from: Buffer; end: Buffer; seqs: number[] | undefined };
+
+/** Who bears a rare name is read from the index of names, which is in another order than the page. */
+async function findNamed(db: Reader, from: Buffer): Promise<Named> {
+  // no byte of UTF-8 is as high
+  const end = Buffer.concat([from, Buffer.from([0xff])]);
+  const rows = await db
+    .selectFrom('parties')
+    .select('transaction_seq')
+    .where('name_folded', '>=', from)
+    .where('name_folded', '<', end)
+    .limit(NAME_ROWS_MAX + 1)
+    .execute();
+  return { from, end, seqs: rows.length > NAME_ROWS_MAX ? undefined : rows.map((row) => row.transaction_seq) };
+}
+
+/** Each server reads its own time-out and takes the other's for a comment. */
+async function run(db: Reader, select: Awaited<ReturnType<typeof buildSearch>>): Promise<TransactionRow[]> {
+  const limited = select.modifyFront(sql.raw(`/*+ MAX_EXECUTION_TIME(${SEARCH_MS_MAX}) */`)).compile();
+  const statement = {
+    ...limited,
+    sql: `/*M! SET STATEMENT max_statement_time=${SEARCH_MS_MAX / 1000} FOR */ ${limited.sql}`,
   };
+  return (await db.getExecutor().executeQuery<TransactionRow>(statement)).rows;
+}
+
+function tooWide(query: TransactionQuery): ConfereError {
+  const fault = 'give a narrower range of days: this search takes too long';
+  const fields = {
+    from: [fault],
+    to: [fault],
+    ...(query.name === undefined ? {} : { name: ['or give more of the name'] }),
+  };
+  return new ConfereError('invalid_request', 'this search takes too long: narrow it by days, or by an id', { fields });
 }

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
+import { indexParty } from '../database/index-person.ts';
+import type { Keys } from '../database/settings.ts';
 import type { Database } from '../database/tables.ts';
 import type { Source } from '../domain/observation.ts';
 import { eventKey, type HeldEvent, type HeldTransaction } from './decide.ts';
@@ -11,6 +13,7 @@ export type Changed = { seq: number | undefined; held: HeldTransaction; added: H
  * @returns the row number of each transaction by its id; the events that were added get theirs.
  */
 export async function writeTransactions(
+  keys: Keys,
   trx: Transaction<Database>,
   changes: Changed[],
   now: Date,
@@ -26,8 +29,9 @@ export async function writeTransactions(
   if (updated.length > 0) await updateTransactions(trx, updated, now);
   const seqs = await findSeqs(trx, changes);
   await trx
-    .replaceInto('parties')
-    .values(changes.map(({ held }) => toPartyRow(seqs.get(held.id) ?? 0, held)))
+    .insertInto('parties')
+    .values(changes.map(({ held }) => toPartyRow(keys, seqs.get(held.id) ?? 0, held)))
+    .onDuplicateKeyUpdate(takeNew(PARTY_COLUMNS))
     .execute();
   await insertEvents(trx, changes, seqs, now);
   return seqs;
@@ -38,10 +42,15 @@ async function updateTransactions(trx: Transaction<Database>, updated: Changed[]
   await trx
     .insertInto('transactions')
     .values(updated.map((change) => ({ ...toRow(change.held, now), seq: change.seq ?? 0 })))
-    .onDuplicateKeyUpdate(
-      Object.fromEntries(MUTABLE.map((column) => [column, sql`VALUES(${sql.ref(column)})`])) as Record<string, never>,
-    )
+    .onDuplicateKeyUpdate(takeNew(MUTABLE))
     .execute();
+}
+
+function takeNew(columns: readonly string[]): Record<string, never> {
+  return Object.fromEntries(columns.map((column) => [column, sql`VALUES(${sql.ref(column)})`])) as Record<
+    string,
+    never
+  >;
 }
 
 const MUTABLE = [
@@ -57,6 +66,18 @@ const MUTABLE = [
   'e2e_id',
   'digest',
   'asked_at',
+] as const;
+
+const PARTY_COLUMNS = [
+  'name',
+  'email',
+  'phone',
+  'document',
+  'pix_key',
+  'description',
+  'document_hash',
+  'name_folded',
+  'created_wall',
 ] as const;
 
 async function findSeqs(trx: Transaction<Database>, changes: Changed[]): Promise<Map<string, number>> {
@@ -139,7 +160,7 @@ function toRow(held: HeldTransaction, now: Date) {
   };
 }
 
-function toPartyRow(transactionSeq: number, held: HeldTransaction) {
+function toPartyRow(keys: Keys, transactionSeq: number, held: HeldTransaction) {
   return {
     transaction_seq: transactionSeq,
     name: held.name,
@@ -148,5 +169,7 @@ function toPartyRow(transactionSeq: number, held: HeldTransaction) {
     document: held.document,
     pix_key: held.pixKey,
     description: held.description,
+    ...indexParty(keys, held),
+    created_wall: held.createdWall,
   };
 }

@@ -7,18 +7,21 @@ import { listTransactionCallbacks } from '../../callbacks/read-callbacks.ts';
 import type { Context } from '../../context.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { formatAmount } from '../../domain/money.ts';
+import { foldName, normalizeDocument } from '../../domain/fold-person.ts';
+import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { type LedgerTransaction, maskTransaction, presentTransaction } from '../../domain/present-transaction.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { readBalances } from '../../ledger/read-balances.ts';
 import { listMismatches } from '../../ledger/read-mismatches.ts';
-import { type Position, searchTransactions } from '../../ledger/search-transactions.ts';
+import { searchTransactions } from '../../ledger/search-transactions.ts';
 import { tellTransaction } from '../../ledger/tell-transaction.ts';
 import { actorOf, allow, callerOf } from '../authorize.ts';
 import { page, readPage } from '../pages.ts';
+import { nameFilters, permitSearch, readPosition, writePosition } from '../search-people.ts';
 import { parseQuery } from '../validate.ts';
 
 const MISMATCHES_SHOWN_MAX = 200;
+const NAME_CHARS_MIN = 2;
 
 const day = z.string().refine(isDay, 'must be a day: YYYY-MM-DD');
 export const transactionQuerySchema = z.object({
@@ -26,6 +29,22 @@ export const transactionQuerySchema = z.object({
   reference: z.string().min(1).optional(),
   extra: z.string().min(1).optional(),
   e2e_id: z.string().min(1).optional(),
+  document: z
+    .string()
+    .max(256)
+    .refine((text) => normalizeDocument(text) !== null, 'must hold digits or letters')
+    .optional()
+    .describe('CPF or CNPJ in any spelling; found by its keyed hash'),
+  name: z
+    .string()
+    .max(100)
+    .refine((text) => foldName(text).length >= NAME_CHARS_MIN, `must be at least ${NAME_CHARS_MIN} characters`)
+    .optional()
+    .describe('the beginning of the name, in any case, with or without accents; operators and admins'),
+  amount: z
+    .string()
+    .refine((text) => parseAmount(text) !== undefined, 'must be an amount: 1234.56')
+    .optional(),
   status: z.string().min(1).optional(),
   operation: z.enum(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`).optional(),
   platform: z.string().min(1).optional(),
@@ -41,18 +60,25 @@ export const balanceQuerySchema = z.object({ at: instant.optional(), known: inst
 export function transactionRoutes(context: Context): Router {
   const router = express.Router();
   router.get('/transactions', allow('viewer'), async (request, response) => {
-    const { e2e_id, ...filter } = parseQuery(request, transactionQuerySchema);
+    const given = parseQuery(request, transactionQuerySchema);
     const { limit, after } = readPage(request);
-    const found = await searchTransactions(context.db, { ...filter, e2eId: e2e_id, limit, after: readPosition(after) });
-    const next = found.next && `${found.next.wall} ${found.next.id}`;
+    await permitSearch(context, callerOf(response), given);
+    const { e2e_id: e2eId, amount, ...filter } = given;
+    const found = await searchTransactions(context.db, context.keys, {
+      ...filter,
+      e2eId,
+      amountCents: amount === undefined ? undefined : parseAmount(amount),
+      limit,
+      after: readPosition(after),
+    });
     response.json(
       page(
         'transactions',
         found.transactions.map((one) => show(context, response, one)),
-        next,
+        writePosition(found.next),
       ),
     );
-    await auditFull(context, response, 'transactions.list', JSON.stringify(Object.keys(request.query)));
+    await auditFull(context, response, 'transactions.list', nameFilters(given));
   });
 
   router.get('/transactions/:id', allow('viewer'), async (request: Request<{ id: string }>, response) => {
@@ -99,12 +125,4 @@ function show(context: Context, response: Response, transaction: LedgerTransacti
 async function auditFull(context: Context, response: Response, action: string, target: string): Promise<void> {
   if (!mayActAs(callerOf(response).role, 'operator')) return;
   await audit(context, { actor: actorOf(response), action, target });
-}
-
-function readPosition(after: string | undefined): Position | undefined {
-  if (after === undefined) return undefined;
-  const match = /^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (.+)$/s.exec(after);
-  if (match?.[1] && match[2]) return { wall: match[1], id: match[2] };
-  const fault = 'is none that we gave';
-  throw new ConfereError('invalid_request', `cursor ${fault}`, { fields: { cursor: [fault] } });
 }

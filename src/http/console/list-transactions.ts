@@ -3,11 +3,14 @@ import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { isDay } from '../../domain/calendar.ts';
+import { foldName, normalizeDocument } from '../../domain/fold-person.ts';
+import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { type LedgerTransaction, maskTransaction, presentTransaction } from '../../domain/present-transaction.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
-import { type Position, searchTransactions } from '../../ledger/search-transactions.ts';
-import { actorOf } from '../authorize.ts';
+import { searchTransactions } from '../../ledger/search-transactions.ts';
+import { actorOf, callerOf } from '../authorize.ts';
 import { readPage } from '../pages.ts';
+import { nameFilters, permitSearch, readPosition, writePosition } from '../search-people.ts';
 import { moment, moneyOf, NOTHING, shortId } from './format.ts';
 import { html } from './html.ts';
 import { badge, dayField, filterForm, pager, selectField, table, textField } from './parts.ts';
@@ -22,6 +25,14 @@ const query = z.object({
   reference: text,
   extra: text,
   e2e_id: text,
+  document: text.refine((value) => value === undefined || normalizeDocument(value) !== null, 'deve ter dígitos'),
+  name: text.refine((value) => value === undefined || foldName(value).length > 1, 'deve ter duas letras ou mais'),
+  amount: z
+    .string()
+    .trim()
+    .transform((value) => parseAmount(value.includes(',') ? value.replace(/\./g, '').replace(',', '.') : value))
+    .refine((cents) => cents !== undefined, 'deve ser um valor: 1.234,56')
+    .optional(),
   status: text,
   operation: z.enum(OPERATIONS, 'deve ser cashin ou cashout').optional(),
   platform: text,
@@ -36,20 +47,21 @@ export function transactionListPages(context: Context): Router {
   const router = express.Router();
   router.get('/transactions', async (request, response) => {
     const { by, ...filters } = readFilters(request, query);
-    const { e2e_id: e2eId, ...rest } = filters;
+    const { e2e_id: e2eId, amount: amountCents, ...rest } = filters;
     const { limit, after } = readPage(request);
-    const wanted = { ...rest, e2eId, by: by ?? 'created', limit, after: readPosition(after) };
-    const { transactions, next } = await searchTransactions(context.db, wanted);
     const full = may(response, 'operator');
+    await permitSearch(context, callerOf(response), filters);
+    const wanted = { ...rest, e2eId, amountCents, by: by ?? 'created', limit, after: readPosition(after) };
+    const { transactions, next } = await searchTransactions(context.db, context.keys, wanted);
     const shown = transactions.map((one) => present(context, one, full));
     if (full) {
-      const target = JSON.stringify(Object.keys(filters).filter((name) => filters[name as keyof typeof filters]));
-      await audit(context, { actor: actorOf(response), action: 'transactions.list', target, detail: 'console' });
+      const done = { action: 'transactions.list', target: nameFilters({ ...filters, by }), detail: 'console' };
+      await audit(context, { actor: actorOf(response), ...done });
     }
     const body = html`<h1>Transações</h1>
-${filterForm('/transactions', fields({ ...filters, by }), isFiltered({ ...filters, by }))}
+${filterForm('/transactions', fields({ ...filters, by }, full), isFiltered({ ...filters, by }))}
 ${list(context, shown, isFiltered(filters))}
-${pager('/transactions', request.query, cursorOf(next && `${next.wall} ${next.id}`))}`;
+${pager('/transactions', request.query, cursorOf(writePosition(next)))}`;
     sendPage(request, response, { title: 'Transações', body });
   });
   return router;
@@ -61,12 +73,20 @@ export function present(context: Context, transaction: LedgerTransaction, full: 
   return full ? presented : maskTransaction(presented);
 }
 
-function fields(filters: Filters) {
+function fields(filters: Filters, full: boolean) {
   return [
     textField({ name: 'id', label: 'Id', value: filters.id }),
     textField({ name: 'reference', label: 'Referência', value: filters.reference }),
     textField({ name: 'extra', label: 'Extra', value: filters.extra }),
     textField({ name: 'e2e_id', label: 'Id E2E', value: filters.e2e_id }),
+    textField({ name: 'document', label: 'CPF ou CNPJ', value: filters.document }),
+    // who sees names masked could spell one out by its beginnings
+    ...(full ? [textField({ name: 'name', label: 'Nome começa com', value: filters.name })] : []),
+    textField({
+      name: 'amount',
+      label: 'Valor',
+      value: filters.amount === undefined ? undefined : formatAmount(filters.amount).replace('.', ','),
+    }),
     selectField({ name: 'status', label: 'Situação', value: filters.status, words: STATUS_WORDS, any: 'Todas' }),
     selectField({
       name: 'operation',
@@ -103,9 +123,4 @@ function list(context: Context, rows: ReturnType<typeof present>[], filtered: bo
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
     ],
   });
-}
-
-function readPosition(after: string | undefined): Position | undefined {
-  const match = /^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (.+)$/s.exec(after ?? '');
-  return match?.[1] && match[2] ? { wall: match[1], id: match[2] } : undefined;
 }

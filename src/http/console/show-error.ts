@@ -27,6 +27,11 @@ const TOLD: Partial<Record<ErrorCode, Told>> = {
     title: 'Não permitido',
     text: 'O seu papel não permite isto, ou o formulário veio de outra sessão. Recarregue a página e tente de novo.',
   },
+  too_many_requests: {
+    status: 429,
+    title: 'Buscas demais',
+    text: 'O papel de leitura busca poucos documentos por hora. Tente mais tarde, ou peça a um operador.',
+  },
   unavailable: {
     status: 503,
     title: 'Indisponível',

@@ -1,0 +1,75 @@
+import { audit, countRecent } from '../access/audit.ts';
+import { type Caller, mayActAs } from '../access/tokens.ts';
+import type { Context } from '../context.ts';
+import { hashDocument } from '../database/index-person.ts';
+import { ConfereError } from '../domain/errors.ts';
+import type { Position } from '../ledger/search-transactions.ts';
+
+const HOUR_MS = 3_600_000;
+/** A masked CPF leaves a thousand that it may be: to try them all takes a viewer more than a day, and shows. */
+export const VIEWER_DOCUMENTS_AN_HOUR_MAX = 30;
+const ACTION = 'transactions.search_document';
+/** Enough of a keyed hash to tell one person's searches from another's. */
+const HASH_CHARS = 16;
+
+/** The filters of a search for transactions whose values may stand in the audit by their name only. */
+export const TRANSACTION_FILTERS = [
+  'id',
+  'reference',
+  'extra',
+  'e2e_id',
+  'document',
+  'name',
+  'amount',
+  'status',
+  'operation',
+  'platform',
+  'from',
+  'to',
+  'by',
+] as const;
+
+/**
+ * Who may look for a person, and what is written down of it: never the document, but its keyed hash. Whoever sees masked
+ * data may look for a whole document that they were told, a few an hour; by the beginning of a name they could spell
+ * out what is masked.
+ * @throws ConfereError `forbidden`, `too_many_requests`.
+ */
+export async function permitSearch(
+  context: Context,
+  caller: Caller,
+  filters: { document?: string | undefined; name?: string | undefined },
+): Promise<void> {
+  const full = mayActAs(caller.role, 'operator');
+  if (!full && filters.name !== undefined) {
+    throw new ConfereError('forbidden', 'to search by name takes the role operator: a viewer sees names masked');
+  }
+  if (filters.document === undefined) return;
+  if (!full && (await countRecent(context, caller.id, ACTION, HOUR_MS)) >= VIEWER_DOCUMENTS_AN_HOUR_MAX) {
+    throw new ConfereError(
+      'too_many_requests',
+      `a viewer may search for ${VIEWER_DOCUMENTS_AN_HOUR_MAX} documents an hour: try again later`,
+    );
+  }
+  const hash = hashDocument(context.keys, filters.document).toString('hex').slice(0, HASH_CHARS);
+  await audit(context, { actor: caller.id, action: ACTION, target: `document:${hash}` });
+}
+
+/** What the audit says of a list that was seen in full: which filters it had, not their values. */
+export function nameFilters(filters: Record<string, unknown>): string {
+  return JSON.stringify(TRANSACTION_FILTERS.filter((name) => filters[name] !== undefined && filters[name] !== ''));
+}
+
+/** Where a page of transactions ended, for its cursor. */
+export function writePosition(position: Position | undefined): string | undefined {
+  return position && `${position.wall} ${position.seq}`;
+}
+
+/** @throws ConfereError `invalid_request` for a cursor that we never gave. */
+export function readPosition(after: string | undefined): Position | undefined {
+  if (after === undefined) return undefined;
+  const match = /^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (\d{1,15})$/.exec(after);
+  if (match?.[1] && match[2]) return { wall: match[1], seq: Number(match[2]) };
+  const fault = 'is none that we gave';
+  throw new ConfereError('invalid_request', `cursor ${fault}`, { fields: { cursor: [fault] } });
+}

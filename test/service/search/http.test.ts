@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createToken, type Role } from '../../../src/access/tokens.ts';
+import { createApp } from '../../../src/http/app.ts';
+import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/http/search-people.ts';
+import { type HttpServer, serveHttp } from '../../../src/http/serve-http.ts';
+import { applyObservations } from '../../../src/ledger/apply.ts';
+import { lookNow, openWorld, shown, type World } from '../ledger/world.ts';
+
+const DOCUMENT = '12345678909';
+const row = shown(['paid'], { document: DOCUMENT, name: 'Maria Conceição', amount: '1234.56' });
+let world: World;
+let server: HttpServer;
+const tokens = new Map<Role, string>();
+
+beforeAll(async () => {
+  world = await openWorld({ PORT: '0' });
+  server = await serveHttp(world.context, createApp(world.context));
+  for (const role of ['viewer', 'operator'] as const) {
+    tokens.set(role, (await createToken(world.context, { role, name: role })).token);
+  }
+  await applyObservations(world.context, [lookNow(world.context, row), lookNow(world.context, shown(['paid']))]);
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
+});
+
+type Answer = { status: number; json: { transactions: Record<string, unknown>[]; errors: Record<string, string[]> } };
+
+async function search(role: Role, query: Record<string, string>): Promise<Answer> {
+  const address = `http://127.0.0.1:${server.port}/api/v1/transactions?${new URLSearchParams(query)}`;
+  const answer = await fetch(address, { headers: { authorization: `Bearer ${tokens.get(role)}` } });
+  return { status: answer.status, json: (await answer.json()) as Answer['json'] };
+}
+
+const readAudit = () => world.context.db.selectFrom('audit').selectAll().orderBy('seq').execute();
+
+describe('the search over HTTP', () => {
+  it.each([
+    { document: '123.456.789-09' },
+    { name: 'maria conceicao' },
+    { amount: '1234.56' },
+    { amount: '1234.56', document: DOCUMENT, name: 'MARIA', from: '2026-11-20', to: '2026-11-20' },
+  ])('finds by %o', async (query) => {
+    const { json } = await search('operator', query as Record<string, string>);
+    expect(json.transactions.map((one) => one.id)).toEqual([row.id]);
+    expect(json.transactions[0]).toMatchObject({ document: DOCUMENT, name: 'Maria Conceição' });
+  });
+
+  it.each([
+    [{ document: ' .-/' }, 'document'],
+    [{ name: ' m ' }, 'name'],
+    [{ amount: '1.234,56' }, 'amount'],
+    [{ amount: '-1.00' }, 'amount'],
+    [{ cursor: Buffer.from('2026-11-20 10:00:00 abc').toString('base64url') }, 'cursor'],
+  ])('refuses %o by the name of its field', async (query, field) => {
+    const { status, json } = await search('operator', query as Record<string, string>);
+    expect([status, Object.keys(json.errors)]).toEqual([422, [field]]);
+  });
+
+  it('writes down who looked for a person, and neither the document nor the name', async () => {
+    await search('operator', { document: DOCUMENT, name: 'maria', [DOCUMENT]: 'x' });
+    const audit = await readAudit();
+    expect(audit.slice(-2)).toMatchObject([
+      { action: 'transactions.search_document', target: expect.stringMatching(/^document:[0-9a-f]{16}$/) },
+      { action: 'transactions.list', target: '["document","name","by"]' },
+    ]);
+    expect(JSON.stringify(audit)).not.toMatch(/12345678909|maria/i);
+  });
+
+  it('lets a viewer find a whole document that they were told, masked, and spell out no name', async () => {
+    const found = await search('viewer', { document: DOCUMENT });
+    expect(found.json.transactions).toMatchObject([{ id: row.id, document: '***.456.789-**', name: 'M*** C***' }]);
+    expect((await search('viewer', { name: 'maria' })).status).toBe(403);
+  });
+
+  it('does not let a viewer try all documents that a masked one may be', async () => {
+    let tried = 0;
+    for (; tried <= VIEWER_DOCUMENTS_AN_HOUR_MAX; tried++) {
+      if ((await search('viewer', { document: `${tried}00456789${tried}` })).status !== 200) break;
+    }
+    expect(tried).toBeLessThanOrEqual(VIEWER_DOCUMENTS_AN_HOUR_MAX);
+    expect((await search('viewer', { document: DOCUMENT })).status).toBe(429);
+    expect((await search('viewer', { id: row.id })).status).toBe(200);
+    expect((await search('operator', { document: DOCUMENT })).status).toBe(200);
+  });
+});
