@@ -28,7 +28,7 @@ afterAll(async () => {
 type Answer = { status: number; json: { transactions: Record<string, unknown>[]; errors: Record<string, string[]> } };
 
 async function search(role: Role, query: Record<string, string>): Promise<Answer> {
-  const address = `http://127.0.0.1:${server.port}/api/v1/transactions?${new URLSearchParams(query)}`;
+  const address = `http://127.0.0.1:${server.port}/api/v1/transactions?${new URLSearchParams(query).toString()}`;
   const answer = await fetch(address, { headers: { authorization: `Bearer ${tokens.get(role)}` } });
   return { status: answer.status, json: (await answer.json()) as Answer['json'] };
 }
