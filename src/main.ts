@@ -4,6 +4,7 @@ import { doctorCommand } from './commands/doctor.ts';
 import { exportCommand } from './commands/export.ts';
 import { merchantsCommand } from './commands/merchants.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { mismatchesCommand } from './commands/mismatches.ts';
 import { openCommand } from './commands/open.ts';
 import { reconcileCommand } from './commands/reconcile.ts';
 import { serveCommand } from './commands/serve.ts';
@@ -28,7 +29,15 @@ const program = new Command('confere')
   .showHelpAfterError();
 
 const commands = [serveCommand, migrateCommand, openCommand, reconcileCommand, exportCommand];
-for (const add of [...commands, merchantsCommand, tokensCommand, webhooksCommand, doctorCommand, demoCommand])
+for (const add of [
+  ...commands,
+  mismatchesCommand,
+  merchantsCommand,
+  tokensCommand,
+  webhooksCommand,
+  doctorCommand,
+  demoCommand,
+])
   add(program);
 program.command('sandbox').description("the provider's own service, to develop against: confere sandbox --help");
 

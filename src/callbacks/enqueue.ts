@@ -9,6 +9,8 @@ import { holdsBack } from './merchant-health.ts';
 import { LOOK_AGAIN_MS } from './order.ts';
 
 const ROWS_MAX = 500;
+/** What stands for a status in the type of a correction's callback. */
+const CORRECTED = 'corrected';
 
 /** A new event of a transaction, as the ledger has just written it. */
 export type CallbackCause = {
@@ -39,10 +41,70 @@ export async function enqueueCallbacks(
 ): Promise<number> {
   if (causes.length === 0) return 0;
   const recipients = await readRecipients(trx);
-  if (recipients.length === 0) return 0;
   const now = context.clock.now();
   const key = createSecretKey(context.keys.callbackIds);
-  const rows = recipients.flatMap((recipient) => routeTo(recipient, causes, key, now));
+  return await insertCallbacks(
+    trx,
+    recipients.flatMap((recipient) => routeTo(recipient, causes, key, now)),
+  );
+}
+
+/** A transaction that a person corrected, before and after. `sequence` is the correction's. */
+export type CorrectionCause = {
+  seq: number;
+  sequence: number;
+  before: CorrectedTransaction;
+  after: CorrectedTransaction;
+};
+
+type CorrectedTransaction = Omit<CallbackCause['transaction'], 'seq'> & {
+  events: { status: string; atWall: string }[];
+};
+
+/**
+ * Writes the callbacks of a correction, in the transaction that made it: for each merchant that is to be told of any of
+ * the transaction's events, as it was before or as it is now. So whoever heard of what was wrong hears that it was.
+ */
+export async function enqueueCorrection(
+  context: Context,
+  trx: Transaction<Database>,
+  cause: CorrectionCause,
+): Promise<number> {
+  const { seq, sequence, before, after } = cause;
+  const now = context.clock.now();
+  const key = createSecretKey(context.keys.callbackIds);
+  const concerned = (await readRecipients(trx)).filter((recipient) =>
+    [before, after].some((facts) =>
+      facts.events.some(
+        (event) =>
+          context.calendar.toInstant(event.atWall) >= recipient.eventsSince &&
+          matchesFilter(recipient.filter, { ...facts, status: event.status }),
+      ),
+    ),
+  );
+  const rows = concerned.map((recipient) => ({
+    webhook_id: deriveWebhookId(key, {
+      merchantId: recipient.id,
+      transactionId: after.id,
+      status: CORRECTED,
+      atWall: '',
+      occurrence: sequence,
+    }),
+    merchant_seq: recipient.seq,
+    transaction_seq: seq,
+    event_seq: null,
+    sequence,
+    type: `pix.${after.operation}.${CORRECTED}`,
+    previous_status: before.events.at(-1)?.status ?? null,
+    source: 'reconciliation',
+    state: recipient.holds ? 'held' : 'pending',
+    next_attempt_at: now,
+    created_at: now,
+  }));
+  return await insertCallbacks(trx, rows);
+}
+
+async function insertCallbacks(trx: Transaction<Database>, rows: Insertable<Database['callbacks']>[]): Promise<number> {
   let added = 0n;
   for (let from = 0; from < rows.length; from += ROWS_MAX) {
     const result = await trx

@@ -55,6 +55,31 @@ export const transactionEventSchema = z
   })
   .meta({ title: 'A change of a transaction' });
 
+const facts = z.object({
+  operation: z.enum(OPERATIONS),
+  status,
+  status_at: instant,
+  amount,
+  commission: amount.nullable(),
+  reference: text,
+  platform: text,
+});
+
+/** What merchants are sent when a person corrected what they were told of a transaction. */
+export const correctionEventSchema = transactionEventSchema
+  .extend({
+    type: z
+      .string()
+      .regex(/^pix\.(cashin|cashout)\.corrected$/)
+      .describe('pix.<operation>.corrected'),
+    timestamp: instant.describe('when it was corrected'),
+    data: transactionEventSchema.shape.data.extend({
+      before: facts.describe('what you were told'),
+      after: facts.describe('what is right'),
+    }),
+  })
+  .meta({ title: 'A correction of a transaction' });
+
 export const testEventSchema = z
   .object({
     type: z.literal(TEST_TYPE),
@@ -64,4 +89,4 @@ export const testEventSchema = z
   .meta({ title: 'A test: answer it with 2xx and do nothing' });
 
 /** Every body of a callback. */
-export const callbackBodySchema = z.union([transactionEventSchema, testEventSchema]);
+export const callbackBodySchema = z.union([correctionEventSchema, transactionEventSchema, testEventSchema]);

@@ -32,6 +32,7 @@ export async function readFeed(
       seq: row.seq,
       transactionSeq: row.transaction_seq,
       eventSeq: row.event_seq,
+      sequence: row.sequence,
       type: row.type,
       previousStatus: row.previous_status,
       source: row.source,

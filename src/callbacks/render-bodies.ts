@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { selectTransactions, toLedgerTransaction } from '../database/read-transactions.ts';
+import type { CorrectedFacts } from '../domain/corrected-facts.ts';
 import { type LedgerTransaction, presentTransaction } from '../domain/present-transaction.ts';
 
 export const TEST_TYPE = 'confere.test';
@@ -7,7 +8,9 @@ export const TEST_TYPE = 'confere.test';
 export type Renderable = {
   seq: number;
   transactionSeq: number | null;
+  /** Null: of a correction, which is told by its sequence. */
   eventSeq: number | null;
+  sequence: number;
   type: string;
   previousStatus: string | null;
   source: string;
@@ -24,6 +27,10 @@ type EventFacts = { seq: number; status: string; at_wall: string; sequence: numb
 export async function renderBodies(context: Context, callbacks: Renderable[]): Promise<Map<number, object>> {
   const transactions = await readTransactions(context, listSeqs(callbacks, 'transactionSeq'));
   const events = await readEvents(context, listSeqs(callbacks, 'eventSeq'));
+  const corrections = await readCorrections(
+    context,
+    callbacks.filter((callback) => callback.eventSeq === null),
+  );
   const bodies = new Map<number, object>();
   // an event that goes to many merchants is rendered once
   const rendered = new Map<string, object>();
@@ -33,6 +40,12 @@ export async function renderBodies(context: Context, callbacks: Renderable[]): P
       continue;
     }
     const transaction = transactions.get(callback.transactionSeq);
+    const correction =
+      callback.eventSeq === null ? corrections.get(`${callback.transactionSeq} ${callback.sequence}`) : undefined;
+    if (transaction && correction) {
+      bodies.set(callback.seq, renderCorrection(context, callback, transaction, correction));
+      continue;
+    }
     const event = callback.eventSeq === null ? undefined : events.get(callback.eventSeq);
     if (!transaction || !event) continue;
     const key = `${event.seq} ${callback.type} ${callback.previousStatus} ${callback.source}`;
@@ -65,6 +78,54 @@ function renderEvent(
       source: callback.source,
     },
   };
+}
+
+type Correction = { at: Date; before: CorrectedFacts; after: CorrectedFacts };
+
+/** What the transaction was and what it is: both as of the correction, whatever came after. */
+function renderCorrection(
+  context: Context,
+  callback: Renderable,
+  transaction: LedgerTransaction,
+  { at, before, after }: Correction,
+): object {
+  return {
+    type: callback.type,
+    timestamp: at.toISOString(),
+    data: {
+      transaction: {
+        ...presentTransaction(transaction, context.calendar),
+        status: after.status,
+        status_at: after.status_at,
+        sequence: callback.sequence,
+        current_status: transaction.status,
+      },
+      previous_status: callback.previousStatus,
+      source: callback.source,
+      before,
+      after,
+    },
+  };
+}
+
+async function readCorrections(context: Context, callbacks: Renderable[]): Promise<Map<string, Correction>> {
+  const seqs = listSeqs(callbacks, 'transactionSeq');
+  if (seqs.length === 0) return new Map();
+  const rows = await context.db
+    .selectFrom('corrections')
+    .select(['transaction_seq', 'sequence', 'before_facts', 'after_facts', 'created_at'])
+    .where('transaction_seq', 'in', seqs)
+    .execute();
+  return new Map(
+    rows.map((row) => [
+      `${row.transaction_seq} ${row.sequence}`,
+      {
+        at: row.created_at,
+        before: JSON.parse(row.before_facts) as CorrectedFacts,
+        after: JSON.parse(row.after_facts) as CorrectedFacts,
+      },
+    ]),
+  );
 }
 
 function renderTest(callback: Renderable): object {

@@ -30,7 +30,12 @@ export async function replay(context: Context, request: ReplayRequest): Promise<
   for (let after = 0; ; ) {
     const rows = await readChunk(context.db, merchant.seq, request, after);
     const chosen = rows.filter((row) =>
-      matchesFilter(filter, { ...row, operation: row.operation as Operation, status: row.status }),
+      // a correction is of no event: it goes by the transaction's status
+      matchesFilter(filter, {
+        ...row,
+        operation: row.operation as Operation,
+        status: row.status ?? row.current_status,
+      }),
     );
     const seqs = chosen.map((row) => row.seq);
     if (!request.dryRun && seqs.length > 0) await sendAgain(context, seqs);
@@ -47,9 +52,9 @@ function readChunk(db: Reader, merchantSeq: number, request: ReplayRequest, afte
   return db
     .selectFrom('callbacks')
     .innerJoin('transactions', 'transactions.seq', 'callbacks.transaction_seq')
-    .innerJoin('events', 'events.seq', 'callbacks.event_seq')
+    .leftJoin('events', 'events.seq', 'callbacks.event_seq')
     .select(['callbacks.seq', 'events.status', 'transactions.operation', 'transactions.platform'])
-    .select(['transactions.reference', 'transactions.extra'])
+    .select(['transactions.reference', 'transactions.extra', 'transactions.status as current_status'])
     .where('callbacks.merchant_seq', '=', merchantSeq)
     .where('callbacks.created_at', '>=', request.from)
     .where('callbacks.created_at', '<', request.to)

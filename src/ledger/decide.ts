@@ -24,11 +24,18 @@ export type HeldEvent = {
 };
 
 export type HeldTransaction = Omit<ObservedTransaction, 'events' | 'eventsInferred' | 'status'> & {
-  /** In the order of history. */
+  /** Those in force, in the order of history. */
   events: HeldEvent[];
+  /** Those that a person agreed are none, since the provider no longer shows them. */
+  struck: HeldEvent[];
+  /** What people accepted: how often, and the newest time. */
+  corrected: Corrected | undefined;
   digest: Buffer;
   askedAt: Date;
 };
+
+/** `sequence` is the newest correction's: corrections are counted with the events. */
+export type Corrected = { times: number; sequence: number; at: Date };
 
 export type Difference = { kind: MismatchKind; expected: unknown; actual: unknown };
 
@@ -45,17 +52,17 @@ export type Decision = {
 type Look = { transaction: ObservedTransaction; askedAt: Date; digest: Buffer };
 
 export function decide(before: HeldTransaction | undefined, look: Look): Decision {
-  const known = before?.events ?? [];
-  const added = findNewEvents(known, look.transaction);
-  const events = sortHistory([...known, ...added]);
+  const known = [...(before?.events ?? []), ...(before?.struck ?? [])];
+  const added = findNewEvents(known, look.transaction, countLearnt(before));
+  const events = sortHistory([...(before?.events ?? []), ...added]);
   const facts = before ? mergeFacts(before, look) : { ...withoutHistory(look.transaction), ...newest(look) };
-  const held: HeldTransaction = { ...facts, events };
+  const held: HeldTransaction = { ...facts, events, struck: before?.struck ?? [], corrected: before?.corrected };
   const status = events.at(-1)?.status ?? look.transaction.status;
   return {
     held,
     changed: !before || added.length > 0 || !sameFacts(before, held),
     added: sortHistory(added),
-    found: [...(before ? compareFacts(before, look.transaction) : []), ...judgeHistory(events, status)],
+    found: [...(before ? compareFacts(before, look) : []), ...judgeHistory(events, status)],
     over: isKnownStatus(status) ? ['unknown_status'] : [],
   };
 }
@@ -83,7 +90,12 @@ function stageOf(status: string): number {
   return STAGES[status] ?? 1;
 }
 
-function findNewEvents(known: HeldEvent[], transaction: ObservedTransaction): HeldEvent[] {
+/** How many numbers of its sequence a transaction has used up: by its events, and by what people corrected. */
+export function countLearnt(held: HeldTransaction | undefined): number {
+  return held ? held.events.length + held.struck.length + (held.corrected?.times ?? 0) : 0;
+}
+
+function findNewEvents(known: HeldEvent[], transaction: ObservedTransaction, learnt: number): HeldEvent[] {
   const keys = new Set(known.map(eventKey));
   const inferred = known.filter((event) => event.inferred);
   const counts = new Map<string, number>();
@@ -101,14 +113,16 @@ function findNewEvents(known: HeldEvent[], transaction: ObservedTransaction): He
       inferred.splice(guess, 1);
       continue;
     }
-    const sequence = known.length + added.length + 1;
+    const sequence = learnt + added.length + 1;
     const place = transaction.eventsInferred ? stageOf(event.status) : position;
     added.push({ ...candidate, seq: undefined, position: place, sequence, inferred: transaction.eventsInferred });
   }
   return added;
 }
 
-function mergeFacts(before: HeldTransaction, look: Look): Omit<HeldTransaction, 'events'> {
+type Facts = Omit<HeldTransaction, 'events' | 'struck' | 'corrected'>;
+
+function mergeFacts(before: HeldTransaction, look: Look): Facts {
   const seen = look.transaction;
   const newer = look.askedAt >= before.askedAt;
   const paid = before.events.some((event) => event.status === 'paid');
@@ -136,7 +150,9 @@ function mergeFacts(before: HeldTransaction, look: Look): Omit<HeldTransaction, 
   };
 }
 
-function compareFacts(before: HeldTransaction, seen: ObservedTransaction): Difference[] {
+function compareFacts(before: HeldTransaction, { transaction: seen, askedAt }: Look): Difference[] {
+  // what a person accepted is not contradicted by what was shown before
+  if (before.corrected && askedAt <= before.corrected.at) return [];
   const found: Difference[] = [];
   if (before.amountCents !== seen.amountCents || before.operation !== seen.operation) {
     found.push({ kind: 'amount_differs', expected: amountOf(before), actual: amountOf(seen) });

@@ -1,14 +1,14 @@
 import type { Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import type { Operation } from '../domain/statuses.ts';
-import { type HeldEvent, type HeldTransaction, sortHistory } from './decide.ts';
+import { type Corrected, type HeldEvent, type HeldTransaction, sortHistory } from './decide.ts';
 import type { EntryInForce } from './mend-journal.ts';
 
 export type Loaded = { seq: number; held: HeldTransaction; entries: EntryInForce[] };
 
 /**
  * Locks the transactions of these ids in the order of their rows, which is the same for every writer, and reads them
- * with their events and their entries in force: four statements, however many ids.
+ * with their events, their corrections and their entries in force: five statements, however many ids.
  */
 export async function loadHeld(trx: Transaction<Database>, ids: string[]): Promise<Map<string, Loaded>> {
   const rows = await trx
@@ -24,9 +24,12 @@ export async function loadHeld(trx: Transaction<Database>, ids: string[]): Promi
   const parties = await trx.selectFrom('parties').selectAll().where('transaction_seq', 'in', seqs).execute();
   const partyOf = new Map(parties.map((party) => [party.transaction_seq, party]));
   const events = await loadEvents(trx, seqs);
+  const corrections = await loadCorrections(trx, seqs);
+  const struckSeqs = corrections.size > 0 ? await loadStruck(trx, [...corrections.keys()]) : new Set();
   const entries = await loadEntriesInForce(trx, seqs);
   for (const row of rows) {
     const party = partyOf.get(row.seq);
+    const history = events.get(row.seq) ?? [];
     loaded.set(row.id, {
       seq: row.seq,
       entries: entries.get(row.seq) ?? [],
@@ -48,7 +51,9 @@ export async function loadHeld(trx: Transaction<Database>, ids: string[]): Promi
         pixKey: party?.pix_key ?? null,
         digest: row.digest,
         askedAt: row.asked_at,
-        events: sortHistory(events.get(row.seq) ?? []),
+        events: sortHistory(history.filter((event) => !struckSeqs.has(event.seq))),
+        struck: history.filter((event) => struckSeqs.has(event.seq)),
+        corrected: corrections.get(row.seq),
       },
     });
   }
@@ -74,6 +79,32 @@ async function loadEvents(trx: Transaction<Database>, seqs: number[]): Promise<M
       inferred: row.inferred === 1,
     }),
   );
+}
+
+async function loadCorrections(trx: Transaction<Database>, seqs: number[]): Promise<Map<number, Corrected>> {
+  const rows = await trx
+    .selectFrom('corrections')
+    .select(['transaction_seq', 'sequence', 'created_at'])
+    .where('transaction_seq', 'in', seqs)
+    .orderBy('sequence')
+    .execute();
+  const corrections = new Map<number, Corrected>();
+  for (const { transaction_seq: seq, sequence, created_at: at } of rows) {
+    corrections.set(seq, { times: (corrections.get(seq)?.times ?? 0) + 1, sequence, at });
+  }
+  return corrections;
+}
+
+/** Events that are not in force: by the newest word on each. */
+async function loadStruck(trx: Transaction<Database>, seqs: number[]): Promise<Set<number | undefined>> {
+  const rows = await trx
+    .selectFrom('event_standings')
+    .select(['event_seq', 'in_force'])
+    .where('transaction_seq', 'in', seqs)
+    .orderBy('seq')
+    .execute();
+  const newest = new Map(rows.map((row) => [row.event_seq, row.in_force]));
+  return new Set([...newest].filter(([, inForce]) => inForce === 0).map(([seq]) => seq));
 }
 
 /** Entries of these transactions that are neither reversals nor reversed, each with its postings. */

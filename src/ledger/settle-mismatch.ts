@@ -7,7 +7,7 @@ import { setResolved } from './mismatches.ts';
 
 const NOTE_CHARS_MAX = 4000;
 
-type By = { actor: string; note: string | undefined };
+export type By = { actor: string; note: string | undefined };
 
 /** A person says that they look into it. @throws ConfereError `not_found`, `conflict` when it is over. */
 export async function acknowledgeMismatch(context: Context, id: string, by: By): Promise<void> {
@@ -28,7 +28,7 @@ export async function acknowledgeMismatch(context: Context, id: string, by: By):
   });
 }
 
-/** A person says that it is over, and why. @throws ConfereError as above. */
+/** A person says that it is over, and why; the books stay as they are. @throws ConfereError as above. */
 export async function resolveMismatch(context: Context, id: string, by: By): Promise<void> {
   await transact(context.db, async (trx) => {
     const row = await lockUnresolved(trx, id);
@@ -37,10 +37,11 @@ export async function resolveMismatch(context: Context, id: string, by: By): Pro
   });
 }
 
-async function lockUnresolved(trx: Transaction<Database>, id: string) {
+/** @throws ConfereError `not_found`, `conflict` when it is over. */
+export async function lockUnresolved(trx: Transaction<Database>, id: string) {
   const row = await trx
     .selectFrom('mismatches')
-    .select(['seq', 'state', 'note'])
+    .select(['seq', 'kind', 'state', 'note', 'actual'])
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst();
@@ -49,6 +50,6 @@ async function lockUnresolved(trx: Transaction<Database>, id: string) {
   return row;
 }
 
-function cutNote(by: By): string | null {
+export function cutNote(by: By): string | null {
   return by.note?.slice(0, NOTE_CHARS_MAX) ?? null;
 }

@@ -54,6 +54,9 @@ function takeNew(columns: readonly string[]): Record<string, never> {
 }
 
 const MUTABLE = [
+  // the first applied, unless a person accepted others
+  'operation',
+  'amount_cents',
   'status',
   'status_wall',
   'sequence',
@@ -144,8 +147,8 @@ function toRow(held: HeldTransaction, now: Date) {
     operation: held.operation,
     status: last.status,
     status_wall: last.atWall,
-    sequence: last.sequence,
-    event_count: held.events.length,
+    sequence: Math.max(last.sequence, held.corrected?.sequence ?? 0),
+    event_count: held.events.length + held.struck.length,
     amount_cents: held.amountCents,
     commission_cents: held.commissionCents,
     reference: held.reference,

@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { addDays } from '../../src/domain/calendar.ts';
+import { applyObservations } from '../../src/ledger/apply.ts';
+import { observe } from '../support/observations.ts';
 import { type Browser, logIn, openBrowser } from './browser.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -60,9 +62,9 @@ test('an operator takes a mismatch on, then resolves it, and both are on record'
   await page.getByRole('status').filter({ hasText: 'em tratamento' }).waitFor();
   expect(await page.getByRole('button', { name: 'Estou tratando' }).count()).toBe(0);
   await page.getByLabel('Observação').fill('Mantido o nosso');
-  await page.getByRole('button', { name: 'Resolver' }).click();
+  await page.getByRole('button', { name: 'Manter a nossa versão' }).click();
   await page.getByRole('status').filter({ hasText: 'resolvida' }).waitFor();
-  expect(await page.getByRole('button', { name: 'Resolver' }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: 'Manter' }).count()).toBe(0);
   const told = await page.locator('.story').textContent();
   expect(told).toContain('Perguntei ao <b>provedor</b>');
   expect(told).toContain('Mantido o nosso');
@@ -72,6 +74,25 @@ test('an operator takes a mismatch on, then resolves it, and both are on record'
     .where('kind', '=', 'amount_differs')
     .executeTakeFirst();
   expect(row).toEqual({ state: 'resolved', resolution: 'by_hand', note: 'Mantido o nosso' });
+  expect(opened.complaints).toEqual([]);
+});
+
+test('an operator accepts what the provider shows, and the entry is reversed and made anew', async () => {
+  const { context, paid } = world;
+  await applyObservations(context, [observe({ ...paid, amount: '1243.56' }, context.clock.now())]);
+  const mismatch = await context.db
+    .selectFrom('mismatches')
+    .select('id')
+    .where('transaction_id', '=', paid.id)
+    .executeTakeFirstOrThrow();
+  await logIn(page, world.url, world.tokens.operator);
+  await page.goto(`${world.url}/mismatches/${mismatch.id}`);
+  await page.getByRole('button', { name: 'Aceitar a do provedor' }).click();
+  await page.getByRole('status').filter({ hasText: 'aceita' }).waitFor();
+  await page.goto(`${world.url}/transactions/${paid.id}`);
+  const told = await page.getByRole('main').textContent();
+  expect(told).toContain('1.243,56');
+  expect(told).toContain('Estorno');
   expect(opened.complaints).toEqual([]);
 });
 

@@ -4,6 +4,7 @@ import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../domain/mismatch.ts';
+import { acceptMismatch } from '../../ledger/accept-mismatch.ts';
 import { findMismatch, listMismatches, type PresentedMismatch } from '../../ledger/read-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatch } from '../../ledger/settle-mismatch.ts';
 import { actorOf, allow } from '../authorize.ts';
@@ -43,6 +44,7 @@ export function mismatchRoutes(context: Context): Router {
   for (const [action, settle] of [
     ['acknowledge', acknowledgeMismatch],
     ['resolve', resolveMismatch],
+    ['accept', acceptMismatch],
   ] as const) {
     router.post(`/mismatches/:id/${action}`, allow('operator'), async (request: Request<{ id: string }>, response) => {
       const { note } = parseBody(request, notedSchema);

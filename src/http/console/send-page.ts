@@ -80,6 +80,7 @@ ${postForm(response, '/logout', html`<button class="quiet">Sair</button>`)}</div
 
 /** What a form did, told on the page that it leads to: only texts of ours, chosen by name. */
 const DONE: Record<string, string> = {
+  accepted: 'Versão do provedor aceita: o lançamento foi estornado e refeito, e os lojistas são avisados.',
   acknowledged: 'Divergência em tratamento: está registrado quem e quando.',
   resolved: 'Divergência resolvida.',
   reprocessed: 'O webhook voltou para a fila e será verificado de novo.',

@@ -2,6 +2,8 @@ import express, { type Request, type Response, type Router } from 'express';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { acceptMismatch } from '../../ledger/accept-mismatch.ts';
+import { isAcceptable } from '../../ledger/correct-held.ts';
 import { findMismatch, type PresentedMismatch } from '../../ledger/read-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatch } from '../../ledger/settle-mismatch.ts';
 import { actorOf, allow } from '../authorize.ts';
@@ -34,6 +36,7 @@ ${mismatch.state !== 'resolved' && may(response, 'operator') && settleForm(respo
   for (const [action, settle, done] of [
     ['acknowledge', acknowledgeMismatch, 'acknowledged'],
     ['resolve', resolveMismatch, 'resolved'],
+    ['accept', acceptMismatch, 'accepted'],
   ] as const) {
     router.post(`/mismatches/:id/${action}`, allow('operator'), async (request: Request<{ id: string }>, response) => {
       const actor = actorOf(response);
@@ -53,11 +56,17 @@ ${mismatch.state !== 'resolved' && may(response, 'operator') && settleForm(respo
 
 function settleForm(response: Response, mismatch: PresentedMismatch): Html {
   const address = `/mismatches/${mismatch.id}`;
+  const canAccept = isAcceptable(mismatch.kind);
   const content = html`<label><span>Observação</span><textarea name="note" rows="3" maxlength="4000" placeholder="O que você descobriu ou decidiu"></textarea></label>
 <div class="actions">${
     mismatch.state === 'open' &&
     html`<button formaction="${address}/acknowledge" class="secondary">Estou tratando</button>`
-  }<button formaction="${address}/resolve">Resolver</button></div>`;
+  }<button formaction="${address}/resolve">${canAccept ? 'Manter a nossa versão' : 'Resolver'}</button>${
+    canAccept && html`<button formaction="${address}/accept" class="secondary">Aceitar a do provedor</button>`
+  }</div>${
+    canAccept &&
+    html`<p class="hint">Aceitar estorna o lançamento em vigor na data dele, lança o que o provedor mostra e avisa os lojistas.</p>`
+  }`;
   return html`<section class="act" aria-label="Tratar a divergência">${postForm(response, `${address}/resolve`, content)}</section>`;
 }
 

@@ -62,7 +62,8 @@ export const RESOLUTION_WORDS: Record<string, string> = {
   fresh_evidence: 'uma leitura mais nova mostrou que acabou',
   reprocessed: 'o webhook foi reprocessado com sucesso',
   revised: 'a nova revisão do relatório saiu',
-  by_hand: 'resolvida por uma pessoa',
+  by_hand: 'resolvida por uma pessoa: a nossa versão fica',
+  accepted: 'uma pessoa aceitou a versão do provedor',
 };
 
 export const ROLE_WORDS: Record<Role, string> = {

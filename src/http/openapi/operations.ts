@@ -107,9 +107,16 @@ export const OPERATIONS: readonly Operation[] = [
   }),
   acting('/mismatches/{id}/resolve', 'operator', {
     tag: MISMATCHES,
-    summary: 'Say that it is over, and why',
+    summary: 'Say that it is over, and why; the books stay as they are',
     body: notedSchema,
     answers: ok('Resolved', c.mismatch),
+  }),
+  acting('/mismatches/{id}/accept', 'operator', {
+    tag: MISMATCHES,
+    summary:
+      'Book what the provider shows (amount_differs, commission_differs, reference_differs, status_differs): by reversing entries; merchants are told pix.<operation>.corrected',
+    body: notedSchema,
+    answers: ok('Accepted', c.mismatch),
   }),
   listing('/webhooks', { tag: INBOX, items: c.webhook, query: webhookQuerySchema }),
   reading('/webhooks/{id}', { tag: INBOX, summary: 'One webhook and its items', answer: c.webhookWithItems }),

@@ -12,6 +12,8 @@ const COMMANDS = [
   'reconcile',
   'export',
   'merchants',
+  'mismatches',
+  'mismatches accept',
   'tokens',
   'tokens create',
   'demo',
@@ -53,6 +55,7 @@ test.each<[string, string[], RegExp]>([
     ['tokens', 'create', '--role', 'root'],
     /--role must be one of viewer, operator, admin/,
   ],
+  ['a state that there is none of', ['mismatches', 'list', '--state', 'done'], /--state must be one of open, /],
   ['a day that is none', ['open', '--day', '2026-02-30', '--platform', 'p', '--balance', '1'], /--day must be a day/],
   [
     'an amount that is none',

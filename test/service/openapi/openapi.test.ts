@@ -70,6 +70,15 @@ async function askRunsAndMismatches(): Promise<void> {
   const { mismatches } = await ask('get', '/api/v1/mismatches');
   const path = { id: (mismatches as Json[])[0]?.id };
   await ask('get', '/api/v1/mismatches/{id}', { path });
+  const differing = await ask('get', '/api/v1/mismatches?kind=amount_differs');
+  const changed = { id: (differing.mismatches as Json[])[0]?.id };
+  expect(
+    await ask('post', '/api/v1/mismatches/{id}/accept', { path: changed, body: { note: 'theirs' } }),
+  ).toMatchObject({
+    state: 'resolved',
+    resolution: 'accepted',
+  });
+  await ask('post', '/api/v1/mismatches/{id}/accept', { path: changed, body: {}, status: 409 });
   await ask('post', '/api/v1/mismatches/{id}/acknowledge', { path, body: { note: 'mine' } });
   await ask('post', '/api/v1/mismatches/{id}/resolve', { path, body: {} });
   await ask('post', '/api/v1/mismatches/{id}/resolve', { path, body: {}, status: 409 });

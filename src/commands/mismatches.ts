@@ -1,0 +1,79 @@
+import type { Command } from 'commander';
+import { audit } from '../access/audit.ts';
+import type { Context } from '../context.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { MISMATCH_SEVERITY, MISMATCH_STATES } from '../domain/mismatch.ts';
+import { acceptMismatch } from '../ledger/accept-mismatch.ts';
+import { findMismatch, listMismatches, type PresentedMismatch } from '../ledger/read-mismatches.ts';
+import { acknowledgeMismatch, type By, resolveMismatch } from '../ledger/settle-mismatch.ts';
+import { print, withContext } from './with-context.ts';
+
+const LIST_MAX = 200;
+const SEVERITIES = ['medium', 'high', 'critical'];
+
+type ListOptions = { state?: string; kind?: string; severity?: string; limit: string; json?: boolean };
+type SettleOptions = { note?: string; json?: boolean };
+type Settle = (context: Context, id: string, by: By) => Promise<void>;
+
+/** `confere mismatches …`: what differs, and what a person decides about it. */
+export function mismatchesCommand(program: Command): void {
+  const mismatches = program.command('mismatches').description('what differs between the books and the provider');
+  mismatches
+    .command('list')
+    .description('the newest mismatches')
+    .option('--state <state>', MISMATCH_STATES.join(', '))
+    .option('--kind <kind>', 'only of this kind')
+    .option('--severity <severity>', SEVERITIES.join(', '))
+    .option('--limit <count>', `how many at most, up to ${LIST_MAX}`, '50')
+    .option('--json', 'print one JSON object')
+    .action((options: ListOptions) => list(options));
+  const settlings: [string, string, Settle][] = [
+    ['acknowledge', 'say that somebody looks into it', acknowledgeMismatch],
+    ['resolve', 'say that it is over and why; the books stay as they are', resolveMismatch],
+    ['accept', 'book what the provider shows, by reversing entries, and tell merchants', acceptMismatch],
+  ];
+  for (const [name, description, settle] of settlings) {
+    mismatches
+      .command(`${name} <id>`)
+      .description(description)
+      .option('--note <text>', 'why')
+      .option('--json', 'print one JSON object')
+      .action((id: string, options: SettleOptions) =>
+        withContext({}, async (context) => {
+          await settle(context, id, { actor: 'command', note: options.note });
+          await audit(context, { actor: 'command', action: `mismatches.${name}`, target: id });
+          const mismatch = await findMismatch(context.db, id);
+          if (mismatch) print(options.json, withoutSeq(mismatch), describe(mismatch));
+        }),
+      );
+  }
+}
+
+async function list(options: ListOptions): Promise<void> {
+  check('--state', options.state, MISMATCH_STATES);
+  check('--kind', options.kind, Object.keys(MISMATCH_SEVERITY));
+  check('--severity', options.severity, SEVERITIES);
+  const limit = Number(options.limit);
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIST_MAX)
+    throw new ConfereError('wrong_use', `--limit must be a whole number from 1 to ${LIST_MAX}`);
+  const { state, kind, severity } = options;
+  await withContext({}, async (context) => {
+    const rows = await listMismatches(context.db, { state, kind, severity, limit });
+    print(options.json, { mismatches: rows.map(withoutSeq) }, rows.map(describe).join('\n') || 'none');
+  });
+}
+
+function check(option: string, value: string | undefined, known: readonly string[]): void {
+  if (value !== undefined && !known.includes(value))
+    throw new ConfereError('wrong_use', `${option} must be one of ${known.join(', ')}`);
+}
+
+function withoutSeq({ seq: _, ...mismatch }: PresentedMismatch) {
+  return mismatch;
+}
+
+function describe(row: PresentedMismatch): string {
+  const about = row.transaction_id ?? row.reference ?? '';
+  const amount = row.amount === null ? '' : `  R$ ${row.amount}`;
+  return `${row.id}  ${row.opened_at}  ${row.severity}  ${row.state}  ${row.kind}  ${about}${amount}`;
+}

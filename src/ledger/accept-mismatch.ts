@@ -1,0 +1,144 @@
+/**
+ * A person accepts what the provider shows instead of what the books hold: another amount, operation, commission,
+ * reference or platform, or a history that an event is gone from. Nothing is taken away: the entries in force are
+ * reversed at their own time and the right ones posted, an event that is no more is marked so in a table of its own,
+ * and every merchant that was told of the transaction is told of the correction.
+ */
+import type { Transaction } from 'kysely';
+import { enqueueCorrection } from '../callbacks/enqueue.ts';
+import type { Context } from '../context.ts';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
+import { ConfereError } from '../domain/errors.ts';
+import type { Source } from '../domain/observation.ts';
+import { webhookIdOf } from '../domain/webhook-id.ts';
+import { ACCEPTABLE, correctHeld, isAcceptable, tellFacts } from './correct-held.ts';
+import { countLearnt, type HeldTransaction } from './decide.ts';
+import { findClosedDays } from './find-closed-days.ts';
+import { judgeReferences } from './judge-references.ts';
+import { type Loaded, loadHeld } from './load-held.ts';
+import { mendJournal } from './mend-journal.ts';
+import { raiseMismatches, resolveMismatches, setResolved } from './mismatches.ts';
+import { charge, listDesiredEntries } from './post.ts';
+import { readPolicies } from './read-policies.ts';
+import { type By, cutNote, lockUnresolved } from './settle-mismatch.ts';
+import { writeEntries } from './write-entries.ts';
+import { writeTransactions } from './write-transactions.ts';
+
+/** No look has it, so the next one is taken whole. */
+const NO_DIGEST = Buffer.alloc(32);
+
+/**
+ * @throws ConfereError `not_found`; `conflict` when it is over, is of a kind that has nothing to accept, or its evidence
+ * does not say what to book.
+ */
+export async function acceptMismatch(context: Context, id: string, by: By): Promise<void> {
+  await transact(
+    context.db,
+    async (trx) => {
+      const named = await trx.selectFrom('mismatches').select('transaction_id').where('id', '=', id).executeTakeFirst();
+      if (!named) throw new ConfereError('not_found', 'there is no such mismatch');
+      // the transaction first, as whoever applies a look to it: then nobody waits for another in a ring
+      const transactionId = named.transaction_id ?? '';
+      const loaded = (await loadHeld(trx, [transactionId])).get(transactionId);
+      const mismatch = await lockUnresolved(trx, id);
+      if (!loaded || !isAcceptable(mismatch.kind)) {
+        throw new ConfereError('conflict', `only ${ACCEPTABLE.join(', ')} can be accepted: resolve it with a note`);
+      }
+      const actual: unknown = mismatch.actual === null ? null : JSON.parse(mismatch.actual);
+      const held = correctHeld(loaded.held, mismatch.kind, actual);
+      await correct(context, trx, { loaded, held, mismatchSeq: mismatch.seq, actor: by.actor });
+      const end = { resolution: 'accepted', note: cutNote(by), actor: by.actor };
+      await setResolved(trx, mismatch.seq, end, context.clock.now());
+    },
+    { retryDuplicates: true },
+  );
+  context.bells.callbacks.ring();
+  context.bells.alerts.ring();
+}
+
+type Correction = { loaded: Loaded; held: HeldTransaction; mismatchSeq: number; actor: string };
+
+async function correct(context: Context, trx: Transaction<Database>, correction: Correction): Promise<void> {
+  const now = context.clock.now();
+  const { loaded, mismatchSeq } = correction;
+  const { seq } = loaded;
+  const sequence = countLearnt(loaded.held) + 1;
+  const corrected = { times: (loaded.held.corrected?.times ?? 0) + 1, sequence, at: now };
+  const held = { ...correction.held, corrected, digest: NO_DIGEST };
+  const source = await readSource(trx, mismatchSeq);
+  await writeTransactions(context.keys, trx, [{ seq, held, added: [], source }], now);
+  const correctionSeq = await writeCorrection(context, trx, { ...correction, held });
+  await writeStandings(trx, loaded, held, correctionSeq);
+
+  const policies = await readPolicies(context, trx);
+  const desired = listDesiredEntries(held, held.events, policies.of(held.platform));
+  const mending = mendJournal(desired, loaded.entries, (platform) => charge(held, platform));
+  await writeEntries(context, trx, [{ transactionSeq: seq, source, ...mending }], now);
+  await enqueueCorrection(context, trx, { seq, sequence, before: loaded.held, after: held });
+
+  const references = await judgeReferences(context, trx, [{ before: loaded.held, held, added: held.events }]);
+  const moments = [...mending.reverse, ...mending.post].map(({ atWall }) => ({ atWall, runSeq: undefined }));
+  const closed = await findClosedDays(context, trx, moments);
+  await raiseMismatches(trx, [...references.found, ...closed], now);
+  await resolveMismatches(trx, references.over, 'fresh_evidence', now);
+}
+
+async function writeCorrection(
+  context: Context,
+  trx: Transaction<Database>,
+  { loaded, held, mismatchSeq, actor }: Correction,
+): Promise<number> {
+  const { insertId } = await trx
+    .insertInto('corrections')
+    .values({
+      transaction_seq: loaded.seq,
+      mismatch_seq: mismatchSeq,
+      sequence: held.corrected?.sequence ?? 0,
+      before_facts: JSON.stringify(tellFacts(context.calendar, loaded.held)),
+      after_facts: JSON.stringify(tellFacts(context.calendar, held)),
+      created_at: held.corrected?.at ?? context.clock.now(),
+      actor,
+    })
+    .executeTakeFirstOrThrow();
+  return Number(insertId);
+}
+
+async function writeStandings(
+  trx: Transaction<Database>,
+  { seq, held: before }: Loaded,
+  after: HeldTransaction,
+  correctionSeq: number,
+): Promise<void> {
+  const was = new Set(before.struck.map((event) => event.seq));
+  const is = new Set(after.struck.map((event) => event.seq));
+  const changed = [...before.events, ...before.struck].filter((event) => was.has(event.seq) !== is.has(event.seq));
+  if (changed.length === 0) return;
+  await trx
+    .insertInto('event_standings')
+    .values(
+      changed.map((event) => ({
+        transaction_seq: seq,
+        event_seq: event.seq ?? 0,
+        in_force: is.has(event.seq) ? 0 : 1,
+        correction_seq: correctionSeq,
+      })),
+    )
+    .execute();
+}
+
+/** Where what is accepted was seen. */
+async function readSource(trx: Transaction<Database>, mismatchSeq: number): Promise<Source> {
+  const row = await trx
+    .selectFrom('mismatches')
+    .leftJoin('runs', 'runs.seq', 'mismatches.run_seq')
+    .leftJoin('webhooks', 'webhooks.seq', 'mismatches.webhook_seq')
+    .select(['run_seq', 'runs.id as run_id', 'webhook_seq', 'webhooks.hash as webhook_hash'])
+    .where('mismatches.seq', '=', mismatchSeq)
+    .executeTakeFirstOrThrow();
+  if (row.webhook_seq !== null && row.webhook_hash) {
+    return { kind: 'webhook', webhook: { seq: row.webhook_seq, id: webhookIdOf(row.webhook_hash) } };
+  }
+  if (row.run_seq !== null && row.run_id !== null) return { kind: 'show', run: { seq: row.run_seq, id: row.run_id } };
+  return { kind: 'show' };
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { applyObservations } from '../../../src/ledger/apply.ts';
+import { SECRET_KEY } from '../../support/programs.ts';
+import { lookNow, openWorld, shown } from '../ledger/world.ts';
+import { runCommand } from './run-command.ts';
+
+test('mismatches are listed, taken on, accepted or kept by command, each audited', async () => {
+  await using world = await openWorld({ SECRET_KEY, WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+  const [one, other] = [shown(['paid@1']), shown(['paid@1'])];
+  const changed = [one, other].map((row) => ({ ...row, amount: '12.00' }));
+  for (const [seconds, rows] of [[one, other], changed].entries()) {
+    const looks = rows.map((row) => lookNow(world.context, row, seconds));
+    await applyObservations(world.context, looks);
+  }
+  const env = { DATABASE_URL: world.context.config.DATABASE_URL ?? '', SECRET_KEY };
+  const run = async (...args: string[]) => {
+    const { code, out, err } = await runCommand(['mismatches', ...args], env);
+    return { code, err, json: out.startsWith('{') ? (JSON.parse(out) as Record<string, unknown>) : {}, out };
+  };
+  const listed = await run('list', '--state', 'open', '--kind', 'amount_differs', '--json');
+  const { mismatches } = listed.json as { mismatches: { id: string; transaction_id: string }[] };
+  expect(mismatches.map((row) => row.transaction_id).sort()).toEqual([one.id, other.id].sort());
+  const [first, second] = mismatches.map((row) => row.id);
+  expect((await run('acknowledge', first ?? '', '--json')).json).toMatchObject({ state: 'acknowledged' });
+  const accepted = await run('accept', first ?? '', '--note', 'they wrote', '--json');
+  expect(accepted.json).toMatchObject({ state: 'resolved', resolution: 'accepted', note: 'they wrote' });
+  expect((await run('resolve', second ?? '', '--json')).json).toMatchObject({ resolution: 'by_hand' });
+  expect(await run('accept', first ?? '')).toMatchObject({ code: 1, err: expect.stringContaining('resolved already') });
+  expect((await run('list')).out).toContain(second);
+  const audited = await world.context.db.selectFrom('audit').select(['action', 'target', 'actor']).execute();
+  expect(audited.filter((row) => row.action.startsWith('mismatches.'))).toEqual([
+    { action: 'mismatches.acknowledge', target: first, actor: 'command' },
+    { action: 'mismatches.accept', target: first, actor: 'command' },
+    { action: 'mismatches.resolve', target: second, actor: 'command' },
+  ]);
+});

@@ -1,0 +1,251 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { callbackBodySchema, correctionEventSchema } from '../../../src/callbacks/event-schema.ts';
+import { readFeed } from '../../../src/callbacks/read-feed.ts';
+import { acceptMismatch } from '../../../src/ledger/accept-mismatch.ts';
+import { applyObservations } from '../../../src/ledger/apply.ts';
+import { checkBooks } from '../../../src/ledger/check-books.ts';
+import { resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
+import { createMerchant, type NewMerchant } from '../../../src/merchants/change-merchants.ts';
+import { anyLife, observe, type ShownTransaction, showLife } from '../../support/observations.ts';
+import { lookNow, mismatches, openWorld, readState, shown, type World } from './world.ts';
+
+let world: World;
+let seconds = 0;
+beforeEach(async () => {
+  seconds = 0;
+  world = await openWorld({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+const by = { actor: 'tok_1', note: 'as the provider wrote on the 21st' };
+const facts = { reference: 'pedido-k', platform: 'p', commission: '0.50' };
+const PAID = ['pending@0', 'paid@1'];
+
+/** Shows rows to the ledger, each look later than the ones before; a negative time is before all of them. */
+async function look(row: ShownTransaction, at = ++seconds) {
+  return await applyObservations(world.context, [lookNow(world.context, row, at)]);
+}
+
+const about = async (id: string) => (await mismatches(world.context)).filter((one) => one.transaction_id === id);
+/** Accepts the one mismatch of a transaction that is open. @returns its id. */
+async function accept(id: string): Promise<string> {
+  const [open] = (await about(id)).filter((one) => one.state !== 'resolved');
+  await acceptMismatch(world.context, open?.id ?? '', by);
+  return open?.id ?? '';
+}
+const heldOf = (id: string) =>
+  world.context.db.selectFrom('transactions').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+const addMerchant = (name: string, more: Partial<NewMerchant> = {}) =>
+  createMerchant(world.context, { name, url: 'https://shop.example/hook', eventsSince: new Date(0), ...more });
+
+test('an amount that is accepted reverses the entries in force at their own time, and books the right ones', async () => {
+  const row = shown(PAID, { ...facts, operation: 'cashout' });
+  await look(row);
+  await look({ ...row, amount: '12.00' });
+  const before = await world.context.db.selectFrom('entries').selectAll().orderBy('seq').execute();
+  const id = await accept(row.id);
+  const entries = await world.context.db
+    .selectFrom('entries')
+    .select(['kind', 'at_wall', 'reverses_seq'])
+    .orderBy('seq')
+    .execute();
+  expect(entries.slice(before.length)).toEqual([
+    { kind: 'reversal', at_wall: '2026-11-20 23:00:00', reverses_seq: before[0]?.seq },
+    { kind: 'reversal', at_wall: '2026-11-20 23:01:00', reverses_seq: before[1]?.seq },
+    { kind: 'event', at_wall: '2026-11-20 23:00:00', reverses_seq: null },
+    { kind: 'event', at_wall: '2026-11-20 23:01:00', reverses_seq: null },
+  ]);
+  expect((await readState(world.context)).postings).toEqual({
+    [`${row.id} Assets:Provider:Available:p @ 2026-11-20 23:00:00`]: -1200n,
+    [`${row.id} Assets:Provider:Held:p @ 2026-11-20 23:00:00`]: 1200n,
+    [`${row.id} Assets:Provider:Available:p @ 2026-11-20 23:01:00`]: -50n,
+    [`${row.id} Assets:Provider:Held:p @ 2026-11-20 23:01:00`]: -1200n,
+    [`${row.id} Expenses:Commission:Cashout:p @ 2026-11-20 23:01:00`]: 50n,
+    [`${row.id} Liabilities:Payables:p @ 2026-11-20 23:01:00`]: 1200n,
+  });
+  expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1200n, sequence: 3, event_count: 2 });
+  expect(await about(row.id)).toMatchObject([{ id, state: 'resolved', resolution: 'accepted', note: by.note }]);
+  expect(await checkBooks(world.context)).toMatchObject({ unbalanced: 0, astray: [] });
+  await expect(acceptMismatch(world.context, id, by)).rejects.toMatchObject({ code: 'conflict' });
+});
+
+test.each<[string, Partial<ShownTransaction>, object]>([
+  ['the operation', { operation: 'cashout' }, { operation: 'cashout', amount_cents: 1000n }],
+  ['the commission', { commission: '0.80' }, { commission_cents: 80n }],
+  ['the reference and the platform', { reference: 'k2', platform: 'q' }, { reference: 'k2', platform: 'q' }],
+])('%s can be accepted too, and the books are what the same looks come to from the start', async (_, other, held) => {
+  const row = shown(PAID, facts);
+  await look(row);
+  await look({ ...row, ...other });
+  await accept(row.id);
+  expect(await heldOf(row.id)).toMatchObject(held);
+  expect(await checkBooks(world.context)).toMatchObject({ unbalanced: 0, astray: [] });
+  const { postings } = await readState(world.context);
+  await using fresh = await openWorld();
+  await applyObservations(fresh.context, [lookNow(fresh.context, { ...row, ...other })]);
+  expect(postings).toEqual((await readState(fresh.context)).postings);
+});
+
+test('what is accepted is the fact from then on: the value of before raises again, a stale look does not', async () => {
+  const row = shown(PAID, facts);
+  const changed = { ...row, amount: '12.00' };
+  await look(row, -20);
+  await look(changed, -10);
+  const id = await accept(row.id);
+  await look(row, -5);
+  expect(await about(row.id)).toMatchObject([{ state: 'resolved', reopened: 0 }]);
+  await look(changed, 1);
+  expect(await about(row.id)).toMatchObject([{ state: 'resolved', reopened: 0 }]);
+  await look(row, 2);
+  expect(await about(row.id)).toMatchObject([
+    { id, state: 'open', reopened: 1, expected: { amount: '12.00' }, actual: { amount: '10.00' } },
+  ]);
+  await accept(row.id);
+  expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1000n, sequence: 4 });
+  expect(await checkBooks(world.context)).toMatchObject({ unbalanced: 0, astray: [] });
+});
+
+test('the look that was accepted shows again what is next, though it is the newest that was seen', async () => {
+  const row = shown(PAID, facts);
+  await look({ ...row, amount: '12.00' }, -10);
+  await look(row, -20);
+  await accept(row.id);
+  expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1000n });
+  await look({ ...row, amount: '12.00' }, 1);
+  expect(await about(row.id)).toMatchObject([{ state: 'open', actual: { amount: '12.00' } }]);
+});
+
+test('kept is kept: not raised again for the same evidence', async () => {
+  const row = shown(PAID, facts);
+  await look(row);
+  await look({ ...row, amount: '12.00' });
+  await resolveMismatch(world.context, (await about(row.id))[0]?.id ?? '', by);
+  await look({ ...row, amount: '12.00', description: 'seen anew' });
+  expect(await about(row.id)).toMatchObject([{ state: 'resolved', resolution: 'by_hand' }]);
+  expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1000n });
+});
+
+test('what has nothing to accept says so, and changes nothing', async () => {
+  const illegal = shown(['pending@0', 'denied@1', 'paid@2']);
+  await look(illegal);
+  await expect(accept(illegal.id)).rejects.toThrow(/only amount_differs/);
+  const named = shown(PAID, { extra: 'Maria' });
+  await look(named);
+  await look({ ...named, extra: 'João' });
+  await expect(accept(named.id)).rejects.toThrow(/extra is not kept/);
+  await expect(acceptMismatch(world.context, 'mm_none', by)).rejects.toMatchObject({ code: 'not_found' });
+  expect(await world.context.db.selectFrom('corrections').selectAll().execute()).toEqual([]);
+  expect((await about(named.id))[0]).toMatchObject({ state: 'open' });
+});
+
+test('every merchant that heard of the transaction, or should have, is told once: before, after, and in its order', async () => {
+  const told = await Promise.all([
+    addMerchant('all'),
+    addMerchant('pending alone', { filter: { statuses: ['pending'] } }),
+    addMerchant('of the new platform', { filter: { platforms: ['q'] } }),
+  ]);
+  const untold = await Promise.all([
+    addMerchant('another status', { filter: { statuses: ['refund'] } }),
+    addMerchant('came later', { eventsSince: new Date('2026-11-22T00:00:00Z') }),
+  ]);
+  const row = shown(PAID, facts);
+  await look(row);
+  await look({ ...row, platform: 'q' });
+  await accept(row.id);
+  for (const { merchant } of told) {
+    const feed = await readFeed(world.context, merchant.seq, { after: 0, limit: 10 });
+    const last = feed.at(-1);
+    for (const { body } of feed) expect(callbackBodySchema.parse(body)).toEqual(body);
+    expect(correctionEventSchema.parse(last?.body)).toMatchObject({
+      type: 'pix.cashin.corrected',
+      data: {
+        previous_status: 'paid',
+        before: { platform: 'p', amount: '10.00', status: 'paid', status_at: '2026-11-20T23:01:00-03:00' },
+        after: { platform: 'q', amount: '10.00', status: 'paid', commission: '0.50' },
+        transaction: { id: row.id, platform: 'q', status: 'paid', sequence: 3, current_status: 'paid' },
+      },
+    });
+  }
+  for (const { merchant } of untold) {
+    expect(await readFeed(world.context, merchant.seq, { after: 0, limit: 10 })).toEqual([]);
+  }
+  // what comes next is told after it
+  await look({ ...shown([...PAID, 'refund@9'], facts), id: row.id, platform: 'q' });
+  const feed = await readFeed(world.context, told[0].merchant.seq, { after: 0, limit: 10 });
+  expect(feed.map(({ body }) => (body as { type: string }).type)).toEqual([
+    'pix.cashin.pending',
+    'pix.cashin.paid',
+    'pix.cashin.corrected',
+    'pix.cashin.refund',
+  ]);
+  expect(feed.at(-1)?.body).toMatchObject({ data: { transaction: { sequence: 4 } } });
+  expect(new Set(feed.map(({ id }) => id)).size).toBe(4);
+});
+
+test('a correction of a day that has a spreadsheet says so', async () => {
+  const row = shown(PAID, facts);
+  await look(row, -20);
+  await look({ ...row, amount: '12.00' }, -10);
+  await world.context.db
+    .insertInto('reports')
+    .values({
+      day: '2026-11-20',
+      revision: 1,
+      state: 'closed',
+      made_at: world.context.clock.now(),
+      proven: 1,
+      digest: Buffer.alloc(32),
+      sha256: Buffer.alloc(32),
+      files: '[]',
+      cut_entry_seq: 99,
+      cut_event_seq: 99,
+      cut_mismatch_change_seq: 99,
+      checked_entry_seq: 99,
+      checked_event_seq: 99,
+      locale: 'en',
+      full_documents: 0,
+      version: '0',
+    })
+    .execute();
+  await accept(row.id);
+  expect(await mismatches(world.context, 'closed_day_changed')).toMatchObject([{ state: 'open' }]);
+});
+
+test('whatever is accepted, every order of later looks ends in the same books', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      anyLife,
+      fc.integer({ min: 0, max: 99_999 }),
+      fc.infiniteStream(fc.nat(1000)),
+      async (life, cents, order) => {
+        const amount = `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
+        const at = (events: number, ms: number) =>
+          observe({ ...showLife(life, events), amount }, new Date(world.context.clock.now().getTime() + ms));
+        const ends = [];
+        for (const sorted of [true, false]) {
+          await using fresh = await openWorld();
+          const first = observe(showLife(life, 1), new Date(fresh.context.clock.now().getTime() - 60_000));
+          await applyObservations(fresh.context, [first]);
+          await applyObservations(fresh.context, [at(1, -30_000)]);
+          const [open] = await mismatches(fresh.context, 'amount_differs');
+          if (open) await acceptMismatch(fresh.context, open.id, by);
+          const later = life.history.map((_, index) => ({
+            look: at(index + 1, 1000 + index),
+            rank: order.next().value ?? 0,
+          }));
+          if (!sorted) later.sort((a, b) => a.rank - b.rank);
+          for (const { look: one } of later) await applyObservations(fresh.context, [one]);
+          expect(await checkBooks(fresh.context)).toMatchObject({ unbalanced: 0, astray: [] });
+          expect((await mismatches(fresh.context, 'amount_differs')).every((one) => one.state === 'resolved')).toBe(
+            true,
+          );
+          const { postings, transactions } = await readState(fresh.context);
+          ends.push({ postings, transactions });
+        }
+        expect(ends[1]).toEqual(ends[0]);
+      },
+    ),
+    { numRuns: 8 },
+  );
+});
