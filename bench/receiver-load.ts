@@ -5,6 +5,7 @@ export type Load = { perSecond: number; latenciesMs: number[]; failures: number 
 
 const BODY_BYTES = 1024;
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
+const OK = Buffer.from('HTTP/1.1 200 ');
 
 /** A flat body of 1 KB about a transaction that nobody has heard of. */
 export function makeBody(id: string = randomUUID()): string {
@@ -23,8 +24,8 @@ export function makeBody(id: string = randomUUID()): string {
 }
 
 /**
- * Posts webhooks over kept-alive connections, each with one request at a time, for so long. Bare sockets: the client
- * must cost less than what it measures.
+ * Posts webhooks over kept-alive connections, each with one request at a time, for so long. Bare sockets, and one
+ * request for each connection of which only the ids change: the client must cost less than what it measures.
  */
 export async function load(port: number, options: { secret: string; connections: number; ms: number }): Promise<Load> {
   const latenciesMs: number[] = [];
@@ -34,22 +35,20 @@ export async function load(port: number, options: { secret: string; connections:
   const drive = (): Promise<void> =>
     new Promise((resolve) => {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+      const next = prepareRequests(options.secret);
+      const isWhole = createAnswerReader();
       let sentMs = 0;
-      let rest = Buffer.alloc(0);
       const send = (): void => {
         if (performance.now() >= endMs) return void socket.end();
-        const body = makeBody();
-        const head = `POST /webhooks/pix HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${options.secret}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`;
         sentMs = performance.now();
-        socket.write(head + body);
+        socket.write(next());
       };
       socket.on('connect', send);
       socket.on('data', (chunk) => {
-        rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-        if (!isWhole(rest)) return;
+        const answer = isWhole(chunk);
+        if (!answer) return;
         latenciesMs.push(performance.now() - sentMs);
-        if (!rest.subarray(9, 12).equals(Buffer.from('200'))) failures++;
-        rest = Buffer.alloc(0);
+        if (answer.status !== 200) failures++;
         send();
       });
       socket.on('error', () => failures++);
@@ -60,11 +59,38 @@ export async function load(port: number, options: { secret: string; connections:
   return { perSecond: latenciesMs.length / seconds, latenciesMs, failures };
 }
 
-function isWhole(answer: Buffer): boolean {
-  const head = answer.indexOf(END_OF_HEAD);
-  if (head < 0) return false;
-  const length = /content-length: (\d+)/i.exec(answer.subarray(0, head).toString('latin1'))?.[1];
-  return answer.length >= head + END_OF_HEAD.length + Number(length ?? 0);
+/** @returns a function that gives the same request with another transaction's id; the one before is overwritten. */
+function prepareRequests(secret: string): () => Buffer {
+  const id = randomUUID();
+  const body = makeBody(id);
+  const head = `POST /webhooks/pix HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${secret}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`;
+  const request = Buffer.from(head + body);
+  const places: number[] = [];
+  for (let at = request.indexOf(id); at >= 0; at = request.indexOf(id, at + 1)) places.push(at);
+  let count = 0;
+  return () => {
+    const digits = (++count).toString(16).padStart(8, '0');
+    for (const place of places) request.write(digits, place, 'latin1');
+    return request;
+  };
+}
+
+/** One answer after another on a connection: nearly all are as long as the one before, which is quickly seen. */
+function createAnswerReader(): (chunk: Buffer) => { status: number } | undefined {
+  let rest: Buffer = Buffer.alloc(0);
+  let lastLength = 0;
+  return (chunk) => {
+    if (rest.length === 0 && chunk.length === lastLength && chunk.indexOf(OK) === 0) return { status: 200 };
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const head = rest.indexOf(END_OF_HEAD);
+    if (head < 0) return undefined;
+    const length = /content-length: (\d+)/i.exec(rest.subarray(0, head).toString('latin1'))?.[1];
+    if (rest.length < head + END_OF_HEAD.length + Number(length ?? 0)) return undefined;
+    const status = Number(rest.subarray(9, 12).toString('latin1'));
+    lastLength = rest.length;
+    rest = Buffer.alloc(0);
+    return { status };
+  };
 }
 
 /** The value below which so large a share lies. */

@@ -1,14 +1,14 @@
-import { createHash } from 'node:crypto';
-import express from 'express';
+import { hash } from 'node:crypto';
 import { openDatabase } from '../embedded/pool.ts';
 import { readConfig } from '../src/config.ts';
 import { openContext } from '../src/context.ts';
 import type { Database } from '../src/database/tables.ts';
 import { webhookIdOf } from '../src/domain/webhook-id.ts';
 import { createApp } from '../src/http/app.ts';
-import { webhookRoutes } from '../src/http/receive-webhook.ts';
 import { serveHttp } from '../src/http/serve-http.ts';
+import { checkBody } from '../src/inbox/check-body.ts';
 import type { Receiver } from '../src/inbox/receive.ts';
+import { openSpool } from '../src/inbox/spool.ts';
 import { createLog } from '../src/log.ts';
 
 /**
@@ -22,34 +22,26 @@ const log = createLog('warn', process.stderr);
 const context = await openContext(config, { log, signal: new AbortController().signal, migrates: true });
 
 const bare: Receiver = async ({ body }) => {
-  const hash = createHash('sha256').update(body).digest();
-  return { id: webhookIdOf(hash), duplicate: false, fault: undefined };
+  return { id: webhookIdOf(hash('sha256', body, 'buffer')), duplicate: false, fault: checkBody(body).fault };
 };
 
 function insertEach(): Receiver {
   const { db } = openDatabase<Database>({ socketPath, user: 'root', database, connectionLimit: POOL_CONNECTIONS });
   return async ({ body, address, headers }) => {
-    const hash = createHash('sha256').update(body).digest();
+    const digest = hash('sha256', body, 'buffer');
     await db
       .insertInto('webhooks')
       .values({
-        ...{ hash, body, received_at: new Date(), source_address: address },
+        ...{ hash: digest, body, received_at: new Date(), source_address: address },
         ...{ headers: JSON.stringify(headers), state: 'applied' },
       })
       .execute();
-    return { id: webhookIdOf(hash), duplicate: false, fault: undefined };
+    return { id: webhookIdOf(digest), duplicate: false, fault: undefined };
   };
 }
 
-function createAppWith(receive: Receiver): express.Express {
-  const app = express();
-  app.disable('x-powered-by');
-  app.set('etag', false);
-  app.use(webhookRoutes(context, receive));
-  return app;
-}
-
-const app = mode === 'ours' ? createApp(context) : createAppWith(mode === 'bare' ? bare : insertEach());
+const spool = mode === 'ours' ? openSpool(config.SPOOL_DIR ?? '') : undefined;
+const app = createApp(context, spool, mode === 'bare' ? bare : mode === 'insert' ? insertEach() : undefined);
 const server = await serveHttp(context, app);
 process.send?.({ port: server.port });
 process.on('disconnect', () => process.exit(0));

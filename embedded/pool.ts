@@ -33,6 +33,16 @@ export function openDatabase<DB>(target: ConnectionTarget): OpenDatabase<DB> {
   return { db, pool, [Symbol.asyncDispose]: () => db.destroy() };
 }
 
+/** Connections beside Kysely's, each prepared like those before it is used for the first time. */
+export function openConnections(target: ConnectionTarget): Pool {
+  const pool = mysql.createPool({ ...poolOptions(target), connectionLimit: target.connectionLimit ?? 1 });
+  pool.on('connection', (connection) => {
+    // what is asked of it later waits for these; one that can't be prepared is not used at all
+    for (const statement of SESSION) connection.query(statement, (error) => error && connection.destroy());
+  });
+  return pool;
+}
+
 /** Creates the database when it is not there yet. */
 export async function ensureDatabase(target: ConnectionTarget, name: string): Promise<void> {
   const { database: _, ...server } = target;

@@ -10,6 +10,7 @@ import { joinServer } from '../embedded/server.ts';
 import type { Config } from './config.ts';
 import { type Clock, openClock } from './database/clock.ts';
 import { type Bell, createBell } from './database/poll.ts';
+import { openPrepared, type Prepared } from './database/prepared.ts';
 import { createVault, type Keys, openKeys, settle, type Vault } from './database/settings.ts';
 import type { Database } from './database/tables.ts';
 import { type Calendar, createCalendar } from './domain/calendar.ts';
@@ -18,12 +19,15 @@ import type { Log } from './log.ts';
 
 const EMBEDDED_DATABASE = 'confere';
 const POOL_CONNECTIONS = 20;
+const PREPARED_CONNECTIONS = 2;
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
 
 /** What every operation is handed: opened once at the start of a process, disposed once at its end. */
 export type Context = {
   config: Config;
   db: Kysely<Database>;
+  /** For the few statements that come thousands of times a second. */
+  prepared: Prepared;
   log: Log;
   clock: Clock;
   calendar: Calendar;
@@ -51,6 +55,7 @@ export async function openContext(
   await using stack = new AsyncDisposableStack();
   const target = await findDatabase(config, options.log, stack);
   const { db } = stack.use(openDatabase<Database>({ ...target, connectionLimit: POOL_CONNECTIONS }));
+  const prepared = stack.use(openPrepared(target, PREPARED_CONNECTIONS));
   const mayMigrate = options.migrates || config.DATABASE_URL === undefined;
   await bringUpToDate(db, mayMigrate, options.log);
   const secretKey = config.SECRET_KEY ?? readOrMakeSecretKey(config.DATA_DIR);
@@ -67,6 +72,7 @@ export async function openContext(
   return {
     config,
     db,
+    prepared,
     log: options.log,
     clock,
     calendar: createCalendar(config.PROVIDER_TIME_ZONE),

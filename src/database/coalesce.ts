@@ -11,6 +11,8 @@ export function createCoalescer<Item, Result>(options: {
   inFlightMax: number;
   /** More than so many that wait are refused at once. */
   waitingMax?: number;
+  /** How many of so many to take, where some counts are cheaper than others; the rest goes with the next batch. */
+  roundDown?: (count: number) => number;
 }): (item: Item) => Promise<Result> {
   type Waiting = { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void };
   const queue: Waiting[] = [];
@@ -26,7 +28,7 @@ export function createCoalescer<Item, Result>(options: {
       if (count > 0 && bytes > options.bytesMax) break;
       count++;
     }
-    return queue.splice(0, count);
+    return queue.splice(0, options.roundDown?.(count) ?? count);
   }
 
   async function run(): Promise<void> {

@@ -1,7 +1,7 @@
 import express, { type Express } from 'express';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { createReceiver } from '../inbox/receive.ts';
+import { createReceiver, type Receiver } from '../inbox/receive.ts';
 import type { Spool } from '../inbox/spool.ts';
 import { adjustmentRoutes } from './api/adjustments.ts';
 import { callbackRoutes } from './api/callbacks.ts';
@@ -24,19 +24,23 @@ import { webhookRoutes } from './receive-webhook.ts';
 const API_BODY_BYTES_MAX = 256 * 1024;
 
 /** The whole web side, its middleware in the order in which a request meets it. */
-export function createApp(context: Context, spool?: Spool): Express {
+export function createApp(
+  context: Context,
+  spool?: Spool,
+  receive: Receiver = createReceiver(context, spool),
+): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('query parser', 'simple');
   if (context.config.TRUST_PROXY !== undefined) app.set('trust proxy', context.config.TRUST_PROXY);
+  // what must be quick and open comes first: nothing below slows a webhook down
+  app.use(webhookRoutes(context, receive));
   app.use((_request, response, next) => {
     response.setHeader('x-content-type-options', 'nosniff');
     response.setHeader('cache-control', 'no-store');
     next();
   });
-  // what must be quick and open comes first: nothing below slows a webhook down
-  app.use(webhookRoutes(context, createReceiver(context, spool)));
   app.use(healthRoutes(context, spool));
   // merchants fetch with a token of their own
   app.use('/api/v1', eventRoutes(context));

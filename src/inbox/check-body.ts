@@ -1,5 +1,8 @@
+import { isUtf8 } from 'node:buffer';
+
 export const BODY_BYTES_MAX = 256 * 1024;
 export const DEPTH_MAX = 32;
+const BYTE_ORDER_MARK = 0xfeff;
 
 export type BodyFault = 'empty' | 'not_json' | 'not_an_object' | 'too_deep';
 export type CheckedBody = { fault: undefined; value: object } | { fault: BodyFault; value: undefined };
@@ -7,9 +10,11 @@ export type CheckedBody = { fault: undefined; value: object } | { fault: BodyFau
 /** Whether a webhook's body is an object or a list that holds something, no deeper than DEPTH_MAX. */
 export function checkBody(body: Buffer): CheckedBody {
   if (body.length === 0) return { fault: 'empty', value: undefined };
+  if (!isUtf8(body)) return { fault: 'not_json', value: undefined };
+  const text = body.toString('utf8');
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    value = JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
   } catch {
     return { fault: 'not_json', value: undefined };
   }
@@ -19,16 +24,11 @@ export function checkBody(body: Buffer): CheckedBody {
   return { fault: undefined, value: value as object };
 }
 
-/** Level by level, not by recursion: a body made of 100,000 brackets must not exhaust the stack. */
-function isDeeperThan(root: object, levels: number): boolean {
-  let level: unknown[] = [root];
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > levels) return true;
-    level = level.flatMap((value) =>
-      typeof value === 'object' && value !== null
-        ? Object.values(value).filter((child) => typeof child === 'object' && child !== null)
-        : [],
-    );
+/** Goes down no further than it has to: a body made of 100,000 brackets must not exhaust the stack. */
+function isDeeperThan(value: object, levels: number): boolean {
+  if (levels === 0) return true;
+  for (const child of Object.values(value)) {
+    if (typeof child === 'object' && child !== null && isDeeperThan(child, levels - 1)) return true;
   }
   return false;
 }

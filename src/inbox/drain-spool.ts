@@ -1,19 +1,18 @@
-import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { createBell, poll } from '../database/poll.ts';
+import { describeError } from '../log.ts';
 import { spoolBytes } from '../metrics/metrics.ts';
-import { checkBody } from './check-body.ts';
 import type { Spool } from './spool.ts';
-import type { Spooled } from './spool-format.ts';
-import { writeArrivals } from './write-arrivals.ts';
+import { writeSpooled } from './write-spooled.ts';
 
 const IDLE_MS = 1_000;
 const BATCH_RECORDS = 200;
 
 /**
- * Moves what the spool holds into the inbox, in the order in which it came, as soon as the database takes it. A segment
- * is removed once all of it is committed. After a crash in between it is read again from its start: what the inbox holds
- * by then is known by its hash.
+ * Moves what the spool holds into the inbox, in the order in which it came, as soon as the database takes it: that is
+ * also how the receiver learns that the database is back. A segment is removed once all of it is committed. After a
+ * crash in between it is read again from its start: what the inbox holds by then is known by its hash.
  */
 export async function drainSpool(context: Context, spool: Spool): Promise<void> {
   await poll({
@@ -23,11 +22,24 @@ export async function drainSpool(context: Context, spool: Spool): Promise<void> 
     log: context.log,
     signal: context.signal,
     work: async () => {
-      for (const name of await spool.takeSegments()) await drainSegment(context, spool, name);
+      await drainAll(context, spool).catch((error: unknown) => {
+        // looked at again in a second, not ever more seldom: webhooks wait for it
+        if (!spool.databaseIsAway) throw error;
+        context.log.debug({ error: describeError(error) }, 'the database is still away');
+      });
       spoolBytes.set(spool.bytes);
       return false;
     },
   });
+}
+
+async function drainAll(context: Context, spool: Spool): Promise<void> {
+  const names = await spool.takeSegments();
+  if (names.length === 0 && spool.databaseIsAway) {
+    await sql`SELECT 1`.execute(context.db);
+    spool.databaseIsAway = false;
+  }
+  for (const name of names) await drainSegment(context, spool, name);
 }
 
 async function drainSegment(context: Context, spool: Spool, name: string): Promise<void> {
@@ -39,36 +51,13 @@ async function drainSegment(context: Context, spool: Spool, name: string): Promi
     );
   }
   for (let start = 0; start < records.length; start += BATCH_RECORDS) {
-    await writeArrivals(context, await dropKept(context, records.slice(start, start + BATCH_RECORDS)));
+    const refused = await writeSpooled(context, records.slice(start, start + BATCH_RECORDS));
+    spool.databaseIsAway = false;
+    if (refused.length === 0) continue;
+    const file = await spool.keepRefused(refused);
+    context.log.error({ file, webhooks: refused.length }, 'the database refuses webhooks of the spool: kept in a file');
   }
   await spool.removeSegment(name, records);
   context.log.info({ segment: name, webhooks: records.length }, 'drained the spool into the inbox');
   context.bells.inbox.ring();
-}
-
-/** Without those that the inbox took at that very instant: a commit that was slow, or a drain that was killed. */
-async function dropKept(context: Context, records: Spooled[]) {
-  const arrivals = records.map((record) => ({
-    ...record,
-    hash: createHash('sha256').update(record.body).digest(),
-    fault: checkBody(record.body).fault,
-  }));
-  const rows = await context.db
-    .selectFrom('webhooks')
-    .leftJoin('webhook_repeats', 'webhook_repeats.webhook_seq', 'webhooks.seq')
-    .select(['webhooks.hash', 'webhooks.received_at', 'webhook_repeats.received_at as repeated_at'])
-    .where(
-      'webhooks.hash',
-      'in',
-      arrivals.map((one) => one.hash),
-    )
-    .execute();
-  const arrivalKey = (hash: Buffer, at: Date): string => `${hash.toString('base64')} ${at.getTime()}`;
-  const kept = new Set(
-    rows.flatMap((row) => [
-      arrivalKey(row.hash, row.received_at),
-      ...(row.repeated_at ? [arrivalKey(row.hash, row.repeated_at)] : []),
-    ]),
-  );
-  return arrivals.filter((one) => !kept.has(arrivalKey(one.hash, one.receivedAt)));
 }

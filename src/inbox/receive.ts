@@ -4,7 +4,7 @@
  * and a hint to look again. What can't be read is kept too, once, for quarantine. While the database is away or too
  * slow, the spool takes its place.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { createCoalescer } from '../database/coalesce.ts';
 import { ConfereError } from '../domain/errors.ts';
@@ -14,7 +14,7 @@ import { lastWebhookSeconds, spoolBytes, webhookCommitSeconds, webhooksSpooled }
 import { type BodyFault, checkBody } from './check-body.ts';
 import { createQuarantineMeter } from './measure-quarantine.ts';
 import type { Spool } from './spool.ts';
-import { type Arrival, writeArrivals } from './write-arrivals.ts';
+import { type Arrival, COMMIT_MS_MAX, type Kept, roundDownRows, writeArrivals } from './write-arrivals.ts';
 
 const BATCH_ROWS_MAX = 512;
 const BATCH_BYTES_MAX = 8 * 1024 * 1024;
@@ -22,64 +22,72 @@ const BATCH_BYTES_MAX = 8 * 1024 * 1024;
 const COMMITS_IN_FLIGHT_MAX = 2;
 /** Beyond so many that wait for a commit, the database counts as away: memory is no place to keep webhooks. */
 const WAITING_MAX = 8_192;
-/** A commit that takes longer is left to itself, and its webhook goes to the spool too: kept twice is kept once. */
-const COMMIT_MS_MAX = 3_000;
-/** After a failure the spool is taken at once for so long; then the next webhook tries the database again. */
-const AWAY_MS = 1_000;
 
 export type Received = { id: string; duplicate: boolean; fault: BodyFault | undefined };
 export type Receiver = (arrival: Pick<Arrival, 'body' | 'address' | 'headers'>) => Promise<Received>;
 
 /** @returns a function that resolves once its webhook is durable, and rejects when it could not be kept. */
 export function createReceiver(context: Context, spool: Spool | undefined): Receiver {
-  const commit = createCoalescer<Arrival, boolean>({
+  const keep = createCoalescer<Arrival, Kept>({
     itemsMax: BATCH_ROWS_MAX,
     bytesMax: BATCH_BYTES_MAX,
     sizeOf: (item) => item.body.length,
-    work: (items) => writeArrivals(context, items),
+    work: (items) => keepBatch(context, spool, items),
     inFlightMax: COMMITS_IN_FLIGHT_MAX,
     waitingMax: WAITING_MAX,
+    roundDown: roundDownRows,
   });
   const quarantine = createQuarantineMeter(context);
-  let awayUntil = 0;
 
-  async function keep(arrival: Arrival): Promise<boolean> {
-    if (!spool) return await commit(arrival);
-    if (Date.now() >= awayUntil) {
-      // while it is away, one webhook at a time finds out whether it is back
-      if (awayUntil > 0) awayUntil = Date.now() + COMMIT_MS_MAX;
-      try {
-        const duplicate = await within(commit(arrival), COMMIT_MS_MAX);
-        awayUntil = 0;
-        return duplicate;
-      } catch (error) {
-        awayUntil = Date.now() + AWAY_MS;
-        context.log.warn({ error: describeError(error) }, 'the database did not take a webhook: it goes to the spool');
-      }
-    }
-    const duplicate = await spool.append(arrival);
-    webhooksSpooled.inc();
-    spoolBytes.set(spool.bytes);
-    return duplicate;
-  }
-
-  return async (given) => {
+  return async ({ body, address, headers }) => {
     if (quarantine.isFull()) {
       throw new ConfereError('unavailable', 'the quarantine holds QUARANTINE_MAX_BYTES: look into it, or raise it');
     }
-    const hash = createHash('sha256').update(given.body).digest();
-    const { fault } = checkBody(given.body);
-    const done = webhookCommitSeconds.startTimer();
-    const duplicate = await keep({ ...given, hash, fault, receivedAt: context.clock.now() });
-    done();
-    if (fault && !duplicate) quarantine.add(given.body.length);
-    lastWebhookSeconds.setToCurrentTime();
-    context.bells.inbox.ring();
-    return { id: webhookIdOf(hash), duplicate, fault };
+    const digest = hash('sha256', body, 'buffer');
+    const { fault } = checkBody(body);
+    const beganMs = performance.now();
+    const { duplicate, refused } = await keep({
+      ...{ hash: digest, body, address, headers, fault },
+      receivedAt: context.clock.now(),
+    });
+    if (refused) throw refused;
+    webhookCommitSeconds.observe((performance.now() - beganMs) / 1000);
+    if (fault && !duplicate) quarantine.add(body.length);
+    return { id: webhookIdOf(digest), duplicate, fault };
   };
 }
 
-/** A plain timer: what the request pays for it is next to nothing. */
+/**
+ * Commits a batch; where that fails or takes too long, the spool takes it, and all that follows until whoever drains
+ * the spool has written to the database again: no webhook waits to find out. Kept twice is kept once, by hash and instant.
+ */
+async function keepBatch(context: Context, spool: Spool | undefined, batch: Arrival[]): Promise<Kept[]> {
+  const kept = (await commit(context, spool, batch)) ?? (await spoolBatch(spool as Spool, batch));
+  lastWebhookSeconds.setToCurrentTime();
+  context.bells.inbox.ring();
+  return kept;
+}
+
+/** @returns undefined where the spool has to take it. */
+async function commit(context: Context, spool: Spool | undefined, batch: Arrival[]): Promise<Kept[] | undefined> {
+  if (!spool) return await writeArrivals(context, batch);
+  if (spool.databaseIsAway) return undefined;
+  try {
+    return await within(writeArrivals(context, batch), COMMIT_MS_MAX);
+  } catch (error) {
+    spool.databaseIsAway = true;
+    context.log.warn({ error: describeError(error) }, 'the database took no webhooks: they go to the spool');
+    return undefined;
+  }
+}
+
+async function spoolBatch(spool: Spool, batch: Arrival[]): Promise<Kept[]> {
+  const repeats = await Promise.all(batch.map((arrival) => spool.append(arrival)));
+  webhooksSpooled.inc(batch.length);
+  spoolBytes.set(spool.bytes);
+  return repeats.map((duplicate) => ({ duplicate }));
+}
+
 function within<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => reject(new Error(`the commit took longer than ${ms} ms`)), ms);

@@ -3,7 +3,7 @@
  * before anything is answered, several requests with one flush. A segment belongs to the process that writes it; whoever
  * drains takes its own closed ones and those of processes that are gone. Bounded in bytes: a full spool refuses.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -24,7 +24,11 @@ export type Spool = {
   takeSegments(): Promise<string[]>;
   readSegment(name: string): { records: Spooled[]; tornBytes: number };
   removeSegment(name: string, records: Spooled[]): Promise<void>;
+  /** Keeps what the database refuses for good in a file of its own, which nobody drains. @returns its path. */
+  keepRefused(records: Spooled[]): Promise<string>;
   readonly bytes: number;
+  /** Said by the receiver when a commit failed; taken back by whoever drains, once the database has taken something. */
+  databaseIsAway: boolean;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -42,10 +46,10 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
   }
 
   function count(record: Spooled, by: number): void {
-    const hash = hashOf(record.body);
-    const left = (hashes.get(hash) ?? 0) + by;
-    if (left > 0) hashes.set(hash, left);
-    else hashes.delete(hash);
+    const key = hashOf(record.body);
+    const left = (hashes.get(key) ?? 0) + by;
+    if (left > 0) hashes.set(key, left);
+    else hashes.delete(key);
   }
 
   // a segment is never closed while a batch is being written to it: both go one after another
@@ -122,9 +126,18 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
       bytes = Math.max(0, bytes - size);
       for (const record of records) count(record, -1);
     },
+    async keepRefused(records) {
+      const name = path.join(directory, `${Date.now()}.${randomBytes(4).toString('hex')}.refused`);
+      const file = await open(name, 'wx', 0o600);
+      await file.appendFile(Buffer.concat(records.map(encodeRecord)));
+      await file.sync();
+      await file.close();
+      return name;
+    },
     get bytes() {
       return bytes;
     },
+    databaseIsAway: false,
     [Symbol.asyncDispose]: () => inTurn(closeSegment),
   };
 }
@@ -136,5 +149,5 @@ function listSegments(directory: string): string[] {
 }
 
 function hashOf(body: Buffer): string {
-  return createHash('sha256').update(body).digest('base64');
+  return hash('sha256', body, 'base64');
 }

@@ -1,10 +1,17 @@
-import { CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
+import type { Value } from '../database/prepared.ts';
 import type { Database } from '../database/tables.ts';
 import { isDuplicate, isTransient, transact } from '../database/transact.ts';
+import { isRefusedByDatabase } from '../ledger/refuse-row.ts';
 import type { BodyFault } from './check-body.ts';
 
 const RELOOK_AFTER_S = 10;
+const ADDRESS_CHARS_MAX = 64;
+/** A commit that takes longer is given up: the database counts as away. */
+export const COMMIT_MS_MAX = 3_000;
+/** Up to so many rows each count has a statement of its own, beyond only its multiples: few enough to stay prepared. */
+const ROWS_STEP = 64;
 
 export type Arrival = {
   hash: Buffer;
@@ -15,17 +22,45 @@ export type Arrival = {
   fault: BodyFault | undefined;
 };
 
+/** What became of an arrival: kept, the same bytes having come before or not; or refused for what it is, alone. */
+export type Kept = { duplicate: boolean; refused?: unknown };
+
+const NEW: Kept = { duplicate: false };
+
 /**
- * Commits a batch of arrivals: new bodies in one insert, bodies that came before as repeats of the first.
- * @returns for each arrival whether the same bytes had come before.
+ * Commits a batch of arrivals: new bodies in one insert, bodies that came before as repeats of the first. One that the
+ * database would not take for what it holds is refused alone: halves are tried until it stands by itself.
+ * @throws Error when the database takes nothing; some of the batch may be committed by then, or come to be.
  */
-export async function writeArrivals(context: Context, arrivals: Arrival[]): Promise<boolean[]> {
-  const hashes = new Set(arrivals.map((one) => one.hash.toString('base64')));
+export async function writeArrivals(context: Context, arrivals: Arrival[]): Promise<Kept[]> {
+  return await writeInHalves(arrivals, (some) => writeTogether(context, some));
+}
+
+/** Writes all at once; where the database refuses some of them for what they hold, these alone are left out. */
+export async function writeInHalves(arrivals: Arrival[], write: (some: Arrival[]) => Promise<Kept[]>): Promise<Kept[]> {
+  try {
+    return await write(arrivals);
+  } catch (error) {
+    if (!isRefusedByDatabase(error)) throw error;
+    if (arrivals.length === 1) return [{ duplicate: false, refused: error }];
+    const middle = Math.ceil(arrivals.length / 2);
+    const first = await writeInHalves(arrivals.slice(0, middle), write);
+    return [...first, ...(await writeInHalves(arrivals.slice(middle), write))];
+  }
+}
+
+/** How many of so many arrivals to commit at once. */
+export function roundDownRows(count: number): number {
+  return count <= ROWS_STEP ? count : count - (count % ROWS_STEP);
+}
+
+async function writeTogether(context: Context, arrivals: Arrival[]): Promise<Kept[]> {
+  const hashes = new Set(arrivals.map(keyOf));
   if (hashes.size === arrivals.length) {
     // nearly always all are new: one statement that commits itself, with no question before it
     try {
-      await insertWebhooks(context.db, arrivals);
-      return arrivals.map(() => false);
+      await context.prepared.execute(insertText(arrivals.length), arrivals.flatMap(rowOf), COMMIT_MS_MAX);
+      return arrivals.map(() => NEW);
     } catch (error) {
       if (!isDuplicate(error) && !isTransient(error)) throw error;
     }
@@ -33,23 +68,42 @@ export async function writeArrivals(context: Context, arrivals: Arrival[]): Prom
   return await transact(context.db, (trx) => writeInTransaction(trx, arrivals), { retryDuplicates: true });
 }
 
-async function writeInTransaction(trx: Transaction<Database>, arrivals: Arrival[]): Promise<boolean[]> {
+const keyOf = (one: Arrival): string => one.hash.toString('latin1');
+
+const texts = new Map<number, string>();
+
+function insertText(rows: number): string {
+  let text = texts.get(rows);
+  if (text === undefined) {
+    const columns = 'hash, body, received_at, source_address, headers, state, reason';
+    text = `INSERT INTO webhooks (${columns}) VALUES ${new Array(rows).fill("(?, ?, ?, ?, ?, 'received', ?)").join(', ')}`;
+    texts.set(rows, text);
+  }
+  return text;
+}
+
+function rowOf(one: Arrival): Value[] {
+  const address = one.address.slice(0, ADDRESS_CHARS_MAX);
+  return [one.hash, one.body, one.receivedAt, address, JSON.stringify(one.headers), one.fault ?? null];
+}
+
+/** Writes what is new, and what came before as repeats. To be run again on a duplicate: another writer was quicker. */
+export async function writeInTransaction(trx: Transaction<Database>, arrivals: Arrival[]): Promise<Kept[]> {
   const firsts = new Map<string, Arrival>();
-  const key = (one: Arrival): string => one.hash.toString('base64');
-  for (const one of arrivals) if (!firsts.has(key(one))) firsts.set(key(one), one);
+  for (const one of arrivals) if (!firsts.has(keyOf(one))) firsts.set(keyOf(one), one);
   const known = await findSeqs(trx, [...firsts.values()]);
   const fresh = [...firsts].filter(([hash]) => !known.has(hash)).map(([, one]) => one);
   if (fresh.length > 0) await insertWebhooks(trx, fresh);
-  const repeats = arrivals.filter((one) => known.has(key(one)) || firsts.get(key(one)) !== one);
+  const repeats = arrivals.filter((one) => known.has(keyOf(one)) || firsts.get(keyOf(one)) !== one);
   if (repeats.length > 0) {
     const seqs = await findSeqs(trx, repeats);
     await recordRepeats(
       trx,
-      repeats.map((one) => ({ ...one, seq: seqs.get(key(one)) ?? 0 })),
+      repeats.map((one) => ({ ...one, seq: seqs.get(keyOf(one)) ?? 0 })),
     );
   }
   const repeated = new Set(repeats);
-  return arrivals.map((one) => repeated.has(one));
+  return arrivals.map((one) => ({ duplicate: repeated.has(one) }));
 }
 
 async function findSeqs(trx: Transaction<Database>, arrivals: Arrival[]): Promise<Map<string, number>> {
@@ -62,22 +116,24 @@ async function findSeqs(trx: Transaction<Database>, arrivals: Arrival[]): Promis
       arrivals.map((one) => one.hash),
     )
     .execute();
-  return new Map(rows.map((row) => [row.hash.toString('base64'), row.seq]));
+  return new Map(rows.map((row) => [row.hash.toString('latin1'), row.seq]));
 }
 
-/** Written out as text: to build and compile the same of 8 × 60 values costs as much as all else a request does. */
-async function insertWebhooks(db: Kysely<Database>, fresh: Arrival[]): Promise<void> {
-  const columns = 'hash, body, received_at, source_address, headers, state, reason';
-  const rows = new Array<string>(fresh.length).fill("(?, ?, ?, ?, ?, 'received', ?)").join(', ');
-  const values = fresh.flatMap((one) => [
-    one.hash,
-    one.body,
-    one.receivedAt,
-    one.address,
-    JSON.stringify(one.headers),
-    one.fault ?? null,
-  ]);
-  await db.executeQuery(CompiledQuery.raw(`INSERT INTO webhooks (${columns}) VALUES ${rows}`, values));
+async function insertWebhooks(trx: Transaction<Database>, fresh: Arrival[]): Promise<void> {
+  await trx
+    .insertInto('webhooks')
+    .values(
+      fresh.map((one) => ({
+        hash: one.hash,
+        body: one.body,
+        received_at: one.receivedAt,
+        source_address: one.address.slice(0, ADDRESS_CHARS_MAX),
+        headers: JSON.stringify(one.headers),
+        state: 'received',
+        reason: one.fault ?? null,
+      })),
+    )
+    .execute();
 }
 
 async function recordRepeats(trx: Transaction<Database>, repeats: (Arrival & { seq: number })[]): Promise<void> {

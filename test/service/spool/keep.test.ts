@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Context } from '../../../src/context.ts';
+import { drainSpool } from '../../../src/inbox/drain-spool.ts';
+import { createReceiver, type Receiver } from '../../../src/inbox/receive.ts';
+import { openSpool, type Spool } from '../../../src/inbox/spool.ts';
+import { decodeSegment } from '../../../src/inbox/spool-format.ts';
+import { eventually, temporaryDirectory } from '../../support/programs.ts';
+import { openWorld } from '../receiver/world.ts';
+
+let context: Context;
+beforeAll(async () => {
+  context = await openWorld();
+});
+afterAll(() => context[Symbol.asyncDispose]());
+
+const body = (): Buffer => Buffer.from(JSON.stringify({ transaction_id: randomUUID(), status: 'paid' }));
+/** More than its column takes: what stands for a row that the database refuses for what it holds. */
+const OVERSIZED = { 'x-request-id': 'x'.repeat(70_000) };
+
+async function countKept(ids: string[]): Promise<number> {
+  const rows = await context.db.selectFrom('webhooks').select(['hash', 'repeats']).execute();
+  const kept = rows.filter((row) => ids.includes(`wh_${row.hash.toString('hex').slice(0, 32)}`));
+  expect(kept.map((row) => row.repeats)).toEqual(kept.map(() => 0));
+  return kept.length;
+}
+
+const send = (receive: Receiver, headers: Record<string, string> = {}) =>
+  receive({ body: body(), address: '127.0.0.1', headers });
+
+/** Drains until what is asked holds. */
+async function drainUntil(spool: Spool, holds: () => Promise<boolean>): Promise<void> {
+  const stop = new AbortController();
+  const drained = drainSpool({ ...context, signal: stop.signal }, spool);
+  await eventually(holds);
+  stop.abort();
+  await drained;
+}
+
+describe('a batch with rows that the database refuses', () => {
+  it('keeps all the others, and fails these alone', async () => {
+    const receive = createReceiver(context, undefined);
+    const answers = await Promise.allSettled(
+      Array.from({ length: 150 }, (_, n) => send(receive, n % 50 === 7 ? OVERSIZED : {})),
+    );
+    const kept = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.id] : []));
+    expect(answers.flatMap((answer, n) => (answer.status === 'rejected' ? [n] : []))).toEqual([7, 57, 107]);
+    expect(await countKept(kept)).toBe(147);
+  });
+
+  it('is drained from the spool, and what is refused for good is kept in a file', async () => {
+    using home = temporaryDirectory();
+    await using spool = openSpool(home.path);
+    spool.databaseIsAway = true;
+    const receive = createReceiver(context, spool);
+    const answers = await Promise.all([send(receive), send(receive, OVERSIZED), send(receive)]);
+    const [first, refused, last] = answers.map((answer) => answer.id);
+    await drainUntil(spool, async () => readdirSync(home.path).every((name) => name.endsWith('.refused')));
+    expect(await countKept([first ?? '', last ?? ''])).toBe(2);
+    expect(await countKept([refused ?? ''])).toBe(0);
+    const [file = ''] = readdirSync(home.path);
+    expect(decodeSegment(readFileSync(path.join(home.path, file))).records).toHaveLength(1);
+    expect(spool.databaseIsAway).toBe(false);
+  });
+});
+
+describe('a database that hangs', () => {
+  it('is given up after a while, for all that wait at once; what went to the spool is kept once', async () => {
+    using home = temporaryDirectory();
+    await using spool = openSpool(home.path);
+    let asked = 0;
+    const execute: Context['prepared']['execute'] = (...statement) => {
+      asked++;
+      return context.prepared.execute(...statement);
+    };
+    const receive = createReceiver({ ...context, prepared: { ...context.prepared, execute } }, spool);
+    await send(receive);
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const locked = Promise.withResolvers<void>();
+    const locking = context.db.connection().execute(async (connection) => {
+      await sql`LOCK TABLES webhooks WRITE`.execute(connection);
+      locked.resolve();
+      await held;
+      await sql`UNLOCK TABLES`.execute(connection);
+    });
+    await locked.promise;
+    const first = await Promise.all(Array.from({ length: 200 }, () => send(receive)));
+    expect(spool.databaseIsAway).toBe(true);
+    const before = asked;
+    const second = await Promise.all(Array.from({ length: 50 }, () => send(receive)));
+    // none of them waited for the database again
+    expect(asked).toBe(before);
+    release();
+    await locking;
+    const ids = [...first, ...second].map((answer) => answer.id);
+    await drainUntil(spool, async () => !spool.databaseIsAway && readdirSync(home.path).length === 0);
+    expect(await countKept(ids)).toBe(250);
+    await send(receive);
+    expect(readdirSync(home.path)).toEqual([]);
+  });
+});
