@@ -1,11 +1,12 @@
+import { type SqlBool, sql } from 'kysely';
 import type { Context } from '../context.ts';
+import type { Reader } from '../database/reader.ts';
 import { transact } from '../database/transact.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import { loadHeld } from './load-held.ts';
 import { mendJournal } from './mend-journal.ts';
 import { raiseMismatches } from './mismatches.ts';
 import { charge, listDesiredEntries } from './post.ts';
-import { countUnbalanced } from './read-balances.ts';
 import { readPolicies } from './read-policies.ts';
 
 const BATCH_ROWS = 200;
@@ -60,4 +61,20 @@ async function raiseBroken(context: Context, check: BooksCheck): Promise<void> {
   if (found.length === 0) return;
   await transact(context.db, (trx) => raiseMismatches(trx, found, context.clock.now()), { retryDuplicates: true });
   context.bells.alerts.ring();
+}
+
+/** Entries whose postings do not sum to zero: there are none, or the books are broken. */
+async function countUnbalanced(db: Reader): Promise<number> {
+  const row = await db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('postings')
+        .select('entry_seq')
+        .groupBy('entry_seq')
+        .having(sql<SqlBool>`SUM(amount_cents) <> 0`)
+        .as('unbalanced'),
+    )
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirst();
+  return Number(row?.count ?? 0);
 }

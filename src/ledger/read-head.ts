@@ -23,6 +23,17 @@ export async function readSeal(db: Reader, position: number): Promise<Seal | und
   return row && toSeal(row);
 }
 
+/** The newest position that was sealed before an instant. */
+export async function readSealBefore(db: Reader, instant: Date): Promise<Seal | undefined> {
+  const row = await selectSeals(db)
+    .where('sealed_at', '<', instant)
+    .orderBy('sealed_at', 'desc')
+    .orderBy('position', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row && toSeal(row);
+}
+
 function selectSeals(db: Reader) {
   return db
     .selectFrom('seals')

@@ -6,12 +6,12 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
-import type { Reader } from '../database/reader.ts';
 import { transact } from '../database/transact.ts';
 import type { Wall } from '../domain/calendar.ts';
 import { formatAmount } from '../domain/money.ts';
 import { raiseMismatches, resolveMismatches } from './mismatches.ts';
 import { nameAccount } from './post.ts';
+import { readBalances } from './read-balances.ts';
 
 export type Statement = { platform: string; at: Date; balanceCents: bigint; actor: string };
 
@@ -48,7 +48,7 @@ export async function compareStatements(context: Context): Promise<void> {
   >();
   for (const row of await findReadPast(context)) newest.set(row.platform, row);
   for (const row of newest.values()) {
-    const ledger = await readPlatformBalance(context.db, row.platform, row.at_wall);
+    const ledger = await readPlatformBalance(context, row.platform, row.at_wall);
     const scope = row.platform;
     await transact(
       context.db,
@@ -102,18 +102,10 @@ async function findReadPast(context: Context) {
 }
 
 /** Available + Held of a platform, of entries that happened before a wall clock. */
-async function readPlatformBalance(db: Reader, platform: string, before: Wall): Promise<bigint> {
-  const row = await db
-    .selectFrom('postings')
-    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
-    .select(sql<string | null>`CAST(SUM(postings.amount_cents) AS CHAR)`.as('total'))
-    .where('accounts.name', 'in', [
-      nameAccount('Assets:Provider:Available', platform),
-      nameAccount('Assets:Provider:Held', platform),
-    ])
-    .where('postings.at_wall', '<', before)
-    .executeTakeFirst();
-  return BigInt(row?.total ?? '0');
+async function readPlatformBalance(context: Context, platform: string, before: Wall): Promise<bigint> {
+  const own = [nameAccount('Assets:Provider:Available', platform), nameAccount('Assets:Provider:Held', platform)];
+  const { balances } = await readBalances(context.db, before, 'now', context.clock.now());
+  return balances.filter(({ account }) => own.includes(account)).reduce((sum, { cents }) => sum + cents, 0n);
 }
 
 /** Statements as our API shows them, the newest first, each with what the ledger says now. */
@@ -123,7 +115,7 @@ export async function listStatements(context: Context, limit: number, before: nu
   if (id !== undefined) query = query.where('id', '=', id);
   const statements = [];
   for (const row of await query.execute()) {
-    const ledger = await readPlatformBalance(context.db, row.platform, row.at_wall);
+    const ledger = await readPlatformBalance(context, row.platform, row.at_wall);
     statements.push({
       seq: row.seq,
       id: row.id,

@@ -11,7 +11,7 @@ import { foldName, normalizeDocument } from '../../domain/fold-person.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { type LedgerTransaction, maskTransaction, presentTransaction } from '../../domain/present-transaction.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
-import { readBalances } from '../../ledger/read-balances.ts';
+import { type Known, readBalances } from '../../ledger/read-balances.ts';
 import { listMismatches } from '../../ledger/read-mismatches.ts';
 import { searchTransactions } from '../../ledger/search-transactions.ts';
 import { tellTransaction } from '../../ledger/tell-transaction.ts';
@@ -55,7 +55,15 @@ export const transactionQuerySchema = z.object({
 
 const instant = z.iso.datetime({ offset: true, error: 'must be an instant: 2026-11-21T00:00:00-03:00' });
 
-export const balanceQuerySchema = z.object({ at: instant.optional(), known: instant.optional() });
+const SEALED = /^seal:(\d{1,15})$/;
+const known = z
+  .string()
+  .refine(
+    (text) => SEALED.test(text) || instant.safeParse(text).success,
+    'must be an instant, 2026-11-21T00:00:00-03:00, or a sealed position, seal:123',
+  );
+
+export const balanceQuerySchema = z.object({ at: instant.optional(), known: known.optional() });
 
 export function transactionRoutes(context: Context): Router {
   const router = express.Router();
@@ -102,18 +110,23 @@ export function transactionRoutes(context: Context): Router {
     const { at, known } = parseQuery(request, balanceQuerySchema);
     const now = context.clock.now();
     const atInstant = at === undefined ? now : new Date(at);
-    const knownInstant = known === undefined ? now : new Date(known);
     // the wall clock has whole seconds: without `at`, what happened in the second that runs counts too
     const wall = context.calendar.toWall(at === undefined ? new Date(now.getTime() + 1000) : atInstant);
-    const before = known === undefined ? new Date(now.getTime() + 1000) : knownInstant;
-    const balances = await readBalances(context.db, wall, before);
+    const { balances, sealed } = await readBalances(context.db, wall, readKnown(known), now);
     response.json({
       at: atInstant.toISOString(),
-      known: knownInstant.toISOString(),
+      known: known === undefined ? now.toISOString() : SEALED.test(known) ? known : new Date(known).toISOString(),
+      sealed: sealed ? { position: sealed.position, hash: sealed.hash.toString('hex') } : null,
       balances: balances.map(({ account, cents }) => ({ account, amount: formatAmount(cents) })),
     });
   });
   return router;
+}
+
+function readKnown(known: string | undefined): Known {
+  if (known === undefined) return 'now';
+  const position = SEALED.exec(known)?.[1];
+  return position === undefined ? { before: new Date(known) } : { position: Number(position) };
 }
 
 /** Personal fields are for operators and admins. */

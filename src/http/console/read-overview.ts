@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Day, listDays } from '../../domain/calendar.ts';
+import { readBalances } from '../../ledger/read-balances.ts';
 
 export const DAYS_SHOWN = 14;
 
@@ -42,29 +43,20 @@ export async function readDays(context: Context): Promise<DayFigures[]> {
   });
 }
 
+const END_OF_TIME = '9999-12-31 23:59:59';
+
 /** Available and held by platform, as of everything that we know of. */
 export async function readPlatformBalances(
-  db: Reader,
+  context: Context,
 ): Promise<{ platform: string; availableCents: bigint; heldCents: bigint }[]> {
-  // not the ledger's `readBalances`: without an instant of knowledge the index on postings alone answers
-  const rows = await db
-    .selectFrom('postings')
-    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
-    .select(['accounts.name', sql<bigint>`CAST(SUM(postings.amount_cents) AS SIGNED)`.as('total_cents')])
-    .where((eb) =>
-      eb.or([
-        eb('accounts.name', 'like', 'Assets:Provider:Available:%'),
-        eb('accounts.name', 'like', 'Assets:Provider:Held:%'),
-      ]),
-    )
-    .groupBy('accounts.name')
-    .execute();
+  const { balances } = await readBalances(context.db, END_OF_TIME, 'now', context.clock.now());
   const platforms = new Map<string, { platform: string; availableCents: bigint; heldCents: bigint }>();
-  for (const row of rows) {
-    const [, , kind, platform = ''] = row.name.split(':');
+  for (const { account, cents } of balances) {
+    const [, , kind, platform = ''] = account.split(':');
+    if (!account.startsWith('Assets:Provider:') || (kind !== 'Available' && kind !== 'Held')) continue;
     const one = platforms.get(platform) ?? { platform, availableCents: 0n, heldCents: 0n };
-    if (kind === 'Held') one.heldCents += row.total_cents;
-    else one.availableCents += row.total_cents;
+    if (kind === 'Held') one.heldCents += cents;
+    else one.availableCents += cents;
     platforms.set(platform, one);
   }
   return [...platforms.values()].toSorted((a, b) => (a.platform < b.platform ? -1 : 1));

@@ -26,7 +26,7 @@ export function overviewPage(context: Context): Router {
     const { db } = context;
     const [days, balances, mismatches, inbox, runs, callbacks] = await Promise.all([
       readDays(context),
-      readPlatformBalances(db),
+      readPlatformBalances(context),
       readOpenMismatches(db),
       readInboxFigures(db),
       listRuns(db, RUNS_SHOWN, undefined),

@@ -133,7 +133,15 @@ export const transactionStory = z
   .register(components, { id: 'TransactionStory' });
 
 export const balances = z
-  .object({ at: instant, known: instant, balances: z.array(z.object({ account: z.string(), amount })) })
+  .object({
+    at: instant,
+    known: z.string().describe('an instant, or a sealed position: `seal:123`'),
+    sealed: z
+      .object({ position: z.int(), hash: z.string().describe('SHA-256, hex: docs/ledger-chain.md') })
+      .nullable()
+      .describe('the newest position of the hash chain that was sealed by then'),
+    balances: z.array(z.object({ account: z.string(), amount })),
+  })
   .register(components, { id: 'Balances' });
 
 export const run = z

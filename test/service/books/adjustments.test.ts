@@ -45,6 +45,20 @@ describe('what a person enters', () => {
     expect(await balances()).toEqual({ 'Assets:Provider:Available': '-1000.50', 'Equity:Opening': '1000.50' });
   });
 
+  it('can be asked for as it was known at a sealed position, by the hash that stands in reports', async () => {
+    type Answer = { known: string; sealed: { position: number; hash: string } | null; balances: unknown[] };
+    const ask = (known: string) => served.api.call<Answer>('GET', `/balances?known=${encodeURIComponent(known)}`);
+    const { position, hash } = await eventually(async () => {
+      const { sealed } = await served.api.call<Answer>('GET', '/balances');
+      return sealed && (await ask(`seal:${sealed.position}`)).balances.length > 0 ? sealed : undefined;
+    });
+    expect(await ask(`seal:${position}`)).toMatchObject({ known: `seal:${position}`, sealed: { position, hash } });
+    expect(hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(await ask('2020-01-01T00:00:00Z')).toMatchObject({ sealed: null, balances: [] });
+    await expect(ask('seal:1000000')).rejects.toThrow(/422/);
+    await expect(ask('yesterday')).rejects.toThrow(/422/);
+  });
+
   it('takes an opening back, once, so that the right one can be stated', async () => {
     const other = { platform: 'outra', day, balance: '5.00' };
     const { id } = await served.api.call<{ id: string }>('POST', '/openings', other);

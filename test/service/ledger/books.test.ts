@@ -4,7 +4,7 @@ import { formatAmount } from '../../../src/domain/money.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
 import { checkBooks } from '../../../src/ledger/check-books.ts';
 import { openBooks } from '../../../src/ledger/open-books.ts';
-import { readBalances } from '../../../src/ledger/read-balances.ts';
+import { type Known, readBalances } from '../../../src/ledger/read-balances.ts';
 import type { ShownTransaction } from '../../support/observations.ts';
 import { dropTriggers, lookNow, mismatches, openWorld, readState, shown, type World } from './world.ts';
 
@@ -26,8 +26,8 @@ async function look(...rows: ShownTransaction[]): Promise<void> {
 const open = (day: string, balanceCents: bigint, platform = 'p') =>
   openBooks(world.context, { platform, day, balanceCents, actor: 'command' });
 
-async function balances(at = '2027-01-01 00:00:00', known = new Date('2100-01-01')): Promise<Record<string, string>> {
-  const rows = await readBalances(world.context.db, at, known);
+async function balances(at = '2027-01-01 00:00:00', known: Known = 'now'): Promise<Record<string, string>> {
+  const { balances: rows } = await readBalances(world.context.db, at, known, world.context.clock.now());
   return Object.fromEntries(
     rows.map((row) => [row.account, formatAmount(row.cents)]).filter(([, amount]) => amount !== '0.00'),
   );
@@ -158,14 +158,14 @@ test('a balance is of what happened before an instant, by what was known before 
   expect(await balances('2026-11-02 12:00:00')).toEqual({});
   expect(await balances('2026-11-02 12:00:01')).toMatchObject({ [AVAILABLE]: '9.90' });
   expect(await balances()).toMatchObject({ [AVAILABLE]: '-0.10' });
-  expect(await balances('2027-01-01 00:00:00', known)).toMatchObject({ [AVAILABLE]: '9.90' });
+  expect(await balances('2027-01-01 00:00:00', { before: known })).toMatchObject({ [AVAILABLE]: '9.90' });
 });
 
 test('all accounts together always come to nothing', async () => {
   await look(...ALL());
   await open('2026-11-10', 12_345n);
   for (const at of ['2026-11-03 00:00:00', '2026-11-10 00:00:01', '2027-01-01 00:00:00']) {
-    const rows = await readBalances(world.context.db, at, new Date('2100-01-01'));
+    const { balances: rows } = await readBalances(world.context.db, at, 'now', world.context.clock.now());
     expect(rows.reduce((sum, row) => sum + row.cents, 0n)).toBe(0n);
   }
 });

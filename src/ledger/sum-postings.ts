@@ -1,0 +1,94 @@
+/** Sums of postings by account number: signed cents, debit positive. Each is a range of one index. */
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Reader } from '../database/reader.ts';
+import type { Wall } from '../domain/calendar.ts';
+
+export type Sums = Map<number, bigint>;
+
+/** What the sealer folded, of everything that happened before the hour of `at`. */
+export async function sumSpans(db: Reader, at: Wall): Promise<Sums> {
+  const [month, day, hour] = [at.slice(0, 7), at.slice(0, 10), at.slice(0, 13)];
+  const sums: Sums = new Map();
+  for (const { grain, from, to } of [
+    { grain: 'month', from: '', to: month },
+    { grain: 'day', from: month, to: day },
+    { grain: 'hour', from: day, to: hour },
+  ]) {
+    const rows = await db
+      .selectFrom('balance_spans')
+      .select(['account_seq', sql<bigint>`CAST(SUM(amount_cents) AS SIGNED)`.as('total_cents')])
+      .where('grain', '=', grain)
+      .where('span', '>', from)
+      .where('span', '<', to)
+      .groupBy('account_seq')
+      .execute();
+    addRows(sums, rows);
+  }
+  return sums;
+}
+
+/** The postings between two wall clocks, `from` included, by the index of these accounts. */
+export async function sumBetween(db: Reader, accounts: number[], from: Wall, to: Wall): Promise<Sums> {
+  if (accounts.length === 0) return new Map();
+  return await sumWhere(db, sql`account_seq IN (${sql.join(accounts)}) AND at_wall >= ${from} AND at_wall < ${to}`);
+}
+
+/** The postings that happened before `at`, of entries with numbers in a range: `after` < number ≤ `to`. */
+export async function sumEntryRange(
+  db: Reader,
+  range: { after: number; to?: number | undefined },
+  at: Wall,
+): Promise<Sums> {
+  const end = range.to === undefined ? sql`` : sql`AND entry_seq <= ${range.to}`;
+  return await sumWhere(db, sql`entry_seq > ${range.after} ${end} AND at_wall < ${at}`);
+}
+
+/** The same of single entries. */
+export async function sumEntries(db: Reader, seqs: number[], at: Wall): Promise<Sums> {
+  if (seqs.length === 0) return new Map();
+  return await sumWhere(db, sql`entry_seq IN (${sql.join(seqs)}) AND at_wall < ${at}`);
+}
+
+/** The same of entries in a range that were recorded before an instant, or at and after it. */
+export async function sumRecorded(
+  db: Reader,
+  range: { after: number; to?: number | undefined },
+  recorded: { before: Date } | { from: Date },
+  at: Wall,
+): Promise<Sums> {
+  const rows = await db
+    .selectFrom('entries')
+    .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
+    .select(['account_seq', sql<bigint>`CAST(SUM(amount_cents) AS SIGNED)`.as('total_cents')])
+    .where('entries.seq', '>', range.after)
+    .where('entries.seq', '<=', range.to ?? Number.MAX_SAFE_INTEGER)
+    .where(
+      'entries.recorded_at',
+      'before' in recorded ? '<' : '>=',
+      'before' in recorded ? recorded.before : recorded.from,
+    )
+    .where('entries.at_wall', '<', at)
+    .groupBy('account_seq')
+    .execute();
+  return addRows(new Map(), rows);
+}
+
+export function addSums(sums: Sums, more: Sums, sign: 1n | -1n = 1n): Sums {
+  for (const [account, cents] of more) sums.set(account, (sums.get(account) ?? 0n) + sign * cents);
+  return sums;
+}
+
+async function sumWhere(db: Reader, condition: RawBuilder<unknown>): Promise<Sums> {
+  const rows = await db
+    .selectFrom('postings')
+    .select(['account_seq', sql<bigint>`CAST(SUM(amount_cents) AS SIGNED)`.as('total_cents')])
+    .where(condition as RawBuilder<SqlBool>)
+    .groupBy('account_seq')
+    .execute();
+  return addRows(new Map(), rows);
+}
+
+function addRows(sums: Sums, rows: { account_seq: number; total_cents: bigint }[]): Sums {
+  for (const row of rows) sums.set(row.account_seq, (sums.get(row.account_seq) ?? 0n) + row.total_cents);
+  return sums;
+}
