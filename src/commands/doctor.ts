@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { checkBooks } from '../ledger/check-books.ts';
-import { createProviderClient } from '../provider/client.ts';
+import { openClient } from '../provider/open-client.ts';
 import { print, withContext } from './with-context.ts';
 
 const CLOCK_MS_MAX = 2_000;
@@ -74,7 +74,7 @@ async function examineDataDir(context: Context): Promise<string> {
 async function examineProvider(context: Context): Promise<string> {
   const { PROVIDER } = context.config;
   if (!PROVIDER) return 'PROVIDER_URL and PROVIDER_API_KEY are not set: serve and reconcile need them';
-  await using client = createProviderClient({ ...PROVIDER, signal: context.signal });
+  await using client = openClient(context);
   const day = context.calendar.dayOf(context.clock.now());
   const page = await client.listPage({ initialDate: day, finalDate: day }, 1);
   if (!page) throw new ConfereError('provider_unreadable', 'the provider has no first page of its list');

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
-import { createProviderClient } from '../provider/client.ts';
+import { openClient } from '../provider/open-client.ts';
+import { claimRun } from '../reconciliation/claim-run.ts';
 import { findRun, type PresentedRun } from '../reconciliation/read-runs.ts';
 import { checkDays, startRun } from '../reconciliation/start-run.ts';
-import { claimRun, executeRun, type Progress } from '../reconciliation/work-runs.ts';
+import { executeRun, type Progress } from '../reconciliation/work-runs.ts';
 import { print, withContext } from './with-context.ts';
 
 const POLL_MS = 500;
@@ -29,9 +30,7 @@ export function reconcileCommand(program: Command): void {
 }
 
 async function reconcile(context: Context, options: Options): Promise<PresentedRun> {
-  const { PROVIDER } = context.config;
-  if (!PROVIDER) throw new Error('unreachable: the configuration was checked');
-  await using client = createProviderClient({ ...PROVIDER, signal: context.signal });
+  await using client = openClient(context);
   const { id } = await startRun(context, { ...options, trigger: 'command', createdBy: 'command' });
   for (;;) {
     // a worker beside us may have been quicker: then we wait for it, and take the run up if it dies

@@ -19,7 +19,7 @@ import { indexPartiesInBackground } from '../ledger/index-parties.ts';
 import { settleRefundRule } from '../ledger/read-policies.ts';
 import { sealLedger } from '../ledger/seal-ledger.ts';
 import { createLog, type Log } from '../log.ts';
-import { createProviderClient } from '../provider/client.ts';
+import { openClient } from '../provider/open-client.ts';
 import { workRuns } from '../reconciliation/work-runs.ts';
 
 /** SIGTERM is promised to end in 20 s; what has not ended by then is cut off. */
@@ -85,7 +85,6 @@ function warnOfUnused(config: Config, log: Log): void {
   const unused = ['SLACK_WEBHOOK_URL', 'PAGERDUTY_ROUTING_KEY', 'SMTP_URL'].filter(
     (name) => config[name as keyof Config],
   );
-  if (config.PROVIDER_RATE !== 'off') unused.push('PROVIDER_RATE');
   if (unused.length > 0) log.warn({ names: unused }, 'these are set, and do nothing in this version');
 }
 
@@ -102,9 +101,7 @@ function startSpool(context: Context, stack: AsyncDisposableStack): Spool | unde
 
 /** The loops of the worker; disposing waits until each has ended after the signal. */
 function startWorker(context: Context, stack: AsyncDisposableStack): void {
-  const { PROVIDER } = context.config;
-  if (!PROVIDER) throw new ConfereError('config_invalid', 'PROVIDER_URL and PROVIDER_API_KEY are required');
-  const client = stack.use(createProviderClient({ ...PROVIDER, signal: context.signal }));
+  const client = stack.use(openClient(context));
   const loops = [
     drainInbox(context, client),
     workRuns(context, client),

@@ -35,6 +35,9 @@ export type Database = {
   runs: RunsTable;
   run_windows: RunWindowsTable;
   run_pages: RunPagesTable;
+  run_page_rows: RunPageRowsTable;
+  provider_budget: ProviderBudgetTable;
+  open_looks: OpenLooksTable;
   adjustments: AdjustmentsTable;
   statements: StatementsTable;
   reports: ReportsTable;
@@ -406,6 +409,10 @@ type RunsTable = {
   error: Optional<string>;
   lease_holder: Optional<string>;
   lease_until: Optional<Date>;
+  how: Generated<string>;
+  requests: Generated<number>;
+  days_counted: Generated<number>;
+  not_before: Optional<Date>;
 };
 
 type RunWindowsTable = {
@@ -435,6 +442,30 @@ type RunPagesTable = {
   body_hash: Buffer;
   ids_digest: Buffer;
   asked_at: Date;
+  status: Optional<string>;
+};
+
+type RunPageRowsTable = {
+  window_seq: number;
+  pass: number;
+  page: number;
+  place: number;
+  query: string;
+  total: number;
+  last_page: number;
+  asked_at: Date;
+  page_rows: Buffer;
+};
+
+type ProviderBudgetTable = {
+  name: string;
+  tokens: number;
+  filled_at: Date;
+};
+
+type OpenLooksTable = {
+  transaction_seq: number;
+  next_look_at: Date;
 };
 
 type ReportsTable = {

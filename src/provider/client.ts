@@ -6,7 +6,7 @@ import type { Agent } from 'undici';
 import { z } from 'zod';
 import type { Day } from '../domain/calendar.ts';
 import { formatAmount } from '../domain/money.ts';
-import { createGate, type Gate } from './gate.ts';
+import { type Budget, createGate, type Gate, type Priority } from './gate.ts';
 import { ProviderError } from './provider-error.ts';
 import { type ReadRow, readTransaction } from './read-transaction.ts';
 import { createAgent, get, post, type Transport } from './send-request.ts';
@@ -55,6 +55,8 @@ export type ProviderClient = {
   createCashin(request: CashinRequest): Promise<ReadRow>;
   createCashout(request: CashoutRequest): Promise<ReadRow>;
   gate: Gate;
+  /** The same client for requests of another urgency; a client is for verifications until told otherwise. */
+  as(priority: Priority, onRequest?: () => void): ProviderClient;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -63,18 +65,25 @@ export function createProviderClient(options: {
   apiKey: string;
   signal: AbortSignal;
   agent?: Agent;
+  /** What all replicas together may send; undefined: no limit but the provider's own. */
+  budget?: Budget | undefined;
 }): ProviderClient {
   const agent = options.agent ?? createAgent(CONNECTIONS_MAX);
-  const gate = createGate(CONNECTIONS_MAX);
-  const transport: Transport = { baseUrl: options.url, apiKey: options.apiKey, agent, gate, signal: options.signal };
+  const gate = createGate(CONNECTIONS_MAX, options.budget);
+  const { url: baseUrl, apiKey, signal } = options;
+  return clientOf({ baseUrl, apiKey, agent, gate, signal, priority: 'verification', onRequest: () => undefined });
+}
+
+function clientOf(transport: Transport): ProviderClient {
   return {
-    gate,
+    gate: transport.gate,
+    as: (priority, onRequest = transport.onRequest) => clientOf({ ...transport, priority, onRequest }),
     show: (id, more) => show(transport, id, more?.triesMax),
     listPage: (query, page) => listPage(transport, query, page),
     createCashin: (request) => create(transport, 'cashin', request, {}),
     createCashout: (request) =>
       create(transport, 'cashout', request, { pix_key: request.pixKey, key_type: request.keyType }),
-    [Symbol.asyncDispose]: () => agent.close(),
+    [Symbol.asyncDispose]: () => transport.agent.close(),
   };
 }
 

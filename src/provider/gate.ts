@@ -1,10 +1,18 @@
 /**
- * How many requests are under way at once: adapts to the provider. Each good answer adds a little, each sign of
- * overload (429, 5xx, a time-out) halves, at most once for the requests that were under way together.
+ * Who may send a request now. How many are under way at once adapts to the provider: each good answer adds a little,
+ * each sign of overload (429, 5xx, a time-out) halves, at most once for the requests that were under way together.
+ * Who waits is let in by priority, and a place is kept free for verifications; with a budget, nobody is let in without
+ * a token of it. A place is never held while a token is waited for, nor a token while there is no place.
  */
+import { ProviderError } from './provider-error.ts';
+
+/** The most urgent first. */
+export const PRIORITIES = ['verification', 'today', 'settled', 'backfill'] as const;
+export type Priority = (typeof PRIORITIES)[number];
+
 export type Gate = {
-  /** @returns a ticket to leave with. @throws the signal's reason when it is aborted before the gate opens. */
-  enter(signal: AbortSignal): Promise<Ticket>;
+  /** @returns a ticket to leave with. @throws the signal's reason, or ProviderError in a pause too long to wait for. */
+  enter(signal: AbortSignal, priority?: Priority): Promise<Ticket>;
   leave(ticket: Ticket, outcome: 'good' | 'overloaded' | 'other'): void;
   /** Nobody enters before then. */
   pause(ms: number): void;
@@ -14,43 +22,83 @@ export type Gate = {
 /** How often the limit had been halved when the request was let in. */
 export type Ticket = number;
 
-const LIMIT_START = 4;
+/** Requests that may be sent: so many at once, or how long to wait before asking again. */
+export type Grant = { tokens: number } | { waitMs: number };
+export type Budget = { take(priority: Priority): Promise<Grant> };
 
-export function createGate(limitMax: number): Gate {
+const LIMIT_START = 4;
+/** A pause longer than this is not waited for in place: who asked is told, and comes again by itself. */
+export const WAIT_HERE_MAX_MS = 120_000;
+/** Tokens that nobody used by then are lost: used later, they would crowd the minute that follows. */
+export const TOKEN_MS = 1_000;
+const BUDGET_FAILED_MS = 1_000;
+
+type Waiting = { enter(ticket: Ticket): void; refuse(error: unknown): void };
+
+export function createGate(limitMax: number, budget?: Budget): Gate {
   let limit = Math.min(LIMIT_START, limitMax);
   let under = 0;
   let halvings = 0;
   let pausedUntil = 0;
-  const waiting = new Set<(ticket: Ticket) => void>();
+  const waiting = new Map(PRIORITIES.map((priority) => [priority, new Set<Waiting>()]));
+  const purse = budget && createPurse(budget, admit);
+
+  function hasRoom(priority: Priority): boolean {
+    const places = Math.floor(limit);
+    return under < (priority === 'verification' ? places : Math.max(1, places - 1));
+  }
 
   function admit(): void {
     const wait = pausedUntil - Date.now();
     if (wait > 0) {
-      setTimeout(admit, wait).unref();
+      if (wait > WAIT_HERE_MAX_MS) refuseAll(wait);
+      else setTimeout(admit, wait).unref();
       return;
     }
-    for (const enter of waiting) {
-      if (under >= Math.floor(limit)) return;
-      under++;
-      waiting.delete(enter);
-      enter(halvings);
+    for (const [priority, queue] of waiting) {
+      for (const one of queue) {
+        if (!hasRoom(priority)) return;
+        // what is less urgent may not have a token that this one waits for
+        if (purse && !purse.spend(priority)) return;
+        under++;
+        queue.delete(one);
+        one.enter(halvings);
+      }
+    }
+  }
+
+  function refuseAll(retryAfterMs: number): void {
+    for (const queue of waiting.values()) {
+      for (const one of queue) {
+        queue.delete(one);
+        one.refuse(
+          new ProviderError('provider_unavailable', 'the provider asked to be left alone for a while', {
+            retryAfterMs,
+          }),
+        );
+      }
     }
   }
 
   return {
-    enter: (signal) =>
+    enter: (signal, priority = 'verification') =>
       new Promise((resolve, reject) => {
+        const queue = waiting.get(priority);
         const giveUp = (): void => {
-          waiting.delete(enter);
+          queue?.delete(one);
           reject(signal.reason);
         };
-        const enter = (ticket: Ticket): void => {
+        const settle = (then: () => void): void => {
           signal.removeEventListener('abort', giveUp);
-          resolve(ticket);
+          then();
+        };
+        const one: Waiting = {
+          enter: (ticket) => settle(() => resolve(ticket)),
+          refuse: (error) => settle(() => reject(error)),
         };
         if (signal.aborted) return giveUp();
         signal.addEventListener('abort', giveUp, { once: true });
-        waiting.add(enter);
+        queue?.add(one);
         admit();
       }),
     leave(ticket, outcome) {
@@ -65,10 +113,51 @@ export function createGate(limitMax: number): Gate {
     },
     pause(ms) {
       pausedUntil = Math.max(pausedUntil, Date.now() + ms);
-      setTimeout(admit, ms).unref();
+      admit();
     },
     get limit() {
       return limit;
+    },
+  };
+}
+
+/** The tokens that this process has taken and not used yet, and the asking for more. */
+function createPurse(budget: Budget, onChange: () => void) {
+  const held = new Map(PRIORITIES.map((priority) => [priority, { tokens: 0, until: 0 }]));
+  const asking = new Set<Priority>();
+
+  function ask(priority: Priority): void {
+    if (asking.has(priority)) return;
+    asking.add(priority);
+    const again = (ms: number): void => {
+      setTimeout(() => {
+        asking.delete(priority);
+        onChange();
+      }, ms).unref();
+    };
+    budget.take(priority).then(
+      (grant) => {
+        if ('waitMs' in grant) return again(grant.waitMs);
+        held.set(priority, { tokens: grant.tokens, until: Date.now() + TOKEN_MS });
+        asking.delete(priority);
+        onChange();
+      },
+      // the database is away: without it nobody knows what others have sent
+      () => again(BUDGET_FAILED_MS),
+    );
+  }
+
+  return {
+    /** Uses a token that was taken for something as urgent or less so; else asks for more. */
+    spend(priority: Priority): boolean {
+      for (const from of PRIORITIES.slice(PRIORITIES.indexOf(priority))) {
+        const purse = held.get(from);
+        if (!purse || purse.tokens < 1 || purse.until < Date.now()) continue;
+        purse.tokens--;
+        return true;
+      }
+      ask(priority);
+      return false;
     },
   };
 }

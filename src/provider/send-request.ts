@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
-import type { Gate } from './gate.ts';
+import { type Gate, type Priority, WAIT_HERE_MAX_MS } from './gate.ts';
 import { ProviderError } from './provider-error.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -13,9 +13,19 @@ const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 const TRIES_MAX = 6;
 const BACKOFF_BASE_MS = 250;
 const BACKOFF_MAX_MS = 8_000;
-const RETRY_AFTER_MAX_MS = 120_000;
+/** So that one bad header can't stop us for a day. */
+const RETRY_AFTER_MAX_MS = 3_600_000;
 
-export type Transport = { baseUrl: string; apiKey: string; agent: Agent; gate: Gate; signal: AbortSignal };
+export type Transport = {
+  baseUrl: string;
+  apiKey: string;
+  agent: Agent;
+  gate: Gate;
+  signal: AbortSignal;
+  priority: Priority;
+  /** Called for every request that is sent, repeats included. */
+  onRequest: () => void;
+};
 
 /** @param patience for tests: how long to wait for an answer's head, and between two pieces of its body. */
 export function createAgent(
@@ -33,7 +43,8 @@ export function createAgent(
 
 /**
  * A GET, repeated while repeating may help: no answer, 408, 425, 429, 5xx, or an answer that `read` can't take. Retry-After is
- * honoured; else the pause grows, with jitter.
+ * honoured; else the pause grows, with jitter. One longer than WAIT_HERE_MAX_MS is not waited for here: it is thrown,
+ * with how long, and all other requests of this process wait or are thrown alike.
  * @throws ProviderError once it is not worth repeating.
  */
 export async function get<T>(
@@ -47,6 +58,7 @@ export async function get<T>(
       return read(await exchange(transport, 'GET', path, undefined));
     } catch (error) {
       if (!(error instanceof ProviderError) || !isPassing(error) || attempt >= triesMax) throw error;
+      if ((error.retryAfterMs ?? 0) > WAIT_HERE_MAX_MS) throw error;
       await pauseBefore(attempt, error, transport);
     }
   }
@@ -71,9 +83,11 @@ async function pauseBefore(attempt: number, error: ProviderError, transport: Tra
 }
 
 async function exchange(transport: Transport, method: 'GET' | 'POST', path: string, body: string | undefined) {
-  const ticket = await transport.gate.enter(transport.signal).catch((error: unknown) => {
+  const ticket = await transport.gate.enter(transport.signal, transport.priority).catch((error: unknown) => {
+    if (error instanceof ProviderError) throw error;
     throw new ProviderError('provider_unavailable', `stopped before ${method}`, { cause: error });
   });
+  transport.onRequest();
   let outcome: 'good' | 'overloaded' | 'other' = 'other';
   try {
     const answer = await send(transport, method, path, body);
@@ -170,7 +184,7 @@ function tryJson(text: string): unknown {
   }
 }
 
-/** Seconds, or an HTTP date; bounded, so that one bad header can't stop us for a day. */
+/** Seconds, or an HTTP date. */
 function readRetryAfter(text: string | undefined): number | undefined {
   if (!text) return undefined;
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();

@@ -1,0 +1,12 @@
+import type { Context } from '../context.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { createProviderClient, type ProviderClient } from './client.ts';
+import { openBudget } from './share-rate.ts';
+
+/** The client of the configured provider, within what all replicas may send. @throws ConfereError when none is set. */
+export function openClient(context: Context): ProviderClient {
+  const { PROVIDER, PROVIDER_RATE } = context.config;
+  if (!PROVIDER) throw new ConfereError('config_invalid', 'PROVIDER_URL and PROVIDER_API_KEY are required');
+  const budget = PROVIDER_RATE === 'off' ? undefined : openBudget(context.db, PROVIDER_RATE);
+  return createProviderClient({ ...PROVIDER, signal: context.signal, budget });
+}

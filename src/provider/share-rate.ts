@@ -1,0 +1,60 @@
+/**
+ * PROVIDER_RATE: one bucket of tokens in the database for all replicas. It fills steadily; a request takes one token.
+ * The less urgent a request is, the more it must leave in the bucket: so a backfill never empties it, a verification
+ * finds a token at once, and under a steady load of verifications nothing else is sent. It holds a tenth of the rate and
+ * fills by the rest, so that no minute ever sees more than the rate. At high rates several tokens are taken in one write.
+ */
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
+import { type Budget, type Grant, type Priority, TOKEN_MS } from './gate.ts';
+
+const NAME = 'provider';
+const CAPACITY_SHARE = 0.1;
+/** Below this the levels of the bucket would fall together. */
+const CAPACITY_MIN = 4;
+/** What each priority leaves in the bucket, as a share of what is in it above the first token. */
+const RESERVE: Record<Priority, number> = { verification: 0, today: 0.2, settled: 0.4, backfill: 0.6 };
+const TAKES_A_SECOND = 4;
+const WAIT_MS_MIN = 20;
+const WAIT_MS_MAX = 5_000;
+
+/** How a rate is kept. Pure. @param perMinute requests that all replicas may send in any minute. */
+export function planBucket(perMinute: number) {
+  const capacity = Math.max(1, Math.min(Math.max(CAPACITY_MIN, perMinute * CAPACITY_SHARE), perMinute / 2));
+  // a token may be used a moment after it was taken
+  const perSecond = Math.max(perMinute - capacity, perMinute / 2) / (60 + TOKEN_MS / 1000);
+  const slice = Math.max(1, Math.floor(perSecond / TAKES_A_SECOND));
+  const reserve = (priority: Priority): number => RESERVE[priority] * (capacity - 1);
+  return { capacity, perSecond, slice, reserve };
+}
+
+export function openBudget(db: Kysely<Database>, perMinute: number): Budget {
+  const bucket = planBucket(perMinute);
+  return { take: (priority) => transact(db, (trx) => take(trx, bucket, priority), { retryDuplicates: true }) };
+}
+
+async function take(db: Kysely<Database>, bucket: ReturnType<typeof planBucket>, priority: Priority): Promise<Grant> {
+  const row = await db
+    .selectFrom('provider_budget')
+    .select(['tokens', sql<number>`TIMESTAMPDIFF(MICROSECOND, filled_at, UTC_TIMESTAMP(6))`.as('elapsed_us')])
+    .where('name', '=', NAME)
+    .forUpdate()
+    .executeTakeFirst();
+  const filled = row ? row.tokens + (Math.max(0, Number(row.elapsed_us)) / 1e6) * bucket.perSecond : bucket.capacity;
+  const tokens = Math.min(bucket.capacity, filled);
+  const free = tokens - bucket.reserve(priority);
+  if (free < 1) {
+    const waitMs = ((1 - free) / bucket.perSecond) * 1000;
+    return { waitMs: Math.min(WAIT_MS_MAX, Math.max(WAIT_MS_MIN, waitMs)) };
+  }
+  const taken = Math.min(bucket.slice, Math.floor(free));
+  const left = { tokens: tokens - taken, filled_at: sql<Date>`UTC_TIMESTAMP(6)` };
+  if (row) await db.updateTable('provider_budget').set(left).where('name', '=', NAME).execute();
+  else
+    await db
+      .insertInto('provider_budget')
+      .values({ name: NAME, ...left })
+      .execute();
+  return { tokens: taken };
+}
