@@ -9,6 +9,7 @@ import { checkBooksNightly } from './check-books.ts';
 import { retakeTicks, runTick } from './claim-tick.ts';
 import { makeDailyReports } from './make-daily-report.ts';
 import { reconcileDays } from './reconcile-days.ts';
+import { reconcileOpenDays } from './reconcile-open-days.ts';
 import { watch } from './watch.ts';
 
 /** Late ticks, after a busy moment or a sleeping machine, still count. */
@@ -19,21 +20,31 @@ type Job = { name: string; cron: string; work: (context: Context) => Promise<voi
 
 function listJobs({ config }: Context): Job[] {
   return [
-    {
-      name: 'reconcile_recent',
-      cron: config.JOB_RECONCILE_RECENT,
-      work: (c) => reconcileDays(c, 'reconcile_recent', 1),
-    },
-    { name: 'reconcile_week', cron: config.JOB_RECONCILE_WEEK, work: (c) => reconcileDays(c, 'reconcile_week', 7) },
-    { name: 'reconcile_month', cron: config.JOB_RECONCILE_MONTH, work: (c) => reconcileDays(c, 'reconcile_month', 35) },
-    {
-      name: 'reconcile_quarter',
-      cron: config.JOB_RECONCILE_QUARTER,
-      work: (c) => reconcileDays(c, 'reconcile_quarter', 95),
-    },
+    ...listReconciliations(config),
     { name: 'watch', cron: config.JOB_WATCH, work: watch },
     { name: 'daily_report', cron: config.JOB_DAILY_REPORT, work: makeDailyReports },
     { name: 'check_books', cron: config.JOB_CHECK_BOOKS, work: checkBooksNightly },
+  ];
+}
+
+/** Which days are read when: the older, the seldomer, and by counts in between. */
+function listReconciliations(config: Context['config']): Job[] {
+  const days = (name: string, cron: string, daysBack: number, how: 'read' | 'count'): Job => ({
+    name,
+    cron,
+    work: (c) => reconcileDays(c, name, daysBack, how),
+  });
+  return [
+    days('reconcile_recent', config.JOB_RECONCILE_RECENT, 1, 'read'),
+    days('reconcile_week', config.JOB_RECONCILE_WEEK, 7, 'count'),
+    days('reconcile_month', config.JOB_RECONCILE_MONTH, 35, 'read'),
+    days('reconcile_counts', config.JOB_RECONCILE_COUNTS, 95, 'count'),
+    days('reconcile_quarter', config.JOB_RECONCILE_QUARTER, 95, 'read'),
+    {
+      name: 'reconcile_open',
+      cron: config.JOB_RECONCILE_OPEN,
+      work: (c) => reconcileOpenDays(c, 'reconcile_open', 95),
+    },
   ];
 }
 

@@ -5,7 +5,7 @@ import { finishReposts } from '../src/ledger/open-books.ts';
 import { compareStatements } from '../src/ledger/state-balance.ts';
 import { tellBaseline } from '../src/ledger/tell-baseline.ts';
 import { settleOwedWebhooks } from '../src/reconciliation/settle-owed-webhooks.ts';
-import { startRun } from '../src/reconciliation/start-run.ts';
+import { isUnderWay, startRun } from '../src/reconciliation/start-run.ts';
 import { watchStuck } from '../src/reconciliation/watch-stuck.ts';
 
 /** What has to be seen within a minute: webhooks that did not come, transactions that do not end, silence. */
@@ -21,13 +21,7 @@ export async function watch(context: Context): Promise<void> {
 
 /** Queues a run of the days in which webhooks may have been missed; never a second one while the first is open. */
 async function sweepGap(context: Context, days: Parameters<Sweep>[0]): Promise<boolean> {
-  const open = await context.db
-    .selectFrom('runs')
-    .select('seq')
-    .where('state', 'in', ['queued', 'running'])
-    .where('trigger', '=', 'gap')
-    .executeTakeFirst();
-  if (open) return false;
+  if (await isUnderWay(context, 'gap')) return false;
   await startRun(context, { ...days, trigger: 'gap', createdBy: 'confere' });
   return true;
 }

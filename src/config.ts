@@ -73,6 +73,8 @@ export const environment = z.object({
   JOB_RECONCILE_WEEK: cronText.default('7 * * * *'),
   JOB_RECONCILE_MONTH: cronText.default('20 2 * * *'),
   JOB_RECONCILE_QUARTER: cronText.default('40 3 * * 0'),
+  JOB_RECONCILE_COUNTS: cronText.default('10 3 * * *'),
+  JOB_RECONCILE_OPEN: cronText.default('30 3 * * *'),
   JOB_WATCH: cronText.default('* * * * *'),
   JOB_DAILY_REPORT: cronText.default('0 6 * * *'),
   JOB_CHECK_BOOKS: cronText.default('10 4 * * *'),

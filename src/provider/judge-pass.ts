@@ -21,6 +21,8 @@ export type Pass = {
   newAfterLast: boolean;
   /** Whether a page past the end was met that brought nothing new. */
   endFound: boolean;
+  /** Pages that held just what another one held. */
+  pagesRepeated: number;
   /** Rows whose id could not be read: they can't be counted, so they prove nothing. */
   withoutId: number;
 };
@@ -38,6 +40,10 @@ export function judgePass(pass: Pass): Verdict {
     return dirty(`the total rose by ${grown}, but ${pass.createdSince} were created since`);
   if (pass.totals.min < pass.firstTotal || pass.totals.max > pass.lastTotal)
     return dirty(`the total wavered between ${pass.totals.min} and ${pass.totals.max}`);
+  if (pass.pagesRepeated > 0 && pass.distinctIds < pass.lastTotal)
+    return dirty(
+      `${pass.pagesRepeated} pages only repeated another one: ${pass.distinctIds} ids were seen of ${pass.lastTotal}`,
+    );
   if (pass.distinctIds !== pass.lastTotal) return dirty(`${pass.distinctIds} ids were seen of ${pass.lastTotal}`);
   const short = pass.pageSizes.slice(0, -1).findIndex((size) => size !== PAGE_ROWS);
   if (short >= 0) return dirty(`page ${short + 1} held ${pass.pageSizes[short]} rows, not ${PAGE_ROWS}`);

@@ -9,7 +9,18 @@ const END_ROUNDS_MAX = 3;
 /** All that readList needs of the client. */
 export type ListClient = Pick<ProviderClient, 'listPage'>;
 
-export type PageRead = ListPage & { pass: number; askedAt: Date };
+/** What judging needs of a row; a digest of `refused` stands for one that can't be read. */
+export type RowMark = { id: string | null; createdWall: Wall | undefined; digest: string };
+
+/** A page of a pass, as a process that died left it. */
+export type KeptPage = { place: number; total: number; lastPage: number; askedAt: Date; rows: RowMark[] };
+
+export type PageRead = ListPage & {
+  pass: number;
+  askedAt: Date;
+  /** To be kept until the window is concluded; undefined for a page that is asked for again by whoever goes on. */
+  keep: KeptPage | undefined;
+};
 
 export type PassOptions = {
   number: number;
@@ -19,73 +30,123 @@ export type PassOptions = {
   grows: boolean;
   now: () => Date;
   onPage: (page: PageRead) => Promise<void>;
+  /** Pages of this pass that need not be asked for again. */
+  kept: Map<number, KeptPage>;
 };
 
 export type Collected = Omit<Pass, 'distinctIds' | 'createdSince'> & {
   /** Every id seen, with the wall clock of its creation; undefined where that could not be read. */
   ids: Map<string, Wall | undefined>;
   contents: Map<string, string>;
+  /** Ids that were shown in two ways within the pass. */
+  torn: Set<string>;
 };
 
+type Answer = { total: number; lastPage: number; rows: RowMark[]; place: number };
 type FetchPage = (page: number) => Promise<{ found: number; fresh: number }>;
 
-/** Reads every page of the list once, then what lies past its end, then its ends again where rows still lack. */
+/**
+ * Reads every page of the list once, then what lies past its end, then its ends again where rows still lack. A pass
+ * that was broken off is gone on with: what judges it (see judge-pass) holds for any time between two of its pages.
+ */
 export async function makePass(client: ListClient, query: ListQuery, options: PassOptions): Promise<Collected> {
-  const seen: Collected = {
-    firstTotal: 0,
-    lastTotal: 0,
-    totals: { min: Number.POSITIVE_INFINITY, max: 0 },
-    pageSizes: [],
-    ids: new Map(),
-    contents: new Map(),
-    newAfterLast: false,
-    endFound: true,
-    withoutId: 0,
-  };
-  let lastAsked = 0;
-  let asked = 0;
+  const seen = begin();
+  let asked = Math.max(0, ...[...options.kept.values()].map((page) => page.place));
+  let lastPlace = 0;
   let lastPage = 1;
-  const fetchPage: FetchPage = async (page) => {
-    const order = ++asked;
+  const ask = async (page: number, isSwept: boolean): Promise<Answer | undefined> => {
+    const place = ++asked;
     const askedAt = options.now();
     const answer = await client.listPage(query, page);
+    if (!answer) return undefined;
+    const { total } = answer;
+    const kept = { place, total, lastPage: answer.lastPage, askedAt, rows: answer.rows.map(markRow) };
+    await options.onPage({ ...answer, pass: options.number, askedAt, keep: isSwept ? kept : undefined });
+    return kept;
+  };
+  const take = (answer: Answer | undefined): { found: number; fresh: number } => {
     if (!answer) return { found: 0, fresh: 0 };
-    await options.onPage({ ...answer, pass: options.number, askedAt });
     // several are under way at once: the newest total is that of the page asked for last
-    if (order > lastAsked) [lastAsked, seen.lastTotal] = [order, answer.total];
+    if (answer.place > lastPlace) [lastPlace, seen.lastTotal] = [answer.place, answer.total];
     lastPage = Math.max(lastPage, answer.lastPage);
     return collect(seen, answer);
   };
+  const fetchPage: FetchPage = async (page) => take(await ask(page, false));
+  const sweepPage = async (page: number) => {
+    const answer = options.kept.get(page) ?? (await ask(page, true));
+    noteRepeat(seen, answer);
+    return take(answer);
+  };
 
-  const first = await fetchPage(1);
+  const first = await sweepPage(1);
   seen.firstTotal = seen.lastTotal;
   const last = Math.min(PAGES_MAX, Math.max(lastPage, Math.ceil(seen.firstTotal / PAGE_ROWS)));
   seen.pageSizes = new Array<number>(last).fill(PAGE_ROWS);
   seen.pageSizes[0] = first.found;
   const rest = Array.from({ length: last - 1 }, (_, index) => index + 2);
   if (options.backwards) rest.reverse();
-  await eachInFlight(rest, options.inFlight, async (page) => {
-    seen.pageSizes[page - 1] = (await fetchPage(page)).found;
+  let pastEnd: Answer | undefined;
+  await eachInFlight([...rest, last + 1], options.inFlight, async (page) => {
+    if (page > last) pastEnd = await ask(page, false);
+    else seen.pageSizes[page - 1] = (await sweepPage(page)).found;
   });
 
-  const found = await follow(fetchPage, last + 1, () => false);
+  // judged only now: until all pages are in, the last one given again past the end would look new
+  const found = await follow(fetchPage, last + 2, take(pastEnd));
   seen.newAfterLast = !options.grows && found.pages > 0;
   seen.endFound = found.ended;
   await readEnds(seen, fetchPage, last, options.grows ? END_ROUNDS_MAX : 1);
   return seen;
 }
 
+function begin(): Collected & { pages: Set<string> } {
+  return {
+    firstTotal: 0,
+    lastTotal: 0,
+    totals: { min: Number.POSITIVE_INFINITY, max: 0 },
+    pageSizes: [],
+    ids: new Map(),
+    contents: new Map(),
+    torn: new Set(),
+    pages: new Set(),
+    pagesRepeated: 0,
+    newAfterLast: false,
+    endFound: true,
+    withoutId: 0,
+  };
+}
+
+function markRow(row: ListPage['rows'][number]): RowMark {
+  return row.ok
+    ? { id: row.transaction.id, createdWall: row.transaction.createdWall, digest: row.digest.toString('base64') }
+    : { id: row.id, createdWall: row.createdWall, digest: 'refused' };
+}
+
+/** Two pages that begin, end and count alike: the server ignores `page`, or repeats one. */
+function noteRepeat(seen: ReturnType<typeof begin>, answer: Answer | undefined): void {
+  if (!answer || answer.rows.length === 0) return;
+  const key = `${answer.rows[0]?.id} ${answer.rows.at(-1)?.id} ${answer.rows.length}`;
+  if (seen.pages.has(key)) seen.pagesRepeated++;
+  seen.pages.add(key);
+}
+
 /**
  * Goes on from a page until one brings nothing new: a total or a `last_page` that is too small is told by it. Pages
  * that are new only in part are drift, and could go on for as long as rows are made.
- * @param enough ends it sooner.
+ * @param before what the page before brought; @param enough ends it sooner.
  */
-async function follow(fetchPage: FetchPage, from: number, enough: () => boolean) {
+async function follow(
+  fetchPage: FetchPage,
+  from: number,
+  before: { found: number; fresh: number },
+  enough: () => boolean = () => false,
+) {
   let partlyNew = 0;
-  for (let page = from; page < PAGES_MAX && partlyNew < END_PAGES_MAX; page++) {
-    const { found, fresh } = await fetchPage(page);
+  let { found, fresh } = before;
+  for (let page = from; page <= PAGES_MAX && partlyNew < END_PAGES_MAX; page++) {
     if (fresh === 0 || enough()) return { pages: page - from, ended: fresh === 0 };
     if (fresh < found) partlyNew++;
+    ({ found, fresh } = await fetchPage(page));
   }
   return { pages: PAGES_MAX, ended: false };
 }
@@ -100,22 +161,24 @@ async function readEnds(seen: Collected, fetchPage: FetchPage, last: number, rou
     for (const end of ['head', 'tail']) {
       if (enough()) return;
       const tail = Math.max(last, Math.ceil(seen.lastTotal / PAGE_ROWS));
-      await follow(fetchPage, end === 'head' ? 1 : tail, enough);
+      const page = end === 'head' ? 1 : tail;
+      await follow(fetchPage, page + 1, await fetchPage(page), enough);
     }
   }
 }
 
-function collect(seen: Collected, page: ListPage): { found: number; fresh: number } {
+function collect(seen: Collected, page: Answer): { found: number; fresh: number } {
   let fresh = 0;
-  for (const row of page.rows) {
-    const id = row.ok ? row.transaction.id : row.id;
+  for (const { id, createdWall, digest } of page.rows) {
     if (id === null) {
       seen.withoutId++;
       continue;
     }
-    if (!seen.ids.has(id)) fresh++;
-    seen.ids.set(id, row.ok ? row.transaction.createdWall : (row.createdWall ?? seen.ids.get(id)));
-    seen.contents.set(id, row.ok ? row.digest.toString('base64') : 'refused');
+    const before = seen.contents.get(id);
+    if (before === undefined) fresh++;
+    else if (before !== digest) seen.torn.add(id);
+    seen.ids.set(id, createdWall ?? seen.ids.get(id));
+    seen.contents.set(id, digest);
   }
   seen.totals = { min: Math.min(seen.totals.min, page.total), max: Math.max(seen.totals.max, page.total) };
   return { found: page.rows.length, fresh };
@@ -123,13 +186,13 @@ function collect(seen: Collected, page: ListPage): { found: number; fresh: numbe
 
 /** Runs `work` on every page, a few at once. The first failure stops the rest, and is thrown once all are at rest. */
 async function eachInFlight(pages: number[], inFlight: number, work: (page: number) => Promise<void>): Promise<void> {
-  const queue = [...pages];
+  let next = 0;
   const worker = async (): Promise<void> => {
-    for (let page = queue.shift(); page !== undefined; page = queue.shift()) {
+    for (let page = pages[next++]; page !== undefined; page = pages[next++]) {
       try {
         await work(page);
       } catch (error) {
-        queue.length = 0;
+        next = pages.length;
         throw error;
       }
     }

@@ -9,11 +9,11 @@ import { createHash } from 'node:crypto';
 import type { Wall } from '../domain/calendar.ts';
 import type { ListQuery } from './client.ts';
 import { isRepeatable, judgePass } from './judge-pass.ts';
-import { type ListClient, makePass, type PageRead } from './make-pass.ts';
+import { type KeptPage, type ListClient, makePass, type PageRead } from './make-pass.ts';
 
 export const PASSES_MAX = 5;
 /** Where two passes met drift, pages are asked for one by one: only then does a row that moves show at an end again. */
-const IN_FLIGHT_BY_PASS = [4, 4, 1, 1, 1] as const;
+const IN_FLIGHT_BY_PASS = [8, 8, 1, 1, 1] as const;
 
 export type ListReading = {
   complete: boolean;
@@ -23,6 +23,8 @@ export type ListReading = {
   pages: number;
   /** Every id seen, with the wall clock of its creation; undefined where that could not be read. */
   ids: Map<string, Wall | undefined>;
+  /** Ids that were shown in two ways within one pass: which of them holds, only a show can tell. */
+  torn: Set<string>;
   /** When the pass that proved it began; for an incomplete reading, the last one. */
   askedAt: Date;
 };
@@ -35,15 +37,20 @@ export async function readList(
     /** Rows created since this wall clock may add to the total while it is read; undefined where no day is running. */
     growsSince: (began: Date) => Wall | undefined;
     onPage: (page: PageRead) => Promise<void>;
+    /** The pages of a pass that a process which died had read already: they are not asked for again. */
+    kept?: Map<number, Map<number, KeptPage>>;
   },
 ): Promise<ListReading> {
   const ids = new Map<string, Wall | undefined>();
+  const torn = new Set<string>();
   let pages = 0;
   let previous: string | undefined;
   let why: string | undefined;
   let askedAt = options.now();
   for (let number = 1; number <= PASSES_MAX; number++) {
-    askedAt = options.now();
+    const kept = options.kept?.get(number) ?? new Map<number, KeptPage>();
+    // of a pass that is gone on with, when it began
+    askedAt = kept.get(1)?.askedAt ?? options.now();
     const grows = options.growsSince(askedAt);
     const seen = await makePass(client, query, {
       number,
@@ -51,22 +58,24 @@ export async function readList(
       inFlight: IN_FLIGHT_BY_PASS[number - 1] ?? 1,
       grows: grows !== undefined,
       now: options.now,
+      kept,
       onPage: async (page) => {
         pages++;
         await options.onPage(page);
       },
     });
     for (const [id, created] of seen.ids) ids.set(id, created);
+    for (const id of seen.torn) torn.add(id);
     const createdSince = grows === undefined ? 0 : countSince(seen.ids, grows);
     const pass = { ...seen, distinctIds: seen.ids.size, createdSince };
     const verdict = judgePass(pass);
     const digest = isRepeatable(pass) ? digestPass(seen.contents) : undefined;
     if (verdict.clean || (digest !== undefined && digest === previous))
-      return { complete: true, why: undefined, passes: number, pages, ids, askedAt };
+      return { complete: true, why: undefined, passes: number, pages, ids, torn, askedAt };
     why = verdict.why;
     previous = digest;
   }
-  return { complete: false, why, passes: PASSES_MAX, pages, ids, askedAt };
+  return { complete: false, why, passes: PASSES_MAX, pages, ids, torn, askedAt };
 }
 
 function countSince(ids: Map<string, Wall | undefined>, since: Wall): number {

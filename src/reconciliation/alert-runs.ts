@@ -2,7 +2,7 @@ import { endAlerts, raiseAlerts } from '../alerts/raise.ts';
 import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
-import type { RunRef } from './read-window.ts';
+import type { RunRef } from './run-ref.ts';
 
 const SCOPE = 'provider';
 

@@ -4,7 +4,8 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { addDays, type Day, listDays } from '../domain/calendar.ts';
 import { raiseMismatches, resolveMismatches } from '../ledger/mismatches.ts';
-import type { RunRef, WindowRef, WindowResult } from './read-window.ts';
+import { dropKept } from './keep-evidence.ts';
+import type { RunRef, WindowRef, WindowResult } from './run-ref.ts';
 
 /** Writes what became of a window, and for each of its ended days whether it could be proven. */
 export async function concludeWindow(
@@ -22,7 +23,7 @@ export async function concludeWindow(
       await trx
         .updateTable('run_windows')
         .set({
-          state: result.complete ? 'complete' : 'incomplete',
+          state: result.state,
           passes: result.passes,
           total: result.total,
           seen: result.total,
@@ -31,8 +32,8 @@ export async function concludeWindow(
         })
         .where('seq', '=', window.seq)
         .execute();
-      if (result.complete) await resolveUnstable(trx, days, run, now);
-      else {
+      if (result.state === 'complete') await resolveUnstable(trx, days, run, now);
+      else if (result.state === 'incomplete') {
         const found = days.map((day) => ({
           kind: 'list_unstable' as const,
           scope: run.platform ? `${day} ${run.platform}` : day,
@@ -46,7 +47,8 @@ export async function concludeWindow(
     },
     { retryDuplicates: true },
   );
-  if (!result.complete) context.bells.alerts.ring();
+  await dropKept(context, window);
+  if (result.state === 'incomplete') context.bells.alerts.ring();
 }
 
 /** A day that was read whole is read whole for each of its platforms. */

@@ -1,4 +1,5 @@
 import { addDays, type Day } from '../domain/calendar.ts';
+import type { Priority } from '../provider/gate.ts';
 
 /** How the provider's dates bound a range: whether the first and the last day themselves are in it. */
 export type ListBounds = { low: 'inclusive' | 'exclusive'; high: 'inclusive' | 'exclusive' };
@@ -30,4 +31,13 @@ export function askFor(window: Window, bounds: ListBounds | undefined): { initia
 export function isInWindow(window: Window, wall: string): boolean {
   const day = wall.slice(0, 10);
   return day >= window.fromDay && day <= window.toDay;
+}
+
+/** Refunds and disputes come up to 90 days after payment: what is older is read as history. */
+export const LATE_DAYS = 95;
+
+/** How urgent the reading of a window is. Pure. @param run the whole range: a long one is a backfill to its last day. */
+export function priorityOf(window: Window, run: { from: Day; to: Day }, today: Day): Priority {
+  if (run.from < addDays(run.to, -LATE_DAYS) || window.toDay < addDays(today, -LATE_DAYS)) return 'backfill';
+  return window.toDay >= addDays(today, -1) ? 'today' : 'settled';
 }

@@ -8,6 +8,12 @@ export type PresentedRun = {
   to: string;
   platform: string | null;
   trigger: string;
+  /** `read`: each day whole; `count`: settled days by counts where they add up; `open`: such days with an open one. */
+  how: string;
+  /** Requests sent to the provider, repeats included. */
+  requests: number;
+  /** Days proven by counts alone. */
+  days_counted: number;
   pages: number;
   passes: number;
   total: number | null;
@@ -58,6 +64,9 @@ async function present(db: Reader, rows: RunRow[]): Promise<(PresentedRun & { se
       to: row.to_day,
       platform: row.platform,
       trigger: row.trigger,
+      how: row.how,
+      requests: row.requests,
+      days_counted: row.days_counted,
       pages: row.pages,
       passes: row.passes,
       total: row.total,
@@ -80,6 +89,12 @@ type RunRow = {
   to_day: string;
   platform: string | null;
   trigger: string;
+  /** `read`: each day whole; `count`: settled days by counts where they add up; `open`: such days with an open one. */
+  how: string;
+  /** Requests sent to the provider, repeats included. */
+  requests: number;
+  /** Days proven by counts alone. */
+  days_counted: number;
   pages: number;
   passes: number;
   total: number | null;

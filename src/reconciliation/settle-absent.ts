@@ -7,7 +7,7 @@ import { raiseMismatches, resolveMismatches } from '../ledger/mismatches.ts';
 import { refuseRows } from '../ledger/refuse-row.ts';
 import type { ProviderClient } from '../provider/client.ts';
 import type { Window } from './plan-windows.ts';
-import type { RunRef } from './read-window.ts';
+import type { RunRef } from './run-ref.ts';
 
 /**
  * After a complete reading: each transaction of ours in the window that it did not hold is asked for by its id. What

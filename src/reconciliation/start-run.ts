@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { addDays, type Day, isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
+import type { RunHow } from './run-ref.ts';
 
 const DAYS_MAX = 3700;
 
@@ -12,6 +13,8 @@ export type RunRequest = {
   /** What asked for it: a job's name, `api`, `command`. */
   trigger: string;
   createdBy: string;
+  /** Reads each day whole by default. */
+  how?: RunHow | undefined;
 };
 
 /**
@@ -34,10 +37,22 @@ export async function startRun(context: Context, request: RunRequest): Promise<{
       platform: request.platform ?? null,
       created_at: context.clock.now(),
       created_by: request.createdBy,
+      how: request.how ?? 'read',
     })
     .executeTakeFirstOrThrow();
   context.bells.runs.ring();
   return { seq: Number(result.insertId), id };
+}
+
+/** Whether a run that this asked for is queued or running. */
+export async function isUnderWay(context: Context, trigger: string): Promise<boolean> {
+  const open = await context.db
+    .selectFrom('runs')
+    .select('seq')
+    .where('state', 'in', ['queued', 'running'])
+    .where('trigger', '=', trigger)
+    .executeTakeFirst();
+  return open !== undefined;
 }
 
 /** What can be said of a range without a database. @throws ConfereError `invalid_request`, with every fault by field. */

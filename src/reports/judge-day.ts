@@ -5,7 +5,7 @@ import type { Proof, ReportState } from './plan.ts';
 /** Refunds and disputes come up to 90 days after payment: changes of a day can hide in these creation days. */
 const LATE_DAYS = 95;
 
-type Window = Proof & { from: Day; to: Day };
+type Window = Proof & { from: Day; to: Day; counted?: boolean };
 export type Judgement = { state: ReportState; proof: Proof | undefined };
 
 /** How far a day is proven by the runs that have read the provider's list. */
@@ -15,7 +15,8 @@ export async function judgeDay(db: Reader, day: Day, now: Date, calendar: Calend
     .selectFrom('run_windows')
     .innerJoin('runs', 'runs.seq', 'run_windows.run_seq')
     .select(['runs.seq', 'runs.id', 'run_windows.from_day', 'run_windows.to_day', 'run_windows.asked_at'])
-    .where('run_windows.state', '=', 'complete')
+    .select('run_windows.state')
+    .where('run_windows.state', 'in', ['complete', 'counted'])
     .where('run_windows.platform', 'is', null)
     .where('run_windows.to_day', '>=', addDays(day, -LATE_DAYS))
     .where('run_windows.from_day', '<=', day)
@@ -25,18 +26,23 @@ export async function judgeDay(db: Reader, day: Day, now: Date, calendar: Calend
   const windows = rows.flatMap((row) =>
     row.asked_at === null
       ? []
-      : [{ runSeq: row.seq, runId: row.id, from: row.from_day, to: row.to_day, askedAt: row.asked_at }],
+      : [
+          {
+            ...{ runSeq: row.seq, runId: row.id, from: row.from_day, to: row.to_day, askedAt: row.asked_at },
+            counted: row.state === 'counted',
+          },
+        ],
   );
   return judge(day, windows, now, calendar.startOf(addDays(day, 1)));
 }
 
 /**
- * `partial` before the day's end; `closed` once every creation day that may still change it was read after that end,
+ * `partial` before the day's end; `closed` once every creation day that may still change it was read or counted after that end,
  * else `provisional`. The proof is the first complete reading after the day's end, or the newest while it runs. Pure.
- * @param windows complete readings, the oldest first.
+ * @param windows complete readings, and days proven by counts (which are no reading), the oldest first.
  */
 export function judge(day: Day, windows: Window[], now: Date, endsAt: Date): Judgement {
-  const covering = windows.filter((window) => window.from <= day && window.to >= day);
+  const covering = windows.filter((window) => !window.counted && window.from <= day && window.to >= day);
   if (now < endsAt) return { state: 'partial', proof: toProof(covering.at(-1)) };
   const late = windows.filter((window) => window.askedAt >= endsAt);
   const proof = toProof(covering.find((window) => window.askedAt >= endsAt));

@@ -59,6 +59,8 @@ export async function startServe(options: {
     JOB_RECONCILE_WEEK: 'off',
     JOB_RECONCILE_MONTH: 'off',
     JOB_RECONCILE_QUARTER: 'off',
+    JOB_RECONCILE_COUNTS: 'off',
+    JOB_RECONCILE_OPEN: 'off',
     JOB_DAILY_REPORT: 'off',
     ...options.env,
   });

@@ -36,6 +36,7 @@ export type Switches = {
   next: string | undefined;
   beyond: 'empty' | 'last' | 404 | 422;
   ignoresPage: boolean;
+  ignoresStatus: boolean;
   showsObject: boolean;
   /** Called before a request is answered: rows may be added or moved here. */
   before: (seen: Seen) => void | Promise<void>;
@@ -52,6 +53,7 @@ const WELL_BEHAVED: Switches = {
   next: undefined,
   beyond: 'empty',
   ignoresPage: false,
+  ignoresStatus: false,
   showsObject: false,
   before: () => undefined,
   fault: () => undefined,
@@ -190,7 +192,8 @@ export class QuirkyProvider {
       const day = row.date_created.slice(0, 10);
       if (from && (low === 'inclusive' ? day < from : day <= from)) return false;
       if (to && (high === 'inclusive' ? day > to : day >= to)) return false;
-      return ['reference', 'platform', 'status'].every((name) => !query.get(name) || row[name] === query.get(name));
+      const filters = ['reference', 'platform', ...(this.switches.ignoresStatus ? [] : ['status'])];
+      return filters.every((name) => !query.get(name) || row[name] === query.get(name));
     };
     const rows = [...this.rows.values()].filter((row) => !this.unlisted.has(row.id) && fits(row));
     if (sort === 'random')

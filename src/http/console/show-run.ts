@@ -21,7 +21,12 @@ const VERDICTS: Record<string, string> = {
   failed: 'Parou no meio; os dias já provados continuam provados.',
 };
 
-const WINDOW_WORDS: Record<string, string> = { planned: 'Por ler', complete: 'Provado', incomplete: 'Não provado' };
+const WINDOW_WORDS: Record<string, string> = {
+  planned: 'Por ler',
+  complete: 'Provado',
+  counted: 'Provado por contagem',
+  incomplete: 'Não provado',
+};
 
 /** One run: what it proved, and what it found. */
 export function runPages(context: Context): Router {
@@ -57,6 +62,8 @@ function tellNumbers(context: Context, run: PresentedRun): Html {
     ['Lidas, sem repetição', formatCount(run.seen)],
     ['Aplicadas ao razão', formatCount(run.applied)],
     ['Páginas', formatCount(run.pages)],
+    ['Pedidos ao provedor', formatCount(run.requests)],
+    ['Dias provados por contagem', formatCount(run.days_counted)],
     ['Passadas no pior dia', run.passes],
     ['Plataforma', run.platform ?? 'todas'],
     ['Origem', say(TRIGGER_WORDS, run.trigger)],

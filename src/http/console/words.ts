@@ -81,6 +81,8 @@ export const TRIGGER_WORDS: Record<string, string> = {
   reconcile_week: 'Relógio: 7 dias',
   reconcile_month: 'Relógio: 35 dias',
   reconcile_quarter: 'Relógio: 95 dias',
+  reconcile_counts: 'Relógio: 95 dias, por contagem',
+  reconcile_open: 'Relógio: dias com transações em aberto',
 };
 
 /** A word, or what it stands for where we have none. */

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { openClient } from '../../../src/provider/open-client.ts';
+import { claimRun } from '../../../src/reconciliation/claim-run.ts';
 import { findRun } from '../../../src/reconciliation/read-runs.ts';
 import { startRun } from '../../../src/reconciliation/start-run.ts';
-import { claimRun, executeRun, workRuns } from '../../../src/reconciliation/work-runs.ts';
+import { executeRun, workRuns } from '../../../src/reconciliation/work-runs.ts';
 import { eventually } from '../../support/programs.ts';
 import { dayAgo, makeDay } from '../../support/provider-rows.ts';
 import type { Seen } from '../../support/quirky-provider.ts';
@@ -100,6 +102,102 @@ test('a run whose process died goes on with the days that are not proven, and co
   await executeRun(world.context, world.client, taken);
   expect(await findRun(world.context.db, id)).toMatchObject({ state: 'complete', total: 390, applied: 390 });
   expect(world.provider.seen.some((seen) => seen.query.get('initial_date') === D5)).toBe(false);
+});
+
+/** A day of 21 pages that a process dies in; another one has taken the run up. */
+async function dieInTheDay(world: World, diesAtPage: number, meanwhile: () => void = () => undefined) {
+  world.provider.add(...makeDay(D4, 1_970));
+  await world.reconcile(D5, D3);
+  for (const row of world.provider.rows.values()) world.provider.move(row.id, 'refund');
+  world.provider.seen = [];
+  const { id } = await startRun(world.context, { from: D4, to: D4, trigger: 'test', createdBy: 'test' });
+  const died = await world.replica();
+  const run = await claimRun(died, id);
+  if (!run) throw new Error('not claimed');
+  world.provider.switches.before = async (seen) => {
+    if (seen.page === diesAtPage) await died.db.destroy();
+  };
+  await expect(executeRun(died, world.client, run)).rejects.toThrow();
+  world.provider.switches.before = () => undefined;
+  meanwhile();
+  const past = new Date(Date.now() - 60_000);
+  await world.context.db.updateTable('runs').set({ lease_until: past }).where('id', '=', id).execute();
+  world.provider.seen = [];
+  const taken = await claimRun(world.context, id);
+  if (!taken) throw new Error('not taken up');
+  await executeRun(world.context, world.client, taken);
+  return await findRun(world.context.db, id);
+}
+
+test('a pass that was broken off by a kill is gone on with at the page where it stopped', async () => {
+  await using world = await threeDays();
+  expect(await dieInTheDay(world, 15)).toMatchObject({ state: 'complete', total: 2_100, applied: 2_100, passes: 1 });
+  // 21 pages and the one after; up to 8 were under way when it died
+  expect(world.provider.count('list')).toBeGreaterThanOrEqual(22 - 14);
+  expect(world.provider.count('list')).toBeLessThan(22 - 5);
+  expect(await world.context.db.selectFrom('run_page_rows').select('page').execute()).toEqual([]);
+});
+
+test('rows that moved while nobody read are not missed by a pass that is gone on with', async () => {
+  await using world = await threeDays();
+  world.provider.switches.sort = 'touched';
+  const moved: string[] = [];
+  const run = await dieInTheDay(world, 15, () => {
+    // from the pages that were not read yet to the head
+    const rows = [...world.provider.rows.values()].filter((row) => row.date_created.startsWith(D4));
+    for (const row of rows.slice(0, 40)) {
+      world.provider.move(row.id, 'canceled');
+      moved.push(row.id);
+    }
+  });
+  expect(run).toMatchObject({ state: 'complete', total: 2_100 });
+  const ours = await world.context.db.selectFrom('transactions').select('status').where('id', 'in', moved).execute();
+  expect(new Set(ours.map((row) => row.status))).toEqual(new Set(['canceled']));
+});
+
+test('a row that one pass shows in two ways is settled by a show', async () => {
+  await using world = await threeDays();
+  const row = [...world.provider.rows.values()].find((one) => one.date_created.startsWith(D4));
+  if (!row) throw new Error('no row');
+  world.provider.switches.beyond = 'last';
+  world.provider.add(...makeDay(D4, 20, { history: ['expired'] }));
+  // one of the provider's copies is behind: the day's last page shows it otherwise each time
+  let shown = 0;
+  world.provider.switches.before = (seen) => {
+    if (seen.kind === 'list') world.provider.patches.set(row.id, { commission: shown++ % 2 === 0 ? '0.10' : '' });
+    else world.provider.patches.delete(row.id);
+  };
+  await world.reconcile(D4, D4);
+  expect(world.provider.seen.filter((seen) => seen.kind === 'show').map((seen) => seen.path.split('/').at(-1))).toEqual(
+    [row.id],
+  );
+});
+
+test('a Retry-After of an hour puts the run off until then; a short one is waited for', async () => {
+  await using world = await threeDays();
+  const hour = { status: 429, headers: { 'retry-after': '3600' } };
+  world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D4 ? hour : undefined);
+  const { id } = await startRun(world.context, { from: D5, to: D3, trigger: 'test', createdBy: 'test' });
+  const run = await claimRun(world.context, id);
+  if (!run) throw new Error('not claimed');
+  await executeRun(world.context, world.client, run);
+  expect(await findRun(world.context.db, id)).toMatchObject({
+    state: 'running',
+    error: expect.stringMatching(/waits for the provider/),
+  });
+  expect(world.provider.seen.filter((seen) => seen.query.get('initial_date') === D4)).toHaveLength(1);
+  expect(await claimRun(world.context, id), 'not before the hour is over').toBeUndefined();
+  expect(await alertsOf(world)).toEqual([]);
+  world.provider.switches.fault = () => undefined;
+  await world.context.db
+    .updateTable('runs')
+    .set({ not_before: new Date(Date.now() - 1000) })
+    .where('id', '=', id)
+    .execute();
+  const again = await claimRun(world.context, id);
+  if (!again) throw new Error('not taken up');
+  await executeRun(world.context, openClient(world.context), again);
+  expect(await findRun(world.context.db, id)).toMatchObject({ state: 'complete', total: 390, error: null });
 });
 
 test('a worker that lost its lease writes nothing more about the run', async () => {

@@ -3,9 +3,11 @@ import { readConfig } from '../../../src/config.ts';
 import { type Context, openContext } from '../../../src/context.ts';
 import { createLog } from '../../../src/log.ts';
 import { createProviderClient, type ProviderClient } from '../../../src/provider/client.ts';
+import { claimRun } from '../../../src/reconciliation/claim-run.ts';
 import { findRun, type PresentedRun } from '../../../src/reconciliation/read-runs.ts';
+import type { RunHow } from '../../../src/reconciliation/run-ref.ts';
 import { startRun } from '../../../src/reconciliation/start-run.ts';
-import { claimRun, executeRun } from '../../../src/reconciliation/work-runs.ts';
+import { executeRun } from '../../../src/reconciliation/work-runs.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { urlOf } from '../../support/programs.ts';
 import { KEY, QuirkyProvider } from '../../support/quirky-provider.ts';
@@ -18,7 +20,11 @@ export type World = AsyncDisposable & {
   env: Record<string, string>;
   /** Another process's context on the same database, with its own holder and connections. */
   replica(env?: Record<string, string>): Promise<Context>;
-  reconcile(from: string, to: string, more?: { trigger?: string; platform?: string }): Promise<PresentedRun>;
+  reconcile(
+    from: string,
+    to: string,
+    more?: { trigger?: string; platform?: string; how?: RunHow },
+  ): Promise<PresentedRun>;
   mismatches(kind?: string): Promise<Mismatch[]>;
   ids(): Promise<string[]>;
 };

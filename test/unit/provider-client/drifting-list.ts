@@ -47,7 +47,13 @@ export const HONEST: Quirks = {
 };
 
 /** A list that changes between any two answers as told, and what it held from the start to the end. */
-export function listOf(quirks: Quirks): { client: ListClient; held: string[]; asked: number[] } {
+export function listOf(quirks: Quirks): {
+  client: ListClient;
+  held: string[];
+  asked: number[];
+  /** Lets it change as often as it does between so many answers. */
+  drift(times: number): void;
+} {
   const random = mulberry(quirks.seed);
   const list = Array.from({ length: quirks.rows }, (_, number) => rowOf(number, OLD));
   const held = list.map((row) => (row.ok ? row.transaction.id : ''));
@@ -76,6 +82,9 @@ export function listOf(quirks: Quirks): { client: ListClient; held: string[]; as
   return {
     held,
     asked,
+    drift: (times) => {
+      for (let turn = 0; turn < times; turn++) drift();
+    },
     client: {
       async listPage(_, page) {
         asked.push(page);

@@ -14,6 +14,7 @@ function pass(facts: Partial<Pass> = {}): Pass {
     newAfterLast: false,
     endFound: true,
     withoutId: 0,
+    pagesRepeated: 0,
     ...facts,
   };
 }

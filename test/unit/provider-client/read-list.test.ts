@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ListClient } from '../../../src/provider/make-pass.ts';
+import type { KeptPage, ListClient } from '../../../src/provider/make-pass.ts';
 import { PASSES_MAX, readList } from '../../../src/provider/read-list.ts';
 import { HONEST, listOf, OLD, type Quirks, rowOf } from './drifting-list.ts';
 
@@ -108,7 +108,7 @@ test('rows that jump to the head as they change do not keep a reading from being
 test('a server that ignores the page is never believed, though all its answers are alike', async () => {
   const { reading } = await read({ pages: 'ignored', rows: 1000 });
   expect(reading.complete).toBe(false);
-  expect(reading.why).toMatch(/100 ids were seen of 1000/);
+  expect(reading.why).toMatch(/repeated another one: 100 ids were seen of 1000/);
 });
 
 test('a server that gives the last page again past the end is proven in one pass', async () => {
@@ -130,6 +130,91 @@ test('pages of another size are proven by two passes alike', async () => {
   const { reading, missed } = await read({ pageSize: 50, lastPage: 'absent' });
   expect(missed).toEqual([]);
   expect(reading).toMatchObject({ complete: true, passes: 2 });
+});
+
+describe('a reading that is broken off and gone on with', () => {
+  /** Read until it dies at so many requests, then, after a pause in which the list goes on changing, to its end. */
+  async function readTwice(drawn: Partial<Quirks>, diesAt: number, pause: number) {
+    const list = listOf({ ...HONEST, ...drawn });
+    const kept = new Map<number, Map<number, KeptPage>>();
+    const options = { now: () => new Date(), growsSince: () => undefined, kept };
+    const mortal: ListClient = {
+      async listPage(query, page) {
+        if (list.asked.length >= diesAt) throw new Error('killed');
+        return await list.client.listPage(query, page);
+      },
+    };
+    const first = await readList(
+      mortal,
+      {},
+      {
+        ...options,
+        kept: new Map(),
+        onPage: async ({ pass, page, keep }) => {
+          if (keep) kept.set(pass, (kept.get(pass) ?? new Map<number, KeptPage>()).set(page, keep));
+        },
+      },
+    ).catch(() => undefined);
+    if (first) return undefined;
+    list.drift(pause);
+    const askedBefore = list.asked.length;
+    const reading = await readList(list.client, {}, { ...options, onPage: async () => undefined });
+    const missed = list.held.filter((id) => !reading.ids.has(id));
+    return { reading, missed, asked: list.asked.slice(askedBefore) };
+  }
+
+  test('is never called complete with a row missed, whatever the list did in the pause', async () => {
+    let proven = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        quirks,
+        fc.integer({ min: 1, max: 60 }),
+        fc.integer({ min: 0, max: 500 }),
+        async (drawn, diesAt, pause) => {
+          const read = await readTwice({ ...drawn, totalOff: Math.max(0, drawn.totalOff) }, diesAt, pause);
+          if (read?.reading.complete) proven++;
+          expect(read?.reading.complete ? read.missed : []).toEqual([]);
+        },
+      ),
+      { numRuns: 200 },
+    );
+    expect(proven).toBeGreaterThan(15);
+  }, 60_000);
+
+  test('asks for no page again that it had', async () => {
+    const read = await readTwice({ rows: 2500, overtaking: false }, 20, 0);
+    expect(read?.reading).toMatchObject({ complete: true, passes: 1 });
+    expect(read?.missed).toEqual([]);
+    // 25 pages and the one after, less the 20 that were read
+    expect(read?.asked).toHaveLength(6);
+  });
+});
+
+test('a server that gives one page for another is not believed, and says so', async () => {
+  const { client } = listOf({ ...HONEST, rows: 1000 });
+  const repeating: ListClient = { listPage: (query, page) => client.listPage(query, page === 4 ? 3 : page) };
+  const options = { now: () => new Date(), growsSince: () => undefined, onPage: async () => undefined };
+  const reading = await readList(repeating, {}, options);
+  expect(reading).toMatchObject({
+    complete: false,
+    why: '1 pages only repeated another one: 900 ids were seen of 1000',
+  });
+});
+
+test('a row that one pass shows in two ways is told as torn, one that it shows alike twice is not', async () => {
+  const page = (rows: ReturnType<typeof rowOf>[], number: number) => ({
+    ...{ page: number, rows, total: 2, lastPage: 1, nextPage: undefined, text: '' },
+  });
+  const client: ListClient = {
+    listPage: async (_, number) =>
+      number === 1
+        ? page([rowOf(1, OLD), rowOf(2, OLD)], 1)
+        : page([rowOf(1, OLD), rowOf(2, '2026-03-01 10:00:01')], number),
+  };
+  const options = { now: () => new Date(), growsSince: () => undefined, onPage: async () => undefined };
+  const reading = await readList(client, {}, options);
+  const two = rowOf(2, OLD);
+  expect([...reading.torn]).toEqual([two.ok ? two.transaction.id : '']);
 });
 
 test('a page is dated by when it was asked for, not by when it was answered', async () => {

@@ -34,6 +34,15 @@ test('the day is closed when all 95 days before it and itself were read after it
   expect(judge(DAY, gap, LATER, END).state).toBe('provisional');
 });
 
+test('days proven by counts close a day as well as read ones, but are no proof that it was read', () => {
+  const counted = { ...read(addDays(DAY, -95), addDays(DAY, -1), END), counted: true };
+  expect(judge(DAY, [counted, read(DAY, DAY, END)], LATER, END)).toMatchObject({ state: 'closed' });
+  expect(judge(DAY, [{ ...read(addDays(DAY, -95), DAY, END), counted: true }], LATER, END)).toEqual({
+    state: 'closed',
+    proof: undefined,
+  });
+});
+
 const made = (day: string, checked: number, state = 'provisional') => ({
   day,
   state,

@@ -1,0 +1,52 @@
+import type { Context } from '../context.ts';
+import { applyObservations } from '../ledger/apply.ts';
+import { type RefusedRow, refuseRows } from '../ledger/refuse-row.ts';
+import { transactionsApplied } from '../metrics/metrics.ts';
+import type { ListPage } from '../provider/client.ts';
+import { isInWindow, type Window } from './plan-windows.ts';
+import type { RunRef } from './run-ref.ts';
+
+/**
+ * Applies what a page shows of a window.
+ * @param readable what could be read by the newest look, kept up to date. @returns ids that are new or changed.
+ */
+export async function applyPage(
+  context: Context,
+  run: RunRef,
+  window: Window,
+  page: Pick<ListPage, 'page' | 'rows'> & { askedAt: Date },
+  readable: Set<string>,
+): Promise<string[]> {
+  const source = { kind: 'list' as const, run: { seq: run.seq, id: run.id }, page: page.page };
+  const rows = page.rows.filter((row) => {
+    const wall = row.ok ? row.transaction.createdWall : row.createdWall;
+    return wall === undefined || isInWindow(window, wall);
+  });
+  const taken = rows.flatMap((row) => (row.ok ? [row] : []));
+  const refused = rows.flatMap((row): RefusedRow[] => (row.ok ? [] : [{ ...row, source }]));
+  const { changed } = await applyObservations(
+    context,
+    taken.map((row) => ({ transaction: row.transaction, digest: row.digest, askedAt: page.askedAt, source })),
+  );
+  await refuseRows(context, refused);
+  for (const row of taken) readable.add(row.transaction.id);
+  for (const row of refused) if (row.id !== null) readable.delete(row.id);
+  return changed;
+}
+
+/** Counts each transaction once, and at once: what a killed process applied stands in the run that goes on. */
+export function countApplied(context: Context, window: { seq: number }): (ids: string[]) => Promise<void> {
+  const changed = new Set<string>();
+  return async (ids) => {
+    const before = changed.size;
+    for (const id of ids) changed.add(id);
+    const fresh = changed.size - before;
+    if (fresh === 0) return;
+    transactionsApplied.inc({ source: 'list' }, fresh);
+    await context.db
+      .updateTable('run_windows')
+      .set((eb) => ({ applied: eb('applied', '+', fresh) }))
+      .where('seq', '=', window.seq)
+      .execute();
+  };
+}

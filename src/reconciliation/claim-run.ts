@@ -1,0 +1,55 @@
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import { transact } from '../database/transact.ts';
+import { LEASE_MS } from './hold-lease.ts';
+import type { RunHow, RunRef } from './run-ref.ts';
+
+/** Claims one run by its id, or the oldest of at most so many days that is queued or abandoned, and may start now. */
+export async function claimRun(
+  context: Context,
+  id: string | undefined,
+  daysMax: number = Number.MAX_SAFE_INTEGER,
+): Promise<RunRef | undefined> {
+  const now = context.clock.now();
+  return await transact(context.db, async (trx) => {
+    let query = trx
+      .selectFrom('runs')
+      .select(['seq', 'id', 'platform', 'trigger', 'started_at', 'from_day', 'to_day', 'how'])
+      .where('state', 'in', ['queued', 'running'])
+      .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
+      .where((eb) => eb.or([eb('not_before', 'is', null), eb('not_before', '<=', now)]))
+      .where(sql<number>`DATEDIFF(to_day, from_day)`, '<', daysMax)
+      .orderBy('seq')
+      .limit(1)
+      .forUpdate()
+      .skipLocked();
+    if (id !== undefined) query = query.where('id', '=', id);
+    const row = await query.executeTakeFirst();
+    if (!row) return undefined;
+    await trx
+      .updateTable('runs')
+      .set({
+        state: 'running',
+        started_at: row.started_at ?? now,
+        lease_holder: context.holder,
+        lease_until: new Date(now.getTime() + LEASE_MS),
+        not_before: null,
+        error: null,
+      })
+      .where('seq', '=', row.seq)
+      .execute();
+    const { seq, platform, trigger } = row;
+    return { seq, id: row.id, platform, trigger, from: row.from_day, to: row.to_day, how: row.how as RunHow };
+  });
+}
+
+/** Gives a run back as it stands: whoever claims it next goes on. @param wait where the provider asked to be left alone. */
+export async function releaseRun(context: Context, run: RunRef, wait?: { ms: number; why: string }): Promise<void> {
+  const later = wait && { not_before: new Date(context.clock.now().getTime() + wait.ms), error: wait.why };
+  await context.db
+    .updateTable('runs')
+    .set({ lease_holder: null, lease_until: null, ...later })
+    .where('seq', '=', run.seq)
+    .where('lease_holder', '=', context.holder)
+    .execute();
+}

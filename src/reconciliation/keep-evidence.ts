@@ -1,0 +1,114 @@
+/**
+ * The evidence of every page (run, window, pass, page, total, the hash of its body and the digest of its ids), and, while
+ * a window of many pages is being read, the marks of its rows: whoever takes the window up goes on with them. Pages
+ * that come while others are written are written together.
+ */
+import { createHash } from 'node:crypto';
+import type { Context } from '../context.ts';
+import { createCoalescer } from '../database/coalesce.ts';
+import type { ListPage } from '../provider/client.ts';
+import type { KeptPage, RowMark } from '../provider/make-pass.ts';
+import type { RunRef, WindowRef } from './run-ref.ts';
+
+/** A window of fewer pages is read again sooner than it is taken up. */
+const KEPT_PAGES_MIN = 10;
+const BATCH_PAGES_MAX = 32;
+const PAGE_ROWS = 100;
+
+export type EvidentPage = Pick<ListPage, 'page' | 'rows' | 'total' | 'text'> & {
+  pass: number;
+  askedAt: Date;
+  /** The filter of a count; none for a page of a whole reading. */
+  status?: string;
+  keep?: KeptPage | undefined;
+};
+
+/** @param query names what was asked for: pages of another query are no part of the same pass. */
+export function createEvidence(
+  context: Context,
+  run: RunRef,
+  window: WindowRef,
+  query: string,
+): (page: EvidentPage) => Promise<void> {
+  return createCoalescer<EvidentPage, void>({
+    itemsMax: BATCH_PAGES_MAX,
+    bytesMax: Number.POSITIVE_INFINITY,
+    sizeOf: () => 0,
+    inFlightMax: 1,
+    work: async (pages) => {
+      await context.db
+        .insertInto('run_pages')
+        .values(pages.map((page) => describe(run, window, page)))
+        .execute();
+      await keepRows(context, window, query, pages);
+      return pages.map(() => undefined);
+    },
+  });
+}
+
+function describe(run: RunRef, window: WindowRef, page: EvidentPage) {
+  const ids = createHash('sha256');
+  for (const row of page.rows) ids.update(`${row.ok ? row.transaction.id : row.id}\n`);
+  return {
+    run_seq: run.seq,
+    window_seq: window.seq,
+    pass: page.pass,
+    page: page.page,
+    total: page.total,
+    row_count: page.rows.length,
+    body_hash: createHash('sha256').update(page.text).digest(),
+    ids_digest: ids.digest(),
+    asked_at: page.askedAt,
+    status: page.status ?? null,
+  };
+}
+
+async function keepRows(context: Context, window: WindowRef, query: string, pages: EvidentPage[]): Promise<void> {
+  const rows = pages.flatMap(({ pass, page, total, keep }) =>
+    keep && total > KEPT_PAGES_MIN * PAGE_ROWS
+      ? [
+          {
+            ...{ window_seq: window.seq, pass, page, place: keep.place, query, total, last_page: keep.lastPage },
+            ...{ asked_at: keep.askedAt, page_rows: Buffer.from(JSON.stringify(keep.rows)) },
+          },
+        ]
+      : [],
+  );
+  if (rows.length === 0) return;
+  // one that was stopped while another took its window up may come late: either answer is a true one
+  await context.db
+    .insertInto('run_page_rows')
+    .values(rows)
+    .onDuplicateKeyUpdate((eb) => ({ place: eb.ref('run_page_rows.place') }))
+    .execute();
+}
+
+/** What a process that died had read of a window with this query, by pass and page. */
+export async function readKept(
+  context: Context,
+  window: WindowRef,
+  query: string,
+): Promise<Map<number, Map<number, KeptPage>>> {
+  const rows = await context.db
+    .selectFrom('run_page_rows')
+    .selectAll()
+    .where('window_seq', '=', window.seq)
+    .where('query', '=', query)
+    .orderBy('page')
+    .execute();
+  const passes = new Map<number, Map<number, KeptPage>>();
+  for (const row of rows) {
+    const pages = passes.get(row.pass) ?? new Map<number, KeptPage>();
+    passes.set(row.pass, pages);
+    pages.set(row.page, {
+      ...{ place: row.place, total: row.total, lastPage: row.last_page, askedAt: row.asked_at },
+      rows: JSON.parse(row.page_rows.toString()) as RowMark[],
+    });
+  }
+  return passes;
+}
+
+/** Once a window is concluded, or can't be gone on with. */
+export async function dropKept(context: Context, window: { seq: number }): Promise<void> {
+  await context.db.deleteFrom('run_page_rows').where('window_seq', '=', window.seq).execute();
+}

@@ -1,0 +1,88 @@
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import { addDays, type Day } from '../domain/calendar.ts';
+import { isFinal, STATUSES } from '../domain/statuses.ts';
+import type { ProviderClient } from '../provider/client.ts';
+import { checkBounds, readBounds } from './learn-bounds.ts';
+import { planWindows, type Window } from './plan-windows.ts';
+import type { RunRef, WindowRef } from './run-ref.ts';
+
+/** The run that holds what was learnt of the list against the list again. */
+const WEEKLY = 'reconcile_quarter';
+/** How many old days with an open transaction one run looks at; those that waited longest come first. */
+const OPEN_DAYS_MAX = 200;
+/** All else is open, a status that nobody knows too. */
+const ENDED = STATUSES.filter(isFinal);
+
+/** Cuts a run into its windows, once; @returns those that are not proven yet. */
+export async function planRun(
+  context: Context,
+  client: ProviderClient,
+  run: RunRef,
+): Promise<{ planned: WindowRef[]; done: number }> {
+  let rows = await findWindows(context, run);
+  if (rows.length === 0) {
+    if (run.trigger === WEEKLY) await checkBounds(context, client, run);
+    await insertWindows(context, run, await listWindows(context, run));
+    rows = await findWindows(context, run);
+  }
+  const planned = rows.filter((row) => row.state === 'planned');
+  return { planned, done: rows.length - planned.length };
+}
+
+async function findWindows(context: Context, run: RunRef) {
+  return await context.db
+    .selectFrom('run_windows')
+    .select(['seq', 'from_day as fromDay', 'to_day as toDay', 'state'])
+    .where('run_seq', '=', run.seq)
+    .orderBy('from_day')
+    .execute();
+}
+
+async function listWindows(context: Context, run: RunRef): Promise<Window[]> {
+  if (run.how !== 'open') return planWindows(run.from, run.to, await readBounds(context));
+  const days = await listOpenDays(context, run.to);
+  return days.filter((day) => day >= run.from).map((day) => ({ fromDay: day, toDay: day }));
+}
+
+async function insertWindows(context: Context, run: RunRef, windows: Window[]): Promise<void> {
+  if (windows.length === 0) return;
+  await context.db
+    .insertInto('run_windows')
+    .values(
+      windows.map((window) => ({
+        run_seq: run.seq,
+        from_day: window.fromDay,
+        to_day: window.toDay,
+        platform: run.platform,
+        state: 'planned',
+      })),
+    )
+    .execute();
+}
+
+/** Days up to `to` that hold an open transaction: those that were not proven for the longest time, in order of days. */
+export async function listOpenDays(context: Context, to: Day): Promise<Day[]> {
+  const day = sql<string>`LEFT(created_wall, 10)`;
+  const open = await context.db
+    .selectFrom('transactions')
+    .select(day.as('day'))
+    .where('status', 'not in', ENDED)
+    .where('created_wall', '<', `${addDays(to, 1)} 00:00:00`)
+    .groupBy(day)
+    .execute();
+  if (open.length <= OPEN_DAYS_MAX) return open.map((row) => row.day).sort();
+  const days = open.map((row) => row.day);
+  const proven = await context.db
+    .selectFrom('run_windows')
+    .select(['from_day', (eb) => eb.fn.max('seq').as('last')])
+    .where('state', 'in', ['complete', 'counted'])
+    .where('from_day', 'in', days)
+    .groupBy('from_day')
+    .execute();
+  const last = new Map(proven.map((row) => [row.from_day, Number(row.last)]));
+  return days
+    .sort((a, b) => (last.get(a) ?? 0) - (last.get(b) ?? 0))
+    .slice(0, OPEN_DAYS_MAX)
+    .sort();
+}

@@ -1,0 +1,31 @@
+import type { Day } from '../domain/calendar.ts';
+import type { Window } from './plan-windows.ts';
+
+/**
+ * How a run proves its days: `read` reads each one whole; `count` proves settled days by counts, and reads those whole
+ * that do not add up; `open` does so with the days alone that hold an open transaction.
+ */
+export type RunHow = 'read' | 'count' | 'open';
+
+export type RunRef = {
+  seq: number;
+  id: string;
+  platform: string | null;
+  trigger: string;
+  from: Day;
+  to: Day;
+  how: RunHow;
+};
+
+export type WindowRef = Window & { seq: number };
+
+export type WindowResult = {
+  /** `complete`: read whole, and proven; `counted`: proven by counts. */
+  state: 'complete' | 'counted' | 'incomplete';
+  why: string | undefined;
+  passes: number;
+  pages: number;
+  /** Distinct transactions of the window at the provider. */
+  total: number;
+  askedAt: Date;
+};
