@@ -172,6 +172,7 @@ export const channels = {
   ALERTMANAGER_URL: httpUrl.optional(),
   SLACK_WEBHOOK_URL: httpUrl.optional(),
   PAGERDUTY_ROUTING_KEY: z.string().min(1).optional(),
+  PAGERDUTY_URL: httpUrl.default('https://events.pagerduty.com/v2/enqueue'),
   SMTP_URL: smtpUrl.optional(),
   ALERT_EMAIL_FROM: emailFrom.optional(),
 };

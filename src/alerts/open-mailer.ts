@@ -30,11 +30,14 @@ export type Mailer = {
 /** A mail did not go. Its text names neither an address nor the server's words, which quote them. */
 export class MailError extends Error {
   readonly code: string;
+  /** The server takes no mail for these addresses, now or later. */
+  readonly isForGood: boolean;
 
-  constructor(code: string) {
+  constructor(code: string, isForGood = false) {
     super(`a mail did not go: ${code}`);
     this.name = 'MailError';
     this.code = code;
+    this.isForGood = isForGood;
   }
 }
 
@@ -65,7 +68,7 @@ export function openMailer(config: Pick<Config, 'SMTP_URL' | 'ALERT_EMAIL_FROM'>
   });
   return {
     async send({ to, subject, text, id }) {
-      if (to.length === 0 || !to.every((address) => ADDRESS.test(address))) throw new MailError('BAD_ADDRESS');
+      if (to.length === 0 || !to.every((address) => ADDRESS.test(address))) throw new MailError('BAD_ADDRESS', true);
       const sent = transport.sendMail({
         from,
         to: to.map((address) => ({ name: '', address })),
@@ -91,7 +94,8 @@ async function inTime<T>(sent: Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof MailError) throw error;
     const { code, responseCode } = error as { code?: string; responseCode?: number };
-    throw new MailError([code ?? 'UNKNOWN', responseCode].filter(Boolean).join(' '));
+    const isForGood = code === 'EENVELOPE' && responseCode !== undefined && responseCode >= 500;
+    throw new MailError([code ?? 'UNKNOWN', responseCode].filter(Boolean).join(' '), isForGood);
   } finally {
     clearTimeout(timer);
   }

@@ -60,17 +60,29 @@ export async function retellAlert(
     .execute();
 }
 
-/** Ends what fires under these names and scopes. */
+/** Ends what fires under these names and scopes: each channel that was told of it is due to be told of its end. */
 export async function endAlerts(
   trx: Transaction<Database>,
   ends: { name: string; scope: string }[],
   now: Date,
 ): Promise<void> {
   if (ends.length === 0) return;
-  await trx
-    .updateTable('alerts')
-    .set({ ended_at: now, firing_scope: null })
+  const firing = await trx
+    .selectFrom('alerts')
+    .select('seq')
     .where('firing_scope', 'in', ends.map(firingScope))
+    .orderBy('seq')
+    .forUpdate()
+    .execute();
+  if (firing.length === 0) return;
+  const seqs = firing.map((row) => row.seq);
+  await trx.updateTable('alerts').set({ ended_at: now, firing_scope: null }).where('seq', 'in', seqs).execute();
+  // after the alerts themselves: whoever records a send locks these rows first, and then reads whether it has ended
+  await trx
+    .updateTable('alert_sends')
+    .set({ next_attempt_at: now })
+    .where('alert_seq', 'in', seqs)
+    .where('end_sent_at', 'is', null)
     .execute();
 }
 

@@ -1,40 +1,25 @@
-import { type Dispatcher, request } from 'undici';
+import type { AlertToSend, Channel } from './channel.ts';
+import { postJson } from './post-json.ts';
 
-const TIMEOUT_MS = 10_000;
+const BATCH_MAX = 500;
+/** It forgets what is not sent again within five minutes. */
+const AGAIN_MS = 60_000;
 /** A momentary alert is shown as firing for so long, or Alertmanager would drop it unseen. */
 const MOMENT_MS = 5 * 60_000;
 
-export type AlertToSend = {
-  name: string;
-  severity: string;
-  scope: string;
-  summary: string;
-  mismatchId: string | null;
-  transactionId: string | null;
-  raisedAt: Date;
-  endedAt: Date | null;
-};
-
-/**
- * Posts alerts to Alertmanager's API (v2), firing and ended ones. It forgets what is not sent again within five
- * minutes, so firing ones come here every minute.
- * @throws Error when it does not take them.
- */
-export async function sendToAlertmanager(
-  url: string,
-  publicUrl: string,
-  alerts: AlertToSend[],
-  dispatcher?: Dispatcher,
-): Promise<void> {
-  const response = await request(`${url.replace(/\/+$/, '')}/api/v2/alerts`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(alerts.map((alert) => describe(alert, publicUrl))),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-    ...(dispatcher ? { dispatcher } : {}),
-  });
-  await response.body.dump();
-  if (response.statusCode >= 300) throw new Error(`Alertmanager answered ${response.statusCode}`);
+/** Alertmanager's API (v2): firing alerts each minute, and ended ones. */
+export function openAlertmanager(url: string, publicUrl: string): Channel {
+  const address = `${url.replace(/\/+$/, '')}/api/v2/alerts`;
+  return {
+    name: 'alertmanager',
+    batchMax: BATCH_MAX,
+    againMs: AGAIN_MS,
+    send: (alerts) =>
+      postJson(
+        address,
+        alerts.map((alert) => describe(alert, publicUrl)),
+      ),
+  };
 }
 
 function describe(alert: AlertToSend, publicUrl: string) {

@@ -1,106 +1,92 @@
 /**
- * Hands the outbox of alerts on. The log is told of each alert once; Alertmanager of each while it fires, again every
- * minute, and once of its end. A channel that is away is tried again at the next look: nothing is lost, since what is
- * firing is read anew each time.
+ * Hands the outbox of alerts on. A new alert is spread once to every channel that is set; each channel is a loop of its
+ * own, so that one that is away delays no other. What it takes is due on it (`alert_sends.next_attempt_at`), is leased,
+ * told, and written down after that: so each is told at least once, and once more when it has ended. A channel that is
+ * away is tried again after a pause that grows to a minute, without end: an alert is never given up.
  */
-import { sql } from 'kysely';
 import type { Context } from '../context.ts';
-import { poll } from '../database/poll.ts';
-import { isDuplicate } from '../database/transact.ts';
-import { type AlertToSend, sendToAlertmanager } from './send-alertmanager.ts';
+import { type Bell, createBell, poll } from '../database/poll.ts';
+import { describeError } from '../log.ts';
+import { alertSends } from '../metrics/metrics.ts';
+import { type AlertToSend, type Channel, NotTaken } from './channel.ts';
+import { claimSends } from './claim-sends.ts';
+import { recordNotTaken, recordTaken } from './record-sends.ts';
+import { catchUp, spreadAlerts } from './spread.ts';
 
 const IDLE_MS = 5_000;
-const BATCH_ROWS = 500;
-const SEND_AGAIN_MS = 60_000;
-/** Beside several replicas, one that was told a moment ago need not be told by the next one. */
-const SEND_AGAIN_SLACK_MS = 5_000;
+const PAUSE_MS = 2_000;
+/** Alertmanager forgets what it is not told again within five minutes. */
+const PAUSE_MS_MAX = 60_000;
 
-export async function sendAlerts(context: Context): Promise<void> {
+export async function sendAlerts(context: Context, channels: Channel[]): Promise<void> {
+  const bells = new Map(channels.map((channel) => [channel.name, createBell()]));
+  let caughtUp = false;
+  const spreading = poll({
+    ...{ name: 'alerts', bell: context.bells.alerts, idleMs: IDLE_MS, log: context.log, signal: context.signal },
+    async work() {
+      if (!caughtUp) await catchUp(context, channels);
+      caughtUp = true;
+      const more = await spreadAlerts(context, channels);
+      for (const bell of bells.values()) bell.ring();
+      return more;
+    },
+  });
+  const telling = channels.map((channel) => tellChannel(context, channel, bells.get(channel.name) ?? createBell()));
+  await Promise.all([spreading, ...telling]);
+}
+
+async function tellChannel(context: Context, channel: Channel, bell: Bell): Promise<void> {
+  let failures = 0;
+  let pausedUntilMs = 0;
   await poll({
-    name: 'alerts',
-    bell: context.bells.alerts,
-    idleMs: IDLE_MS,
-    log: context.log,
-    signal: context.signal,
-    work: async () => {
-      const logged = await tellLog(context);
-      if (context.config.ALERTMANAGER_URL) await tellAlertmanager(context, context.config.ALERTMANAGER_URL);
-      return logged === BATCH_ROWS;
+    ...{ name: `alerts to ${channel.name}`, bell, idleMs: IDLE_MS, log: context.log, signal: context.signal },
+    async work() {
+      if (performance.now() < pausedUntilMs) return false;
+      const alerts = await claimSends(context, channel);
+      if (alerts.length === 0) return false;
+      const pauseMs = await tell(context, channel, alerts, failures);
+      failures = pauseMs === undefined ? 0 : failures + 1;
+      pausedUntilMs = performance.now() + (pauseMs ?? 0);
+      return true;
     },
   });
 }
 
-/** One line an alert. The row that says so is written first: two replicas never tell the same one. */
-async function tellLog(context: Context): Promise<number> {
-  const rows = await selectAlerts(context, 'log').where('alert_sends.alert_seq', 'is', null).execute();
-  for (const row of rows) {
-    try {
-      await context.db
-        .insertInto('alert_sends')
-        .values({ alert_seq: row.seq, channel: 'log', attempts: 1, sent_at: context.clock.now() })
-        .execute();
-    } catch (error) {
-      if (isDuplicate(error)) continue;
-      throw error;
+/** @returns how long the channel is to be left alone; undefined where it took them, or refused just these. */
+async function tell(
+  context: Context,
+  channel: Channel,
+  alerts: AlertToSend[],
+  failures: number,
+): Promise<number | undefined> {
+  try {
+    await channel.send(alerts);
+  } catch (error) {
+    const { code, isRefusal, retryAfterMs } = toNotTaken(error);
+    // one that is not fit to be sent must not keep the others from going
+    if (isRefusal && alerts.length > 1) {
+      for (const alert of alerts) await tell(context, channel, [alert], failures);
+      return undefined;
     }
-    const level = row.severity === 'medium' ? 'warn' : 'error';
-    context.log[level]({ alert: row.name, severity: row.severity, mismatch: row.mismatch_id }, row.summary);
+    const pauseMs = isRefusal ? PAUSE_MS_MAX : pauseAfter(failures, retryAfterMs);
+    await recordNotTaken(context, channel, alerts, { pauseMs, error: code });
+    alertSends.inc({ channel: channel.name, outcome: 'failed' }, alerts.length);
+    const about = { channel: channel.name, alerts: alerts.length, error: describeError(error) };
+    context.log.warn(about, 'a channel did not take alerts; they are sent again');
+    return isRefusal ? undefined : pauseMs;
   }
-  return rows.length;
+  await recordTaken(context, channel, alerts);
+  alertSends.inc({ channel: channel.name, outcome: 'sent' }, alerts.length);
+  return undefined;
 }
 
-async function tellAlertmanager(context: Context, url: string): Promise<void> {
-  const now = context.clock.now();
-  const again = new Date(now.getTime() - SEND_AGAIN_MS + SEND_AGAIN_SLACK_MS);
-  const rows = await selectAlerts(context, 'alertmanager')
-    .where((eb) =>
-      eb.or([
-        eb('alert_sends.alert_seq', 'is', null),
-        eb.and([eb('alerts.ended_at', 'is', null), eb('alert_sends.sent_at', '<', again)]),
-        eb.and([eb('alerts.ended_at', 'is not', null), eb('alert_sends.end_sent_at', 'is', null)]),
-      ]),
-    )
-    .execute();
-  if (rows.length === 0) return;
-  const alerts = rows.map(
-    (row): AlertToSend => ({
-      name: row.name,
-      severity: row.severity,
-      scope: row.scope,
-      summary: row.summary,
-      mismatchId: row.mismatch_id,
-      transactionId: row.transaction_id,
-      raisedAt: row.raised_at,
-      endedAt: row.ended_at,
-    }),
-  );
-  await sendToAlertmanager(url, context.config.PUBLIC_URL, alerts);
-  await context.db
-    .insertInto('alert_sends')
-    .values(
-      rows.map((row) => ({
-        alert_seq: row.seq,
-        channel: 'alertmanager',
-        attempts: 1,
-        sent_at: now,
-        end_sent_at: row.ended_at ? now : null,
-      })),
-    )
-    .onDuplicateKeyUpdate({
-      attempts: sql`attempts + 1`,
-      sent_at: sql`VALUES(sent_at)`,
-      end_sent_at: sql`VALUES(end_sent_at)`,
-    })
-    .execute();
+function toNotTaken(error: unknown): NotTaken {
+  if (error instanceof NotTaken) return error;
+  const { code, name } = (error ?? {}) as { code?: unknown; name?: string };
+  return new NotTaken(typeof code === 'string' ? code : (name ?? 'unknown'));
 }
 
-function selectAlerts(context: Context, channel: 'log' | 'alertmanager') {
-  return context.db
-    .selectFrom('alerts')
-    .leftJoin('alert_sends', (join) =>
-      join.onRef('alert_sends.alert_seq', '=', 'alerts.seq').on('alert_sends.channel', '=', channel),
-    )
-    .selectAll('alerts')
-    .orderBy('alerts.seq')
-    .limit(BATCH_ROWS);
+function pauseAfter(failures: number, retryAfterMs: number | undefined): number {
+  const grown = PAUSE_MS * 2 ** Math.min(failures, 10);
+  return Math.min(PAUSE_MS_MAX, Math.max(grown, retryAfterMs ?? 0));
 }

@@ -1,5 +1,5 @@
 import { Agent, type Dispatcher } from 'undici';
-import { parseRetryAfter } from './back-off.ts';
+import { parseRetryAfter } from '../domain/retry-after.ts';
 import { classifyError } from './classify-error.ts';
 import type { AttemptResult } from './decide-outcome.ts';
 import { createConnector } from './guard-connect.ts';

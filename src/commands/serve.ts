@@ -4,6 +4,8 @@ import type { Command } from 'commander';
 import { takeLock } from '../../embedded/members.ts';
 import { startTimetable } from '../../jobs/main.ts';
 import { makeAdminToken } from '../access/tokens.ts';
+import { openChannels } from '../alerts/open-channels.ts';
+import { openMailer } from '../alerts/open-mailer.ts';
 import { sendAlerts } from '../alerts/send.ts';
 import { endMerchantTrouble, tellMerchantTrouble } from '../alerts/tell-merchant-trouble.ts';
 import { startDelivery } from '../callbacks/deliver.ts';
@@ -56,7 +58,6 @@ async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
   {
     await using context = await openContext(config, { log, signal: stop.signal, migrates: true });
     await settleRefundRule(context);
-    warnOfUnused(config, log);
     await announceAdminToken(context);
     await using stack = new AsyncDisposableStack();
     try {
@@ -80,14 +81,6 @@ async function startWeb(context: Context, stack: AsyncDisposableStack): Promise<
   log.info({ port: server.port, url: config.PUBLIC_URL, auth: config.WEBHOOK_AUTH }, 'listening');
 }
 
-/** Names of the environment that are read and checked, and do nothing yet: better said than believed. */
-function warnOfUnused(config: Config, log: Log): void {
-  const unused = ['SLACK_WEBHOOK_URL', 'PAGERDUTY_ROUTING_KEY', 'SMTP_URL'].filter(
-    (name) => config[name as keyof Config],
-  );
-  if (unused.length > 0) log.warn({ names: unused }, 'these are set, and do nothing in this version');
-}
-
 /** Where webhooks go while the database is away: on the embedded database by default, else where SPOOL_DIR says. */
 function startSpool(context: Context, stack: AsyncDisposableStack): Spool | undefined {
   const { DATABASE_URL, DATA_DIR, SPOOL_DIR } = context.config;
@@ -109,7 +102,7 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
       onTrouble: (trouble) => tellMerchantTrouble(context, trouble),
       onRecovery: (merchantId) => endMerchantTrouble(context, merchantId),
     }),
-    sendAlerts(context),
+    sendAlerts(context, openChannels(context, openMailer(context.config))),
     sealLedger(context),
     indexPartiesInBackground(context),
   ];

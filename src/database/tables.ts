@@ -112,6 +112,7 @@ type MerchantsTable = {
   breaker_opened_at: Optional<Date>;
   probe_at: Optional<Date>;
   warned_at: Optional<Date>;
+  recovered_at: Optional<Date>;
   last_position: Generated<number>;
   pull_token_hash: Optional<Buffer>;
   created_at: Date;
@@ -376,6 +377,7 @@ type AlertsTable = {
   transaction_id: Optional<string>;
   raised_at: Date;
   ended_at: Optional<Date>;
+  spread_at: Optional<Date>;
 };
 
 type AlertSendsTable = {

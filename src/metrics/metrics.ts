@@ -55,6 +55,13 @@ export const callbackAttempts = new Counter({
   registers,
 });
 
+export const alertSends = new Counter({
+  name: 'confere_alert_sends_total',
+  help: 'Alerts told to a channel, by channel and outcome: sent, failed.',
+  labelNames: ['channel', 'outcome'],
+  registers,
+});
+
 export const openMismatches = new Gauge({
   name: 'confere_mismatches_open',
   help: 'Open mismatches by kind, as of the last watch.',

@@ -11,6 +11,8 @@ export async function openMailSink(options: SMTPServerOptions = {}): Promise<Mai
   const server = new SMTPServer({
     authOptional: true,
     logger: false,
+    // a name server that is slow to know 127.0.0.1 is not what is tested
+    disableReverseLookup: true,
     ...options,
     onData(stream, session, callback) {
       const parts: Buffer[] = [];

@@ -1,10 +1,9 @@
 import { createSecretKey } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nextDelayMs, parseRetryAfter, RETRY_AFTER_MS_MAX } from '../../../src/callbacks/back-off.ts';
+import { nextDelayMs, RETRY_AFTER_MS_MAX } from '../../../src/callbacks/back-off.ts';
 import { type AttemptResult, decideOutcome } from '../../../src/callbacks/decide-outcome.ts';
 import { deriveWebhookId } from '../../../src/callbacks/derive-webhook-id.ts';
-
 import {
   afterFailure,
   BREAKER_OVER_MS,
@@ -24,6 +23,7 @@ import {
 } from '../../../src/callbacks/places.ts';
 import { sign } from '../../../src/callbacks/sign.ts';
 import { takeFromRate } from '../../../src/callbacks/take-from-rate.ts';
+import { parseRetryAfter } from '../../../src/domain/retry-after.ts';
 
 const NOW = new Date('2026-11-21T12:00:00Z');
 const SCHEDULE = [5_000, 300_000, 1_800_000];

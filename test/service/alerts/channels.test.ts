@@ -1,0 +1,252 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Channel } from '../../../src/alerts/channel.ts';
+import { openChannels } from '../../../src/alerts/open-channels.ts';
+import { openMailer } from '../../../src/alerts/open-mailer.ts';
+import { endAlerts, type RaisedAlert, raiseAlerts } from '../../../src/alerts/raise.ts';
+import { sendAlerts } from '../../../src/alerts/send.ts';
+import { tellMerchantTrouble } from '../../../src/alerts/tell-merchant-trouble.ts';
+import { transact } from '../../../src/database/transact.ts';
+import { type HttpSink, openHttpSink } from '../../support/http-sink.ts';
+import { type MailSink, openMailSink } from '../../support/mail-sink.ts';
+import { openWorld, until, type World } from '../callbacks/world.ts';
+
+type Event = { event_action: string; dedup_key: string; routing_key: string; payload?: { severity: string } };
+
+const REFUSED_MAILBOX = 'gone@example.com';
+let sink: HttpSink;
+let mails: MailSink;
+let world: World;
+let running: { stop(): Promise<void> }[];
+
+beforeEach(async () => {
+  running = [];
+  sink = await openHttpSink();
+  mails = await openMailSink({
+    onRcptTo: ({ address }, _session, callback) =>
+      callback(address === REFUSED_MAILBOX ? Object.assign(new Error('no such user'), { responseCode: 550 }) : null),
+  });
+  world = await openWorld({
+    ALERTMANAGER_URL: `${sink.url}/am`,
+    SLACK_WEBHOOK_URL: `${sink.url}/slack/T0/B0/s3cret`,
+    PAGERDUTY_ROUTING_KEY: 'R0UT1NGK3Y',
+    PAGERDUTY_URL: `${sink.url}/pd`,
+    SMTP_URL: `smtp://127.0.0.1:${mails.port}`,
+    ALERT_EMAIL_FROM: 'Confere <alerts@pay.example>',
+    ALERT_EMAIL_TO: 'ops@example.com,boss@example.com',
+  });
+});
+afterEach(async () => {
+  for (const one of running) await one.stop();
+  await world[Symbol.asyncDispose]();
+  await sink[Symbol.asyncDispose]();
+  await mails[Symbol.asyncDispose]();
+});
+
+/** Sends as a replica of the service would. */
+function start(channels: Channel[] = openChannels(world.context, openMailer(world.context.config))): void {
+  const stopping = new AbortController();
+  const ended = sendAlerts({ ...world.context, signal: stopping.signal }, channels);
+  running.push({
+    async stop() {
+      stopping.abort();
+      await ended;
+    },
+  });
+}
+
+async function raise(more: Partial<RaisedAlert> = {}): Promise<RaisedAlert> {
+  const alert: RaisedAlert = {
+    ...{ name: 'stuck', severity: 'critical', scope: randomUUID(), summary: 'open <for> too long & held' },
+    ...more,
+  };
+  await transact(world.context.db, (trx) => raiseAlerts(trx, [alert], world.context.clock.now()));
+  world.context.bells.alerts.ring();
+  return alert;
+}
+
+async function end(alert: RaisedAlert): Promise<void> {
+  await transact(world.context.db, (trx) => endAlerts(trx, [alert], world.context.clock.now()));
+  world.context.bells.alerts.ring();
+}
+
+const at = (path: string) => sink.posted.filter((one) => one.path.startsWith(path));
+const events = () => at('/pd').map((one) => one.json as Event);
+const slackText = () =>
+  at('/slack')
+    .map((one) => (one.json as { text: string }).text)
+    .join('\n');
+const sendsOf = (channel: string) =>
+  world.context.db.selectFrom('alert_sends').selectAll().where('channel', '=', channel).orderBy('alert_seq').execute();
+
+describe('an alert', () => {
+  it('is told to every channel, and so is its end', async () => {
+    start();
+    const alert = await raise({ mismatchId: 'mm_1', transactionId: 'tx_1' });
+    await until(
+      'told to all',
+      () => at('/am').length > 0 && at('/slack').length > 0 && events().length > 0 && mails.mails.length > 0,
+    );
+    const [trigger] = events();
+    expect(trigger).toMatchObject({
+      event_action: 'trigger',
+      routing_key: 'R0UT1NGK3Y',
+      payload: { severity: 'critical', class: 'stuck' },
+    });
+    expect(slackText()).toBe(
+      `:red_circle: *stuck* (critical) open &lt;for&gt; too long &amp; held <${world.context.config.PUBLIC_URL}/mismatches/mm_1|open>`,
+    );
+    expect(mails.mails[0]).toMatchObject({ from: 'alerts@pay.example', to: ['ops@example.com', 'boss@example.com'] });
+    expect(mails.mails[0]?.header('subject')).toBe('[Confere] critical: stuck');
+    await end(alert);
+    await until(
+      'its end told to all',
+      () => events().length === 2 && slackText().includes('over:') && mails.mails.length === 2,
+    );
+    expect(events()[1]).toMatchObject({ event_action: 'resolve', dedup_key: trigger?.dedup_key });
+    expect(mails.mails[1]?.header('subject')).toBe('[Confere] over: stuck');
+    await until('Alertmanager', () => at('/am').some((one) => one.text.includes('endsAt')));
+    await until('nothing left to send', async () => {
+      const rows = await world.context.db.selectFrom('alert_sends').select('next_attempt_at').execute();
+      return rows.length === 5 && rows.every((row) => row.next_attempt_at === null);
+    });
+  });
+
+  it('that is over at once is told once, and PagerDuty is left with nothing open', async () => {
+    start();
+    await raise({ name: 'webhook_lost', severity: 'medium', ended: true });
+    await until('told to all', async () => (await sendsOf('pagerduty')).some((row) => row.end_sent_at));
+    await until('told', () => slackText() && mails.mails.length === 1);
+    expect(events().map((event) => event.event_action)).toEqual(['trigger', 'resolve']);
+    expect(slackText().split('\n')).toHaveLength(1);
+  });
+
+  it('waits for a channel that is away, and delays no other', async () => {
+    let away = true;
+    sink.answer = ({ path }) => (path.startsWith('/slack') && away ? 503 : 200);
+    start();
+    await raise();
+    await until('the others', () => events().length === 1 && mails.mails.length === 1 && at('/am').length > 0);
+    const failed = await until('it failed', async () => (await sendsOf('slack')).find((row) => row.attempts > 0));
+    expect([failed.error, at('/slack').length]).toEqual(['HTTP 503', 0]);
+    away = false;
+    await until('Slack has it', () => at('/slack').length === 1);
+    await until('written down', async () => (await sendsOf('slack'))[0]?.sent_at);
+    expect((await sendsOf('slack'))[0]).toMatchObject({ attempts: 0, error: null, next_attempt_at: null });
+  });
+
+  it('that ends while it is being told is told to have ended', async () => {
+    const asked = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    let slow = true;
+    sink.answer = async ({ path }) => {
+      if (path.startsWith('/pd') && slow) {
+        slow = false;
+        asked.resolve();
+        await go.promise;
+      }
+      return 200;
+    };
+    start();
+    const alert = await raise();
+    await asked.promise;
+    await end(alert);
+    go.resolve();
+    await until('resolved', () => events().some((event) => event.event_action === 'resolve'));
+    expect(events().map((event) => event.event_action)).toEqual(['trigger', 'resolve']);
+  });
+
+  it('that a channel refuses keeps none of the others back', async () => {
+    sink.answer = ({ path, text }) => (path.startsWith('/slack') && text.includes('poison') ? 400 : 200);
+    for (let i = 0; i < 5; i++) await raise({ summary: i === 2 ? 'poison' : `number ${i}` });
+    start();
+    await until('the other four', () => ['0', '1', '3', '4'].every((i) => slackText().includes(`number ${i}`)));
+    const rows = await until('written down', async () => {
+      const sends = await sendsOf('slack');
+      return sends.filter((row) => row.sent_at).length === 4 ? sends : undefined;
+    });
+    expect(rows[2]).toMatchObject({ sent_at: null, error: 'HTTP 400' });
+  });
+
+  it('is told once by several replicas, and again when one died with it', async () => {
+    start();
+    start();
+    for (let i = 0; i < 30; i++) await raise();
+    await until('all', () => events().length >= 30);
+    await until('all written', async () => (await sendsOf('pagerduty')).every((row) => row.sent_at));
+    expect(new Set(events().map((event) => event.dedup_key)).size).toBe(30);
+    expect(events()).toHaveLength(30);
+    // told, and killed before it was written down: the lease runs out
+    const first = (await sendsOf('pagerduty'))[0]?.alert_seq ?? 0;
+    const set = { sent_at: null, next_attempt_at: world.context.clock.now() };
+    await world.context.db
+      .updateTable('alert_sends')
+      .set(set)
+      .where('channel', '=', 'pagerduty')
+      .where('alert_seq', '=', first)
+      .execute();
+    world.context.bells.alerts.ring();
+    await until('again', () => events().length === 31);
+    expect(new Set(events().map((event) => event.dedup_key)).size).toBe(30);
+  });
+});
+
+describe('Alertmanager', () => {
+  it('is told of what fires again within its five minutes, until it ends', async () => {
+    start();
+    const alert = await raise();
+    const first = await until('written down', async () => (await sendsOf('alertmanager')).find((row) => row.sent_at));
+    const againMs = (first.next_attempt_at?.getTime() ?? 0) - (first.sent_at?.getTime() ?? 0);
+    expect(againMs).toBeGreaterThan(0);
+    expect(againMs).toBeLessThan(5 * 60_000 - 90_000);
+    const due = { next_attempt_at: world.context.clock.now() };
+    await world.context.db.updateTable('alert_sends').set(due).where('channel', '=', 'alertmanager').execute();
+    world.context.bells.alerts.ring();
+    await until('again', () => at('/am').length === 2);
+    await end(alert);
+    await until('its end', () => at('/am')[2]?.text.includes('endsAt'));
+  });
+});
+
+describe('a channel that is set later', () => {
+  it('is told of what still fires, and not of what is over', async () => {
+    const channels = openChannels(world.context, undefined);
+    start(channels.filter((channel) => channel.name === 'log'));
+    const over = await raise({ name: 'over_by_then' });
+    await raise({ name: 'still_fires' });
+    await until('spread', async () => (await sendsOf('log')).length === 2);
+    await end(over);
+    start(channels.filter((channel) => channel.name === 'slack'));
+    await until('told', () => slackText().includes('still_fires'));
+    expect(slackText()).not.toContain('over_by_then');
+  });
+});
+
+describe('a merchant in trouble', () => {
+  it('gets a mail of its own where it gave an address, and a mailbox that is gone delays no other', async () => {
+    const { merchant: silent } = await world.addMerchant('http://127.0.0.1:1/');
+    const { merchant: gone } = await world.addMerchant('http://127.0.0.1:1/', { email: REFUSED_MAILBOX });
+    const { merchant: read } = await world.addMerchant('http://127.0.0.1:1/s3cret', {
+      email: 'loja@example.com',
+      name: 'Zuleica ME',
+    });
+    start();
+    const since = world.context.clock.now();
+    for (const { id } of [silent, gone, read]) {
+      await tellMerchantTrouble(world.context, { kind: 'merchant_failing', merchantId: id, since });
+    }
+    await until('written down', async () => {
+      const rows = await sendsOf('merchant_email');
+      return rows.length === 3 && rows.every((row) => row.sent_at && row.next_attempt_at === null);
+    });
+    const own = mails.mails.filter((mail) => mail.to.includes('loja@example.com'));
+    expect(own).toHaveLength(1);
+    expect(own[0]?.text).toMatch(/24 horas[\s\S]*24 hours/);
+    expect(own[0]?.text).not.toMatch(/Zuleica|s3cret/);
+    expect(mails.mails.flatMap((mail) => mail.to)).not.toContain(REFUSED_MAILBOX);
+    await end({ name: 'merchant_failing', severity: 'high', scope: read.id, summary: '' });
+    await until('its end is told to ops', () => slackText().includes('over:'));
+    await until('done', async () => (await sendsOf('merchant_email')).every((row) => row.next_attempt_at === null));
+    expect(mails.mails.filter((mail) => mail.to.includes('loja@example.com'))).toHaveLength(1);
+  });
+});
