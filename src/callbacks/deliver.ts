@@ -11,7 +11,7 @@ import { type DeliveryMerchant, readDeliveryMerchants } from './read-delivery-me
 import type { Attempt, Recorded } from './record-attempts.ts';
 import { createRecorder } from './recorder.ts';
 import { openSender } from './send-attempt.ts';
-import { type MerchantTrouble, tellTroubles } from './tell-troubles.ts';
+import { type MerchantTrouble, tellRecoveries, tellTroubles } from './tell-troubles.ts';
 
 export type { MerchantTrouble } from './tell-troubles.ts';
 
@@ -27,7 +27,7 @@ const GIVE_UP_MS = 3_000;
 export type DeliveryOptions = {
   /** Called at least once for each trouble of a merchant. */
   onTrouble?: (trouble: MerchantTrouble) => Promise<void> | void;
-  /** A merchant that was told of as failing has taken a callback again. */
+  /** Called at least once when a merchant that was told of has taken a callback again. */
   onRecovery?: (merchantId: string) => Promise<void> | void;
 };
 
@@ -54,13 +54,12 @@ export async function startDelivery(context: Context, options: DeliveryOptions =
   await using sender = openSender({ allowPrivate: context.config.CALLBACK_ALLOW_PRIVATE });
   const giveUp = new AbortController();
   const places = createPlaces();
-  const onRecorded = async (attempts: Attempt[], recorded: Recorded): Promise<void> => {
+  const onRecorded = (attempts: Attempt[], recorded: Recorded): void => {
     for (const { callback, answer } of attempts) {
       forget(places, callback);
       callbackAttempts.inc({ outcome: answer.errorClass ?? 'delivered' });
     }
     if (recorded.woken > 0) context.bells.callbacks.ring();
-    await tellRecovered(context, recorded.recovered, options);
   };
   const recorder = createRecorder(context, onRecorded, giveUp.signal);
   const dispatches = new Set<Promise<void>>();
@@ -105,19 +104,14 @@ async function keepUp(delivery: Delivery): Promise<void> {
   const { drained } = await holdAndDrain(delivery.context, delivery.ramps);
   delivery.upkeepAtMs = performance.now() + UPKEEP_EVERY_MS;
   if (drained > 0) delivery.idleLooks = 0;
-  const { onTrouble } = delivery.options;
-  if (!onTrouble) return;
-  // whoever is told may fail: callbacks go on, and it is told again at the next upkeep
-  await tellTroubles(delivery.context, onTrouble).catch((error: unknown) => {
-    delivery.context.log.error({ error: describeError(error) }, 'could not tell of merchants in trouble');
-  });
-}
-
-async function tellRecovered(context: Context, merchantIds: string[], options: DeliveryOptions): Promise<void> {
+  const { onTrouble, onRecovery } = delivery.options;
   try {
-    for (const merchantId of merchantIds) await options.onRecovery?.(merchantId);
+    // recoveries first: whoever is in trouble again is told of anew
+    if (onRecovery) await tellRecoveries(delivery.context, onRecovery);
+    if (onTrouble) await tellTroubles(delivery.context, onTrouble);
   } catch (error) {
-    context.log.error({ error: describeError(error) }, 'could not tell that a merchant is well again');
+    // whoever is told may fail: callbacks go on, and it is told again at the next upkeep
+    delivery.context.log.error({ error: describeError(error) }, 'could not tell of merchants in trouble');
   }
 }
 

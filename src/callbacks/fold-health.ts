@@ -5,18 +5,15 @@ import { isDelivered } from './decide-outcome.ts';
 import { afterFailure, holdsBack, isGivenUp, type MerchantHealth, WELL } from './merchant-health.ts';
 import type { Attempt } from './record-attempts.ts';
 
-export type FoldedHealth = {
-  /** Of the merchants that had a failure, by seq. */
-  after: Map<number, { holdsBack: boolean; failingSince: Date | null }>;
-  recovered: string[];
-};
+/** Of the merchants that had a failure, by seq. */
+export type HealthAfter = Map<number, { holdsBack: boolean; failingSince: Date | null }>;
 
 /**
  * Writes down how attempts left their merchants, in the order in which they ended. Merchants are locked before
  * callbacks, everywhere; one that only succeeded is locked only if it had been failing.
  */
-export async function foldHealth(trx: Transaction<Database>, attempts: Attempt[], now: Date): Promise<FoldedHealth> {
-  const folded: FoldedHealth = { after: new Map(), recovered: [] };
+export async function foldHealth(trx: Transaction<Database>, attempts: Attempt[], now: Date): Promise<HealthAfter> {
+  const after: HealthAfter = new Map();
   const byMerchant = Map.groupBy(attempts, ({ callback }) => callback.merchantSeq);
   for (const row of await lockConcerned(trx, byMerchant)) {
     const list = byMerchant.get(row.seq) ?? [];
@@ -24,15 +21,14 @@ export async function foldHealth(trx: Transaction<Database>, attempts: Attempt[]
     const isGone = list.some((one) => one.answer.errorClass === 'gone');
     const set = changeMerchant(row, health, { isGone, now });
     await trx.updateTable('merchants').set(set).where('seq', '=', row.seq).execute();
-    if (row.warned_at && set.warned_at === null && set.failing_since === null) folded.recovered.push(row.id);
-    folded.after.set(row.seq, { holdsBack: holdsBack({ ...row, ...set }), failingSince: health.failingSince });
+    after.set(row.seq, { holdsBack: holdsBack({ ...row, ...set }), failingSince: health.failingSince });
   }
-  return folded;
+  return after;
 }
 
 type MerchantRow = Selectable<Database['merchants']>;
 type MerchantChange = Pick<MerchantRow, 'failures' | 'failing_since' | 'breaker_opened_at' | 'probe_at'> &
-  Partial<Pick<MerchantRow, 'state' | 'disabled_reason' | 'warned_at'>>;
+  Partial<Pick<MerchantRow, 'state' | 'disabled_reason' | 'warned_at' | 'recovered_at'>>;
 
 async function lockConcerned(trx: Transaction<Database>, byMerchant: Map<number, Attempt[]>): Promise<MerchantRow[]> {
   const failed = [...byMerchant].filter(([, list]) => list.some((one) => !isDelivered(one.answer))).map(([seq]) => seq);
@@ -82,9 +78,14 @@ function changeMerchant(
   if (facts.isGone && row.state !== 'disabled') {
     return { ...columns, state: 'disabled', disabled_reason: 'its address answered 410 Gone', warned_at: null };
   }
-  if (health === WELL) return row.state === 'enabled' ? { ...HEALTHY, warned_at: null } : HEALTHY;
+  if (health === WELL) return row.state === 'enabled' ? { ...HEALTHY, ...recover(row, facts.now) } : HEALTHY;
   if (row.state === 'enabled' && isGivenUp(health, facts.now)) {
     return { ...columns, state: 'disabled', disabled_reason: 'no attempt has succeeded for 5 days', warned_at: null };
   }
   return columns;
+}
+
+/** That it is well again waits in its row until it is told, as its trouble was. */
+function recover(row: MerchantRow, now: Date): Pick<MerchantRow, 'warned_at' | 'recovered_at'> {
+  return { warned_at: null, recovered_at: row.warned_at ? now : row.recovered_at };
 }

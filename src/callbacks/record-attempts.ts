@@ -17,8 +17,6 @@ export type Attempt = {
 };
 
 export type Recorded = {
-  /** Merchants that were told of as in trouble and have taken a callback again. */
-  recovered: string[];
   /** How many newer callbacks may go now. */
   woken: number;
 };
@@ -26,23 +24,52 @@ export type Recorded = {
 /**
  * Writes attempts down, in the order in which they ended: what becomes of each callback and of its merchant, and wakes
  * the callbacks that waited for them. A failure counts only while its lease is ours; a success always does.
+ *
+ * A COMMIT whose answer was lost may have been done: when this is run again, what is written already is left out, or a
+ * failure would count twice towards the breaker.
+ * @param options.mayBeWritten an earlier call of these attempts ended in an error.
  */
-export async function recordAttempts(context: Context, attempts: Attempt[]): Promise<Recorded> {
+export async function recordAttempts(
+  context: Context,
+  attempts: Attempt[],
+  options: { mayBeWritten: boolean } = { mayBeWritten: false },
+): Promise<Recorded> {
+  let again = options.mayBeWritten;
   return transact(context.db, async (trx) => {
-    const now = context.clock.now();
-    const health = await foldHealth(trx, attempts, now);
-    await insertAttempts(trx, attempts);
-    const outcomes = attempts.map(({ callback, answer }): Decided => {
-      const state = health.after.get(callback.merchantSeq) ?? { holdsBack: false, failingSince: null };
-      const tried = { ...callback, isTest: callback.transactionSeq === null };
-      const { CALLBACK_RETRY_SCHEDULE: schedule } = context.config;
-      return { callback, outcome: decideOutcome(tried, answer, state, { schedule, random: Math.random(), now }) };
-    });
-    await writeDelivered(trx, outcomes, now);
-    await writeUndelivered(context, trx, outcomes, now);
-    const woken = await wakeNewer(trx, outcomes, now);
-    return { recovered: health.recovered, woken };
+    const fresh = again ? await leaveOutWritten(trx, attempts) : attempts;
+    again = true;
+    return fresh.length > 0 ? writeAttempts(context, trx, fresh) : { woken: 0 };
   });
+}
+
+async function writeAttempts(context: Context, trx: Transaction<Database>, attempts: Attempt[]): Promise<Recorded> {
+  const now = context.clock.now();
+  const health = await foldHealth(trx, attempts, now);
+  await insertAttempts(trx, attempts);
+  const outcomes = attempts.map(({ callback, answer }): Decided => {
+    const state = health.get(callback.merchantSeq) ?? { holdsBack: false, failingSince: null };
+    const tried = { ...callback, isTest: callback.transactionSeq === null };
+    const { CALLBACK_RETRY_SCHEDULE: schedule } = context.config;
+    return { callback, outcome: decideOutcome(tried, answer, state, { schedule, random: Math.random(), now }) };
+  });
+  await writeDelivered(trx, outcomes, now);
+  await writeUndelivered(context, trx, outcomes, now);
+  return { woken: await wakeNewer(trx, outcomes, now) };
+}
+
+/** A callback is in flight once at a time, so no two of its attempts began at the same instant. */
+async function leaveOutWritten(trx: Transaction<Database>, attempts: Attempt[]): Promise<Attempt[]> {
+  const rows = await trx
+    .selectFrom('callback_attempts')
+    .select(['callback_seq', 'started_at'])
+    .where(
+      'callback_seq',
+      'in',
+      attempts.map(({ callback }) => callback.seq),
+    )
+    .execute();
+  const written = new Set(rows.map((row) => `${row.callback_seq} ${row.started_at.getTime()}`));
+  return attempts.filter(({ callback, startedAt }) => !written.has(`${callback.seq} ${startedAt.getTime()}`));
 }
 
 type Decided = { callback: ClaimedCallback; outcome: Outcome };

@@ -21,7 +21,7 @@ export type Recorder = {
  */
 export function createRecorder(
   context: Context,
-  onRecorded: (attempts: Attempt[], recorded: Recorded) => Promise<void>,
+  onRecorded: (attempts: Attempt[], recorded: Recorded) => void,
   giveUp: AbortSignal,
 ): Recorder {
   const waiting: Attempt[] = [];
@@ -30,7 +30,7 @@ export function createRecorder(
   async function run(): Promise<void> {
     while (waiting.length > 0 && !giveUp.aborted) {
       const batch = waiting.splice(0, BATCH_MAX);
-      for (const { attempts, recorded } of await write(context, batch, giveUp)) await onRecorded(attempts, recorded);
+      for (const { attempts, recorded } of await write(context, batch, giveUp)) onRecorded(attempts, recorded);
     }
     running = undefined;
   }
@@ -51,7 +51,7 @@ type Written = { attempts: Attempt[]; recorded: Recorded };
 async function write(context: Context, batch: Attempt[], giveUp: AbortSignal): Promise<Written[]> {
   for (let tries = 1; !giveUp.aborted; tries++) {
     try {
-      return [{ attempts: batch, recorded: await recordAttempts(context, batch) }];
+      return [{ attempts: batch, recorded: await recordAttempts(context, batch, { mayBeWritten: tries > 1 }) }];
     } catch (error) {
       context.log.error({ error: describeError(error), attempts: batch.length }, 'could not record attempts yet');
       // one bad row must not keep the others from being recorded
@@ -66,11 +66,11 @@ async function writeEach(context: Context, batch: Attempt[]): Promise<Written[]>
   const written: Written[] = [];
   for (const attempt of batch) {
     try {
-      written.push({ attempts: [attempt], recorded: await recordAttempts(context, [attempt]) });
+      written.push({ attempts: [attempt], recorded: await recordAttempts(context, [attempt], { mayBeWritten: true }) });
     } catch (error) {
       // its lease runs out and it is tried again
       context.log.error({ error: describeError(error), callback: attempt.callback.seq }, 'an attempt is not recorded');
-      written.push({ attempts: [attempt], recorded: { recovered: [], woken: 0 } });
+      written.push({ attempts: [attempt], recorded: { woken: 0 } });
     }
   }
   return written;

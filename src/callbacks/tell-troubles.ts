@@ -32,12 +32,35 @@ export async function tellTroubles(
     const since = row.failing_since ?? now;
     context.log.warn({ merchant: row.id, since, kind }, 'a merchant takes no callbacks');
     await onTrouble({ kind, merchantId: row.id, since });
-    // only of the state that was told: it may have been enabled meanwhile
+    // only of the state that was told: it may have been enabled meanwhile, and then what was told is over
     await context.db
       .updateTable('merchants')
-      .set({ warned_at: now })
+      .set((eb) => ({
+        warned_at: eb.case().when('state', '=', row.state).then(now).else(null).end(),
+        recovered_at: eb.case().when('state', '=', row.state).then(eb.ref('recovered_at')).else(now).end(),
+      }))
       .where('seq', '=', row.seq)
-      .where('state', '=', row.state)
+      .execute();
+  }
+}
+
+/** Tells of each merchant that was in trouble and has taken a callback again, or was removed: at least once, too. */
+export async function tellRecoveries(
+  context: Context,
+  onRecovery: (merchantId: string) => Promise<void> | void,
+): Promise<void> {
+  const rows = await context.db
+    .selectFrom('merchants')
+    .select(['seq', 'id', 'recovered_at'])
+    .where('recovered_at', 'is not', null)
+    .execute();
+  for (const row of rows) {
+    await onRecovery(row.id);
+    await context.db
+      .updateTable('merchants')
+      .set({ recovered_at: null })
+      .where('seq', '=', row.seq)
+      .where('recovered_at', '=', row.recovered_at)
       .execute();
   }
 }

@@ -97,7 +97,9 @@ export async function setMerchantState(context: Context, id: string, state: Merc
 export async function removeMerchant(context: Context, id: string): Promise<void> {
   const merchant = await findMerchant(context.db, id);
   await transact(context.db, async (trx) => {
-    const set = { state: 'disabled', disabled_reason: 'removed', deleted_at: context.clock.now() };
+    const now = context.clock.now();
+    // an alert about it is over: nobody can mend what is no longer there
+    const set = { state: 'disabled', disabled_reason: 'removed', deleted_at: now, recovered_at: now };
     await trx.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();
     await trx.deleteFrom('merchant_secrets').where('merchant_seq', '=', merchant.seq).execute();
   });

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { claimCallbacks } from '../../../src/callbacks/claim-callbacks.ts';
+import { readDeliveryMerchants } from '../../../src/callbacks/read-delivery-merchants.ts';
+import { type Attempt, recordAttempts } from '../../../src/callbacks/record-attempts.ts';
+import { removeMerchant } from '../../../src/merchants/change-merchants.ts';
+import { openWorld, until } from './world.ts';
+
+test('attempts whose commit was answered to nobody are recorded once, however often that is tried again', async () => {
+  await using world = await openWorld();
+  await world.addMerchant('http://127.0.0.1:1/');
+  await world.pay(['paid']);
+  await world.pay(['paid']);
+  const { context } = world;
+  const [merchant] = await readDeliveryMerchants(context);
+  const claimed = merchant ? await claimCallbacks(context, [{ merchant, places: 10 }], new Set()) : [];
+  const attempts = claimed.map((callback, index): Attempt => {
+    const failed = { status: 500, errorClass: 'http_status' as const, retryAfterMs: undefined };
+    const taken = { status: 200, errorClass: null, retryAfterMs: undefined };
+    const answer = { ...(index === 0 ? taken : failed), body: null, durationMs: 3 };
+    return { callback, startedAt: context.clock.now(), requestHeaders: {}, answer };
+  });
+  await recordAttempts(context, attempts);
+  await recordAttempts(context, attempts, { mayBeWritten: true });
+  const [first, second] = attempts;
+  // one that is new goes in beside what is written already
+  const later = second && { ...second, startedAt: new Date(second.startedAt.getTime() + 60_000) };
+  if (first && later) await recordAttempts(context, [first, later], { mayBeWritten: true });
+  const rows = await context.db.selectFrom('callback_attempts').select('callback_seq').orderBy('seq').execute();
+  expect(rows.map((row) => row.callback_seq)).toEqual([1, 2, 2]);
+  const callbacks = await context.db.selectFrom('callbacks').select(['state', 'attempts']).orderBy('seq').execute();
+  // the lease of the last try was not ours any more: it is on record, and its callback goes on as it stands
+  expect(callbacks).toEqual([
+    { state: 'delivered', attempts: 1 },
+    { state: 'pending', attempts: 1 },
+  ]);
+  const { failures } = await context.db.selectFrom('merchants').select('failures').executeTakeFirstOrThrow();
+  expect(failures).toBe(2);
+});
+
+test('that a merchant in trouble is removed ends what was told of it', async () => {
+  await using world = await openWorld();
+  const { merchant } = await world.addMerchant('http://127.0.0.1:1/');
+  const over: string[] = [];
+  await world.deliver({ onRecovery: (id) => void over.push(id) });
+  await removeMerchant(world.context, merchant.id);
+  await until('told', () => over.length > 0);
+  expect(over).toEqual([merchant.id]);
+});
