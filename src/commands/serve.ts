@@ -20,7 +20,7 @@ import { openSpool, type Spool } from '../inbox/spool.ts';
 import { indexPartiesInBackground } from '../ledger/index-parties.ts';
 import { settleRefundRule } from '../ledger/read-policies.ts';
 import { sealLedger } from '../ledger/seal-ledger.ts';
-import { createLog, type Log } from '../log.ts';
+import { createLog } from '../log.ts';
 import { openClient } from '../provider/open-client.ts';
 import { workRuns } from '../reconciliation/work-runs.ts';
 
