@@ -22,6 +22,7 @@ import { settleRefundRule } from '../ledger/read-policies.ts';
 import { sealLedger } from '../ledger/seal-ledger.ts';
 import { createLog } from '../log.ts';
 import { openClient } from '../provider/open-client.ts';
+import { watchDoubted } from '../reconciliation/look-at-doubted.ts';
 import { workRuns } from '../reconciliation/work-runs.ts';
 
 /** SIGTERM is promised to end in 20 s; what has not ended by then is cut off. */
@@ -98,6 +99,7 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
   const loops = [
     drainInbox(context, client),
     workRuns(context, client),
+    watchDoubted(context, client),
     startDelivery(context, {
       onTrouble: (trouble) => tellMerchantTrouble(context, trouble),
       onRecovery: (merchantId) => endMerchantTrouble(context, merchantId),

@@ -15,6 +15,7 @@ import { webhookIdOf } from '../domain/webhook-id.ts';
 import { ACCEPTABLE, correctHeld, isAcceptable, tellFacts } from './correct-held.ts';
 import { countLearnt, type HeldTransaction } from './decide.ts';
 import { findClosedDays } from './find-closed-days.ts';
+import { forgetDoubts } from './judge-doubts.ts';
 import { judgeReferences } from './judge-references.ts';
 import { type Loaded, loadHeld } from './load-held.ts';
 import { mendJournal } from './mend-journal.ts';
@@ -114,6 +115,10 @@ async function writeStandings(
   const is = new Set(after.struck.map((event) => event.seq));
   const changed = [...before.events, ...before.struck].filter((event) => was.has(event.seq) !== is.has(event.seq));
   if (changed.length === 0) return;
+  await forgetDoubts(
+    trx,
+    changed.map((event) => event.seq ?? 0),
+  );
   await trx
     .insertInto('event_standings')
     .values(

@@ -16,6 +16,7 @@ import type { FoundMismatch } from '../domain/mismatch.ts';
 import type { Observation } from '../domain/observation.ts';
 import { findClosedDays } from './find-closed-days.ts';
 import { type Change, ENDED_BY_A_LOOK, foldObservations, listFound, listOver } from './fold-observations.ts';
+import { judgeDoubts } from './judge-doubts.ts';
 import { judgeReferences } from './judge-references.ts';
 import { limitAppliers } from './limit-appliers.ts';
 import { loadHeld } from './load-held.ts';
@@ -64,12 +65,15 @@ async function dropUnchanged(context: Context, observations: Observation[]): Pro
     )
     .execute();
   const digests = new Map(rows.map((row) => [row.id, row.digest]));
-  const awaited = new Set(digests.size > 0 ? await findAwaited(context) : []);
+  const awaited = new Set(digests.size > 0 ? await findAwaited(context, [...digests.keys()]) : []);
   return observations.filter(({ transaction: { id }, digest }) => awaited.has(id) || !digests.get(id)?.equals(digest));
 }
 
-/** Transactions with such a mismatch: few, read from the index of open ones alone. */
-async function findAwaited(context: Context): Promise<string[]> {
+/**
+ * Transactions with such a mismatch, and those with an event that a look lacked: few, read from the index of open ones
+ * alone.
+ */
+async function findAwaited(context: Context, ids: string[]): Promise<string[]> {
   const rows = await context.db
     .selectFrom('mismatches')
     .select('scope')
@@ -77,6 +81,9 @@ async function findAwaited(context: Context): Promise<string[]> {
       eb.or(
         ENDED_BY_A_LOOK.map((kind) => eb.and([eb('open_scope', '>=', `${kind} `), eb('open_scope', '<', `${kind}!`)])),
       ),
+    )
+    .unionAll(
+      context.db.selectFrom('doubted_events').select('transaction_id as scope').where('transaction_id', 'in', ids),
     )
     .execute();
   return rows.map((row) => row.scope);
@@ -132,15 +139,16 @@ async function applyInTransaction(
     trx,
     changes.map((change) => ({ ...change, before: change.loaded?.held })),
   );
+  const doubts = await judgeDoubts(context, trx, changes, seqs);
   const found = changes.flatMap((change) => listFound(context, change, seqs.get(change.held.id) ?? 0));
   const closed = await findClosedDays(
     context,
     trx,
     changes.flatMap((change, index) => listMoments(change, mendings[index])),
   );
-  const raised = await raiseMismatches(trx, [...found, ...references.found, ...closed], now);
+  const raised = await raiseMismatches(trx, [...found, ...doubts.found, ...references.found, ...closed], now);
   const over = changes.flatMap((change) => listOver(change));
-  await resolveMismatches(trx, [...over, ...references.over], 'fresh_evidence', now);
+  await resolveMismatches(trx, [...over, ...doubts.over, ...references.over], 'fresh_evidence', now);
   return { changed: changes.filter((change) => change.changed).map((change) => change.held.id), raised };
 }
 

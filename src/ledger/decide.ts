@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import type { MismatchKind } from '../domain/mismatch.ts';
 import { formatAmount } from '../domain/money.ts';
-import type { ObservedTransaction } from '../domain/observation.ts';
+import type { ObservedEvent, ObservedTransaction } from '../domain/observation.ts';
 import { isIllegalTransition, isKnownStatus } from '../domain/statuses.ts';
 
 export type HeldEvent = {
@@ -47,7 +47,14 @@ export type Decision = {
   found: Difference[];
   /** Kinds that this look shows to be over. */
   over: MismatchKind[];
+  standing: Standing;
 };
+
+/**
+ * What one look says of events that we held before: `whole` is false where it says nothing, because it came without a
+ * history or was asked before the newest look of ours.
+ */
+export type Standing = { whole: boolean; status: string; lacks: HeldEvent[]; showsAgain: HeldEvent[] };
 
 type Look = { transaction: ObservedTransaction; askedAt: Date; digest: Buffer };
 
@@ -64,7 +71,34 @@ export function decide(before: HeldTransaction | undefined, look: Look): Decisio
     added: sortHistory(added),
     found: [...(before ? compareFacts(before, look) : []), ...judgeHistory(events, status)],
     over: isKnownStatus(status) ? ['unknown_status'] : [],
+    standing: judgeStanding(before, look),
   };
+}
+
+function judgeStanding(before: HeldTransaction | undefined, { transaction, askedAt }: Look): Standing {
+  const whole = before !== undefined && askedAt > before.askedAt && !transaction.eventsInferred;
+  if (!whole) return { whole, status: transaction.status, lacks: [], showsAgain: [] };
+  const shown = new Set(numberEvents(transaction.events).map(eventKey));
+  const isShown = (event: HeldEvent): boolean => shown.has(eventKey(event));
+  const since = before.corrected?.at;
+  return {
+    whole,
+    status: transaction.status,
+    // one that was inferred may be told by another time
+    lacks: before.events.filter((event) => !event.inferred && !isShown(event)),
+    showsAgain: since && askedAt > since ? before.struck.filter(isShown) : [],
+  };
+}
+
+/** Equal events of a history are told apart by how many stood before. */
+function numberEvents(events: ObservedEvent[]): (ObservedEvent & { occurrence: number })[] {
+  const counts = new Map<string, number>();
+  return events.map((event) => {
+    const name = `${event.status} ${event.atWall}`;
+    const occurrence = counts.get(name) ?? 0;
+    counts.set(name, occurrence + 1);
+    return { ...event, occurrence };
+  });
 }
 
 /**
@@ -98,14 +132,9 @@ export function countLearnt(held: HeldTransaction | undefined): number {
 function findNewEvents(known: HeldEvent[], transaction: ObservedTransaction, learnt: number): HeldEvent[] {
   const keys = new Set(known.map(eventKey));
   const inferred = known.filter((event) => event.inferred);
-  const counts = new Map<string, number>();
   const added: HeldEvent[] = [];
-  for (const [position, event] of transaction.events.entries()) {
-    const name = `${event.status} ${event.atWall}`;
-    const occurrence = counts.get(name) ?? 0;
-    counts.set(name, occurrence + 1);
-    const candidate = { ...event, occurrence };
-    if (keys.has(eventKey(candidate))) continue;
+  for (const [position, event] of numberEvents(transaction.events).entries()) {
+    if (keys.has(eventKey(event))) continue;
     // a status that came without a history, and the event that later told of it, are one and the same
     if (transaction.eventsInferred && known.some((held) => held.status === event.status)) continue;
     const guess = inferred.findIndex((held) => held.status === event.status);
@@ -115,7 +144,7 @@ function findNewEvents(known: HeldEvent[], transaction: ObservedTransaction, lea
     }
     const sequence = learnt + added.length + 1;
     const place = transaction.eventsInferred ? stageOf(event.status) : position;
-    added.push({ ...candidate, seq: undefined, position: place, sequence, inferred: transaction.eventsInferred });
+    added.push({ ...event, seq: undefined, position: place, sequence, inferred: transaction.eventsInferred });
   }
   return added;
 }

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import type { FoundMismatch, MismatchKind } from '../domain/mismatch.ts';
 import type { Observation, Source } from '../domain/observation.ts';
 import { isFinal, nameStatus } from '../domain/statuses.ts';
-import { type Decision, decide, type HeldEvent, type HeldTransaction } from './decide.ts';
+import { type Decision, decide, type HeldEvent, type HeldTransaction, type Standing } from './decide.ts';
 import { judgeE2eDate } from './judge-e2e-date.ts';
 import type { Loaded } from './load-held.ts';
 
@@ -19,7 +19,12 @@ export type Change = {
   askedAt: Date;
   changed: boolean;
   decisions: Decision[];
+  /** Each look by itself, in the order of the batch. */
+  looks: LookAtEvents[];
 };
+
+/** What a look said of events that we held before. */
+export type LookAtEvents = Standing & { askedAt: Date; isShow: boolean };
 
 /**
  * Several looks at one transaction in a batch are taken one after another. The transactions are put in the order of
@@ -38,6 +43,7 @@ export function foldObservations(batch: Observation[], loaded: Map<string, Loade
       askedAt: before && before.askedAt > askedAt ? before.askedAt : askedAt,
       changed: decision.changed || (before?.changed ?? false),
       decisions: [...(before?.decisions ?? []), decision],
+      looks: [...(before?.looks ?? []), { ...decision.standing, askedAt, isShow: source.kind === 'show' }],
     });
   }
   return [...changes.values()].sort((a, b) => (a.held.id < b.held.id ? -1 : 1));
@@ -51,21 +57,28 @@ const COMPARED: readonly MismatchKind[] = [
   'reference_differs',
 ];
 
-/** The mismatches that these looks show. @param seq the transaction's row number. */
-export function listFound(context: Context, change: Change, seq: number): FoundMismatch[] {
-  const { held, source } = change;
-  const lastAt = context.calendar.toInstant(held.events.at(-1)?.atWall ?? held.createdWall);
-  const differences = change.decisions.flatMap((decision) => decision.found);
-  return [...differences, judgeE2eDate(context, held) ?? []].flat().map((difference) => ({
-    ...difference,
+/** Who a mismatch is about, and where it was found. @param seq the transaction's row number. */
+export function nameFound({ held, source }: Change, seq: number): Omit<FoundMismatch, 'kind'> {
+  return {
     scope: held.id,
     transactionSeq: seq,
     transactionId: held.id,
     reference: held.reference,
     amountCents: held.amountCents,
-    baseline: lastAt < context.webhooksSince && !COMPARED.includes(difference.kind),
     ...(source.kind === 'webhook' ? { webhookSeq: source.webhook.seq } : {}),
     ...(source.kind !== 'webhook' && source.run ? { runSeq: source.run.seq } : {}),
+  };
+}
+
+/** The mismatches that these looks show. @param seq the transaction's row number. */
+export function listFound(context: Context, change: Change, seq: number): FoundMismatch[] {
+  const { held } = change;
+  const lastAt = context.calendar.toInstant(held.events.at(-1)?.atWall ?? held.createdWall);
+  const differences = change.decisions.flatMap((decision) => decision.found);
+  return [...differences, judgeE2eDate(context, held) ?? []].flat().map((difference) => ({
+    ...difference,
+    ...nameFound(change, seq),
+    baseline: lastAt < context.webhooksSince && !COMPARED.includes(difference.kind),
   }));
 }
 

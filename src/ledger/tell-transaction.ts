@@ -1,3 +1,4 @@
+import { inForce } from '../database/in-force.ts';
 import { selectTransactions, toLedgerTransaction } from '../database/read-transactions.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Calendar } from '../domain/calendar.ts';
@@ -12,7 +13,15 @@ export type TransactionStory = {
   seq: number;
   transaction: LedgerTransaction;
   /** Newest first. */
-  events: { status: string; at: string; seen_at: string; sequence: number; source: PresentedSource }[];
+  events: {
+    status: string;
+    at: string;
+    seen_at: string;
+    sequence: number;
+    /** False once a person agreed that it is none, since the provider shows it no more. */
+    in_force: boolean;
+    source: PresentedSource;
+  }[];
   entries: {
     id: string;
     kind: string;
@@ -43,6 +52,7 @@ export async function tellTransaction(
       at: calendar.toIso(event.at_wall),
       seen_at: event.seen_at.toISOString(),
       sequence: event.sequence,
+      in_force: Number(event.in_force) === 1,
       source: presentSource(event),
     })),
     entries: entries.map(({ postings, ...entry }) => ({
@@ -64,7 +74,7 @@ async function readEvents(db: Reader, transactionSeq: number) {
     .leftJoin('webhooks', 'webhooks.seq', 'events.source_webhook_seq')
     .leftJoin('runs', 'runs.seq', 'events.source_run_seq')
     .select(['events.seq', 'status', 'at_wall', 'sequence', 'seen_at', 'source_kind', 'source_page'])
-    .select(['webhooks.hash as webhook_hash', 'runs.id as run_id'])
+    .select(['webhooks.hash as webhook_hash', 'runs.id as run_id', inForce('events').as('in_force')])
     .where('transaction_seq', '=', transactionSeq)
     .orderBy('at_wall', 'desc')
     .orderBy('position', 'desc')

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 
+import { inForce } from '../database/in-force.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Wall } from '../domain/calendar.ts';
 import type { Cut } from './plan.ts';
@@ -72,7 +73,7 @@ async function readChunk(db: Reader, scope: ChangeScope, seqs: number[]): Promis
     .leftJoin('webhooks', 'webhooks.seq', 'events.source_webhook_seq')
     .leftJoin('runs', 'runs.seq', 'events.source_run_seq')
     .select(['events.seq', 'transaction_seq', 'status', 'at_wall', 'seen_at', 'source_kind', 'source_page'])
-    .select(['webhooks.hash', 'runs.id as run_id'])
+    .select(['webhooks.hash', 'runs.id as run_id', inForce('events').as('in_force')])
     .where('transaction_seq', 'in', seqs)
     .where('at_wall', '<', scope.end)
     .where('events.seq', '<=', scope.to.eventSeq)
@@ -96,7 +97,7 @@ async function readChunk(db: Reader, scope: ChangeScope, seqs: number[]): Promis
       reference: transaction.reference,
       platform: transaction.platform ?? 'none',
       statusBefore: known.at(-1)?.status ?? null,
-      statusAfter: history.at(-1)?.status ?? null,
+      statusAfter: history.findLast((event) => Number(event.in_force) === 1)?.status ?? null,
       effectBefore: sum(moved.filter((entry) => entry.seq <= scope.from.entrySeq)),
       effectAfter: sum(moved),
       learnt: learnt.map((event) => event.status),

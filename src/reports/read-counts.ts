@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 
+import { inForce } from '../database/in-force.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Wall } from '../domain/calendar.ts';
 
@@ -22,6 +23,7 @@ export async function readStatusCounts(
     .where('events.at_wall', '>=', scope.start)
     .where('events.at_wall', '<', scope.end)
     .where('events.seq', '<=', scope.eventSeq)
+    .where(inForce('events'), '=', 1)
     .$if(scope.platform !== undefined, (query) => query.where('transactions.platform', '=', scope.platform ?? ''))
     .groupBy(['transactions.operation', 'events.status'])
     .orderBy('transactions.operation')

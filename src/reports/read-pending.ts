@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 
+import { inForce } from '../database/in-force.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Wall } from '../domain/calendar.ts';
 import type { Cut } from './plan.ts';
@@ -75,7 +76,7 @@ function selectSeqs(db: Reader, scope: PendingScope, operation: string) {
 async function readChunk(db: Reader, scope: PendingScope, seqs: number[]) {
   const lastEvent = (column: 'status' | 'at_wall') =>
     sql<string | null>`(SELECT e.${sql.ref(column)} FROM events e
-      WHERE e.transaction_seq = transactions.seq AND e.at_wall < ${scope.end} AND e.seq <= ${scope.cut.eventSeq}
+      WHERE e.transaction_seq = transactions.seq AND e.at_wall < ${scope.end} AND e.seq <= ${scope.cut.eventSeq} AND ${inForce('e')} = 1
       ORDER BY e.at_wall DESC, e.position DESC, e.sequence DESC LIMIT 1)`;
   return await db
     .selectFrom('transactions')

@@ -39,6 +39,7 @@ function tellEvent(context: Context, event: Event, entries: Entry[]): Html {
   const lateS = Math.round((Date.parse(event.seen_at) - Date.parse(event.at)) / 1000);
   return html`<li><div class="head">${badge(STATUS_WORDS, event.status)} ${moment(context.calendar, event.at)}</div>
 <p class="hint">Soubemos ${lateS > 1 ? html`${formatSpan(lateS)} depois` : 'na hora'}, em ${moment(context.calendar, event.seen_at)}: ${tellSource(event.source)}. Sequência ${event.sequence}.</p>
+${!event.in_force && html`<p class="hint"><b>Fora de vigor:</b> o provedor não o mostra mais, e uma pessoa aceitou isso.</p>`}
 ${entries.map((entry) => tellEntry(context, entry))}
 ${entries.length === 0 && html`<p class="hint">Não move dinheiro: nada foi lançado.</p>`}</li>`;
 }

@@ -51,7 +51,7 @@ const source = z
   .register(components, { id: 'Source' });
 
 const event = z
-  .object({ status: z.string(), at: instant, seen_at: instant, sequence: z.int(), source })
+  .object({ status: z.string(), at: instant, seen_at: instant, sequence: z.int(), in_force: z.boolean(), source })
   .register(components, { id: 'Event' });
 
 const entry = z

@@ -1,0 +1,57 @@
+import type { Context } from '../context.ts';
+import { createBell, poll } from '../database/poll.ts';
+import { transact } from '../database/transact.ts';
+import { applyObservations } from '../ledger/apply.ts';
+import { putOffDoubts } from '../ledger/judge-doubts.ts';
+import { refuseRows } from '../ledger/refuse-row.ts';
+import type { ProviderClient } from '../provider/client.ts';
+
+const IDLE_MS = 5_000;
+const CLAIMED_MAX = 20;
+/** A process that claimed one and died, or a provider that is away, is waited for so long. */
+const LEASE_MS = 60_000;
+/** What the provider does not know by its id, or shows unreadably, says nothing of its events. */
+const SILENT_MS = 3_600_000;
+
+/** The worker's loop: asks by id for what a look lacked an event of. */
+export async function watchDoubted(context: Context, client: ProviderClient): Promise<void> {
+  const work = async (): Promise<boolean> => (await lookAtDoubted(context, client)) === CLAIMED_MAX;
+  const { log, signal } = context;
+  await poll({ name: 'doubted events', bell: createBell(), idleMs: IDLE_MS, log, signal, work });
+}
+
+/** @returns how many were due. */
+export async function lookAtDoubted(context: Context, client: ProviderClient): Promise<number> {
+  const ids = await claimDue(context);
+  for (const id of ids) {
+    context.signal.throwIfAborted();
+    const askedAt = context.clock.now();
+    const row = await client.show(id);
+    const source = { kind: 'show' as const };
+    if (row?.ok) {
+      await applyObservations(context, [{ transaction: row.transaction, digest: row.digest, askedAt, source }]);
+      continue;
+    }
+    if (row) await refuseRows(context, [{ ...row, source }]);
+    await transact(context.db, (trx) => putOffDoubts(trx, [id], new Date(askedAt.getTime() + SILENT_MS)));
+  }
+  return ids.length;
+}
+
+async function claimDue(context: Context): Promise<string[]> {
+  const now = context.clock.now();
+  return await transact(context.db, async (trx) => {
+    const rows = await trx
+      .selectFrom('doubted_events')
+      .select('transaction_id')
+      .where('due_at', '<=', now)
+      .orderBy('due_at')
+      .limit(CLAIMED_MAX)
+      .forUpdate()
+      .skipLocked()
+      .execute();
+    const ids = [...new Set(rows.map((row) => row.transaction_id))];
+    await putOffDoubts(trx, ids, new Date(now.getTime() + LEASE_MS));
+    return ids;
+  });
+}

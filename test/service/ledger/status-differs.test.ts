@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Source } from '../../../src/domain/observation.ts';
+import { acceptMismatch } from '../../../src/ledger/accept-mismatch.ts';
+import { applyObservations } from '../../../src/ledger/apply.ts';
+import { checkBooks } from '../../../src/ledger/check-books.ts';
+import { resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
+import { tellTransaction } from '../../../src/ledger/tell-transaction.ts';
+import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { observe, type ShownTransaction } from '../../support/observations.ts';
+import { mismatches, openWorld, readState, shown, type World } from './world.ts';
+
+const LIST: Source = { kind: 'list', run: { seq: 1, id: 'run_1' }, page: 1 };
+const by = { actor: 'tok_1', note: 'as they wrote' };
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+/** A refund that the provider takes back, and looks at it so many seconds after the first one. */
+async function takenBack(more: Partial<ShownTransaction> = {}) {
+  const began = world.context.clock.now().getTime();
+  const whole = shown(['pending@0', 'paid@1', 'refund@2'], { platform: 'p', commission: '0.50', ...more });
+  const without = { ...shown(['pending@0', 'paid@1'], { platform: 'p', commission: '0.50', ...more }), id: whole.id };
+  const look = async (row: ShownTransaction, seconds: number, source: Source = { kind: 'show' }) => {
+    const { raised } = await applyObservations(world.context, [observe(row, new Date(began + seconds * 1000), source)]);
+    return raised.map((found) => found.kind);
+  };
+  const told = async () =>
+    (await mismatches(world.context, 'status_differs')).filter((one) => one.transaction_id === whole.id);
+  const due = async () => {
+    const rows = await world.context.db
+      .selectFrom('doubted_events')
+      .select('due_at')
+      .where('transaction_id', '=', whole.id)
+      .execute();
+    return rows.map((row) => row.due_at && Math.round((row.due_at.getTime() - began) / 1000));
+  };
+  await look(whole, 0);
+  return { id: whole.id, whole, without, look, told, due };
+}
+
+test('an event that two shows a minute apart lack is told once, with what both sides have', async () => {
+  const { id, without, look, told, due } = await takenBack();
+  expect(await look(without, 10)).toEqual([]);
+  expect(await due(), 'asked for again a minute later').toEqual([70]);
+  expect(await look(without, 69)).toEqual([]);
+  expect(await look(without, 70)).toEqual(['status_differs']);
+  expect(await look(without, 200)).toEqual([]);
+  expect(await due()).toEqual([null]);
+  expect(await told()).toMatchObject([
+    {
+      severity: 'critical',
+      state: 'open',
+      transaction_id: id,
+      amount: '10.00',
+      baseline: false,
+      expected: { status: 'refund' },
+      actual: { status: 'paid', lacks: [{ status: 'refund', at: '2026-11-20T23:02:00-03:00', sequence: 3 }] },
+    },
+  ]);
+});
+
+test('a list that lacks it proves nothing, however often: it has a show asked for at once', async () => {
+  const { without, look, told, due } = await takenBack();
+  await look(without, 10, LIST);
+  const [at] = await due();
+  expect(at).toBeLessThanOrEqual(5);
+  await look(without, 100, LIST);
+  await look(without, 200, LIST);
+  await look(without, 201);
+  expect(await told()).toEqual([]);
+  await look(without, 261);
+  expect(await told()).toHaveLength(1);
+});
+
+test('a look between that has it begins anew, also one of the list', async () => {
+  const { whole, without, look, told, due } = await takenBack();
+  await look(without, 10);
+  await look(whole, 40, LIST);
+  expect(await due()).toEqual([]);
+  await look(without, 75);
+  expect(await told()).toEqual([]);
+  await look(without, 136);
+  expect(await told()).toHaveLength(1);
+});
+
+test('looks from before, and looks without a history, say nothing', async () => {
+  const { without, look, due } = await takenBack();
+  await look(without, -10);
+  await look({ ...without, events: [] }, 20);
+  expect(await due()).toEqual([]);
+});
+
+test('a later show that has it again ends it; a list has it asked for', async () => {
+  const { whole, without, look, told, due } = await takenBack();
+  await look(without, 10);
+  await look(without, 70);
+  await look(whole, 80, LIST);
+  expect(await told()).toMatchObject([{ state: 'open' }]);
+  expect(await due()).not.toEqual([null]);
+  await look(whole, 90);
+  expect(await told()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+  expect(await due()).toEqual([]);
+  await look(without, 100);
+  await look(without, 160);
+  expect(await told()).toMatchObject([{ state: 'open', reopened: 1 }]);
+});
+
+test('kept, it is not told again for the same evidence', async () => {
+  const { id, without, look, told } = await takenBack();
+  await look(without, 10);
+  await look(without, 70);
+  await resolveMismatch(world.context, (await told())[0]?.id ?? '', by);
+  await look(without, 200);
+  await look({ ...without, description: 'seen anew' }, 300);
+  expect(await told()).toMatchObject([{ state: 'resolved', resolution: 'by_hand' }]);
+  const story = await tellTransaction(world.context.db, world.context.calendar, id);
+  expect(story?.transaction.status).toBe('refund');
+});
+
+test('accepted, the event is in force no more, its entry is reversed, and merchants are told; shown again, it is news', async () => {
+  const { merchant } = await createMerchant(world.context, {
+    name: 'shop',
+    url: 'https://shop.example/hook',
+    eventsSince: new Date(0),
+  });
+  const { id, whole, without, look, told } = await takenBack();
+  const ours = async () =>
+    Object.fromEntries(Object.entries((await readState(world.context)).postings).filter(([key]) => key.startsWith(id)));
+  const refunded = await ours();
+  await look(without, 10);
+  await look(without, 70);
+  await acceptMismatch(world.context, (await told())[0]?.id ?? '', by);
+  expect(await ours()).toEqual({
+    [`${id} Assets:Provider:Available:p @ 2026-11-20 23:01:00`]: 950n,
+    [`${id} Expenses:Commission:Cashin:p @ 2026-11-20 23:01:00`]: 50n,
+    [`${id} Liabilities:Receipts:p @ 2026-11-20 23:01:00`]: -1000n,
+  });
+  const story = await tellTransaction(world.context.db, world.context.calendar, id);
+  expect(story?.transaction).toMatchObject({ status: 'paid', sequence: 4 });
+  expect(story?.events.map((event) => [event.status, event.in_force])).toEqual([
+    ['refund', false],
+    ['paid', true],
+    ['pending', true],
+  ]);
+  const callbacks = await world.context.db
+    .selectFrom('callbacks')
+    .select(['type', 'sequence', 'previous_status'])
+    .where('merchant_seq', '=', merchant.seq)
+    .orderBy('seq', 'desc')
+    .execute();
+  expect(callbacks[0]).toEqual({ type: 'pix.cashin.corrected', sequence: 4, previous_status: 'refund' });
+  await look(without, 200);
+  expect(await told()).toMatchObject([{ state: 'resolved', resolution: 'accepted' }]);
+
+  await look(whole, 210);
+  expect(await told()).toMatchObject([
+    { state: 'open', reopened: 1, expected: { status: 'paid' }, actual: { status: 'refund', lacks: [] } },
+  ]);
+  await acceptMismatch(world.context, (await told())[0]?.id ?? '', by);
+  expect(await ours()).toEqual(refunded);
+  expect(await checkBooks(world.context)).toMatchObject({ unbalanced: 0, astray: [] });
+  // and what is new from then on counts on
+  const later = { ...shown(['pending@0', 'paid@1', 'refund@2', 'denied@9'], { platform: 'p' }), id };
+  await look(later, 400);
+  const after = await tellTransaction(world.context.db, world.context.calendar, id);
+  expect(after?.transaction).toMatchObject({ status: 'denied', sequence: 6 });
+});
+
+test('what the provider shows in place of an event is booked as it comes, and the old one can go', async () => {
+  const { id, look, told } = await takenBack();
+  const instead = { ...shown(['pending@0', 'paid@1', 'refund@7'], { platform: 'p', commission: '0.50' }), id };
+  await look(instead, 10);
+  await look(instead, 70);
+  await acceptMismatch(world.context, (await told())[0]?.id ?? '', by);
+  const { postings } = await readState(world.context);
+  expect(Object.keys(postings).filter((key) => key.startsWith(id) && key.includes('23:02'))).toEqual([]);
+  expect(postings[`${id} Assets:Provider:Available:p @ 2026-11-20 23:07:00`]).toBe(-1000n);
+  expect(await checkBooks(world.context)).toMatchObject({ unbalanced: 0, astray: [] });
+});

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { lookAtDoubted } from '../../../src/reconciliation/look-at-doubted.ts';
+import { dayAgo, makeRow } from '../../support/provider-rows.ts';
+import { openWorld, type World } from './world.ts';
+
+const D3 = dayAgo(3);
+
+/** A refund that the list has, and then lacks. */
+async function takenBack() {
+  const world = await openWorld();
+  const row = makeRow({ created: `${D3} 10:00:00`, history: ['paid', 'refund'] });
+  world.provider.add(row);
+  await world.reconcile(D3, D3);
+  row.events.shift();
+  row.status = 'paid';
+  await world.reconcile(D3, D3);
+  return { world, row };
+}
+
+/** As if a minute had passed since the last show. */
+async function waitAMinute({ context }: World): Promise<void> {
+  const ago = (ms: number) => new Date(context.clock.now().getTime() - ms);
+  await context.db
+    .updateTable('doubted_events')
+    .set({ shown_without_at: ago(61_000), due_at: ago(1000) })
+    .execute();
+}
+
+test('what a read lacked is shown at once and again a minute later, and then told once', async () => {
+  const { world, row } = await takenBack();
+  await using _ = world;
+  expect(await lookAtDoubted(world.context, world.client)).toBe(1);
+  expect(await lookAtDoubted(world.context, world.client), 'the minute is not over').toBe(0);
+  expect(await world.mismatches()).toEqual([]);
+  await waitAMinute(world);
+  expect(await lookAtDoubted(world.context, world.client)).toBe(1);
+  expect(await world.mismatches()).toMatchObject([
+    { kind: 'status_differs', severity: 'critical', state: 'open', scope: row.id },
+  ]);
+  expect(await lookAtDoubted(world.context, world.client)).toBe(0);
+  await world.reconcile(D3, D3);
+  expect(await world.mismatches()).toMatchObject([{ state: 'open', reopened: 0 }]);
+  world.provider.move(row.id, 'refund', row.date_created.replace('10:00', '10:02'));
+  await world.reconcile(D3, D3);
+  expect(await lookAtDoubted(world.context, world.client)).toBe(1);
+  expect(await world.mismatches()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+});
+
+test('of two replicas one asks; a provider that is away is asked again, one that does not know it later', async () => {
+  const { world, row } = await takenBack();
+  await using _ = world;
+  const other = await world.replica();
+  world.provider.seen = [];
+  const due = await Promise.all([lookAtDoubted(world.context, world.client), lookAtDoubted(other, world.client)]);
+  expect(due[0] + due[1]).toBe(1);
+  expect(world.provider.count('show')).toBe(1);
+  world.provider.rows.delete(row.id);
+  await waitAMinute(world);
+  await lookAtDoubted(world.context, world.client);
+  const [doubt] = await world.context.db.selectFrom('doubted_events').select('due_at').execute();
+  expect((doubt?.due_at?.getTime() ?? 0) - world.context.clock.now().getTime()).toBeGreaterThan(1_800_000);
+  expect(await world.mismatches()).toEqual([]);
+});
