@@ -174,6 +174,8 @@ function launch(
       `--datadir=${data}`,
       `--socket=${socketPath}`,
       `--pid-file=${path.join(home, 'server.pid')}`,
+      // of its own: a server that starts removes what another one has in a shared one
+      `--tmpdir=${temporary(home)}`,
       '--skip-networking',
       '--innodb-flush-log-at-trx-commit=1',
       '--innodb-buffer-pool-size=256M',
