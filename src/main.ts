@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { commissionsCommand } from './commands/commissions.ts';
 import { demoCommand } from './commands/demo.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { exportCommand } from './commands/export.ts';
@@ -32,6 +33,7 @@ const commands = [serveCommand, migrateCommand, openCommand, reconcileCommand, e
 for (const add of [
   ...commands,
   mismatchesCommand,
+  commissionsCommand,
   merchantsCommand,
   tokensCommand,
   webhooksCommand,

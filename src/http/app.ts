@@ -5,6 +5,7 @@ import { createReceiver, type Receiver } from '../inbox/receive.ts';
 import type { Spool } from '../inbox/spool.ts';
 import { adjustmentRoutes } from './api/adjustments.ts';
 import { callbackRoutes } from './api/callbacks.ts';
+import { commissionRoutes } from './api/commissions.ts';
 import { eventRoutes } from './api/events.ts';
 import { merchantRoutes } from './api/merchants.ts';
 import { mismatchRoutes } from './api/mismatches.ts';
@@ -54,6 +55,7 @@ export function createApp(
     reportRoutes(context),
     openingRoutes(context),
     adjustmentRoutes(context),
+    commissionRoutes(context),
     tokenRoutes(context),
     openapiRoutes(context),
   ]);

@@ -16,6 +16,7 @@ import type { FoundMismatch } from '../domain/mismatch.ts';
 import type { Observation } from '../domain/observation.ts';
 import { findClosedDays } from './find-closed-days.ts';
 import { type Change, ENDED_BY_A_LOOK, foldObservations, listFound, listOver } from './fold-observations.ts';
+import { judgeCommissions } from './judge-commissions.ts';
 import { judgeDoubts } from './judge-doubts.ts';
 import { judgeReferences } from './judge-references.ts';
 import { limitAppliers } from './limit-appliers.ts';
@@ -140,13 +141,18 @@ async function applyInTransaction(
     changes.map((change) => ({ ...change, before: change.loaded?.held })),
   );
   const doubts = await judgeDoubts(context, trx, changes, seqs);
+  const commissions = await judgeCommissions(context, trx, changes, seqs);
   const found = changes.flatMap((change) => listFound(context, change, seqs.get(change.held.id) ?? 0));
   const closed = await findClosedDays(
     context,
     trx,
     changes.flatMap((change, index) => listMoments(change, mendings[index])),
   );
-  const raised = await raiseMismatches(trx, [...found, ...doubts.found, ...references.found, ...closed], now);
+  const raised = await raiseMismatches(
+    trx,
+    [...found, ...commissions, ...doubts.found, ...references.found, ...closed],
+    now,
+  );
   const over = changes.flatMap((change) => listOver(change));
   await resolveMismatches(trx, [...over, ...doubts.over, ...references.over], 'fresh_evidence', now);
   return { changed: changes.filter((change) => change.changed).map((change) => change.held.id), raised };

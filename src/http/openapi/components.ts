@@ -229,6 +229,19 @@ export const statement = z
   .object({ id: z.string(), platform: z.string(), at: instant, balance: amount, ledger: amount, difference: amount })
   .register(components, { id: 'Statement' });
 
+export const commissionContract = z
+  .object({
+    id: z.string(),
+    platform: text,
+    operation: z.enum(OPERATIONS),
+    fixed: amount,
+    basis_points: z.int(),
+    from: day,
+    to: day.nullable(),
+    withdrawn: z.boolean(),
+  })
+  .register(components, { id: 'CommissionContract' });
+
 const tokenFields = { id: z.string(), role: z.enum(ROLES) };
 export const token = z
   .object({ ...tokenFields, name: z.string(), created_at: instant, revoked_at: maybeInstant })

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { adjustmentSchema, reversalSchema, statementSchema } from '../api/adjustments.ts';
+import { contractSchema, contractWithdrawalSchema } from '../api/commissions.ts';
 import { mismatchQuerySchema, notedSchema } from '../api/mismatches.ts';
 import { newOpeningSchema, openingReversalSchema } from '../api/openings.ts';
 import { newRunSchema } from '../api/reconciliations.ts';
@@ -88,6 +89,13 @@ export const OPERATIONS: readonly Operation[] = [
     summary: "State the balance that the provider's panel shows at an instant",
     body: statementSchema,
     answers: made('Stated', c.statement),
+  }),
+  listing('/commissions', { tag: LEDGER, items: c.commissionContract }),
+  acting('/commissions', 'admin', {
+    tag: LEDGER,
+    summary: 'State what the provider may charge, or take such a contract back',
+    body: z.union([contractSchema, contractWithdrawalSchema]),
+    answers: made('Stated', c.commissionContract),
   }),
   listing('/reconciliations', { tag: RUNS, items: c.run }),
   acting('/reconciliations', 'operator', {

@@ -13,6 +13,8 @@ const COMMANDS = [
   'export',
   'merchants',
   'mismatches',
+  'commissions',
+  'commissions state',
   'mismatches accept',
   'tokens',
   'tokens create',

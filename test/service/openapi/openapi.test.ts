@@ -60,6 +60,12 @@ async function askLedger(): Promise<void> {
   const stated = { platform: 'p', at: new Date().toISOString(), balance: '0.00' };
   await ask('post', '/api/v1/statements', { body: stated, status: 201 });
   await ask('get', '/api/v1/statements');
+  const contract = { operation: 'cashin', fixed: '0.10', basis_points: 99, from: world.today };
+  const price = await ask('post', '/api/v1/commissions', { body: contract, status: 201 });
+  await ask('post', '/api/v1/commissions', { body: { ...contract, basis_points: 0.5 }, status: 422 });
+  await ask('post', '/api/v1/commissions', { body: { withdraws: price.id }, status: 201 });
+  await ask('post', '/api/v1/commissions', { body: { withdraws: price.id }, status: 409 });
+  await ask('get', '/api/v1/commissions');
 }
 
 async function askRunsAndMismatches(): Promise<void> {

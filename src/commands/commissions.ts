@@ -1,0 +1,113 @@
+import type { Command } from 'commander';
+import { audit } from '../access/audit.ts';
+import type { Context } from '../context.ts';
+import { isDay } from '../domain/calendar.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { parseAmount } from '../domain/money.ts';
+import { OPERATIONS } from '../domain/statuses.ts';
+import { listContracts, stateContract, withdrawContract } from '../ledger/commission-contracts.ts';
+import { checkCommissions } from '../ledger/judge-commissions.ts';
+import { print, withContext } from './with-context.ts';
+
+const ACTOR = 'command';
+const BASIS_POINTS_MAX = 10_000;
+const LIST_MAX = 200;
+
+type Output = { json?: boolean };
+type StateOptions = Output & {
+  operation: string;
+  fixed: string;
+  basisPoints: string;
+  from: string;
+  to?: string;
+  platform?: string;
+};
+
+/** `confere commissions …`: what the provider may charge, and whether it did. */
+export function commissionsCommand(program: Command): void {
+  const commissions = program.command('commissions').description('what the provider may charge, by contract');
+  commissions
+    .command('state')
+    .description('state a contract; a newer one goes before an older one')
+    .requiredOption('--operation <operation>', OPERATIONS.join(', '))
+    .requiredOption('--fixed <amount>', 'a decimal text: 0.10')
+    .requiredOption('--basis-points <n>', 'hundredths of a percent of the amount: 99 is 0.99 %')
+    .requiredOption('--from <day>', 'the first day of payment that it is for')
+    .option('--to <day>', 'the last one (default: until another is stated)')
+    .option('--platform <id>', 'only of this platform (default: all that have none of their own)')
+    .option('--json', 'print one JSON object')
+    .action(async (options: StateOptions) => {
+      const stated = readContract(options);
+      await withContext({}, async (context) => {
+        const id = await stateContract(context, { ...stated, actor: ACTOR });
+        await audit(context, { actor: ACTOR, action: 'commissions.create', target: id });
+        await show(context, id, options);
+      });
+    });
+  commissions
+    .command('withdraw <id>')
+    .description('take a contract back')
+    .option('--json', 'print one JSON object')
+    .action((id: string, options: Output) =>
+      withContext({}, async (context) => {
+        await withdrawContract(context, id);
+        await audit(context, { actor: ACTOR, action: 'commissions.withdraw', target: id });
+        await show(context, id, options);
+      }),
+    );
+  commissions
+    .command('list')
+    .description('the newest contracts')
+    .option('--json', 'print one JSON object')
+    .action((options: Output) =>
+      withContext({}, async (context) => {
+        const rows = (await listContracts(context.db, LIST_MAX, undefined)).map(({ seq: _, ...row }) => row);
+        print(options.json, { commissions: rows }, rows.map(describe).join('\n') || 'none');
+      }),
+    );
+  commissions
+    .command('check')
+    .description('hold payments that are booked already against the contracts')
+    .requiredOption('--from <day>', 'the first day of payment')
+    .requiredOption('--to <day>', 'the last one')
+    .option('--json', 'print one JSON object')
+    .action(async (options: Output & { from: string; to: string }) => {
+      const range = { from: readDay('--from', options.from), to: readDay('--to', options.to) };
+      await withContext({}, async (context) => {
+        const checked = await checkCommissions(context, range);
+        print(options.json, checked, `${checked.payments} payments checked, ${checked.raised} newly told to differ`);
+      });
+    });
+}
+
+function readContract(options: StateOptions) {
+  const operation = OPERATIONS.find((one) => one === options.operation);
+  if (!operation) throw new ConfereError('wrong_use', `--operation must be one of ${OPERATIONS.join(', ')}`);
+  const fixedCents = parseAmount(options.fixed);
+  if (fixedCents === undefined) throw new ConfereError('wrong_use', '--fixed must be an amount: 0.10');
+  const basisPoints = Number(options.basisPoints);
+  if (!Number.isInteger(basisPoints) || basisPoints < 0 || basisPoints > BASIS_POINTS_MAX)
+    throw new ConfereError('wrong_use', `--basis-points must be a whole number from 0 to ${BASIS_POINTS_MAX}`);
+  const from = readDay('--from', options.from);
+  const to = options.to === undefined ? null : readDay('--to', options.to);
+  if (to !== null && to < from) throw new ConfereError('wrong_use', '--to is before --from');
+  return { operation, fixedCents, basisPoints, from, to, platform: options.platform ?? null };
+}
+
+function readDay(option: string, text: string): string {
+  if (isDay(text)) return text;
+  throw new ConfereError('wrong_use', `${option} must be a day: YYYY-MM-DD`);
+}
+
+async function show(context: Context, id: string, options: Output): Promise<void> {
+  const [row] = await listContracts(context.db, 1, undefined, id);
+  if (!row) return;
+  const { seq: _, ...contract } = row;
+  print(options.json, contract, describe(contract));
+}
+
+function describe(row: Omit<Awaited<ReturnType<typeof listContracts>>[number], 'seq'>): string {
+  const where = row.platform ?? 'every platform';
+  const state = row.withdrawn ? '  (withdrawn)' : '';
+  return `${row.id}  ${row.operation}  ${where}  R$ ${row.fixed} + ${row.basis_points} bp  ${row.from} to ${row.to ?? '…'}${state}`;
+}

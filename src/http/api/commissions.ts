@@ -1,0 +1,72 @@
+import express, { type Router } from 'express';
+import { z } from 'zod';
+import { audit } from '../../access/audit.ts';
+import type { Context } from '../../context.ts';
+import { isDay } from '../../domain/calendar.ts';
+import { parseAmount } from '../../domain/money.ts';
+import { OPERATIONS } from '../../domain/statuses.ts';
+import { listContracts, stateContract, withdrawContract } from '../../ledger/commission-contracts.ts';
+import { actorOf, allow } from '../authorize.ts';
+import { cutPage, page, readNumberedPage } from '../pages.ts';
+import { parseBody } from '../validate.ts';
+
+const BASIS_POINTS_MAX = 10_000;
+const day = z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be a day: YYYY-MM-DD');
+
+export const contractSchema = z
+  .object({
+    platform: z
+      .string()
+      .min(1)
+      .max(64)
+      .nullable()
+      .default(null)
+      .describe('null: every platform without one of its own'),
+    operation: z.enum(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`),
+    fixed: z
+      .string('must be a decimal text: "0.10"')
+      .refine((text) => parseAmount(text) !== undefined, 'must be an amount with at most two decimals')
+      .transform((text) => parseAmount(text) ?? 0n),
+    basis_points: z.int('must be a whole number of hundredths of a percent').min(0).max(BASIS_POINTS_MAX),
+    from: day,
+    to: day.nullable().default(null),
+  })
+  .refine(({ from, to }) => to === null || to >= from, { path: ['to'], error: 'is before from' });
+export const contractWithdrawalSchema = z.object({ withdraws: z.string().min(1) });
+
+/** What the provider may charge, by contract: newer ones go before older ones, and one can be taken back. */
+export function commissionRoutes(context: Context): Router {
+  const router = express.Router();
+  router.post('/commissions', allow('admin'), async (request, response) => {
+    const actor = actorOf(response);
+    const body = (request.body ?? {}) as { withdraws?: unknown };
+    const id =
+      body.withdraws === undefined || body.withdraws === null
+        ? await state(context, parseBody(request, contractSchema), actor)
+        : await withdraw(context, parseBody(request, contractWithdrawalSchema));
+    const action = body.withdraws ? 'commissions.withdraw' : 'commissions.create';
+    await audit(context, { actor, action, target: id });
+    const [contract] = await listContracts(context.db, 1, undefined, id);
+    response.status(201).json(withoutSeq(contract ?? { seq: 0 }));
+  });
+  router.get('/commissions', allow('viewer'), async (request, response) => {
+    const { limit, after } = readNumberedPage(request);
+    const { rows, last } = cutPage(await listContracts(context.db, limit + 1, after), limit);
+    response.json(page('commissions', rows.map(withoutSeq), last?.seq));
+  });
+  return router;
+}
+
+async function state(context: Context, body: z.infer<typeof contractSchema>, actor: string): Promise<string> {
+  const { fixed: fixedCents, basis_points: basisPoints, ...rest } = body;
+  return await stateContract(context, { ...rest, fixedCents, basisPoints, actor });
+}
+
+async function withdraw(context: Context, { withdraws }: z.infer<typeof contractWithdrawalSchema>): Promise<string> {
+  await withdrawContract(context, withdraws);
+  return withdraws;
+}
+
+function withoutSeq<T extends { seq: number }>({ seq: _, ...rest }: T): Omit<T, 'seq'> {
+  return rest;
+}

@@ -1,0 +1,107 @@
+import type { Transaction } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
+import type { Day } from '../domain/calendar.ts';
+import type { FoundMismatch } from '../domain/mismatch.ts';
+import { formatAmount } from '../domain/money.ts';
+import { type Contract, findContract, priceOf, readContracts } from './commission-contracts.ts';
+import type { Difference, HeldTransaction } from './decide.ts';
+import { type Change, nameFound } from './fold-observations.ts';
+import { loadHeld } from './load-held.ts';
+import { raiseMismatches } from './mismatches.ts';
+
+const BATCH_ROWS = 200;
+
+/** Commissions that are not the contract's, where these changes brought the payment or its commission. */
+export async function judgeCommissions(
+  context: Context,
+  trx: Transaction<Database>,
+  changes: Change[],
+  seqs: Map<string, number>,
+): Promise<FoundMismatch[]> {
+  const charged = changes.filter((change) => isNewlyCharged(change));
+  if (charged.length === 0) return [];
+  const contracts = await readContracts(trx);
+  return charged.flatMap((change) => {
+    const judged = judge(context, change.held, contracts);
+    return judged ? [{ ...judged, ...nameFound(change, seqs.get(change.held.id) ?? 0) }] : [];
+  });
+}
+
+/** One that changed after the payment is told as that. */
+function isNewlyCharged({ loaded, held, added, decisions }: Change): boolean {
+  if (held.commissionCents === null) return false;
+  if (decisions.some(({ found }) => found.some(({ kind }) => kind === 'commission_differs'))) return false;
+  return added.some((event) => event.status === 'paid') || loaded?.held.commissionCents !== held.commissionCents;
+}
+
+function judge(
+  context: Context,
+  held: HeldTransaction,
+  contracts: Contract[],
+): (Difference & { kind: 'commission_differs'; baseline: boolean }) | undefined {
+  const paid = held.events.find((event) => event.status === 'paid');
+  if (!paid || held.commissionCents === null) return undefined;
+  const contract = findContract(contracts, { ...held, day: paid.atWall.slice(0, 10) });
+  if (!contract) return undefined;
+  const { low, high, cents } = priceOf(contract, held.amountCents);
+  if (held.commissionCents >= low && held.commissionCents <= high) return undefined;
+  return {
+    kind: 'commission_differs',
+    expected: { commission: formatAmount(cents), contract: contract.id },
+    actual: { commission: formatAmount(held.commissionCents) },
+    baseline: context.calendar.toInstant(paid.atWall) < context.webhooksSince,
+  };
+}
+
+/**
+ * Holds the payments of a range of days that are booked already against the contracts: after one was stated for days
+ * gone by. @returns how many were looked at, and how many of them are newly told.
+ */
+export async function checkCommissions(
+  context: Context,
+  range: { from: Day; to: Day },
+): Promise<{ payments: number; raised: number }> {
+  const contracts = await readContracts(context.db);
+  const total = { payments: 0, raised: 0 };
+  for (let after = 0; !context.signal.aborted; ) {
+    const rows = await context.db
+      .selectFrom('events')
+      .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
+      .select(['transactions.seq', 'transactions.id'])
+      .where('events.at_wall', '>=', `${range.from} 00:00:00`)
+      .where('events.at_wall', '<=', `${range.to} 23:59:59`)
+      .where('events.status', '=', 'paid')
+      .where('transactions.seq', '>', after)
+      .groupBy(['transactions.seq', 'transactions.id'])
+      .orderBy('transactions.seq')
+      .limit(BATCH_ROWS)
+      .execute();
+    if (rows.length === 0) break;
+    after = rows.at(-1)?.seq ?? after;
+    total.payments += rows.length;
+    const ids = rows.map((row) => row.id);
+    const raised = await transact(context.db, (trx) => checkBatch(context, trx, ids, contracts), {
+      retryDuplicates: true,
+    });
+    total.raised += raised;
+  }
+  if (total.raised > 0) context.bells.alerts.ring();
+  return total;
+}
+
+async function checkBatch(
+  context: Context,
+  trx: Transaction<Database>,
+  ids: string[],
+  contracts: Contract[],
+): Promise<number> {
+  const found = [...(await loadHeld(trx, ids)).values()].flatMap(({ seq, held }): FoundMismatch[] => {
+    const judged = judge(context, held, contracts);
+    if (!judged) return [];
+    const { id: scope, reference, amountCents } = held;
+    return [{ ...judged, scope, transactionSeq: seq, transactionId: scope, reference, amountCents }];
+  });
+  return (await raiseMismatches(trx, found, context.clock.now())).length;
+}

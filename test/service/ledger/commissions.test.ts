@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { acceptMismatch } from '../../../src/ledger/accept-mismatch.ts';
+import { applyObservations } from '../../../src/ledger/apply.ts';
+import type { Contract } from '../../../src/ledger/commission-contracts.ts';
+import { findContract, priceOf, stateContract, withdrawContract } from '../../../src/ledger/commission-contracts.ts';
+import { checkCommissions } from '../../../src/ledger/judge-commissions.ts';
+import type { ShownTransaction } from '../../support/observations.ts';
+import { lookNow, mismatches, openWorld, shown, type World } from './world.ts';
+
+let world: World;
+let seconds = 0;
+beforeAll(async () => {
+  world = await openWorld({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+  const stated = { platform: null, operation: 'cashin', from: '2026-11-01', to: null, actor: 'tok_1' } as const;
+  await stateContract(world.context, { ...stated, fixedCents: 10n, basisPoints: 99 });
+  await stateContract(world.context, { ...stated, platform: 'own', fixedCents: 5n, basisPoints: 0 });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+/** A payment, and what is told of its commission. */
+async function pay(commission: string, more: Partial<ShownTransaction> = {}) {
+  const row = shown(['pending@0', 'paid@1'], { amount: '100.50', platform: 'p', commission, ...more });
+  await applyObservations(world.context, [lookNow(world.context, row, ++seconds)]);
+  return { row, told: await toldOf(row.id) };
+}
+const toldOf = async (id: string) =>
+  (await mismatches(world.context, 'commission_differs')).filter((one) => one.transaction_id === id);
+
+// 0.99 % of 100.50 is 0.99495: with the fixed part 1.09 or 1.10, whichever way it is rounded
+test.each(['1.09', '1.10'])('%s is the contract’s, however the provider rounds', async (commission) => {
+  expect((await pay(commission)).told).toEqual([]);
+});
+
+test.each(['1.08', '1.11', '0.00'])('%s is not, and is told once with both sides', async (commission) => {
+  const { row, told } = await pay(commission);
+  expect(told).toMatchObject([
+    { severity: 'medium', state: 'open', baseline: false, expected: { commission: '1.09' }, actual: { commission } },
+  ]);
+  await applyObservations(world.context, [lookNow(world.context, { ...row, description: 'anew' }, ++seconds)]);
+  expect(await toldOf(row.id)).toHaveLength(1);
+  // the books hold it already
+  await expect(acceptMismatch(world.context, told[0]?.id ?? '', { actor: 'a', note: undefined })).rejects.toThrow(
+    /hold what the provider shows already/,
+  );
+});
+
+test('a platform’s own contract goes before that of all, and other operations have none', async () => {
+  expect((await pay('0.05', { platform: 'own' })).told).toEqual([]);
+  expect((await pay('1.10', { platform: 'own' })).told).toHaveLength(1);
+  expect((await pay('9.99', { operation: 'cashout' })).told).toEqual([]);
+});
+
+test('a commission that comes later is judged when it comes', async () => {
+  const { commission: _, ...row } = shown(['pending@0', 'paid@1'], { amount: '100.50', platform: 'p', commission: '' });
+  await applyObservations(world.context, [lookNow(world.context, row, ++seconds)]);
+  expect(await toldOf(row.id)).toEqual([]);
+  await applyObservations(world.context, [lookNow(world.context, { ...row, commission: '2.00' }, ++seconds)]);
+  expect(await toldOf(row.id)).toHaveLength(1);
+});
+
+test('a contract that is stated for days gone by is held against what is booked, when asked', async () => {
+  const { row, told } = await pay('3.33', { platform: 'late' });
+  expect(told).toHaveLength(1);
+  const other = (await pay('1.09', { platform: 'late' })).row;
+  const stated = { platform: 'late', operation: 'cashin', from: '2026-11-20', to: '2026-11-20', actor: 'a' } as const;
+  const id = await stateContract(world.context, { ...stated, fixedCents: 333n, basisPoints: 0 });
+  const range = { from: '2026-11-20', to: '2026-11-20' };
+  expect((await checkCommissions(world.context, range)).raised).toBe(1);
+  expect(await toldOf(other.id)).toMatchObject([{ expected: { commission: '3.33', contract: id } }]);
+  expect((await checkCommissions(world.context, range)).raised).toBe(0);
+  await withdrawContract(world.context, id);
+  await expect(withdrawContract(world.context, id)).rejects.toMatchObject({ code: 'conflict' });
+  expect(await toldOf(row.id)).toHaveLength(1);
+});
+
+test('the price lies between the neighbouring cents, and what is shown is one of them', () => {
+  const contract: Contract = {
+    id: 'cc',
+    platform: null,
+    operation: 'cashin',
+    fixedCents: 0n,
+    basisPoints: 0,
+    from: '2026-01-01',
+    to: null,
+  };
+  const any = fc.record({
+    fixedCents: fc.bigInt(0n, 1000n),
+    basisPoints: fc.nat(10_000),
+    amount: fc.bigInt(0n, 10n ** 12n),
+  });
+  fc.assert(
+    fc.property(any, ({ fixedCents, basisPoints, amount }) => {
+      const { low, high, cents } = priceOf({ ...contract, fixedCents, basisPoints }, amount);
+      const exact = (fixedCents * 10_000n + amount * BigInt(basisPoints)) as bigint;
+      expect(low * 10_000n <= exact && exact <= high * 10_000n).toBe(true);
+      expect(high - low <= 1n && (cents === low || cents === high)).toBe(true);
+    }),
+  );
+  const newer = { ...contract, id: 'newer', to: '2026-06-30' };
+  const on = (day: string) => findContract([newer, contract], { platform: 'p', operation: 'cashin', day })?.id;
+  expect([on('2025-12-31'), on('2026-01-01'), on('2026-06-30'), on('2026-07-01')]).toEqual([
+    undefined,
+    'newer',
+    'newer',
+    'cc',
+  ]);
+});
