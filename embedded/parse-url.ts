@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs';
-import type { ConnectionTarget } from './pool.ts';
+import { isIP } from 'node:net';
+import type { ConnectionTarget, DatabaseHost } from './pool.ts';
 
 const DEFAULT_PORT = 3306;
+/** `h2`, `h2:3306`, `[::1]:3306`. */
+const OTHER_HOST = /^(?:\[([0-9a-fA-F:]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/;
 
 /**
- * Reads the address of a database: `mysql://user:pass@host:port/db?tls=verify|off&ca=FILE`, or `?socket=PATH` in place of the host.
- * TLS is verified unless the server is on this machine or `tls=off` says otherwise.
+ * Reads the address of a database: `mysql://user:pass@host:port/db?hosts=h2:3306,h3:3306&tls=verify|off&ca=FILE`, or
+ * `?socket=PATH` in place of the host. `hosts` are tried in turn when the first can't be connected. TLS is verified, by
+ * name where there is one, unless the server is on this machine or `tls=off` says otherwise.
  * @throws Error that says what is wrong, and never quotes the address: it holds a password.
  */
 export function parseDatabaseUrl(text: string): ConnectionTarget & { database: string } {
@@ -21,21 +25,37 @@ export function parseDatabaseUrl(text: string): ConnectionTarget & { database: s
   if (socketPath) return { ...base, socketPath };
   const ssl = readTls(url);
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  return { ...base, host, port: Number(url.port || DEFAULT_PORT), ...(ssl ? { ssl } : {}) };
+  const others = readOthers(url);
+  const port = Number(url.port || DEFAULT_PORT);
+  return { ...base, host, port, ...(ssl ? { ssl } : {}), ...(others.length > 0 ? { others } : {}) };
 }
 
-function readTls(url: URL): { ca?: string; rejectUnauthorized: boolean } | undefined {
-  const mode = url.searchParams.get('tls') ?? (isLoopback(url.hostname) ? 'off' : 'verify');
+function readOthers(url: URL): DatabaseHost[] {
+  const list = url.searchParams.get('hosts');
+  if (!list) return [];
+  return list.split(',').map((text) => {
+    const match = OTHER_HOST.exec(text.trim());
+    if (!match) throw new Error('takes hosts=h2:3306,h3:3306: one that was given is no host');
+    return { host: match[1] ?? match[2] ?? '', port: Number(match[3] ?? DEFAULT_PORT) };
+  });
+}
+
+function readTls(url: URL): ConnectionTarget['ssl'] {
+  // one host elsewhere is enough for the way to be open to others
+  const hosts = [url.hostname, ...readOthers(url).map(({ host }) => host)];
+  const mode = url.searchParams.get('tls') ?? (hosts.every(isLoopback) ? 'off' : 'verify');
   if (mode === 'off') return undefined;
   if (mode !== 'verify') throw new Error('takes tls=verify or tls=off');
   const file = url.searchParams.get('ca');
   try {
-    return { rejectUnauthorized: true, ...(file ? { ca: readFileSync(file, 'utf8') } : {}) };
+    // mysql2 can check a name against a certificate, and no bare address
+    const verifyIdentity = hosts.every((host) => isIP(host.replace(/^\[|\]$/g, '')) === 0);
+    return { rejectUnauthorized: true, verifyIdentity, ...(file ? { ca: readFileSync(file, 'utf8') } : {}) };
   } catch {
     throw new Error(`names a ca file that can't be read: ${file}`);
   }
 }
 
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || host.startsWith('127.');
+  return host === 'localhost' || host === '[::1]' || host === '::1' || host.startsWith('127.');
 }

@@ -1,5 +1,6 @@
 import { CompiledQuery, type DatabaseConnection, Kysely, MysqlDialect } from 'kysely';
 import mysql, { type Pool, type PoolOptions, type TypeCastField } from 'mysql2';
+import { type Connections, failOver } from './fail-over.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -12,35 +13,45 @@ export type ConnectionTarget = {
   user: string;
   password?: string;
   database?: string;
-  ssl?: { ca?: string; rejectUnauthorized: boolean };
+  ssl?: { ca?: string; rejectUnauthorized: boolean; verifyIdentity: boolean };
   connectionLimit?: number;
-} & ({ socketPath: string } | { host: string; port: number });
+} & ({ socketPath: string } | ({ host: string; port: number } & { others?: DatabaseHost[] }));
 
-export type OpenDatabase<DB> = { db: Kysely<DB>; pool: Pool; [Symbol.asyncDispose](): Promise<void> };
+/** Another server of the same database, for when the first can't be connected. */
+export type DatabaseHost = { host: string; port: number };
+
+export type OpenDatabase<DB> = { db: Kysely<DB>; [Symbol.asyncDispose](): Promise<void> };
 
 /**
  * Opens a pool. Every session is strict, in UTC, in utf8mb4 and READ COMMITTED: under REPEATABLE READ two writers that
  * look for absent ids and then insert them deadlock each time. How columns come back is told at `castField`.
  */
 export function openDatabase<DB>(target: ConnectionTarget): OpenDatabase<DB> {
-  const pool = mysql.createPool({
-    ...poolOptions(target),
-    connectionLimit: target.connectionLimit ?? 10,
-    maxIdle: target.connectionLimit ?? 10,
-    enableKeepAlive: true,
-  });
+  const connectionLimit = target.connectionLimit ?? 10;
+  const open = (one: ConnectionTarget): Pool =>
+    mysql.createPool({ ...poolOptions(one), connectionLimit, maxIdle: connectionLimit, enableKeepAlive: true });
+  const pool = openEach(target, open);
   const db = new Kysely<DB>({ dialect: new MysqlDialect({ pool, onCreateConnection: prepareSession }) });
-  return { db, pool, [Symbol.asyncDispose]: () => db.destroy() };
+  return { db, [Symbol.asyncDispose]: () => db.destroy() };
 }
 
 /** Connections beside Kysely's, each prepared like those before it is used for the first time. */
-export function openConnections(target: ConnectionTarget): Pool {
-  const pool = mysql.createPool({ ...poolOptions(target), connectionLimit: target.connectionLimit ?? 1 });
-  pool.on('connection', (connection) => {
-    // what is asked of it later waits for these; one that can't be prepared is not used at all
-    for (const statement of SESSION) connection.query(statement, (error) => error && connection.destroy());
+export function openConnections(target: ConnectionTarget): Connections {
+  return openEach(target, (one) => {
+    const pool = mysql.createPool({ ...poolOptions(one), connectionLimit: target.connectionLimit ?? 1 });
+    pool.on('connection', (connection) => {
+      // what is asked of it later waits for these; one that can't be prepared is not used at all
+      for (const statement of SESSION) connection.query(statement, (error) => error && connection.destroy());
+    });
+    return pool;
   });
-  return pool;
+}
+
+/** A pool for each host, behind one. */
+function openEach(target: ConnectionTarget, open: (one: ConnectionTarget) => Pool): Connections {
+  if (!('others' in target) || !target.others) return open(target);
+  const { others, ...first } = target;
+  return failOver([first, ...others.map((other) => ({ ...first, ...other }))].map(open));
 }
 
 /** Creates the database when it is not there yet. */
