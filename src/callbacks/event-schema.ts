@@ -12,7 +12,8 @@ const status = z
   .string()
   .describe('pending, in_process, in_analysis, paid, denied, canceled, expired or refund; be ready for another');
 
-const transaction = z.object({
+/** The transaction of a message, as of its event. */
+export const eventTransactionSchema = z.object({
   id: z.string().describe('the same in every event of the transaction'),
   operation: z.enum(OPERATIONS).describe('cashin: received; cashout: sent'),
   status: status.describe('the status that this event brought'),
@@ -48,14 +49,15 @@ export const transactionEventSchema = z
       .describe('pix.<operation>.<status>'),
     timestamp: instant.describe('when the event happened'),
     data: z.object({
-      transaction,
+      transaction: eventTransactionSchema,
       previous_status: status.nullable().describe('null: the first event'),
       source: z.enum(['webhook', 'reconciliation']).describe('how we learnt of it'),
     }),
   })
   .meta({ title: 'A change of a transaction' });
 
-const facts = z.object({
+/** What can be corrected. */
+export const correctedFactsSchema = z.object({
   operation: z.enum(OPERATIONS),
   status,
   status_at: instant,
@@ -74,8 +76,8 @@ export const correctionEventSchema = transactionEventSchema
       .describe('pix.<operation>.corrected'),
     timestamp: instant.describe('when it was corrected'),
     data: transactionEventSchema.shape.data.extend({
-      before: facts.describe('what you were told'),
-      after: facts.describe('what is right'),
+      before: correctedFactsSchema.describe('what you were told'),
+      after: correctedFactsSchema.describe('what is right'),
     }),
   })
   .meta({ title: 'A correction of a transaction' });

@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts';
 import { allow } from '../authorize.ts';
 import { buildDocument } from '../openapi/build-document.ts';
 import { OPERATIONS } from '../openapi/operations.ts';
+import { WEBHOOKS } from '../openapi/webhooks.ts';
 
 const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string };
 
@@ -12,7 +13,7 @@ export function openapiRoutes(context: Context): Router {
   const router = express.Router();
   let document: string | undefined;
   router.get('/openapi.json', allow('viewer'), (_request, response) => {
-    document ??= JSON.stringify(buildDocument(OPERATIONS, { version, url: context.config.PUBLIC_URL }));
+    document ??= JSON.stringify(buildDocument(OPERATIONS, WEBHOOKS, { version, url: context.config.PUBLIC_URL }));
     response.type('application/json').send(document);
   });
   return router;

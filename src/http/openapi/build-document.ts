@@ -2,11 +2,16 @@ import { z } from 'zod';
 import { problem } from './components.ts';
 import type { Answer, Operation } from './describe-operation.ts';
 import { components } from './fields.ts';
+import { WEBHOOK_HEADERS, type Webhook } from './webhooks.ts';
 
 type Json = Record<string, unknown>;
 
-/** The OpenAPI 3.1 document of a list of operations. Pure. */
-export function buildDocument(operations: readonly Operation[], about: { version: string; url: string }): Json {
+/** The OpenAPI 3.1 document of a list of operations, and of the messages that merchants are sent. Pure. */
+export function buildDocument(
+  operations: readonly Operation[],
+  webhooks: readonly Webhook[],
+  about: { version: string; url: string },
+): Json {
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
     paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation) };
@@ -21,6 +26,7 @@ export function buildDocument(operations: readonly Operation[], about: { version
     },
     servers: [{ url: about.url }],
     paths,
+    webhooks: Object.fromEntries(webhooks.map((webhook) => [webhook.type, { post: describeWebhook(webhook) }])),
     components: {
       schemas: describeComponents(),
       securitySchemes: {
@@ -51,6 +57,24 @@ function describe({ method, path, tag, summary, takes, query, body, answers }: O
     responses: {
       ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer)])),
       ...(takes === 'nothing' ? {} : { default: { description: 'What went wrong', ...content(PROBLEM) } }),
+    },
+  };
+}
+
+function describeWebhook({ type, summary, body }: Webhook): Json {
+  return {
+    operationId: nameOperation('receive', type),
+    tags: ['Callbacks'],
+    summary,
+    security: [],
+    parameters: Object.entries(WEBHOOK_HEADERS).map(([name, description]) => ({
+      ...{ name, in: 'header', required: true, description, schema: { type: 'string' } },
+    })),
+    requestBody: { required: true, content: { 'application/json': { schema: output(body) } } },
+    responses: {
+      '2XX': { description: 'Delivered, if it comes within 15 s' },
+      '410': { description: 'The merchant is disabled: nothing more is sent' },
+      default: { description: 'It is sent again' },
     },
   };
 }

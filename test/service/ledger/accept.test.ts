@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { callbackBodySchema, correctionEventSchema } from '../../../src/callbacks/event-schema.ts';
 import { readFeed } from '../../../src/callbacks/read-feed.ts';
+import { replay } from '../../../src/callbacks/replay.ts';
 import { acceptMismatch } from '../../../src/ledger/accept-mismatch.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
 import { checkBooks } from '../../../src/ledger/check-books.ts';
@@ -181,6 +182,10 @@ test('every merchant that heard of the transaction, or should have, is told once
   ]);
   expect(feed.at(-1)?.body).toMatchObject({ data: { transaction: { sequence: 4 } } });
   expect(new Set(feed.map(({ id }) => id)).size).toBe(4);
+  // a replay repeats corrections too
+  await world.context.db.updateTable('callbacks').set({ state: 'delivered' }).execute();
+  const range = { from: new Date('2020-01-01T00:00:00Z'), to: new Date('2100-01-01T00:00:00Z'), dryRun: true };
+  expect(await replay(world.context, { merchant: told[0].merchant.id, ...range })).toBe(4);
 });
 
 test('a correction of a day that has a spreadsheet says so', async () => {
