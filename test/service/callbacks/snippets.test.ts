@@ -1,0 +1,128 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { findFreePort } from '../../../src/commands/demo/start-programs.ts';
+import { temporaryDirectory } from '../../support/programs.ts';
+import { type Call, openShop } from './shop.ts';
+import { openWorld, until, type World } from './world.ts';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+const page = readFileSync(path.join(root, 'docs/callbacks.md'), 'utf8');
+const children: ChildProcess[] = [];
+
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    if (child.exitCode === null && child.kill('SIGKILL')) await gone;
+  }
+});
+
+function snippet(language: string): string {
+  const found = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(page)?.[1];
+  if (!found) throw new Error(`docs/callbacks.md has no ${language}`);
+  return found;
+}
+
+function run(command: string, args: string[], options: { cwd: string; env: Record<string, string> }): void {
+  children.push(spawn(command, args, { cwd: options.cwd, env: { ...process.env, ...options.env }, stdio: 'ignore' }));
+}
+
+async function post(url: string, headers: Record<string, string>, body: string): Promise<number> {
+  const response = await fetch(url, { method: 'POST', headers, body });
+  return response.status;
+}
+
+/** A shop that runs a snippet takes what Confere delivers, and nothing that was changed on the way. */
+async function expectToTakeOnlyOurs(start: (secret: string, port: number) => void): Promise<void> {
+  await using world = await openWorld();
+  await using shop = await openShop();
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}/`;
+  const { secret } = await world.addMerchant(url);
+  start(secret, port);
+  await until('it listens', () => post(url, {}, '{}').catch(() => undefined));
+  await world.deliver();
+  await world.pay(['paid'], { name: 'Zoë Ação' });
+  await until('taken', async () => (await stateOf(world)) === 'delivered');
+
+  const { call, secret: another } = await deliverOne(world, shop);
+  const headers = pick(call.headers);
+  expect(await post(url, headers, call.body)).toBe(400);
+  expect(another).not.toBe(secret);
+}
+
+async function stateOf(world: World): Promise<string | undefined> {
+  return (await world.context.db.selectFrom('callbacks').select('state').executeTakeFirst())?.state;
+}
+
+/** A genuine message, signed for another merchant. */
+async function deliverOne(
+  world: World,
+  shop: Awaited<ReturnType<typeof openShop>>,
+): Promise<{ call: Call; secret: string }> {
+  const { secret } = await world.addMerchant(`${shop.url}/other`);
+  await world.pay(['paid']);
+  const call = await until('a call', () => shop.calls[0]);
+  return { call, secret };
+}
+
+function pick(headers: Record<string, string>): Record<string, string> {
+  const names = ['content-type', 'webhook-id', 'webhook-timestamp', 'webhook-signature'];
+  return Object.fromEntries(names.map((name) => [name, headers[name] ?? '']));
+}
+
+test('the TypeScript snippet takes what is delivered, and refuses what is signed for another', async () => {
+  using home = temporaryDirectory();
+  symlinkSync(path.join(root, 'node_modules'), path.join(home.path, 'node_modules'));
+  writeFileSync(path.join(home.path, 'package.json'), '{"type":"module"}');
+  writeFileSync(path.join(home.path, 'shop.ts'), snippet('ts'));
+  await expectToTakeOnlyOurs((secret, port) =>
+    run(process.execPath, ['shop.ts'], { cwd: home.path, env: { CONFERE_SECRET: secret, PORT: String(port) } }),
+  );
+});
+
+test('the PHP snippet takes what is delivered, and refuses what is signed for another', async () => {
+  using home = temporaryDirectory();
+  writeFileSync(path.join(home.path, 'shop.php'), `<?php\n${snippet('php')}`);
+  await expectToTakeOnlyOurs((secret, port) =>
+    run('php', ['-S', `127.0.0.1:${port}`, 'shop.php'], { cwd: home.path, env: { CONFERE_SECRET: secret } }),
+  );
+});
+
+test.each(['python', 'php'])('the %s snippet refuses a delivered message with any part changed', async (language) => {
+  await using world = await openWorld();
+  await using shop = await openShop();
+  await world.deliver();
+  const { call, secret } = await deliverOne(world, shop);
+  const headers = pick(call.headers);
+  const changed = (name: string, value: string) => ({ ...headers, [name]: value });
+  const old = String(Number(headers['webhook-timestamp']) - 600);
+  const cases: [Record<string, string>, string][] = [
+    [headers, call.body],
+    [headers, call.body.replace('"amount":"123.45"', '"amount":"923.45"')],
+    [headers, `${call.body} `],
+    [changed('webhook-id', 'msg_0'), call.body],
+    [changed('webhook-timestamp', old), call.body],
+    [changed('webhook-signature', 'v1,AAAA'), call.body],
+    [changed('webhook-signature', ''), call.body],
+  ];
+  expect(cases[1]?.[1]).not.toBe(call.body);
+  expect(verifyBy(language, secret, cases)).toEqual([true, false, false, false, false, false, false]);
+});
+
+/** What a snippet's `verify` says of each case. */
+function verifyBy(language: string, secret: string, cases: [Record<string, string>, string][]): boolean[] {
+  const input = JSON.stringify({ secret, cases });
+  const said =
+    language === 'python'
+      ? execFileSync('python3', ['-c', `${snippet('python')}\n${PYTHON}`], { input, encoding: 'utf8' })
+      : execFileSync('php', ['-r', `${snippet('php').split('\n$headers =')[0]}\n${PHP}`], { input, encoding: 'utf8' });
+  return JSON.parse(said) as boolean[];
+}
+
+const PYTHON = `import json, sys
+given = json.load(sys.stdin)
+print(json.dumps([verify(given["secret"], h, b.encode()) for h, b in given["cases"]]))`;
+const PHP = `$given = json_decode(file_get_contents('php://stdin'), true);
+echo json_encode(array_map(fn($case) => verify($given['secret'], $case[0], $case[1]), $given['cases']));`;
