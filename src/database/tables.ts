@@ -30,6 +30,7 @@ export type Database = {
   owed_webhooks: OwedWebhooksTable;
   mismatches: MismatchesTable;
   mismatch_changes: MismatchChangesTable;
+  fact_changes: FactChangesTable;
   alerts: AlertsTable;
   alert_sends: AlertSendsTable;
   runs: RunsTable;
@@ -41,6 +42,7 @@ export type Database = {
   adjustments: AdjustmentsTable;
   statements: StatementsTable;
   reports: ReportsTable;
+  report_mails: ReportMailsTable;
   corrections: CorrectionsTable;
   event_standings: EventStandingsTable;
   doubted_events: DoubtedEventsTable;
@@ -363,6 +365,19 @@ type MismatchChangesTable = {
   resolution: Optional<string>;
   note: Optional<string>;
   actor: string;
+  opened_at: Optional<Date>;
+  expected: Optional<string>;
+  actual: Optional<string>;
+  amount_cents: Optional<bigint>;
+  run_seq: Optional<number>;
+};
+
+type FactChangesTable = {
+  seq: Generated<number>;
+  transaction_seq: number;
+  name: string;
+  before_value: Optional<string>;
+  at: Date;
 };
 
 type AlertsTable = {
@@ -486,12 +501,23 @@ type ReportsTable = {
   cut_event_seq: number;
   cut_mismatch_change_seq: number;
   cut_seal_position: Optional<number>;
+  cut_fact_change_seq: Generated<number>;
   checked_entry_seq: number;
   checked_event_seq: number;
+  checked_fact_change_seq: Generated<number>;
   locale: string;
   full_documents: number;
   version: string;
   redacted_at: Optional<Date>;
+};
+
+type ReportMailsTable = {
+  report_seq: number;
+  created_at: Date;
+  attempts: Generated<number>;
+  next_attempt_at: Optional<Date>;
+  sent_at: Optional<Date>;
+  error: Optional<string>;
 };
 
 type AdjustmentsTable = {

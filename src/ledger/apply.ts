@@ -116,12 +116,7 @@ async function applyInTransaction(
   // read after the rows are locked: an opening that is stated meanwhile waits for them, and reposts what we post
   const policies = await readPolicies(context, trx);
   const changes = foldObservations(batch, loaded);
-  const seqs = await writeTransactions(
-    context.keys,
-    trx,
-    changes.map((change) => ({ ...change, seq: change.loaded?.seq })),
-    now,
-  );
+  const seqs = await writeTransactions(context.keys, trx, changes, now);
   const mendings = changes.map((change) => mendOne(change, seqs, policies));
   await writeEntries(context, trx, mendings, now);
   await enqueueCallbacks(

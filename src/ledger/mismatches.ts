@@ -9,6 +9,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import { type FoundMismatch, MISMATCH_SEVERITY, type MismatchKind, type Severity } from '../domain/mismatch.ts';
 import { alertMismatches, endMismatchAlert, type Told } from './alert-mismatches.ts';
+import { recordMismatchChange } from './record-mismatch-change.ts';
 
 const SYSTEM = 'confere';
 /** Resolutions that the program gives by itself; any other one is a person's. */
@@ -38,7 +39,7 @@ export async function raiseMismatches(
       await reopen(trx, last.seq, one, now);
       raised.push({ seq: last.seq, id: last.id, found: one, severity });
     } else if (last.state !== 'resolved' && last.actual !== toJson(one.actual)) {
-      await refreshEvidence(trx, last.seq, one);
+      await refreshEvidence(trx, last.seq, one, now);
     }
   }
   if (fresh.length > 0) raised.push(...(await insertMismatches(trx, fresh, now)));
@@ -87,10 +88,7 @@ export async function setResolved(
     .set({ state: 'resolved', open_scope: null, resolved_at: now, resolution: end.resolution, note: end.note })
     .where('seq', '=', seq)
     .execute();
-  await trx
-    .insertInto('mismatch_changes')
-    .values({ mismatch_seq: seq, at: now, state: 'resolved', ...end })
-    .execute();
+  await recordMismatchChange(trx, [seq], end, now);
   await endMismatchAlert(trx, { seq, ...row }, now);
 }
 
@@ -150,13 +148,15 @@ async function reopen(trx: Transaction<Database>, seq: number, found: FoundMisma
     })
     .where('seq', '=', seq)
     .execute();
-  await trx
-    .insertInto('mismatch_changes')
-    .values({ mismatch_seq: seq, at: now, state, resolution: found.resolution ?? null, note: null, actor: SYSTEM })
-    .execute();
+  await recordMismatchChange(trx, [seq], { note: null, actor: SYSTEM }, now);
 }
 
-async function refreshEvidence(trx: Transaction<Database>, seq: number, found: FoundMismatch): Promise<void> {
+async function refreshEvidence(
+  trx: Transaction<Database>,
+  seq: number,
+  found: FoundMismatch,
+  now: Date,
+): Promise<void> {
   await trx
     .updateTable('mismatches')
     .set({
@@ -166,6 +166,7 @@ async function refreshEvidence(trx: Transaction<Database>, seq: number, found: F
     })
     .where('seq', '=', seq)
     .execute();
+  await recordMismatchChange(trx, [seq], { note: null, actor: SYSTEM }, now);
 }
 
 async function insertMismatches(trx: Transaction<Database>, fresh: Row[], now: Date): Promise<Told[]> {
@@ -182,19 +183,8 @@ async function insertMismatches(trx: Transaction<Database>, fresh: Row[], now: D
       fresh.map((row) => row.id),
     )
     .execute();
-  await trx
-    .insertInto('mismatch_changes')
-    .values(
-      rows.map((row) => ({
-        mismatch_seq: row.seq,
-        at: now,
-        state: row.state,
-        resolution: row.resolution,
-        note: null,
-        actor: SYSTEM,
-      })),
-    )
-    .execute();
+  const all = rows.map((row) => row.seq);
+  await recordMismatchChange(trx, all, { note: null, actor: SYSTEM }, now);
   const seqs = new Map(rows.map((row) => [row.id, row.seq]));
   return fresh.map((row) => ({ ...row, seq: seqs.get(row.id) ?? 0 }));
 }

@@ -4,6 +4,7 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { setResolved } from './mismatches.ts';
+import { recordMismatchChange } from './record-mismatch-change.ts';
 
 const NOTE_CHARS_MAX = 4000;
 
@@ -21,10 +22,7 @@ export async function acknowledgeMismatch(context: Context, id: string, by: By):
       .set({ state: 'acknowledged', acknowledged_at: now, note: note ?? row.note })
       .where('seq', '=', row.seq)
       .execute();
-    await trx
-      .insertInto('mismatch_changes')
-      .values({ mismatch_seq: row.seq, at: now, state: 'acknowledged', note, actor: by.actor })
-      .execute();
+    await recordMismatchChange(trx, [row.seq], { note, actor: by.actor }, now);
   });
 }
 

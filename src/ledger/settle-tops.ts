@@ -6,7 +6,7 @@ import type { Database } from '../database/tables.ts';
 /** The highest number of each append-only table. */
 export type Tops = { entrySeq: number; eventSeq: number; mismatchChangeSeq: number };
 
-type Appended = 'entries' | 'events' | 'mismatch_changes';
+type Appended = 'entries' | 'events' | 'mismatch_changes' | 'fact_changes';
 
 /** How long a statement that has its numbers may take until its rows are there to be waited for. */
 const SETTLE_MS = 50;
@@ -30,15 +30,24 @@ export async function settleTops(db: Kysely<Database>, from: Tops, tops: Tops): 
   });
 }
 
+/** The highest number of `fact_changes`, once nothing can appear at or below it any more. */
+export async function settleFactChanges(db: Kysely<Database>): Promise<number> {
+  const top = await readTop(db, 'fact_changes');
+  await sleep(SETTLE_MS);
+  await db.transaction().execute((trx) => waitForWriters(trx, 'fact_changes', 0, top));
+  return top;
+}
+
 export async function readTops(db: Reader): Promise<Tops> {
-  const top = async (table: Appended): Promise<number> => {
-    const row = await db.selectFrom(table).select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst();
-    return row?.seq ?? 0;
-  };
   // entries before events: an entry is written after the event it follows, so no entry up to here lacks its event
-  const mismatchChangeSeq = await top('mismatch_changes');
-  const entrySeq = await top('entries');
-  return { entrySeq, eventSeq: await top('events'), mismatchChangeSeq };
+  const mismatchChangeSeq = await readTop(db, 'mismatch_changes');
+  const entrySeq = await readTop(db, 'entries');
+  return { entrySeq, eventSeq: await readTop(db, 'events'), mismatchChangeSeq };
+}
+
+async function readTop(db: Reader, table: Appended): Promise<number> {
+  const row = await db.selectFrom(table).select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst();
+  return row?.seq ?? 0;
 }
 
 async function waitForWriters(trx: Transaction<Database>, table: Appended, from: number, to: number): Promise<void> {

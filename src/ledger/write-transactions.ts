@@ -5,8 +5,11 @@ import type { Keys } from '../database/settings.ts';
 import type { Database } from '../database/tables.ts';
 import type { Source } from '../domain/observation.ts';
 import { eventKey, type HeldEvent, type HeldTransaction } from './decide.ts';
+import type { Loaded } from './load-held.ts';
+import { type ChangedFacts, writeFactChanges } from './write-fact-changes.ts';
 
-export type Changed = { seq: number | undefined; held: HeldTransaction; added: HeldEvent[]; source: Source };
+/** What becomes of a transaction; `loaded` is what was held until now of one that is known. */
+export type Changed = { loaded: Loaded | undefined; held: HeldTransaction; added: HeldEvent[]; source: Source };
 
 /**
  * Writes new and changed transactions, their parties and their new events, each kind in one statement.
@@ -18,8 +21,10 @@ export async function writeTransactions(
   changes: Changed[],
   now: Date,
 ): Promise<Map<string, number>> {
-  const created = changes.filter((change) => change.seq === undefined);
-  const updated = changes.filter((change) => change.seq !== undefined);
+  const created = changes.filter((change) => change.loaded === undefined);
+  const updated = changes.flatMap(({ loaded, held }) =>
+    loaded ? [{ seq: loaded.seq, before: loaded.held, held }] : [],
+  );
   if (created.length > 0) {
     await trx
       .insertInto('transactions')
@@ -27,6 +32,7 @@ export async function writeTransactions(
       .execute();
   }
   if (updated.length > 0) await updateTransactions(trx, updated, now);
+  await writeFactChanges(trx, updated, now);
   const seqs = await findSeqs(trx, changes);
   await trx
     .insertInto('parties')
@@ -37,11 +43,11 @@ export async function writeTransactions(
   return seqs;
 }
 
-async function updateTransactions(trx: Transaction<Database>, updated: Changed[], now: Date): Promise<void> {
+async function updateTransactions(trx: Transaction<Database>, updated: ChangedFacts[], now: Date): Promise<void> {
   // keyed by the row's own number, so that no second unique key can lead the update to another row
   await trx
     .insertInto('transactions')
-    .values(updated.map((change) => ({ ...toRow(change.held, now), seq: change.seq ?? 0 })))
+    .values(updated.map((change) => ({ ...toRow(change.held, now), seq: change.seq })))
     .onDuplicateKeyUpdate(takeNew(MUTABLE))
     .execute();
 }

@@ -4,41 +4,39 @@ import type { ChangeRow } from './columns.ts';
 import { boundsOf, type ReportPlan } from './plan.ts';
 import { type AccountBalance, isBalance, namePlatform, readBalances, splitAccount } from './read-balances.ts';
 import { type Change, readChanges } from './read-changes.ts';
+import { type KnownThen, readKnownThen } from './read-facts.ts';
 import { fill, formatMoment, say, type Texts } from './texts.ts';
+
+type Books = { db: Reader; plan: ReportPlan; balances: AccountBalance[]; known: KnownThen };
 
 /**
  * What Alterações says: what changed in the day since the revision before. After a revision of the running day it only
  * says so: everything that came later is new, and the other sheets tell it.
  */
-export function describeChanges(
-  db: Reader,
-  plan: ReportPlan,
-  texts: Texts,
-  balances: AccountBalance[],
-): { note: string; rows: AsyncIterable<ChangeRow[]> } {
+export function describeChanges(books: Books, texts: Texts): { note: string; rows: AsyncIterable<ChangeRow[]> } {
+  const { plan } = books;
   const { previous } = plan;
   if (!previous) return { note: texts.notes.none, rows: nothing() };
   if (previous.state === 'partial') {
     const at = formatMoment(plan.calendar.toWall(previous.madeAt));
     return { note: fill(texts.notes.afterPartial, { revision: previous.revision, at }), rows: nothing() };
   }
-  return { note: texts.notes.changes, rows: listRows(db, plan, previous, texts, balances) };
+  return { note: texts.notes.changes, rows: listRows(books, previous, texts) };
 }
 
 async function* nothing(): AsyncGenerator<ChangeRow[], void, undefined> {}
 
 async function* listRows(
-  db: Reader,
-  plan: ReportPlan,
+  { db, plan, balances, known }: Books,
   previous: NonNullable<ReportPlan['previous']>,
   texts: Texts,
-  balances: AccountBalance[],
 ): AsyncGenerator<ChangeRow[], void, undefined> {
   if (previous.state !== plan.state) yield [tellState(plan, previous, texts)];
   const bounds = boundsOf(plan.day, addDays(plan.day, 1));
   const before = await readBalances(db, { ...bounds, entrySeq: previous.cut.entrySeq });
   yield compareOpenings(plan, before, balances, texts);
-  const scope = { ...bounds, from: previous.cut, to: plan.cut, platform: plan.platform };
+  const knownBefore = await readKnownThen(db, previous.cut.factChangeSeq);
+  const scope = { ...bounds, from: previous.cut, to: plan.cut, platform: plan.platform, known, knownBefore };
   for await (const changes of readChanges(db, scope)) yield changes.map((change) => toRow(change, texts));
 }
 

@@ -4,12 +4,13 @@ import type { Context } from '../context.ts';
 import { inSnapshot } from '../database/in-snapshot.ts';
 import { addDays, type Day, listDays } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { sealNow } from '../ledger/seal-ledger.ts';
 import { reportsDirectory } from './make-report.ts';
 import { boundsOf } from './plan.ts';
 import { withDrafts } from './publish-files.ts';
 import { keepPlatform, readBalances } from './read-balances.ts';
+import { readKnownThen } from './read-facts.ts';
 import { readMovements } from './read-movements.ts';
+import { takeCut } from './take-cut.ts';
 import { openTextFile } from './text-file.ts';
 import { addJournalEntry, endJournalDay, startJournal } from './write-journal.ts';
 
@@ -24,7 +25,7 @@ export async function exportJournal(context: Context, range: Range, use: (file: 
   if (range.to > context.calendar.dayOf(context.clock.now())) {
     throw new ConfereError('invalid_request', `${range.to} has not begun: there is nothing to export`);
   }
-  const cut = await sealNow(context);
+  const cut = await takeCut(context);
   await withDrafts(reportsDirectory(context), randomUUID(), async (directory) => {
     const target = path.join(directory, 'range.journal');
     await inSnapshot(context.db, async (snapshot) => {
@@ -34,9 +35,10 @@ export async function exportJournal(context: Context, range: Range, use: (file: 
       const balances = keepPlatform(await readBalances(snapshot, scope), range.platform);
       const note = `Confere, ${range.from} to ${range.to}, cut ${cut.entrySeq}`;
       const running = startJournal(file, range.from, balances, note);
+      const known = await readKnownThen(snapshot, cut.factChangeSeq);
       for (const day of listDays(range.from, range.to)) {
         const ofDay = { ...scope, ...boundsOf(day, addDays(day, 1)) };
-        for await (const movements of readMovements(snapshot, ofDay)) {
+        for await (const movements of readMovements(snapshot, ofDay, known)) {
           for (const movement of movements) {
             // what opens the books on the first day is in the opening balances already
             if (movement.kind !== 'opening' || day !== range.from) addJournalEntry(file, movement, running);

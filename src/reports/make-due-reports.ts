@@ -4,6 +4,7 @@ import { addDays, type Day, listDays } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { describeError } from '../log.ts';
 import { makeReport } from './make-report.ts';
+import { DIGESTED_FACTS } from './read-facts.ts';
 
 /**
  * Makes every report that is due: yesterday's, each day since the first report that has none (there was downtime),
@@ -42,16 +43,22 @@ async function listDueDays(context: Context): Promise<Day[]> {
           .as('top'),
       (join) => join.onRef('top.day', '=', 'reports.day').onRef('top.revision', '=', 'reports.revision'),
     )
-    .select(['reports.day', 'state', 'checked_entry_seq', 'checked_event_seq'])
+    .select(['reports.day', 'state', 'checked_entry_seq', 'checked_event_seq', 'checked_fact_change_seq'])
     .orderBy('reports.day')
     .execute();
   const learnt = await readLearnt(context);
   return listDue(yesterday, newest, learnt);
 }
 
-type Newest = { day: Day; state: string; checked_entry_seq: number; checked_event_seq: number };
+type Newest = {
+  day: Day;
+  state: string;
+  checked_entry_seq: number;
+  checked_event_seq: number;
+  checked_fact_change_seq: number;
+};
 /** The newest row learnt of each day that something happened in. */
-type Learnt = { day: Day; entrySeq: number; eventSeq: number };
+type Learnt = { day: Day; entrySeq: number; eventSeq: number; factChangeSeq: number };
 
 /**
  * Pure. What is learnt of an earlier day also changes the later ones: their opening balance, and what was left open.
@@ -63,31 +70,44 @@ export function listDue(yesterday: Day, newest: Newest[], learnt: Learnt[]): Day
   let at = 0;
   let entrySeq = 0;
   let eventSeq = 0;
+  let factChangeSeq = 0;
   return listDays(first < yesterday ? first : yesterday, yesterday).filter((day) => {
     for (let next = learnt[at]; next && next.day <= day; next = learnt[at]) {
       entrySeq = Math.max(entrySeq, next.entrySeq);
       eventSeq = Math.max(eventSeq, next.eventSeq);
+      factChangeSeq = Math.max(factChangeSeq, next.factChangeSeq);
       at++;
     }
     const row = byDay.get(day);
     if (!row || row.state === 'partial') return true;
-    return entrySeq > row.checked_entry_seq || eventSeq > row.checked_event_seq;
+    if (entrySeq > row.checked_entry_seq || eventSeq > row.checked_event_seq) return true;
+    return factChangeSeq > row.checked_fact_change_seq;
   });
 }
 
-/** From the indexes by time alone. */
+const NOTHING = { entrySeq: 0, eventSeq: 0, factChangeSeq: 0 };
+
+/** From the indexes by time alone; facts by the day on which their transaction was created. */
 async function readLearnt(context: Context): Promise<Learnt[]> {
   const days = new Map<Day, Learnt>();
+  const add = (day: Day, top: Partial<Learnt>): void => {
+    days.set(day, { ...NOTHING, ...days.get(day), day, ...top });
+  };
   for (const table of ['entries', 'events'] as const) {
     const rows = await context.db
       .selectFrom(table)
       .select([sql<string>`SUBSTR(at_wall, 1, 10)`.as('day'), sql<number>`MAX(seq)`.as('top')])
       .groupBy(sql`SUBSTR(at_wall, 1, 10)`)
       .execute();
-    for (const row of rows) {
-      const one = days.get(row.day) ?? { day: row.day, entrySeq: 0, eventSeq: 0 };
-      days.set(row.day, table === 'entries' ? { ...one, entrySeq: row.top } : { ...one, eventSeq: row.top });
-    }
+    for (const { day, top } of rows) add(day, table === 'entries' ? { entrySeq: top } : { eventSeq: top });
   }
+  const facts = await context.db
+    .selectFrom('fact_changes')
+    .innerJoin('transactions', 'transactions.seq', 'fact_changes.transaction_seq')
+    .select([sql<string>`SUBSTR(created_wall, 1, 10)`.as('day'), sql<number>`MAX(fact_changes.seq)`.as('top')])
+    .where('fact_changes.name', 'in', DIGESTED_FACTS)
+    .groupBy(sql`SUBSTR(created_wall, 1, 10)`)
+    .execute();
+  for (const { day, top } of facts) add(day, { factChangeSeq: top });
   return [...days.values()].sort((a, b) => (a.day < b.day ? -1 : 1));
 }

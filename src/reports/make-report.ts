@@ -13,12 +13,13 @@ import type { Context } from '../context.ts';
 import { inSnapshot } from '../database/in-snapshot.ts';
 import { addDays, type Day, isDay, type Wall } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { sealNow } from '../ledger/seal-ledger.ts';
 import { insertRevision } from './insert-revision.ts';
 import { type Judgement, judgeDay } from './judge-day.ts';
 import { type Cut, FORMATS, type Locale, type ReportPlan, type ReportState, ROWS_PER_SHEET_MAX } from './plan.ts';
 import { findRevision, presentReport, type Report, type ReportRow } from './present-report.ts';
 import { type FileFacts, publishDrafts, sealDraft, withDrafts } from './publish-files.ts';
+import { DIGESTED_FACTS } from './read-facts.ts';
+import { takeCut } from './take-cut.ts';
 import { writeReport } from './write-report.ts';
 import { isProven } from './write-summary.ts';
 
@@ -58,7 +59,7 @@ function assertBegun(context: Context, day: Day): void {
 /** @returns undefined when another process made this revision first. */
 async function tryMake(context: Context, day: Day, options: Options): Promise<MadeReport | undefined> {
   const newest = await findRevision(context.db, day);
-  const cut = await sealNow(context);
+  const cut = await takeCut(context);
   const madeAt = context.clock.now();
   const judgement = await judgeDay(context.db, day, madeAt, context.calendar);
   const plan = planNext(context, day, { newest, cut, madeAt, judgement, options });
@@ -113,6 +114,7 @@ export function toCut(row: ReportRow): Cut {
     eventSeq: row.cut_event_seq,
     mismatchChangeSeq: row.cut_mismatch_change_seq,
     position: row.cut_seal_position,
+    factChangeSeq: row.cut_fact_change_seq,
   };
 }
 
@@ -142,8 +144,24 @@ async function mayHaveChanged(context: Context, newest: ReportRow, cut: Cut): Pr
   return (
     (await learnt('entries', newest.checked_entry_seq, cut.entrySeq)) ||
     (await learnt('events', newest.checked_event_seq, cut.eventSeq)) ||
-    (await cameLate(context, newest, end))
+    (await cameLate(context, newest, end)) ||
+    (await wasCorrected(context, newest, cut))
   );
+}
+
+/** Whether a fact of a transaction of that day or an earlier one is another than it was. */
+async function wasCorrected(context: Context, newest: ReportRow, cut: Cut): Promise<boolean> {
+  const row = await context.db
+    .selectFrom('fact_changes')
+    .innerJoin('transactions', 'transactions.seq', 'fact_changes.transaction_seq')
+    .select('fact_changes.seq')
+    .where('fact_changes.seq', '>', newest.checked_fact_change_seq)
+    .where('fact_changes.seq', '<=', cut.factChangeSeq)
+    .where('fact_changes.name', 'in', DIGESTED_FACTS)
+    .where('transactions.created_wall', '<', `${addDays(newest.day, 1)} 00:00:00`)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Whether an entry was sealed since, whose number is a lower one: no cut by numbers alone would tell. */
@@ -162,7 +180,11 @@ async function cameLate(context: Context, newest: ReportRow, end: Wall): Promise
 async function noteChecked(context: Context, newest: ReportRow, cut: Cut): Promise<void> {
   await context.db
     .updateTable('reports')
-    .set({ checked_entry_seq: cut.entrySeq, checked_event_seq: cut.eventSeq })
+    .set({
+      checked_entry_seq: cut.entrySeq,
+      checked_event_seq: cut.eventSeq,
+      checked_fact_change_seq: cut.factChangeSeq,
+    })
     .where('seq', '=', newest.seq)
     .execute();
 }

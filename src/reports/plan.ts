@@ -14,6 +14,8 @@ export type Cut = {
   entrySeq: number;
   eventSeq: number;
   mismatchChangeSeq: number;
+  /** Later changes of facts are put back. */
+  factChangeSeq: number;
 };
 
 /** The run that read the whole day at the provider, and when its proving pass began. */

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 
-import { inForce } from '../database/in-force.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Wall } from '../domain/calendar.ts';
 import type { Cut } from './plan.ts';
+import { DIGESTED_FACTS, type KnownThen } from './read-facts.ts';
 
 /** What became of one transaction (or of one entry without a transaction) in a day, from one cut to the next. */
 export type Change = {
@@ -19,11 +19,20 @@ export type Change = {
   effectAfter: bigint;
   /** Statuses learnt since, oldest first. */
   learnt: string[];
-  why: 'learntLate' | 'corrected' | 'commissionLearnt' | 'person';
+  why: 'learntLate' | 'corrected' | 'commissionLearnt' | 'factsCorrected' | 'person';
   source: { kind: string; webhookHash: Buffer | null; runId: string | null; page: number | null };
 };
 
-export type ChangeScope = { start: Wall; end: Wall; from: Cut; to: Cut; platform: string | undefined };
+export type ChangeScope = {
+  start: Wall;
+  end: Wall;
+  from: Cut;
+  to: Cut;
+  platform: string | undefined;
+  /** At the later cut, and at the one before. */
+  known: KnownThen;
+  knownBefore: KnownThen;
+};
 
 const CHUNK_ROWS = 500;
 
@@ -57,23 +66,36 @@ async function listChanged(db: Reader, scope: ChangeScope): Promise<number[]> {
         .where('events.seq', '<=', scope.to.eventSeq)
         .$if(scope.platform !== undefined, (query) => query.where('transactions.platform', '=', scope.platform ?? '')),
     )
+    .union(
+      db
+        .selectFrom('fact_changes')
+        .innerJoin('transactions', 'transactions.seq', 'fact_changes.transaction_seq')
+        .select('fact_changes.transaction_seq as seq')
+        .where('fact_changes.seq', '>', scope.from.factChangeSeq)
+        .where('fact_changes.seq', '<=', scope.to.factChangeSeq)
+        .where('fact_changes.name', 'in', DIGESTED_FACTS)
+        .where('transactions.created_wall', '>=', scope.start)
+        .where('transactions.created_wall', '<', scope.end)
+        .$if(scope.platform !== undefined, (query) => query.where('transactions.platform', '=', scope.platform ?? '')),
+    )
     .execute();
   return rows.flatMap((row) => (row.seq === null ? [] : [row.seq])).sort((a, b) => a - b);
 }
 
 async function readChunk(db: Reader, scope: ChangeScope, seqs: number[]): Promise<Change[]> {
-  const transactions = await db
+  const known = await db
     .selectFrom('transactions')
     .select(['seq', 'id', 'reference', 'platform', sql<Date>`first_seen_at`.as('first_seen_at')])
     .where('seq', 'in', seqs)
     .orderBy('seq')
     .execute();
+  const transactions = await scope.known.putBack(known, ['reference', 'platform'], (row) => row.seq);
   const events = await db
     .selectFrom('events')
     .leftJoin('webhooks', 'webhooks.seq', 'events.source_webhook_seq')
     .leftJoin('runs', 'runs.seq', 'events.source_run_seq')
     .select(['events.seq', 'transaction_seq', 'status', 'at_wall', 'seen_at', 'source_kind', 'source_page'])
-    .select(['webhooks.hash', 'runs.id as run_id', inForce('events').as('in_force')])
+    .select(['webhooks.hash', 'runs.id as run_id'])
     .where('transaction_seq', 'in', seqs)
     .where('at_wall', '<', scope.end)
     .where('events.seq', '<=', scope.to.eventSeq)
@@ -82,11 +104,13 @@ async function readChunk(db: Reader, scope: ChangeScope, seqs: number[]): Promis
     .orderBy('sequence')
     .execute();
   const entries = await readEntries(db, scope, seqs);
+  const [struck, struckBefore] = [new Set(scope.known.struck), new Set(scope.knownBefore.struck)];
   const eventsOf = Map.groupBy(events, (event) => event.transaction_seq);
   const entriesOf = Map.groupBy(entries, (entry) => entry.transaction_seq ?? 0);
   return transactions.map((transaction) => {
-    const history = eventsOf.get(transaction.seq) ?? [];
-    const known = history.filter((event) => event.seq <= scope.from.eventSeq);
+    const all = eventsOf.get(transaction.seq) ?? [];
+    const history = all.filter((event) => !struck.has(event.seq));
+    const before = all.filter((event) => event.seq <= scope.from.eventSeq && !struckBefore.has(event.seq));
     const learnt = history.filter((event) => event.seq > scope.from.eventSeq && event.at_wall >= scope.start);
     const moved = entriesOf.get(transaction.seq) ?? [];
     const added = moved.filter((entry) => entry.seq > scope.from.entrySeq);
@@ -96,8 +120,8 @@ async function readChunk(db: Reader, scope: ChangeScope, seqs: number[]): Promis
       transactionId: transaction.id,
       reference: transaction.reference,
       platform: transaction.platform ?? 'none',
-      statusBefore: known.at(-1)?.status ?? null,
-      statusAfter: history.findLast((event) => Number(event.in_force) === 1)?.status ?? null,
+      statusBefore: before.at(-1)?.status ?? null,
+      statusAfter: history.at(-1)?.status ?? null,
       effectBefore: sum(moved.filter((entry) => entry.seq <= scope.from.entrySeq)),
       effectAfter: sum(moved),
       learnt: learnt.map((event) => event.status),
@@ -156,7 +180,8 @@ type Entry = Awaited<ReturnType<typeof readEntries>>[number];
 
 function nameReason(learnt: boolean, added: Entry[]): Change['why'] {
   if (added.length > 0 && added.every((entry) => entry.kind === 'commission')) return 'commissionLearnt';
-  return learnt || added.length === 0 ? 'learntLate' : 'corrected';
+  if (learnt) return 'learntLate';
+  return added.length === 0 ? 'factsCorrected' : 'corrected';
 }
 
 function sum(entries: Entry[]): bigint {

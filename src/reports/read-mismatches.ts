@@ -39,28 +39,28 @@ export async function readMismatches(
           WHERE c.mismatch_seq = mismatches.seq AND c.seq <= ${scope.changeSeq})`,
       ),
     )
-    .leftJoin('runs', 'runs.seq', 'mismatches.run_seq')
+    .leftJoin('runs', (join) => join.on('runs.seq', '=', asThen('run_seq')))
     .leftJoin('transactions', 'transactions.seq', 'mismatches.transaction_seq')
     .select([
       'mismatches.id',
       'mismatches.kind',
       'mismatches.severity',
-      'mismatches.opened_at',
       'mismatches.transaction_id',
       'mismatches.reference',
-      'mismatches.amount_cents',
-      'mismatches.expected',
-      'mismatches.actual',
       'runs.id as run_id',
       'change.state',
       'change.at',
       'change.resolution',
       'change.note',
+      asThen<Date>('opened_at').as('opened_at'),
+      asThen<bigint | null>('amount_cents').as('amount_cents'),
+      asThen<string | null>('expected').as('expected'),
+      asThen<string | null>('actual').as('actual'),
     ])
     .where((eb) =>
       eb.or([
         eb('change.state', '!=', 'resolved'),
-        eb.and([eb('mismatches.opened_at', '>=', scope.from), eb('mismatches.opened_at', '<', scope.to)]),
+        eb.and([eb(asThen('opened_at'), '>=', scope.from), eb(asThen('opened_at'), '<', scope.to)]),
       ]),
     )
     .$if(scope.platform !== undefined, (query) =>
@@ -87,4 +87,10 @@ export async function readMismatches(
     actual: row.actual,
     runId: row.run_id,
   }));
+}
+
+/** The evidence of the cut stands beside the change; one from before it was kept there shows what is known now. */
+function asThen<T>(column: 'opened_at' | 'amount_cents' | 'expected' | 'actual' | 'run_seq') {
+  const [then, now] = [sql.ref(`change.${column}`), sql.ref(`mismatches.${column}`)];
+  return sql<T>`CASE WHEN change.opened_at IS NULL THEN ${now} ELSE ${then} END`;
 }

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
 import type { Wall } from '../domain/calendar.ts';
 import { classifyMovement, type Effect, type MovementPosting } from './classify-movement.ts';
+import type { KnownThen } from './read-facts.ts';
 
 /** One entry of the ledger in the words of accounting. */
 export type Movement = Effect & {
@@ -27,23 +28,31 @@ export type Movement = Effect & {
 };
 
 export type MovementScope = { start: Wall; end: Wall; entrySeq: number; platform: string | undefined };
+type Books = { accounts: Map<number, string>; known: KnownThen };
 
 /** Rows a round trip: memory holds two rounds at most. */
 const CHUNK_ROWS = 1_000;
+/** The platform of a movement is its entry's. */
+const FACTS = ['reference', 'extra', 'e2e_id'] as const;
 
 /**
  * The entries from `start` to before `end`, up to the cut, in the order in which they happened, a chunk at a time. While
  * one chunk is used the next is on its way.
  */
-export async function* readMovements(db: Reader, scope: MovementScope): AsyncGenerator<Movement[], void, undefined> {
+export async function* readMovements(
+  db: Reader,
+  scope: MovementScope,
+  known: KnownThen,
+): AsyncGenerator<Movement[], void, undefined> {
   const accounts = new Map(
     (await db.selectFrom('accounts').select(['seq', 'name']).execute()).map((row) => [row.seq, row.name]),
   );
-  let next = readStep(db, scope, { atWall: scope.start, seq: 0 }, accounts);
+  const books = { accounts, known };
+  let next = readStep(db, scope, { atWall: scope.start, seq: 0 }, books);
   for (;;) {
     const { movements, after } = await next;
     if (after) {
-      next = readStep(db, scope, after, accounts);
+      next = readStep(db, scope, after, books);
       // met when it is awaited, or by nobody when the reader has given up
       next.catch(() => undefined);
     }
@@ -54,8 +63,8 @@ export async function* readMovements(db: Reader, scope: MovementScope): AsyncGen
 
 type Place = { atWall: Wall; seq: number };
 
-async function readStep(db: Reader, scope: MovementScope, from: Place, accounts: Map<number, string>) {
-  const rows = await readChunk(db, scope, from);
+async function readStep(db: Reader, scope: MovementScope, from: Place, { accounts, known }: Books) {
+  const rows = await known.putBack(await readChunk(db, scope, from), FACTS, (row) => row.transaction_seq);
   const last = rows.at(-1);
   if (!last) return { movements: [], after: undefined };
   const postings = await readPostings(
@@ -81,6 +90,7 @@ async function readChunk(db: Reader, scope: MovementScope, after: Place) {
     .leftJoin('parties', 'parties.transaction_seq', 'entries.transaction_seq')
     .select([
       'entries.seq',
+      'entries.transaction_seq',
       'entries.event_seq',
       'entries.platform',
       'entries.at_wall',

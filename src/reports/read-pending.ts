@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 
-import { inForce } from '../database/in-force.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Wall } from '../domain/calendar.ts';
 import type { Cut } from './plan.ts';
 import { HELD } from './read-balances.ts';
+import type { KnownThen } from './read-facts.ts';
 
 /** A transaction that was open at the day's end. */
 export type Pending = {
@@ -23,9 +23,10 @@ export type Pending = {
   heldCents: bigint;
 };
 
-export type PendingScope = { start: Wall; end: Wall; cut: Cut; platform: string | undefined };
+export type PendingScope = { start: Wall; end: Wall; cut: Cut; platform: string | undefined; known: KnownThen };
 
 const CHUNK_ROWS = 1_000;
+const FACTS = ['reference', 'platform', 'operation', 'amount_cents'] as const;
 const FINAL = ['paid', 'denied', 'canceled', 'expired', 'refund'];
 
 /** Every open cashout, and the open cashins created that day, in the order in which we met them. */
@@ -34,8 +35,8 @@ export async function* readPending(db: Reader, scope: PendingScope): AsyncGenera
   for (let start = 0; start < candidates.length; start += CHUNK_ROWS) {
     const seqs = candidates.slice(start, start + CHUNK_ROWS);
     const held = await readHeld(db, scope, seqs);
-    const rows = await readChunk(db, scope, seqs);
-    const pending = rows.flatMap((row) => toPending(row, held.get(row.seq) ?? 0n));
+    const rows = await scope.known.putBack(await readChunk(db, scope, seqs), FACTS, (row) => row.seq);
+    const pending = rows.flatMap((row) => toPending(row, held.get(row.seq) ?? 0n, scope));
     if (pending.length > 0) yield pending;
   }
 }
@@ -48,7 +49,8 @@ export async function* readPending(db: Reader, scope: PendingScope): AsyncGenera
 async function listCandidates(db: Reader, scope: PendingScope): Promise<number[]> {
   const cashins = () => selectSeqs(db, scope, 'cashin').where('transactions.created_wall', '>=', scope.start);
   const cashouts = () => selectSeqs(db, scope, 'cashout');
-  const seqs = new Set<number>();
+  // what a person corrected since may have been open then, whatever it is now
+  const seqs = new Set<number>(await keepPlatform(db, scope));
   for (const those of [cashins, cashouts]) {
     const rows = [
       ...(await those().where('transactions.status', 'not in', FINAL).execute()),
@@ -63,6 +65,17 @@ async function listCandidates(db: Reader, scope: PendingScope): Promise<number[]
   return [...seqs].sort((a, b) => a - b);
 }
 
+async function keepPlatform(db: Reader, { known, platform }: PendingScope): Promise<number[]> {
+  if (platform === undefined || known.corrected.length === 0) return known.corrected;
+  const rows = await db
+    .selectFrom('transactions')
+    .select('seq')
+    .where('seq', 'in', known.corrected)
+    .where('platform', '=', platform)
+    .execute();
+  return rows.map((row) => row.seq);
+}
+
 function selectSeqs(db: Reader, scope: PendingScope, operation: string) {
   return db
     .selectFrom('transactions')
@@ -74,9 +87,11 @@ function selectSeqs(db: Reader, scope: PendingScope, operation: string) {
 
 /** Whether one was open then is told by its history up to the cut. */
 async function readChunk(db: Reader, scope: PendingScope, seqs: number[]) {
+  const { struck } = scope.known;
+  const inForce = struck.length === 0 ? sql`` : sql` AND e.seq NOT IN (${sql.join(struck)})`;
   const lastEvent = (column: 'status' | 'at_wall') =>
     sql<string | null>`(SELECT e.${sql.ref(column)} FROM events e
-      WHERE e.transaction_seq = transactions.seq AND e.at_wall < ${scope.end} AND e.seq <= ${scope.cut.eventSeq} AND ${inForce('e')} = 1
+      WHERE e.transaction_seq = transactions.seq AND e.at_wall < ${scope.end} AND e.seq <= ${scope.cut.eventSeq}${inForce}
       ORDER BY e.at_wall DESC, e.position DESC, e.sequence DESC LIMIT 1)`;
   return await db
     .selectFrom('transactions')
@@ -116,9 +131,10 @@ async function readHeld(db: Reader, scope: PendingScope, seqs: number[]): Promis
 
 type Row = Awaited<ReturnType<typeof readChunk>>[number];
 
-function toPending(row: Row, heldCents: bigint): Pending[] {
+function toPending(row: Row, heldCents: bigint, { start, end }: PendingScope): Pending[] {
+  const isOfDay = row.created_wall < end && (row.operation === 'cashout' || row.created_wall >= start);
   const { end_status: status, since_wall: sinceWall } = row;
-  if (status === null || sinceWall === null || FINAL.includes(status)) return [];
+  if (status === null || sinceWall === null || FINAL.includes(status) || !isOfDay) return [];
   return [
     {
       transactionSeq: row.seq,

@@ -179,6 +179,7 @@ export const EN: Texts = {
     learntLate: 'learnt later: {statuses}',
     corrected: 'amount corrected, with a reversal',
     commissionLearnt: 'commission learnt later',
+    factsCorrected: 'a fact of the transaction learnt or corrected later',
     person: 'entered by a person',
   },
   mismatchKinds: {

@@ -177,6 +177,7 @@ export const PT_BR = {
     learntLate: 'soubemos depois: {statuses}',
     corrected: 'correção de valor, com estorno',
     commissionLearnt: 'comissão conhecida depois',
+    factsCorrected: 'dado da transação conhecido ou corrigido depois',
     person: 'lançado por uma pessoa',
   },
   mismatchKinds: {

@@ -15,6 +15,7 @@ import { createDigest, type RowDigest } from './digest-rows.ts';
 import { boundsOf, type Format, type ReportPlan } from './plan.ts';
 import { type AccountBalance, keepPlatform, readBalances } from './read-balances.ts';
 import { readStatedOpenings, readStatusCounts } from './read-counts.ts';
+import { type KnownThen, readKnownThen } from './read-facts.ts';
 import { readMismatches } from './read-mismatches.ts';
 import { type Movement, readLateCommissions, readMovements } from './read-movements.ts';
 import { readPending } from './read-pending.ts';
@@ -47,6 +48,7 @@ export async function writeReport(db: Reader, plan: ReportPlan, directory: strin
     rendering,
     digest,
     balances,
+    known: await readKnownThen(db, plan.cut.factChangeSeq),
     tally: createTally(balances, plan.platform),
     factory: createFactory(plan, rendering.texts, directory, failed.signal),
     files: {
@@ -75,6 +77,7 @@ type Work = {
   rendering: columns.Rendering;
   digest: RowDigest;
   balances: AccountBalance[];
+  known: KnownThen;
   tally: Tally;
   factory: ReportFactory;
   files: Record<Format, string>;
@@ -97,7 +100,7 @@ async function writeMovements(work: Work) {
   const running = startJournal(journal, plan.day, work.balances, note);
   const late = await readLateCommissions(db, scope);
 
-  for await (const movements of readMovements(db, scope)) {
+  for await (const movements of readMovements(db, scope, work.known)) {
     for (const movement of movements) {
       work.digest.addMovement(movement);
       // what opens the books is part of the opening balance already
@@ -146,7 +149,7 @@ async function writeOthers(work: Work) {
       rendering,
     );
   const pending = open('pending', columns.PENDING_COLUMNS);
-  for await (const rows of readPending(db, { ...scope, cut })) {
+  for await (const rows of readPending(db, { ...scope, cut, known: work.known })) {
     for (const row of rows) {
       work.digest.addPending(row);
       pending.add(row);
@@ -158,7 +161,7 @@ async function writeOthers(work: Work) {
   const to = calendar.startOf(addDays(plan.day, 1));
   const listed = await readMismatches(db, { from, to, changeSeq: cut.mismatchChangeSeq, platform });
   for (const row of listed) mismatches.add(row);
-  const described = describeChanges(db, plan, texts, work.balances);
+  const described = describeChanges(work, texts);
   const changes = open('changes', columns.CHANGE_COLUMNS, described.note);
   for await (const rows of described.rows) {
     for (const row of rows) changes.add(row);
@@ -196,7 +199,7 @@ async function finishWorkbook(work: Work, tables: Tables, digest: Buffer): Promi
     texts,
     platforms: tally.platforms,
     hours: tally.hours,
-    counts: await readStatusCounts(db, { ...scope, eventSeq: plan.cut.eventSeq }),
+    counts: await readStatusCounts(db, { ...scope, eventSeq: plan.cut.eventSeq, known: work.known }),
     openings: await readStatedOpenings(db, plan.cut.entrySeq),
     statements: await listStatements(work),
     mismatches: tables.listed,

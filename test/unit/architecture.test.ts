@@ -99,7 +99,7 @@ describe('the house', () => {
 
   it('writes the ledger in src/ledger alone', () => {
     const tables =
-      'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|mismatches|mismatch_changes|refused_rows|seals|seal_stragglers|sealing|balance_spans|corrections|event_standings|doubted_events|commission_contracts|mismatch_causes';
+      'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|mismatches|mismatch_changes|fact_changes|refused_rows|seals|seal_stragglers|sealing|balance_spans|corrections|event_standings|doubted_events|commission_contracts|mismatch_causes';
     const write = new RegExp(`(insertInto|updateTable|deleteFrom|replaceInto)\\('(${tables})'\\)`);
     const writers = sources.filter((source) => write.test(source.text)).map((source) => source.room);
     expect(new Set(writers)).toEqual(new Set(['src/ledger']));

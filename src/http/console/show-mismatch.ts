@@ -133,9 +133,10 @@ async function tellChanges(context: Context, mismatch: PresentedMismatch): Promi
   return html`<ol class="story">${changes.map(
     (
       change,
+      index,
     ) => html`<li><div class="head">${badge(MISMATCH_STATE_WORDS, change.state)} ${moment(context.calendar, change.at)}</div>
-<p class="hint">por ${change.actor}${change.resolution && html`: ${say(RESOLUTION_WORDS, change.resolution)}`}</p>${
-      change.note && html`<p class="note">${change.note}</p>`
-    }</li>`,
+<p class="hint">por ${change.actor}${change.resolution && html`: ${say(RESOLUTION_WORDS, change.resolution)}`}${
+      changes[index + 1]?.state === change.state && ': outra evidência'
+    }</p>${change.note && html`<p class="note">${change.note}</p>`}</li>`,
   )}</ol>`;
 }

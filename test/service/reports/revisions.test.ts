@@ -4,11 +4,13 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { transact } from '../../../src/database/transact.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
+import { acceptMismatch } from '../../../src/ledger/accept-mismatch.ts';
 import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
 import { listReports } from '../../../src/reports/list-reports.ts';
 import { makeDueReports } from '../../../src/reports/make-due-reports.ts';
 import { makeReport } from '../../../src/reports/make-report.ts';
 import { openReport } from '../../../src/reports/open-report.ts';
+import { temporaryDirectory } from '../../support/programs.ts';
 import { continued, inventTransactions, learn, openBooks, PLATFORM_A, proveDays, transactionOf } from './books.ts';
 import { centsOf, lineOf, readWorkbook, rowsOf, sheetOf, sumCents } from './read-workbook.ts';
 
@@ -92,6 +94,110 @@ test('a missing or damaged file is made again from its cut, byte for byte, whate
     writeFileSync(file, 'half a file');
     expect(sha256((await openReport(context, { day: DAY, format })).file)).toBe(stored);
   }
+});
+
+test('another replica, with a disk, a language and a masking of its own, gives the same bytes from the same database', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  await learn(context, inventTransactions(80, ['2026-03-10', DAY], 3));
+  await makeReport(context, DAY);
+  await learn(context, inventTransactions(40, ['2026-03-10', DAY], 4));
+  const { report } = await makeReport(context, DAY);
+  await learn(context, inventTransactions(40, ['2026-03-10', DAY], 6));
+  using disk = temporaryDirectory();
+  const config = { ...context.config, DATA_DIR: disk.path, REPORT_LOCALE: 'en' as const, REPORT_FULL_DOCUMENTS: true };
+  const replica = { ...context, config };
+  for (const { format, sha256: stored, name } of report.files) {
+    const opened = await openReport(replica, { day: DAY, format });
+    expect(path.dirname(opened.file)).toBe(path.join(disk.path, 'reports'));
+    expect([opened.name, opened.sha256, sha256(opened.file)]).toEqual([name, stored, stored]);
+    expect(opened.report).toEqual(report);
+  }
+  const first = await openReport(replica, { day: DAY, format: 'xlsx', revision: 1 });
+  expect(first.sha256).toBe(first.report.sha256);
+});
+
+test('a fact that was filled in later stays unknown in the revisions from before', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  const blank = { reference: null, extra: null, platform: null, e2eId: null };
+  const held = transactionOf('cashout', 9_900n, [['pending', `${DAY} 10:00:00`]], blank);
+  const paid = transactionOf('cashin', 5_000n, [['paid', `${DAY} 10:00:00`]], blank);
+  await learn(context, [held, paid]);
+  const { report } = await makeReport(context, DAY);
+  const known = {
+    reference: 'pedido-1',
+    extra: 'caixa 4',
+    platform: PLATFORM_A,
+    e2eId: 'E12345678202603111300abcdefghijk',
+  };
+  await learn(context, [continued(held, [], known), continued(paid, [], known)]);
+  await learn(context, [continued(paid, [], { ...known, e2eId: 'E12345678202603111300zzzzzzzzzzz' })]);
+  for (const { format, sha256: stored } of report.files) {
+    rmSync((await openReport(context, { day: DAY, format })).file);
+    expect([format, (await openReport(context, { day: DAY, format })).sha256]).toEqual([format, stored]);
+  }
+  await learn(context, [transactionOf('cashin', 100n, [['paid', `${DAY} 11:00:00`]])]);
+  await makeReport(context, DAY);
+  const sheets = await readWorkbook((await openReport(context, { day: DAY, format: 'xlsx' })).file);
+  const row = rowsOf(sheetOf(sheets, 'Recebimentos')).find((one) => one['Id da transação']?.value === paid.id);
+  expect(row).toMatchObject({
+    Referência: { value: 'pedido-1' },
+    'Id E2E': { value: 'E12345678202603111300zzzzzzzzzzz' },
+  });
+});
+
+test('what a person corrected is corrected in the next revision alone, and told in Alterações', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  const open = transactionOf('cashin', 9_900n, [['pending', `${DAY} 10:00:00`]]);
+  const paid = transactionOf('cashout', 5_000n, [
+    ['pending', `${DAY} 09:00:00`],
+    ['paid', `${DAY} 10:00:00`],
+  ]);
+  await learn(context, [open, paid, ...inventTransactions(30, [DAY], 8)]);
+  const { report: first } = await makeReport(context, DAY);
+
+  const accept = async (kind: 'amount_differs' | 'status_differs', one: typeof open, actual: object) => {
+    const { seq } = await context.db
+      .selectFrom('transactions')
+      .select('seq')
+      .where('id', '=', one.id)
+      .executeTakeFirstOrThrow();
+    const found = { kind, scope: one.id, transactionSeq: seq, transactionId: one.id, actual };
+    await transact(context.db, (trx) => raiseMismatches(trx, [found], context.clock.now()));
+    const row = await context.db
+      .selectFrom('mismatches')
+      .select('id')
+      .where('scope', '=', one.id)
+      .executeTakeFirstOrThrow();
+    await acceptMismatch(context, row.id, { actor: 'test', note: 'o provedor confirmou' });
+  };
+  await accept('amount_differs', open, { amount: '12.34', operation: 'cashin' });
+  await accept('status_differs', paid, { lacks: [{ sequence: 2 }], shows_again: [] });
+  expect(await makeReport(context, DAY)).toMatchObject({ changed: true, report: { revision: 2 } });
+
+  const rows = async (title: string, revision: number) =>
+    rowsOf(
+      sheetOf(await readWorkbook((await openReport(context, { day: DAY, format: 'xlsx', revision })).file), title),
+    );
+  const ofOne = (list: Awaited<ReturnType<typeof rows>>, id: string) =>
+    list.find((row) => row['Id da transação']?.value === id);
+  const pending = await rows('Pendentes', 2);
+  expect(centsOf(ofOne(pending, open.id)?.Valor)).toBe(1_234n);
+  expect(ofOne(pending, paid.id)).toMatchObject({ Situação: { value: 'Pendente' } });
+  const changes = await rows('Alterações', 2);
+  expect(ofOne(changes, open.id)).toMatchObject({
+    'Por quê': { value: 'dado da transação conhecido ou corrigido depois' },
+  });
+  expect(ofOne(changes, paid.id)).toMatchObject({ Antes: { value: 'Pago' }, Depois: { value: 'Pendente' } });
+
+  for (const { format, sha256: stored } of first.files) {
+    rmSync((await openReport(context, { day: DAY, format, revision: 1 })).file);
+    expect([format, (await openReport(context, { day: DAY, format, revision: 1 })).sha256]).toEqual([format, stored]);
+  }
+  const before = await rows('Pendentes', 1);
+  expect([centsOf(ofOne(before, open.id)?.Valor), ofOne(before, paid.id)]).toEqual([9_900n, undefined]);
 });
 
 test('a day is partial while it runs, provisional when it ended, closed once all before it was read again', async () => {

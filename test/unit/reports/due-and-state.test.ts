@@ -48,20 +48,30 @@ const made = (day: string, checked: number, state = 'provisional') => ({
   state,
   checked_entry_seq: checked,
   checked_event_seq: checked,
+  checked_fact_change_seq: checked,
 });
 
 test('without any report only yesterday is due', () => {
-  expect(listDue(DAY, [], [{ day: '2026-01-01', entrySeq: 5, eventSeq: 5 }])).toEqual([DAY]);
+  expect(listDue(DAY, [], [{ day: '2026-01-01', entrySeq: 5, eventSeq: 5, factChangeSeq: 0 }])).toEqual([DAY]);
 });
 
 test('missed days, days left partial, and days that changed are due, oldest first', () => {
   const newest = [made('2026-03-06', 9), made('2026-03-08', 9, 'partial'), made('2026-03-09', 9), made(DAY, 9)];
   expect(listDue(DAY, newest, [])).toEqual(['2026-03-07', '2026-03-08', '2026-03-10']);
-  const learnt = [{ day: '2026-03-09', entrySeq: 10, eventSeq: 3 }];
+  const learnt = [{ day: '2026-03-09', entrySeq: 10, eventSeq: 3, factChangeSeq: 0 }];
   expect(listDue(DAY, newest, learnt)).toEqual(['2026-03-07', '2026-03-08', '2026-03-09', '2026-03-10', DAY]);
 });
 
 test('what was learnt of a day before the first report changes every report', () => {
   const newest = [made('2026-03-10', 9), made(DAY, 9)];
-  expect(listDue(DAY, newest, [{ day: '2026-01-01', entrySeq: 0, eventSeq: 10 }])).toEqual(['2026-03-10', DAY]);
+  expect(listDue(DAY, newest, [{ day: '2026-01-01', entrySeq: 0, eventSeq: 10, factChangeSeq: 0 }])).toEqual([
+    '2026-03-10',
+    DAY,
+  ]);
+});
+
+test('a fact that was corrected changes the report of the day of its transaction, and of the later ones', () => {
+  const newest = [made('2026-03-09', 9), made('2026-03-10', 9), made(DAY, 9)];
+  const learnt = [{ day: '2026-03-10', entrySeq: 1, eventSeq: 1, factChangeSeq: 10 }];
+  expect(listDue(DAY, newest, learnt)).toEqual(['2026-03-10', DAY]);
 });

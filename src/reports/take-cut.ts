@@ -1,0 +1,11 @@
+import type { Context } from '../context.ts';
+import { sealNow } from '../ledger/seal-ledger.ts';
+import { settleFactChanges } from '../ledger/settle-tops.ts';
+import type { Cut } from './plan.ts';
+
+/** All that is known by now, as positions below which nothing appears any more. */
+export async function takeCut(context: Context): Promise<Cut> {
+  const [seal, factChangeSeq] = await Promise.all([sealNow(context), settleFactChanges(context.db)]);
+  const { position, entrySeq, eventSeq, mismatchChangeSeq } = seal;
+  return { position, entrySeq, eventSeq, mismatchChangeSeq, factChangeSeq };
+}
