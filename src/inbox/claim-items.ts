@@ -1,4 +1,6 @@
+import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
+import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 
 export const LEASE_MS = 20_000;
@@ -25,13 +27,9 @@ export type ClaimedItem = {
  */
 export async function claimItems(context: Context, itemsMax: number): Promise<ClaimedItem[]> {
   const now = context.clock.now();
-  const leaseUntil = new Date(now.getTime() + LEASE_MS);
   return await transact(context.db, async (trx) => {
     const due = () =>
-      trx
-        .selectFrom('webhook_items')
-        .select(['seq', 'webhook_seq', 'received_at', 'transaction_id', 'reference', 'extra_hash'])
-        .select(['claimed_status', 'claimed_amount_cents', 'looks'])
+      selectClaimable(trx)
         .where('state', '=', 'pending')
         .where('next_look_at', '<=', now)
         .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
@@ -48,7 +46,7 @@ export async function claimItems(context: Context, itemsMax: number): Promise<Cl
     }
     await trx
       .updateTable('webhook_items')
-      .set({ lease_holder: context.holder, lease_until: leaseUntil })
+      .set(leaseOf(context))
       .where(
         'seq',
         'in',
@@ -61,19 +59,37 @@ export async function claimItems(context: Context, itemsMax: number): Promise<Cl
       .where('seq', 'in', [...new Set(rows.map((row) => row.webhook_seq))])
       .execute();
     const hashes = new Map(webhooks.map((row) => [row.seq, row.hash]));
-    return rows.map((row) => ({
-      seq: row.seq,
-      webhookSeq: row.webhook_seq,
-      webhookHash: hashes.get(row.webhook_seq) ?? Buffer.alloc(32),
-      receivedAt: row.received_at,
-      transactionId: row.transaction_id,
-      reference: row.reference,
-      extraHash: row.extra_hash,
-      claimedStatus: row.claimed_status,
-      claimedAmountCents: row.claimed_amount_cents,
-      looks: row.looks,
-    }));
+    return rows.map((row) => toClaimed(row, hashes));
   });
+}
+
+export function leaseOf(context: Context): { lease_holder: string; lease_until: Date } {
+  return { lease_holder: context.holder, lease_until: new Date(context.clock.now().getTime() + LEASE_MS) };
+}
+
+export function selectClaimable(trx: Transaction<Database>) {
+  return trx
+    .selectFrom('webhook_items')
+    .select(['seq', 'webhook_seq', 'received_at', 'transaction_id', 'reference', 'extra_hash'])
+    .select(['claimed_status', 'claimed_amount_cents', 'looks']);
+}
+
+type ClaimableRow = Awaited<ReturnType<ReturnType<typeof selectClaimable>['execute']>>[number];
+
+/** @param hashes of the webhooks' bodies, by seq. */
+export function toClaimed(row: ClaimableRow, hashes: Map<number, Buffer>): ClaimedItem {
+  return {
+    seq: row.seq,
+    webhookSeq: row.webhook_seq,
+    webhookHash: hashes.get(row.webhook_seq) ?? Buffer.alloc(32),
+    receivedAt: row.received_at,
+    transactionId: row.transaction_id,
+    reference: row.reference,
+    extraHash: row.extra_hash,
+    claimedStatus: row.claimed_status,
+    claimedAmountCents: row.claimed_amount_cents,
+    looks: row.looks,
+  };
 }
 
 /** Keeps the leases of items whose looks still go on. */
@@ -81,7 +97,7 @@ export async function renewLeases(context: Context, seqs: number[]): Promise<voi
   if (seqs.length === 0) return;
   await context.db
     .updateTable('webhook_items')
-    .set({ lease_until: new Date(context.clock.now().getTime() + LEASE_MS) })
+    .set({ lease_until: leaseOf(context).lease_until })
     .where('seq', 'in', seqs)
     .where('lease_holder', '=', context.holder)
     .execute();

@@ -24,16 +24,22 @@ const BURST_ITEMS_MAX = 4_000;
 const BURST_SHOWS_IN_FLIGHT = 32;
 const SETTLE_LOOKS_MAX = 100;
 const IDLE_MS = 500;
+/** While new webhooks keep coming, what is due besides them is claimed so often. */
+const CLAIM_EVERY_MS = 100;
 const RENEW_MS = LEASE_MS / 4;
 
 export async function drainInbox(context: Context, client: ProviderClient): Promise<void> {
-  const looks = createLooks(context, client);
+  /** More was due than there was room for. */
+  let isShort = false;
+  let claimedAtMs = 0;
+  const looks = createLooks(context, client, () => {
+    if (isShort) context.bells.inbox.ring();
+  });
   const renewal = setInterval(() => {
     renewLeases(context, looks.seqs()).catch((error: unknown) =>
       context.log.warn({ error: describeError(error) }, 'leases of looks could not be renewed'),
     );
   }, RENEW_MS);
-  let backlog = false;
 
   await poll({
     name: 'inbox',
@@ -42,25 +48,46 @@ export async function drainInbox(context: Context, client: ProviderClient): Prom
     log: context.log,
     signal: context.signal,
     work: async () => {
-      let more = true;
-      for (let round = 0; more && round < TAKE_APART_ROUNDS; round++) more = await takeApart(context);
+      const fresh = await takeAllApart(context, looks, isShort);
       // only once all is taken apart: the more ids of a day, the cheaper its pages
-      if (!more && backlog && !looks.inBurst() && (await countDue(context, BURST_ITEMS_MIN)) === BURST_ITEMS_MIN)
+      if (!fresh.more && isShort && !looks.inBurst() && (await countDue(context, BURST_ITEMS_MIN)) === BURST_ITEMS_MIN)
         looks.startBurst(await claimItems(context, BURST_ITEMS_MAX));
+      // what came just now is under way; what is due besides it can wait that long
+      if (fresh.claimed && Date.now() - claimedAtMs < CLAIM_EVERY_MS) return fresh.more;
       const room = ITEMS_IN_FLIGHT_MAX - looks.singles();
-      backlog = room <= 0;
-      if (backlog) return false;
+      isShort = room <= 0;
+      if (isShort) return false;
+      claimedAtMs = Date.now();
       const items = await claimItems(context, room);
       looks.start(items);
-      backlog = items.length >= room;
-      return more || backlog;
+      isShort = items.length >= room;
+      return fresh.more || isShort;
     },
   });
   clearInterval(renewal);
   await looks.ended();
 }
 
-function createLooks(context: Context, client: ProviderClient) {
+type Looks = ReturnType<typeof createLooks>;
+
+/** What was taken apart is looked at without another claim, as long as there is room and nothing older waits. */
+async function takeAllApart(
+  context: Context,
+  looks: Looks,
+  isShort: boolean,
+): Promise<{ more: boolean; claimed: boolean }> {
+  let claimed = false;
+  for (let round = 0; round < TAKE_APART_ROUNDS; round++) {
+    const taken = await takeApart(context, isShort ? 0 : ITEMS_IN_FLIGHT_MAX - looks.singles());
+    looks.start(taken.claimed);
+    claimed ||= taken.claimed.length > 0;
+    if (!taken.more) return { more: false, claimed };
+  }
+  return { more: true, claimed };
+}
+
+/** @param onRoom called whenever a look has ended. */
+function createLooks(context: Context, client: ProviderClient, onRoom: () => void) {
   const verifier = createVerifier(context, client);
   const single = new Set<number>();
   const burst = new Set<number>();
@@ -73,8 +100,7 @@ function createLooks(context: Context, client: ProviderClient) {
       .catch((error: unknown) => context.log.error({ error: describeError(error) }, 'a look could not be written down'))
       .finally(() => {
         running.delete(look);
-        // there is room again
-        context.bells.inbox.ring();
+        onRoom();
       });
     running.add(look);
   }

@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
@@ -30,7 +30,7 @@ export async function settleItems(context: Context, looks: Look[]): Promise<void
         trx,
         fates.map(({ item }) => item.webhookSeq),
       );
-      for (const { item, fate } of fates) await writeFate(trx, item, fate, now);
+      await writeFates(trx, fates, now);
       const contradicted = fates.flatMap(({ item, fate }) =>
         fate.kind === 'applied' && fate.contradiction ? [{ item, ...fate.contradiction }] : [],
       );
@@ -100,36 +100,63 @@ async function lockWebhooks(trx: Transaction<Database>, webhookSeqs: number[]): 
     .execute();
 }
 
-async function writeFate(trx: Transaction<Database>, item: ClaimedItem, fate: Fate, now: Date): Promise<void> {
-  const done = { looked_at: now, looks: item.looks + 1, lease_holder: null, lease_until: null };
-  const change =
-    fate.kind === 'waiting'
-      ? { ...done, next_look_at: fate.nextLookAt, ...(fate.id ? { resolved_id: fate.id } : {}) }
-      : fate.kind === 'quarantined'
-        ? { ...done, state: 'quarantined', reason: fate.reason, next_look_at: null }
-        : {
-            ...done,
-            state: 'applied',
-            reason: null,
-            next_look_at: null,
-            resolved_id: fate.id,
-            contradicted: fate.contradiction ? 1 : 0,
-          };
-  await trx.updateTable('webhook_items').set(change).where('seq', '=', item.seq).execute();
+type Fated = { item: ClaimedItem; fate: Fate };
+
+/** One statement for all that change alike. */
+async function writeFates(trx: Transaction<Database>, fates: Fated[], now: Date): Promise<void> {
+  const alike = Map.groupBy(fates, ({ fate }) => {
+    if (fate.kind === 'quarantined') return `quarantined ${fate.reason}`;
+    return fate.kind === 'applied' ? `applied ${fate.contradiction !== undefined}` : 'waiting';
+  });
+  for (const group of alike.values()) {
+    await trx
+      .updateTable('webhook_items')
+      .set({ looked_at: now, looks: sql`looks + 1`, lease_holder: null, lease_until: null, ...changeOf(group) })
+      .where(
+        'seq',
+        'in',
+        group.map(({ item }) => item.seq),
+      )
+      .execute();
+  }
+}
+
+/** What becomes of the columns of items that fare alike. */
+function changeOf(group: Fated[]) {
+  const bySeq = <T>(value: (fate: Fate) => Date | string | null): RawBuilder<T> =>
+    sql`CASE seq ${sql.join(
+      group.map(({ item, fate }) => sql`WHEN ${item.seq} THEN ${value(fate)}`),
+      sql` `,
+    )} END`;
+  const resolvedId = bySeq<string | null>((fate) => (fate.kind === 'quarantined' ? null : (fate.id ?? null)));
+  const fate = group[0]?.fate;
+  if (fate?.kind === 'waiting') {
+    return {
+      next_look_at: bySeq<Date>((one) => (one.kind === 'waiting' ? one.nextLookAt : null)),
+      resolved_id: sql<string | null>`COALESCE(${resolvedId}, resolved_id)`,
+    };
+  }
+  if (fate?.kind === 'quarantined') return { state: 'quarantined', reason: fate.reason, next_look_at: null };
+  return {
+    ...{ state: 'applied', reason: null, next_look_at: null, resolved_id: resolvedId },
+    contradicted: fate?.contradiction ? 1 : 0,
+  };
 }
 
 /** A webhook is done when its last item is: quarantined if any of them is. */
 async function closeWebhooks(trx: Transaction<Database>, webhookSeqs: number[]): Promise<void> {
-  const seqs = [...new Set(webhookSeqs)].sort((a, b) => a - b);
   const rows = await trx
     .selectFrom('webhook_items')
     .select(['webhook_seq', 'state', 'reason'])
-    .where('webhook_seq', 'in', seqs)
+    .where('webhook_seq', 'in', [...new Set(webhookSeqs)])
     .execute();
-  for (const [seq, items] of Map.groupBy(rows, (row) => row.webhook_seq)) {
-    if (items.some((item) => item.state === 'pending')) continue;
-    const refused = items.find((item) => item.state === 'quarantined');
+  const ended = [...Map.groupBy(rows, (row) => row.webhook_seq)]
+    .filter(([, items]) => items.every((item) => item.state !== 'pending'))
+    .map(([seq, items]) => ({ seq, refused: items.find((item) => item.state === 'quarantined') }));
+  for (const group of Map.groupBy(ended, ({ refused }) => refused && `${refused.reason}`).values()) {
+    const refused = group[0]?.refused;
     const change = refused ? { state: 'quarantined', reason: refused.reason } : { state: 'applied', reason: null };
-    await trx.updateTable('webhooks').set(change).where('seq', '=', seq).execute();
+    const seqs = group.map(({ seq }) => seq);
+    await trx.updateTable('webhooks').set(change).where('seq', 'in', seqs).execute();
   }
 }

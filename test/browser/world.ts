@@ -199,5 +199,5 @@ async function sendWebhooks(context: Context, url: string, paid: ShownTransactio
     const headers = { authorization: `Bearer ${WEBHOOK_SECRET}`, 'content-type': 'application/json' };
     await (await fetch(`${url}/webhooks/pix`, { method: 'POST', headers, body })).arrayBuffer();
   }
-  while (await takeApart(context));
+  while ((await takeApart(context, 0)).more);
 }

@@ -19,7 +19,7 @@ beforeAll(async () => {
     return { body, hash, fault, address: '127.0.0.1', headers: {}, receivedAt: context.clock.now() };
   });
   await writeArrivals(context, arrivals);
-  await takeApart(context);
+  await takeApart(context, 0);
 });
 afterAll(() => context[Symbol.asyncDispose]());
 
