@@ -20,6 +20,7 @@ import { authenticate } from './authorize.ts';
 import { healthRoutes } from './check-health.ts';
 import { consoleRoutes } from './console/routes.ts';
 import { handleErrors } from './problem.ts';
+import { waitsToBeAsked } from './read-body.ts';
 import { webhookRoutes } from './receive-webhook.ts';
 
 const API_BODY_BYTES_MAX = 256 * 1024;
@@ -37,7 +38,8 @@ export function createApp(
   if (context.config.TRUST_PROXY !== undefined) app.set('trust proxy', context.config.TRUST_PROXY);
   // what must be quick and open comes first: nothing below slows a webhook down
   app.use(webhookRoutes(context, receive));
-  app.use((_request, response, next) => {
+  app.use((request, response, next) => {
+    if (waitsToBeAsked(request)) response.writeContinue();
     response.setHeader('x-content-type-options', 'nosniff');
     response.setHeader('cache-control', 'no-store');
     next();

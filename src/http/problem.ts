@@ -26,12 +26,22 @@ export type Problem = { status: number; title?: string; detail?: string; errors?
 
 /** Answers with RFC 9457 problem details. */
 export function sendProblem(response: Response, problem: Problem): void {
+  response.send(prepare(response, problem));
+}
+
+/** Sends the whole answer without ending it. @returns what ends it. */
+export function sendProblemHead(response: Response, problem: Problem): () => void {
+  const text = prepare(response, problem);
+  response.setHeader('content-length', Buffer.byteLength(text));
+  response.write(text);
+  return () => response.end();
+}
+
+function prepare(response: Response, problem: Problem): string {
   const { status, title, ...rest } = problem;
   if (status === 401) response.setHeader('www-authenticate', 'Bearer');
-  response
-    .status(status)
-    .type('application/problem+json')
-    .send(JSON.stringify({ type: 'about:blank', title: title ?? STATUS_CODES[status] ?? 'Error', status, ...rest }));
+  response.status(status).type('application/problem+json');
+  return JSON.stringify({ type: 'about:blank', title: title ?? STATUS_CODES[status] ?? 'Error', status, ...rest });
 }
 
 /** The last middleware: what was thrown becomes a problem; what nobody foresaw is logged and told as 500. */

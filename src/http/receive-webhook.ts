@@ -2,11 +2,12 @@ import express, { type Request, type Response, type Router } from 'express';
 import ipaddr from 'ipaddr.js';
 import type { Context } from '../context.ts';
 import { BODY_BYTES_MAX, type BodyFault } from '../inbox/check-body.ts';
-import { checkCredentials } from '../inbox/check-credentials.ts';
+import { checkHead, checkSignature } from '../inbox/check-credentials.ts';
 import type { Receiver } from '../inbox/receive.ts';
 import { describeError } from '../log.ts';
 import { webhooksReceived } from '../metrics/metrics.ts';
-import { sendProblem } from './problem.ts';
+import { type Problem, sendProblem } from './problem.ts';
+import { answerUnread, readBody } from './read-body.ts';
 
 const RETRY_AFTER_S = 5;
 /** Kept beside the body for whoever looks into it; none of them carries a secret. */
@@ -21,45 +22,50 @@ const FAULT_TEXT: Record<BodyFault, string> = {
   too_deep: 'the body is nested too deeply',
 };
 
-/** `POST /webhooks/pix` and `/webhooks/pix/:token`: answered 200 only once it is durable. */
+type WebhookRequest = Request<{ token?: string }>;
+
+/**
+ * `POST /webhooks/pix` and `/webhooks/pix/:token`: answered 200 only once it is durable. Whoever can be refused by his
+ * address or the head of his request is refused before his body is read.
+ */
 export function webhookRoutes(context: Context, receive: Receiver): Router {
   const router = express.Router();
   const logRefusal = createRefusalLog(context);
-  // any content type is read as JSON; a compressed body could grow to any size and is refused
-  const raw = express.raw({ type: () => true, limit: BODY_BYTES_MAX, inflate: false });
-  const guard = (request: Request, response: Response, next: () => void): void => {
-    if (isAllowedAddress(context.config.WEBHOOK_ALLOW, request.ip)) next();
-    else {
-      webhooksReceived.inc({ outcome: 'unauthorized' });
-      logRefusal();
-      sendProblem(response, { status: 403, detail: 'this address is not on the list of those that may send' });
-    }
+  const refuse = (request: WebhookRequest, response: Response, problem: Problem): void => {
+    const stranger = problem.status === 401 || problem.status === 403;
+    webhooksReceived.inc({ outcome: stranger ? 'unauthorized' : 'refused' });
+    if (stranger) logRefusal();
+    answerUnread(request, response, problem);
   };
-  const take = async (request: Request<{ token?: string }>, response: Response): Promise<void> => {
-    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    const credentials = {
-      headers: request.headers,
-      pathToken: request.params.token,
-      body,
-      now: context.clock.now(),
-    };
-    if (!checkCredentials(context.config, credentials)) {
-      webhooksReceived.inc({ outcome: 'unauthorized' });
-      logRefusal();
-      sendProblem(response, { status: 401, detail: 'the credentials are not those of the provider' });
-      return;
-    }
+  const take = async (request: WebhookRequest, response: Response): Promise<void> => {
+    if (!isAllowedAddress(context.config.WEBHOOK_ALLOW, request.ip)) return refuse(request, response, NOT_ALLOWED);
+    const head = { headers: request.headers, pathToken: request.params.token, now: context.clock.now() };
+    const verdict = checkHead(context.config, head);
+    if (verdict === 'refused') return refuse(request, response, NOT_GENUINE);
+    // a compressed body could grow to any size
+    if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
+      return refuse(request, response, ENCODED);
+    const body = await readBody(request, response, BODY_BYTES_MAX);
+    if (body === undefined) return;
+    if (body === 'too_large') return refuse(request, response, TOO_LARGE);
+    if (verdict === 'needs_body' && !checkSignature(context.config, { ...head, body }))
+      return refuse(request, response, NOT_GENUINE);
     await keep(context, receive, request, response, body);
   };
-  router.post('/webhooks/pix', guard, raw, take);
-  router.post('/webhooks/pix/:token', guard, raw, take);
+  router.post('/webhooks/pix', take);
+  router.post('/webhooks/pix/:token', take);
   return router;
 }
+
+const NOT_ALLOWED = { status: 403, detail: 'this address is not on the list of those that may send' };
+const NOT_GENUINE = { status: 401, detail: 'the credentials are not those of the provider' };
+const ENCODED = { status: 415, detail: 'send the body without a Content-Encoding' };
+const TOO_LARGE = { status: 413, detail: 'the body is too large' };
 
 async function keep(
   context: Context,
   receive: Receiver,
-  request: Request<{ token?: string }>,
+  request: WebhookRequest,
   response: Response,
   body: Buffer,
 ): Promise<void> {
@@ -81,7 +87,7 @@ async function keep(
   }
 }
 
-function chooseHeaders(request: Request<{ token?: string }>): Record<string, string> {
+function chooseHeaders(request: WebhookRequest): Record<string, string> {
   const chosen: Record<string, string> = {};
   for (const name of KEPT_HEADERS) {
     const value = request.headers[name];

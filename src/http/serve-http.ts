@@ -52,6 +52,8 @@ export async function serveHttp(context: Context, app: Express, limits: HttpLimi
     app,
   );
   server.maxConnections = limits.connectionsMax;
+  // whoever waits to be asked for his body is asked by whoever reads it, and so not before he is known
+  server.on('checkContinue', (request, response) => server.emit('request', request, response));
   let draining = false;
   server.prependListener('request', (_request, response) => {
     if (draining) response.setHeader('connection', 'close');

@@ -1,37 +1,59 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { type Config, serves } from '../config.ts';
 
-export type Credentials = {
+/** What stands in the head of a request. */
+export type Head = {
   headers: Record<string, string | string[] | undefined>;
   /** The last part of `/webhooks/pix/:token`; undefined on the bare route. */
   pathToken: string | undefined;
-  body: Buffer;
   now: Date;
 };
+export type Credentials = Head & { body: Buffer };
 
-type Check = (given: Credentials, secret: string, config: Config) => boolean;
+type Scheme = Exclude<Config['WEBHOOK_AUTH'][number], 'none'>;
 
-const CHECKS: Record<Exclude<Config['WEBHOOK_AUTH'][number], 'none'>, Check> = {
+const BY_HEAD: Partial<Record<Scheme, (given: Head, secret: string) => boolean>> = {
   bearer: ({ headers }, secret) => equalTexts(afterScheme(headers.authorization, 'bearer'), secret),
   path: ({ pathToken }, secret) => equalTexts(pathToken, secret),
   basic: ({ headers }, secret) =>
     equalTexts(afterScheme(headers.authorization, 'basic'), Buffer.from(secret).toString('base64')),
+};
+
+const BY_BODY: Partial<Record<Scheme, (given: Credentials, secret: string, config: Config) => boolean>> = {
   hmac: checkHmac,
   standard: checkStandard,
 };
 
-/** Whether a webhook comes from who knows a secret, by any of the listed schemes, each tried with each secret. */
-export function checkCredentials(config: Config, given: Credentials): boolean {
-  if (config.WEBHOOK_AUTH.includes('none')) return true;
+/**
+ * Whether the head alone tells that a webhook comes from who knows a secret, or that it can't; `needs_body` where it
+ * carries a signature, which only the body can prove.
+ */
+export function checkHead(config: Config, given: Head): 'accepted' | 'refused' | 'needs_body' {
+  if (config.WEBHOOK_AUTH.includes('none')) return 'accepted';
+  if (fitsAny(config, (scheme, secret) => BY_HEAD[scheme]?.(given, secret) ?? false)) return 'accepted';
+  return isSigned(config, given) ? 'needs_body' : 'refused';
+}
+
+/** Whether a signature over the body was made by who knows a secret. */
+export function checkSignature(config: Config, given: Credentials): boolean {
+  return fitsAny(config, (scheme, secret) => BY_BODY[scheme]?.(given, secret, config) ?? false);
+}
+
+/** Each listed scheme with each secret: every pair is tried, found or not, so the time taken tells nothing. */
+function fitsAny(config: Config, fits: (scheme: Scheme, secret: string) => boolean): boolean {
   let accepted = false;
   for (const scheme of config.WEBHOOK_AUTH) {
     if (scheme === 'none') continue;
-    for (const secret of config.WEBHOOK_SECRETS) {
-      // every pair is tried, found or not: the time taken tells nothing of which one fits
-      if (serves(scheme, secret) && CHECKS[scheme](given, secret, config)) accepted = true;
-    }
+    for (const secret of config.WEBHOOK_SECRETS) if (serves(scheme, secret) && fits(scheme, secret)) accepted = true;
   }
   return accepted;
+}
+
+function isSigned(config: Config, { headers }: Head): boolean {
+  return (
+    (config.WEBHOOK_AUTH.includes('hmac') && one(headers[config.WEBHOOK_SIGNATURE_HEADER]) !== undefined) ||
+    (config.WEBHOOK_AUTH.includes('standard') && one(headers['webhook-signature']) !== undefined)
+  );
 }
 
 function checkHmac(given: Credentials, secret: string, config: Config): boolean {

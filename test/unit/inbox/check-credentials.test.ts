@@ -2,18 +2,17 @@ import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
-import { checkCredentials } from '../../../src/inbox/check-credentials.ts';
+import { checkHead, checkSignature } from '../../../src/inbox/check-credentials.ts';
 
 const NOW = new Date('2026-11-20T12:00:00Z');
 type Given = { headers?: Record<string, string>; pathToken?: string; body?: string | Buffer; now?: Date };
 
 function accepts(env: Record<string, string>, given: Given): boolean {
-  return checkCredentials(readConfig(env), {
-    headers: given.headers ?? {},
-    pathToken: given.pathToken,
-    body: Buffer.from(given.body ?? '{}'),
-    now: given.now ?? NOW,
-  });
+  const config = readConfig(env);
+  const head = { headers: given.headers ?? {}, pathToken: given.pathToken, now: given.now ?? NOW };
+  const verdict = checkHead(config, head);
+  if (verdict !== 'needs_body') return verdict === 'accepted';
+  return checkSignature(config, { ...head, body: Buffer.from(given.body ?? '{}') });
 }
 
 test('with none, everything is taken', () => {

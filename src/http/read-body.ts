@@ -1,0 +1,79 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Response } from 'express';
+import { type Problem, sendProblem, sendProblemHead } from './problem.ts';
+
+/** What a refused request may still send, unread and unkept, before its connection is cut off. */
+const DISCARD_BYTES_MAX = 1024 * 1024;
+const DISCARD_MS = 2_000;
+
+/**
+ * Reads a body whole, inviting it first where the sender waits to be asked (100-continue).
+ * @returns `too_large` as soon as it is, with the rest unread; undefined when the sender went away in its middle.
+ */
+export function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  bytesMax: number,
+): Promise<Buffer | 'too_large' | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) return Promise.resolve('too_large');
+  if (waitsToBeAsked(request)) response.writeContinue();
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const settle = (result: Buffer | 'too_large' | undefined): void => {
+      request.off('data', collect).off('end', end).off('close', goAway);
+      resolve(result);
+    };
+    const collect = (chunk: Buffer): void => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes > bytesMax) settle('too_large');
+    };
+    const end = (): void => settle(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, bytes));
+    const goAway = (): void => settle(undefined);
+    request.on('data', collect).on('end', end).on('close', goAway);
+  });
+}
+
+/**
+ * Answers a request whose body was not read. A rest of bounded length is thrown away as it comes, and the connection
+ * goes on. Where its length is not known, or too much, the answer says that it is the last one, and ends once the rest
+ * has come: closed before that, the sender would lose the answer. One that sends too much, or takes its time, is cut off.
+ */
+export function answerUnread(request: IncomingMessage, response: Response, problem: Problem): void {
+  if (waitsToBeAsked(request)) {
+    // he may send the body or not: only a new connection tells his next request from it
+    response.setHeader('connection', 'close');
+    sendProblem(response, problem);
+    return;
+  }
+  const length = Number(request.headers['content-length'] ?? 0);
+  if (!request.headers['transfer-encoding'] && length <= DISCARD_BYTES_MAX) {
+    discard(request, () => undefined);
+    sendProblem(response, problem);
+    return;
+  }
+  response.setHeader('connection', 'close');
+  discard(request, sendProblemHead(response, problem));
+}
+
+function discard(request: IncomingMessage, onEnd: () => void): void {
+  if (request.readableEnded) {
+    onEnd();
+    return;
+  }
+  const cut = (): void => void request.socket.destroy();
+  const late = setTimeout(cut, DISCARD_MS).unref();
+  let left = DISCARD_BYTES_MAX;
+  request.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) cut();
+  });
+  request.once('end', onEnd);
+  for (const ended of ['end', 'close']) request.once(ended, () => clearTimeout(late));
+  request.resume();
+}
+
+export function waitsToBeAsked(request: IncomingMessage): boolean {
+  return request.headers.expect?.toLowerCase() === '100-continue';
+}
