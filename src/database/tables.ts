@@ -18,6 +18,7 @@ export type Database = {
   webhook_repeats: WebhookRepeatsTable;
   webhook_items: WebhookItemsTable;
   receiver_minutes: ReceiverMinutesTable;
+  spools: SpoolsTable;
   transactions: TransactionsTable;
   parties: PartiesTable;
   forgotten_people: ForgottenPeopleTable;
@@ -209,6 +210,13 @@ type WebhookItemsTable = {
 type ReceiverMinutesTable = {
   minute: Date;
   last_arrival_at: Optional<Date>;
+};
+
+type SpoolsTable = {
+  name: string;
+  seen_at: Date;
+  since: Date;
+  is_waiting: number;
 };
 
 type TransactionsTable = {

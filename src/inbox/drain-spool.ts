@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { createBell, poll } from '../database/poll.ts';
 import { describeError } from '../log.ts';
 import { spoolBytes } from '../metrics/metrics.ts';
+import { forgetSpool, reportSpool } from './report-spool.ts';
 import type { Spool } from './spool.ts';
 import { writeSpooled } from './write-spooled.ts';
 
@@ -31,15 +32,18 @@ export async function drainSpool(context: Context, spool: Spool): Promise<void> 
       return false;
     },
   });
+  if (spool.isEmpty()) await forgetSpool(context, spool.name).catch(() => undefined);
 }
 
 async function drainAll(context: Context, spool: Spool): Promise<void> {
   const names = await spool.takeSegments();
+  if (names.length > 0) await reportSpool(context, spool.name, true);
   if (names.length === 0 && spool.databaseIsAway) {
     await sql`SELECT 1`.execute(context.db);
     spool.databaseIsAway = false;
   }
   for (const name of names) await drainSegment(context, spool, name);
+  await reportSpool(context, spool.name, !spool.isEmpty());
 }
 
 async function drainSegment(context: Context, spool: Spool, name: string): Promise<void> {

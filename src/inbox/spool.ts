@@ -6,6 +6,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
+import os from 'node:os';
 import path from 'node:path';
 import { identifyProcess, isRunning } from '../../embedded/processes.ts';
 import { createCoalescer } from '../database/coalesce.ts';
@@ -18,6 +19,8 @@ const APPEND_RECORDS_MAX = 512;
 const APPEND_BYTES_MAX = 8 * 1024 * 1024;
 
 export type Spool = {
+  /** Of the host and the directory: the same after a restart. */
+  readonly name: string;
   /** Resolves once it is on the disk. @returns whether the same bytes are in the spool already. */
   append(one: Spooled): Promise<boolean>;
   /** Segments that may be drained now, the oldest first; the one being written is closed first. */
@@ -27,6 +30,8 @@ export type Spool = {
   /** Keeps what the database refuses for good in a file of its own, which nobody drains. @returns its path. */
   keepRefused(records: Spooled[]): Promise<string>;
   readonly bytes: number;
+  /** Whether nothing in the directory waits to be drained, by whomever. */
+  isEmpty(): boolean;
   /** Said by the receiver when a commit failed; taken back by whoever drains, once the database has taken something. */
   databaseIsAway: boolean;
   [Symbol.asyncDispose](): Promise<void>;
@@ -110,6 +115,7 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
   });
 
   return {
+    name: hash('sha256', `${os.hostname()}:${path.resolve(directory)}`, 'hex'),
     append,
     takeSegments: () =>
       inTurn(async () => {
@@ -137,6 +143,7 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
     get bytes() {
       return bytes;
     },
+    isEmpty: () => listSegments(directory).length === 0,
     databaseIsAway: false,
     [Symbol.asyncDispose]: () => inTurn(closeSegment),
   };

@@ -4,6 +4,7 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import { raiseMismatches } from '../ledger/mismatches.ts';
+import { findHeardUntil } from './find-heard-until.ts';
 
 const BATCH_ROWS = 200;
 /** The provider's clock may differ from ours by a little: an arrival just before counts where it names the change. */
@@ -12,7 +13,7 @@ const CLOCK_LEEWAY_MS = 5_000;
 /**
  * Settles each change that the provider owed a webhook for and whose grace is over: anything that came in between and
  * names its transaction announced it, repeats included; else its webhook is lost. Told at once as resolved, since what
- * it would have told is in the ledger already.
+ * it would have told is in the ledger already. A change is left alone as long as its webhook may wait in a spool.
  * @returns how many were lost.
  */
 export async function settleOwedWebhooks(context: Context): Promise<number> {
@@ -28,7 +29,9 @@ export async function settleOwedWebhooks(context: Context): Promise<number> {
 
 async function settleBatch(context: Context, trx: Transaction<Database>): Promise<{ rows: number; lost: number }> {
   const now = context.clock.now();
-  const rows = await claimDue(trx, now);
+  const heardUntil = await findHeardUntil(trx, now);
+  if (!heardUntil) return { rows: 0, lost: 0 };
+  const rows = await claimDue(trx, now, new Date(heardUntil.getTime() - context.config.WEBHOOK_GRACE));
   const found: FoundMismatch[] = [];
   for (const row of rows) {
     const announcedAt = await findAnnouncement(context, trx, row);
@@ -56,12 +59,13 @@ async function settleBatch(context: Context, trx: Transaction<Database>): Promis
 }
 
 /** Locked on their own: MariaDB knows no lock on one table of a join. */
-async function claimDue(trx: Transaction<Database>, now: Date) {
+async function claimDue(trx: Transaction<Database>, now: Date, eventsUntil: Date) {
   const due = await trx
     .selectFrom('owed_webhooks')
     .select('event_seq')
     .where('settled_at', 'is', null)
     .where('due_at', '<=', now)
+    .where('event_at', '<=', eventsUntil)
     .orderBy('due_at')
     .limit(BATCH_ROWS)
     .forUpdate()

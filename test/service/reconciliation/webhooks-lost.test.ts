@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { settleOwedWebhooks } from '../../../src/reconciliation/settle-owed-webhooks.ts';
 import { makeRow, type Row, wallAgo } from '../../support/provider-rows.ts';
 import { openWorld, type World } from './world.ts';
@@ -84,6 +84,53 @@ test('a change whose grace is not over is told later by the watch, and counted a
   expect(await settleOwedWebhooks(world.context)).toBe(0);
   const seq = await world.context.db.selectFrom('runs').select('seq').where('id', '=', run.id).executeTakeFirst();
   expect(await world.mismatches()).toMatchObject([{ kind: 'webhook_lost', run_seq: seq?.seq }]);
+});
+
+describe('while a webhook may still come out of a spool', () => {
+  type Said = { seenAgo: number; steadyFor: number; isWaiting?: boolean };
+  async function report(world: World, name: string, said: Said): Promise<void> {
+    const now = world.context.clock.now().getTime();
+    const row = {
+      ...{ name, is_waiting: said.isWaiting ? 1 : 0 },
+      ...{ seen_at: new Date(now - said.seenAgo), since: new Date(now - said.seenAgo - said.steadyFor) },
+    };
+    await world.context.db.replaceInto('spools').values(row).execute();
+  }
+
+  test('no change is judged; what is drained counts by when it came', async () => {
+    await using world = await openWorld(GRACE);
+    const [announced, lost] = [paidAgo(30 * MINUTE), paidAgo(30 * MINUTE)];
+    world.provider.add(announced, lost);
+    await report(world, 'a', { seenAgo: 0, steadyFor: 0, isWaiting: true });
+    expect(await reconcile(world)).toMatchObject({ applied: 2, mismatches: 0 });
+    await arrive(world, 29 * MINUTE, { id: announced.id });
+    await report(world, 'a', { seenAgo: 0, steadyFor: 0 });
+    expect(await settleOwedWebhooks(world.context)).toBe(1);
+    expect(await world.mismatches('webhook_lost')).toMatchObject([{ transaction_id: lost.id }]);
+  });
+
+  test.each<[string, Record<string, Said>, number]>([
+    ['one that has not been heard of since', { a: { seenAgo: 25 * MINUTE, steadyFor: 60 * MINUTE } }, 0],
+    ['one of two', { a: { seenAgo: 25 * MINUTE, steadyFor: 0 }, b: { seenAgo: 0, steadyFor: MINUTE } }, 0],
+    ['one that is gone', { a: { seenAgo: 25 * MINUTE, steadyFor: 0 }, b: { seenAgo: 0, steadyFor: 11 * MINUTE } }, 1],
+    ['one that was heard of in time', { a: { seenAgo: MINUTE, steadyFor: 0 } }, 1],
+    ['one that is gone, alone', { a: { seenAgo: 25 * 60 * MINUTE, steadyFor: 0, isWaiting: true } }, 1],
+  ])('it is waited for %s', async (_, spools, lost) => {
+    await using world = await openWorld(GRACE);
+    world.provider.add(paidAgo(30 * MINUTE));
+    for (const [name, said] of Object.entries(spools)) await report(world, name, said);
+    expect((await reconcile(world)).mismatches).toBe(lost);
+  });
+
+  test('nor while it stands in the inbox and is not taken apart', async () => {
+    await using world = await openWorld(GRACE);
+    world.provider.add(paidAgo(30 * MINUTE));
+    await arrive(world, 25 * MINUTE, {});
+    await world.context.db.updateTable('webhooks').set({ state: 'received' }).execute();
+    expect((await reconcile(world)).mismatches).toBe(0);
+    await world.context.db.updateTable('webhooks').set({ state: 'pending' }).execute();
+    expect(await settleOwedWebhooks(world.context)).toBe(1);
+  });
 });
 
 test('of two watches at once, one tells it', async () => {

@@ -58,7 +58,12 @@ describe('a batch with rows that the database refuses', () => {
     const receive = createReceiver(context, spool);
     const answers = await Promise.all([send(receive), send(receive, OVERSIZED), send(receive)]);
     const [first, refused, last] = answers.map((answer) => answer.id);
-    await drainUntil(spool, async () => readdirSync(home.path).every((name) => name.endsWith('.refused')));
+    await drainUntil(spool, async () => {
+      const said = await context.db.selectFrom('spools').selectAll().executeTakeFirst();
+      return said?.is_waiting === 0 && readdirSync(home.path).every((name) => name.endsWith('.refused'));
+    });
+    // one that ends empty is waited for no more
+    expect(await context.db.selectFrom('spools').selectAll().execute()).toEqual([]);
     expect(await countKept([first ?? '', last ?? ''])).toBe(2);
     expect(await countKept([refused ?? ''])).toBe(0);
     const [file = ''] = readdirSync(home.path);
