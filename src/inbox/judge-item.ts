@@ -32,8 +32,7 @@ export function judgeItem(claim: Claim, found: Found, now: Date, graceMs: number
   const contradiction = shown ? compareClaim(claim, shown) : undefined;
   if (shown && !contradiction && isTold(claim, shown))
     return { kind: 'applied', id: shown.id, contradiction: undefined };
-  const deadline = new Date(claim.receivedAt.getTime() + graceMs);
-  const nextLookAt = scheduleLook(claim.looks + 1, now, deadline);
+  const nextLookAt = scheduleLook(claim.looks + 1, now, claim.receivedAt, graceMs);
   if (nextLookAt) return { kind: 'waiting', nextLookAt, id: shown?.id };
   if (shown) return { kind: 'applied', id: shown.id, contradiction };
   return { kind: 'quarantined', reason: found.kind === 'row' ? 'unreadable_at_provider' : 'unknown_at_provider' };

@@ -25,7 +25,8 @@ export async function raiseQuarantine(
 }
 
 /**
- * Puts a webhook's items back to be looked at, whatever became of them, and takes a quarantined body apart again.
+ * Puts a webhook's items back to be looked at, whatever became of them, and takes a quarantined body apart again. One
+ * that had its looks gets one more, so that whoever asked soon sees what came of it.
  * @throws ConfereError `not_found`, `conflict` when it is still waiting for its first look.
  */
 export async function reprocessWebhook(context: Context, seq: number): Promise<void> {
@@ -45,7 +46,7 @@ export async function reprocessWebhook(context: Context, seq: number): Promise<v
     const now = context.clock.now();
     await trx
       .updateTable('webhook_items')
-      .set({ state: 'pending', reason: null, looks: 0, next_look_at: now })
+      .set({ state: 'pending', reason: null, next_look_at: now })
       .where('webhook_seq', '=', seq)
       .where((eb) =>
         eb.or([

@@ -4,11 +4,24 @@ const LOOK_AGAIN_MS = [1_000, 3_000, 10_000, 30_000, 120_000, 300_000];
 /**
  * When to look again. Pure.
  * @param looks how many looks there were.
- * @param deadline when the claim counts as one that does not come true: the last look is made then, not before.
- * @returns undefined when the deadline has passed: this was the last look.
+ * @param graceMs counted from `receivedAt`, it ends when the claim counts as one that does not come true: the last look is
+ * made then, not before. One that could only be looked at late, after an outage, gets as many looks all the same.
+ * @returns undefined when this was the last look.
  */
-export function scheduleLook(looks: number, now: Date, deadline: Date): Date | undefined {
-  if (now >= deadline) return undefined;
-  const pause = LOOK_AGAIN_MS[Math.min(looks, LOOK_AGAIN_MS.length) - 1] ?? LOOK_AGAIN_MS[0] ?? 0;
-  return new Date(Math.min(now.getTime() + pause, deadline.getTime()));
+export function scheduleLook(looks: number, now: Date, receivedAt: Date, graceMs: number): Date | undefined {
+  const deadlineMs = receivedAt.getTime() + graceMs;
+  const nextMs = now.getTime() + pauseAfter(looks);
+  if (now.getTime() < deadlineMs) return new Date(Math.min(nextMs, deadlineMs));
+  return looks >= countLooks(graceMs) ? undefined : new Date(nextMs);
+}
+
+function pauseAfter(looks: number): number {
+  return LOOK_AGAIN_MS[Math.min(looks, LOOK_AGAIN_MS.length) - 1] ?? LOOK_AGAIN_MS[0] ?? 0;
+}
+
+/** How many looks there are within a grace, the first at its start and the last at its end. */
+function countLooks(graceMs: number): number {
+  let looks = 1;
+  for (let atMs = 0; atMs < graceMs; looks++) atMs += pauseAfter(looks);
+  return looks;
 }

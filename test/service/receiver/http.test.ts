@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import express from 'express';
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { createApp } from '../../../src/http/app.ts';
 import { type HttpLimits, type HttpServer, serveHttp } from '../../../src/http/serve-http.ts';
-import { WEBHOOK_SECRET } from '../../support/programs.ts';
+import { eventually, WEBHOOK_SECRET } from '../../support/programs.ts';
 import { openWorld } from './world.ts';
 
 const LIMITS: HttpLimits = {
@@ -142,12 +142,116 @@ describe('a stranger who takes his time', () => {
     expect(statuses(raw.text())).not.toContain('200');
   });
 
-  it('can open so many connections and no more', async () => {
-    const raws = await Promise.all(Array.from({ length: LIMITS.connectionsMax + 10 }, () => dial(server.port)));
+  it('can open so many connections and no more: those that are open go on', async () => {
+    const raws = await Promise.all(Array.from({ length: LIMITS.connectionsMax }, () => dial(server.port)));
+    const ask = async (raw: Raw, times: number): Promise<void> => {
+      raw.socket.write(post(genuine()));
+      await raw.until(new RegExp(`(?:"received":true[\\s\\S]*){${times}}`));
+    };
+    for (const raw of raws) await ask(raw, 1);
+    const more = await Promise.all(Array.from({ length: 10 }, () => dial(server.port)));
+    await Promise.all(more.map((raw) => raw.closed));
+    expect(more.map((raw) => raw.text()).join('')).toBe('');
+    for (const raw of raws) {
+      await ask(raw, 2);
+      raw.socket.destroy();
+    }
     await Promise.all(raws.map((raw) => raw.closed));
+    await eventually(async () => {
+      const raw = await dial(server.port);
+      raw.socket.write(post(genuine()));
+      const answered = await raw.until(/"received":true/).then(
+        () => true,
+        () => false,
+      );
+      raw.socket.destroy();
+      return answered;
+    });
+  });
+});
+
+describe('who is refused by the head of his request', () => {
+  const MANY = '200000';
+  it.each([
+    ['a wrong bearer', { authorization: 'Bearer no', 'content-length': MANY }, '401'],
+    ['no credentials', { authorization: '', 'content-length': MANY }, '401'],
+    ['a compressed body', { 'content-encoding': 'gzip', 'content-length': MANY }, '415'],
+    ['a body that is too large', { 'content-length': String(256 * 1024 + 1) }, '413'],
+  ])('%s: is answered before he sends it', async (_, headers, status) => {
     const raw = await dial(server.port);
+    raw.socket.write(post('', headers));
+    await raw.until(/\}$/);
+    expect(statuses(raw.text())).toEqual([status]);
+    raw.socket.destroy();
+  });
+
+  it('sends the rest for nothing, and then may send another', async () => {
+    const before = await countKept();
+    const raw = await dial(server.port);
+    raw.socket.write(post('x'.repeat(300_000)));
+    raw.socket.write(post('x'.repeat(60_000), { authorization: 'Bearer no' }));
     raw.socket.write(post(genuine()));
     await raw.until(/"received":true/);
+    expect(statuses(raw.text())).toEqual(['413', '401', '200']);
+    expect(await countKept()).toBe(before + 1);
+    raw.socket.destroy();
+  });
+
+  it('is cut off when the rest does not come, or does not end', async () => {
+    const patient = await serveHttp(context, createApp(context), { ...LIMITS, requestTimeoutMs: 60_000 });
+    const stalled = await dial(patient.port);
+    stalled.socket.write(post('', { authorization: 'Bearer no', 'content-length': MANY }));
+    const endless = await dial(patient.port);
+    const head = post('', { 'transfer-encoding': 'chunked' }).replace(/content-length: 0\r\n/, '');
+    endless.socket.write(head);
+    let sent = 0;
+    const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+    const send = (): void => {
+      while (!endless.socket.destroyed && endless.socket.write(chunk)) sent += chunk.length;
+      sent += chunk.length;
+    };
+    endless.socket.on('drain', send);
+    send();
+    await endless.until(/\}$/);
+    await Promise.all([stalled.closed, endless.closed]);
+    expect([statuses(stalled.text()), statuses(endless.text())]).toEqual([['401'], ['413']]);
+    // what the kernel buffers on both sides comes on top of what is thrown away
+    expect(sent).toBeLessThan(32 * 1024 * 1024);
+    await patient[Symbol.asyncDispose]();
+  });
+
+  it('is not even asked for his body, when he waits to be', async () => {
+    const raw = await dial(server.port);
+    raw.socket.write(post('', { authorization: 'Bearer no', expect: '100-continue', 'content-length': MANY }));
+    await raw.closed;
+    expect(raw.text()).not.toMatch(/100 Continue/);
+    expect(raw.text()).toMatch(/^HTTP\/1.1 401[\s\S]*connection: close/i);
+  });
+
+  it('must bring a signature where one is asked for; a wrong one is told from the body', async () => {
+    await using signed = await openWorld({ WEBHOOK_AUTH: 'hmac' });
+    const other = await serveHttp(signed, createApp(signed), LIMITS);
+    const [without, wrong, right] = [await dial(other.port), await dial(other.port), await dial(other.port)];
+    without.socket.write(post('', { 'content-length': MANY }));
+    await without.until(/ 401 [\s\S]*\}$/);
+    const body = genuine();
+    const signature = createHmac('sha256', WEBHOOK_SECRET).update(body).digest('hex');
+    wrong.socket.write(post(genuine(), { 'x-signature': signature }));
+    await wrong.until(/ 401 [\s\S]*\}$/);
+    right.socket.write(post(body, { 'x-signature': `sha256=${signature}` }));
+    await right.until(/"received":true/);
+    for (const raw of [without, wrong, right]) raw.socket.destroy();
+    await other[Symbol.asyncDispose]();
+  });
+});
+
+describe('the rest of the app', () => {
+  it('asks for a body that waits to be asked', async () => {
+    const raw = await dial(server.port);
+    raw.socket.write('POST /api/v1/tokens HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n');
+    await raw.until(/100 Continue/);
+    raw.socket.write('{}');
+    await raw.until(/ 401 [\s\S]*\}$/);
     raw.socket.destroy();
   });
 });
@@ -215,6 +319,21 @@ describe('a quarantine that is full', () => {
       await sleep(10);
     }
     expect(last).toBe('503');
+    const firing = () => small.db.selectFrom('alerts').select(['name', 'ended_at']).execute();
+    const told = await eventually(async () => {
+      const alerts = await firing();
+      return alerts.length > 0 && alerts;
+    });
+    expect(told).toEqual([{ name: 'quarantine_full', ended_at: null }]);
+    // looked into: the next webhook finds that there is room again
+    await small.db.updateTable('webhooks').set({ state: 'applied' }).execute();
+    await eventually(async () => {
+      const one = await dial(again.port);
+      one.socket.write(post(genuine()));
+      await one.until(/\}$/);
+      one.socket.destroy();
+      return (await firing())[0]?.ended_at;
+    });
     await full[Symbol.asyncDispose]();
     await again[Symbol.asyncDispose]();
   });

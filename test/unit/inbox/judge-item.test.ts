@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Found } from '../../../src/inbox/find-transaction.ts';
-import { type Claim, judgeItem } from '../../../src/inbox/judge-item.ts';
+import { type Claim, judgeItem as judge } from '../../../src/inbox/judge-item.ts';
 import { readTransaction } from '../../../src/provider/read-transaction.ts';
 
 const RECEIVED = new Date('2026-11-20T12:00:00Z');
@@ -15,6 +15,10 @@ const claim = (more: Partial<Claim> = {}): Claim => ({
   claimedAmountCents: 1000n,
   ...more,
 });
+
+/** By the time that is late, all looks but the last one were made. */
+const judgeItem: typeof judge = (one, found, now, graceMs) =>
+  judge(now === late ? { ...one, looks: 7 } : one, found, now, graceMs);
 
 function shown(statuses: string[], more: object = {}): Found {
   const events = statuses.map((status, index) => ({ status, date_created: `2026-11-20 09:00:0${index}` })).reverse();
