@@ -1,7 +1,8 @@
 /**
  * `npm run soak`: SOAK_MINUTES (10) of webhooks at half of the peak, while the service is killed with SIGKILL and its
  * database too, then a minute of fuzzing. Holds when nothing that was answered 200 is lost, nothing is booked twice,
- * and the receiver's memory stays flat. Exit code 1 when not.
+ * and memory stays flat under the fuzzing. With SOAK_BREAKS=off nothing is killed, and memory must stay flat over all
+ * of it. SOAK_RATE sends so many a second instead. Exit code 1 when it does not hold.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,12 +12,17 @@ import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
 import { createApi, findFreePort, launch, type Program, waitUntil } from '../src/commands/demo/start-programs.ts';
 import { fuzzReceiver } from '../test/service/receiver/fuzz-receiver.ts';
-import { load, makeBody } from './receiver-load.ts';
+import { load, makeBody, quantile } from './receiver-load.ts';
 
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 10);
 const PEAK_MS = 5_000;
 const CONNECTIONS = 64;
+const BREAKS = process.env.SOAK_BREAKS !== 'off';
+const RATE = Number(process.env.SOAK_RATE ?? 0);
 const BREAK_EVERY_MS = 20_000;
+const SAMPLE_EVERY_MS = 2_000;
+/** Between the second and the last quarter; the first is for warming up. */
+const GROWTH_MAX = 1.15;
 const FUZZ_MS = Number(process.env.SOAK_FUZZ_SECONDS ?? 60) * 1000;
 const TRANSACTIONS = 2_000;
 const SETTLE_MS_MAX = 20 * 60_000;
@@ -40,12 +46,14 @@ async function soak(): Promise<boolean> {
 
   const ids = await makePaid(createApi(sandboxUrl, '', KEY));
   const { perSecond } = await load(port, { secret: SECRET, connections: CONNECTIONS, ms: PEAK_MS });
-  const rate = Math.floor(perSecond / 2);
+  const rate = RATE || Math.floor(perSecond / 2);
   say(`peak ${Math.round(perSecond)}/s: ${MINUTES} minutes at ${rate}/s`);
   const endMs = Date.now() + MINUTES * 60_000;
   const sending = send(url, ids, rate, endMs);
+  const memory = sampleMemory(url, () => Date.now() < endMs);
   for (let turn = 0; Date.now() + BREAK_EVERY_MS < endMs; turn++) {
     await sleep(BREAK_EVERY_MS);
+    if (!BREAKS) continue;
     if (turn % 2 === 0) {
       await kill(serve);
       serve = await startServe(home, port, sandboxUrl);
@@ -57,15 +65,52 @@ async function soak(): Promise<boolean> {
   const lost = await countLost(api, answered);
   const twice = await countTwice(api, ids);
   const fuzzEndMs = Date.now() + FUZZ_MS;
-  const before = await residentMiB(url);
+  const fuzzMemory = sampleMemory(url, () => Date.now() < fuzzEndMs);
   const fuzzed = await fuzzReceiver(url, SECRET, () => Date.now() < fuzzEndMs);
   const fuzzLost = await countLost(api, fuzzed.kept);
-  const after = await residentMiB(url);
   say(`lost ${lost}, booked twice ${twice}`);
-  say(
-    `fuzz: ${fuzzed.requests} requests, ${fuzzed.wrong.length} wrong answers, lost ${fuzzLost}, ${before} → ${after} MiB`,
-  );
-  return lost + twice + fuzzLost + fuzzed.wrong.length === 0;
+  say(`fuzz: ${fuzzed.requests} requests, ${fuzzed.wrong.length} wrong answers, lost ${fuzzLost}`);
+  const grew = [
+    BREAKS ? false : tellMemory('under load', await memory),
+    tellMemory('under the fuzzing', await fuzzMemory),
+  ];
+  return lost + twice + fuzzLost + fuzzed.wrong.length === 0 && !grew.includes(true);
+}
+
+type Sample = { residentMiB: number; heapMiB: number };
+
+/** What the service says of its memory; while it is away there is no sample. */
+async function sampleMemory(url: string, goesOn: () => boolean): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  while (goesOn()) {
+    await sleep(SAMPLE_EVERY_MS);
+    const text = await request(`${url}/metrics`).then(
+      (response) => response.body.text(),
+      () => '',
+    );
+    const read = (name: string): number =>
+      Math.round(Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? 0) / 1024 ** 2);
+    if (text)
+      samples.push({
+        residentMiB: read('process_resident_memory_bytes'),
+        heapMiB: read('nodejs_heap_size_used_bytes'),
+      });
+  }
+  return samples;
+}
+
+/** Tells the median of each quarter. @returns whether the last one is higher than it may be. */
+function tellMemory(when: string, samples: Sample[]): boolean {
+  const quarters = [0, 1, 2, 3].map((quarter) => {
+    const part = samples.slice((samples.length * quarter) / 4, (samples.length * (quarter + 1)) / 4);
+    const median = (of: (sample: Sample) => number): number => quantile(part.map(of), 0.5);
+    return { resident: median((one) => one.residentMiB), heap: median((one) => one.heapMiB) };
+  });
+  const [, second = { resident: 0 }, , last = { resident: 0 }] = quarters;
+  const grew = last.resident > second.resident * GROWTH_MAX;
+  const told = quarters.map(({ resident, heap }) => `${resident} (heap ${heap})`).join(', ');
+  say(`memory ${when}, MiB resident by quarter: ${told}: ${grew ? 'GREW' : 'flat'}`);
+  return grew;
 }
 
 const signal = new AbortController().signal;
@@ -158,11 +203,6 @@ async function countTwice(api: Api, ids: string[]): Promise<number> {
     if (entries.length !== 1) wrong++;
   }
   return wrong;
-}
-
-async function residentMiB(url: string): Promise<number> {
-  const text = await (await request(`${url}/metrics`)).body.text();
-  return Math.round(Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1] ?? 0) / 1024 ** 2);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) process.exit((await soak()) ? 0 : 1);
