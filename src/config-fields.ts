@@ -22,6 +22,14 @@ export const durationList = z.string().transform((text, context): number[] => {
   return parts.filter((ms) => ms !== undefined);
 });
 
+/** Ages, the lowest first: `30s,2m,1h` → milliseconds each; `off`. */
+export const agesText = z.string().transform((text, context): number[] | 'off' => {
+  if (text === 'off') return 'off';
+  const ages = text.split(',').map((part) => parseDuration(part.trim()) ?? Number.NaN);
+  const rises = ages.every((age, index) => age > (ages[index - 1] ?? 0));
+  return rises ? ages : fault(context, 'must be off, or durations that rise, with commas: 30s,2m,1h');
+});
+
 /** `1GiB`, `500MiB` → bytes. */
 export const sizeText = z.string().transform((text, context): number => {
   const match = /^(\d{1,9})(B|KiB|MiB|GiB)$/.exec(text);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import {
+  agesText,
   booleanText,
   channels,
   cidrList,
@@ -52,6 +53,7 @@ export const environment = z.object({
   ]),
   STUCK_CASHIN: durationText.default(24 * 3_600_000),
   STUCK_CASHOUT: durationText.default(15 * 60_000),
+  SHOW_OPEN_SCHEDULE: agesText.default([30, 120, 600, 3600, 21_600, 86_400].map((seconds) => seconds * 1000)),
   PROVIDER_RATE: rateText.default('off'),
   WEBHOOK_ALLOW: cidrList.default([]),
   TRUST_PROXY: trustProxy.optional(),

@@ -23,6 +23,7 @@ import { sealLedger } from '../ledger/seal-ledger.ts';
 import { createLog } from '../log.ts';
 import { openClient } from '../provider/open-client.ts';
 import { watchDoubted } from '../reconciliation/look-at-doubted.ts';
+import { lookAtOpen } from '../reconciliation/look-at-open.ts';
 import { workRuns } from '../reconciliation/work-runs.ts';
 
 /** SIGTERM is promised to end in 20 s; what has not ended by then is cut off. */
@@ -100,6 +101,7 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
     drainInbox(context, client),
     workRuns(context, client),
     watchDoubted(context, client),
+    ...(context.config.JOBS === 'on' ? [lookAtOpen(context, client)] : []),
     startDelivery(context, {
       onTrouble: (trouble) => tellMerchantTrouble(context, trouble),
       onRecovery: (merchantId) => endMerchantTrouble(context, merchantId),

@@ -61,6 +61,7 @@ export async function startServe(options: {
     JOB_RECONCILE_QUARTER: 'off',
     JOB_RECONCILE_COUNTS: 'off',
     JOB_RECONCILE_OPEN: 'off',
+    SHOW_OPEN_SCHEDULE: 'off',
     JOB_DAILY_REPORT: 'off',
     ...options.env,
   });

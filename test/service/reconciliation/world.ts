@@ -25,6 +25,8 @@ export type World = AsyncDisposable & {
     to: string,
     more?: { trigger?: string; platform?: string; how?: RunHow },
   ): Promise<PresentedRun>;
+  /** Works a queued run to its end. */
+  work(id: string): Promise<PresentedRun>;
   mismatches(kind?: string): Promise<Mismatch[]>;
   ids(): Promise<string[]>;
 };
@@ -59,6 +61,14 @@ export async function openWorld(env: Record<string, string> = {}): Promise<World
   const context = await open();
   const client = stack.use(createProviderClient({ url: provider.url, apiKey: KEY, signal: stop.signal }));
   const owned = stack.move();
+  const work = async (id: string): Promise<PresentedRun> => {
+    const run = await claimRun(context, id);
+    if (!run) throw new Error(`run ${id} could not be claimed`);
+    await executeRun(context, client, run);
+    const done = await findRun(context.db, id);
+    if (!done) throw new Error(`run ${id} is gone`);
+    return done;
+  };
   return {
     provider,
     context,
@@ -71,13 +81,9 @@ export async function openWorld(env: Record<string, string> = {}): Promise<World
     },
     async reconcile(from, to, more = {}) {
       const { id } = await startRun(context, { from, to, trigger: 'test', createdBy: 'test', ...more });
-      const run = await claimRun(context, id);
-      if (!run) throw new Error(`run ${id} could not be claimed`);
-      await executeRun(context, client, run);
-      const done = await findRun(context.db, id);
-      if (!done) throw new Error(`run ${id} is gone`);
-      return done;
+      return await work(id);
     },
+    work,
     async mismatches(kind) {
       let query = context.db
         .selectFrom('mismatches')

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { reconcileOpenDays } from '../../../jobs/reconcile-open-days.ts';
+import { enlistOpen, lookAtDue, lookAtOpen, nextLook } from '../../../src/reconciliation/look-at-open.ts';
+import { eventually } from '../../support/programs.ts';
+import { dayAgo, makeDay, makeRow, wallAgo } from '../../support/provider-rows.ts';
+import { openWorld, type World } from './world.ts';
+
+const AGES = [30_000, 120_000, 86_400_000];
+const [D100, D99, D98, D97] = [100, 99, 98, 97].map(dayAgo) as [string, string, string, string];
+const TODAY = dayAgo(0);
+
+test('an open transaction is due at the ages of the schedule, then each day; a charge that nobody paid no more', () => {
+  const created = new Date('2026-03-01T10:00:00Z');
+  const at = (ms: number): Date => new Date(created.getTime() + ms);
+  expect(nextLook(created, created, AGES, true)).toEqual(at(30_000));
+  expect(nextLook(created, at(30_000), AGES, true)).toEqual(at(120_000));
+  expect(nextLook(created, at(50_000_000), AGES, true)).toEqual(at(86_400_000));
+  expect(nextLook(created, at(86_400_000), AGES, true)).toBeUndefined();
+  expect(nextLook(created, at(86_400_000), AGES, false)).toEqual(at(2 * 86_400_000));
+});
+
+const statusOf = async (world: World, id: string) =>
+  (await world.context.db.selectFrom('transactions').select('status').where('id', '=', id).executeTakeFirst())?.status;
+const listed = async (world: World) =>
+  (await world.context.db.selectFrom('open_looks').select('transaction_seq').execute()).length;
+
+test('a payment whose webhook is lost is met by a look, and a transaction that ended is looked at no more', async () => {
+  await using world = await openWorld({ SHOW_OPEN_SCHEDULE: '1s,2s,4s,1d' });
+  const [open, ended] = [makeRow({ created: wallAgo(0), history: [] }), makeRow({ history: ['paid'] })];
+  world.provider.add(open, ended);
+  await world.reconcile(TODAY, TODAY);
+  world.provider.seen = [];
+  world.provider.move(open.id, 'paid');
+  const stop = new AbortController();
+  const loop = lookAtOpen({ ...world.context, signal: stop.signal }, world.client);
+  await eventually(async () => (await statusOf(world, open.id)) === 'paid');
+  await eventually(async () => (await listed(world)) === 0);
+  stop.abort();
+  await loop;
+  expect(world.provider.count('list')).toBe(0);
+  expect(world.provider.seen.every((seen) => seen.path.endsWith(open.id))).toBe(true);
+  const event = await world.context.db
+    .selectFrom('events')
+    .select('source_kind')
+    .where('status', '=', 'paid')
+    .execute();
+  expect(event.map((row) => row.source_kind).sort()).toEqual(['list', 'show']);
+});
+
+test('replicas make each look once, in rounds of so many', async () => {
+  await using world = await openWorld();
+  world.provider.add(...Array.from({ length: 60 }, () => makeRow({ created: wallAgo(40_000), history: [] })));
+  await world.reconcile(TODAY, TODAY);
+  world.provider.seen = [];
+  const replicas = [world.context, await world.replica()];
+  await enlistOpen(world.context, [50_000, 60_000], false);
+  expect(await listed(world)).toBe(60);
+  await world.context.db
+    .updateTable('open_looks')
+    .set({ next_look_at: new Date(Date.now() - 1000) })
+    .execute();
+  const ages = [3_600_000, 86_400_000];
+  const made = await Promise.all(replicas.map((context) => lookAtDue(context, world.client, ages)));
+  expect(Math.max(...made)).toBeLessThanOrEqual(25);
+  while ((await lookAtDue(world.context, world.client, ages)) > 0);
+  const paths = world.provider.seen.map((seen) => seen.path);
+  expect(paths).toHaveLength(60);
+  expect(new Set(paths).size).toBe(60);
+});
+
+test('old ones are looked at while they hold money or are in process, abandoned charges are not', async () => {
+  await using world = await openWorld();
+  const old = { created: `${D98} 10:00:00`, history: [] as string[] };
+  const cashout = makeRow({ ...old, operation: 'cashout' });
+  const analysed = makeRow({ ...old, history: ['in_analysis'] });
+  world.provider.add(cashout, analysed, makeRow(old));
+  await world.reconcile(D98, D98);
+  await enlistOpen(world.context, AGES, false);
+  expect(await listed(world)).toBe(0);
+  await enlistOpen(world.context, AGES, true);
+  world.provider.seen = [];
+  expect(await lookAtDue(world.context, world.client, AGES)).toBe(2);
+  const asked = world.provider.seen.map((seen) => seen.path.split('/').at(-1) ?? '').sort();
+  expect(asked).toEqual([cashout.id, analysed.id].sort());
+});
+
+test('each night the days older than the last ones that hold an open transaction are counted, until it closes', async () => {
+  await using world = await openWorld();
+  const open = makeRow({ created: `${D98} 10:00:00`, history: [] });
+  world.provider.add(...[D100, D99, D98, D97].flatMap((day) => makeDay(day, 20)), open);
+  await world.reconcile(D100, D97);
+  const night = async () => {
+    await reconcileOpenDays(world.context, 'reconcile_open', 95);
+    const run = await world.context.db
+      .selectFrom('runs')
+      .select('id')
+      .where('trigger', '=', 'reconcile_open')
+      .where('state', '=', 'queued')
+      .executeTakeFirst();
+    return run && (await world.work(run.id));
+  };
+  expect(await night()).toMatchObject({ state: 'complete', from: D98, to: D98, how: 'open', days_counted: 1 });
+  world.provider.move(open.id, 'canceled');
+  expect(await night()).toMatchObject({ state: 'complete', applied: 1 });
+  expect(await night(), 'nothing is open any more').toBeUndefined();
+});
