@@ -7,11 +7,13 @@ import { tellBaseline } from '../src/ledger/tell-baseline.ts';
 import { settleOwedWebhooks } from '../src/reconciliation/settle-owed-webhooks.ts';
 import { isUnderWay, startRun } from '../src/reconciliation/start-run.ts';
 import { watchStuck } from '../src/reconciliation/watch-stuck.ts';
+import { watchZone } from '../src/reconciliation/watch-zone.ts';
 
-/** What has to be seen within a minute: webhooks that did not come, transactions that do not end, silence. */
+/** What has to be seen within a minute: webhooks that did not come, transactions that do not end, a wrong zone, silence. */
 export async function watch(context: Context): Promise<void> {
   await settleOwedWebhooks(context);
   await watchStuck(context);
+  await watchZone(context);
   await finishReposts(context);
   await compareStatements(context);
   await watchSilence(context, (days) => sweepGap(context, days));

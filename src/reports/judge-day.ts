@@ -1,3 +1,4 @@
+import { isZoneInDoubt } from '../alerts/zone-doubt.ts';
 import type { Reader } from '../database/reader.ts';
 import { addDays, type Calendar, type Day, listDays } from '../domain/calendar.ts';
 import type { Proof, ReportState } from './plan.ts';
@@ -33,7 +34,9 @@ export async function judgeDay(db: Reader, day: Day, now: Date, calendar: Calend
           },
         ],
   );
-  return judge(day, windows, now, calendar.startOf(addDays(day, 1)));
+  const judgement = judge(day, windows, now, calendar.startOf(addDays(day, 1)));
+  if (judgement.state === 'closed' && (await isZoneInDoubt(db))) return { ...judgement, state: 'provisional' };
+  return judgement;
 }
 
 /**
