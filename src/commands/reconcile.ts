@@ -3,13 +3,16 @@ import type { Context } from '../context.ts';
 import { openClient } from '../provider/open-client.ts';
 import { claimRun } from '../reconciliation/claim-run.ts';
 import { findRun, type PresentedRun } from '../reconciliation/read-runs.ts';
-import { checkDays, startRun } from '../reconciliation/start-run.ts';
+import { checkDays, resumeRun, startRun } from '../reconciliation/start-run.ts';
 import { executeRun, type Progress } from '../reconciliation/work-runs.ts';
 import { print, withContext } from './with-context.ts';
 
 const POLL_MS = 500;
+const DRAW_EVERY_MS = 200;
+const BAR_WIDTH = 30;
+const LINE_CHARS = 100;
 
-type Options = { from: string; to: string; platform?: string; json?: boolean };
+type Options = { from: string; to: string; platform?: string; fresh?: boolean; json?: boolean };
 
 export function reconcileCommand(program: Command): void {
   program
@@ -18,6 +21,7 @@ export function reconcileCommand(program: Command): void {
     .requiredOption('--from <day>', 'first day, YYYY-MM-DD')
     .requiredOption('--to <day>', 'last day, YYYY-MM-DD')
     .option('--platform <id>', 'only this platform')
+    .option('--fresh', 'begin anew, where a run of these days that was broken off could be gone on with')
     .option('--json', 'print one JSON object')
     .action(async (options: Options) => {
       checkDays(options);
@@ -31,7 +35,7 @@ export function reconcileCommand(program: Command): void {
 
 async function reconcile(context: Context, options: Options): Promise<PresentedRun> {
   await using client = openClient(context);
-  const { id } = await startRun(context, { ...options, trigger: 'command', createdBy: 'command' });
+  const id = await findOrStart(context, options);
   for (;;) {
     // a worker beside us may have been quicker: then we wait for it, and take the run up if it dies
     const claimed = await claimRun(context, id);
@@ -44,19 +48,43 @@ async function reconcile(context: Context, options: Options): Promise<PresentedR
   }
 }
 
+async function findOrStart(context: Context, { fresh, json: _, ...days }: Options): Promise<string> {
+  const request = { ...days, trigger: 'command', createdBy: 'command' };
+  const broken = fresh ? undefined : await resumeRun(context, request);
+  if (!broken) return (await startRun(context, request)).id;
+  process.stderr.write(`going on with ${broken.id}: ${broken.proven} of ${broken.windows} windows are done\n`);
+  return broken.id;
+}
+
+/** A bar, the rate and what is left, on a terminal; silence elsewhere. */
 function showProgress(): Progress {
+  if (!process.stderr.isTTY) return () => undefined;
   const began = Date.now();
-  let seen = 0;
-  return (done) => {
-    seen += done.seen;
-    if (!process.stderr.isTTY) return;
-    const seconds = Math.max(1, Math.round((Date.now() - began) / 1000));
-    const left = Math.round((seconds / done.windows) * (done.of - done.windows));
-    const end = done.windows === done.of ? '\n' : '';
-    process.stderr.write(
-      `\r${done.windows}/${done.of} windows, ${seen} transactions, ${Math.round(seen / seconds)}/s, ${left} s left   ${end}`,
-    );
+  let begunAt: number | undefined;
+  let drawnAt = 0;
+  return ({ windows, of, seen }) => {
+    begunAt ??= windows;
+    const isLast = windows === of;
+    if (!isLast && Date.now() - drawnAt < DRAW_EVERY_MS) return;
+    drawnAt = Date.now();
+    process.stderr.write(`\r${tellProgress({ windows, of, seen, begunAt, ms: drawnAt - began })}${isLast ? '\n' : ''}`);
   };
+}
+
+/** Pure. @param done.begunAt the windows that were done before this process began. */
+export function tellProgress(done: { windows: number; of: number; seen: number; begunAt: number; ms: number }): string {
+  const seconds = Math.max(1, done.ms / 1000);
+  const filled = Math.floor((BAR_WIDTH * done.windows) / Math.max(1, done.of));
+  const bar = `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)}`;
+  const fresh = done.windows - done.begunAt;
+  const left = fresh > 0 ? `${tellSpan((seconds / fresh) * (done.of - done.windows))} left` : '';
+  const rate = `${Math.round(done.seen / seconds)} transactions/s`;
+  return `${bar} ${done.windows}/${done.of} windows, ${done.seen} rows, ${rate}, ${left}`.padEnd(LINE_CHARS);
+}
+
+function tellSpan(seconds: number): string {
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
+  return hours > 0 ? `${hours} h ${minutes} min` : minutes > 0 ? `${minutes} min` : `${Math.round(seconds)} s`;
 }
 
 function describe(run: PresentedRun): string {
@@ -64,6 +92,7 @@ function describe(run: PresentedRun): string {
   return [
     `${run.id}: ${run.state}, ${run.from} to ${run.to}`,
     `  ${run.seen} transactions seen in ${run.pages} pages, at most ${run.passes} passes a day`,
+    `  ${run.requests} requests; ${run.days_counted} days proven by counts`,
     `  ${run.applied} new or changed, ${run.mismatches} mismatches${kinds.length > 0 ? ` (${kinds.join(', ')})` : ''}`,
     ...(run.error ? [`  ${run.error}`] : []),
   ].join('\n');

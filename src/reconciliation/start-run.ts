@@ -44,6 +44,42 @@ export async function startRun(context: Context, request: RunRequest): Promise<{
   return { seq: Number(result.insertId), id };
 }
 
+/** A run that failed or was left is gone on with for so long; then its days are read anew. */
+const RESUMED_MS_MAX = 7 * 86_400_000;
+
+/**
+ * The newest run that somebody asked for with the same days, and that did not come to its end: queued once more where it
+ * had failed. What it proved stays proven, so a long backfill is gone on with and not begun again.
+ * @returns undefined where there is none.
+ */
+export async function resumeRun(
+  context: Context,
+  request: Pick<RunRequest, 'from' | 'to' | 'platform' | 'trigger'>,
+): Promise<{ id: string; proven: number; windows: number } | undefined> {
+  const since = new Date(context.clock.now().getTime() - RESUMED_MS_MAX);
+  const run = await context.db
+    .selectFrom('runs')
+    .select(['seq', 'id', 'state'])
+    .where('trigger', '=', request.trigger)
+    .where('from_day', '=', request.from)
+    .where('to_day', '=', request.to)
+    .where('platform', request.platform === undefined ? 'is' : '=', request.platform ?? null)
+    .where('created_at', '>', since)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!run || !['queued', 'running', 'failed'].includes(run.state)) return undefined;
+  await context.db
+    .updateTable('runs')
+    .set({ state: 'queued', finished_at: null, error: null })
+    .where('seq', '=', run.seq)
+    .where('state', '=', 'failed')
+    .execute();
+  const windows = await context.db.selectFrom('run_windows').select('state').where('run_seq', '=', run.seq).execute();
+  const proven = windows.filter((window) => window.state !== 'planned').length;
+  return { id: run.id, proven, windows: windows.length };
+}
+
 /** Whether a run that this asked for is queued or running. */
 export async function isUnderWay(context: Context, trigger: string): Promise<boolean> {
   const open = await context.db

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { listPages } from '../../reconciliation/read-pages.ts';
 import { findRun, listRuns, type PresentedRun } from '../../reconciliation/read-runs.ts';
 import { startRun } from '../../reconciliation/start-run.ts';
 import { actorOf, allow } from '../authorize.ts';
@@ -39,6 +40,15 @@ export function reconciliationRoutes(context: Context): Router {
     const run = await findRun(context.db, req.params.id);
     if (!run) throw new ConfereError('not_found', 'there is no such reconciliation');
     response.json(withoutSeq(run));
+  });
+
+  router.get('/reconciliations/:id/pages', allow('viewer'), async (req: Request<{ id: string }>, response) => {
+    const run = await findRun(context.db, req.params.id);
+    if (!run) throw new ConfereError('not_found', 'there is no such reconciliation');
+    const { limit, after } = readNumberedPage(req);
+    const { rows, last } = cutPage(await listPages(context.db, run.seq, limit + 1, after), limit);
+    const shown = rows.map(({ seq: _, ...evidence }) => evidence);
+    response.json(page('pages', shown, last?.seq));
   });
   return router;
 }

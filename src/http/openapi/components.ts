@@ -168,6 +168,21 @@ export const run = z
   })
   .register(components, { id: 'Reconciliation' });
 
+export const runPage = z
+  .object({
+    from: day,
+    to: day.describe('the window that it was read for'),
+    pass: z.int().describe('from 1; 0 for a count'),
+    page: z.int(),
+    status: text.describe('the filter of a count'),
+    total: z.int().describe('as the provider told it'),
+    rows: z.int(),
+    body_sha256: z.string(),
+    ids_sha256: z.string(),
+    asked_at: instant,
+  })
+  .register(components, { id: 'ReconciliationPage' });
+
 const webhookFields = {
   id: z.string(),
   received_at: instant,

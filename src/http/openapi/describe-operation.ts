@@ -29,7 +29,7 @@ export function listing(
   path: string,
   told: { tag: string; items: z.ZodType; query?: z.ZodObject; takes?: Role },
 ): Operation {
-  const plural = path.slice(1);
+  const plural = path.split('/').at(-1) ?? '';
   const schema = z.object({ [plural]: z.array(told.items), next_cursor: z.string().nullable() });
   return {
     method: 'get',

@@ -105,6 +105,7 @@ export const OPERATIONS: readonly Operation[] = [
     answers: done('Queued', c.run),
   }),
   reading('/reconciliations/{id}', { tag: RUNS, summary: 'One run', answer: c.run }),
+  listing('/reconciliations/{id}/pages', { tag: RUNS, items: c.runPage }),
   listing('/mismatches', { tag: MISMATCHES, items: c.mismatch, query: mismatchQuerySchema }),
   reading('/mismatches/{id}', { tag: MISMATCHES, summary: 'One mismatch', answer: c.mismatch }),
   acting('/mismatches/{id}/acknowledge', 'operator', {

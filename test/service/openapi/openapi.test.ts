@@ -73,6 +73,7 @@ async function askRunsAndMismatches(): Promise<void> {
   const run = await ask('post', '/api/v1/reconciliations', { body: range, status: 202 });
   await ask('get', '/api/v1/reconciliations');
   await ask('get', '/api/v1/reconciliations/{id}', { path: { id: run.id } });
+  await ask('get', '/api/v1/reconciliations/{id}/pages', { path: { id: run.id } });
   const { mismatches } = await ask('get', '/api/v1/mismatches');
   const path = { id: (mismatches as Json[])[0]?.id };
   await ask('get', '/api/v1/mismatches/{id}', { path });

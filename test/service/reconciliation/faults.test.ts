@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openClient } from '../../../src/provider/open-client.ts';
 import { claimRun } from '../../../src/reconciliation/claim-run.ts';
 import { findRun } from '../../../src/reconciliation/read-runs.ts';
-import { startRun } from '../../../src/reconciliation/start-run.ts';
+import { resumeRun, startRun } from '../../../src/reconciliation/start-run.ts';
 import { executeRun, workRuns } from '../../../src/reconciliation/work-runs.ts';
 import { eventually } from '../../support/programs.ts';
 import { dayAgo, makeDay } from '../../support/provider-rows.ts';
@@ -198,6 +198,22 @@ test('a Retry-After of an hour puts the run off until then; a short one is waite
   if (!again) throw new Error('not taken up');
   await executeRun(world.context, openClient(world.context), again);
   expect(await findRun(world.context.db, id)).toMatchObject({ state: 'complete', total: 390, error: null });
+});
+
+test('a failed run is gone on with by who asks for the same days again: what it proved is not read twice', async () => {
+  await using world = await threeDays();
+  const ask = { from: D5, to: D3, trigger: 'command' };
+  expect(await resumeRun(world.context, ask)).toBeUndefined();
+  world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D3 ? { status: 401 } : undefined);
+  const failed = await world.reconcile(D5, D3, ask);
+  expect(failed).toMatchObject({ state: 'failed', total: 260 });
+  world.provider.switches.fault = () => undefined;
+  world.provider.seen = [];
+  expect(await resumeRun(world.context, { ...ask, to: D4 }), 'of other days').toBeUndefined();
+  expect(await resumeRun(world.context, ask)).toEqual({ id: failed.id, proven: 2, windows: 3 });
+  expect(await world.work(failed.id)).toMatchObject({ state: 'complete', total: 390, error: null });
+  expect(new Set(world.provider.seen.map((seen) => seen.query.get('initial_date')))).toEqual(new Set([D3]));
+  expect(await resumeRun(world.context, ask), 'it is complete').toBeUndefined();
 });
 
 test('a worker that lost its lease writes nothing more about the run', async () => {
