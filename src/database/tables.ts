@@ -479,7 +479,7 @@ type RunPageRowsTable = {
   total: number;
   last_page: number;
   asked_at: Date;
-  page_rows: Buffer;
+  page_rows: ColumnType<Buffer, string, string>;
 };
 
 type ProviderBudgetTable = {

@@ -64,20 +64,28 @@ export function createCalendar(zone: string): Calendar {
   };
 }
 
-const WALL = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
+const WALL = /^\d{4}-\d{2}-\d{2} (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Whether a text is a real moment of a wall clock, to the second. */
 export function isWall(text: string): boolean {
-  if (!WALL.test(text)) return false;
-  const at = Date.parse(`${text.replace(' ', 'T')}Z`);
-  return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 19).replace('T', ' ') === text;
+  return WALL.test(text) && isDay(text.slice(0, 10));
 }
 
 /** Whether a text is a real day. */
 export function isDay(text: string): boolean {
-  return DAY.test(text) && isWall(`${text} 00:00:00`);
+  const known = DAYS_KNOWN.get(text);
+  if (known !== undefined) return known;
+  const at = DAY.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  const isReal = !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === text;
+  if (DAYS_KNOWN.size >= DAYS_KNOWN_MAX) DAYS_KNOWN.clear();
+  if (isReal) DAYS_KNOWN.set(text, true);
+  return isReal;
 }
+
+/** Four dates of each row that is read are of a few days. */
+const DAYS_KNOWN = new Map<string, true>();
+const DAYS_KNOWN_MAX = 10_000;
 
 export function addDays(day: Day, days: number): Day {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);

@@ -2,6 +2,7 @@
  * The provider's four endpoints. Reads are repeated while that may help, a create never: after a time-out its caller
  * looks it up by reference. The key goes to our own base address only; `next_page_url` gives at most a page number.
  */
+import { createHash } from 'node:crypto';
 import type { Agent } from 'undici';
 import { z } from 'zod';
 import type { Day } from '../domain/calendar.ts';
@@ -28,8 +29,8 @@ export type ListPage = {
   lastPage: number;
   /** The page that follows, by `next_page_url`; undefined at the end. */
   nextPage: number | undefined;
-  /** The answer's content, for the evidence of the page. */
-  text: string;
+  /** SHA-256 of the answer as it came, for the evidence of the page. */
+  bodyHash: Buffer;
 };
 
 export type CashinRequest = {
@@ -135,8 +136,8 @@ const listShape = z.object({
 
 async function listPage(transport: Transport, query: ListQuery, page: number): Promise<ListPage | undefined> {
   try {
-    return await get(transport, `/api/v1/transactions?${toSearch(query, page).toString()}`, (answer) =>
-      readPage(answer, page),
+    return await get(transport, `/api/v1/transactions?${toSearch(query, page).toString()}`, (answer, text) =>
+      readPage(answer, text, page),
     );
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
@@ -152,7 +153,7 @@ async function listPage(transport: Transport, query: ListQuery, page: number): P
   }
 }
 
-function readPage(answer: unknown, page: number): ListPage {
+function readPage(answer: unknown, text: string, page: number): ListPage {
   const parsed = listShape.safeParse(answer);
   if (!parsed.success) throw new ProviderError('provider_unreadable', "the provider's list is of another shape");
   return {
@@ -161,7 +162,7 @@ function readPage(answer: unknown, page: number): ListPage {
     total: parsed.data.total,
     lastPage: parsed.data.last_page ?? 1,
     nextPage: readPageNumber(parsed.data.next_page_url),
-    text: JSON.stringify(parsed.data.transactions),
+    bodyHash: createHash('sha256').update(text).digest(),
   };
 }
 

@@ -5,6 +5,8 @@ import { PAGE_ROWS, type Pass } from './judge-pass.ts';
 const PAGES_MAX = 100_000;
 const END_PAGES_MAX = 20;
 const END_ROUNDS_MAX = 3;
+/** Enough of a digest to tell two payloads of one id apart. */
+const MARK_BYTES = 12;
 
 /** All that readList needs of the client. */
 export type ListClient = Pick<ProviderClient, 'listPage'>;
@@ -118,7 +120,11 @@ function begin(): Collected & { pages: Set<string> } {
 
 function markRow(row: ListPage['rows'][number]): RowMark {
   return row.ok
-    ? { id: row.transaction.id, createdWall: row.transaction.createdWall, digest: row.digest.toString('base64') }
+    ? {
+        id: row.transaction.id,
+        createdWall: row.transaction.createdWall,
+        digest: row.digest.toString('base64', 0, MARK_BYTES),
+      }
     : { id: row.id, createdWall: row.createdWall, digest: 'refused' };
 }
 

@@ -50,12 +50,13 @@ export function createAgent(
 export async function get<T>(
   transport: Transport,
   path: string,
-  read: (answer: unknown) => T,
+  read: (answer: unknown, text: string) => T,
   triesMax: number = TRIES_MAX,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return read(await exchange(transport, 'GET', path, undefined));
+      const { text, status } = await exchange(transport, 'GET', path, undefined);
+      return read(parseJson(text, status), text);
     } catch (error) {
       if (!(error instanceof ProviderError) || !isPassing(error) || attempt >= triesMax) throw error;
       if ((error.retryAfterMs ?? 0) > WAIT_HERE_MAX_MS) throw error;
@@ -66,7 +67,8 @@ export async function get<T>(
 
 /** A POST, sent once: a create that got no answer may have been stored, so the caller looks it up by reference. */
 export async function post(transport: Transport, path: string, json: string): Promise<unknown> {
-  return await exchange(transport, 'POST', path, json);
+  const { text, status } = await exchange(transport, 'POST', path, json);
+  return parseJson(text, status);
 }
 
 function isPassing(error: ProviderError): boolean {
@@ -93,7 +95,7 @@ async function exchange(transport: Transport, method: 'GET' | 'POST', path: stri
     const answer = await send(transport, method, path, body);
     outcome = answer.status < 300 ? 'good' : isOverload(answer.status) ? 'overloaded' : 'other';
     if (answer.status >= 300) throw describeFailure(answer);
-    return parseJson(answer.text, answer.status);
+    return answer;
   } catch (error) {
     if (error instanceof ProviderError) {
       // all requests share the address: what one is told to wait, all wait, those too that leaving would let in

@@ -15,7 +15,7 @@ const KEPT_PAGES_MIN = 10;
 const BATCH_PAGES_MAX = 32;
 const PAGE_ROWS = 100;
 
-export type EvidentPage = Pick<ListPage, 'page' | 'rows' | 'total' | 'text'> & {
+export type EvidentPage = Pick<ListPage, 'page' | 'rows' | 'total' | 'bodyHash'> & {
   pass: number;
   askedAt: Date;
   /** The filter of a count; none for a page of a whole reading. */
@@ -56,7 +56,7 @@ function describe(run: RunRef, window: WindowRef, page: EvidentPage) {
     page: page.page,
     total: page.total,
     row_count: page.rows.length,
-    body_hash: createHash('sha256').update(page.text).digest(),
+    body_hash: page.bodyHash,
     ids_digest: ids.digest(),
     asked_at: page.askedAt,
     status: page.status ?? null,
@@ -69,7 +69,7 @@ async function keepRows(context: Context, window: WindowRef, query: string, page
       ? [
           {
             ...{ window_seq: window.seq, pass, page, place: keep.place, query, total, last_page: keep.lastPage },
-            ...{ asked_at: keep.askedAt, page_rows: Buffer.from(JSON.stringify(keep.rows)) },
+            ...{ asked_at: keep.askedAt, page_rows: packRows(keep.rows) },
           },
         ]
       : [],
@@ -81,6 +81,16 @@ async function keepRows(context: Context, window: WindowRef, query: string, page
     .values(rows)
     .onDuplicateKeyUpdate((eb) => ({ place: eb.ref('run_page_rows.place') }))
     .execute();
+}
+
+/** As text: the driver writes a Buffer as twice as many hex digits. */
+function packRows(rows: RowMark[]): string {
+  return JSON.stringify(rows.map((row) => [row.id, row.createdWall ?? null, row.digest]));
+}
+
+function unpackRows(packed: Buffer): RowMark[] {
+  const rows = JSON.parse(packed.toString()) as [string | null, string | null, string][];
+  return rows.map(([id, createdWall, digest]) => ({ id, createdWall: createdWall ?? undefined, digest }));
 }
 
 /** What a process that died had read of a window with this query, by pass and page. */
@@ -102,7 +112,7 @@ export async function readKept(
     passes.set(row.pass, pages);
     pages.set(row.page, {
       ...{ place: row.place, total: row.total, lastPage: row.last_page, askedAt: row.asked_at },
-      rows: JSON.parse(row.page_rows.toString()) as RowMark[],
+      rows: unpackRows(row.page_rows),
     });
   }
   return passes;

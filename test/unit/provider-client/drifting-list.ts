@@ -77,7 +77,14 @@ export function listOf(quirks: Quirks): {
     const shown = quirks.pages === 'ignored' ? 1 : quirks.pages === 'clamped' ? Math.min(page, pages) : page;
     const lastPage = { right: pages, absent: 1, short: Math.max(1, pages - 2) }[quirks.lastPage];
     const rows = list.slice((shown - 1) * quirks.pageSize, shown * quirks.pageSize);
-    return { page, rows, total: Math.max(0, list.length + quirks.totalOff), lastPage, nextPage: undefined, text: '' };
+    return {
+      page,
+      rows,
+      total: Math.max(0, list.length + quirks.totalOff),
+      lastPage,
+      nextPage: undefined,
+      bodyHash: Buffer.alloc(32),
+    };
   };
   return {
     held,

@@ -204,7 +204,7 @@ test('a server that gives one page for another is not believed, and says so', as
 
 test('a row that one pass shows in two ways is told as torn, one that it shows alike twice is not', async () => {
   const page = (rows: ReturnType<typeof rowOf>[], number: number) => ({
-    ...{ page: number, rows, total: 2, lastPage: 1, nextPage: undefined, text: '' },
+    ...{ page: number, rows, total: 2, lastPage: 1, nextPage: undefined, bodyHash: Buffer.alloc(32) },
   });
   const client: ListClient = {
     listPage: async (_, number) =>
@@ -223,7 +223,14 @@ test('a page is dated by when it was asked for, not by when it was answered', as
   const client: ListClient = {
     async listPage(_, page) {
       now += 1000;
-      return { page, rows: page === 1 ? [rowOf(1, OLD)] : [], total: 1, lastPage: 1, nextPage: undefined, text: '' };
+      return {
+        page,
+        rows: page === 1 ? [rowOf(1, OLD)] : [],
+        total: 1,
+        lastPage: 1,
+        nextPage: undefined,
+        bodyHash: Buffer.alloc(32),
+      };
     },
   };
   const asked: number[] = [];
@@ -249,7 +256,7 @@ test('a page that fails ends the reading only when no other page is under way an
       if (page > 1) await new Promise((resolve) => setTimeout(resolve, page * 10));
       under--;
       if (page === 2) throw new Error('cut');
-      return { page, rows: [], total: 1000, lastPage: 10, nextPage: undefined, text: '' };
+      return { page, rows: [], total: 1000, lastPage: 10, nextPage: undefined, bodyHash: Buffer.alloc(32) };
     },
   };
   const options = { now: () => new Date(), growsSince: () => undefined, onPage: async () => undefined };

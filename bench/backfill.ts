@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { addDays } from '../src/domain/calendar.ts';
+import type { PresentedRun } from '../src/reconciliation/read-runs.ts';
+import { type Bench, openBench } from './reconcile-setup.ts';
+
+const CONFERE = fileURLToPath(new URL('../bin/confere', import.meta.url));
+const DAYS = Number(process.env.BACKFILL_DAYS ?? 200);
+const PER_DAY = 5_000;
+const MEMORY_TARGET_MIB = 300;
+const SETTLED_DAYS = 90;
+const REQUESTS_TARGET = 600;
+const LOOK_EVERY_MS = 250;
+
+type Figure = { figure: string; value: string; target: string; ok: boolean };
+
+/** A million transactions read by `confere reconcile`, and what it costs to prove 90 settled days again. */
+export async function run(): Promise<Figure[]> {
+  await using bench = await openBench({ days: DAYS, perDay: PER_DAY });
+  const whole = await backfill(bench);
+  const settled = { from: addDays(bench.lastDay, 1 - SETTLED_DAYS), to: bench.lastDay };
+  const read = await bench.work({ ...settled, how: 'read' });
+  const counted = await bench.work({ ...settled, how: 'count' });
+  const { requests, days_counted: days } = counted.run;
+  return [
+    {
+      figure: `confere reconcile, ${whole.run.applied.toLocaleString('en')} new transactions in ${Math.round(whole.ms / 1000)} s: peak of memory`,
+      value: `${Math.round(whole.peakMiB)} MiB`,
+      target: `< ${MEMORY_TARGET_MIB} MiB`,
+      ok: whole.peakMiB < MEMORY_TARGET_MIB && whole.run.applied === DAYS * PER_DAY,
+    },
+    {
+      figure: `requests to prove ${SETTLED_DAYS} settled days of ${PER_DAY} again (read whole: ${read.run.requests}); ${days} by counts`,
+      value: String(requests),
+      target: `< ${REQUESTS_TARGET}`,
+      ok: requests < REQUESTS_TARGET && days === SETTLED_DAYS,
+    },
+  ];
+}
+
+async function backfill(bench: Bench): Promise<{ run: PresentedRun; ms: number; peakMiB: number }> {
+  const began = performance.now();
+  const args = ['reconcile', '--from', bench.firstDay, '--to', bench.lastDay, '--json'];
+  const child = spawn(CONFERE, args, {
+    env: { ...process.env, ...bench.env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let peakMiB = 0;
+  const look = setInterval(() => {
+    peakMiB = Math.max(peakMiB, readPeakMiB(child));
+  }, LOOK_EVERY_MS);
+  const ended = once(child, 'close');
+  const out = await text(child.stdout);
+  await ended;
+  clearInterval(look);
+  return { run: JSON.parse(out) as PresentedRun, ms: performance.now() - began, peakMiB };
+}
+
+/** The kernel's own mark of the most that a process ever had in memory. */
+function readPeakMiB(child: ChildProcess): number {
+  try {
+    const match = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'));
+    return Number(match?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,50 @@
+/** A process that does nothing but work runs, as `confere reconcile` does; tells how long each took. */
+import { readConfig } from '../src/config.ts';
+import { type Context, openContext } from '../src/context.ts';
+import { createLog } from '../src/log.ts';
+import type { ProviderClient } from '../src/provider/client.ts';
+import { openClient } from '../src/provider/open-client.ts';
+import { claimRun } from '../src/reconciliation/claim-run.ts';
+import { findRun } from '../src/reconciliation/read-runs.ts';
+import { type RunRequest, startRun } from '../src/reconciliation/start-run.ts';
+import { executeRun } from '../src/reconciliation/work-runs.ts';
+
+type Asked = Pick<RunRequest, 'from' | 'to' | 'how'>;
+
+// also imported by bench/main.ts, which looks for figures in every file
+if (process.send) await serve();
+
+async function serve(): Promise<void> {
+  const stop = new AbortController();
+  const config = readConfig(process.env, { provider: true });
+  const context = await openContext(config, {
+    log: createLog('warn', process.stderr),
+    signal: stop.signal,
+    migrates: true,
+  });
+  const client = openClient(context);
+  process.on('message', (asked: Asked) => {
+    void work(context, client, asked);
+  });
+  process.on('disconnect', () => {
+    stop.abort();
+    void client[Symbol.asyncDispose]()
+      .then(() => context[Symbol.asyncDispose]())
+      .finally(() => process.exit(0));
+  });
+  process.send?.({ ready: true });
+}
+
+async function work(context: Context, client: ProviderClient, asked: Asked): Promise<void> {
+  const began = performance.now();
+  const { id } = await startRun(context, { ...asked, trigger: 'bench', createdBy: 'bench' });
+  const run = await claimRun(context, id);
+  if (run) await executeRun(context, client, run);
+  const ms = performance.now() - began;
+  process.send?.({
+    run: await findRun(context.db, id),
+    ms,
+    peakMiB: process.resourceUsage().maxRSS / 1024,
+    mem: process.memoryUsage(),
+  });
+}

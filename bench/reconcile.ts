@@ -1,0 +1,107 @@
+import type { ListClient } from '../src/provider/make-pass.ts';
+import { readList } from '../src/provider/read-list.ts';
+import { HONEST, listOf, type Quirks } from '../test/unit/provider-client/drifting-list.ts';
+import { type Bench, openBench } from './reconcile-setup.ts';
+
+const DAYS = 6;
+const PER_DAY = 20_000;
+const FIRST_TARGET = 5_000;
+const UNCHANGED_TARGET = 40_000;
+const DELAY_MS = 50;
+const IN_FLIGHT = 8;
+const WAITING_TARGET = 1.15;
+const SEEDS = 200;
+const DRIFT_ROWS = 2_500;
+
+type Figure = { figure: string; value: string; target: string; ok: boolean };
+
+/**
+ * How fast days are read from a provider that is never the bottleneck (a process that makes its pages up): all new, all
+ * known, and beside the bare waiting for 50 ms a page; and what a list that drifts can hide from it and from one pass.
+ */
+export async function run(): Promise<Figure[]> {
+  const figures = await compareDrift();
+  await using bench = await openBench({ days: DAYS, perDay: PER_DAY });
+  return [...(await timeReading(bench)), ...figures];
+}
+
+async function timeReading(bench: Bench): Promise<Figure[]> {
+  const range = { from: bench.firstDay, to: bench.lastDay };
+  const rows = DAYS * PER_DAY;
+  const first = await bench.work(range);
+  if (first.run.applied !== rows) throw new Error(`${first.run.applied} rows were applied, not ${rows}`);
+  // once more: the first time learnt the bounds in one wide window
+  const again = await bench.work(range);
+  const perSecond = (ms: number): number => Math.round((rows / ms) * 1000);
+  await bench.delay(DELAY_MS);
+  const waitingMs = await waitAlone(bench);
+  const slow = await bench.work(range);
+  const ratio = slow.ms / waitingMs;
+  return [
+    atLeast('transactions a second, all new', perSecond(first.ms), FIRST_TARGET),
+    atLeast('transactions a second, all unchanged', perSecond(again.ms), UNCHANGED_TARGET),
+    {
+      figure: `${rows / 100} pages at ${DELAY_MS} ms, ${IN_FLIGHT} in flight, against fetching them alone`,
+      value: `${ratio.toFixed(3)} (${Math.round(slow.ms)} ms : ${Math.round(waitingMs)} ms)`,
+      target: `≤ ${WAITING_TARGET}`,
+      ok: ratio <= WAITING_TARGET,
+    },
+  ];
+}
+
+/** The same pages, fetched by as many at a time and thrown away. */
+async function waitAlone(bench: Bench): Promise<number> {
+  const pages = (DAYS * PER_DAY) / 100;
+  let next = 1;
+  const began = performance.now();
+  const worker = async (): Promise<void> => {
+    for (let page = next++; page <= pages; page = next++)
+      await (await fetch(`${bench.url}/api/v1/transactions?page=${page}`)).arrayBuffer();
+  };
+  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
+  return performance.now() - began;
+}
+
+const DRIFTS: [string, Partial<Quirks>][] = [
+  ['inserts at the head', { insertsPerPage: 2 }],
+  ['rows jumping to the head', { jumpsPerPage: 2 }],
+  ['random order', { order: 'random' }],
+];
+
+/** In memory: what matters is what is seen of a list that changes between any two answers, not how fast. */
+async function compareDrift(): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const [name, drift] of DRIFTS) {
+    let [falselyComplete, complete, missedByOne] = [0, 0, 0];
+    for (let seed = 0; seed < SEEDS; seed++) {
+      const quirks = { ...HONEST, ...drift, rows: DRIFT_ROWS, seed };
+      const ours = listOf(quirks);
+      const options = { now: () => new Date(), growsSince: () => undefined, onPage: async () => undefined };
+      const reading = await readList(ours.client, {}, options);
+      const missed = ours.held.filter((id) => !reading.ids.has(id));
+      if (reading.complete) complete++;
+      if (reading.complete && missed.length > 0) falselyComplete++;
+      missedByOne += await countMissedByOnePass(listOf(quirks));
+    }
+    figures.push({
+      figure: `drift, ${name}: of ${SEEDS} runs called complete with a row missed (complete: ${complete}; one pass misses ${Math.round(missedByOne / SEEDS)} rows a run)`,
+      value: String(falselyComplete),
+      target: '0',
+      ok: falselyComplete === 0,
+    });
+  }
+  return figures;
+}
+
+async function countMissedByOnePass({ client, held }: { client: ListClient; held: string[] }): Promise<number> {
+  const ids = new Set<string | null>();
+  for (let page = 1; page <= DRIFT_ROWS / 100; page++) {
+    const answer = await client.listPage({}, page);
+    for (const row of answer?.rows ?? []) ids.add(row.ok ? row.transaction.id : row.id);
+  }
+  return held.filter((id) => !ids.has(id)).length;
+}
+
+function atLeast(figure: string, value: number, target: number): Figure {
+  return { figure, value: value.toLocaleString('en'), target: `≥ ${target.toLocaleString('en')}`, ok: value >= target };
+}
