@@ -1,7 +1,7 @@
 import type { Context } from '../src/context.ts';
 import { checkBooks } from '../src/ledger/check-books.ts';
 
-/** Every night: does each entry sum to zero, and is the journal what the histories ask for? */
+/** Every night: do the books prove themselves, from the first entry on? */
 export async function checkBooksNightly(context: Context): Promise<void> {
   await checkBooks(context);
 }

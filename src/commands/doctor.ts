@@ -8,7 +8,7 @@ import { openClient } from '../provider/open-client.ts';
 import { print, withContext } from './with-context.ts';
 
 const CLOCK_MS_MAX = 2_000;
-const STRAY_SHOWN_MAX = 5;
+const BREAKS_SHOWN_MAX = 5;
 
 type Finding = { check: string; ok: boolean; says: string };
 type Check = { name: string; run: (context: Context) => Promise<string> };
@@ -17,7 +17,10 @@ export function doctorCommand(program: Command): void {
   program
     .command('doctor')
     .description('look whether everything that Confere stands on is as it should be; exit 1 when something is not')
-    .option('--books', "also check the whole ledger: zero sums, and entries against the transactions' events")
+    .option(
+      '--books',
+      "also check the whole ledger: hash chain, zero sums, reversals, balances, and entries against the transactions' events",
+    )
     .option('--json', 'print one JSON object')
     .action(async (options: { books?: boolean; json?: boolean }) => {
       await withContext({}, async (context) => {
@@ -82,11 +85,10 @@ async function examineProvider(context: Context): Promise<string> {
 }
 
 async function examineBooks(context: Context): Promise<string> {
-  const { transactions, unbalanced, astray } = await checkBooks(context);
-  if (unbalanced > 0) throw new Error(`${unbalanced} entries do not sum to zero`);
-  if (astray.length > 0) {
-    const shown = astray.slice(0, STRAY_SHOWN_MAX).join(', ');
-    throw new Error(`${astray.length} transactions are not booked as their events ask for: ${shown}`);
+  const { position, entries, transactions, broken, breaks } = await checkBooks(context);
+  if (broken > 0) {
+    const shown = breaks.slice(0, BREAKS_SHOWN_MAX).map((one) => `${one.scope}: ${one.says}`);
+    throw new Error(`${broken} breaks. ${shown.join('; ')}`);
   }
-  return `${transactions} transactions are booked as their events ask for; every entry sums to zero`;
+  return `${transactions} transactions and ${entries} entries prove themselves; the chain is whole up to position ${position}`;
 }

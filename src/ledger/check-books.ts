@@ -1,80 +1,54 @@
-import { type SqlBool, sql } from 'kysely';
+/**
+ * Whether the books prove themselves: the hash chain, every entry in itself, the folded balances, what people entered,
+ * and every transaction against its events. All of it is read, in ranges, without locks. A break is `books_broken`,
+ * and never resolves itself.
+ */
 import type { Context } from '../context.ts';
-import type { Reader } from '../database/reader.ts';
 import { transact } from '../database/transact.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
-import { loadHeld } from './load-held.ts';
-import { mendJournal } from './mend-journal.ts';
 import { raiseMismatches } from './mismatches.ts';
-import { charge, listDesiredEntries } from './post.ts';
-import { readPolicies } from './read-policies.ts';
+import { type Break, collectBreaks } from './tell-break.ts';
+import { verifyBalances } from './verify-balances.ts';
+import { verifyChain } from './verify-chain.ts';
+import { verifyEntries } from './verify-entries.ts';
+import { verifyHistories } from './verify-histories.ts';
+import { verifyStated } from './verify-stated.ts';
 
-const BATCH_ROWS = 200;
+export type BooksCheck = {
+  /** The newest sealed position. */
+  position: number;
+  entries: number;
+  transactions: number;
+  /** How many breaks there are in all, and the first of them. */
+  broken: number;
+  breaks: Break[];
+};
 
-export type BooksCheck = { transactions: number; unbalanced: number; astray: string[] };
-
-/**
- * Checks the books against themselves: every entry sums to zero, and every transaction's entries in force are those
- * that its events ask for. A difference is `books_broken`: it never resolves itself.
- */
+/** @throws the signal's reason when it was stopped: what was not read through proves nothing. */
 export async function checkBooks(context: Context): Promise<BooksCheck> {
-  const check: BooksCheck = { transactions: 0, unbalanced: await countUnbalanced(context.db), astray: [] };
-  const policies = await readPolicies(context);
-  let after = 0;
-  while (!context.signal.aborted) {
-    const rows = await context.db
-      .selectFrom('transactions')
-      .select(['seq', 'id'])
-      .where('seq', '>', after)
-      .orderBy('seq')
-      .limit(BATCH_ROWS)
-      .execute();
-    if (rows.length === 0) break;
-    after = rows.at(-1)?.seq ?? after;
-    const loaded = await transact(context.db, (trx) =>
-      loadHeld(
-        trx,
-        rows.map((row) => row.id),
-      ),
-    );
-    for (const { held, entries } of loaded.values()) {
-      const desired = listDesiredEntries(held, held.events, policies.of(held.platform));
-      const { reverse, post } = mendJournal(desired, entries, (platform) => charge(held, platform));
-      if (reverse.length + post.length > 0) check.astray.push(held.id);
-    }
-    check.transactions += rows.length;
-  }
-  await raiseBroken(context, check);
-  return check;
+  const { tell, breaks, count } = collectBreaks();
+  const position = await verifyChain(context, tell);
+  const entries = await verifyEntries(context, tell);
+  await verifyStated(context, tell);
+  await verifyBalances(context, tell);
+  const transactions = await verifyHistories(context, tell);
+  if (count() > 0) await raiseBroken(context, breaks, count());
+  context.signal.throwIfAborted();
+  return { position, entries, transactions, broken: count(), breaks };
 }
 
-async function raiseBroken(context: Context, check: BooksCheck): Promise<void> {
-  const found: FoundMismatch[] = check.astray.map((id) => ({
-    kind: 'books_broken',
-    scope: id,
-    transactionId: id,
-    expected: { entries: 'those that its events ask for' },
-  }));
-  if (check.unbalanced > 0) {
-    found.push({ kind: 'books_broken', scope: 'unbalanced entries', actual: { entries: check.unbalanced } });
-  }
-  if (found.length === 0) return;
+async function raiseBroken(context: Context, breaks: Break[], count: number): Promise<void> {
+  const byScope = Map.groupBy(breaks, (one) => one.scope);
+  const found = [...byScope].map(([scope, same]): FoundMismatch => {
+    const id = same[0]?.transactionId;
+    return {
+      kind: 'books_broken',
+      scope,
+      ...(id === undefined ? {} : { transactionId: id }),
+      expected: { books: 'that prove themselves' },
+      actual: { says: [...new Set(same.map((one) => one.says))], breaks: count },
+    };
+  });
   await transact(context.db, (trx) => raiseMismatches(trx, found, context.clock.now()), { retryDuplicates: true });
   context.bells.alerts.ring();
-}
-
-/** Entries whose postings do not sum to zero: there are none, or the books are broken. */
-async function countUnbalanced(db: Reader): Promise<number> {
-  const row = await db
-    .selectFrom((eb) =>
-      eb
-        .selectFrom('postings')
-        .select('entry_seq')
-        .groupBy('entry_seq')
-        .having(sql<SqlBool>`SUM(amount_cents) <> 0`)
-        .as('unbalanced'),
-    )
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirst();
-  return Number(row?.count ?? 0);
 }

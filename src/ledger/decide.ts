@@ -101,6 +101,19 @@ function numberEvents(events: ObservedEvent[]): (ObservedEvent & { occurrence: n
   });
 }
 
+/** What the history comes to, as the transaction's row has it; undefined without an event. */
+export function tellState(held: HeldTransaction) {
+  const last = held.events.at(-1);
+  if (!last) return undefined;
+  return {
+    status: last.status,
+    status_wall: last.atWall,
+    // of the event that gives the status, or of the newest correction
+    sequence: Math.max(last.sequence, held.corrected?.sequence ?? 0),
+    event_count: held.events.length + held.struck.length,
+  };
+}
+
 /**
  * History's order: by time; events of one second as the provider ordered them. An inferred event has no time of its
  * own: it stands where a life comes to its status, whatever was learnt first.

@@ -1,10 +1,18 @@
-import type { Transaction } from 'kysely';
+import type { Selectable, Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import type { Operation } from '../domain/statuses.ts';
 import { type Corrected, type HeldEvent, type HeldTransaction, sortHistory } from './decide.ts';
 import type { EntryInForce } from './mend-journal.ts';
 
-export type Loaded = { seq: number; held: HeldTransaction; entries: EntryInForce[] };
+export type Loaded = {
+  seq: number;
+  /** What the row says of its events. */
+  stored: { status: string; status_wall: string; sequence: number; event_count: number };
+  held: HeldTransaction;
+  entries: EntryInForce[];
+};
+
+type TransactionRow = Selectable<Database['transactions']>;
 
 /**
  * Locks the transactions of these ids in the order of their rows, which is the same for every writer, and reads them
@@ -18,8 +26,23 @@ export async function loadHeld(trx: Transaction<Database>, ids: string[]): Promi
     .orderBy('seq')
     .forUpdate()
     .execute();
-  const loaded = new Map<string, Loaded>();
-  if (rows.length === 0) return loaded;
+  return new Map((await assemble(trx, rows)).map((one) => [one.held.id, one]));
+}
+
+/** The next transactions by their row numbers, in that order, without a lock. */
+export async function loadHeldRange(snapshot: Transaction<Database>, after: number, limit: number): Promise<Loaded[]> {
+  const rows = await snapshot
+    .selectFrom('transactions')
+    .selectAll()
+    .where('seq', '>', after)
+    .orderBy('seq')
+    .limit(limit)
+    .execute();
+  return await assemble(snapshot, rows);
+}
+
+async function assemble(trx: Transaction<Database>, rows: TransactionRow[]): Promise<Loaded[]> {
+  if (rows.length === 0) return [];
   const seqs = rows.map((row) => row.seq);
   const parties = await trx.selectFrom('parties').selectAll().where('transaction_seq', 'in', seqs).execute();
   const partyOf = new Map(parties.map((party) => [party.transaction_seq, party]));
@@ -27,11 +50,12 @@ export async function loadHeld(trx: Transaction<Database>, ids: string[]): Promi
   const corrections = await loadCorrections(trx, seqs);
   const struckSeqs = corrections.size > 0 ? await loadStruck(trx, [...corrections.keys()]) : new Set();
   const entries = await loadEntriesInForce(trx, seqs);
-  for (const row of rows) {
+  return rows.map((row): Loaded => {
     const party = partyOf.get(row.seq);
     const history = events.get(row.seq) ?? [];
-    loaded.set(row.id, {
+    return {
       seq: row.seq,
+      stored: row,
       entries: entries.get(row.seq) ?? [],
       held: {
         id: row.id,
@@ -55,9 +79,8 @@ export async function loadHeld(trx: Transaction<Database>, ids: string[]): Promi
         struck: history.filter((event) => struckSeqs.has(event.seq)),
         corrected: corrections.get(row.seq),
       },
-    });
-  }
-  return loaded;
+    };
+  });
 }
 
 async function loadEvents(trx: Transaction<Database>, seqs: number[]): Promise<Map<number, HeldEvent[]>> {

@@ -7,7 +7,7 @@ import type { SealedEntry } from './hash-seal.ts';
 /** Which entries: a range of numbers (`after` < seq ≤ `to`, at most `limit`), or these. */
 export type EntryChoice = { after: number; to: number; limit: number } | { seqs: number[] };
 
-type AccountNames = Map<number, string>;
+export type AccountNames = Map<number, string>;
 
 /** Numbers of accounts and their names: a few for each platform. */
 export async function readAccountNames(db: Reader): Promise<AccountNames> {

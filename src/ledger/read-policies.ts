@@ -16,9 +16,13 @@ const SETTING = 'refund_commission';
  * Inside a transaction it shares the lock of who changes either: what is posted by these policies is committed before
  * they change, and is found by the repost that follows.
  */
-export async function readPolicies(context: Context, trx?: Transaction<Database>): Promise<Policies> {
+export async function readPolicies(
+  context: Context,
+  trx?: Transaction<Database>,
+  lock: 'none' | 'share' = trx ? 'share' : 'none',
+): Promise<Policies> {
   const db = trx ?? context.db;
-  const rules = await readRules(db, trx ? 'share' : 'none');
+  const rules = await readRules(db, lock);
   const openings = await db.selectFrom('openings').select(['platform', 'day']).where('in_force', '=', 1).execute();
   const days = new Map(openings.map((row) => [row.platform, row.day]));
   const returnsCommission = (day: Day): boolean =>

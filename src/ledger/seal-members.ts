@@ -1,3 +1,5 @@
+import { ConfereError } from '../domain/errors.ts';
+
 /** The entries of one sealed position as text: ascending numbers, runs of them as ranges, `1-40,43`. Pure. */
 
 /** @param seqs ascending, each once. */
@@ -21,7 +23,7 @@ export function formatMembers(seqs: number[]): string {
 
 /**
  * @param max stop with an error past so many: a text that was tampered with must not fill the memory.
- * @throws Error for a text that `formatMembers` does not write.
+ * @throws ConfereError `books_broken` for a text that `formatMembers` does not write.
  */
 export function parseMembers(text: string, max: number): number[] {
   const seqs: number[] = [];
@@ -31,8 +33,10 @@ export function parseMembers(text: string, max: number): number[] {
     const first = Number(match?.[1]);
     const last = match?.[2] === undefined ? first : Number(match[2]);
     const ascending = first <= last && first > (seqs.at(-1) ?? 0);
-    if (!match || !ascending) throw new Error('the list of its entries is not one that a sealer writes');
-    if (seqs.length + last - first + 1 > max) throw new Error(`it names more than ${max} entries`);
+    if (!match || !ascending)
+      throw new ConfereError('books_broken', 'the list of its entries is not one that a sealer writes');
+    if (seqs.length + last - first + 1 > max)
+      throw new ConfereError('books_broken', `it names more than ${max} entries`);
     for (let seq = first; seq <= last; seq++) seqs.push(seq);
   }
   return seqs;

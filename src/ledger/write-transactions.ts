@@ -4,7 +4,7 @@ import { indexParty } from '../database/index-person.ts';
 import type { Keys } from '../database/settings.ts';
 import type { Database } from '../database/tables.ts';
 import type { Source } from '../domain/observation.ts';
-import { eventKey, type HeldEvent, type HeldTransaction } from './decide.ts';
+import { eventKey, type HeldEvent, type HeldTransaction, tellState } from './decide.ts';
 import type { Loaded } from './load-held.ts';
 import { type ChangedFacts, writeFactChanges } from './write-fact-changes.ts';
 
@@ -146,15 +146,12 @@ export function sourceColumns(source: Source) {
 }
 
 function toRow(held: HeldTransaction, now: Date) {
-  const last = held.events.at(-1);
-  if (!last) throw new Error(`transaction ${held.id} has no event`);
+  const state = tellState(held);
+  if (!state) throw new Error(`transaction ${held.id} has no event`);
   return {
     id: held.id,
     operation: held.operation,
-    status: last.status,
-    status_wall: last.atWall,
-    sequence: Math.max(last.sequence, held.corrected?.sequence ?? 0),
-    event_count: held.events.length + held.struck.length,
+    ...state,
     amount_cents: held.amountCents,
     commission_cents: held.commissionCents,
     reference: held.reference,

@@ -161,7 +161,7 @@ test('accepted, the event is in force no more, its entry is reversed, and mercha
   ]);
   await acceptMismatch(world.context, (await told())[0]?.id ?? '', by);
   expect(await ours()).toEqual(refunded);
-  expect(await checkBooks(world.context)).toMatchObject({ unbalanced: 0, astray: [] });
+  expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
   // and what is new from then on counts on
   const later = { ...shown(['pending@0', 'paid@1', 'refund@2', 'denied@9'], { platform: 'p' }), id };
   await look(later, 400);
@@ -178,5 +178,5 @@ test('what the provider shows in place of an event is booked as it comes, and th
   const { postings } = await readState(world.context);
   expect(Object.keys(postings).filter((key) => key.startsWith(id) && key.includes('23:02'))).toEqual([]);
   expect(postings[`${id} Assets:Provider:Available:p @ 2026-11-20 23:07:00`]).toBe(-1000n);
-  expect(await checkBooks(world.context)).toMatchObject({ unbalanced: 0, astray: [] });
+  expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
 });

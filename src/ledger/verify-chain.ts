@@ -1,0 +1,135 @@
+/**
+ * Whether the hash chain still says what the journal holds: every position from the first, in a bounded memory. A
+ * position whose hash is wrong is told, and the next one is held against the hash that is written down, so that each
+ * break is told where it is.
+ */
+import type { Context } from '../context.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { SEAL_ENTRIES_MAX } from './find-stragglers.ts';
+import { FIRST_PREVIOUS, hashSeal, type SealedEntry } from './hash-seal.ts';
+import { type AccountNames, loadSealedEntries, readAccountNames } from './load-sealed-entries.ts';
+import { parseMembers } from './seal-members.ts';
+import type { TellBreak } from './tell-break.ts';
+
+const SEALS_AT_ONCE = 200;
+const ENTRIES_AT_ONCE = 4_000;
+/** What is newer may be on its way into a seal. */
+const SEALED_WITHIN_MS = 10 * 60_000;
+const UNCOVERED_MAX = 10_000;
+
+type SealRow = Awaited<ReturnType<typeof readSealRows>>[number];
+type Walk = { position: number; hash: Buffer; entrySeq: number; uncovered: Map<number, Date> };
+
+/** @returns the newest position, 0 while there is none. */
+export async function verifyChain(context: Context, tell: TellBreak): Promise<number> {
+  const walk: Walk = { position: 0, hash: FIRST_PREVIOUS, entrySeq: 0, uncovered: new Map() };
+  const accounts = await readAccountNames(context.db);
+  while (!context.signal.aborted) {
+    const rows = await readSealRows(context, walk.position);
+    if (rows.length === 0) break;
+    await verifyGroup(context, takeGroup(rows), walk, accounts, tell);
+  }
+  const since = new Date(context.clock.now().getTime() - SEALED_WITHIN_MS);
+  for (const [seq, recordedAt] of walk.uncovered) {
+    if (recordedAt < since) tell({ scope: `entry en_${seq}`, says: 'it is in no sealed position' });
+  }
+  await verifyEnd(context, walk.position, tell);
+  return walk.position;
+}
+
+async function readSealRows(context: Context, after: number) {
+  return await context.db
+    .selectFrom('seals')
+    .selectAll()
+    .where('position', '>', after)
+    .orderBy('position')
+    .limit(SEALS_AT_ONCE)
+    .execute();
+}
+
+/** As many positions as have about so many entries together; always one. */
+function takeGroup(rows: SealRow[]): SealRow[] {
+  let entries = 0;
+  const end = rows.findIndex((row) => {
+    entries += row.entries;
+    return entries > ENTRIES_AT_ONCE;
+  });
+  return end < 0 ? rows : rows.slice(0, Math.max(1, end));
+}
+
+async function verifyGroup(
+  context: Context,
+  rows: SealRow[],
+  walk: Walk,
+  accounts: AccountNames,
+  tell: TellBreak,
+): Promise<void> {
+  const members = new Map(rows.map((row) => [row.position, readMembers(row, tell)]));
+  const named = [...members.values()].flat();
+  const to = Math.max(...rows.map((row) => row.entry_seq));
+  const range = { after: walk.entrySeq, to, limit: named.length + UNCOVERED_MAX };
+  const ranged = await loadSealedEntries(context.db, range, accounts);
+  const late = named.filter((seq) => seq <= walk.entrySeq || seq > to);
+  const entries = new Map(
+    [...ranged, ...(await loadSealedEntries(context.db, { seqs: late }, accounts))].map((one) => [one.seq, one]),
+  );
+  for (const { seq, recordedAt } of ranged) {
+    if (walk.uncovered.size < UNCOVERED_MAX) walk.uncovered.set(seq, recordedAt);
+  }
+  for (const seq of named) walk.uncovered.delete(seq);
+  for (const row of rows) verifySeal(row, members.get(row.position) ?? [], entries, walk, tell);
+}
+
+function verifySeal(
+  row: SealRow,
+  members: number[],
+  entries: Map<number, SealedEntry>,
+  walk: Walk,
+  tell: TellBreak,
+): void {
+  const fault = (says: string): void => tell({ scope: `seal ${row.position}`, says });
+  if (row.position !== walk.position + 1) fault(`the positions after ${walk.position} are missing`);
+  if (row.entry_seq < walk.entrySeq) fault('it ends before the position before it');
+  const missing = members.filter((seq) => !entries.has(seq));
+  for (const seq of missing) tell({ scope: `entry en_${seq}`, says: `sealed at position ${row.position}, and gone` });
+  const header = {
+    position: row.position,
+    entrySeq: row.entry_seq,
+    eventSeq: row.event_seq,
+    mismatchChangeSeq: row.mismatch_change_seq,
+    members: row.members,
+    sealedAt: row.sealed_at,
+  };
+  const sealed = members.map((seq) => entries.get(seq)).filter((entry) => entry !== undefined);
+  if (!row.previous_hash.equals(walk.hash)) fault('it does not follow the hash of the position before it');
+  if (!hashSeal(row.previous_hash, header, sealed).equals(row.hash)) {
+    fault(`its hash is not that of its entries (${row.members.slice(0, 60)})`);
+  }
+  walk.position = row.position;
+  walk.entrySeq = Math.max(walk.entrySeq, row.entry_seq);
+  walk.hash = row.hash;
+}
+
+function readMembers(row: SealRow, tell: TellBreak): number[] {
+  try {
+    return parseMembers(row.members, SEAL_ENTRIES_MAX);
+  } catch (error) {
+    if (!(error instanceof ConfereError)) throw error;
+    tell({ scope: `seal ${row.position}`, says: error.message });
+    return [];
+  }
+}
+
+/** A chain that was cut off at its end is whole in itself: reports remember how far it went. */
+async function verifyEnd(context: Context, position: number, tell: TellBreak): Promise<void> {
+  const report = await context.db
+    .selectFrom('reports')
+    .select(['day', 'revision', 'cut_seal_position'])
+    .where('cut_seal_position', '>', position)
+    .orderBy('cut_seal_position', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!report) return;
+  const says = `the report of ${report.day}, revision ${report.revision}, was cut there, and the chain ends at ${position}`;
+  tell({ scope: `seal ${report.cut_seal_position}`, says });
+}

@@ -1,0 +1,241 @@
+import { sql } from 'kysely';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { adjustBooks, reverseAdjustment } from '../../../src/ledger/adjust.ts';
+import { applyObservations } from '../../../src/ledger/apply.ts';
+import { type BooksCheck, checkBooks } from '../../../src/ledger/check-books.ts';
+import { openBooks, reverseOpening } from '../../../src/ledger/open-books.ts';
+import { sealNow } from '../../../src/ledger/seal-ledger.ts';
+import { dropTriggers, lookNow, mismatches, openWorld, shown, type World } from './world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await openWorld();
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+const DAY = '2026-11-01';
+
+async function learn(...histories: string[][]): Promise<string[]> {
+  const rows = histories.map((history) =>
+    shown(history, { operation: 'cashout', platform: 'p', commission: '0.10', amount: '10.00' }),
+  );
+  await applyObservations(
+    world.context,
+    rows.map((row) => lookNow(world.context, row)),
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Two transactions, an opening that stands and one taken back, an adjustment and one taken back; sealed in three. */
+async function keepBooks(): Promise<void> {
+  const { context } = world;
+  await learn(['pending@1', 'paid@2', 'refund@3']);
+  await sealNow(context);
+  const wrong = await openBooks(context, { platform: 'p', day: DAY, balanceCents: 5n, actor: 'command' });
+  await reverseOpening(context, wrong);
+  await openBooks(context, { platform: 'p', day: DAY, balanceCents: 70_000n, actor: 'command' });
+  await sealNow(context);
+  const adjustment = { platform: 'p', day: DAY, kind: 'fee', amountCents: -300n, note: 'n', actor: 'a' } as const;
+  const id = await adjustBooks(context, adjustment);
+  await reverseAdjustment(context, id, { note: 'wrong', actor: 'a' });
+  await adjustBooks(context, { ...adjustment, amountCents: -400n });
+  await learn(['pending@4']);
+  await sealNow(context);
+}
+
+const saysOf = ({ breaks }: BooksCheck) => breaks.map((one) => `${one.scope}: ${one.says}`).join('\n');
+
+test('books that were kept by the program prove themselves, sealed or not yet', async () => {
+  await keepBooks();
+  await learn(['paid@9']);
+  const { entries } = await checkBooks(world.context);
+  expect(await checkBooks(world.context)).toEqual({ position: 3, entries, transactions: 3, broken: 0, breaks: [] });
+  expect(entries).toBeGreaterThan(10);
+  expect(await mismatches(world.context, 'books_broken')).toEqual([]);
+});
+
+const PAID = "(SELECT seq FROM events WHERE status = 'paid' LIMIT 1)";
+const FIRST = '(SELECT * FROM (SELECT MIN(seq) FROM entries) AS first)';
+const REVERSAL = '(SELECT * FROM (SELECT MIN(seq) FROM entries WHERE reverses_seq IS NOT NULL) AS first)';
+
+test.each([
+  [
+    'a cent',
+    `UPDATE postings SET amount_cents = amount_cents + 1 WHERE entry_seq = ${FIRST} AND position = 0`,
+    [/sum to zero/, /seal 1: its hash/, /balance 2026-11/, /in force/],
+  ],
+  [
+    'both sides of an entry',
+    `UPDATE postings SET amount_cents = amount_cents * 2 WHERE entry_seq = ${FIRST}`,
+    [/seal 1: its hash/, /balance 2026-11-20 23/, /in force/],
+  ],
+  [
+    'a posting that is gone',
+    `DELETE FROM postings WHERE entry_seq = ${FIRST} AND position = 0`,
+    [/sum to zero/, /seal 1: its hash/],
+  ],
+  [
+    'all postings of an entry',
+    `DELETE FROM postings WHERE entry_seq = ${FIRST}`,
+    [/are not there/, /seal 1: its hash/, /in force/],
+  ],
+  [
+    'a posting of another day',
+    `UPDATE postings SET at_wall = '2026-01-01 00:00:00' WHERE entry_seq = ${FIRST} AND position = 0`,
+    [/of another time/, /balance 2026-01/],
+  ],
+  [
+    'an entry that is gone',
+    `DELETE FROM entries WHERE seq = ${FIRST}`,
+    [/and no entry/, /sealed at position 1, and gone/, /in force/],
+  ],
+  [
+    'an entry of another day',
+    `UPDATE entries SET at_wall = '2026-01-01 00:00:00' WHERE seq = ${FIRST}`,
+    [/seal 1: its hash/, /in force/],
+  ],
+  [
+    'when an entry was known',
+    `UPDATE entries SET recorded_at = '2026-01-01' WHERE seq = ${FIRST}`,
+    [/seal 1: its hash/],
+  ],
+  [
+    'an event that is gone',
+    "DELETE FROM events WHERE status = 'paid'",
+    [/its transaction or its event is not there/, /event_count/, /in force/],
+  ],
+  [
+    'an event of another status',
+    `UPDATE events SET status = 'denied' WHERE seq = ${PAID}`,
+    [/seal 1: its hash/, /in force/],
+  ],
+  [
+    'an event of nobody',
+    'UPDATE events SET transaction_seq = 4711 ORDER BY seq DESC LIMIT 1',
+    [/its transaction is not there/, /it has no event/],
+  ],
+  [
+    'the status of a transaction',
+    "UPDATE transactions SET status = 'paid' ORDER BY seq LIMIT 1",
+    [/its status are not those/],
+  ],
+  ['the time of a status', "UPDATE transactions SET status_wall = '2026-01-01 00:00:00' LIMIT 1", [/its status_wall/]],
+  ['the number of a status', 'UPDATE transactions SET sequence = 9 LIMIT 1', [/its sequence/]],
+  ['how many events there are', 'UPDATE transactions SET event_count = 9 LIMIT 1', [/its event_count/]],
+  ['the numbers of events', `UPDATE events SET sequence = 17 WHERE seq = ${PAID}`, [/numbered one by one/]],
+  [
+    'the amount of a transaction',
+    'UPDATE transactions SET amount_cents = amount_cents + 1 ORDER BY seq LIMIT 1',
+    [/in force/],
+  ],
+  [
+    'a reversal of half',
+    `UPDATE postings SET amount_cents = amount_cents / 2 WHERE entry_seq = ${REVERSAL}`,
+    [/does not negate/, /its hash/],
+  ],
+  [
+    'a reversal of another entry',
+    `UPDATE entries SET reverses_seq = ${FIRST} + 1 WHERE kind = 'reversal' ORDER BY seq DESC LIMIT 1`,
+    [/no reversal of an entry/],
+  ],
+  [
+    'a reversal of nothing',
+    `UPDATE entries SET reverses_seq = NULL WHERE kind = 'reversal' ORDER BY seq DESC LIMIT 1`,
+    [/no reversal of an entry/],
+  ],
+  [
+    'an opening of another amount',
+    'UPDATE openings SET balance_cents = 1 WHERE in_force = 1',
+    [/op_\w+: its entry en_\d+ is not what was stated/],
+  ],
+  [
+    'an opening that nobody booked by',
+    `UPDATE openings SET day = '2026-11-21' WHERE in_force = 1`,
+    [/in force are not those/],
+  ],
+  [
+    'an adjustment of another amount',
+    'UPDATE adjustments SET amount_cents = 1 ORDER BY seq DESC LIMIT 1',
+    [/adj_\w+: its entry/],
+  ],
+  [
+    'an adjustment that is gone',
+    'DELETE FROM adjustments ORDER BY seq DESC LIMIT 1',
+    [/no transaction, opening or adjustment asks for it/],
+  ],
+  [
+    'an account of another name',
+    "UPDATE accounts SET name = 'Assets:Elsewhere:p' WHERE name = 'Assets:Provider:Available:p'",
+    [/its hash/, /in force/],
+  ],
+  [
+    'an account that is gone',
+    "DELETE FROM accounts WHERE name = 'Assets:Provider:Available:p'",
+    [/names an account that is not there/],
+  ],
+  [
+    'a balance',
+    'UPDATE balance_spans SET amount_cents = amount_cents + 1 LIMIT 1',
+    [/cents are folded, and the postings sum to/],
+  ],
+  ['balances that are gone', 'DELETE FROM balance_spans', [/balance 2026-11 .*0 cents are folded/]],
+  [
+    'the hash of a position',
+    'UPDATE seals SET hash = UNHEX(REPEAT("ab", 32)) WHERE position = 2',
+    [/seal 2: its hash/, /seal 3: it does not follow/],
+  ],
+  [
+    'what a position names',
+    "UPDATE seals SET members = '1-99999999' WHERE position = 2",
+    [/seal 2: it names more than/],
+  ],
+  ['when a position was sealed', "UPDATE seals SET sealed_at = '2026-01-01' WHERE position = 2", [/seal 2: its hash/]],
+  ['a position that is gone', 'DELETE FROM seals WHERE position = 2', [/seal 3: the positions after 1 are missing/]],
+] as const)('damage done by hand is found and told where it is: %s', async (_, damage, told) => {
+  await keepBooks();
+  await dropTriggers(world.context.db);
+  await sql.raw(damage).execute(world.context.db);
+  const check = await checkBooks(world.context);
+  for (const says of told) expect(saysOf(check)).toMatch(says);
+  const raised = await world.context.db.selectFrom('mismatches').select(['scope', 'severity']).execute();
+  expect(raised.map((one) => one.scope).sort()).toEqual([...new Set(check.breaks.map((one) => one.scope))].sort());
+  expect(new Set(raised.map((one) => one.severity))).toEqual(new Set(['critical']));
+  await checkBooks(world.context);
+  expect(await mismatches(world.context, 'books_broken')).toHaveLength(raised.length);
+});
+
+test('an entry that is slipped in below a sealed number long after is in no position', async () => {
+  const { db } = world.context;
+  await keepBooks();
+  await dropTriggers(db);
+  await sql`UPDATE seals SET sealed_at = sealed_at - INTERVAL 1 DAY`.execute(db);
+  const row = { kind: 'adjustment', platform: 'p', at_wall: `${DAY} 00:00:00`, source_kind: 'show' };
+  const slipIn = (seq: number) =>
+    db
+      .insertInto('entries')
+      .values({ ...row, seq, recorded_at: new Date(0) })
+      .execute();
+  await slipIn(100_000);
+  await sealNow(world.context);
+  await sql`UPDATE seals SET sealed_at = sealed_at - INTERVAL 1 DAY`.execute(db);
+  await slipIn(50_000);
+  expect(saysOf(await checkBooks(world.context))).toContain('entry en_50000: it is in no sealed position');
+});
+
+test('a chain that was cut off at its end is missed by the report that was cut at it', async () => {
+  const { db } = world.context;
+  await keepBooks();
+  const head = await sealNow(world.context);
+  const blank = { made_at: new Date(), proven: 0, digest: Buffer.alloc(32), sha256: Buffer.alloc(32), files: '[]' };
+  const cut = { cut_entry_seq: head.entrySeq, cut_event_seq: head.eventSeq, cut_mismatch_change_seq: 0 };
+  const rest = { checked_entry_seq: 0, checked_event_seq: 0, locale: 'en', full_documents: 0, version: '0' };
+  await db
+    .insertInto('reports')
+    .values({ day: DAY, revision: 1, state: 'closed', ...blank, ...cut, ...rest, cut_seal_position: head.position })
+    .execute();
+  await dropTriggers(db);
+  await db.deleteFrom('seals').where('position', '=', head.position).execute();
+  expect(saysOf(await checkBooks(world.context))).toContain(
+    `seal ${head.position}: the report of ${DAY}, revision 1, was cut there, and the chain ends at ${head.position - 1}`,
+  );
+});
