@@ -4,6 +4,7 @@ import { countOpenMismatches } from '../src/ledger/count-open-mismatches.ts';
 import { finishReposts } from '../src/ledger/open-books.ts';
 import { compareStatements } from '../src/ledger/state-balance.ts';
 import { tellBaseline } from '../src/ledger/tell-baseline.ts';
+import { countNumbers } from '../src/reconciliation/count-numbers.ts';
 import { settleOwedWebhooks } from '../src/reconciliation/settle-owed-webhooks.ts';
 import { isUnderWay, startRun } from '../src/reconciliation/start-run.ts';
 import { watchStuck } from '../src/reconciliation/watch-stuck.ts';
@@ -19,6 +20,7 @@ export async function watch(context: Context): Promise<void> {
   await watchSilence(context, (days) => sweepGap(context, days));
   await tellBaseline(context);
   await countOpenMismatches(context);
+  await countNumbers(context);
 }
 
 /** Queues a run of the days in which webhooks may have been missed; never a second one while the first is open. */

@@ -9,6 +9,7 @@ import { commissionRoutes } from './api/commissions.ts';
 import { eventRoutes } from './api/events.ts';
 import { merchantRoutes } from './api/merchants.ts';
 import { mismatchRoutes } from './api/mismatches.ts';
+import { numberRoutes } from './api/numbers.ts';
 import { openapiRoutes } from './api/openapi.ts';
 import { openingRoutes } from './api/openings.ts';
 import { reconciliationRoutes } from './api/reconciliations.ts';
@@ -51,6 +52,7 @@ export function createApp(
     transactionRoutes(context),
     reconciliationRoutes(context),
     mismatchRoutes(context),
+    numberRoutes(context),
     inboxRoutes(context),
     merchantRoutes(context),
     callbackRoutes(context),

@@ -76,6 +76,32 @@ export const mismatchStakeCents = new Gauge({
   registers,
 });
 
+export const daysUnproven = new Gauge({
+  name: 'confere_days_unproven',
+  help: 'Of the last 95 ended days, those that no complete reading has proven, as of the last watch.',
+  registers,
+});
+
+export const oldestUnprovenDays = new Gauge({
+  name: 'confere_oldest_unproven_age_days',
+  help: 'How many days ago the oldest of them was; 0 when all are proven.',
+  registers,
+});
+
+export const webhookLossRatio = new Gauge({
+  name: 'confere_webhook_loss_ratio',
+  help: "Of the day's changes that owe a webhook and whose grace is over, those that nothing announced.",
+  labelNames: ['day'],
+  registers,
+});
+
+export const webhookLatenessSeconds = new Gauge({
+  name: 'confere_webhook_lateness_seconds',
+  help: "From a change to the webhook that announced it, of the day's changes.",
+  labelNames: ['day', 'quantile'],
+  registers,
+});
+
 export const lastWebhookSeconds = new Gauge({
   name: 'confere_last_webhook_timestamp_seconds',
   help: 'When the newest webhook came.',

@@ -1,10 +1,23 @@
 import express, { type Router } from 'express';
 import type { Context } from '../../context.ts';
+import { addDays } from '../../domain/calendar.ts';
 import { type OpenMismatches, readOpenMismatches } from '../../ledger/read-open-mismatches.ts';
+import { type Coverage, readCoverage } from '../../reconciliation/read-coverage.ts';
 import { listRuns, type PresentedRun } from '../../reconciliation/read-runs.ts';
+import { lossRate, readWebhookDays, type WebhookDay } from '../../reconciliation/read-webhook-days.ts';
 import { drawDays } from './draw-days.ts';
 import { explainMismatch } from './explain-mismatch.ts';
-import { formatAge, formatCount, formatMoney, moment, money, NOTHING, shortId } from './format.ts';
+import {
+  formatAge,
+  formatCount,
+  formatDay,
+  formatMoney,
+  formatSpan,
+  moment,
+  money,
+  NOTHING,
+  shortId,
+} from './format.ts';
 import { type Html, html } from './html.ts';
 import { runTable } from './list-runs.ts';
 import { badge, table } from './parts.ts';
@@ -15,6 +28,7 @@ import { SEVERITY_WORDS } from './words.ts';
 
 const RUNS_SHOWN = 5;
 const REFRESH_S = 60;
+const WEBHOOK_DAYS_SHOWN = 7;
 
 type Mismatches = OpenMismatches[];
 type Balances = Awaited<ReturnType<typeof readPlatformBalances>>;
@@ -24,21 +38,25 @@ export function overviewPage(context: Context): Router {
   const router = express.Router();
   router.get('/', async (request, response) => {
     const { db } = context;
-    const [days, balances, mismatches, inbox, runs, callbacks] = await Promise.all([
+    const today = context.calendar.dayOf(context.clock.now());
+    const [days, balances, mismatches, inbox, runs, callbacks, coverage, lately] = await Promise.all([
       readDays(context),
       readPlatformBalances(context),
       readOpenMismatches(db),
       readInboxFigures(db),
       listRuns(db, RUNS_SHOWN, undefined),
       readCallbackCounts(db),
+      readCoverage(context),
+      readWebhookDays(context, { from: addDays(today, 1 - WEBHOOK_DAYS_SHOWN), to: today }),
     ]);
     const body = html`${verdict(context, mismatches, runs)}
 <div class="figures">${balanceCard(balances)}<div class="today">${todayCards(days.at(-1))}</div></div>
-<section><h2>Últimos dias</h2>${drawDays(days)}</section>
+<section><h2>Últimos dias</h2>${drawDays(days)}${tellCoverage(coverage)}</section>
 <div class="columns">
 <section><h2>Divergências em aberto</h2>${mismatchSummary(mismatches)}</section>
 <section><h2>Webhooks</h2>${inboxSummary(context, inbox)}<h2>Callbacks por lojista</h2>${callbackSummary(callbacks)}</section>
 </div>
+<section><h2>Como os webhooks chegam</h2>${webhookDays(lately)}</section>
 <section><h2>Últimas conferências</h2>${runTable(context, runs)}
 <p><a href="/reconciliations">Todas as conferências</a></p></section>`;
     sendPage(request, response, { title: 'Visão geral', body, refreshS: REFRESH_S });
@@ -116,6 +134,37 @@ function inboxSummary(context: Context, inbox: Awaited<ReturnType<typeof readInb
 <li><span>Último</span> ${lastAt ? html`<b>${formatAge(lastAt, context.clock.now())}</b> <span class="hint">${moment(context.calendar, lastAt)}</span>` : html`<b>nenhum ainda</b>`}</li>
 <li><span>Pendentes</span> <a href="/inbox?state=pending"><b>${formatCount(pending)}</b></a></li>
 <li><span>Em quarentena</span> <a href="/inbox?state=quarantined"><b>${formatCount(quarantined)}</b></a></li></ul>`;
+}
+
+function tellCoverage({ days, proven, oldestUnproven, oldestUnprovenAgeDays }: Coverage): Html {
+  const since =
+    oldestUnproven !== null &&
+    html` O mais antigo sem prova é <b>${formatDay(oldestUnproven)}</b>, há ${formatCount(oldestUnprovenAgeDays)} ${oldestUnprovenAgeDays === 1 ? 'dia' : 'dias'}.`;
+  return html`<p class="hint"><b>${formatCount(proven)} de ${formatCount(days)}</b> ${days === 1 ? 'dia encerrado provado' : 'dias encerrados provados'} por uma leitura completa.${since}</p>`;
+}
+
+/** Of each day's changes that owe a webhook: how many came, how late, and how many never did. */
+function webhookDays(days: WebhookDay[]): Html {
+  const seconds = (value: number | undefined) => (value === undefined ? NOTHING : formatSpan(value));
+  const rate = (day: WebhookDay) => {
+    const lost = lossRate(day);
+    return lost === null ? NOTHING : html`${(Number(lost) * 100).toFixed(2).replace('.', ',')} %`;
+  };
+  return table({
+    caption: 'Webhooks devidos pelas mudanças de cada dia',
+    rows: days.filter((day) => day.announced + day.lost + day.waiting > 0).toReversed(),
+    empty: 'Nenhuma mudança destes dias devia um webhook.',
+    columns: [
+      { title: 'Dia', cell: (day) => formatDay(day.day) },
+      { title: 'Chegaram', cell: (day) => formatCount(day.announced), align: 'end' },
+      { title: 'Perdidos', cell: (day) => formatCount(day.lost), align: 'end' },
+      { title: 'No prazo ainda', cell: (day) => formatCount(day.waiting), align: 'end' },
+      { title: 'Perda', cell: rate, align: 'end' },
+      { title: 'Atraso (metade)', cell: (day) => seconds(day.lateS?.p50), align: 'end' },
+      { title: 'Atraso (95 %)', cell: (day) => seconds(day.lateS?.p95), align: 'end' },
+      { title: 'O maior', cell: (day) => seconds(day.lateS?.max), align: 'end' },
+    ],
+  });
 }
 
 function callbackSummary(counts: CallbackCounts): Html {

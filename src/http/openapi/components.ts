@@ -244,6 +244,43 @@ export const statement = z
   .object({ id: z.string(), platform: z.string(), at: instant, balance: amount, ledger: amount, difference: amount })
   .register(components, { id: 'Statement' });
 
+const seconds = z.int().nullable().describe('whole seconds');
+export const numbers = z
+  .object({
+    from: day,
+    to: day,
+    webhooks: z.array(
+      z.object({
+        day,
+        announced: z.int(),
+        lost: z.int().describe('nothing came within WEBHOOK_GRACE'),
+        waiting: z.int().describe('their grace is not over yet'),
+        loss_rate: text.describe('lost of announced and lost: "0.0123"'),
+        late_p50_s: seconds,
+        late_p95_s: seconds,
+        late_max_s: seconds,
+      }),
+    ),
+    coverage: z.object({
+      from: day,
+      to: day,
+      days: z.int(),
+      proven: z.int(),
+      oldest_unproven: day.nullable(),
+      oldest_unproven_age_days: z.int(),
+    }),
+    mismatches: z.array(
+      z.object({
+        kind: z.enum(KINDS),
+        severity: z.string(),
+        unresolved: z.int(),
+        acknowledged: z.int(),
+        amount: amount.describe('what their transactions amount to'),
+      }),
+    ),
+  })
+  .register(components, { id: 'Numbers' });
+
 export const commissionContract = z
   .object({
     id: z.string(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { adjustmentSchema, reversalSchema, statementSchema } from '../api/adjustments.ts';
 import { contractSchema, contractWithdrawalSchema } from '../api/commissions.ts';
 import { mismatchQuerySchema, notedSchema } from '../api/mismatches.ts';
+import { numbersQuerySchema } from '../api/numbers.ts';
 import { newOpeningSchema, openingReversalSchema } from '../api/openings.ts';
 import { newRunSchema } from '../api/reconciliations.ts';
 import { newReportSchema, reportFileQuerySchema } from '../api/reports.ts';
@@ -126,6 +127,12 @@ export const OPERATIONS: readonly Operation[] = [
       'Book what the provider shows (amount_differs, commission_differs, reference_differs, status_differs): by reversing entries; merchants are told pix.<operation>.corrected',
     body: notedSchema,
     answers: ok('Accepted', c.mismatch),
+  }),
+  reading('/numbers', {
+    tag: MISMATCHES,
+    summary: 'How webhooks come, by day of the change; which days are proven; what is at stake',
+    query: numbersQuerySchema,
+    answer: c.numbers,
   }),
   listing('/webhooks', { tag: INBOX, items: c.webhook, query: webhookQuerySchema }),
   reading('/webhooks/{id}', { tag: INBOX, summary: 'One webhook and its items', answer: c.webhookWithItems }),

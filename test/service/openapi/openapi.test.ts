@@ -74,6 +74,8 @@ async function askRunsAndMismatches(): Promise<void> {
   await ask('get', '/api/v1/reconciliations');
   await ask('get', '/api/v1/reconciliations/{id}', { path: { id: run.id } });
   await ask('get', '/api/v1/reconciliations/{id}/pages', { path: { id: run.id } });
+  await ask('get', '/api/v1/numbers');
+  await ask('get', '/api/v1/numbers?from=2026-02-01&to=2026-01-01', { status: 422 });
   const { mismatches } = await ask('get', '/api/v1/mismatches');
   const path = { id: (mismatches as Json[])[0]?.id };
   await ask('get', '/api/v1/mismatches/{id}', { path });

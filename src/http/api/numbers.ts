@@ -1,0 +1,70 @@
+import express, { type Router } from 'express';
+import { z } from 'zod';
+import type { Context } from '../../context.ts';
+import { addDays, isDay } from '../../domain/calendar.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { readOpenMismatches } from '../../ledger/read-open-mismatches.ts';
+import { COVERED_DAYS, readCoverage } from '../../reconciliation/read-coverage.ts';
+import { lossRate, readWebhookDays } from '../../reconciliation/read-webhook-days.ts';
+import { allow } from '../authorize.ts';
+import { parseQuery } from '../validate.ts';
+
+const DEFAULT_DAYS = 14;
+const day = z.string().refine(isDay, 'must be a day: YYYY-MM-DD').optional();
+
+export const numbersQuerySchema = z.object({ from: day, to: day });
+
+/** What ops go by: how webhooks come, what is proven, what is at stake. */
+export function numberRoutes(context: Context): Router {
+  const router = express.Router();
+  router.get('/numbers', allow('viewer'), async (request, response) => {
+    const query = parseQuery(request, numbersQuerySchema);
+    const to = query.to ?? context.calendar.dayOf(context.clock.now());
+    const from = query.from ?? addDays(to, 1 - DEFAULT_DAYS);
+    checkRange(from, to);
+    const [webhooks, coverage, mismatches] = await Promise.all([
+      readWebhookDays(context, { from, to }),
+      readCoverage(context),
+      readOpenMismatches(context.db),
+    ]);
+    response.json({
+      from,
+      to,
+      webhooks: webhooks.map((one) => ({
+        day: one.day,
+        announced: one.announced,
+        lost: one.lost,
+        waiting: one.waiting,
+        loss_rate: lossRate(one),
+        late_p50_s: one.lateS?.p50 ?? null,
+        late_p95_s: one.lateS?.p95 ?? null,
+        late_max_s: one.lateS?.max ?? null,
+      })),
+      coverage: {
+        from: coverage.from,
+        to: coverage.to,
+        days: coverage.days,
+        proven: coverage.proven,
+        oldest_unproven: coverage.oldestUnproven,
+        oldest_unproven_age_days: coverage.oldestUnprovenAgeDays,
+      },
+      mismatches: mismatches.map((one) => ({
+        kind: one.kind,
+        severity: one.severity,
+        unresolved: one.count,
+        acknowledged: one.acknowledged,
+        amount: formatAmount(one.stakeCents),
+      })),
+    });
+  });
+  return router;
+}
+
+function checkRange(from: string, to: string): void {
+  const refuse = (fault: string): never => {
+    throw new ConfereError('invalid_request', `from ${fault}`, { fields: { from: [fault] } });
+  };
+  if (from > to) refuse('is after to');
+  if (addDays(from, COVERED_DAYS) < to) refuse(`is more than ${COVERED_DAYS} days before to`);
+}
