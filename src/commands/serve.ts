@@ -10,12 +10,13 @@ import { sendAlerts } from '../alerts/send.ts';
 import { endMerchantTrouble, tellMerchantTrouble } from '../alerts/tell-merchant-trouble.ts';
 import { startDelivery } from '../callbacks/deliver.ts';
 import { type Config, readConfig } from '../config.ts';
-import { type Context, openContext } from '../context.ts';
+import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { createApp } from '../http/app.ts';
-import { serveHttp } from '../http/serve-http.ts';
+import { type Listening, serveHttp } from '../http/serve-http.ts';
 import { drainInbox } from '../inbox/drain.ts';
 import { drainSpool } from '../inbox/drain-spool.ts';
+import { startBeats } from '../inbox/record-beat.ts';
 import { openSpool, type Spool } from '../inbox/spool.ts';
 import { indexPartiesInBackground } from '../ledger/index-parties.ts';
 import { settleRefundRule } from '../ledger/read-policies.ts';
@@ -25,6 +26,7 @@ import { openClient } from '../provider/open-client.ts';
 import { watchDoubted } from '../reconciliation/look-at-doubted.ts';
 import { lookAtOpen } from '../reconciliation/look-at-open.ts';
 import { workRuns } from '../reconciliation/work-runs.ts';
+import { type Opened, waitForDatabase } from './wait-for-database.ts';
 
 /** SIGTERM is promised to end in 20 s; what has not ended by then is cut off. */
 const STOP_MS = 18_000;
@@ -58,40 +60,64 @@ async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
     });
   }
   {
-    await using context = await openContext(config, { log, signal: stop.signal, migrates: true });
-    await settleRefundRule(context);
-    await announceAdminToken(context);
-    await using stack = new AsyncDisposableStack();
-    try {
-      if (sides.worker) startWorker(context, stack);
-      if (sides.web) await startWeb(context, stack);
-    } catch (error) {
-      // what runs already ends only by the signal
-      stop.abort();
-      throw error;
-    }
-    await stopped;
+    await using spool = sides.web ? openOwnSpool(config) : undefined;
+    const opened = await waitForDatabase(config, { log, signal: stop.signal, spool });
+    if (opened) await run(opened, spool, sides, stop, stopped);
   }
   unlock?.();
   log.info('stopped');
 }
 
-async function startWeb(context: Context, stack: AsyncDisposableStack): Promise<void> {
+/** Serves and works until the signal, and ends each part after those that use it. */
+async function run(
+  opened: Opened,
+  spool: Spool | undefined,
+  sides: { web: boolean; worker: boolean },
+  stop: AbortController,
+  stopped: Promise<void>,
+): Promise<void> {
+  await using context = opened.context;
+  await using stack = new AsyncDisposableStack();
+  // for a failure before the web side has taken it over
+  if (opened.listening) stack.use(opened.listening);
+  try {
+    await settleRefundRule(context);
+    await announceAdminToken(context);
+    if (sides.worker) startWorker(context, stack);
+    if (sides.web) await startWeb(context, spool, opened.listening, stack);
+  } catch (error) {
+    // what runs already ends only by the signal
+    stop.abort();
+    throw error;
+  }
+  await stopped;
+}
+
+async function startWeb(
+  context: Context,
+  spool: Spool | undefined,
+  listening: Listening | undefined,
+  stack: AsyncDisposableStack,
+): Promise<void> {
   const { config, log } = context;
-  const spool = startSpool(context, stack);
-  const server = stack.use(await serveHttp(context, createApp(context, spool)));
+  if (spool) {
+    const drained = drainSpool(context, spool);
+    stack.defer(() => drained);
+  }
+  const app = createApp(context, spool);
+  if (listening) {
+    listening.use(app);
+    stack.use(startBeats(context));
+    stack.use(listening);
+  }
+  const server = listening ?? stack.use(await serveHttp(context, app));
   log.info({ port: server.port, url: config.PUBLIC_URL, auth: config.WEBHOOK_AUTH }, 'listening');
 }
 
 /** Where webhooks go while the database is away: on the embedded database by default, else where SPOOL_DIR says. */
-function startSpool(context: Context, stack: AsyncDisposableStack): Spool | undefined {
-  const { DATABASE_URL, DATA_DIR, SPOOL_DIR } = context.config;
+function openOwnSpool({ DATABASE_URL, DATA_DIR, SPOOL_DIR }: Config): Spool | undefined {
   const directory = SPOOL_DIR ?? (DATABASE_URL ? undefined : path.join(DATA_DIR, 'spool'));
-  if (directory === undefined) return undefined;
-  const spool = stack.use(openSpool(path.resolve(directory)));
-  const drained = drainSpool(context, spool);
-  stack.defer(() => drained);
-  return spool;
+  return directory === undefined ? undefined : openSpool(path.resolve(directory));
 }
 
 /** The loops of the worker; disposing waits until each has ended after the signal. */

@@ -10,16 +10,25 @@ const DATABASE_MS_MAX = 1_500;
 
 /** Alive; able to take webhooks; what is counted. */
 export function healthRoutes(context: Context, spool: Spool | undefined): Router {
+  return offerHealth({ signal: context.signal, spool, databaseAnswers: () => answersInTime(context) });
+}
+
+export function offerHealth(of: {
+  signal: AbortSignal;
+  spool: Spool | undefined;
+  databaseAnswers: () => Promise<boolean>;
+}): Router {
+  const { signal, spool } = of;
   const router = express.Router();
   router.get('/healthz', (_request, response) => {
     response.json({ alive: true });
   });
   router.get('/readyz', async (_request, response) => {
-    if (context.signal.aborted) {
+    if (signal.aborted) {
       sendProblem(response, { status: 503, detail: 'stopping' });
       return;
     }
-    if (await answersInTime(context)) response.json({ ready: true });
+    if (await of.databaseAnswers()) response.json({ ready: true });
     else if (spool && spool.bytes < SPOOL_BYTES_MAX) response.json({ ready: true, degraded: true });
     else sendProblem(response, { status: 503, detail: 'the database does not answer' });
   });

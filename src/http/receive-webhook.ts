@@ -22,13 +22,15 @@ const FAULT_TEXT: Record<BodyFault, string> = {
   too_deep: 'the body is nested too deeply',
 };
 
+/** What the receiver needs of the context: it opens before the database is reached. */
+type Door = Pick<Context, 'config' | 'log'> & { clock: Pick<Context['clock'], 'now'> };
 type WebhookRequest = Request<{ token?: string }>;
 
 /**
  * `POST /webhooks/pix` and `/webhooks/pix/:token`: answered 200 only once it is durable. Whoever can be refused by his
  * address or the head of his request is refused before his body is read.
  */
-export function webhookRoutes(context: Context, receive: Receiver): Router {
+export function webhookRoutes(context: Door, receive: Receiver): Router {
   const router = express.Router();
   const logRefusal = createRefusalLog(context);
   const refuse = (request: WebhookRequest, response: Response, problem: Problem): void => {
@@ -63,7 +65,7 @@ const ENCODED = { status: 415, detail: 'send the body without a Content-Encoding
 const TOO_LARGE = { status: 413, detail: 'the body is too large' };
 
 async function keep(
-  context: Context,
+  context: Door,
   receive: Receiver,
   request: WebhookRequest,
   response: Response,
@@ -108,7 +110,7 @@ function isAllowedAddress(blocks: string[], address: string | undefined): boolea
 }
 
 /** One line for many refusals: failing must cost an attacker more than us. */
-function createRefusalLog(context: Context): () => void {
+function createRefusalLog(context: Door): () => void {
   let count = 0;
   let loggedAt = 0;
   return () => {

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express } from 'express';
+import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { startBeats } from '../inbox/record-beat.ts';
@@ -34,13 +35,31 @@ const HEADER_BYTES_MAX = 16 * 1024;
 const LINGER_POLL_MS = 25;
 
 export type HttpServer = { port: number; [Symbol.asyncDispose](): Promise<void> };
+export type Listening = HttpServer & {
+  /** Has requests answered by another app from now on; those under way go on where they are. */
+  use(app: Express): void;
+};
+
+/** Listens, and writes the receiver's heartbeat while it does. */
+export async function serveHttp(context: Context, app: Express, limits: HttpLimits = LIMITS): Promise<HttpServer> {
+  const server = await listenHttp(context.config, app, limits);
+  const beats = startBeats(context);
+  return {
+    port: server.port,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await beats[Symbol.asyncDispose]();
+    },
+  };
+}
 
 /**
- * Listens on HOST and PORT, and writes the receiver's heartbeat while it does. Disposing answers the requests under way
- * and those that a balancer has sent before it saw us go, each as the last one on its connection; then it takes no
- * more, and cuts what is left after DRAIN_MS. No answer is cut off in its middle.
+ * Listens on HOST and PORT. Disposing answers the requests under way and those that a balancer has sent before it saw us
+ * go, each as the last one on its connection; then it takes no more, and cuts what is left after DRAIN_MS. No answer is
+ * cut off in its middle.
  */
-export async function serveHttp(context: Context, app: Express, limits: HttpLimits = LIMITS): Promise<HttpServer> {
+export async function listenHttp(config: Config, first: Express, limits: HttpLimits = LIMITS): Promise<Listening> {
+  let app = first;
   const server = createServer(
     {
       headersTimeout: limits.headersTimeoutMs,
@@ -49,7 +68,7 @@ export async function serveHttp(context: Context, app: Express, limits: HttpLimi
       keepAliveTimeout: limits.keepAliveMs,
       maxHeaderSize: HEADER_BYTES_MAX,
     },
-    app,
+    (request, response) => app(request, response),
   );
   server.maxConnections = limits.connectionsMax;
   // whoever waits to be asked for his body is asked by whoever reads it, and so not before he is known
@@ -58,21 +77,22 @@ export async function serveHttp(context: Context, app: Express, limits: HttpLimi
   server.prependListener('request', (_request, response) => {
     if (draining) response.setHeader('connection', 'close');
   });
-  await listen(server, context.config.PORT, context.config.HOST).catch((error: NodeJS.ErrnoException) => {
-    const place = `${context.config.HOST}:${context.config.PORT}`;
+  await listen(server, config.PORT, config.HOST).catch((error: NodeJS.ErrnoException) => {
+    const place = `${config.HOST}:${config.PORT}`;
     throw new ConfereError('unavailable', `can't listen on ${place} (${error.code}): set another HOST or PORT`, {
       cause: error,
     });
   });
-  const beats = startBeats(context);
   const address = server.address();
   return {
-    port: typeof address === 'object' && address ? address.port : context.config.PORT,
+    port: typeof address === 'object' && address ? address.port : config.PORT,
+    use: (next) => {
+      app = next;
+    },
     async [Symbol.asyncDispose]() {
       draining = true;
       await linger(server, limits.lingerMs);
       await close(server, limits.drainMs);
-      await beats[Symbol.asyncDispose]();
     },
   };
 }

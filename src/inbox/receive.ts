@@ -57,6 +57,18 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
   };
 }
 
+/** Takes webhooks into the spool alone, before the database was ever reached; whoever drains it writes them down. */
+export function createSpoolReceiver(spool: Spool): Receiver {
+  return async ({ body, address, headers }) => {
+    const digest = hash('sha256', body, 'buffer');
+    const { fault } = checkBody(body);
+    const arrival = { hash: digest, body, address, headers, fault, receivedAt: new Date() };
+    const [kept] = await spoolBatch(spool, [arrival]);
+    lastWebhookSeconds.setToCurrentTime();
+    return { id: webhookIdOf(digest), duplicate: kept?.duplicate ?? false, fault };
+  };
+}
+
 /**
  * Commits a batch; where that fails or takes too long, the spool takes it, and all that follows until whoever drains
  * the spool has written to the database again: no webhook waits to find out. Kept twice is kept once, by hash and instant.

@@ -1,12 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync, truncateSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSpool } from '../../../src/inbox/spool.ts';
 import { decodeSegment, encodeRecord, type Spooled } from '../../../src/inbox/spool-format.ts';
-import { eventually, type Served, startSandbox, startServe, temporaryDirectory } from '../../support/programs.ts';
+import { freshDatabase } from '../../support/database.ts';
+import {
+  eventually,
+  type Served,
+  startSandbox,
+  startServe,
+  temporaryDirectory,
+  urlOf,
+} from '../../support/programs.ts';
 
 function record(text: string): Spooled {
   return {
@@ -130,5 +138,54 @@ describe('with the database killed under it', () => {
     served = await startServe({ home: home.path, providerUrl });
     await eventually(async () => (await inbox()).has(String(answer.json.id)));
     expect(await served.webhook(body)).toMatchObject({ status: 200, json: { duplicate: true } });
+  });
+});
+
+describe('with a database that is away when it starts', () => {
+  it('takes webhooks to the spool on the same port, and goes on once the database is there', async () => {
+    using home = temporaryDirectory();
+    await using sandbox = await startSandbox(home.path);
+    const database = await freshDatabase();
+    const socketPath = path.join(home.path, 'late.sock');
+    const env = { SPOOL_DIR: path.join(home.path, 'spool') };
+    const databaseUrl = urlOf({ ...database, socketPath });
+    await using late = await startServe({ home: home.path, databaseUrl, providerUrl: sandbox.url, env });
+    const ready = async () => (await fetch(`${late.url}/readyz`)).json();
+    expect(await ready()).toEqual({ ready: true, degraded: true });
+    expect((await fetch(`${late.url}/api/v1/transactions`)).status).toBe(503);
+    const bodies = Array.from({ length: 20 }, (_, n) => ({ transaction_id: randomUUID(), status: 'paid', n }));
+    const answers = [];
+    for (const body of bodies) answers.push(await late.webhook(body));
+    expect(await late.webhook(bodies[0])).toMatchObject({ status: 200, json: { duplicate: true } });
+    expect(await late.webhook('no json')).toMatchObject({ status: 400 });
+    expect(await late.webhook(bodies[1], { authorization: 'Bearer no' })).toMatchObject({ status: 401 });
+
+    symlinkSync(database.socketPath, socketPath);
+    // whatever comes while the one app takes over from the other is kept too
+    await eventually(async () => {
+      answers.push(await late.webhook({ transaction_id: randomUUID(), status: 'paid' }));
+      return !('degraded' in ((await ready()) as object));
+    });
+    expect([...new Set(answers.map((answer) => answer.status))]).toEqual([200]);
+    const ids = answers.map((answer) => String(answer.json.id));
+    const found = await eventually(async () => {
+      const { webhooks } = await late.api.call<{ webhooks: { id: string; repeats: number; state: string }[] }>(
+        'GET',
+        '/webhooks?limit=200',
+      );
+      return ids.every((id) => webhooks.some((webhook) => webhook.id === id)) && webhooks;
+    });
+    expect(found.filter((webhook) => webhook.repeats === 1).map((webhook) => webhook.id)).toEqual([ids[0]]);
+    expect(found.length).toBe(ids.length + 1);
+  });
+
+  it('ends by SIGTERM while it waits', async () => {
+    using home = temporaryDirectory();
+    const env = { SPOOL_DIR: path.join(home.path, 'spool') };
+    const databaseUrl = urlOf({ database: 'none', socketPath: path.join(home.path, 'never.sock') });
+    await using late = await startServe({ home: home.path, databaseUrl, providerUrl: 'http://127.0.0.1:1', env });
+    const ended = new Promise<number | null>((resolve) => late.program.child.once('exit', resolve));
+    late.program.child.kill('SIGTERM');
+    expect(await ended).toBe(0);
   });
 });
