@@ -7,6 +7,8 @@ import type { Context } from '../src/context.ts';
 import { describeError } from '../src/log.ts';
 import { checkBooksNightly } from './check-books.ts';
 import { retakeTicks, runTick } from './claim-tick.ts';
+import { dropOldNightly } from './drop-old.ts';
+import { keepManifestNightly } from './keep-manifest.ts';
 import { makeDailyReports } from './make-daily-report.ts';
 import { reconcileDays } from './reconcile-days.ts';
 import { reconcileOpenDays } from './reconcile-open-days.ts';
@@ -24,6 +26,8 @@ function listJobs({ config }: Context): Job[] {
     { name: 'watch', cron: config.JOB_WATCH, work: watch },
     { name: 'daily_report', cron: config.JOB_DAILY_REPORT, work: makeDailyReports },
     { name: 'check_books', cron: config.JOB_CHECK_BOOKS, work: checkBooksNightly },
+    { name: 'manifest', cron: config.JOB_MANIFEST, work: keepManifestNightly },
+    { name: 'retention', cron: config.JOB_RETENTION, work: dropOldNightly },
   ];
 }
 

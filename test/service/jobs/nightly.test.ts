@@ -1,0 +1,100 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dropOld, KEPT_DAYS } from '../../../src/database/drop-old.ts';
+import { applyObservations } from '../../../src/ledger/apply.ts';
+import { keepManifest } from '../../../src/ledger/keep-manifest.ts';
+import { sealNow } from '../../../src/ledger/seal-ledger.ts';
+import { temporaryDirectory } from '../../support/programs.ts';
+import { openWorld, type World } from '../callbacks/world.ts';
+import { lookNow, shown } from '../ledger/world.ts';
+
+const DAY_MS = 86_400_000;
+const home = temporaryDirectory();
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld({ DATA_DIR: home.path });
+});
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  home[Symbol.dispose]();
+});
+
+const signal = new AbortController().signal;
+const ago = (days: number) => new Date(world.context.clock.now().getTime() - days * DAY_MS);
+
+async function addAttempts(callbackSeq: number, startedAt: Date, count: number): Promise<void> {
+  const row = { callback_seq: callbackSeq, number: 1, started_at: startedAt, duration_ms: 1, request_headers: '{}' };
+  await world.context.db
+    .insertInto('callback_attempts')
+    .values(Array.from({ length: count }, () => row))
+    .execute();
+}
+
+test('what was kept long enough goes, in any number, and nothing that is still needed', async () => {
+  const { db, clock } = world.context;
+  const { merchant } = await world.addMerchant('http://127.0.0.1:1/');
+  await world.pay(['pending', 'paid']);
+  const [over, open] = await db.selectFrom('callbacks').select('seq').orderBy('seq').execute();
+  await db
+    .updateTable('callbacks')
+    .set({ state: 'delivered' })
+    .where('seq', '=', over?.seq ?? 0)
+    .execute();
+  await addAttempts(open?.seq ?? 0, ago(KEPT_DAYS.attempts + 30), 3);
+  await addAttempts(over?.seq ?? 0, ago(KEPT_DAYS.attempts + 1), 2_500);
+  await addAttempts(over?.seq ?? 0, ago(KEPT_DAYS.attempts - 1), 4);
+  for (const days of [KEPT_DAYS.ticks + 1, KEPT_DAYS.ticks - 1]) {
+    const tick = { job: 'watch', due_at: ago(days), holder: 'x', lease_until: ago(days) };
+    await db.insertInto('job_ticks').values(tick).execute();
+  }
+  const alert = { name: 'stuck', severity: 'high', scope: 's', summary: 's', raised_at: ago(300) };
+  const alerts = [
+    { ...alert, id: 'al_over', ended_at: ago(KEPT_DAYS.alerts + 1) },
+    { ...alert, id: 'al_kept', ended_at: ago(KEPT_DAYS.alerts - 1) },
+    { ...alert, id: 'al_fires', firing_scope: 'stuck s' },
+  ];
+  await db.insertInto('alerts').values(alerts).execute();
+  for (const { seq } of await db.selectFrom('alerts').select('seq').execute()) {
+    await db.insertInto('alert_sends').values({ alert_seq: seq, channel: 'log' }).execute();
+  }
+  const old = { merchant_seq: merchant.seq, ciphertext: Buffer.from('x'), created_at: ago(300), expires_at: ago(8) };
+  await db.insertInto('merchant_secrets').values(old).execute();
+
+  const dropped = await dropOld(db, clock.now(), signal);
+  expect(dropped).toEqual({ callback_attempts: 2_500, job_ticks: 1, alerts: 1, merchant_secrets: 1, sessions: 0 });
+  const left = await db.selectFrom('callback_attempts').select('callback_seq').orderBy('seq').execute();
+  expect(left.map((row) => row.callback_seq)).toEqual([...Array(3).fill(open?.seq), ...Array(4).fill(over?.seq)]);
+  const kept = await db.selectFrom('alerts').select('id').orderBy('seq').execute();
+  expect(kept.map((row) => row.id)).toEqual(['al_kept', 'al_fires']);
+  expect(await db.selectFrom('alert_sends').select('alert_seq').execute()).toHaveLength(2);
+  expect(await db.selectFrom('merchant_secrets').select('seq').execute()).toHaveLength(1);
+  expect(Object.values(await dropOld(db, clock.now(), signal)).every((count) => count === 0)).toBe(true);
+});
+
+test('one that is told to stop stops, and the next goes on', async () => {
+  const { db, clock } = world.context;
+  const stopped = AbortSignal.abort();
+  const { seq } = await db
+    .selectFrom('callbacks')
+    .select('seq')
+    .where('state', '=', 'delivered')
+    .executeTakeFirstOrThrow();
+  await addAttempts(seq, ago(KEPT_DAYS.attempts + 1), 5);
+  expect((await dropOld(db, clock.now(), stopped)).callback_attempts).toBe(0);
+  expect((await dropOld(db, clock.now(), signal)).callback_attempts).toBe(5);
+});
+
+test('the manifest of a night names the sealed head and the balances that it proves, whole or not at all', async () => {
+  expect(await keepManifest(world.context)).toBeUndefined();
+  await applyObservations(world.context, [lookNow(world.context, shown(['pending', 'paid@1']))]);
+  const seal = await sealNow(world.context);
+  const file = (await keepManifest(world.context)) ?? '';
+  const manifest = JSON.parse(readFileSync(file, 'utf8')) as { day: string; sealed: object; balances: object[] };
+  expect(manifest.sealed).toMatchObject({ position: seal.position, hash: seal.hash.toString('hex') });
+  expect(path.basename(file)).toBe(`${manifest.day}.json`);
+  expect(manifest.balances).toContainEqual({ account: 'Assets:Provider:Available:none', amount: '10.00' });
+  await keepManifest(world.context);
+  expect(readdirSync(path.dirname(file))).toEqual([path.basename(file)]);
+});
