@@ -21,11 +21,11 @@ export class ForbiddenAddress extends Error {
  * stands in the URL. So literals are judged before connecting, names by every address that they resolve to (and the
  * socket is given just the allowed ones, which leaves a second look-up nothing to change), and the peer once connected.
  */
-export function createConnector(allowPrivate: boolean): buildConnector.connector {
+export function createConnector(allowPrivate: boolean, resolve: Resolve = dns.lookup): buildConnector.connector {
   const connect = buildConnector({
     timeout: CONNECT_TIMEOUT_MS,
     allowH2: false,
-    lookup: createLookup(allowPrivate),
+    lookup: createLookup(allowPrivate, resolve),
     autoSelectFamily: true,
   } as buildConnector.BuildOptions);
   return (options, callback) => {
@@ -50,10 +50,10 @@ function refusePeer(socket: Socket, allowPrivate: boolean): string | undefined {
 }
 
 /** A socket's look-up that gives it only the addresses that are allowed. */
-function createLookup(allowPrivate: boolean): LookupFunction {
-  const resolve = createResolver();
+function createLookup(allowPrivate: boolean, resolve: Resolve): LookupFunction {
+  const resolveOnce = createResolver(resolve);
   return (hostname, options, callback) => {
-    resolve(hostname, (error, addresses) => {
+    resolveOnce(hostname, (error, addresses) => {
       if (error) return callback(error, []);
       const allowed = addresses.filter(({ address }) => refuseAddress(address, allowPrivate) === undefined);
       const [first] = allowed;
@@ -67,13 +67,15 @@ function createLookup(allowPrivate: boolean): LookupFunction {
   };
 }
 
+/** Every address of a name, asked anew each time: a name may lead elsewhere by then. */
+export type Resolve = (hostname: string, options: { all: true }, onResolved: OnResolved) => void;
 type OnResolved = (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]) => void;
 
 /**
  * Looks each name up once at a time: a look-up occupies one of libuv's few threads, and a merchant whose name server
  * hangs would take them all with its places.
  */
-function createResolver(): (hostname: string, onResolved: OnResolved) => void {
+function createResolver(resolve: Resolve): (hostname: string, onResolved: OnResolved) => void {
   const asked = new Map<string, OnResolved[]>();
   return (hostname, onResolved) => {
     const waiting = asked.get(hostname);
@@ -83,7 +85,7 @@ function createResolver(): (hostname: string, onResolved: OnResolved) => void {
     }
     const all = [onResolved];
     asked.set(hostname, all);
-    dns.lookup(hostname, { all: true }, (error, addresses) => {
+    resolve(hostname, { all: true }, (error, addresses) => {
       asked.delete(hostname);
       for (const one of all) one(error, addresses);
     });

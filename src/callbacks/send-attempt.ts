@@ -2,7 +2,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { parseRetryAfter } from '../domain/retry-after.ts';
 import { classifyError } from './classify-error.ts';
 import type { AttemptResult } from './decide-outcome.ts';
-import { createConnector } from './guard-connect.ts';
+import { createConnector, type Resolve } from './guard-connect.ts';
 
 export const ATTEMPT_MS_MAX = 15_000;
 const HEADERS_BYTES_MAX = 16 * 1024;
@@ -23,9 +23,9 @@ export type Sender = {
 };
 
 /** Connections are not limited here: two merchants may share a host, and one that hangs must not use up its places. */
-export function openSender(options: { allowPrivate: boolean }): Sender {
+export function openSender(options: { allowPrivate: boolean; resolve?: Resolve }): Sender {
   const agent = new Agent({
-    connect: createConnector(options.allowPrivate),
+    connect: createConnector(options.allowPrivate, options.resolve),
     pipelining: 1,
     maxHeaderSize: HEADERS_BYTES_MAX,
     headersTimeout: ATTEMPT_MS_MAX,

@@ -1,8 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { ensureDatabase } from '../../../embedded/pool.ts';
+import { joinServer } from '../../../embedded/server.ts';
+import { temporaryDirectory } from '../../support/programs.ts';
 import { type Call, openShop } from './shop.ts';
 import { openWorld, until, type World } from './world.ts';
 
@@ -107,6 +112,28 @@ test('a database that cuts its connections in the middle loses nothing', async (
   await until('all but what is leased', async () => {
     await endLeases(world);
     return (await countUndelivered(world)) === 0;
+  });
+  expectAllInOrder(shop.calls);
+});
+
+test('a database server that is stopped in the middle and comes back loses nothing', async () => {
+  using home = temporaryDirectory();
+  const joined = await joinServer({ dataDir: home.path, log: () => undefined });
+  await using _ = joined;
+  const target = { socketPath: joined.socketPath, user: 'root' };
+  await ensureDatabase(target, 'confere');
+  await using world = await openWorld({}, { ...target, database: 'confere' });
+  await using shop = await openShop();
+  await world.addMerchant(`${shop.url}/a`);
+  await Promise.all(Array.from({ length: PAYMENTS }, () => world.pay(HISTORY)));
+  await world.deliver();
+  await until('some', () => shop.calls.length > 30);
+  process.kill(Number(readFileSync(path.join(home.path, 'mariadb/server.pid'), 'utf8')), 'SIGKILL');
+  await until('the rest', async () => {
+    // away at first: whoever joined the server starts it again
+    const left = await countUndelivered(world).catch(() => undefined);
+    if (left !== undefined && left > 0) await endLeases(world).catch(() => undefined);
+    return left === 0;
   });
   expectAllInOrder(shop.calls);
 });

@@ -37,8 +37,11 @@ export type TransactionFacts = Partial<{
 }>;
 export type Paid = { seq: number; id: string; history: string[]; operation: Operation; facts: TransactionFacts };
 
-export async function openWorld(env: Record<string, string> = {}): Promise<World> {
-  const database = await freshDatabase();
+export async function openWorld(
+  env: Record<string, string> = {},
+  on?: { socketPath: string; database: string },
+): Promise<World> {
+  const database = on ?? (await freshDatabase());
   const all = {
     DATABASE_URL: `mysql://root@localhost/${database.database}?socket=${encodeURIComponent(database.socketPath)}`,
     SECRET_KEY: randomBytes(32).toString('base64'),
