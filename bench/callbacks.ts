@@ -117,7 +117,7 @@ async function addMerchant(context: Context, url: string): Promise<string> {
   return merchant.id;
 }
 
-/** What this machine and this client can do at most: the same bodies, as many at once, nothing else. */
+/** What this machine and this client can do at most: bodies and headers of the same size, as many at once, nothing else. */
 async function postPlainly(shop: Shop, count: number): Promise<number> {
   const agent = new Agent({ pipelining: 1 });
   const body = JSON.stringify({ filler: randomBytes(BODY_BYTES).toString('base64').slice(0, BODY_BYTES) });
@@ -125,7 +125,7 @@ async function postPlainly(shop: Shop, count: number): Promise<number> {
   const post = async (): Promise<void> => {
     while (left-- > 0) {
       const path = `/fast/${left % FAST_MERCHANTS}`;
-      const headers = { 'content-type': 'application/json', 'webhook-id': 'plain' };
+      const headers = { ...PLAIN_HEADERS, 'webhook-id': `msg_${left}` };
       const response = await agent.request({ origin: shop.url, path, method: 'POST', headers, body });
       await response.body.dump();
     }
@@ -137,6 +137,13 @@ async function postPlainly(shop: Shop, count: number): Promise<number> {
   await shop.take();
   return perSecond;
 }
+
+const PLAIN_HEADERS = {
+  'content-type': 'application/json',
+  'user-agent': 'Confere (callbacks; Standard Webhooks)',
+  'webhook-timestamp': '1795258800',
+  'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+};
 
 type Delivered = { perSecond: number; missing: number; repeated: number };
 
