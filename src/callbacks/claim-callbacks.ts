@@ -63,6 +63,13 @@ export async function claimProbe(
   busy: Set<number>,
 ): Promise<ClaimedCallback[]> {
   const now = context.clock.now();
+  const held = await context.db
+    .selectFrom('callbacks')
+    .select('seq')
+    .where('merchant_seq', '=', merchant.seq)
+    .where('state', '=', 'held')
+    .limit(1)
+    .executeTakeFirst();
   return transact(context.db, async (trx) => {
     const oldest = await selectClaimable(trx)
       .where('merchant_seq', '=', merchant.seq)
@@ -72,6 +79,8 @@ export async function claimProbe(
       .forUpdate()
       .skipLocked()
       .executeTakeFirst();
+    // somebody has it locked: the next look finds it, and not the one in 5 minutes
+    if (held && !oldest) return [];
     const probeAt = new Date(now.getTime() + PROBE_EVERY_MS);
     const taken = await trx
       .updateTable('merchants')

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { claimCallbacks } from '../../../src/callbacks/claim-callbacks.ts';
+import { claimCallbacks, claimProbe } from '../../../src/callbacks/claim-callbacks.ts';
 import { readDeliveryMerchants } from '../../../src/callbacks/read-delivery-merchants.ts';
 import { type Attempt, recordAttempts } from '../../../src/callbacks/record-attempts.ts';
+import { transact } from '../../../src/database/transact.ts';
 import { removeMerchant } from '../../../src/merchants/change-merchants.ts';
 import { openWorld, until } from './world.ts';
 
@@ -45,4 +46,23 @@ test('that a merchant in trouble is removed ends what was told of it', async () 
   await removeMerchant(world.context, merchant.id);
   await until('told', () => over.length > 0);
   expect(over).toEqual([merchant.id]);
+});
+
+test('a probe whose callback is locked at that moment is made at the next look, not 5 minutes later', async () => {
+  await using world = await openWorld();
+  await world.addMerchant('http://127.0.0.1:1/');
+  await world.pay(['paid']);
+  const { db } = world.context;
+  await db.updateTable('callbacks').set({ state: 'held' }).execute();
+  const longAgo = new Date(world.context.clock.now().getTime() - 3_600_000);
+  await db.updateTable('merchants').set({ failing_since: longAgo, breaker_opened_at: longAgo }).execute();
+  const [merchant] = await readDeliveryMerchants(world.context);
+  if (!merchant) throw new Error('no merchant');
+  expect(merchant.probeIsDue).toBe(true);
+  await transact(db, async (trx) => {
+    await trx.selectFrom('callbacks').select('seq').forUpdate().execute();
+    expect(await claimProbe(world.context, merchant, new Set())).toEqual([]);
+  });
+  expect(await claimProbe(world.context, merchant, new Set())).toMatchObject([{ isProbe: true }]);
+  expect(await claimProbe(world.context, merchant, new Set())).toEqual([]);
 });
