@@ -71,7 +71,7 @@ async function attempt(
       signal: controller.signal,
     });
     clearTimeout(timer);
-    const body = await readStart(response.body);
+    const body = await readStart(response);
     return { ...judgeStatus(response), body, durationMs: elapsedMs() };
   } catch (error) {
     const errorClass = classifyError(error);
@@ -97,7 +97,12 @@ function judgeStatus(response: Dispatcher.ResponseData): AttemptResult {
 }
 
 /** The first bytes of an answer. Its end is waited for only a moment: it lets the connection be used again. */
-async function readStart(body: Dispatcher.ResponseData['body']): Promise<Buffer | null> {
+async function readStart({ body, headers }: Dispatcher.ResponseData): Promise<Buffer | null> {
+  // most answers are empty, and to go through a stream for that costs as much as the request
+  if (headers['content-length'] === '0') {
+    await body.dump();
+    return null;
+  }
   const kept: Buffer[] = [];
   let bytes = 0;
   const timer = setTimeout(() => body.destroy(), BODY_MS_MAX);
