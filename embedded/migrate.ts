@@ -24,10 +24,11 @@ export async function migrate<DB>(
 ): Promise<string[]> {
   // a migration makes the tables: while it runs, no type of them is true
   const plain = db as unknown as Kysely<unknown>;
-  await createTables(plain);
   const files = readdirSync(options.folder).filter((name) => /^\d{4}-[a-z0-9-]+\.ts$/.test(name));
-  const waiting = await listPending(plain, files);
+  // asked before anything is created: who may only read and write rows can start where nothing is pending
+  const waiting = (await hasTables(plain)) ? await listPending(plain, files) : files.sort();
   if (waiting.length === 0 || options.dryRun) return waiting;
+  await createTables(plain);
   const holder = randomUUID();
   await takeRowLock(plain, holder);
   const renewal = setInterval(() => void renew(plain, holder).catch(() => undefined), LOCK_RENEW_MS);
@@ -44,6 +45,12 @@ export async function migrate<DB>(
     clearInterval(renewal);
     await sql`UPDATE migration_lock SET holder = NULL WHERE id = 1 AND holder = ${holder}`.execute(plain);
   }
+}
+
+async function hasTables(db: Kysely<unknown>): Promise<boolean> {
+  const { rows } = await sql`SELECT 1 FROM information_schema.tables
+    WHERE table_schema = DATABASE() AND table_name IN ('migrations', 'migration_lock')`.execute(db);
+  return rows.length === 2;
 }
 
 async function createTables(db: Kysely<unknown>): Promise<void> {

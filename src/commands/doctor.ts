@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { checkBooks } from '../ledger/check-books.ts';
+import { examineGuards } from '../ledger/examine-guards.ts';
 import { openClient } from '../provider/open-client.ts';
 import { print, withContext } from './with-context.ts';
 
@@ -37,6 +38,7 @@ export function doctorCommand(program: Command): void {
 
 const CHECKS: Check[] = [
   { name: 'database', run: examineDatabase },
+  { name: 'grants', run: (context) => examineGuards(context.db) },
   { name: 'clock', run: examineClock },
   { name: 'data', run: examineDataDir },
   { name: 'provider', run: examineProvider },

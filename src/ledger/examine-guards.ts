@@ -1,0 +1,48 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../database/tables.ts';
+import { APPEND_ONLY } from './list-grants.ts';
+
+const COLUMNS = { events: 'status', entries: 'kind', postings: 'position', seals: 'entries' } as const;
+/** The user may not do this, on this table or on its column. */
+const DENIED_ERRNOS = new Set([1142, 1143, 1044, 1227]);
+
+/**
+ * What keeps the append-only tables from being changed: the user's grants, else triggers. Asked by statements that
+ * touch no row, since grants may come through roles.
+ * @returns what holds.
+ * @throws Error where neither does.
+ */
+export async function examineGuards(db: Kysely<Database>): Promise<string> {
+  const open: string[] = [];
+  const byTrigger: string[] = [];
+  const { rows } = await sql<{ name: string }>`SELECT trigger_name AS name FROM information_schema.triggers
+    WHERE trigger_schema = DATABASE()`.execute(db);
+  const triggers = new Set(rows.map((row) => row.name));
+  for (const table of APPEND_ONLY) {
+    const [name, column] = [sql.table(table), sql.ref(COLUMNS[table])];
+    for (const { verb, change } of [
+      { verb: 'update', change: sql`UPDATE ${name} SET ${column} = ${column} WHERE 1 = 0` },
+      { verb: 'delete', change: sql`DELETE FROM ${name} WHERE 1 = 0` },
+    ]) {
+      if (await isDenied(() => change.execute(db))) continue;
+      (triggers.has(`${table}_no_${verb}`) ? byTrigger : open).push(`${verb} ${table}`);
+    }
+  }
+  if (open.length > 0) {
+    throw new Error(`nothing keeps this user from: ${open.join(', ')}. See docs/operating.md, Grants`);
+  }
+  if (byTrigger.length > 0) {
+    return `triggers alone refuse this user to ${byTrigger.join(', ')}; confere migrate --grants gives a user less`;
+  }
+  return `this user can add to ${APPEND_ONLY.join(', ')}, and not change them`;
+}
+
+async function isDenied(change: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await change();
+    return false;
+  } catch (error) {
+    if (DENIED_ERRNOS.has((error as { errno?: number }).errno ?? 0)) return true;
+    throw error;
+  }
+}

@@ -1,0 +1,35 @@
+import { sql } from 'kysely';
+import type { Reader } from '../database/reader.ts';
+import { ConfereError } from '../domain/errors.ts';
+
+/** What is only ever appended to; what changes about it lives in other tables. */
+export const APPEND_ONLY = ['events', 'entries', 'postings', 'seals'] as const;
+
+/**
+ * The statements that give a user what `serve` needs and no more: reading and adding everywhere, changing everywhere
+ * but in what is append-only. Of the tables that are there now: to be run again after a migration.
+ * @param user `name` or `name@host`.
+ * @throws ConfereError `wrong_use` for a name that no server takes.
+ */
+export async function listGrants(db: Reader, user: string): Promise<string[]> {
+  const account = quoteAccount(user);
+  const { rows } = await sql<{ name: string; home: string }>`
+    SELECT table_name AS name, table_schema AS home FROM information_schema.tables
+    WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' ORDER BY table_name`.execute(db);
+  const home = quoteName(rows[0]?.home ?? '');
+  const changing = rows.filter(({ name }) => !(APPEND_ONLY as readonly string[]).includes(name));
+  return [
+    `GRANT SELECT, INSERT, LOCK TABLES ON ${home}.* TO ${account};`,
+    ...changing.map(({ name }) => `GRANT UPDATE, DELETE ON ${home}.${quoteName(name)} TO ${account};`),
+  ];
+}
+
+function quoteAccount(user: string): string {
+  const match = /^([^@'"\\`\s]{1,80})(?:@([A-Za-z0-9_.:%/-]{1,255}))?$/.exec(user);
+  if (!match?.[1]) throw new ConfereError('wrong_use', `${user} is no user: write it as name, or name@host`);
+  return `'${match[1]}'@'${match[2] ?? '%'}'`;
+}
+
+function quoteName(name: string): string {
+  return `\`${name.replaceAll('`', '``')}\``;
+}
