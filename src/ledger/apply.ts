@@ -157,7 +157,7 @@ function mendOne(change: Change, seqs: Map<string, number>, policies: Policies) 
   const { held } = change;
   const desired = listDesiredEntries(held, held.events, policies.of(held.platform));
   const { reverse, post } = mendJournal(desired, change.loaded?.entries ?? [], (platform) => charge(held, platform));
-  return { transactionSeq: seqs.get(held.id) ?? 0, source: change.source, reverse, post };
+  return { transactionSeq: seqs.get(held.id) ?? 0, source: change.source, sources: change.sources, reverse, post };
 }
 
 /** When this change happened in the history: its new events, and entries that were posted or reversed. */
@@ -187,7 +187,7 @@ function listCauses(context: Context, change: Change, seqs: Map<string, number>)
       sequence: event.sequence,
     },
     previousStatus: held.events[held.events.indexOf(event) - 1]?.status ?? null,
-    source: change.source.kind === 'webhook' ? 'webhook' : 'reconciliation',
+    source: change.sources.get(event)?.kind === 'webhook' ? 'webhook' : 'reconciliation',
   }));
 }
 

@@ -14,7 +14,10 @@ export type Change = {
   loaded: Loaded | undefined;
   held: HeldTransaction;
   added: HeldEvent[];
+  /** Where the last look that changed anything came from. */
   source: Source;
+  /** Which look brought each of the new events. */
+  sources: Map<HeldEvent, Source>;
   /** When the newest of these looks was asked. */
   askedAt: Date;
   changed: boolean;
@@ -39,7 +42,8 @@ export function foldObservations(batch: Observation[], loaded: Map<string, Loade
       loaded: loaded.get(transaction.id),
       held: decision.held,
       added: [...(before?.added ?? []), ...decision.added],
-      source,
+      source: before && !decision.changed ? before.source : source,
+      sources: new Map([...(before?.sources ?? []), ...decision.added.map((event) => [event, source] as const)]),
       askedAt: before && before.askedAt > askedAt ? before.askedAt : askedAt,
       changed: decision.changed || (before?.changed ?? false),
       decisions: [...(before?.decisions ?? []), decision],

@@ -11,13 +11,13 @@ import type { HeldEvent, HeldTransaction } from './decide.ts';
 export async function oweWebhooks(
   context: Context,
   trx: Transaction<Database>,
-  changes: { seq: number; held: HeldTransaction; added: HeldEvent[]; source: Source }[],
+  changes: { seq: number; held: HeldTransaction; added: HeldEvent[]; sources: Map<HeldEvent, Source> }[],
   now: Date,
 ): Promise<void> {
   const owed = changes
-    .filter((change) => change.source.kind !== 'webhook')
     .flatMap((change) =>
       change.added
+        .filter((event) => change.sources.get(event)?.kind !== 'webhook')
         .filter((event) => context.config.WEBHOOKS_OWED.includes(`${change.held.operation}.${event.status}`))
         .map((event) => ({ change, event, at: context.calendar.toInstant(event.atWall) })),
     )
@@ -31,8 +31,12 @@ export async function oweWebhooks(
         transaction_seq: change.seq,
         event_at: at,
         due_at: new Date(Math.max(at.getTime() + context.config.WEBHOOK_GRACE, now.getTime())),
-        run_seq: change.source.kind === 'webhook' ? null : (change.source.run?.seq ?? null),
+        run_seq: runOf(change.sources.get(event)),
       })),
     )
     .execute();
+}
+
+function runOf(source: Source | undefined): number | null {
+  return source === undefined || source.kind === 'webhook' ? null : (source.run?.seq ?? null);
 }

@@ -10,6 +10,8 @@ import { sourceColumns } from './write-transactions.ts';
 export type JournalChange = {
   transactionSeq: number | null;
   source: Source;
+  /** Which look brought an event that is new: its entry comes from there. */
+  sources?: Map<HeldEvent, Source>;
   reverse: EntryInForce[];
   post: (Omit<DesiredEntry<HeldEvent>, 'kind'> & { kind: string })[];
 };
@@ -77,6 +79,7 @@ function draftEntries(change: JournalChange): Draft[] {
   }));
   const posted = change.post.map((entry) => ({
     ...base,
+    source: (entry.event && change.sources?.get(entry.event)) ?? change.source,
     kind: entry.kind,
     event_seq: entry.event?.seq ?? null,
     reverses_seq: null,

@@ -8,8 +8,17 @@ import { eventKey, type HeldEvent, type HeldTransaction, tellState } from './dec
 import type { Loaded } from './load-held.ts';
 import { type ChangedFacts, writeFactChanges } from './write-fact-changes.ts';
 
-/** What becomes of a transaction; `loaded` is what was held until now of one that is known. */
-export type Changed = { loaded: Loaded | undefined; held: HeldTransaction; added: HeldEvent[]; source: Source };
+/**
+ * What becomes of a transaction; `loaded` is what was held until now of one that is known, `sources` tells which look
+ * brought each of the new events.
+ */
+export type Changed = {
+  loaded: Loaded | undefined;
+  held: HeldTransaction;
+  added: HeldEvent[];
+  source: Source;
+  sources?: Map<HeldEvent, Source>;
+};
 
 /**
  * Writes new and changed transactions, their parties and their new events, each kind in one statement.
@@ -108,7 +117,7 @@ async function insertEvents(
   seqs: Map<string, number>,
   now: Date,
 ): Promise<void> {
-  const rows = changes.flatMap(({ held, added, source }) =>
+  const rows = changes.flatMap(({ held, added, source, sources }) =>
     added.map((event) => ({
       transaction_seq: seqs.get(held.id) ?? 0,
       status: event.status,
@@ -118,7 +127,7 @@ async function insertEvents(
       sequence: event.sequence,
       inferred: event.inferred ? 1 : 0,
       seen_at: now,
-      ...sourceColumns(source),
+      ...sourceColumns(sources?.get(event) ?? source),
     })),
   );
   if (rows.length === 0) return;

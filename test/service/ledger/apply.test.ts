@@ -166,3 +166,28 @@ test('every event and entry says where it came from', async () => {
     expect(source).toEqual([{ source_kind: 'list', source_run_seq: 7, source_page: 3, source_webhook_seq: null }]);
   }
 });
+
+test('of two looks in one batch, each event and its entry name the look that brought it', async () => {
+  const { context } = world;
+  const row = shown(['pending@1'], { operation: 'cashout' });
+  const paid = { ...shown(['pending@1', 'paid@2'], { operation: 'cashout' }), id: row.id };
+  const page = { kind: 'list' as const, run: { seq: 7, id: 'run_x' } };
+  await applyObservations(context, [
+    { ...lookNow(context, row), source: { ...page, page: 3 } },
+    { ...lookNow(context, paid, 1), source: { ...page, page: 9 } },
+    // one that brings nothing
+    { ...lookNow(context, { ...paid, name: 'Ana' }, 2), source: { kind: 'show' } },
+  ]);
+  const rows = await context.db
+    .selectFrom('events')
+    .innerJoin('entries', 'entries.event_seq', 'events.seq')
+    .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
+    .select(['events.status', 'events.source_page', 'entries.source_page as entry_page'])
+    .where('transactions.id', '=', row.id)
+    .orderBy('events.sequence')
+    .execute();
+  expect(rows).toEqual([
+    { status: 'pending', source_page: 3, entry_page: 3 },
+    { status: 'paid', source_page: 9, entry_page: 9 },
+  ]);
+});
