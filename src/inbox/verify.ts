@@ -19,6 +19,8 @@ import { type Found, findTransaction } from './find-transaction.ts';
 import { type Look, settleItems } from './settle-items.ts';
 
 const APPLY_ITEMS_MAX = 100;
+/** While what one batch showed is written beside its items, the next one is applied: its callbacks wait no longer. */
+const SETTLING_MAX = 2;
 const APPLY_BYTES_MAX = Number.POSITIVE_INFINITY;
 
 export type Verifier = {
@@ -62,7 +64,7 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
     itemsMax: APPLY_ITEMS_MAX,
     bytesMax: APPLY_BYTES_MAX,
     sizeOf: () => 0,
-    inFlightMax: 1,
+    inFlightMax: SETTLING_MAX,
     work: async (looks) => {
       await settle(looks);
       return looks.map(() => undefined);
