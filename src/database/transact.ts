@@ -34,8 +34,10 @@ export async function transact<T>(
 }
 
 export function isTransient(error: unknown): boolean {
-  const { errno, code } = (error ?? {}) as { errno?: number; code?: string };
-  return RETRIED_ERRNOS.has(errno ?? 0) || RETRIED_CODES.has(code ?? '');
+  const { errno, code, fatal } = (error ?? {}) as { errno?: number; code?: string; fatal?: boolean };
+  // mysql2's error for a connection that is closed already: a ROLLBACK on it hides the one that closed it
+  const isClosed = fatal === true && errno === undefined && code === undefined;
+  return isClosed || RETRIED_ERRNOS.has(errno ?? 0) || RETRIED_CODES.has(code ?? '');
 }
 
 export function isDuplicate(error: unknown): boolean {

@@ -1,0 +1,21 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { openDatabase } from '../../../embedded/pool.ts';
+import type { Database } from '../../../src/database/tables.ts';
+import { transact } from '../../../src/database/transact.ts';
+import { freshDatabase } from '../../support/database.ts';
+
+test('a transaction whose connection is closed under it is run again, though its rollback fails for that too', async () => {
+  await using opened = openDatabase<Database>({ ...(await freshDatabase()), connectionLimit: 2 });
+  let runs = 0;
+  const answer = await transact(opened.db, async (trx) => {
+    runs++;
+    if (runs <= 3) {
+      const { rows } = await sql<{ id: number }>`SELECT CONNECTION_ID() AS id`.execute(trx);
+      await sql`KILL CONNECTION ${sql.lit(rows[0]?.id ?? 0)}`.execute(opened.db);
+    }
+    const { rows } = await sql<{ one: number }>`SELECT 1 AS one`.execute(trx);
+    return rows[0]?.one;
+  });
+  expect([answer, runs]).toEqual([1, 4]);
+});
