@@ -22,6 +22,7 @@ const MS_A_DAY = 86_400_000;
 const rendering: Rendering = {
   texts: textsOf('pt-BR'),
   fullDocuments: false,
+  masked: false,
   toWall: () => '2026-03-12 06:00:00',
 };
 
@@ -132,6 +133,7 @@ function inventRow(number: number) {
     e2eId: `E12345678202603111200${String(number).padStart(11, '0')}`,
     name: `Maria da Conceição ${number}`,
     document: '12345678909',
+    forgotten: false,
     recordedAt: new Date(0),
     source: 'show',
     postings: [],

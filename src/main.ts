@@ -3,6 +3,7 @@ import { commissionsCommand } from './commands/commissions.ts';
 import { demoCommand } from './commands/demo.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { exportCommand } from './commands/export.ts';
+import { forgetCommand } from './commands/forget.ts';
 import { merchantsCommand } from './commands/merchants.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { mismatchesCommand } from './commands/mismatches.ts';
@@ -37,6 +38,7 @@ for (const add of [
   merchantsCommand,
   tokensCommand,
   webhooksCommand,
+  forgetCommand,
   doctorCommand,
   demoCommand,
 ])

@@ -75,6 +75,7 @@ async function leaveOutWritten(trx: Transaction<Database>, attempts: Attempt[]):
 type Decided = { callback: ClaimedCallback; outcome: Outcome };
 
 async function insertAttempts(trx: Transaction<Database>, attempts: Attempt[]): Promise<void> {
+  const forgotten = await findForgotten(trx, attempts);
   const rows = attempts.map(({ callback, startedAt, requestHeaders, answer }) => ({
     callback_seq: callback.seq,
     number: callback.attempts + 1,
@@ -82,10 +83,24 @@ async function insertAttempts(trx: Transaction<Database>, attempts: Attempt[]): 
     duration_ms: answer.durationMs,
     response_status: answer.status,
     error_class: answer.errorClass,
-    response_body: answer.body,
+    response_body: forgotten.has(callback.transactionSeq ?? 0) ? null : answer.body,
     request_headers: JSON.stringify(requestHeaders),
   }));
   await trx.insertInto('callback_attempts').values(rows).execute();
+}
+
+/** Whoever answers about a forgotten person's transaction may name them in words of its own: that is not kept. */
+async function findForgotten(trx: Transaction<Database>, attempts: Attempt[]): Promise<Set<number>> {
+  const answered = attempts.filter(({ answer }) => answer.body !== null).map(({ callback }) => callback.transactionSeq);
+  const seqs = [...new Set(answered)].filter((seq) => seq !== null);
+  if (seqs.length === 0) return new Set();
+  const rows = await trx
+    .selectFrom('parties')
+    .select('transaction_seq')
+    .where('transaction_seq', 'in', seqs)
+    .where('forgotten_at', 'is not', null)
+    .execute();
+  return new Set(rows.map((row) => row.transaction_seq));
 }
 
 async function writeDelivered(trx: Transaction<Database>, decided: Decided[], now: Date): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Calendar, Wall } from './calendar.ts';
+import { foldName, normalizeDocument } from './fold-person.ts';
 import { formatAmount } from './money.ts';
 import type { Operation, Status } from './statuses.ts';
 
@@ -60,12 +61,29 @@ export function maskTransaction<T extends PresentedTransaction>(transaction: T):
   return {
     ...transaction,
     pix_key: maskText(transaction.pix_key),
-    name: transaction.name?.split(/\s+/).map(maskWord).join(' ') ?? null,
+    name: maskName(transaction.name),
     email: transaction.email?.replace(/^(.)[^@]*/, '$1***') ?? null,
     phone: maskText(transaction.phone),
     document: maskDocument(transaction.document),
+    description: maskHolding(transaction.description, transaction),
+    extra: maskHolding(transaction.extra, transaction),
   };
 }
+
+const NEEDLE_CHARS_MIN = 4;
+
+/** Free text that repeats what is masked is masked as a whole. */
+function maskHolding(text: string | null, of: Pick<PresentedTransaction, (typeof MASKED)[number]>): string | null {
+  if (text === null) return null;
+  const plain = foldName(text);
+  const bare = normalizeDocument(text) ?? '';
+  const document = normalizeDocument(of.document);
+  const needles = MASKED.map((name) => foldName(of[name] ?? '')).filter((one) => one.length >= NEEDLE_CHARS_MIN);
+  const holds = needles.some((needle) => plain.includes(needle)) || (document !== null && bare.includes(document));
+  return holds ? '***' : text;
+}
+
+const MASKED = ['name', 'email', 'phone', 'document', 'pix_key'] as const;
 
 /** `***.456.789-**` for a CPF; for a CNPJ, letters and all, the middle eight of its fourteen. */
 export function maskDocument(document: string | null): string | null {
@@ -74,6 +92,11 @@ export function maskDocument(document: string | null): string | null {
   if (plain.length === 11) return `***.${plain.slice(3, 6)}.${plain.slice(6, 9)}-**`;
   if (plain.length === 14) return `**.${plain.slice(2, 5)}.${plain.slice(5, 8)}/${plain.slice(8, 12)}-**`;
   return maskText(document);
+}
+
+/** `M*** S***`: the first letter of each word. */
+export function maskName(name: string | null): string | null {
+  return name?.split(/\s+/).map(maskWord).join(' ') ?? null;
 }
 
 function maskText(text: string | null): string | null {

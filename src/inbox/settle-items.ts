@@ -9,6 +9,7 @@ import type { ClaimedItem } from './claim-items.ts';
 import type { Found } from './find-transaction.ts';
 import { type Fate, judgeItem } from './judge-item.ts';
 import { raiseQuarantine, resolveQuarantine } from './quarantine.ts';
+import { redactArrived } from './redact-arrived.ts';
 
 /** Items of one key, and what a look found. */
 export type Look = { items: ClaimedItem[]; found: Found };
@@ -61,6 +62,11 @@ export async function settleItems(context: Context, looks: Look[]): Promise<void
       );
       const applied = fates.filter(({ fate }) => fate.kind === 'applied').map(({ item }) => item.webhookSeq);
       await resolveQuarantine(trx, applied, now);
+      await redactArrived(
+        context,
+        trx,
+        fates.map(({ item }) => item.webhookSeq),
+      );
     },
     { retryDuplicates: true },
   );

@@ -7,6 +7,7 @@ import { checkBody } from './check-body.ts';
 import { type ClaimedItem, leaseOf, selectClaimable, toClaimed } from './claim-items.ts';
 import { raiseQuarantine } from './quarantine.ts';
 import { ITEMS_MAX, readItems, type WebhookItem } from './read-items.ts';
+import { redactArrived } from './redact-arrived.ts';
 
 const WEBHOOKS_MAX = 200;
 const ITEMS_AN_INSERT = 500;
@@ -40,6 +41,11 @@ export async function takeApart(context: Context, room: number): Promise<{ more:
     await moveWebhooks(trx, taken);
     const quarantined = taken.flatMap(({ row, reason }) => (reason ? [{ seq: row.seq, reason }] : []));
     await raiseQuarantine(context, trx, quarantined);
+    await redactArrived(
+      context,
+      trx,
+      rows.map((row) => row.seq),
+    );
     return { more: rows.length === WEBHOOKS_MAX, claimed: claims ? await readClaimed(trx, taken) : [] };
   });
 }

@@ -68,7 +68,8 @@ async function correct(context: Context, trx: Transaction<Database>, correction:
   const corrected = { times: (loaded.held.corrected?.times ?? 0) + 1, sequence, at: now };
   const held = { ...correction.held, corrected, digest: NO_DIGEST };
   const source = await readSource(trx, mismatchSeq);
-  await writeTransactions(context.keys, trx, [{ loaded, held, added: [], source }], now);
+  const { forgotten } = loaded;
+  await writeTransactions(context.keys, trx, [{ loaded, held, added: [], source, forgotten }], now);
   const correctionSeq = await writeCorrection(context, trx, { ...correction, held });
   await writeStandings(trx, loaded, held, correctionSeq);
 

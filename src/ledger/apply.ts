@@ -14,8 +14,10 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import type { Observation } from '../domain/observation.ts';
+import { isWithheld } from './decide.ts';
 import { findClosedDays } from './find-closed-days.ts';
 import { type Change, ENDED_BY_A_LOOK, foldObservations, listFound, listOver } from './fold-observations.ts';
+import { hideForgotten, sealDigest } from './forgotten.ts';
 import { judgeCommissions } from './judge-commissions.ts';
 import { judgeDoubts } from './judge-doubts.ts';
 import { judgeReferences } from './judge-references.ts';
@@ -67,7 +69,11 @@ async function dropUnchanged(context: Context, observations: Observation[]): Pro
     .execute();
   const digests = new Map(rows.map((row) => [row.id, row.digest]));
   const awaited = new Set(digests.size > 0 ? await findAwaited(context, [...digests.keys()]) : []);
-  return observations.filter(({ transaction: { id }, digest }) => awaited.has(id) || !digests.get(id)?.equals(digest));
+  return observations.filter(({ transaction: { id }, digest }) => {
+    const known = digests.get(id);
+    if (known === undefined || awaited.has(id)) return true;
+    return !known.equals(digest) && !known.equals(sealDigest(context.keys, digest));
+  });
 }
 
 /**
@@ -115,14 +121,20 @@ async function applyInTransaction(
   const loaded = await loadHeld(trx, [...new Set(batch.map((one) => one.transaction.id))]);
   // read after the rows are locked: an opening that is stated meanwhile waits for them, and reposts what we post
   const policies = await readPolicies(context, trx);
-  const changes = foldObservations(batch, loaded);
-  const seqs = await writeTransactions(context.keys, trx, changes, now);
+  const { batch: shown, people, extras } = await hideForgotten(context.keys, trx, batch, loaded);
+  const changes = foldObservations(shown, loaded);
+  const seqs = await writeTransactions(
+    context.keys,
+    trx,
+    changes.map((change) => ({ ...change, forgotten: people.get(change.held.id) })),
+    now,
+  );
   const mendings = changes.map((change) => mendOne(change, seqs, policies));
   await writeEntries(context, trx, mendings, now);
   await enqueueCallbacks(
     context,
     trx,
-    changes.flatMap((change) => listCauses(context, change, seqs)),
+    changes.flatMap((change) => listCauses(context, change, seqs, extras)),
   );
   await oweWebhooks(
     context,
@@ -167,15 +179,21 @@ function listMoments({ added, source }: Change, mending: ReturnType<typeof mendO
   return moments.map(({ atWall }) => ({ atWall, runSeq }));
 }
 
-function listCauses(context: Context, change: Change, seqs: Map<string, number>): CallbackCause[] {
+function listCauses(
+  context: Context,
+  change: Change,
+  seqs: Map<string, number>,
+  extras: Map<string, string>,
+): CallbackCause[] {
   const { held } = change;
+  const extra = held.extra !== null && isWithheld(held.extra) ? (extras.get(held.id) ?? null) : held.extra;
   return change.added.map((event) => ({
     transaction: {
       seq: seqs.get(held.id) ?? 0,
       id: held.id,
       operation: held.operation,
       reference: held.reference,
-      extra: held.extra,
+      extra,
       platform: held.platform,
     },
     event: {

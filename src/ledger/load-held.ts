@@ -1,7 +1,7 @@
 import type { Selectable, Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import type { Operation } from '../domain/statuses.ts';
-import { type Corrected, type HeldEvent, type HeldTransaction, sortHistory } from './decide.ts';
+import { type Corrected, type HeldEvent, type HeldTransaction, sortHistory, withholdExtra } from './decide.ts';
 import type { EntryInForce } from './mend-journal.ts';
 
 export type Loaded = {
@@ -10,6 +10,8 @@ export type Loaded = {
   stored: { status: string; status_wall: string; sequence: number; event_count: number };
   held: HeldTransaction;
   entries: EntryInForce[];
+  /** Whose it was, by the keyed hash, where they were forgotten. */
+  forgotten: Buffer | undefined;
 };
 
 type TransactionRow = Selectable<Database['transactions']>;
@@ -57,6 +59,7 @@ async function assemble(trx: Transaction<Database>, rows: TransactionRow[]): Pro
       seq: row.seq,
       stored: row,
       entries: entries.get(row.seq) ?? [],
+      forgotten: party?.forgotten_at ? (party.document_hash ?? undefined) : undefined,
       held: {
         id: row.id,
         operation: row.operation as Operation,
@@ -64,7 +67,7 @@ async function assemble(trx: Transaction<Database>, rows: TransactionRow[]): Pro
         commissionCents: row.commission_cents,
         createdWall: row.created_wall,
         reference: row.reference,
-        extra: row.extra,
+        extra: row.extra ?? (row.extra_hash && withholdExtra(row.extra_hash)),
         platform: row.platform,
         e2eId: row.e2e_id,
         name: party?.name ?? null,

@@ -5,6 +5,7 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import type { Observation, Source } from '../domain/observation.ts';
+import { redactForgotten, wasAnyoneForgotten } from './forgotten.ts';
 import { raiseMismatches } from './mismatches.ts';
 
 export type RefusedRow = { id: string | null; raw: string; reason: string; source: Source };
@@ -38,7 +39,9 @@ async function writeRefused(
 ): Promise<FoundMismatch[]> {
   const now = context.clock.now();
   const found: FoundMismatch[] = [];
-  for (const { id: shownId, ...row } of rows) {
+  const raws = rows.map((row) => ({ text: row.raw }));
+  const redacted = (await wasAnyoneForgotten(trx)) ? await redactForgotten(context.keys, trx, raws) : [];
+  for (const [index, { id: shownId, ...row }] of rows.entries()) {
     // one that its column would refuse is named by its content instead
     const id = shownId !== null && Buffer.byteLength(shownId) <= ID_BYTES_MAX ? shownId : null;
     const run = row.source.kind === 'webhook' ? undefined : row.source.run;
@@ -47,7 +50,7 @@ async function writeRefused(
       .insertInto('refused_rows')
       .values({
         transaction_id: id,
-        raw: Buffer.from(row.raw),
+        raw: Buffer.from(redacted[index] ?? row.raw),
         hash,
         reason: row.reason.slice(0, REASON_CHARS_MAX),
         run_seq: run?.seq ?? null,

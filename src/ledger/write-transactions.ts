@@ -4,7 +4,7 @@ import { indexParty } from '../database/index-person.ts';
 import type { Keys } from '../database/settings.ts';
 import type { Database } from '../database/tables.ts';
 import type { Source } from '../domain/observation.ts';
-import { eventKey, type HeldEvent, type HeldTransaction, tellState } from './decide.ts';
+import { eventKey, type HeldEvent, type HeldTransaction, readWithheld, tellState } from './decide.ts';
 import type { Loaded } from './load-held.ts';
 import { type ChangedFacts, writeFactChanges } from './write-fact-changes.ts';
 
@@ -18,6 +18,8 @@ export type Changed = {
   added: HeldEvent[];
   source: Source;
   sources?: Map<HeldEvent, Source>;
+  /** Whose it is, by the keyed hash, where they were forgotten. */
+  forgotten: Buffer | undefined;
 };
 
 /**
@@ -45,7 +47,7 @@ export async function writeTransactions(
   const seqs = await findSeqs(trx, changes);
   await trx
     .insertInto('parties')
-    .values(changes.map(({ held }) => toPartyRow(keys, seqs.get(held.id) ?? 0, held)))
+    .values(changes.map((change) => toPartyRow(keys, seqs.get(change.held.id) ?? 0, change, now)))
     .onDuplicateKeyUpdate(takeNew(PARTY_COLUMNS))
     .execute();
   await insertEvents(trx, changes, seqs, now);
@@ -96,6 +98,7 @@ const PARTY_COLUMNS = [
   'document_hash',
   'name_folded',
   'created_wall',
+  'forgotten_at',
 ] as const;
 
 async function findSeqs(trx: Transaction<Database>, changes: Changed[]): Promise<Map<string, number>> {
@@ -157,6 +160,7 @@ export function sourceColumns(source: Source) {
 function toRow(held: HeldTransaction, now: Date) {
   const state = tellState(held);
   if (!state) throw new Error(`transaction ${held.id} has no event`);
+  const withheld = held.extra === null ? undefined : readWithheld(held.extra);
   return {
     id: held.id,
     operation: held.operation,
@@ -164,8 +168,8 @@ function toRow(held: HeldTransaction, now: Date) {
     amount_cents: held.amountCents,
     commission_cents: held.commissionCents,
     reference: held.reference,
-    extra: held.extra,
-    extra_hash: held.extra === null ? null : createHash('sha256').update(held.extra).digest(),
+    extra: withheld ? null : held.extra,
+    extra_hash: withheld ?? (held.extra === null ? null : createHash('sha256').update(held.extra).digest()),
     platform: held.platform,
     e2e_id: held.e2eId,
     created_wall: held.createdWall,
@@ -175,7 +179,7 @@ function toRow(held: HeldTransaction, now: Date) {
   };
 }
 
-function toPartyRow(keys: Keys, transactionSeq: number, held: HeldTransaction) {
+function toPartyRow(keys: Keys, transactionSeq: number, { held, forgotten }: Changed, now: Date) {
   return {
     transaction_seq: transactionSeq,
     name: held.name,
@@ -184,7 +188,8 @@ function toPartyRow(keys: Keys, transactionSeq: number, held: HeldTransaction) {
     document: held.document,
     pix_key: held.pixKey,
     description: held.description,
-    ...indexParty(keys, held),
+    ...(forgotten ? { document_hash: forgotten, name_folded: null } : indexParty(keys, held)),
     created_wall: held.createdWall,
+    forgotten_at: forgotten ? now : null,
   };
 }

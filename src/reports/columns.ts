@@ -1,5 +1,5 @@
 import type { Wall } from '../domain/calendar.ts';
-import { maskDocument } from '../domain/present-transaction.ts';
+import { maskDocument, maskName } from '../domain/present-transaction.ts';
 import type { ReportedMismatch } from './read-mismatches.ts';
 import type { Movement } from './read-movements.ts';
 import type { Pending } from './read-pending.ts';
@@ -10,7 +10,7 @@ import type { Cell } from './xlsx/render-cell.ts';
 export const COLUMNS_VERSION = 1;
 
 /** What a cell needs beside its row. */
-export type Rendering = { texts: Texts; fullDocuments: boolean; toWall: (instant: Date) => Wall };
+export type Rendering = { texts: Texts; fullDocuments: boolean; masked: boolean; toWall: (instant: Date) => Wall };
 
 export type Column<Row> = {
   name: keyof Texts['columns'];
@@ -52,8 +52,8 @@ function identify<Row>(of: (row: Row) => Movement): Column<Row>[] {
     text('reference', 24, (row) => of(row).reference),
     text('e2e', 34, (row) => of(row).e2eId),
     text('platform', 38, (row) => of(row).platform),
-    text('name', 36, (row) => of(row).name),
-    text('document', 18, (row, rendering) => showDocument(of(row).document, rendering)),
+    text('name', 36, (row, rendering) => showName(of(row), rendering)),
+    text('document', 18, (row, rendering) => showDocument(of(row), rendering)),
   ];
 }
 
@@ -114,8 +114,8 @@ export const PENDING_COLUMNS: Column<Pending>[] = [
   text('id', 38, (row) => row.id),
   text('reference', 24, (row) => row.reference),
   text('platform', 38, (row) => row.platform),
-  text('name', 36, (row) => row.name),
-  text('document', 18, (row, rendering) => showDocument(row.document, rendering)),
+  text('name', 36, showName),
+  text('document', 18, showDocument),
   money('amount', (row) => row.amountCents, 'totals'),
   money('held', (row) => row.heldCents, 'totals'),
 ];
@@ -177,7 +177,15 @@ function nameMovement(movement: Movement, texts: Texts): string {
   return movement.isReversal ? fill(texts.reversal, { kind: kind.toLowerCase() }) : kind;
 }
 
-function showDocument(document: string | null, { fullDocuments }: Rendering): string | null {
+type Party = Pick<Movement, 'name' | 'document' | 'forgotten'>;
+
+function showName({ name, forgotten }: Party, { texts, masked }: Rendering): string | null {
+  if (forgotten) return texts.forgotten;
+  return masked ? maskName(name) : name;
+}
+
+function showDocument({ document, forgotten }: Party, { texts, fullDocuments }: Rendering): string | null {
+  if (forgotten) return texts.forgotten;
   return fullDocuments ? document : maskDocument(document);
 }
 

@@ -101,6 +101,7 @@ function planNext(context: Context, day: Day, { newest, cut, madeAt, judgement, 
     madeAt,
     locale: context.config.REPORT_LOCALE,
     fullDocuments: context.config.REPORT_FULL_DOCUMENTS,
+    masked: false,
     platform: undefined,
     version: VERSION,
     rowsPerSheetMax: options.rowsPerSheetMax ?? ROWS_PER_SHEET_MAX,
@@ -196,7 +197,8 @@ export function nameFile(of: {
   format: string;
   otherLocale?: Locale | undefined;
   platform: string | undefined;
+  masked?: boolean;
 }): string {
   const platform = of.platform === undefined ? '' : `-${of.platform.replace(/[^A-Za-z0-9_-]/g, '_')}`;
-  return `confere-${of.day}-r${of.revision}${of.otherLocale ? `-${of.otherLocale}` : ''}${platform}.${of.format}`;
+  return `confere-${of.day}-r${of.revision}${of.otherLocale ? `-${of.otherLocale}` : ''}${platform}${of.masked ? '-masked' : ''}.${of.format}`;
 }

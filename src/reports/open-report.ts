@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { copyFile, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { inSnapshot } from '../database/in-snapshot.ts';
@@ -20,11 +20,19 @@ import { type FileFacts, hashFile, publishDrafts, sealDraft, withDrafts } from '
 import { writeReport } from './write-report.ts';
 
 export type OpenedReport = { report: Report; file: string; name: string; bytes: number; sha256: string };
-type Wanted = { day: Day; format: Format; revision?: number; locale?: Locale; platform?: string };
+type Wanted = {
+  day: Day;
+  format: Format;
+  revision?: number;
+  locale?: Locale;
+  platform?: string;
+  /** For whoever may not see personal data; the journal holds none. */
+  masked?: boolean;
+};
 
 /**
  * The file of a revision, by default the newest. Where it is missing, or is not what was written, it is made again from
- * its cut; so is what differs from the revision's own files: another language, or one platform only.
+ * its cut; so is what differs from the revision's own files: another language, one platform only, or masked.
  * @throws ConfereError `not_found` when the day has no such revision.
  */
 export async function openReport(context: Context, wanted: Wanted): Promise<OpenedReport> {
@@ -36,17 +44,46 @@ export async function openReport(context: Context, wanted: Wanted): Promise<Open
     format: wanted.format,
     otherLocale: wanted.locale !== undefined && wanted.locale !== row.locale ? wanted.locale : undefined,
     platform: wanted.platform,
+    masked: isMasked(wanted),
   });
   const file = path.join(reportsDirectory(context), name);
   const stored = report.files.find((one) => one.name === name);
-  const found = stored ? await measure(file) : undefined;
-  if (found && found.sha256 === stored?.sha256) return { report, file, name, ...found };
-  const made = await makeAgain(context, row, wanted);
-  if (stored && made.sha256 !== stored.sha256) {
-    // what a person had forgotten, or another version of the program, shows in the bytes but not in the digest
+  const expected = stored?.sha256 ?? (await readSum(file));
+  const found = expected === undefined ? undefined : await measure(file);
+  if (found && found.sha256 === expected) return { report, file, name, ...found };
+  const files = await makeAgain(context, row, wanted);
+  const made = files.find((one) => one.format === wanted.format);
+  if (!made) throw new Error(`no ${wanted.format} was written`);
+  if (stored && row.redacted_at !== null) await writeFacts(context, row, files);
+  else if (stored && made.sha256 !== stored.sha256) {
+    // another version of the program shows in the bytes but not in the digest
     context.log.warn({ day: row.day, revision: row.revision, format: wanted.format }, 'report made again, other bytes');
   }
   return { report, file, name, bytes: made.bytes, sha256: made.sha256 };
+}
+
+function isMasked({ masked = false, format }: Wanted): boolean {
+  return masked && format !== 'journal';
+}
+
+/** What was made of a revision without whom was forgotten since is what it is from now on: its digest is the same. */
+async function writeFacts(context: Context, row: ReportRow, files: FileFacts[]): Promise<void> {
+  const workbook = files.find((one) => one.format === 'xlsx');
+  await context.db
+    .updateTable('reports')
+    .set({ files: JSON.stringify(files), sha256: Buffer.from(workbook?.sha256 ?? '', 'hex') })
+    .where('seq', '=', row.seq)
+    .execute();
+}
+
+/** What was published as another language's, platform's or masked file has its hash beside it. */
+async function readSum(file: string): Promise<string | undefined> {
+  try {
+    return (await readFile(`${file}.sha256`, 'utf8')).split(' ')[0];
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 async function measure(file: string): Promise<{ bytes: number; sha256: string } | undefined> {
@@ -58,7 +95,7 @@ async function measure(file: string): Promise<{ bytes: number; sha256: string } 
   }
 }
 
-async function makeAgain(context: Context, row: ReportRow, wanted: Wanted): Promise<FileFacts> {
+async function makeAgain(context: Context, row: ReportRow, wanted: Wanted): Promise<FileFacts[]> {
   const directory = reportsDirectory(context);
   const plan = await planAgain(context, row, wanted);
   return await withDrafts(directory, randomUUID(), async (drafts) => {
@@ -75,9 +112,7 @@ async function makeAgain(context: Context, row: ReportRow, wanted: Wanted): Prom
       sealed.push({ draft: written.files[format], facts: await sealDraft(written.files[format], { format, name }) });
     }
     await publishDrafts(directory, sealed);
-    const facts = sealed.find((one) => one.facts.format === wanted.format)?.facts;
-    if (!facts) throw new Error(`no ${wanted.format} was written`);
-    return facts;
+    return sealed.map((one) => one.facts);
   });
 }
 
@@ -92,7 +127,8 @@ async function planAgain(context: Context, row: ReportRow, wanted: Wanted): Prom
     proof: await findProof(context, row),
     madeAt: row.made_at,
     locale: wanted.locale ?? (row.locale as Locale),
-    fullDocuments: row.full_documents === 1,
+    fullDocuments: row.full_documents === 1 && !isMasked(wanted),
+    masked: isMasked(wanted),
     platform: wanted.platform,
     version: row.version,
     rowsPerSheetMax: ROWS_PER_SHEET_MAX,

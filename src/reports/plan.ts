@@ -32,6 +32,8 @@ export type ReportPlan = {
   madeAt: Date;
   locale: Locale;
   fullDocuments: boolean;
+  /** For whoever may not see personal data. */
+  masked: boolean;
   /** Only this platform's movements; undefined: all. */
   platform: string | undefined;
   version: string;

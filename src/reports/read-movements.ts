@@ -22,6 +22,8 @@ export type Movement = Effect & {
   e2eId: string | null;
   name: string | null;
   document: string | null;
+  /** Whose it was had themselves forgotten. */
+  forgotten: boolean;
   recordedAt: Date;
   source: string;
   postings: MovementPosting[];
@@ -107,6 +109,7 @@ async function readChunk(db: Reader, scope: MovementScope, after: Place) {
       'transactions.e2e_id',
       'parties.name',
       'parties.document',
+      'parties.forgotten_at',
     ])
     // the first half of the pair lets the index start where the last chunk ended
     .where('entries.at_wall', '>=', after.atWall)
@@ -167,6 +170,7 @@ function toMovement(row: Row, postings: MovementPosting[]): Movement {
     e2eId: row.e2e_id,
     name: row.name,
     document: row.document,
+    forgotten: row.forgotten_at !== null,
     recordedAt: row.recorded_at,
     source: row.source_kind,
     postings,

@@ -18,6 +18,8 @@ export type Pending = {
   platform: string;
   name: string | null;
   document: string | null;
+  /** Whose it was had themselves forgotten. */
+  forgotten: boolean;
   amountCents: bigint;
   /** Its part of the held balance: a cashout's amount, unless its history broke the rules. */
   heldCents: bigint;
@@ -106,6 +108,7 @@ async function readChunk(db: Reader, scope: PendingScope, seqs: number[]) {
       'transactions.amount_cents',
       'parties.name',
       'parties.document',
+      'parties.forgotten_at',
       lastEvent('status').as('end_status'),
       lastEvent('at_wall').as('since_wall'),
     ])
@@ -147,6 +150,7 @@ function toPending(row: Row, heldCents: bigint, { start, end }: PendingScope): P
       platform: row.platform ?? 'none',
       name: row.name,
       document: row.document,
+      forgotten: row.forgotten_at !== null,
       amountCents: row.amount_cents,
       heldCents,
     },

@@ -100,6 +100,7 @@ export const EN: Texts = {
     refund: 'Refunded',
   },
   operations: { cashin: 'Cashin', cashout: 'Cashout' },
+  forgotten: 'removed',
   sources: { webhook: 'Webhook', list: 'List', show: 'Show call', command: 'Person', api: 'Person' },
   states: { partial: 'partial', provisional: 'provisional', closed: 'closed' },
   stateNotes: {

@@ -98,6 +98,7 @@ export const PT_BR = {
     refund: 'Devolvido',
   },
   operations: { cashin: 'Entrada', cashout: 'Saída' },
+  forgotten: 'removido',
   sources: { webhook: 'Webhook', list: 'Lista', show: 'Consulta', command: 'Pessoa', api: 'Pessoa' },
   states: { partial: 'parcial', provisional: 'provisório', closed: 'fechado' },
   stateNotes: {

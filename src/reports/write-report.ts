@@ -36,7 +36,12 @@ export type WrittenReport = { digest: Buffer; files: Record<Format, string> };
 export async function writeReport(db: Reader, plan: ReportPlan, directory: string): Promise<WrittenReport> {
   const scope = { ...boundsOf(plan.day, addDays(plan.day, 1)), entrySeq: plan.cut.entrySeq, platform: plan.platform };
   const balances = keepPlatform(await readBalances(db, scope), plan.platform);
-  const rendering = { texts: textsOf(plan.locale), fullDocuments: plan.fullDocuments, toWall: memoWall(plan) };
+  const rendering = {
+    texts: textsOf(plan.locale),
+    fullDocuments: plan.fullDocuments,
+    masked: plan.masked,
+    toWall: memoWall(plan),
+  };
   const digest = createDigest(plan.day, plan.platform);
   for (const balance of balances) digest.addBalance(balance);
   const failed = new AbortController();

@@ -49,6 +49,8 @@ export function callbackRoutes(context: Context): express.Router {
     const attempts = await listAttempts(context.db, callback.seq);
     const withBody = callerOf(response).role !== 'viewer';
     const list = attempts.map((attempt) => presentAttempt(attempt, { withBody }));
+    // what merchants answered is their own text, and may name people
+    if (withBody) await audit(context, { actor: actorOf(response), action: 'callbacks.show', target: idOf(request) });
     response.json({ ...presentCallback(callback), attempt_list: list });
   });
   // before the routes with an id in them, which would take `replay` for one

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import express, { type Request, type Router } from 'express';
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
+import { mayActAs } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
@@ -10,7 +11,7 @@ import { listReports } from '../../reports/list-reports.ts';
 import { type MadeReport, makeReport } from '../../reports/make-report.ts';
 import { openReport } from '../../reports/open-report.ts';
 import type { Format } from '../../reports/plan.ts';
-import { actorOf, allow } from '../authorize.ts';
+import { actorOf, allow, callerOf } from '../authorize.ts';
 import { page, readPage } from '../pages.ts';
 import { parseBody, parseQuery } from '../validate.ts';
 
@@ -62,6 +63,7 @@ export function reportRoutes(context: Context): Router {
       ...(revision === undefined ? {} : { revision }),
       ...(locale === undefined ? {} : { locale }),
       ...(platform === undefined ? {} : { platform }),
+      masked: !mayActAs(callerOf(response).role, 'operator'),
     });
     await audit(context, { actor: actorOf(response), action: 'reports.download', target: opened.name });
     response.setHeader('content-disposition', `attachment; filename="${opened.name}"`);

@@ -47,7 +47,12 @@ export function reportPages(context: Context): Router {
   router.get('/reports/:file', async (request: Request<{ file: string }>, response) => {
     const [, day, revision, format] = FILE.exec(request.params.file) ?? [];
     if (day === undefined || !isFormat(format)) throw new ConfereError('not_found', 'there is no such file');
-    const opened = await openReport(context, { day, format, revision: Number(revision) });
+    const opened = await openReport(context, {
+      day,
+      format,
+      revision: Number(revision),
+      masked: !may(response, 'operator'),
+    });
     await audit(context, { actor: actorOf(response), action: 'reports.download', target: opened.name });
     response.setHeader('content-type', TYPES[format]);
     response.setHeader('content-disposition', `attachment; filename="${opened.name}"`);

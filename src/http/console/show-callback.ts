@@ -33,6 +33,10 @@ export function callbackPages(context: Context): Router {
     // what a merchant answered is its own text, and may name people
     const withBody = may(response, 'operator');
     const attempts = (await listAttempts(context.db, row.seq)).map((one) => presentAttempt(one, { withBody }));
+    if (withBody) {
+      const done = { action: 'callbacks.show', target: request.params.id, detail: 'console' };
+      await audit(context, { actor: actorOf(response), ...done });
+    }
     const again = postForm(
       response,
       `/callbacks/${callback.id}/redeliver`,

@@ -49,7 +49,7 @@ test.each([
   ['journal', 'text/plain; charset=utf-8'],
 ])('the %s downloads under its own name, and the audit tells who took it', async (format, type) => {
   await call('operator', '/reports', { day: DAY });
-  const answer = await call('viewer', `/reports/${DAY}.${format}`);
+  const answer = await call('operator', `/reports/${DAY}.${format}`);
   expect(answer.status).toBe(200);
   expect(answer.headers.get('content-type')).toBe(type);
   expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="confere-${DAY}-r1.${format}"`);
@@ -67,9 +67,27 @@ test.each([
   expect(audited).toEqual([{ action: 'reports.download', target: `confere-${DAY}-r1.${format}` }]);
 });
 
+test('a viewer gets names masked, in a file that says so, made once', async () => {
+  await call('operator', '/reports', { day: DAY });
+  const full = await (await call('operator', `/reports/${DAY}.csv`)).text();
+  const answers = [await call('viewer', `/reports/${DAY}.csv`), await call('viewer', `/reports/${DAY}.csv`)];
+  expect(answers[0]?.headers.get('content-disposition')).toContain(`confere-${DAY}-r1-masked.csv`);
+  const [masked = '', again] = await Promise.all(answers.map((answer) => answer.text()));
+  const names = (text: string) =>
+    text
+      .split('\r\n')
+      .slice(1, -1)
+      .map((line) => line.split(';')[7] ?? '');
+  expect(names(full).filter((name) => name !== '')).not.toEqual([]);
+  expect(names(masked)).toEqual(names(full).map((name) => name.replace(/\S+/g, (word) => `${[...word][0]}***`)));
+  expect(again).toBe(masked);
+  const journal = await call('viewer', `/reports/${DAY}.journal`);
+  expect(journal.headers.get('content-disposition')).toContain(`confere-${DAY}-r1.journal`);
+});
+
 test('English comes on request, under a name that says so', async () => {
   await call('operator', '/reports', { day: DAY });
-  const answer = await call('viewer', `/reports/${DAY}.csv?locale=en`);
+  const answer = await call('operator', `/reports/${DAY}.csv?locale=en`);
   expect(answer.headers.get('content-disposition')).toContain(`confere-${DAY}-r1-en.csv`);
   expect((await answer.text()).split('\r\n')[0]).toMatch(/Date and time;Movement;Status/);
 });

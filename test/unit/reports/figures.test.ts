@@ -63,6 +63,7 @@ const EMPTY = {
   e2eId: null,
   name: null,
   document: null,
+  forgotten: false,
   recordedAt: new Date(0),
   source: 'show',
 };

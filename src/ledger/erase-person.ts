@@ -1,0 +1,120 @@
+import type { Transaction } from 'kysely';
+import type { Context } from '../context.ts';
+import { type FreeText, redactRows } from '../database/redact-rows.ts';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
+import type { Erase, Person } from '../domain/person.ts';
+import { sealDigest, sealExtra } from './forgotten.ts';
+
+const CHUNK_ROWS = 200;
+
+/** What the ledger keeps as it came, or as people wrote it. */
+const FREE_TEXTS: FreeText[] = [
+  { table: 'refused_rows', key: 'seq', columns: ['raw'] },
+  { table: 'mismatches', key: 'seq', columns: ['expected', 'actual', 'note'] },
+  { table: 'mismatch_changes', key: 'seq', columns: ['expected', 'actual', 'note'] },
+  { table: 'fact_changes', key: 'seq', columns: ['before_value'] },
+  { table: 'adjustments', key: 'seq', columns: ['note'] },
+  { table: 'corrections', key: 'seq', columns: ['before_facts', 'after_facts'] },
+  // what others' transactions say of them
+  { table: 'parties', key: 'transaction_seq', columns: ['description'] },
+];
+
+export function eraseFromLedgerTexts(context: Context): Erase {
+  return async ({ redact }, { write }) => {
+    let changed = 0;
+    for (const place of FREE_TEXTS) {
+      changed += await redactRows(context.db, place, redact, {
+        write,
+        now: context.clock.now(),
+        signal: context.signal,
+      });
+    }
+    return changed;
+  };
+}
+
+/**
+ * Empties the columns of a person's transactions; the keyed hash of the document stays, and so do amounts, events,
+ * entries and the chain. An extra goes where it holds a value of theirs; its keyed hash stays, to be compared with.
+ */
+export function eraseParties(context: Context): Erase {
+  return async (person, { write }) => {
+    let changed = await withholdMentions(context, person, write);
+    for (let from = 0; from < person.transactions.length; from += CHUNK_ROWS) {
+      context.signal.throwIfAborted();
+      const seqs = person.transactions.slice(from, from + CHUNK_ROWS).map((one) => one.seq);
+      changed += write
+        ? await transact(context.db, (trx) => eraseSome(context, trx, person, seqs))
+        : (await readNamed(context.db, seqs)).length;
+    }
+    return changed;
+  };
+}
+
+async function eraseSome(
+  context: Context,
+  trx: Transaction<Database>,
+  person: Person,
+  seqs: number[],
+): Promise<number> {
+  // locked as whoever applies a look locks them: it waits for us, or we see what it wrote
+  const rows = await trx
+    .selectFrom('transactions')
+    .select(['seq', 'extra', 'extra_hash', 'digest'])
+    .where('seq', 'in', seqs)
+    .orderBy('seq')
+    .forUpdate()
+    .execute();
+  const named = new Set((await readNamed(trx, seqs)).map((row) => row.seq));
+  for (const { seq, extra, extra_hash, digest } of rows) {
+    if (!named.has(seq)) continue;
+    const withheld = extra !== null && extra_hash && person.holds(extra);
+    await trx
+      .updateTable('transactions')
+      .set({
+        digest: sealDigest(context.keys, digest),
+        ...(withheld ? { extra: null, extra_hash: sealExtra(context.keys, extra_hash) } : {}),
+      })
+      .where('seq', '=', seq)
+      .execute();
+  }
+  if (named.size === 0) return 0;
+  await trx
+    .updateTable('parties')
+    .set({ name: null, email: null, phone: null, document: null, pix_key: null, description: null, name_folded: null })
+    .set({ document_hash: person.hash, forgotten_at: context.clock.now() })
+    .where('transaction_seq', 'in', [...named])
+    .execute();
+  return named.size;
+}
+
+/** Extras of others' transactions that hold the document. */
+async function withholdMentions(context: Context, { mentions }: Person, write: boolean): Promise<number> {
+  if (!write || mentions.length === 0) return mentions.length;
+  return await transact(context.db, async (trx) => {
+    const rows = await trx
+      .selectFrom('transactions')
+      .select(['seq', 'extra_hash'])
+      .where('seq', 'in', mentions)
+      .where('extra', 'is not', null)
+      .orderBy('seq')
+      .forUpdate()
+      .execute();
+    for (const { seq, extra_hash } of rows) {
+      const change = { extra: null, extra_hash: extra_hash && sealExtra(context.keys, extra_hash) };
+      await trx.updateTable('transactions').set(change).where('seq', '=', seq).execute();
+    }
+    return rows.length;
+  });
+}
+
+/** Those that are not forgotten yet. */
+async function readNamed(db: Context['db'], seqs: number[]): Promise<{ seq: number }[]> {
+  return await db
+    .selectFrom('parties')
+    .select('transaction_seq as seq')
+    .where('transaction_seq', 'in', seqs)
+    .where('forgotten_at', 'is', null)
+    .execute();
+}

@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import { hashDocument } from '../database/index-person.ts';
+import type { Reader } from '../database/reader.ts';
+import type { Keys } from '../database/settings.ts';
+import { addDays, type Day } from '../domain/calendar.ts';
+import { normalizeDocument } from '../domain/fold-person.ts';
+import type { Person } from '../domain/person.ts';
+import { createHolds, createRedact, type Redact } from '../domain/redact-text.ts';
+import { sealExtra } from './forgotten.ts';
+
+const CHUNK_ROWS = 500;
+const REFERENCE_CHARS_MIN = 6;
+/** A transaction that is still open is on the list of each day up to now; no more days than these are gone through. */
+const DAYS_MAX = 3_660;
+
+/** What a person's columns held, to be looked for elsewhere; kept, encrypted, until they are forgotten. */
+export type Values = {
+  /** E-mails, phones and PIX keys that are nobody else's, and extras that hold a value of theirs. */
+  own: string[];
+  /** Names and descriptions. */
+  shared: string[];
+};
+
+/**
+ * Everything there is of the person with this document: by its keyed hash, by a PIX key or an extra that holds it, and by
+ * what an earlier try found before it was stopped.
+ */
+export async function findPerson(
+  context: Context,
+  document: string,
+  before: Values,
+): Promise<{ person: Person; values: Values }> {
+  const { db, keys } = context;
+  const plain = normalizeDocument(document) ?? '';
+  const hash = hashDocument(keys, plain);
+  const spellings = [...new Set([plain, plain.toLowerCase(), ...punctuate(plain)])];
+  const rows = await readRows(db, hash, spellings);
+  const mentions = await findMentions(db, hash, spellings);
+  const values = await gatherValues(db, hash, rows, before);
+  const holds = createHolds({ documents: [plain], ...values });
+  for (const { extra } of [...rows, ...mentions]) if (extra !== null && holds(extra)) values.own.push(extra);
+  const hashes = [...new Set(values.own)].map((text) => createHash('sha256').update(text).digest());
+  const person: Person = {
+    hash,
+    transactions: rows.map(({ seq, id }) => ({ seq, id })),
+    mentions: mentions.map((row) => row.seq),
+    hashes,
+    days: await listDays(context, rows),
+    redact: alsoHashes(keys, hashes, createRedact({ documents: [plain], ids: rows.flatMap(nameOf), ...values })),
+    holds,
+  };
+  return { person, values };
+}
+
+/** What a webhook may name a transaction by. A short reference may be anything. */
+function nameOf({ id, reference }: { id: string; reference: string | null }): string[] {
+  return reference !== null && reference.length >= REFERENCE_CHARS_MIN ? [id, reference] : [id];
+}
+
+/** Their transactions: of their document, or of none where the PIX key or the extra is it. */
+async function readRows(db: Reader, hash: Buffer, spellings: string[]) {
+  const nobodys = () => db.selectFrom('parties').where('document_hash', 'is', null);
+  const seqs = await db
+    .selectFrom('parties')
+    .select('transaction_seq as seq')
+    .where('document_hash', '=', hash)
+    .union(nobodys().select('transaction_seq as seq').where('pix_key', 'in', spellings))
+    .union(
+      nobodys()
+        .innerJoin('transactions', 'transactions.seq', 'parties.transaction_seq')
+        .select('transactions.seq')
+        .where((eb) => eb.or(spellings.map((text) => eb('extra', 'like', `%${text}%`)))),
+    )
+    .execute();
+  const rows = [];
+  for (let from = 0; from < seqs.length; from += CHUNK_ROWS) {
+    const chunk = seqs.slice(from, from + CHUNK_ROWS).map((row) => row.seq);
+    rows.push(...(await selectPeople(db).where('transactions.seq', 'in', chunk).orderBy('transactions.seq').execute()));
+  }
+  return rows;
+}
+
+/** Other people's transactions whose extra holds the document. */
+async function findMentions(db: Reader, hash: Buffer, spellings: string[]) {
+  return await selectPeople(db)
+    .where('document_hash', 'is not', null)
+    .where('document_hash', '<>', hash)
+    .where((eb) => eb.or(spellings.map((text) => eb('extra', 'like', `%${text}%`))))
+    .execute();
+}
+
+async function gatherValues(db: Reader, hash: Buffer, rows: Awaited<ReturnType<typeof readRows>>, before: Values) {
+  const own = new Set(before.own);
+  const shared = new Set(before.shared);
+  for (const row of rows) {
+    for (const text of [row.email, row.phone, row.pix_key]) if (text !== null) own.add(text);
+    for (const text of [row.name, row.description]) if (text !== null) shared.add(text);
+  }
+  for (const text of await findOthers(db, hash, [...own])) own.delete(text);
+  return { own: [...own], shared: [...shared] };
+}
+
+/** An extra is shown by its plain hash where it differs; that of a withheld one is keyed. */
+function alsoHashes(keys: Keys, hashes: Buffer[], redact: Redact): Redact {
+  const known = hashes.map((hash) => [
+    `sha256:${hash.toString('hex')}`,
+    `hmac:${sealExtra(keys, hash).toString('hex')}`,
+  ]);
+  return (text) => {
+    let changed = redact(text);
+    if (!text.includes('sha256:')) return changed;
+    for (const [plain = '', keyed = ''] of known) {
+      if ((changed ?? text).includes(plain)) changed = (changed ?? text).replaceAll(plain, keyed);
+    }
+    return changed;
+  };
+}
+
+function selectPeople(db: Reader) {
+  return db
+    .selectFrom('transactions')
+    .innerJoin('parties', 'parties.transaction_seq', 'transactions.seq')
+    .select(['transactions.seq', 'transactions.id', 'transactions.extra', 'transactions.reference'])
+    .select('transactions.created_wall')
+    .select(['name', 'email', 'phone', 'pix_key', 'description']);
+}
+
+/** A CPF and a CNPJ as people write them. */
+function punctuate(plain: string): string[] {
+  if (plain.length === 11) return [plain.replace(/^(.{3})(.{3})(.{3})(.{2})$/, '$1.$2.$3-$4')];
+  if (plain.length === 14) return [plain.replace(/^(.{2})(.{3})(.{3})(.{4})(.{2})$/, '$1.$2.$3/$4-$5')];
+  return [];
+}
+
+/** Those of the values that another person bears too: a shop's own e-mail says nothing of who its customers are. */
+async function findOthers(db: Reader, hash: Buffer, values: string[]): Promise<string[]> {
+  if (values.length === 0) return [];
+  const rows = await db
+    .selectFrom('parties')
+    .select(['email', 'phone', 'pix_key'])
+    .distinct()
+    .where('document_hash', '<>', hash)
+    .where((eb) => eb.or([eb('email', 'in', values), eb('phone', 'in', values), eb('pix_key', 'in', values)]))
+    .execute();
+  return rows.flatMap((row) => [row.email, row.phone, row.pix_key]).filter((text) => text !== null);
+}
+
+type Days = Pick<Awaited<ReturnType<typeof readRows>>[number], 'seq' | 'created_wall'>[];
+
+/** From a transaction's creation to the last thing that happened to it, or to be known of it, it may be on a report. */
+async function listDays(context: Context, rows: Days): Promise<Set<Day>> {
+  const today = context.calendar.dayOf(context.clock.now());
+  const days = new Set<Day>();
+  for (let from = 0; from < rows.length; from += CHUNK_ROWS) {
+    const chunk = rows.slice(from, from + CHUNK_ROWS);
+    const seqs = chunk.map((row) => row.seq);
+    const lasts = await context.db
+      .selectFrom('events')
+      .select(['transaction_seq', sql<string>`MAX(at_wall)`.as('last')])
+      .where('transaction_seq', 'in', seqs)
+      .groupBy('transaction_seq')
+      .execute();
+    const openSince = await findOpen(context.db, seqs);
+    const lastOf = new Map(lasts.map((row) => [row.transaction_seq, row.last.slice(0, 10)]));
+    for (const { seq, created_wall } of chunk) {
+      const end = openSince.has(seq) ? today : (lastOf.get(seq) ?? today);
+      let day = created_wall.slice(0, 10);
+      for (let count = 0; day <= end && count < DAYS_MAX; count++, day = addDays(day, 1)) days.add(day);
+    }
+  }
+  return days;
+}
+
+async function findOpen(db: Reader, seqs: number[]): Promise<Set<number>> {
+  const rows = await db
+    .selectFrom('transactions')
+    .select('seq')
+    .where('seq', 'in', seqs)
+    .where('status', 'not in', ['paid', 'denied', 'canceled', 'expired', 'refund'])
+    .execute();
+  return new Set(rows.map((row) => row.seq));
+}
