@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Kysely } from 'kysely';
 import { migrate } from '../embedded/migrate.ts';
@@ -11,8 +9,10 @@ import type { Config } from './config.ts';
 import { type Clock, openClock } from './database/clock.ts';
 import { type Bell, createBell } from './database/poll.ts';
 import { openPrepared, type Prepared } from './database/prepared.ts';
-import { createVault, type Keys, openKeys, settle, type Vault } from './database/settings.ts';
+import { adoptNextKey, findNextKey, readOrMakeSecretKey } from './database/secret-key-file.ts';
+import { KEY_CHECK, type Keys, openKeys, readSetting, settle } from './database/settings.ts';
 import type { Database } from './database/tables.ts';
+import { createVault, type Vault } from './database/vault.ts';
 import { type Calendar, createCalendar } from './domain/calendar.ts';
 import { ConfereError } from './domain/errors.ts';
 import type { Log } from './log.ts';
@@ -58,9 +58,8 @@ export async function openContext(
   const prepared = stack.use(openPrepared(target, PREPARED_CONNECTIONS));
   const mayMigrate = options.migrates || config.DATABASE_URL === undefined;
   await bringUpToDate(db, mayMigrate, options.log);
-  const secretKey = config.SECRET_KEY ?? readOrMakeSecretKey(config.DATA_DIR);
-  const vault = createVault(secretKey);
-  const keys = await openKeys(db, vault, secretKey);
+  const vault = await findVault(db, config);
+  const keys = await openKeys(db, vault);
   const clock = await openClock(db);
   const since = await settle(db, 'webhooks_since', () => Buffer.from(clock.now().toISOString()));
   await settle(db, 'refund_commission', () =>
@@ -114,25 +113,16 @@ async function bringUpToDate(db: Kysely<Database>, mayMigrate: boolean, log: Log
   }
 }
 
-/** Made on the first start: written whole under another name, then linked, so that two processes end with one key. */
-function readOrMakeSecretKey(dataDir: string): Buffer {
-  const file = path.join(dataDir, 'secret.key');
-  mkdirSync(dataDir, { recursive: true });
-  const draft = `${file}.${process.pid}`;
-  try {
-    return Buffer.from(readFileSync(file, 'utf8').trim(), 'base64');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
-  writeFileSync(draft, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
-  try {
-    linkSync(draft, file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    rmSync(draft, { force: true });
-  }
-  return Buffer.from(readFileSync(file, 'utf8').trim(), 'base64');
+/** That of the environment, else of DATA_DIR: there the next one, where a rotation was killed before it was done. */
+async function findVault(db: Kysely<Database>, config: Config): Promise<Vault> {
+  if (config.SECRET_KEY) return createVault(config.SECRET_KEY);
+  const vault = createVault(readOrMakeSecretKey(config.DATA_DIR));
+  const check = await readSetting(db, KEY_CHECK);
+  if (check === undefined || check.equals(vault.check)) return vault;
+  const next = findNextKey(config.DATA_DIR, check);
+  if (!next) return vault;
+  adoptNextKey(config.DATA_DIR, next.file);
+  return createVault(next.key);
 }
 
 /** The journal is dated by the provider's wall clock: another zone would move entries to other days. */

@@ -9,6 +9,7 @@ import { migrateCommand } from './commands/migrate.ts';
 import { mismatchesCommand } from './commands/mismatches.ts';
 import { openCommand } from './commands/open.ts';
 import { reconcileCommand } from './commands/reconcile.ts';
+import { rotateKeyCommand } from './commands/rotate-key.ts';
 import { serveCommand } from './commands/serve.ts';
 import { tokensCommand } from './commands/tokens.ts';
 import { webhooksCommand } from './commands/webhooks.ts';
@@ -39,6 +40,7 @@ for (const add of [
   tokensCommand,
   webhooksCommand,
   forgetCommand,
+  rotateKeyCommand,
   doctorCommand,
   demoCommand,
 ])

@@ -5,6 +5,8 @@ import type { Command } from 'commander';
 import { audit } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { hashDocument } from '../database/index-person.ts';
+import { sealStored } from '../database/settings.ts';
+import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { normalizeDocument } from '../domain/fold-person.ts';
 import { findPerson, type Values } from '../ledger/find-person.ts';
@@ -125,11 +127,14 @@ async function writeTombstone(context: Context, hash: Buffer): Promise<void> {
 }
 
 async function keepValues(context: Context, hash: Buffer, values: Values): Promise<void> {
-  await context.db
-    .updateTable('forgotten_people')
-    .set({ sealed_values: context.vault.seal(Buffer.from(JSON.stringify(values))) })
-    .where('document_hash', '=', hash)
-    .execute();
+  await transact(context.db, async (trx) => {
+    const sealed = await sealStored(trx, context.vault, Buffer.from(JSON.stringify(values)));
+    await trx
+      .updateTable('forgotten_people')
+      .set({ sealed_values: sealed })
+      .where('document_hash', '=', hash)
+      .execute();
+  });
 }
 
 async function finish(

@@ -1,32 +1,12 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import type { Kysely } from 'kysely';
+import { randomBytes } from 'node:crypto';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { ConfereError } from '../domain/errors.ts';
 import type { Database } from './tables.ts';
 import { isDuplicate } from './transact.ts';
+import type { Vault } from './vault.ts';
 
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 const KEY_BYTES = 32;
-const CHECK_TEXT = 'confere';
-
-/** Encrypts what is stored (AES-256-GCM, a fresh nonce each time): nonce, tag, ciphertext. */
-export type Vault = { seal(plain: Buffer): Buffer; open(sealed: Buffer): Buffer };
-
-export function createVault(secretKey: Buffer): Vault {
-  return {
-    seal(plain) {
-      const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', secretKey, nonce);
-      const body = Buffer.concat([cipher.update(plain), cipher.final()]);
-      return Buffer.concat([nonce, cipher.getAuthTag(), body]);
-    },
-    open(sealed) {
-      const decipher = createDecipheriv('aes-256-gcm', secretKey, sealed.subarray(0, NONCE_BYTES));
-      decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-      return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
-    },
-  };
-}
+export const KEY_CHECK = 'secret_key_check';
 
 /** A setting, written once: the first value of any replica stands. */
 export async function settle(db: Kysely<Database>, name: string, propose: () => Buffer): Promise<Buffer> {
@@ -52,16 +32,34 @@ export async function readSetting(db: Kysely<Database>, name: string): Promise<B
 export type Keys = { callbackIds: Buffer; search: Buffer };
 
 /** @throws ConfereError when this SECRET_KEY is not the one that the database's secrets were encrypted with. */
-export async function openKeys(db: Kysely<Database>, vault: Vault, secretKey: Buffer): Promise<Keys> {
-  const check = createHash('sha256').update(CHECK_TEXT).update(secretKey).digest();
-  const stored = await settle(db, 'secret_key_check', () => check);
-  if (!stored.equals(check)) {
-    throw new ConfereError(
-      'config_invalid',
-      'SECRET_KEY is not the one that this database was set up with: set the same key on every replica',
-    );
-  }
+export async function openKeys(db: Kysely<Database>, vault: Vault): Promise<Keys> {
+  const stored = await settle(db, KEY_CHECK, () => vault.check);
+  if (!stored.equals(vault.check)) throw otherKey(vault);
   const open = async (name: string): Promise<Buffer> =>
     vault.open(await settle(db, name, () => vault.seal(randomBytes(KEY_BYTES))));
   return { callbackIds: await open('key_callback_ids'), search: await open('key_search') };
+}
+
+/**
+ * Encrypts what is to be stored in this transaction. While it runs the key is not rotated: a secret that was sealed
+ * with a key that nobody has any more would be lost.
+ * @throws ConfereError when the key was rotated since this process started.
+ */
+export async function sealStored(trx: Transaction<Database>, vault: Vault, plain: Buffer): Promise<Buffer> {
+  const row = await trx
+    .selectFrom('settings')
+    .select('value')
+    .where('name', '=', KEY_CHECK)
+    // the words that both servers know
+    .modifyEnd(sql`LOCK IN SHARE MODE`)
+    .executeTakeFirst();
+  if (!row?.value.equals(vault.check)) throw otherKey(vault);
+  return vault.seal(plain);
+}
+
+function otherKey({ keyId }: Vault): ConfereError {
+  return new ConfereError(
+    'config_invalid',
+    `SECRET_KEY (key id ${keyId}) is not the one that this database is encrypted with: set the same key on every replica; after confere rotate-key the new one, and start again`,
+  );
 }

@@ -2,6 +2,7 @@ import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
+import { sealStored } from '../database/settings.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { findMerchant } from './read-merchants.ts';
@@ -14,7 +15,9 @@ export const ROTATION_MS = 24 * 3_600_000;
 /** Makes a merchant's first or next secret: `whsec_` and base64. It is stored encrypted and can't be shown again. */
 export async function addSecret(context: Context, trx: Transaction<Database>, merchantSeq: number): Promise<string> {
   const key = randomBytes(SECRET_BYTES);
-  const row = { merchant_seq: merchantSeq, ciphertext: context.vault.seal(key), created_at: context.clock.now() };
+  const { vault, clock } = context;
+  const ciphertext = await sealStored(trx, vault, key);
+  const row = { merchant_seq: merchantSeq, ciphertext, key_id: vault.keyId, created_at: clock.now() };
   await trx.insertInto('merchant_secrets').values(row).execute();
   return PREFIX + key.toString('base64');
 }

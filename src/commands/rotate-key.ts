@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { text as readAll } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import type { Transaction } from 'kysely';
+import { audit } from '../access/audit.ts';
+import type { Context } from '../context.ts';
+import { adoptNextKey, writeNextKey } from '../database/secret-key-file.ts';
+import { KEY_CHECK } from '../database/settings.ts';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
+import { createVault, type Vault } from '../database/vault.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { print, withContext } from './with-context.ts';
+
+const KEY_BYTES = 32;
+
+type Options = { newKeyFile?: string; json?: boolean };
+type Rotated = { key_id: string; old_key_id: string; secrets: number };
+
+export function rotateKeyCommand(program: Command): void {
+  program
+    .command('rotate-key')
+    .description('encrypt every stored secret anew, with another SECRET_KEY; then start every replica again with it')
+    .option('--new-key-file <file>', 'the new key: base64 of 32 bytes; - for standard input')
+    .option('--json', 'print one JSON object')
+    .action(async ({ newKeyFile, json }: Options) => {
+      const given = newKeyFile === undefined ? undefined : await readKey(newKeyFile);
+      await withContext({}, async (context) => {
+        const inFile = context.config.SECRET_KEY === undefined;
+        if (!inFile && given === undefined) {
+          throw new ConfereError('wrong_use', 'SECRET_KEY is set: give the new one with --new-key-file');
+        }
+        const done = await rotate(context, given ?? randomBytes(KEY_BYTES), inFile);
+        print(json, done, describe(done, inFile));
+      });
+    });
+}
+
+async function readKey(file: string): Promise<Buffer> {
+  const text = (file === '-' ? await readAll(process.stdin) : readFile(file)).trim();
+  const key = Buffer.from(text, 'base64');
+  if (key.length === KEY_BYTES && key.toString('base64') === text) return key;
+  throw new ConfereError('wrong_use', 'the new key must be base64 of 32 bytes (openssl rand -base64 32)');
+}
+
+function readFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new ConfereError('wrong_use', `can't read ${file} (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+/** All in one transaction: killed at any instant, the database is encrypted wholly with the one key or the other. */
+async function rotate(context: Context, key: Buffer, inFile: boolean): Promise<Rotated> {
+  const { config, vault } = context;
+  const next = createVault(key);
+  if (next.keyId === vault.keyId) throw new ConfereError('wrong_use', 'that is the key that is in use');
+  const file = inFile ? writeNextKey(config.DATA_DIR, key) : undefined;
+  const secrets = await transact(context.db, (trx) => reseal(trx, vault, next));
+  if (file !== undefined) adoptNextKey(config.DATA_DIR, file);
+  const done = { key_id: next.keyId, old_key_id: vault.keyId, secrets };
+  await audit(context, { actor: 'command', action: 'secrets.rotate_key', target: `key:${next.keyId}` });
+  return done;
+}
+
+async function reseal(trx: Transaction<Database>, old: Vault, next: Vault): Promise<number> {
+  // whoever seals a secret holds this row shared until it is written
+  const check = await trx
+    .selectFrom('settings')
+    .select('value')
+    .where('name', '=', KEY_CHECK)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+  // a COMMIT whose answer was lost, and that went through
+  if (check.value.equals(next.check)) return await countSecrets(trx);
+  if (!check.value.equals(old.check)) throw new ConfereError('conflict', 'the key is being rotated by someone else');
+  const again = (sealed: Buffer): Buffer => next.seal(old.open(sealed));
+  const keys = await trx.selectFrom('settings').selectAll().where('name', 'like', 'key\\_%').execute();
+  for (const { name, value } of keys) {
+    await trx
+      .updateTable('settings')
+      .set({ value: again(value) })
+      .where('name', '=', name)
+      .execute();
+  }
+  const secrets = await trx.selectFrom('merchant_secrets').select(['seq', 'ciphertext']).forUpdate().execute();
+  for (const { seq, ciphertext } of secrets) {
+    const change = { ciphertext: again(ciphertext), key_id: next.keyId };
+    await trx.updateTable('merchant_secrets').set(change).where('seq', '=', seq).execute();
+  }
+  const people = await trx
+    .selectFrom('forgotten_people')
+    .select(['document_hash', 'sealed_values'])
+    .where('sealed_values', 'is not', null)
+    .forUpdate()
+    .execute();
+  for (const { document_hash, sealed_values } of people) {
+    if (!sealed_values) continue;
+    const change = { sealed_values: again(sealed_values) };
+    await trx.updateTable('forgotten_people').set(change).where('document_hash', '=', document_hash).execute();
+  }
+  await trx.updateTable('settings').set({ value: next.check }).where('name', '=', KEY_CHECK).execute();
+  return keys.length + secrets.length + people.length;
+}
+
+async function countSecrets(trx: Transaction<Database>): Promise<number> {
+  const { length: keys } = await trx.selectFrom('settings').select('name').where('name', 'like', 'key\\_%').execute();
+  return keys + (await trx.selectFrom('merchant_secrets').select('seq').execute()).length;
+}
+
+function describe({ key_id, old_key_id, secrets }: Rotated, inFile: boolean): string {
+  const then = inFile
+    ? 'DATA_DIR/secret.key holds the new key: back it up, and start serve again'
+    : 'set SECRET_KEY to the new key on every replica and start each again; until then it signs no callback';
+  return `encrypted ${secrets} secrets anew, with key ${key_id} in place of ${old_key_id}\n${then}`;
+}

@@ -1,0 +1,153 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../../src/config.ts';
+import { type Context, openContext } from '../../../src/context.ts';
+import { KEY_CHECK } from '../../../src/database/settings.ts';
+import { createLog } from '../../../src/log.ts';
+import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { readLiveKeys, rotateSecret } from '../../../src/merchants/secrets.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { runCommand } from '../commands/run-command.ts';
+
+const CONFERE = path.join(import.meta.dirname, '../../../bin/confere');
+const home = temporaryDirectory();
+const stack = new AsyncDisposableStack();
+const newKey = (): string => randomBytes(32).toString('base64');
+
+let databaseUrl: string;
+let current = newKey();
+let merchantId: string;
+let before: { secrets: string[]; keys: Context['keys'] };
+
+beforeAll(async () => {
+  stack.defer(() => home[Symbol.dispose]());
+  databaseUrl = urlOf(await freshDatabase());
+  await using context = await openWith(current);
+  const { merchant } = await createMerchant(context, { name: 'Loja', url: 'https://loja.example/pix' });
+  merchantId = merchant.id;
+  before = { secrets: await readSecrets(context), keys: context.keys };
+}, 60_000);
+afterAll(() => stack.disposeAsync());
+
+const envOf = (key: string) => ({ DATABASE_URL: databaseUrl, SECRET_KEY: key, DATA_DIR: path.join(home.path, 'data') });
+
+async function openWith(key: string): Promise<Context> {
+  const log = createLog('silent', process.stderr);
+  return await openContext(readConfig(envOf(key)), { log, signal: new AbortController().signal, migrates: true });
+}
+
+async function readSecrets(context: Context): Promise<string[]> {
+  const { seq } = await context.db.selectFrom('merchants').select('seq').executeTakeFirstOrThrow();
+  const keys = (await readLiveKeys(context, context.db, [seq])).get(seq) ?? [];
+  return keys.map((key) => key.export().toString('base64'));
+}
+
+function keyFile(key: string): string {
+  const file = path.join(home.path, `${randomBytes(4).toString('hex')}.key`);
+  writeFileSync(file, `${key}\n`);
+  return file;
+}
+
+describe('another SECRET_KEY', () => {
+  it('opens every secret as before, and nothing opens with the old one', async () => {
+    await using replica = await openWith(current);
+    const next = newKey();
+    const { code, out } = await runCommand(['rotate-key', '--new-key-file', keyFile(next), '--json'], envOf(current));
+    expect([code, JSON.parse(out)]).toMatchObject([0, { secrets: 3, old_key_id: replica.vault.keyId }]);
+    expect(out).not.toContain(next);
+
+    // a replica that still runs with the old key says so, and stores nothing that nobody could open
+    await expect(readSecrets(replica)).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining('rotate-key'),
+    });
+    await expect(rotateSecret(replica, merchantId)).rejects.toMatchObject({ code: 'config_invalid' });
+    const late = await runCommand(['tokens', 'create', '--role', 'viewer'], envOf(current));
+    expect([late.code, late.err]).toEqual([
+      2,
+      expect.stringContaining('is not the one that this database is encrypted with'),
+    ]);
+
+    current = next;
+    await using context = await openWith(current);
+    expect({ secrets: await readSecrets(context), keys: context.keys }).toEqual(before);
+    const rows = await context.db.selectFrom('merchant_secrets').select('key_id').execute();
+    expect(rows).toEqual([{ key_id: context.vault.keyId }]);
+  }, 60_000);
+
+  it('opens what was sealed before keys had ids', async () => {
+    await using context = await openWith(current);
+    const sealed = context.vault.seal(Buffer.from('old'));
+    expect(context.vault.open(sealed.subarray(9)).toString()).toBe('old');
+  });
+
+  it('is wholly the one or the other, killed at any instant', async () => {
+    await using watcher = await openWith(current);
+    for (const ms of [450, 600, 750, 900, 1_100, 1_500]) {
+      const next = newKey();
+      const child = spawn(CONFERE, ['rotate-key', '--new-key-file', keyFile(next)], {
+        env: { PATH: process.env.PATH, HOME: process.env.HOME, ...envOf(current) },
+        stdio: 'ignore',
+        detached: true,
+      });
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      const kill = setTimeout(() => child.pid !== undefined && process.kill(-child.pid, 'SIGKILL'), ms);
+      await ended;
+      clearTimeout(kill);
+      // a COMMIT that was under way is over once its lock is
+      await watcher.db.selectFrom('settings').select('name').where('name', '=', KEY_CHECK).forUpdate().execute();
+      const opened = await Promise.allSettled([openWith(current), openWith(next)]);
+      const works = opened.map((one) => one.status === 'fulfilled');
+      expect(works[0]).toBe(!works[1]);
+      for (const one of opened) {
+        if (one.status !== 'fulfilled') continue;
+        await using context = one.value;
+        expect({ secrets: await readSecrets(context), keys: context.keys }).toEqual(before);
+      }
+      if (works[1]) current = next;
+    }
+  }, 60_000);
+
+  it.each([
+    [['rotate-key']],
+    [['rotate-key', '--new-key-file', '/no/such/file']],
+    [['rotate-key', '--new-key-file', path.join(import.meta.dirname, 'rotate-key.test.ts')]],
+  ])('refuses %j as wrong use', async (args) => {
+    const { code, err } = await runCommand(args, envOf(current));
+    expect([code, err]).toEqual([2, expect.stringContaining('confere: ')]);
+  });
+
+  it('refuses the key that is in use', async () => {
+    expect((await runCommand(['rotate-key', '--new-key-file', keyFile(current)], envOf(current))).code).toBe(2);
+  });
+});
+
+describe("the embedded database's key", () => {
+  const env = { DATA_DIR: path.join(home.path, 'embedded') };
+  const file = path.join(env.DATA_DIR, 'secret.key');
+  const create = () => runCommand(['tokens', 'create', '--role', 'viewer', '--json'], env);
+
+  it('is made, written down, and adopted by the next start where the rotation was killed before that', async () => {
+    expect((await create()).code).toBe(0);
+    const old = readFileSync(file);
+    const { code, out } = await runCommand(['rotate-key', '--json'], env);
+    expect(code).toBe(0);
+    const next = readFileSync(file);
+    expect(next.equals(old)).toBe(false);
+    expect((await create()).code).toBe(0);
+
+    // as it lies when the database had committed and the file had not its name yet
+    const { key_id } = JSON.parse(out) as { key_id: string };
+    renameSync(file, `${file}.next.${key_id}`);
+    writeFileSync(file, old);
+    // and what another one left, that was killed before its commit
+    writeFileSync(`${file}.next.0000000000000000`, `${newKey()}\n`);
+    expect((await create()).code).toBe(0);
+    expect(readFileSync(file).equals(next)).toBe(true);
+    expect(readdirSync(env.DATA_DIR).filter((name) => name.includes(key_id))).toEqual([]);
+  }, 120_000);
+});
