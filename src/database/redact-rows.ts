@@ -6,7 +6,7 @@ const ROWS_MAX = 200;
 
 /** Columns of a table that hold what came from elsewhere, or what people wrote. */
 export type FreeText = {
-  table: string & keyof Database;
+  table: keyof Database;
   /** The key that its rows are read by, in order. */
   key: string;
   columns: string[];
