@@ -5,6 +5,8 @@ import { PAGE_ROWS, type Pass } from './judge-pass.ts';
 const PAGES_MAX = 100_000;
 const END_PAGES_MAX = 20;
 const END_ROUNDS_MAX = 3;
+/** For each request that may be under way, so many pages are asked for or being applied. */
+const HANDS_BY_PLACE = 2;
 /** Enough of a digest to tell two payloads of one id apart. */
 const MARK_BYTES = 12;
 
@@ -56,10 +58,12 @@ export async function makePass(client: ListClient, query: ListQuery, options: Pa
   let asked = Math.max(0, ...[...options.kept.values()].map((page) => page.place));
   let lastPlace = 0;
   let lastPage = 1;
+  const inRoom = createRoom(options.inFlight);
   const ask = async (page: number, isSwept: boolean): Promise<Answer | undefined> => {
-    const place = ++asked;
-    const askedAt = options.now();
-    const answer = await client.listPage(query, page);
+    const { place, askedAt, answer } = await inRoom(async () => ({
+      ...{ place: ++asked, askedAt: options.now() },
+      answer: await client.listPage(query, page),
+    }));
     if (!answer) return undefined;
     const { total } = answer;
     const kept = { place, total, lastPage: answer.lastPage, askedAt, rows: answer.rows.map(markRow) };
@@ -88,7 +92,9 @@ export async function makePass(client: ListClient, query: ListQuery, options: Pa
   const rest = Array.from({ length: last - 1 }, (_, index) => index + 2);
   if (options.backwards) rest.reverse();
   let pastEnd: Answer | undefined;
-  await eachInFlight([...rest, last + 1], options.inFlight, async (page) => {
+  // a page is asked for while another is applied; one by one means one after the other
+  const hands = options.inFlight > 1 ? options.inFlight * HANDS_BY_PLACE : 1;
+  await eachInFlight([...rest, last + 1], hands, async (page) => {
     if (page > last) pastEnd = await ask(page, false);
     else seen.pageSizes[page - 1] = (await sweepPage(page)).found;
   });
@@ -188,6 +194,24 @@ function collect(seen: Collected, page: Answer): { found: number; fresh: number 
   }
   seen.totals = { min: Math.min(seen.totals.min, page.total), max: Math.max(seen.totals.max, page.total) };
   return { found: page.rows.length, fresh };
+}
+
+/** Lets so many in at a time, in the order of asking. */
+function createRoom(places: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let under = 0;
+  return async (work) => {
+    if (under < places) under++;
+    // whoever leaves hands its place on
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else under--;
+    }
+  };
 }
 
 /** Runs `work` on every page, a few at once. The first failure stops the rest, and is thrown once all are at rest. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type ReadRow, readTransaction } from '../../../src/provider/read-transaction.ts';
+import { type ReadRow, readBySchema, readTransaction } from '../../../src/provider/read-transaction.ts';
 
 const ROW = {
   id: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff',
@@ -208,4 +208,54 @@ test('any JSON is either read or refused, never thrown at', () => {
     }),
     { numRuns: 300 },
   );
+});
+
+test('the quick way of reading a plain row gives just what the schema gives, whatever stands in the row', () => {
+  const odd = fc.constantFrom<unknown>(
+    ...[
+      '',
+      ' ',
+      'x',
+      'é'.repeat(40),
+      'x'.repeat(65),
+      'x'.repeat(5000),
+      '1.00',
+      '-1.00',
+      '1.005',
+      '01',
+      '2026-02-30 10:00:00',
+    ],
+    ...[
+      0,
+      1.5,
+      1e21,
+      null,
+      undefined,
+      true,
+      [],
+      {},
+      '2026-11-20 24:00:00',
+      '2026-11-20 09:00:00',
+      'cashout',
+      'pending',
+    ],
+  );
+  const event = fc.record({
+    date_created: fc.oneof(fc.constant('2026-11-20 09:00:00'), odd),
+    status: fc.oneof(fc.constant('paid'), odd),
+  });
+  const events = fc.oneof(
+    { weight: 3, arbitrary: fc.constant(ROW.events) },
+    { weight: 2, arbitrary: fc.array(event, { maxLength: 3 }) },
+    odd,
+  );
+  const changes = fc.dictionary(fc.constantFrom(...Object.keys(ROW), 'pix_key'), odd, { maxKeys: 2 });
+  fc.assert(
+    fc.property(changes, events, (change, history) => {
+      const row = { ...ROW, events: history, ...change };
+      expect(readTransaction(row)).toEqual(readBySchema(row));
+    }),
+    { numRuns: 2000 },
+  );
+  expect(readTransaction(null)).toEqual(readBySchema(null));
 });
