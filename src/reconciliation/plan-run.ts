@@ -30,6 +30,19 @@ export async function planRun(
   return { planned, done: rows.length - planned.length };
 }
 
+/**
+ * Once the list's bounds are learnt in the middle of a run, what is left of it is read day by day: wide windows ask for
+ * a day more on both sides, and prove less at once.
+ */
+export async function recutRun(context: Context, run: RunRef, planned: WindowRef[]): Promise<WindowRef[]> {
+  const [first, last] = [planned[0], planned.at(-1)];
+  const bounds = await readBounds(context);
+  if (!first || !last || !bounds || planned.every((window) => window.fromDay === window.toDay)) return planned;
+  await context.db.deleteFrom('run_windows').where('run_seq', '=', run.seq).where('state', '=', 'planned').execute();
+  await insertWindows(context, run, planWindows(first.fromDay, last.toDay, bounds));
+  return (await findWindows(context, run)).filter((row) => row.state === 'planned');
+}
+
 async function findWindows(context: Context, run: RunRef) {
   return await context.db
     .selectFrom('run_windows')

@@ -14,8 +14,8 @@ import { claimRun, releaseRun } from './claim-run.ts';
 import { concludeWindow } from './conclude-window.ts';
 import { countWindow } from './count-window.ts';
 import { finishRun } from './finish-run.ts';
-import { holdLease, LeaseLost } from './hold-lease.ts';
-import { planRun } from './plan-run.ts';
+import { holdLease, type Lease, LeaseLost } from './hold-lease.ts';
+import { planRun, recutRun } from './plan-run.ts';
 import { LATE_DAYS, priorityOf } from './plan-windows.ts';
 import { readWindow } from './read-window.ts';
 import type { RunRef, WindowRef, WindowResult } from './run-ref.ts';
@@ -61,21 +61,8 @@ export async function executeRun(
   const requests = countRequests(context, run);
   try {
     const sender = client.as('settled', requests.add);
-    const windows = await planRun(context, sender, run);
-    const done = { windows: windows.done, of: windows.done + windows.planned.length, seen: 0 };
-    const today = context.calendar.dayOf(context.clock.now());
-    for (const window of windows.planned) {
-      const urgent = sender.as(priorityOf(window, run, today));
-      const onPage = (rows: number): void => {
-        done.seen += rows;
-        onProgress(done);
-      };
-      const result = await proveWindow(context, urgent, run, window, { checkLease: () => lease.check(), onPage });
-      await concludeWindow(context, run, window, result);
-      await requests.write();
-      done.windows++;
-      onProgress(done);
-    }
+    const plan = await planRun(context, sender, run);
+    await workWindows(context, sender, run, plan, { lease, requests, onProgress });
     await settleOwedWebhooks(context);
     lease.check();
     await requests.write();
@@ -84,6 +71,36 @@ export async function executeRun(
   } catch (error) {
     await requests.write().catch(() => undefined);
     await endBadly(context, run, error);
+  }
+}
+
+type Work = { lease: Lease; requests: ReturnType<typeof countRequests>; onProgress: Progress };
+
+async function workWindows(
+  context: Context,
+  sender: ProviderClient,
+  run: RunRef,
+  plan: Awaited<ReturnType<typeof planRun>>,
+  { lease, requests, onProgress }: Work,
+): Promise<void> {
+  const done = { windows: plan.done, of: plan.done + plan.planned.length, seen: 0 };
+  const today = context.calendar.dayOf(context.clock.now());
+  const onPage = (rows: number): void => {
+    done.seen += rows;
+    onProgress(done);
+  };
+  let left = plan.planned;
+  for (let window = left[0]; window; window = left[0]) {
+    const urgent = sender.as(priorityOf(window, run, today));
+    const result = await proveWindow(context, urgent, run, window, { checkLease: () => lease.check(), onPage });
+    await concludeWindow(context, run, window, result);
+    await requests.write();
+    done.windows++;
+    left = left.slice(1);
+    // wide ones are cut into days as soon as the bounds are known
+    if (window.fromDay !== window.toDay) left = await recutRun(context, run, left);
+    done.of = done.windows + left.length;
+    onProgress(done);
   }
 }
 

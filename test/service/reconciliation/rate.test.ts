@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest';
 import { PRIORITIES, type Priority } from '../../../src/provider/gate.ts';
+import { openClient } from '../../../src/provider/open-client.ts';
 import { openBudget, planBucket } from '../../../src/provider/share-rate.ts';
+import { claimRun } from '../../../src/reconciliation/claim-run.ts';
+import { startRun } from '../../../src/reconciliation/start-run.ts';
+import { executeRun } from '../../../src/reconciliation/work-runs.ts';
 import { freshDatabase } from '../../support/database.ts';
-import { API_KEY, SECRET_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { API_KEY, eventually, SECRET_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';
 import { dayAgo, makeDay } from '../../support/provider-rows.ts';
 import { QuirkyProvider } from '../../support/quirky-provider.ts';
 import { runCommand } from '../commands/run-command.ts';
@@ -56,3 +60,22 @@ test('two processes together keep to PROVIDER_RATE, and both get on', async () =
   expect(times.length).toBe(182);
   expect(times.length).toBeLessThanOrEqual(capacity + perSecond * (seconds + 3));
 }, 120_000);
+
+test('a backfill that waits for the bucket to fill delays no verification', async () => {
+  await using world = await openWorld({ PROVIDER_RATE: '20/m' });
+  const rows = makeDay(dayAgo(200), 3_000);
+  world.provider.add(...rows);
+  const stop = new AbortController();
+  const context = { ...world.context, signal: stop.signal };
+  await using client = openClient(context);
+  const { id } = await startRun(context, { from: dayAgo(200), to: dayAgo(200), trigger: 'test', createdBy: 'test' });
+  const run = await claimRun(context, id);
+  if (!run) throw new Error('not claimed');
+  const backfill = executeRun(context, client, run);
+  await eventually(async () => world.provider.count('list') >= 1);
+  // tokens are left for these, though the backfill, of 31 requests, has taken all that it may
+  for (const row of rows.slice(0, 2)) expect(await client.show(row.id)).toMatchObject({ ok: true });
+  expect(world.provider.count('list')).toBeLessThan(31);
+  stop.abort();
+  await backfill;
+});

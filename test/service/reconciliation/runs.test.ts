@@ -75,6 +75,21 @@ test.each([
   },
 );
 
+test('a first long run is cut into days as soon as it has learnt the bounds', async () => {
+  await using world = await openWorld();
+  const days = Array.from({ length: 20 }, (_, index) => dayAgo(30 - index));
+  world.provider.add(...days.flatMap((day) => makeDay(day, 5)));
+  const run = await world.reconcile(days[0] ?? '', days.at(-1) ?? '');
+  expect(run).toMatchObject({ state: 'complete', total: 100, applied: 100, mismatches: 0 });
+  const windows = await world.context.db
+    .selectFrom('run_windows')
+    .select(['from_day', 'to_day', 'state'])
+    .orderBy('from_day')
+    .execute();
+  const week = { from_day: days[0], to_day: days[6], state: 'complete' };
+  expect(windows).toEqual([week, ...days.slice(7).map((day) => ({ from_day: day, to_day: day, state: 'complete' }))]);
+});
+
 test('the weekly run forgets bounds that do not hold any more, and learns the new ones', async () => {
   await using world = await openWorld();
   world.provider.add(...[D5, D4, D3, D2, D1].flatMap((day) => makeDay(day, 10)));
