@@ -104,6 +104,12 @@ test('a run whose process died goes on with the days that are not proven, and co
   expect(world.provider.seen.some((seen) => seen.query.get('initial_date') === D5)).toBe(false);
 });
 
+const PAGES_KEPT = 10;
+
+async function countKept(world: World): Promise<number> {
+  return (await world.context.db.selectFrom('run_page_rows').select('page').execute()).length;
+}
+
 /** A day of 21 pages that a process dies in; another one has taken the run up. */
 async function dieInTheDay(world: World, diesAtPage: number, meanwhile: () => void = () => undefined) {
   world.provider.add(...makeDay(D4, 1_970));
@@ -115,7 +121,10 @@ async function dieInTheDay(world: World, diesAtPage: number, meanwhile: () => vo
   const run = await claimRun(died, id);
   if (!run) throw new Error('not claimed');
   world.provider.switches.before = async (seen) => {
-    if (seen.page === diesAtPage) await died.db.destroy();
+    if (seen.page !== diesAtPage) return;
+    // several pages are under way: it dies once some of them are written down
+    await eventually(async () => (await countKept(world)) >= PAGES_KEPT);
+    await died.db.destroy();
   };
   await expect(executeRun(died, world.client, run)).rejects.toThrow();
   world.provider.switches.before = () => undefined;
@@ -132,9 +141,9 @@ async function dieInTheDay(world: World, diesAtPage: number, meanwhile: () => vo
 test('a pass that was broken off by a kill is gone on with at the page where it stopped', async () => {
   await using world = await threeDays();
   expect(await dieInTheDay(world, 15)).toMatchObject({ state: 'complete', total: 2_100, applied: 2_100, passes: 1 });
-  // 21 pages and the one after; up to 8 were under way when it died
-  expect(world.provider.count('list')).toBeGreaterThanOrEqual(22 - 14);
-  expect(world.provider.count('list')).toBeLessThan(22 - 5);
+  // of 21 pages and the one after, at least these were not asked for again
+  expect(world.provider.count('list')).toBeGreaterThan(0);
+  expect(world.provider.count('list')).toBeLessThanOrEqual(22 - PAGES_KEPT);
   expect(await world.context.db.selectFrom('run_page_rows').select('page').execute()).toEqual([]);
 });
 
