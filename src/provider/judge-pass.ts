@@ -21,7 +21,7 @@ export type Pass = {
   newAfterLast: boolean;
   /** Whether a page past the end was met that brought nothing new. */
   endFound: boolean;
-  /** Pages that held just what another one held. */
+  /** Whole pages that held just what another one held. */
   pagesRepeated: number;
   /** Rows whose id could not be read: they can't be counted, so they prove nothing. */
   withoutId: number;
@@ -40,7 +40,8 @@ export function judgePass(pass: Pass): Verdict {
     return dirty(`the total rose by ${grown}, but ${pass.createdSince} were created since`);
   if (pass.totals.min < pass.firstTotal || pass.totals.max > pass.lastTotal)
     return dirty(`the total wavered between ${pass.totals.min} and ${pass.totals.max}`);
-  if (pass.pagesRepeated > 0 && pass.distinctIds < pass.lastTotal)
+  // even where the total agrees: it may be as wrong as the pages
+  if (pass.pagesRepeated > 0)
     return dirty(
       `${pass.pagesRepeated} pages only repeated another one: ${pass.distinctIds} ids were seen of ${pass.lastTotal}`,
     );
@@ -52,7 +53,7 @@ export function judgePass(pass: Pass): Verdict {
 
 /** Whether a second pass that is equal to this one would prove both: it reached the end, and no announced row lacks. */
 export function isRepeatable(pass: Pass): boolean {
-  return pass.withoutId === 0 && pass.endFound && pass.distinctIds >= pass.totals.max;
+  return pass.withoutId === 0 && pass.pagesRepeated === 0 && pass.endFound && pass.distinctIds >= pass.totals.max;
 }
 
 function dirty(why: string): Verdict {

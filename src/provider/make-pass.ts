@@ -107,7 +107,7 @@ export async function makePass(client: ListClient, query: ListQuery, options: Pa
   return seen;
 }
 
-function begin(): Collected & { pages: Set<string> } {
+function begin(): Collected & { pages: Set<string>; pageRows: number } {
   return {
     firstTotal: 0,
     lastTotal: 0,
@@ -117,6 +117,7 @@ function begin(): Collected & { pages: Set<string> } {
     contents: new Map(),
     torn: new Set(),
     pages: new Set(),
+    pageRows: 0,
     pagesRepeated: 0,
     newAfterLast: false,
     endFound: true,
@@ -134,11 +135,15 @@ function markRow(row: ListPage['rows'][number]): RowMark {
     : { id: row.id, createdWall: row.createdWall, digest: 'refused' };
 }
 
-/** Two pages that begin, end and count alike: the server ignores `page`, or repeats one. */
+/**
+ * Two pages that begin, end and count alike: the server ignores `page`, or repeats one. A short last page that is given
+ * again is no such thing: `last_page` may be too high.
+ */
 function noteRepeat(seen: ReturnType<typeof begin>, answer: Answer | undefined): void {
   if (!answer || answer.rows.length === 0) return;
+  seen.pageRows = Math.max(seen.pageRows, answer.rows.length);
   const key = `${answer.rows[0]?.id} ${answer.rows.at(-1)?.id} ${answer.rows.length}`;
-  if (seen.pages.has(key)) seen.pagesRepeated++;
+  if (seen.pages.has(key) && answer.rows.length === seen.pageRows) seen.pagesRepeated++;
   seen.pages.add(key);
 }
 

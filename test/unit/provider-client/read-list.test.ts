@@ -191,6 +191,12 @@ describe('a reading that is broken off and gone on with', () => {
   });
 });
 
+test('a server that ignores the page is not believed either where its total is as wrong as its pages', async () => {
+  const { reading, missed } = await read({ rows: 250, totalOff: -150, pages: 'ignored' });
+  expect(missed).toHaveLength(150);
+  expect(reading).toMatchObject({ complete: false, why: expect.stringMatching(/repeated another one/) });
+});
+
 test('a server that gives one page for another is not believed, and says so', async () => {
   const { client } = listOf({ ...HONEST, rows: 1000 });
   const repeating: ListClient = { listPage: (query, page) => client.listPage(query, page === 4 ? 3 : page) };
