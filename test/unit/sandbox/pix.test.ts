@@ -106,14 +106,16 @@ describe('documents', () => {
     }
   });
 
-  it('lose their validity when any one digit changes', () => {
+  it('lose their validity when any one digit changes, but for the two remainders that give one check digit', () => {
     const digits = fc.stringMatching(/^\d{9}$/).filter((base) => new Set(base).size > 1);
     fc.assert(
-      fc.property(digits, fc.integer({ min: 0, max: 10 }), fc.integer({ min: 1, max: 9 }), (base, at, by) => {
+      fc.property(digits, fc.integer({ min: 0, max: 10 }), (base, at) => {
         const cpf = base + cpfCheckDigits(base);
         expect(isCpf(cpf)).toBe(true);
-        const changed = (Number(cpf[at]) + by) % 10;
-        expect(isCpf(cpf.slice(0, at) + changed + cpf.slice(at + 1))).toBe(false);
+        const others = Array.from({ length: 9 }, (_, by) => (Number(cpf[at]) + by + 1) % 10);
+        const valid = others.filter((digit) => isCpf(cpf.slice(0, at) + digit + cpf.slice(at + 1)));
+        // remainders 10 and 0 are both written 0: so at most one other digit of the nine first ones goes unnoticed
+        expect(valid.length).toBeLessThanOrEqual(at < 9 ? 1 : 0);
       }),
     );
     fc.assert(
