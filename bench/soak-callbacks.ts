@@ -1,6 +1,7 @@
 /**
  * `npm run soak:callbacks`: SOAK_CALLBACKS (100,000) callbacks to 10 merchants at 500 a second, while by turns a worker is
- * killed with SIGKILL, the database server is killed, and every connection to the merchants is cut. Holds when each
+ * killed with SIGKILL, the database server is killed, and every connection to the merchants is cut, every
+ * SOAK_BREAK_SECONDS (30). Holds when each
  * callback arrived, in order for its transaction, under one id, and fewer than 0.1 % arrived twice. Exit code 1 when not.
  */
 import { type ChildProcess, fork } from 'node:child_process';
@@ -28,7 +29,7 @@ const HISTORY = ['pending', 'paid'] as const;
 const PER_SECOND = 500;
 const PAYMENTS_A_TURN = 5;
 const WORKERS = 2;
-const BREAK_EVERY_MS = 12_000;
+const BREAK_EVERY_MS = Number(process.env.SOAK_BREAK_SECONDS ?? 30) * 1000;
 const CUT_MS = 2_000;
 /** What a killed worker had claimed is due again after a minute. */
 const SETTLE_MS_MAX = 5 * 60_000;
@@ -95,14 +96,22 @@ function judge(made: number, arrivals: Arrival[], breaks: Break[]): boolean {
   const twoIds = [...byCallback.values()].filter((list) => new Set(list.map((one) => one.id)).size > 1).length;
   const disorder = [...byTransaction.values()].filter((list) => list.some((one, i) => one.sequence !== i + 1)).length;
   const repeats = arrivals.length - byCallback.size;
-  const nearBreak = ({ atMs }: Arrival) =>
-    breaks.some((one) => atMs > one.fromMs - NEAR_MS && atMs < one.toMs + NEAR_MS);
-  const calm = [...byCallback.values()].filter(([first, again]) => first && again && !nearBreak(first)).length;
-  const counts = Map.groupBy(breaks, (one) => one.what);
-  say(`breaks: ${[...counts].map(([what, list]) => `${list.length} × ${what}`).join(', ')}`);
+  const causes = [...byCallback.values()].flatMap(([first, again]) => (first && again ? [causeOf(first, breaks)] : []));
+  const calm = causes.filter((cause) => cause === 'calm').length;
+  say(`breaks: ${tell(breaks.map((one) => one.what))}`);
   say(`of ${made}: missing ${missing}, out of order ${disorder}, under two ids ${twoIds}`);
-  say(`repeats ${repeats} (${((repeats * 100) / made).toFixed(3)} %); ${calm} of what came first in calm`);
+  say(`repeats ${repeats} (${((repeats * 100) / made).toFixed(3)} %): ${tell(causes)}`);
   return missing + twoIds + disorder === 0 && repeats / made < REPEATS_MAX && calm === 0;
+}
+
+/** What was broken when a callback first came; calm where nothing was. */
+function causeOf({ atMs }: Arrival, breaks: Break[]): string {
+  const near = breaks.findLast((one) => atMs > one.fromMs - NEAR_MS && atMs < one.toMs + NEAR_MS);
+  return near?.what ?? 'calm';
+}
+
+function tell(words: string[]): string {
+  return [...Map.groupBy(words, (word) => word)].map(([word, list]) => `${list.length} × ${word}`).join(', ');
 }
 
 function say(text: string): void {
