@@ -13,7 +13,7 @@ import { ConfereError } from '../domain/errors.ts';
 import type { Source } from '../domain/observation.ts';
 import { webhookIdOf } from '../domain/webhook-id.ts';
 import { ACCEPTABLE, correctHeld, isAcceptable, tellFacts } from './correct-held.ts';
-import { countLearnt, type HeldTransaction } from './decide.ts';
+import { countLearnt, type HeldEvent, type HeldTransaction } from './decide.ts';
 import { findClosedDays } from './find-closed-days.ts';
 import { forgetDoubts } from './judge-doubts.ts';
 import { judgeReferences } from './judge-references.ts';
@@ -80,7 +80,9 @@ async function correct(context: Context, trx: Transaction<Database>, correction:
   await enqueueCorrection(context, trx, { seq, sequence, before: loaded.held, after: held });
 
   const references = await judgeReferences(context, trx, [{ before: loaded.held, held, added: held.events }]);
-  const moments = [...mending.reverse, ...mending.post].map(({ atWall }) => ({ atWall, runSeq: undefined }));
+  // an event that moved no money is counted in its day's report all the same
+  const moved = [...mending.reverse, ...mending.post, ...listRestood(loaded.held, held)];
+  const moments = moved.map(({ atWall }) => ({ atWall, runSeq: undefined }));
   const closed = await findClosedDays(context, trx, moments);
   await raiseMismatches(trx, [...references.found, ...closed], now);
   await resolveMismatches(trx, references.over, 'fresh_evidence', now);
@@ -112,9 +114,7 @@ async function writeStandings(
   after: HeldTransaction,
   correctionSeq: number,
 ): Promise<void> {
-  const was = new Set(before.struck.map((event) => event.seq));
-  const is = new Set(after.struck.map((event) => event.seq));
-  const changed = [...before.events, ...before.struck].filter((event) => was.has(event.seq) !== is.has(event.seq));
+  const changed = listRestood(before, after);
   if (changed.length === 0) return;
   await forgetDoubts(
     trx,
@@ -126,11 +126,18 @@ async function writeStandings(
       changed.map((event) => ({
         transaction_seq: seq,
         event_seq: event.seq ?? 0,
-        in_force: is.has(event.seq) ? 0 : 1,
+        in_force: after.struck.includes(event) ? 0 : 1,
         correction_seq: correctionSeq,
       })),
     )
     .execute();
+}
+
+/** Events that a correction took out of force, or put back into it. */
+function listRestood(before: HeldTransaction, after: HeldTransaction): HeldEvent[] {
+  return [...before.events, ...before.struck].filter(
+    (event) => before.struck.includes(event) !== after.struck.includes(event),
+  );
 }
 
 /** Where what is accepted was seen. */

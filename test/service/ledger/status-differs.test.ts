@@ -6,17 +6,23 @@ import { checkBooks } from '../../../src/ledger/check-books.ts';
 import { resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
 import { tellTransaction } from '../../../src/ledger/tell-transaction.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { makeReport } from '../../../src/reports/make-report.ts';
 import { observe, type ShownTransaction } from '../../support/observations.ts';
+import { temporaryDirectory } from '../../support/programs.ts';
 import { mismatches, openWorld, readState, shown, type World } from './world.ts';
 
 const LIST: Source = { kind: 'list', run: { seq: 1, id: 'run_1' }, page: 1 };
 const by = { actor: 'tok_1', note: 'as they wrote' };
 
+const home = temporaryDirectory();
 let world: World;
 beforeAll(async () => {
-  world = await openWorld({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+  world = await openWorld({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z', DATA_DIR: home.path });
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(async () => {
+  await world[Symbol.asyncDispose]();
+  home[Symbol.dispose]();
+});
 
 /** A refund that the provider takes back, and looks at it so many seconds after the first one. */
 async function takenBack(more: Partial<ShownTransaction> = {}) {
@@ -179,4 +185,17 @@ test('what the provider shows in place of an event is booked as it comes, and th
   expect(Object.keys(postings).filter((key) => key.startsWith(id) && key.includes('23:02'))).toEqual([]);
   expect(postings[`${id} Assets:Provider:Available:p @ 2026-11-20 23:07:00`]).toBe(-1000n);
   expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
+});
+
+test('an event that moved no money is gone from the report of its day too: the day is told to have changed', async () => {
+  const began = world.context.clock.now().getTime();
+  const whole = shown(['pending@0', 'in_analysis@1', 'paid@2'], { platform: 'p' });
+  const without = { ...shown(['pending@0', 'paid@2'], { platform: 'p' }), id: whole.id };
+  for (const [row, seconds] of [[whole, 0] as const, [without, 10] as const, [without, 70] as const])
+    await applyObservations(world.context, [observe(row, new Date(began + seconds * 1000))]);
+  await makeReport(world.context, '2026-11-20');
+  const told = await mismatches(world.context, 'status_differs');
+  await acceptMismatch(world.context, told.find((one) => one.transaction_id === whole.id)?.id ?? '', by);
+  expect(await mismatches(world.context, 'closed_day_changed')).toMatchObject([{ state: 'open' }]);
+  expect(await checkBooks(world.context)).toMatchObject({ broken: 0 });
 });
