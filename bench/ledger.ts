@@ -124,7 +124,7 @@ function writeRow(number: number, events: number) {
     reference: `pedido-${digits}`,
     extra: `loja-${number % 50}`,
     platform: `6f9619ff-8b86-4d01-b42d-00cf4fc964f${number % 4}`,
-    e2e_id: `E12345678202611010000${digits.slice(1)}`,
+    e2e_id: `E12345678${at(9).replace(/\D/g, '').slice(0, 12)}${digits.slice(1)}`,
     name: 'Maria da Conceição',
     document: '12345678909',
     date_created: at(0),
