@@ -26,6 +26,7 @@ import { openClient } from '../provider/open-client.ts';
 import { watchDoubted } from '../reconciliation/look-at-doubted.ts';
 import { lookAtOpen } from '../reconciliation/look-at-open.ts';
 import { workRuns } from '../reconciliation/work-runs.ts';
+import { mailReports } from '../reports/mail-reports.ts';
 import { type Opened, waitForDatabase } from './wait-for-database.ts';
 
 /** SIGTERM is promised to end in 20 s; what has not ended by then is cut off. */
@@ -133,6 +134,7 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
       onRecovery: (merchantId) => endMerchantTrouble(context, merchantId),
     }),
     sendAlerts(context, openChannels(context, openMailer(context.config))),
+    mailReports(context),
     sealLedger(context),
     indexPartiesInBackground(context),
   ];

@@ -3,6 +3,7 @@ import type { Reader } from '../database/reader.ts';
 import { isDuplicate, transact } from '../database/transact.ts';
 import { addDays } from '../domain/calendar.ts';
 import { resolveMismatches } from '../ledger/mismatches.ts';
+import { mailsReports, oweReportMail } from './mail-reports.ts';
 import { boundsOf, type ReportPlan } from './plan.ts';
 import type { FileFacts } from './publish-files.ts';
 import { isProven } from './write-summary.ts';
@@ -14,19 +15,20 @@ import { isProven } from './write-summary.ts';
 export async function insertRevision(
   context: Context,
   plan: ReportPlan,
-  digest: Buffer,
-  files: FileFacts[],
+  written: { digest: Buffer; files: FileFacts[]; isScheduled: boolean },
 ): Promise<boolean> {
   try {
     await transact(context.db, async (trx) => {
-      await trx
+      const { insertId } = await trx
         .insertInto('reports')
-        .values(toRow(plan, digest, files))
-        .execute();
+        .values(toRow(plan, written.digest, written.files))
+        .executeTakeFirstOrThrow();
+      const now = context.clock.now();
+      if (written.isScheduled && mailsReports(context.config)) await oweReportMail(trx, Number(insertId), now);
       // what was learnt after the cut is not told by this revision: then the next one ends it
       if (await isOvertaken(trx, plan)) return;
       const over = [{ kind: 'closed_day_changed' as const, scope: plan.day }];
-      await resolveMismatches(trx, over, 'revised', context.clock.now());
+      await resolveMismatches(trx, over, 'revised', now);
     });
     return true;
   } catch (error) {

@@ -3,7 +3,7 @@ import { type Day, isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { judgeDay } from './judge-day.ts';
 import type { ReportState } from './plan.ts';
-import { presentReport, type Report } from './present-report.ts';
+import { presentReport, type Report, selectReports } from './present-report.ts';
 
 /**
  * Revisions, the newest day first and in it the newest revision first.
@@ -14,9 +14,7 @@ export async function listReports(
   page: { limit: number; after: string | undefined },
 ): Promise<{ reports: Report[]; next: string | null }> {
   const [day, revision] = readCursor(page.after);
-  const rows = await context.db
-    .selectFrom('reports')
-    .selectAll()
+  const rows = await selectReports(context.db)
     .$if(day !== undefined, (query) =>
       query.where((eb) =>
         eb.or([eb('day', '<', day ?? ''), eb.and([eb('day', '=', day ?? ''), eb('revision', '<', revision ?? 0)])]),

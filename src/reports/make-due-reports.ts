@@ -18,7 +18,7 @@ export async function makeDueReports(context: Context): Promise<{ made: Day[]; f
   for (const day of await listDueDays(context)) {
     if (context.signal.aborted) break;
     try {
-      const { changed } = await makeReport(context, day);
+      const { changed } = await makeReport(context, day, { isScheduled: true });
       if (changed) made.push(day);
     } catch (error) {
       failed.push(day);

@@ -24,7 +24,8 @@ import { writeReport } from './write-report.ts';
 import { isProven } from './write-summary.ts';
 
 export type MadeReport = { report: Report; changed: boolean };
-type Options = { rowsPerSheetMax?: number };
+/** One that is made by the schedule is mailed. */
+type Options = { rowsPerSheetMax?: number; isScheduled?: boolean };
 
 /** The version in package.json, read once. */
 export const VERSION = (createRequire(import.meta.url)('../../package.json') as { version: string }).version;
@@ -79,8 +80,9 @@ async function tryMake(context: Context, day: Day, options: Options): Promise<Ma
       const name = nameFile({ ...plan, format });
       sealed.push({ draft: written.files[format], facts: await sealDraft(written.files[format], { format, name }) });
     }
-    const facts = sealed.map((one) => one.facts);
-    if (!(await insertRevision(context, plan, written.digest, facts))) return undefined;
+    const files = sealed.map((one) => one.facts);
+    const revision = { digest: written.digest, files, isScheduled: options.isScheduled ?? false };
+    if (!(await insertRevision(context, plan, revision))) return undefined;
     await publishDrafts(directory, sealed);
     const row = await findRevision(context.db, day, plan.revision);
     if (!row) throw new Error(`revision ${plan.revision} of ${day} was inserted but is not found`);
@@ -106,6 +108,7 @@ function planNext(context: Context, day: Day, { newest, cut, madeAt, judgement, 
     version: VERSION,
     rowsPerSheetMax: options.rowsPerSheetMax ?? ROWS_PER_SHEET_MAX,
     calendar: context.calendar,
+    isRedacted: false,
   };
 }
 

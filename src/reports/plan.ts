@@ -40,6 +40,8 @@ export type ReportPlan = {
   /** Excel's limit, or less in a test. */
   rowsPerSheetMax: number;
   calendar: Calendar;
+  /** A person in it was forgotten since it was first made. */
+  isRedacted: boolean;
 };
 
 /** Excel's own limit is 1,048,576, of which a title, a note, a header and a total take four. */

@@ -6,7 +6,8 @@ import type { Day } from '../domain/calendar.ts';
 import type { ReportState } from './plan.ts';
 import type { FileFacts } from './publish-files.ts';
 
-export type ReportRow = Selectable<Database['reports']>;
+/** With the hash of the position that it is cut at. */
+export type ReportRow = Selectable<Database['reports']> & { seal_hash: Buffer | null };
 
 /** A revision as our API and `confere export --json` show it. */
 export type Report = {
@@ -20,6 +21,11 @@ export type Report = {
   /** Of the workbook. */
   sha256: string;
   files: FileFacts[];
+  /** The sealed position of the journal's hash chain that it is cut at, and the chain's hash there. */
+  position: number | null;
+  chain_hash: string | null;
+  /** A person in it was forgotten since: files are not those of then any more, and say *removido*. */
+  redacted: boolean;
 };
 
 export function presentReport(row: ReportRow, state: ReportState = row.state as ReportState): Report {
@@ -32,17 +38,31 @@ export function presentReport(row: ReportRow, state: ReportState = row.state as 
     digest: row.digest.toString('hex'),
     sha256: row.sha256.toString('hex'),
     files: JSON.parse(row.files) as FileFacts[],
+    position: row.cut_seal_position,
+    chain_hash: row.seal_hash?.toString('hex') ?? null,
+    redacted: row.redacted_at !== null,
   };
 }
 
 /** The newest revision of a day, or an older one by its number. */
 export async function findRevision(db: Reader, day: Day, revision?: number): Promise<ReportRow | undefined> {
-  return await db
-    .selectFrom('reports')
-    .selectAll()
+  return await selectReports(db)
     .where('day', '=', day)
     .$if(revision !== undefined, (query) => query.where('revision', '=', revision ?? 0))
     .orderBy('revision', 'desc')
     .limit(1)
     .executeTakeFirst();
+}
+
+export function selectReports(db: Reader) {
+  return db
+    .selectFrom('reports')
+    .leftJoin('seals', 'seals.position', 'reports.cut_seal_position')
+    .selectAll('reports')
+    .select('seals.hash as seal_hash');
+}
+
+/** `2026-11-20-r3`: as the console's addresses name a revision. */
+export function nameRevision({ day, revision }: { day: Day; revision: number }): string {
+  return `${day}-r${revision}`;
 }

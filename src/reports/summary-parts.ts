@@ -1,3 +1,4 @@
+import type { Seal } from '../ledger/read-head.ts';
 import type { ReportPlan } from './plan.ts';
 import type { StatedOpening, StatusCount } from './read-counts.ts';
 import type { ReportedMismatch } from './read-mismatches.ts';
@@ -20,6 +21,8 @@ export type Summary = {
   statements: StatedBalance[];
   mismatches: ReportedMismatch[];
   digest: Buffer;
+  /** Undefined for a revision from before there were seals. */
+  seal: Seal | undefined;
   tables: {
     receipts: FinishedTable;
     payments: FinishedTable;

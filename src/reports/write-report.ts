@@ -8,6 +8,7 @@ import path from 'node:path';
 
 import type { Reader } from '../database/reader.ts';
 import { addDays } from '../domain/calendar.ts';
+import { readSeal, type Seal } from '../ledger/read-head.ts';
 import * as columns from './columns.ts';
 import { createFactory, type ReportFactory } from './create-factory.ts';
 import { describeChanges } from './describe-changes.ts';
@@ -53,6 +54,7 @@ export async function writeReport(db: Reader, plan: ReportPlan, directory: strin
     rendering,
     digest,
     balances,
+    seal: plan.cut.position === null ? undefined : await readSeal(db, plan.cut.position),
     known: await readKnownThen(db, plan.cut.factChangeSeq),
     tally: createTally(balances, plan.platform),
     factory: createFactory(plan, rendering.texts, directory, failed.signal),
@@ -82,6 +84,7 @@ type Work = {
   rendering: columns.Rendering;
   digest: RowDigest;
   balances: AccountBalance[];
+  seal: Seal | undefined;
   known: KnownThen;
   tally: Tally;
   factory: ReportFactory;
@@ -102,7 +105,8 @@ async function writeMovements(work: Work) {
   const journal = await openTextFile(work.files.journal, work.signal);
   startCsv(csv, columns.STATEMENT_COLUMNS, rendering);
   const note = `Confere, ${plan.day}, revision ${plan.revision}, cut ${plan.cut.entrySeq}`;
-  const running = startJournal(journal, plan.day, work.balances, note);
+  const chain = work.seal ? `, chain ${work.seal.position} sha256:${work.seal.hash.toString('hex')}` : '';
+  const running = startJournal(journal, plan.day, work.balances, `${note}${chain}`);
   const late = await readLateCommissions(db, scope);
 
   for await (const movements of readMovements(db, scope, work.known)) {
@@ -209,6 +213,7 @@ async function finishWorkbook(work: Work, tables: Tables, digest: Buffer): Promi
     statements: await listStatements(work),
     mismatches: tables.listed,
     digest,
+    seal: work.seal,
     tables: { ...tables, all: order.map((one) => [texts.sheets[one], tables[one]]) },
   });
   const summary = await sheet.end();
@@ -216,12 +221,17 @@ async function finishWorkbook(work: Work, tables: Tables, digest: Buffer): Promi
     title: fill(texts.summary.title, { day: formatDay(plan.day) }),
     subject: `${texts.summary.revision} ${plan.revision}`,
     keywords: `confere ${plan.day} r${plan.revision} ${texts.states[plan.state]}`,
-    description: `sha256:${digest.toString('hex')} columns:${columns.COLUMNS_VERSION}`,
+    description: describeFile(work, digest),
     version: plan.version,
     madeAt: plan.madeAt,
   };
   const sheets = [summary, ...order.flatMap((one) => tables[one].sheets)];
   await writeWorkbook(work.files.xlsx, sheets, properties, work.factory.scratch);
+}
+
+function describeFile({ seal }: Work, digest: Buffer): string {
+  const chain = seal ? ` chain:${seal.position}:${seal.hash.toString('hex')}` : '';
+  return `sha256:${digest.toString('hex')} columns:${columns.COLUMNS_VERSION}${chain}`;
 }
 
 async function listStatements({ db, plan, scope }: Work): Promise<StatedBalance[]> {

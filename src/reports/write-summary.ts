@@ -1,5 +1,6 @@
 import { addDays } from '../domain/calendar.ts';
 import { MISMATCH_SEVERITY } from '../domain/mismatch.ts';
+import type { Seal } from '../ledger/read-head.ts';
 import type { ReportPlan } from './plan.ts';
 import { type Summary, startSection } from './summary-parts.ts';
 import type { Hour } from './tally.ts';
@@ -27,7 +28,7 @@ export function writeSummary(sheet: SheetWriter, summary: Summary): void {
   writeHours(sheet, summary);
 }
 
-function writeAbout(sheet: SheetWriter, { plan, texts, digest, tables }: Summary, columns: number): void {
+function writeAbout(sheet: SheetWriter, { plan, texts, digest, seal, tables }: Summary, columns: number): void {
   const words = texts.summary;
   const add = (label: string, cell: Cell, height?: number): void => {
     const row = sheet.nextRow();
@@ -45,15 +46,22 @@ function writeAbout(sheet: SheetWriter, { plan, texts, digest, tables }: Summary
   add(words.madeAt, { moment: plan.calendar.toWall(plan.madeAt) });
   add(words.zone, { text: plan.calendar.zone });
   add(words.redacted, { text: plan.fullDocuments ? words.unredactedText : words.redactedText });
+  if (plan.isRedacted) add('', { text: words.forgottenText, look: 'hint' });
   const { entrySeq, eventSeq, mismatchChangeSeq } = plan.cut;
   add(words.cut, { text: `${entrySeq} · ${eventSeq} · ${mismatchChangeSeq}` });
   add(words.digest, { text: digest.toString('hex') });
+  add(words.chain, { text: seal ? tellSeal(seal) : words.chainNone });
   add(words.version, { text: `Confere ${plan.version}` });
   const split = tables.all.filter(([, table]) => table.sheets.length > 1);
   for (const [name, table] of split) {
     const values = { sheet: name, count: table.sheets.length, max: plan.rowsPerSheetMax };
     add(words.parts, { text: fill(words.partsText, values) });
   }
+}
+
+/** `1204 · 5f0c…`: the chain's hash at the position that the report is cut at. */
+export function tellSeal(seal: Pick<Seal, 'position' | 'hash'>): string {
+  return `${seal.position} · ${seal.hash.toString('hex')}`;
 }
 
 function lookOf(cell: Cell) {

@@ -96,7 +96,11 @@ function reportTable(context: Context, reports: Report[]): Html {
     columns: [
       { title: 'Dia', cell: (report) => html`<b>${formatDay(report.day)}</b>` },
       { title: 'Revisão', cell: (report) => report.revision, align: 'end' },
-      { title: 'Situação', cell: (report) => badge(REPORT_STATE_WORDS, report.state) },
+      {
+        title: 'Situação',
+        cell: (report) =>
+          html`${badge(REPORT_STATE_WORDS, report.state)}${report.redacted && html`<span class="hint">dados de pessoas removidos</span>`}`,
+      },
       {
         title: 'Provado',
         cell: (report) => badge({ yes: 'Sim', no: 'Não' }, report.proven ? 'yes' : 'no'),

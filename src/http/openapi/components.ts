@@ -222,6 +222,9 @@ export const report = z
     files: z.array(
       z.object({ format: z.enum(['xlsx', 'csv', 'journal']), name: z.string(), bytes: z.int(), sha256: z.string() }),
     ),
+    position: z.int().nullable().describe('the position of the journal’s hash chain that it is cut at'),
+    chain_hash: z.string().nullable().describe('the chain’s SHA-256 there'),
+    redacted: z.boolean().describe('a person in it was forgotten since: its files are made again, and say *removido*'),
   })
   .register(components, { id: 'Report' });
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,6 +7,8 @@ import { transact } from '../../../src/database/transact.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { acceptMismatch } from '../../../src/ledger/accept-mismatch.ts';
 import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
+import { readSeal } from '../../../src/ledger/read-head.ts';
+import { sealNow } from '../../../src/ledger/seal-ledger.ts';
 import { listReports } from '../../../src/reports/list-reports.ts';
 import { makeDueReports } from '../../../src/reports/make-due-reports.ts';
 import { makeReport } from '../../../src/reports/make-report.ts';
@@ -198,6 +201,27 @@ test('what a person corrected is corrected in the next revision alone, and told 
   }
   const before = await rows('Pendentes', 1);
   expect([centsOf(ofOne(before, open.id)?.Valor), ofOne(before, paid.id)]).toEqual([9_900n, undefined]);
+});
+
+test('a revision names the position of the hash chain that it is cut at, in the API, on Resumo, in the journal and in the file', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  await learn(context, inventTransactions(30, [DAY], 3));
+  const { report } = await makeReport(context, DAY);
+  await learn(context, inventTransactions(30, [DAY], 4));
+  const head = await sealNow(context);
+  const seal = await readSeal(context.db, report.position ?? 0);
+  expect(report.chain_hash).toBe(seal?.hash.toString('hex'));
+  expect(head.position).toBeGreaterThan(report.position ?? 0);
+  const { file } = await openReport(context, { day: DAY, format: 'xlsx' });
+  const summary = sheetOf(await readWorkbook(file), 'Resumo');
+  expect(lineOf(summary, 'Cadeia do razão (posição e SHA-256)')?.[0]?.value).toBe(
+    `${report.position} · ${report.chain_hash}`,
+  );
+  const core = execFileSync('unzip', ['-p', file, 'docProps/core.xml']).toString();
+  expect(core).toContain(`chain:${report.position}:${report.chain_hash}`);
+  const journal = readFileSync((await openReport(context, { day: DAY, format: 'journal' })).file, 'utf8');
+  expect(journal.split('\n')[0]).toContain(`chain ${report.position} sha256:${report.chain_hash}`);
 });
 
 test('a day is partial while it runs, provisional when it ended, closed once all before it was read again', async () => {

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Context } from '../../../src/context.ts';
+import { addDays } from '../../../src/domain/calendar.ts';
+import { mailReports } from '../../../src/reports/mail-reports.ts';
+import { makeDueReports } from '../../../src/reports/make-due-reports.ts';
+import { makeReport } from '../../../src/reports/make-report.ts';
+import { type MailSink, openMailSink } from '../../support/mail-sink.ts';
+import { eventually } from '../../support/programs.ts';
+import { type Books, learn, openBooks, transactionOf } from './books.ts';
+
+const MINUTE_MS = 60_000;
+let sink: MailSink;
+let isDown = false;
+
+beforeAll(async () => {
+  sink = await openMailSink({
+    onMailFrom: (_address, _session, callback) => callback(isDown ? new Error('not now') : null),
+  });
+});
+afterAll(() => sink[Symbol.asyncDispose]());
+
+async function openMailing(): Promise<Books> {
+  sink.mails.length = 0;
+  isDown = false;
+  return await openBooks({
+    SMTP_URL: `smtp://127.0.0.1:${sink.port}`,
+    ALERT_EMAIL_FROM: 'Confere <confere@example.com>',
+    ALERT_EMAIL_TO: 'contas@example.com,chefe@example.com',
+    PUBLIC_URL: 'https://confere.example.com',
+  });
+}
+
+/** Lets so many processes send, at a clock that is so much later, until `ask` is true. */
+async function sendUntil(
+  context: Context,
+  ask: () => Promise<boolean>,
+  more: { processes?: number; laterMs?: number } = {},
+) {
+  const stop = new AbortController();
+  const clock = { ...context.clock, now: () => new Date(context.clock.now().getTime() + (more.laterMs ?? 0)) };
+  const running = Array.from({ length: more.processes ?? 1 }, () =>
+    mailReports({ ...context, clock, signal: stop.signal }),
+  );
+  try {
+    await eventually(ask);
+  } finally {
+    stop.abort();
+    await Promise.all(running);
+  }
+}
+
+const isAllSent = (context: Context) => async (): Promise<boolean> => {
+  const rows = await context.db.selectFrom('report_mails').select('sent_at').execute();
+  return rows.length > 0 && rows.every((row) => row.sent_at !== null);
+};
+
+test('each revision that the schedule makes is mailed once, as a link that needs a login, and says nothing of the day', async () => {
+  await using books = await openMailing();
+  const { context } = books;
+  const yesterday = addDays(context.calendar.dayOf(context.clock.now()), -1);
+  await learn(context, [transactionOf('cashin', 123_456n, [['paid', `${yesterday} 10:00:00`]])]);
+  expect((await makeDueReports(context)).made).toEqual([yesterday]);
+  await sendUntil(context, isAllSent(context), { processes: 4 });
+  expect(sink.mails).toHaveLength(1);
+  const [mail] = sink.mails;
+  expect(mail?.to).toEqual(['contas@example.com', 'chefe@example.com']);
+  expect(mail?.text).toContain(`https://confere.example.com/reports/${yesterday}-r1.xlsx`);
+  const { sha256 } = (await makeReport(context, yesterday)).report;
+  expect(mail?.text).toContain(sha256);
+  for (const secret of ['Maria', '12345678909', '1234,56', '1.234', 'pedido-']) expect(mail?.raw).not.toContain(secret);
+
+  await learn(context, [transactionOf('cashin', 1n, [['paid', `${yesterday} 11:00:00`]])]);
+  await makeDueReports(context);
+  await makeDueReports(context);
+  await sendUntil(context, isAllSent(context), { processes: 2 });
+  expect(sink.mails.map((one) => one.header('message-id'))).toEqual([
+    `<report-${yesterday}-r1@example.com>`,
+    `<report-${yesterday}-r2@example.com>`,
+  ]);
+  expect(sink.mails[1]?.text).toContain('Alterações');
+});
+
+test('a revision that a person makes is not mailed, and without addresses none is', async () => {
+  await using books = await openMailing();
+  await makeReport(books.context, '2026-03-11');
+  expect(await books.context.db.selectFrom('report_mails').selectAll().execute()).toEqual([]);
+  await using silent = await openBooks();
+  await makeDueReports(silent.context);
+  expect(await silent.context.db.selectFrom('report_mails').selectAll().execute()).toEqual([]);
+});
+
+test('a mail that did not go, or whose sender was killed, goes later', async () => {
+  await using books = await openMailing();
+  const { context } = books;
+  await makeDueReports(context);
+  isDown = true;
+  const failed = async (): Promise<boolean> =>
+    (await context.db.selectFrom('report_mails').select('error').executeTakeFirst())?.error != null;
+  await sendUntil(context, failed);
+  expect(sink.mails).toEqual([]);
+  isDown = false;
+  // what a killed sender leaves: claimed, and neither sent nor failed
+  const claimed = { error: null, next_attempt_at: new Date(context.clock.now().getTime() + MINUTE_MS) };
+  await context.db.updateTable('report_mails').set(claimed).execute();
+  await sendUntil(context, isAllSent(context), { laterMs: 2 * MINUTE_MS });
+  expect(sink.mails).toHaveLength(1);
+});
