@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Books, inventTransactions, learn, openBooks } from './books.ts';
+
+const MAIN = path.resolve(import.meta.dirname, '../../../src/main.ts');
+const DAY = '2026-03-11';
+let books: Books;
+let directory: string;
+
+beforeAll(async () => {
+  books = await openBooks();
+  directory = mkdtempSync(path.join(tmpdir(), 'confere-full-'));
+  await learn(books.context, inventTransactions(1_200, [DAY], 3));
+}, 60_000);
+afterAll(async () => {
+  rmSync(directory, { recursive: true, force: true });
+  await books[Symbol.asyncDispose]();
+});
+
+/** `confere export` where no file can grow past so many KiB: the write that would fails, as on a full disk. */
+async function exportWithin(kib: number | 'unlimited', out: string): Promise<{ code: number; stderr: string }> {
+  const { DATABASE_URL, SECRET_KEY } = books.context.config;
+  const env = {
+    PATH: process.env.PATH,
+    DATABASE_URL,
+    SECRET_KEY: Buffer.from(SECRET_KEY ?? '').toString('base64'),
+    DATA_DIR: directory,
+  };
+  const script = `ulimit -f ${kib} && exec "$@"`;
+  const command = [process.execPath, MAIN, 'export', '--day', DAY, '--out', out];
+  return await new Promise((resolve) => {
+    execFile('bash', ['-c', script, 'bash', ...command], { env }, (error, _stdout, stderr) => {
+      resolve({ code: error ? Number(error.code) : 0, stderr });
+    });
+  });
+}
+
+test('a disk that fills up at any moment is a failure that says so, and leaves no half file', async () => {
+  const out = path.join(directory, 'report.xlsx');
+  const reports = path.join(directory, 'reports');
+  // the first sheet, a later one, the CSV, the workbook put together of them
+  for (const kib of [4, 40, 100, 200]) {
+    const { code, stderr } = await exportWithin(kib, out);
+    expect([kib, code, stderr]).toEqual([kib, 1, expect.stringMatching(/EFBIG/)]);
+    expect([kib, readdirSync(reports), existsSync(out)]).toEqual([kib, [], false]);
+    expect(await books.context.db.selectFrom('reports').select('seq').execute()).toEqual([]);
+  }
+  expect(await exportWithin('unlimited', out)).toMatchObject({ code: 0 });
+  const row = await books.context.db.selectFrom('reports').select(['revision', 'sha256']).executeTakeFirstOrThrow();
+  expect(row.revision).toBe(1);
+  expect(createHash('sha256').update(readFileSync(out)).digest()).toEqual(row.sha256);
+}, 120_000);
