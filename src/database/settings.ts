@@ -60,6 +60,6 @@ export async function sealStored(trx: Transaction<Database>, vault: Vault, plain
 function otherKey({ keyId }: Vault): ConfereError {
   return new ConfereError(
     'config_invalid',
-    `SECRET_KEY (key id ${keyId}) is not the one that this database is encrypted with: set the same key on every replica; after confere rotate-key the new one, and start again`,
+    `SECRET_KEY is not the one that this database is encrypted with (its key id is ${keyId}): set the same key on every replica; after confere rotate-key the new one, and start again`,
   );
 }
