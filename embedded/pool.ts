@@ -7,6 +7,8 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const SESSION = [
   "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00'",
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+  // a statement outside a transaction is meant to commit itself, whatever the server's default
+  'SET SESSION autocommit = 1',
 ];
 
 export type ConnectionTarget = {
@@ -23,8 +25,9 @@ export type DatabaseHost = { host: string; port: number };
 export type OpenDatabase<DB> = { db: Kysely<DB>; [Symbol.asyncDispose](): Promise<void> };
 
 /**
- * Opens a pool. Every session is strict, in UTC, in utf8mb4 and READ COMMITTED: under REPEATABLE READ two writers that
- * look for absent ids and then insert them deadlock each time. How columns come back is told at `castField`.
+ * Opens a pool. Every session is strict, in UTC, in utf8mb4, commits each statement by itself and is READ COMMITTED: under
+ * REPEATABLE READ two writers that look for absent ids and then insert them deadlock each time. How columns come back is
+ * told at `castField`.
  */
 export function openDatabase<DB>(target: ConnectionTarget): OpenDatabase<DB> {
   const connectionLimit = target.connectionLimit ?? 10;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CompiledQuery } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDatabase } from '../../../embedded/pool.ts';
+import { openConnections, openDatabase } from '../../../embedded/pool.ts';
 import { identifyProcess, isRunning, readCommandLine } from '../../../embedded/processes.ts';
 import { joinServer } from '../../../embedded/server.ts';
 import { eventually, temporaryDirectory } from '../../support/programs.ts';
@@ -169,4 +169,25 @@ test('a server that crashes under a member is started again where it was', async
   const { socketPath } = await joinElsewhere();
   process.kill(serversOf(home.path)[0] ?? 0, 'SIGKILL');
   await eventually(async () => (await query(socketPath, 'SELECT 1 AS one').catch(() => [])).length === 1);
+});
+
+test('a statement commits itself, also where the server is set up not to', async () => {
+  await using server = await joinServer({ dataDir: home.path, ...quiet });
+  const target = { socketPath: server.socketPath, user: 'root' };
+  await query(server.socketPath, 'SET GLOBAL autocommit = 0');
+  await using opened = openDatabase(target);
+  const beside = openConnections(target);
+  const run = (text: string) => opened.db.executeQuery(CompiledQuery.raw(text));
+  await run('CREATE DATABASE own');
+  await run('CREATE TABLE own.t (n INT PRIMARY KEY) ENGINE=InnoDB');
+  await run('INSERT INTO own.t VALUES (1)');
+  await new Promise<void>((resolve, reject) =>
+    beside.getConnection((unavailable, connection) => {
+      if (unavailable) return reject(unavailable);
+      connection.execute('INSERT INTO own.t VALUES (2)', (error) => (error ? reject(error) : resolve()));
+      connection.release();
+    }),
+  );
+  expect(await query(server.socketPath, 'SELECT n FROM own.t')).toEqual([{ n: 1 }, { n: 2 }]);
+  await new Promise((resolve) => beside.end(resolve));
 });
