@@ -44,7 +44,7 @@ export async function readBalances(
   return await inSnapshot(db, async (snapshot) => {
     const names = await readAccountNames(snapshot);
     const head = await readHead(snapshot);
-    const unsealed = head ? await findStragglers(snapshot, head, now) : [];
+    const unsealed = head ? await findStragglers(snapshot, head) : [];
     const view = { db: snapshot, at, head, unsealed, accounts: [...names.keys()] };
     const { sums, sealed } = await sumAsKnown(view, known, now);
     const balances = [...sums]

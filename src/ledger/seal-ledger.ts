@@ -10,7 +10,7 @@ import type { Context } from '../context.ts';
 import { createBell, poll } from '../database/poll.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { findStragglers, SEAL_ENTRIES_MAX } from './find-stragglers.ts';
+import { findStragglers, LATE_MS_MAX, type LookBack, SEAL_ENTRIES_MAX } from './find-stragglers.ts';
 import { foldBalances } from './fold-balances.ts';
 import { FIRST_PREVIOUS, hashSeal, type SealHeader } from './hash-seal.ts';
 import { loadSealedEntries, readAccountNames } from './load-sealed-entries.ts';
@@ -21,6 +21,8 @@ import { readTops, settleTops, type Tops } from './settle-tops.ts';
 /** How long what was committed may wait, so that a busy second makes one position and not a hundred. */
 const SEAL_EVERY_MS = 1_000;
 const LEASE_MS = 15_000;
+/** How often all of the ten minutes before the head is looked through for entries that came late. */
+const LOOK_FAR_EVERY_MS = 60_000;
 const NOTHING: Seal = {
   position: 0,
   entrySeq: 0,
@@ -32,10 +34,18 @@ const NOTHING: Seal = {
 
 /** Seals what is committed, until the signal. Any number of processes may run it: the lease lets one work. */
 export async function sealLedger(context: Context): Promise<void> {
+  let lookedFarAt: Date | undefined;
   await poll({
     name: 'sealer',
     work: async () => {
-      if ((await isBehind(context)) && (await claimLease(context))) await sealNow(context);
+      const head = await readHead(context.db);
+      const now = context.clock.now();
+      const lookBack = head && isFarDue(head, lookedFarAt, now) ? 'far' : 'near';
+      if (await isBehind(context, head, lookBack)) {
+        if (!(await claimLease(context))) return false;
+        await sealNow(context, lookBack);
+      }
+      if (lookBack === 'far') lookedFarAt = now;
       return false;
     },
     bell: createBell(),
@@ -45,29 +55,40 @@ export async function sealLedger(context: Context): Promise<void> {
   });
 }
 
+/** After a start, then each minute, for as long as an entry may come late to what is sealed. */
+function isFarDue(head: Seal, lookedAt: Date | undefined, now: Date): boolean {
+  if (!lookedAt) return true;
+  const stillLate = lookedAt.getTime() <= head.sealedAt.getTime() + LATE_MS_MAX;
+  return stillLate && now.getTime() - lookedAt.getTime() >= LOOK_FAR_EVERY_MS;
+}
+
 /**
  * Seals everything that was committed when it is called.
+ * @param lookBack how far back it looks for entries that came late.
  * @returns the newest position: a cut of the ledger that stays as it is, and the hash that proves it. On an empty
  * ledger that is the first position, without entries.
  */
-export async function sealNow(context: Context): Promise<Seal> {
+export async function sealNow(context: Context, lookBack: LookBack = 'near'): Promise<Seal> {
   const tops = await readTops(context.db);
   let head = await readHead(context.db);
-  let late = head ? await findStragglers(context.db, head, context.clock.now()) : [];
+  let late = head ? await findStragglers(context.db, head, lookBack) : [];
   if (head && late.length === 0 && reaches(head, tops)) return head;
   await settleTops(context.db, head ?? NOTHING, tops);
   do {
     context.signal.throwIfAborted();
-    head = await transact(context.db, (trx) => sealNext(context, trx, tops), { retryDuplicates: true });
-    late = await findStragglers(context.db, head, context.clock.now());
+    // to look far is for the first position alone, and where something was found
+    const look = late.length > 0 ? lookBack : 'near';
+    head = await transact(context.db, (trx) => sealNext(context, trx, { tops, lookBack: look }), {
+      retryDuplicates: true,
+    });
+    late = await findStragglers(context.db, head, look);
   } while (late.length > 0 || !reaches(head, tops));
   return head;
 }
 
-async function isBehind(context: Context): Promise<boolean> {
-  const head = await readHead(context.db);
+async function isBehind(context: Context, head: Seal | undefined, lookBack: LookBack): Promise<boolean> {
   if (!head || !reaches(head, await readTops(context.db))) return true;
-  return (await findStragglers(context.db, head, context.clock.now())).length > 0;
+  return (await findStragglers(context.db, head, lookBack)).length > 0;
 }
 
 function reaches(head: Seal, tops: Tops): boolean {
@@ -91,13 +112,17 @@ async function claimLease(context: Context): Promise<boolean> {
 }
 
 /** @param tops settled numbers, up to which to seal; a long backlog takes several positions. */
-async function sealNext(context: Context, trx: Transaction<Database>, tops: Tops): Promise<Seal> {
+async function sealNext(
+  context: Context,
+  trx: Transaction<Database>,
+  { tops, lookBack }: { tops: Tops; lookBack: LookBack },
+): Promise<Seal> {
   await trx.selectFrom('sealing').select('id').where('id', '=', 1).forUpdate().execute();
   // read under the lock: READ COMMITTED sees what another sealer has just written
   const last = await readHead(trx);
   const head = last ?? NOTHING;
   const now = context.clock.now();
-  const late = last ? (await findStragglers(trx, last, now)).slice(0, SEAL_ENTRIES_MAX / 2) : [];
+  const late = last ? (await findStragglers(trx, last, lookBack)).slice(0, SEAL_ENTRIES_MAX / 2) : [];
   if (last && late.length === 0 && reaches(last, tops)) return last;
   const limit = SEAL_ENTRIES_MAX - late.length;
   const accounts = await readAccountNames(trx);

@@ -32,7 +32,7 @@ async function verifyMonths(context: Context, tell: TellBreak): Promise<void> {
     if (context.signal.aborted) return;
     const [folded, posted] = await inSnapshot(context.db, async (snapshot) => [
       await readFolded(snapshot, month),
-      await sumPosted(snapshot, { month, accounts: [...names.keys()], now: context.clock.now() }),
+      await sumPosted(snapshot, { month, accounts: [...names.keys()] }),
     ]);
     for (const key of new Set([...folded.keys(), ...posted.keys()])) {
       const [have = 0n, want = 0n] = [folded.get(key), posted.get(key)];
@@ -93,12 +93,12 @@ async function readFolded(db: Transaction<Database>, month: string): Promise<Sum
 
 async function sumPosted(
   db: Transaction<Database>,
-  { month, accounts, now }: { month: string; accounts: number[]; now: Date },
+  { month, accounts }: { month: string; accounts: number[] },
 ): Promise<Sums> {
   const head = await readHead(db);
   const sums: Sums = new Map();
   if (!head || accounts.length === 0) return sums;
-  const late = await findStragglers(db, head, now);
+  const late = await findStragglers(db, head, 'far');
   const rows = await db
     .selectFrom('postings')
     .select([

@@ -173,6 +173,71 @@ test('an entry that comes late, below a sealed number, is sealed by a later posi
   expect(await sealNow(context)).toEqual(second);
 });
 
+test('an entry that came late while nobody sealed is sealed by who comes back, however long after', async () => {
+  const { context } = world;
+  await learn(['paid@1']);
+  const low = await addEntry(context.db);
+  await addEntry(context.db, low + 5);
+  await sealNow(context);
+  await addEntry(context.db, low + 2);
+  const later = new Date(context.clock.now().getTime() + 11 * 60_000);
+  await sealNow({ ...context, clock: { ...context.clock, now: () => later } });
+  expect(await referenceChain(context.db)).toEqual({ wrong: [], sealed: await listEntries() });
+});
+
+const MANY = 20_500;
+
+/** More entries than are locked at once, in one insert. @returns the highest number. */
+async function addMany(db: Kysely<Database>, after: number): Promise<number> {
+  const common = { platform: 'p', at_wall: '2026-03-11 10:00:00', recorded_at: new Date(), source_kind: 'show' };
+  const numbers = Array.from({ length: MANY }, (_, index) => after + 1 + index);
+  await db
+    .insertInto('entries')
+    .values(numbers.map((seq) => ({ seq, kind: 'adjustment', ...common })))
+    .execute();
+  return after + MANY;
+}
+
+test('a seal waits for a lower entry however many others were committed above it', async () => {
+  const { context } = world;
+  await learn(['paid@1']);
+  const slow = await context.db.startTransaction().execute();
+  const lower = await addEntry(slow);
+  const top = await addMany(context.db, lower);
+
+  let taken = false;
+  const sealed = sealNow(context).then((one) => {
+    taken = true;
+    return one;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(taken).toBe(false);
+  await slow.commit().execute();
+  expect((await sealed).entrySeq).toBe(top);
+  expect(await referenceChain(context.db)).toEqual({ wrong: [], sealed: await listEntries() });
+  expect(await foldsAstray(10, 'day')).toEqual([]);
+});
+
+test('an entry that comes late, far below, is sealed by the loop when it looks far back', async () => {
+  const { context } = world;
+  await learn(['paid@1']);
+  const low = await addEntry(context.db);
+  await addMany(context.db, low + 5);
+  await sealNow(context);
+  await addEntry(context.db, low + 2);
+  await addEntry(context.db, low + 4);
+  const stop = new AbortController();
+  const loop = sealLedger({ ...context, signal: stop.signal });
+  const late = await eventually(async () => {
+    const rows = await context.db.selectFrom('seal_stragglers').select('entry_seq').orderBy('entry_seq').execute();
+    return rows.length > 0 ? rows.map((row) => row.entry_seq) : undefined;
+  });
+  stop.abort();
+  await loop;
+  expect(late).toEqual([low + 2, low + 4]);
+  expect(await referenceChain(context.db)).toEqual({ wrong: [], sealed: await listEntries() });
+});
+
 test('a long backlog takes several positions, and each entry stands in one of them', async () => {
   const { db } = world.context;
   await learn(['paid@1']);
