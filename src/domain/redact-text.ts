@@ -5,6 +5,7 @@
  * another value that is theirs alone. Only then their name goes too: namesakes keep theirs.
  */
 import { foldName, normalizeDocument } from './fold-person.ts';
+import { DEPTH_MAX, isDeeperThan } from './json-depth.ts';
 
 /** What stands where a value of a forgotten person was. */
 export const REMOVED = '[removido]';
@@ -44,7 +45,7 @@ const DOCUMENT_SHAPE =
 export function createRedact(person: KnownPerson): Redact {
   const tells = createTells(person);
   return (text) => {
-    const value = parseJson(text);
+    const value = parseShallow(text);
     return value === undefined ? redactPlain(text, person, tells) : redactJson(text, value, person, tells);
   };
 }
@@ -130,9 +131,11 @@ type Found = { fields: Record<string, unknown>; tied: boolean };
 /** Every object in it, and whether it is about the person by a value of its own. */
 function* walkObjects(root: unknown, tells: Tells): Generator<Found, void, undefined> {
   const queue = [root];
-  for (let value = queue.pop(); value !== undefined; value = queue.pop()) {
+  while (queue.length > 0) {
+    const value = queue.pop();
     if (typeof value !== 'object' || value === null) continue;
-    queue.push(...Object.values(value).filter((one) => one !== undefined));
+    // one by one: a list of 100,000 as arguments would exhaust the stack
+    for (const one of Object.values(value)) queue.push(one);
     if (Array.isArray(value)) continue;
     const own = Object.values(value).filter(isPrimitive).map(String);
     const tied = own.some((one) => tells.isId(one) || tells.documents.has(normalizeDocument(one) ?? ''));
@@ -151,9 +154,15 @@ function listPersonal(fields: Record<string, unknown>): string[] {
 }
 
 /** Every text and number of a parsed JSON value. */
-export function listTexts(root: unknown): string[] {
-  if (isPrimitive(root)) return [String(root)];
-  return typeof root === 'object' && root !== null ? Object.values(root).flatMap(listTexts) : [];
+function listTexts(root: unknown): string[] {
+  const texts: string[] = [];
+  const queue = [root];
+  while (queue.length > 0) {
+    const value = queue.pop();
+    if (isPrimitive(value)) texts.push(String(value));
+    else if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) queue.push(one);
+  }
+  return texts;
 }
 
 function isPrimitive(value: unknown): value is string | number {
@@ -162,7 +171,7 @@ function isPrimitive(value: unknown): value is string | number {
 
 /** What in a text may be someone's document, normalized; and what may be a transaction's id. */
 export function listCandidates(text: string): { documents: string[]; ids: string[] } {
-  const value = parseJson(text);
+  const value = parseShallow(text);
   const texts = value === undefined ? [readEscapes(text)] : listTexts(value);
   const documents = new Set<string>();
   const ids = new Set<string>();
@@ -172,11 +181,16 @@ export function listCandidates(text: string): { documents: string[]; ids: string
     for (const [token] of one.matchAll(DOCUMENT_SHAPE)) documents.add(normalizeDocument(token) ?? token);
     for (const [id] of one.matchAll(UUID)) ids.add(id.toLowerCase());
   }
-  return { documents: [...documents].slice(0, CANDIDATES_MAX), ids: [...ids].slice(0, CANDIDATES_MAX) };
+  return { documents: [...documents], ids: [...ids] };
 }
 
 const DOCUMENT_CHARS_MAX = 32;
-const CANDIDATES_MAX = 2_000;
+
+/** Undefined for what is no JSON, or too deep to be gone through as such. */
+function parseShallow(text: string): unknown {
+  const value = parseJson(text);
+  return typeof value === 'object' && value !== null && isDeeperThan(value, DEPTH_MAX) ? undefined : value;
+}
 
 function parseJson(text: string): unknown {
   try {

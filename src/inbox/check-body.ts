@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import { DEPTH_MAX, isDeeperThan } from '../domain/json-depth.ts';
 
 export const BODY_BYTES_MAX = 256 * 1024;
-export const DEPTH_MAX = 32;
 const BYTE_ORDER_MARK = 0xfeff;
 
 export type BodyFault = 'empty' | 'not_json' | 'not_an_object' | 'too_deep';
@@ -22,13 +22,4 @@ export function checkBody(body: Buffer): CheckedBody {
   if (!holds) return { fault: 'not_an_object', value: undefined };
   if (isDeeperThan(value as object, DEPTH_MAX)) return { fault: 'too_deep', value: undefined };
   return { fault: undefined, value: value as object };
-}
-
-/** Goes down no further than it has to: a body made of 100,000 brackets must not exhaust the stack. */
-function isDeeperThan(value: object, levels: number): boolean {
-  if (levels === 0) return true;
-  for (const child of Object.values(value)) {
-    if (typeof child === 'object' && child !== null && isDeeperThan(child, levels - 1)) return true;
-  }
-  return false;
 }

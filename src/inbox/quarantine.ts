@@ -94,7 +94,7 @@ async function findQuarantined(trx: Transaction<Database>, scope: string): Promi
     .innerJoin('webhook_items', 'webhook_items.webhook_seq', 'webhooks.seq')
     .select('webhooks.seq')
     .where('webhooks.state', '=', 'quarantined')
-    .where('webhook_items.reason', '=', reason)
+    .where((eb) => eb.or([eb('webhook_items.reason', '=', reason), eb('webhooks.reason', '=', reason)]))
     .where((eb) => eb.fn.coalesce('webhook_items.looked_at', 'webhook_items.received_at'), '>=', from)
     .where(
       (eb) => eb.fn.coalesce('webhook_items.looked_at', 'webhook_items.received_at'),

@@ -2,10 +2,15 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { redactForgotten, wasAnyoneForgotten } from '../ledger/forgotten.ts';
+import { describeError } from '../log.ts';
+import { raiseQuarantine } from './quarantine.ts';
+
+const NOT_REDACTED = 'not_redacted';
 
 /**
  * Takes forgotten people out of webhooks that came since. A webhook is durable, raw, before it is answered; what it
- * names stands in its items by the time this is called, and its hash stays as it came, to know a repeat by.
+ * names stands in its items by the time this is called, and its hash stays as it came, to know a repeat by. One that
+ * cannot be gone through stays raw, in quarantine; its items go on.
  */
 export async function redactArrived(context: Context, trx: Transaction<Database>, seqs: number[]): Promise<void> {
   if (seqs.length === 0 || !(await wasAnyoneForgotten(trx))) return;
@@ -17,8 +22,13 @@ export async function redactArrived(context: Context, trx: Transaction<Database>
   const ties = await findTies(trx, seqs);
   const raws = rows.map((row) => ({ text: row.body.toString('utf8'), ties: ties.get(row.seq) ?? [] }));
   const redacted = await redactForgotten(context.keys, trx, raws);
+  const refused: { seq: number; reason: string }[] = [];
   for (const [index, { seq }] of rows.entries()) {
-    const text = redacted[index];
+    const { text, fault } = redacted[index] ?? {};
+    if (fault !== undefined) {
+      context.log.error({ webhook: seq, error: describeError(fault) }, 'a webhook could not be redacted');
+      refused.push({ seq, reason: NOT_REDACTED });
+    }
     if (text === undefined) continue;
     await trx
       .updateTable('webhooks')
@@ -26,6 +36,17 @@ export async function redactArrived(context: Context, trx: Transaction<Database>
       .where('seq', '=', seq)
       .execute();
   }
+  if (refused.length === 0) return;
+  await trx
+    .updateTable('webhooks')
+    .set({ state: 'quarantined', reason: NOT_REDACTED })
+    .where(
+      'seq',
+      'in',
+      refused.map(({ seq }) => seq),
+    )
+    .execute();
+  await raiseQuarantine(context, trx, refused);
 }
 
 /** By what else than an id a webhook's items name transactions of forgotten people. */

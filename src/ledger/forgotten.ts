@@ -23,15 +23,37 @@ export function hashPerson(keys: Keys, { document, pixKey }: Named): Buffer | un
   return text === null ? undefined : hashDocument(keys, text);
 }
 
+/** Hostile bodies may name 20,000 documents each: a question stays far below `max_allowed_packet`. */
+const ASKED_AT_ONCE_MAX = 1_000;
+
 /** Which of these were forgotten, as base64. */
 async function findForgotten(db: Reader, hashes: Buffer[]): Promise<Set<string>> {
-  if (hashes.length === 0) return new Set();
-  const rows = await db
-    .selectFrom('forgotten_people')
-    .select('document_hash')
-    .where('document_hash', 'in', hashes)
-    .execute();
-  return new Set(rows.map((row) => row.document_hash.toString('base64')));
+  const found = new Set<string>();
+  for (let start = 0; start < hashes.length; start += ASKED_AT_ONCE_MAX) {
+    const rows = await db
+      .selectFrom('forgotten_people')
+      .select('document_hash')
+      .where('document_hash', 'in', hashes.slice(start, start + ASKED_AT_ONCE_MAX))
+      .execute();
+    for (const row of rows) found.add(row.document_hash.toString('base64'));
+  }
+  return found;
+}
+
+/** Which of these documents were forgotten. Hashed bit by bit, so that others are served meanwhile. */
+async function findForgottenDocuments(keys: Keys, db: Reader, documents: string[]): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (let start = 0; start < documents.length; start += ASKED_AT_ONCE_MAX) {
+    const hashed = documents
+      .slice(start, start + ASKED_AT_ONCE_MAX)
+      .map((document) => ({ document, hash: hashDocument(keys, document) }));
+    const forgotten = await findForgotten(
+      db,
+      hashed.map(({ hash }) => hash),
+    );
+    for (const { document, hash } of hashed) if (forgotten.has(hash.toString('base64'))) found.add(document);
+  }
+  return found;
 }
 
 /** In place of a look's digest, which whoever has all but the document could try documents against. */
@@ -131,35 +153,52 @@ export async function wasAnyoneForgotten(db: Reader): Promise<boolean> {
 /** What came, and by what else than its id it names a forgotten person's transaction, where that is known. */
 export type Raw = { text: string; ties?: string[] };
 
+/** The text where it changes, undefined where it stays; or what kept it from being gone through. */
+export type Redacted = { text: string | undefined; fault?: unknown };
+
 /**
  * Raw texts that have come, without what they tell of forgotten people: by their documents, and by the ids of their
- * transactions.
- * @returns for each the redacted text, undefined where it stays.
+ * transactions. One that cannot be gone through has a fault of its own, and holds up no other.
  */
-export async function redactForgotten(keys: Keys, db: Reader, raws: Raw[]): Promise<(string | undefined)[]> {
-  const candidates = raws.map(({ text }) => listCandidates(text));
-  const hashOf = new Map<string, Buffer>();
-  for (const { documents } of candidates) for (const one of documents) hashOf.set(one, hashDocument(keys, one));
-  const forgotten = await findForgotten(db, [...hashOf.values()]);
-  const ids = await findForgottenIds(db, [...new Set(candidates.flatMap((one) => one.ids))]);
+export async function redactForgotten(keys: Keys, db: Reader, raws: Raw[]): Promise<Redacted[]> {
+  const candidates = raws.map(({ text }) => tryTo(() => listCandidates(text)));
+  const named = candidates.flatMap((one) => (one.ok ? [one.value] : []));
+  const documents = [...new Set(named.flatMap((one) => one.documents))];
+  const forgotten = await findForgottenDocuments(keys, db, documents);
+  const ids = await findForgottenIds(db, [...new Set(named.flatMap((one) => one.ids))]);
   return raws.map(({ text, ties = [] }, index) => {
-    const named = candidates[index] ?? { documents: [], ids: [] };
-    const documents = named.documents.filter((one) => forgotten.has(hashOf.get(one)?.toString('base64') ?? ''));
-    const theirs = [...ties, ...named.ids.filter((id) => ids.has(id))];
-    if (documents.length === 0 && theirs.length === 0) return undefined;
-    return createRedact({ documents, ids: theirs, own: [], shared: [] })(text);
+    const found = candidates[index];
+    if (!found?.ok) return { text: undefined, fault: found?.fault };
+    const theirDocuments = found.value.documents.filter((one) => forgotten.has(one));
+    const theirIds = [...ties, ...found.value.ids.filter((id) => ids.has(id))];
+    if (theirDocuments.length === 0 && theirIds.length === 0) return { text: undefined };
+    const person = { documents: theirDocuments, ids: theirIds, own: [], shared: [] };
+    const redacted = tryTo(() => createRedact(person)(text));
+    return redacted.ok ? { text: redacted.value } : { text: undefined, fault: redacted.fault };
   });
+}
+
+function tryTo<T>(work: () => T): { ok: true; value: T } | { ok: false; fault: unknown } {
+  try {
+    return { ok: true, value: work() };
+  } catch (fault) {
+    return { ok: false, fault };
+  }
 }
 
 /** In lower case. */
 async function findForgottenIds(db: Reader, ids: string[]): Promise<Set<string>> {
-  if (ids.length === 0) return new Set();
-  const rows = await db
-    .selectFrom('transactions')
-    .innerJoin('parties', 'parties.transaction_seq', 'transactions.seq')
-    .select('transactions.id')
-    .where('transactions.id', 'in', [...ids, ...ids.map((id) => id.toUpperCase())])
-    .where('parties.forgotten_at', 'is not', null)
-    .execute();
-  return new Set(rows.map((row) => row.id.toLowerCase()));
+  const found = new Set<string>();
+  for (let start = 0; start < ids.length; start += ASKED_AT_ONCE_MAX) {
+    const some = ids.slice(start, start + ASKED_AT_ONCE_MAX);
+    const rows = await db
+      .selectFrom('transactions')
+      .innerJoin('parties', 'parties.transaction_seq', 'transactions.seq')
+      .select('transactions.id')
+      .where('transactions.id', 'in', [...some, ...some.map((id) => id.toUpperCase())])
+      .where('parties.forgotten_at', 'is not', null)
+      .execute();
+    for (const row of rows) found.add(row.id.toLowerCase());
+  }
+  return found;
 }

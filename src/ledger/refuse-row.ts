@@ -5,6 +5,7 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import type { Observation, Source } from '../domain/observation.ts';
+import { REMOVED } from '../domain/redact-text.ts';
 import { redactForgotten, wasAnyoneForgotten } from './forgotten.ts';
 import { raiseMismatches } from './mismatches.ts';
 
@@ -44,13 +45,16 @@ async function writeRefused(
   for (const [index, { id: shownId, ...row }] of rows.entries()) {
     // one that its column would refuse is named by its content instead
     const id = shownId !== null && Buffer.byteLength(shownId) <= ID_BYTES_MAX ? shownId : null;
+    // one that cannot be gone through is not kept: whom it names is unknown, and the provider shows it again
+    const { text, fault } = redacted[index] ?? {};
+    const shown = fault === undefined ? (text ?? row.raw) : REMOVED;
     const run = row.source.kind === 'webhook' ? undefined : row.source.run;
     const hash = createHash('sha256').update(row.raw).digest();
     await trx
       .insertInto('refused_rows')
       .values({
         transaction_id: id,
-        raw: Buffer.from(redacted[index] ?? row.raw),
+        raw: Buffer.from(shown),
         hash,
         reason: row.reason.slice(0, REASON_CHARS_MAX),
         run_seq: run?.seq ?? null,

@@ -59,6 +59,18 @@ describe('taking a person out of a text', () => {
     );
   });
 
+  it('goes through whatever fits into a body: as deep, as broad as it comes', () => {
+    const deep = `${'['.repeat(120_000)}"12345678909"${']'.repeat(120_000)}`;
+    expect(listCandidates(deep).documents).toContain('12345678909');
+    expect(redact(deep)).toBe(REMOVED);
+    const broad = `[${'1,'.repeat(130_000)}"${ID}"]`;
+    expect(listCandidates(broad).ids).toEqual([ID]);
+    expect(redact(broad)).toBeUndefined();
+    const many = `[${Array.from({ length: 20_000 }, (_, n) => 10_000_000_000 + n).join()},12345678909]`;
+    expect(listCandidates(many).documents).toContain('12345678909');
+    expect(redact(many)).toBe(many.replace('12345678909', `"${REMOVED}"`));
+  });
+
   it('finds what may be a document or an id in any text', () => {
     const found = listCandidates(`{"a":{"b":["12.ABC.345/01DE-35"]},"c":12345678909,"d":"veja ${ID}"}`);
     expect(found.documents).toEqual(expect.arrayContaining(['12ABC34501DE35', '12345678909']));

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkBody, DEPTH_MAX } from '../../../src/inbox/check-body.ts';
+import { DEPTH_MAX } from '../../../src/domain/json-depth.ts';
+import { checkBody } from '../../../src/inbox/check-body.ts';
 
 const faultOf = (text: string | Buffer) => checkBody(Buffer.from(text)).fault;
 
