@@ -75,11 +75,13 @@ describe('the search over HTTP', () => {
   });
 
   it('does not let a viewer try all documents that a masked one may be', async () => {
-    let tried = 0;
-    for (; tried <= VIEWER_DOCUMENTS_AN_HOUR_MAX; tried++) {
-      if ((await search('viewer', { document: `${tried}00456789${tried}` })).status !== 200) break;
-    }
-    expect(tried).toBeLessThanOrEqual(VIEWER_DOCUMENTS_AN_HOUR_MAX);
+    // each is another connection: nothing but the database puts them one after the other
+    const tries = Array.from({ length: 4 * VIEWER_DOCUMENTS_AN_HOUR_MAX }, (_, n) =>
+      search('viewer', { document: `${100 + n}45678900` }),
+    );
+    const found = (await Promise.all(tries)).filter(({ status }) => status === 200);
+    // one was spent above
+    expect(found).toHaveLength(VIEWER_DOCUMENTS_AN_HOUR_MAX - 1);
     expect((await search('viewer', { document: DOCUMENT })).status).toBe(429);
     expect((await search('viewer', { id: row.id })).status).toBe(200);
     expect((await search('operator', { document: DOCUMENT })).status).toBe(200);
