@@ -79,6 +79,7 @@ export function transactionRoutes(context: Context): Router {
       limit,
       after: readPosition(after),
     });
+    await auditFull(context, response, 'transactions.list', nameFilters(given));
     response.json(
       page(
         'transactions',
@@ -86,7 +87,6 @@ export function transactionRoutes(context: Context): Router {
         writePosition(found.next),
       ),
     );
-    await auditFull(context, response, 'transactions.list', nameFilters(given));
   });
 
   router.get('/transactions/:id', allow('viewer'), async (request: Request<{ id: string }>, response) => {
@@ -96,6 +96,7 @@ export function transactionRoutes(context: Context): Router {
       transactionId: story.transaction.id,
       limit: MISMATCHES_SHOWN_MAX,
     });
+    await auditFull(context, response, 'transactions.show', story.transaction.id);
     response.json({
       ...show(context, response, story.transaction),
       events: story.events,
@@ -103,7 +104,6 @@ export function transactionRoutes(context: Context): Router {
       mismatches: mismatches.map(({ seq: _, ...mismatch }) => mismatch),
       callbacks: (await listTransactionCallbacks(context.db, story.seq)).map(presentCallback),
     });
-    await auditFull(context, response, 'transactions.show', story.transaction.id);
   });
 
   router.get('/balances', allow('viewer'), async (request, response) => {
@@ -135,6 +135,7 @@ function show(context: Context, response: Response, transaction: LedgerTransacti
   return mayActAs(callerOf(response).role, 'operator') ? presented : maskTransaction(presented);
 }
 
+/** Before the answer: what was not written down is not shown. */
 async function auditFull(context: Context, response: Response, action: string, target: string): Promise<void> {
   if (!mayActAs(callerOf(response).role, 'operator')) return;
   await audit(context, { actor: actorOf(response), action, target });

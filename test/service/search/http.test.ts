@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createToken, type Role } from '../../../src/access/tokens.ts';
 import { createApp } from '../../../src/http/app.ts';
@@ -66,6 +67,18 @@ describe('the search over HTTP', () => {
       { action: 'transactions.list', target: '["document","name","by"]' },
     ]);
     expect(JSON.stringify(audit)).not.toMatch(/12345678909|maria/i);
+  });
+
+  it.each(['', `/${row.id}`])('shows nothing that could not be written down: %s', async (place) => {
+    await sql`RENAME TABLE audit TO audit_away`.execute(world.context.db);
+    try {
+      const answer = await fetch(`http://127.0.0.1:${server.port}/api/v1/transactions${place}`, {
+        headers: { authorization: `Bearer ${tokens.get('operator')}` },
+      });
+      expect([answer.status, await answer.text()]).toEqual([500, expect.not.stringContaining('Maria')]);
+    } finally {
+      await sql`RENAME TABLE audit_away TO audit`.execute(world.context.db);
+    }
   });
 
   it('lets a viewer find a whole document that they were told, masked, and spell out no name', async () => {
