@@ -47,12 +47,11 @@ async function drainAll(context: Context, spool: Spool): Promise<void> {
 }
 
 async function drainSegment(context: Context, spool: Spool, name: string): Promise<void> {
-  const { records, tornBytes } = spool.readSegment(name);
-  if (tornBytes > 0) {
-    context.log.warn(
-      { segment: name, bytes: tornBytes },
-      'the spool ends in a record that was cut off: never answered',
-    );
+  const segment = spool.readSegment(name);
+  const { records, cutOffBytes, damagedBytes } = segment;
+  if (cutOffBytes > 0) {
+    const read = { segment: name, bytes: cutOffBytes };
+    context.log.warn(read, 'the spool ends in a record that was cut off while it was written: never answered');
   }
   for (let start = 0; start < records.length; start += BATCH_RECORDS) {
     const refused = await writeSpooled(context, records.slice(start, start + BATCH_RECORDS));
@@ -61,7 +60,11 @@ async function drainSegment(context: Context, spool: Spool, name: string): Promi
     const file = await spool.keepRefused(refused);
     context.log.error({ file, webhooks: refused.length }, 'the database refuses webhooks of the spool: kept in a file');
   }
-  await spool.removeSegment(name, records);
+  const kept = await spool.removeSegment(name, segment);
+  if (kept) {
+    const lost = { file: kept, bytes: damagedBytes };
+    context.log.error(lost, 'the spool is damaged: webhooks that were answered may stand in what could not be read');
+  }
   context.log.info({ segment: name, webhooks: records.length }, 'drained the spool into the inbox');
   context.bells.inbox.ring();
 }

@@ -1,19 +1,30 @@
 /**
  * How a webhook stands in the spool: `CFS1`, the length and the CRC-32 of what follows (both unsigned, 4 bytes, big
- * endian), then JSON of its head, a line feed, and the body as it came. A record that was cut off by a crash fails its
- * length or its CRC; since it was never answered, it is told and passed over.
+ * endian), then JSON of its head, a line feed, and the body as it came. A record that was cut off in its middle, at the
+ * very end of a segment, was being written in a crash, and so was never answered. One that is damaged anywhere else may
+ * have been: it is passed over, what follows it is read on, and its segment is kept.
  */
 import { crc32 } from 'node:zlib';
 
 const MAGIC = Buffer.from('CFS1');
 const HEAD_BYTES = MAGIC.length + 8;
 const LINE_FEED = 0x0a;
+/** No record is longer (a body has 256 KiB at most): what says so is damaged. */
+const RECORD_BYTES_MAX = 512 * 1024;
 
 export type Spooled = { receivedAt: Date; address: string; headers: Record<string, string>; body: Buffer };
+export type Segment = {
+  records: Spooled[];
+  /** At its end: of a record that was never written whole. */
+  cutOffBytes: number;
+  /** Of records that once may have been whole. */
+  damagedBytes: number;
+};
 
 export function encodeRecord(one: Spooled): Buffer {
   const head = JSON.stringify({ receivedAt: one.receivedAt.getTime(), address: one.address, headers: one.headers });
   const content = Buffer.concat([Buffer.from(head), Buffer.from([LINE_FEED]), one.body]);
+  if (content.length > RECORD_BYTES_MAX) throw new Error(`${content.length} bytes are more than the spool reads back`);
   const frame = Buffer.alloc(HEAD_BYTES);
   MAGIC.copy(frame);
   frame.writeUInt32BE(content.length, MAGIC.length);
@@ -21,22 +32,53 @@ export function encodeRecord(one: Spooled): Buffer {
   return Buffer.concat([frame, content]);
 }
 
-/** Reads a segment. @returns its records in order, and how many bytes at its end are no whole record. */
-export function decodeSegment(segment: Buffer): { records: Spooled[]; tornBytes: number } {
+/** Reads a segment: every whole record in order, also behind a damaged one. */
+export function decodeSegment(segment: Buffer): Segment {
   const records: Spooled[] = [];
-  let at = 0;
-  while (at + HEAD_BYTES <= segment.length) {
-    const length = segment.readUInt32BE(at + MAGIC.length);
-    const content = segment.subarray(at + HEAD_BYTES, at + HEAD_BYTES + length);
-    const whole =
-      segment.subarray(at, at + MAGIC.length).equals(MAGIC) &&
-      content.length === length &&
-      crc32(content) === segment.readUInt32BE(at + MAGIC.length + 4);
-    if (!whole) break;
-    records.push(decodeContent(content));
-    at += HEAD_BYTES + length;
+  let damagedBytes = 0;
+  for (let at = 0; at < segment.length; ) {
+    const content = contentAt(segment, at);
+    if (content) {
+      records.push(decodeContent(content));
+      at += HEAD_BYTES + content.length;
+      continue;
+    }
+    const next = findRecord(segment, at + 1);
+    if (next === undefined) {
+      const left = segment.length - at;
+      return isCutOff(segment, at)
+        ? { records, damagedBytes, cutOffBytes: left }
+        : { records, damagedBytes: damagedBytes + left, cutOffBytes: 0 };
+    }
+    damagedBytes += next - at;
+    at = next;
   }
-  return { records, tornBytes: segment.length - at };
+  return { records, damagedBytes, cutOffBytes: 0 };
+}
+
+/** What the whole record holds that starts here; undefined where none does. */
+function contentAt(segment: Buffer, at: number): Buffer | undefined {
+  if (at + HEAD_BYTES > segment.length || !segment.subarray(at, at + MAGIC.length).equals(MAGIC)) return undefined;
+  const length = segment.readUInt32BE(at + MAGIC.length);
+  if (length > RECORD_BYTES_MAX || at + HEAD_BYTES + length > segment.length) return undefined;
+  const content = segment.subarray(at + HEAD_BYTES, at + HEAD_BYTES + length);
+  return crc32(content) === segment.readUInt32BE(at + MAGIC.length + 4) ? content : undefined;
+}
+
+function findRecord(segment: Buffer, from: number): number | undefined {
+  for (let at = segment.indexOf(MAGIC, from); at >= 0; at = segment.indexOf(MAGIC, at + 1)) {
+    if (contentAt(segment, at)) return at;
+  }
+  return undefined;
+}
+
+/** Whether the beginning of a record stands here, and the segment ends before the record does. */
+function isCutOff(segment: Buffer, at: number): boolean {
+  const magic = segment.subarray(at, at + MAGIC.length);
+  if (!magic.equals(MAGIC.subarray(0, magic.length))) return false;
+  if (at + HEAD_BYTES > segment.length) return true;
+  const length = segment.readUInt32BE(at + MAGIC.length);
+  return length <= RECORD_BYTES_MAX && at + HEAD_BYTES + length > segment.length;
 }
 
 function decodeContent(content: Buffer): Spooled {

@@ -5,13 +5,13 @@
  */
 import { hash, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { identifyProcess, isRunning } from '../../embedded/processes.ts';
 import { createCoalescer } from '../database/coalesce.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { decodeSegment, encodeRecord, type Spooled } from './spool-format.ts';
+import { decodeSegment, encodeRecord, type Segment, type Spooled } from './spool-format.ts';
 
 export const SPOOL_BYTES_MAX = 1024 ** 3;
 const SEGMENT_BYTES_MAX = 32 * 1024 * 1024;
@@ -25,8 +25,9 @@ export type Spool = {
   append(one: Spooled): Promise<boolean>;
   /** Segments that may be drained now, the oldest first; the one being written is closed first. */
   takeSegments(): Promise<string[]>;
-  readSegment(name: string): { records: Spooled[]; tornBytes: number };
-  removeSegment(name: string, records: Spooled[]): Promise<void>;
+  readSegment(name: string): Segment;
+  /** Once all of its records are in the inbox. A damaged one is kept as a file that nobody drains. @returns its path. */
+  removeSegment(name: string, segment: Segment): Promise<string | undefined>;
   /** Keeps what the database refuses for good in a file of its own, which nobody drains. @returns its path. */
   keepRefused(records: Spooled[]): Promise<string>;
   readonly bytes: number;
@@ -126,11 +127,14 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
         });
       }),
     readSegment: (name) => decodeSegment(readFileSync(path.join(directory, name))),
-    async removeSegment(name, records) {
-      const { size } = statSync(path.join(directory, name));
-      await unlink(path.join(directory, name));
+    async removeSegment(name, { records, damagedBytes }) {
+      const file = path.join(directory, name);
+      const { size } = statSync(file);
+      const kept = damagedBytes > 0 ? file.replace(/\.spool$/, '.torn') : undefined;
+      await (kept ? rename(file, kept) : unlink(file));
       bytes = Math.max(0, bytes - size);
       for (const record of records) count(record, -1);
+      return kept;
     },
     async keepRefused(records) {
       const name = path.join(directory, `${Date.now()}.${randomBytes(4).toString('hex')}.refused`);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -32,9 +32,9 @@ const send = (receive: Receiver, headers: Record<string, string> = {}) =>
   receive({ body: body(), address: '127.0.0.1', headers });
 
 /** Drains until what is asked holds. */
-async function drainUntil(spool: Spool, holds: () => Promise<boolean>): Promise<void> {
+async function drainUntil(spool: Spool, holds: () => Promise<boolean>, log = context.log): Promise<void> {
   const stop = new AbortController();
-  const drained = drainSpool({ ...context, signal: stop.signal }, spool);
+  const drained = drainSpool({ ...context, log, signal: stop.signal }, spool);
   await eventually(holds);
   stop.abort();
   await drained;
@@ -69,6 +69,30 @@ describe('a batch with rows that the database refuses', () => {
     const [file = ''] = readdirSync(home.path);
     expect(decodeSegment(readFileSync(path.join(home.path, file))).records).toHaveLength(1);
     expect(spool.databaseIsAway).toBe(false);
+  });
+});
+
+describe('a segment with a changed byte', () => {
+  it('is drained but for the record that holds it, told, and kept', async () => {
+    using home = temporaryDirectory();
+    await using spool = openSpool(home.path);
+    spool.databaseIsAway = true;
+    const receive = createReceiver(context, spool);
+    const ids: string[] = [];
+    for (let n = 0; n < 6; n++) ids.push((await send(receive)).id);
+    const [name = ''] = readdirSync(home.path);
+    const bytes = readFileSync(path.join(home.path, name));
+    const third = Math.floor(bytes.length / 3) + 20;
+    bytes[third] = (bytes[third] ?? 0) ^ 1;
+    writeFileSync(path.join(home.path, name), bytes);
+    const told: unknown[] = [];
+    const log: Context['log'] = Object.assign(Object.create(context.log), { error: (of: unknown) => told.push(of) });
+    await drainUntil(spool, async () => spool.isEmpty(), log);
+    expect(await countKept(ids)).toBe(5);
+    const torn = name.replace('.spool', '.torn');
+    expect(readdirSync(home.path)).toEqual([torn]);
+    expect(readFileSync(path.join(home.path, torn))).toEqual(bytes);
+    expect(told).toMatchObject([{ file: path.join(home.path, torn) }]);
   });
 });
 
