@@ -8,8 +8,9 @@ const BACKOFF_MAX_MS = 400;
 
 /** Deadlock, lock wait time-out, MariaDB's changed row, Galera's node that is not ready, a connection that went away. */
 const RETRIED_ERRNOS = new Set([1213, 1205, 1020, 1047]);
-const RETRIED_CODES = new Set(['PROTOCOL_CONNECTION_LOST', 'ECONNRESET', 'EPIPE', 'ER_SERVER_SHUTDOWN']);
+const LOST_CODES = new Set(['PROTOCOL_CONNECTION_LOST', 'ECONNRESET', 'EPIPE', 'ER_SERVER_SHUTDOWN']);
 const DUPLICATE_ERRNO = 1062;
+const TOO_LARGE_ERRNO = 1153;
 
 /**
  * Runs `work` in one transaction, and again as a whole when the database asks for it. A connection that is lost during
@@ -34,10 +35,20 @@ export async function transact<T>(
 }
 
 export function isTransient(error: unknown): boolean {
+  return isConnectionLost(error) || RETRIED_ERRNOS.has((error as { errno?: number } | undefined)?.errno ?? 0);
+}
+
+/** Whether a statement met a connection that went away: then it may have been done or not. */
+export function isConnectionLost(error: unknown): boolean {
   const { errno, code, fatal } = (error ?? {}) as { errno?: number; code?: string; fatal?: boolean };
   // mysql2's error for a connection that is closed already: a ROLLBACK on it hides the one that closed it
   const isClosed = fatal === true && errno === undefined && code === undefined;
-  return isClosed || RETRIED_ERRNOS.has(errno ?? 0) || RETRIED_CODES.has(code ?? '');
+  return isClosed || LOST_CODES.has(code ?? '');
+}
+
+/** More than the server's max_allowed_packet; it may also just hang up. */
+export function isTooLarge(error: unknown): boolean {
+  return (error as { errno?: number } | undefined)?.errno === TOO_LARGE_ERRNO;
 }
 
 export function isDuplicate(error: unknown): boolean {

@@ -3,12 +3,12 @@ import type { Context } from '../context.ts';
 import { createBell, poll } from '../database/poll.ts';
 import { describeError } from '../log.ts';
 import { spoolBytes } from '../metrics/metrics.ts';
+import { cutBatches } from './cut-batches.ts';
 import { forgetSpool, reportSpool } from './report-spool.ts';
 import type { Spool } from './spool.ts';
 import { writeSpooled } from './write-spooled.ts';
 
 const IDLE_MS = 1_000;
-const BATCH_RECORDS = 200;
 
 /**
  * Moves what the spool holds into the inbox, in the order in which it came, as soon as the database takes it: that is
@@ -23,9 +23,10 @@ export async function drainSpool(context: Context, spool: Spool): Promise<void> 
     log: context.log,
     signal: context.signal,
     work: async () => {
-      await drainAll(context, spool).catch((error: unknown) => {
+      await drainAll(context, spool).catch(async (error: unknown) => {
+        // one that is back takes nothing for a reason of its own, which somebody has to be told
+        if (!spool.databaseIsAway || (await answers(context))) throw error;
         // looked at again in a second, not ever more seldom: webhooks wait for it
-        if (!spool.databaseIsAway) throw error;
         context.log.debug({ error: describeError(error) }, 'the database is still away');
       });
       spoolBytes.set(spool.bytes);
@@ -33,6 +34,13 @@ export async function drainSpool(context: Context, spool: Spool): Promise<void> 
     },
   });
   if (spool.isEmpty()) await forgetSpool(context, spool.name).catch(() => undefined);
+}
+
+async function answers(context: Context): Promise<boolean> {
+  return await sql`SELECT 1`.execute(context.db).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function drainAll(context: Context, spool: Spool): Promise<void> {
@@ -53,8 +61,8 @@ async function drainSegment(context: Context, spool: Spool, name: string): Promi
     const read = { segment: name, bytes: cutOffBytes };
     context.log.warn(read, 'the spool ends in a record that was cut off while it was written: never answered');
   }
-  for (let start = 0; start < records.length; start += BATCH_RECORDS) {
-    const refused = await writeSpooled(context, records.slice(start, start + BATCH_RECORDS));
+  for (const batch of cutBatches(records)) {
+    const refused = await writeSpooled(context, batch);
     spool.databaseIsAway = false;
     if (refused.length === 0) continue;
     const file = await spool.keepRefused(refused);

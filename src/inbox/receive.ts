@@ -14,7 +14,8 @@ import { lastWebhookSeconds, spoolBytes, webhookCommitSeconds, webhooksSpooled }
 import { type BodyFault, checkBody } from './check-body.ts';
 import { createQuarantineMeter } from './measure-quarantine.ts';
 import type { Spool } from './spool.ts';
-import { type Arrival, COMMIT_MS_MAX, type Kept, roundDownRows, writeArrivals } from './write-arrivals.ts';
+import { COMMIT_MS_MAX, roundDownRows, writeArrivals } from './write-arrivals.ts';
+import type { Arrival, Kept } from './write-in-transaction.ts';
 
 const BATCH_ROWS_MAX = 512;
 const BATCH_BYTES_MAX = 8 * 1024 * 1024;

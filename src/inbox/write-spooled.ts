@@ -1,19 +1,30 @@
 import { hash } from 'node:crypto';
-import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
-import type { Database } from '../database/tables.ts';
-import { transact } from '../database/transact.ts';
+import { isConnectionLost, isTooLarge, transact } from '../database/transact.ts';
 import { checkBody } from './check-body.ts';
 import type { Spooled } from './spool-format.ts';
-import { type Arrival, type Kept, writeInHalves, writeInTransaction } from './write-arrivals.ts';
+import { writeInHalves } from './write-arrivals.ts';
+import { writeMissing } from './write-in-transaction.ts';
 
 /**
  * Commits what the spool held, each arrival once: one that the inbox took at that very instant is not a repeat, but the
  * same arrival, kept by a commit that was given up too early or by a drain that was killed. Such a commit may still end
- * beside this one: then one of both meets the other's key, and this one looks again.
+ * beside this one: then one of both meets the other's key, and this one looks again. What is too much for one packet, or
+ * makes the database hang up again and again, is written in halves.
  * @returns those that the database refuses for what they hold.
  */
 export async function writeSpooled(context: Context, records: Spooled[]): Promise<Spooled[]> {
+  try {
+    return await writeTogether(context, records);
+  } catch (error) {
+    if (records.length === 1 || !(isTooLarge(error) || isConnectionLost(error))) throw error;
+    const middle = Math.ceil(records.length / 2);
+    const first = await writeSpooled(context, records.slice(0, middle));
+    return [...first, ...(await writeSpooled(context, records.slice(middle)))];
+  }
+}
+
+async function writeTogether(context: Context, records: Spooled[]): Promise<Spooled[]> {
   const arrivals = records.map((record) => ({
     ...record,
     hash: hash('sha256', record.body, 'buffer'),
@@ -24,32 +35,3 @@ export async function writeSpooled(context: Context, records: Spooled[]): Promis
   );
   return records.filter((_, index) => kept[index]?.refused);
 }
-
-async function writeMissing(trx: Transaction<Database>, arrivals: Arrival[]): Promise<Kept[]> {
-  const known = await readKnown(trx, arrivals);
-  const missing = arrivals.filter((one) => !known.has(keyOf(one.hash, one.receivedAt)));
-  if (missing.length > 0) await writeInTransaction(trx, missing);
-  return arrivals.map((one) => ({ duplicate: !missing.includes(one) }));
-}
-
-/** Of these bodies, every arrival that the inbox knows. */
-async function readKnown(trx: Transaction<Database>, arrivals: Arrival[]): Promise<Set<string>> {
-  const rows = await trx
-    .selectFrom('webhooks')
-    .leftJoin('webhook_repeats', 'webhook_repeats.webhook_seq', 'webhooks.seq')
-    .select(['webhooks.hash', 'webhooks.received_at', 'webhook_repeats.received_at as repeated_at'])
-    .where(
-      'webhooks.hash',
-      'in',
-      arrivals.map((one) => one.hash),
-    )
-    .execute();
-  return new Set(
-    rows.flatMap((row) => [
-      keyOf(row.hash, row.received_at),
-      ...(row.repeated_at ? [keyOf(row.hash, row.repeated_at)] : []),
-    ]),
-  );
-}
-
-const keyOf = (digest: Buffer, at: Date): string => `${digest.toString('latin1')} ${at.getTime()}`;

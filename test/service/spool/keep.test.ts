@@ -40,6 +40,12 @@ async function drainUntil(spool: Spool, holds: () => Promise<boolean>, log = con
   await drained;
 }
 
+/** A log, and what it was told at error. */
+function listen(): { told: unknown[]; log: Context['log'] } {
+  const told: unknown[] = [];
+  return { told, log: Object.assign(Object.create(context.log), { error: (of: unknown) => told.push(of) }) };
+}
+
 describe('a batch with rows that the database refuses', () => {
   it('keeps all the others, and fails these alone', async () => {
     const receive = createReceiver(context, undefined);
@@ -85,14 +91,30 @@ describe('a segment with a changed byte', () => {
     const third = Math.floor(bytes.length / 3) + 20;
     bytes[third] = (bytes[third] ?? 0) ^ 1;
     writeFileSync(path.join(home.path, name), bytes);
-    const told: unknown[] = [];
-    const log: Context['log'] = Object.assign(Object.create(context.log), { error: (of: unknown) => told.push(of) });
+    const { told, log } = listen();
     await drainUntil(spool, async () => spool.isEmpty(), log);
     expect(await countKept(ids)).toBe(5);
     const torn = name.replace('.spool', '.torn');
     expect(readdirSync(home.path)).toEqual([torn]);
     expect(readFileSync(path.join(home.path, torn))).toEqual(bytes);
     expect(told).toMatchObject([{ file: path.join(home.path, torn) }]);
+  });
+});
+
+describe('a database that answers, but takes nothing of the spool', () => {
+  it('is told at error', async () => {
+    using home = temporaryDirectory();
+    await using spool = openSpool(home.path);
+    spool.databaseIsAway = true;
+    const { id } = await send(createReceiver(context, spool));
+    const { told, log } = listen();
+    await sql`RENAME TABLE webhooks TO webhooks_aside`.execute(context.db);
+    await drainUntil(spool, async () => told.length > 0, log);
+    expect(told[0]).toMatchObject({ loop: 'spool' });
+    expect(spool.databaseIsAway).toBe(true);
+    await sql`RENAME TABLE webhooks_aside TO webhooks`.execute(context.db);
+    await drainUntil(spool, async () => spool.isEmpty());
+    expect(await countKept([id])).toBe(1);
   });
 });
 

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { ensureDatabase } from '../../../embedded/pool.ts';
+import { joinServer } from '../../../embedded/server.ts';
+import { readConfig } from '../../../src/config.ts';
+import { type Context, openContext } from '../../../src/context.ts';
+import { drainSpool } from '../../../src/inbox/drain-spool.ts';
+import { createReceiver } from '../../../src/inbox/receive.ts';
+import { openSpool } from '../../../src/inbox/spool.ts';
+import { createLog } from '../../../src/log.ts';
+import { eventually, SECRET_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';
+
+const MIB = 1024 * 1024;
+
+/** A context on a server of its own, whose sessions take packets of so many bytes. */
+async function openOwn(home: string, stack: AsyncDisposableStack) {
+  const { socketPath } = stack.use(await joinServer({ dataDir: home, log: () => undefined }));
+  await ensureDatabase({ socketPath, user: 'root' }, 'own');
+  const env = { DATABASE_URL: urlOf({ socketPath, database: 'own' }), SECRET_KEY };
+  return async (packetBytes: number): Promise<Context> => {
+    const { signal } = new AbortController();
+    const opened = { log: createLog('silent', process.stderr), signal, migrates: true };
+    await using first = await openContext(readConfig(env), opened);
+    await sql`SET GLOBAL max_allowed_packet = ${sql.lit(packetBytes)}`.execute(first.db);
+    // it holds for sessions that begin after it
+    return stack.use(await openContext(readConfig(env), opened));
+  };
+}
+
+const body = (kib: number): Buffer =>
+  Buffer.from(JSON.stringify({ id: randomBytes(8).toString('hex'), pad: 'x'.repeat(kib * 1024) }));
+
+async function countWebhooks(context: Context): Promise<number> {
+  const { rows } = await sql<{ n: number }>`SELECT COUNT(*) AS n FROM webhooks`.execute(context.db);
+  return rows[0]?.n ?? 0;
+}
+
+it('takes and drains more than the database takes in one packet', async () => {
+  using home = temporaryDirectory();
+  await using stack = new AsyncDisposableStack();
+  const withPackets = await openOwn(home.path, stack);
+  const bodies = Array.from({ length: 32 }, () => body(250));
+
+  // the batch is 8 MiB as one prepared INSERT, and 16 MiB as text
+  const some = await withPackets(6 * MIB);
+  await using spool = openSpool(`${home.path}/spool`);
+  const receive = createReceiver(some, spool);
+  const send = (one: Buffer) => receive({ body: one, address: '127.0.0.1', headers: {} });
+  const answers = await Promise.all(bodies.map(send));
+  expect(answers.filter((answer) => answer.duplicate)).toEqual([]);
+  expect(spool.databaseIsAway).toBe(false);
+  expect(await countWebhooks(some)).toBe(32);
+
+  // no more than three of these bodies go as text
+  const few = await withPackets(2 * MIB);
+  spool.databaseIsAway = true;
+  await Promise.all(Array.from({ length: 7 }, () => send(body(250))));
+  const stop = new AbortController();
+  const drained = drainSpool({ ...few, signal: stop.signal }, spool);
+  await eventually(async () => spool.isEmpty());
+  stop.abort();
+  await drained;
+  expect(await countWebhooks(few)).toBe(39);
+  expect(spool.databaseIsAway).toBe(false);
+});
