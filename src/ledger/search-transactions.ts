@@ -73,7 +73,8 @@ export async function buildSearch(db: Reader, keys: Keys, query: TransactionQuer
   const named = query.name === undefined ? undefined : await findNamed(db, indexName(query.name));
   const filters = listFilters(keys, query, withheld);
   const lead = filters.find(({ leads }) => leads === 'both' || leads === query.by);
-  let select = selectTransactions(db);
+  // MySQL takes a hint right behind SELECT only
+  let select = selectTransactions(db).modifyFront(sql.raw(`/*+ MAX_EXECUTION_TIME(${SEARCH_MS_MAX}) */`));
   for (const { column, value } of filters) {
     // as a range, or MariaDB reads the whole of what is equal and leaves the days to be compared row by row
     if (column === lead?.column)
@@ -175,10 +176,10 @@ async function findNamed(db: Reader, from: Buffer): Promise<Named> {
 
 /** Each server reads its own time-out and takes the other's for a comment. */
 async function run(db: Reader, select: Awaited<ReturnType<typeof buildSearch>>): Promise<TransactionRow[]> {
-  const limited = select.modifyFront(sql.raw(`/*+ MAX_EXECUTION_TIME(${SEARCH_MS_MAX}) */`)).compile();
+  const hinted = select.compile();
   const statement = {
-    ...limited,
-    sql: `/*M! SET STATEMENT max_statement_time=${SEARCH_MS_MAX / 1000} FOR */ ${limited.sql}`,
+    ...hinted,
+    sql: `/*M! SET STATEMENT max_statement_time=${SEARCH_MS_MAX / 1000} FOR */ ${hinted.sql}`,
   };
   return (await db.getExecutor().executeQuery<TransactionRow>(statement)).rows;
 }

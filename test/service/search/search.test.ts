@@ -115,6 +115,16 @@ describe('the search over many', () => {
     for (const step of plan.slice(1)) expect(step.key).toBe('PRIMARY');
   });
 
+  it.each([{ platform: 'p2' }, { name: 'pessoa' }])(
+    'hands MySQL its time-out where it reads one: %o',
+    async (query) => {
+      const { db, keys } = world.context;
+      const text = (await buildSearch(db, keys, { by: 'created', limit: PAGE, ...query })).compile().sql;
+      expect(text).toMatch(/^select \/\*\+ MAX_EXECUTION_TIME\(1800\) \*\/ /i);
+      expect(text.includes('STRAIGHT_JOIN')).toBe('name' in query);
+    },
+  );
+
   it('ends a search that takes too long, and says what to narrow', async () => {
     const slow = sql`/*M! SET STATEMENT max_statement_time=0.05 FOR */ SELECT SLEEP(5) FROM transactions`.execute(
       world.context.db,
