@@ -16,12 +16,23 @@ export async function listGrants(db: Reader, user: string): Promise<string[]> {
   const { rows } = await sql<{ name: string; home: string }>`
     SELECT table_name AS name, table_schema AS home FROM information_schema.tables
     WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' ORDER BY table_name`.execute(db);
-  const home = quoteName(rows[0]?.home ?? '');
+  const database = rows[0]?.home ?? '';
+  const home = quoteName(database);
+  const wide = quoteName((await readsWildcards(db)) ? database.replaceAll(/[_%]/g, '\\$&') : database);
   const changing = rows.filter(({ name }) => !(APPEND_ONLY as readonly string[]).includes(name));
   return [
-    `GRANT SELECT, INSERT, LOCK TABLES ON ${home}.* TO ${account};`,
+    `GRANT SELECT, INSERT, LOCK TABLES ON ${wide}.* TO ${account};`,
     ...changing.map(({ name }) => `GRANT UPDATE, DELETE ON ${home}.${quoteName(name)} TO ${account};`),
   ];
+}
+
+/**
+ * Before `.*`, and there alone, `_` and `%` stand for any character: other databases would be granted too. Not on a MySQL
+ * with partial revokes, which would take the backslash for one of the name.
+ */
+async function readsWildcards(db: Reader): Promise<boolean> {
+  const { rows } = await sql<{ Value: string }>`SHOW GLOBAL VARIABLES LIKE 'partial_revokes'`.execute(db);
+  return rows[0]?.Value !== 'ON';
 }
 
 function quoteAccount(user: string): string {

@@ -64,6 +64,19 @@ test('serve does all of its work as a user that can only add to the ledger', asy
   expect(findings.find((one) => one.check === 'books')).toMatchObject({ ok: true });
 });
 
+test('and sees no database of a name that differs where this one has an underscore', async () => {
+  expect(database.database).toContain('_');
+  const other = database.database.replace('_', 'x');
+  await asRoot(`CREATE DATABASE \`${other}\``, `CREATE TABLE \`${other}\`.secrets (id INT)`);
+  const connection = await mysql.createConnection({ ...testServer(), user, password, database: database.database });
+  try {
+    await expect(connection.query(`SELECT * FROM \`${other}\`.secrets`)).rejects.toMatchObject({ errno: 1142 });
+  } finally {
+    await connection.end();
+    await asRoot(`DROP DATABASE \`${other}\``);
+  }
+});
+
 test.each(['events', 'entries', 'postings', 'seals'])(
   'and cannot change or delete %s, triggers or none',
   async (table) => {
