@@ -8,6 +8,7 @@
  */
 import type { Kysely, Transaction } from 'kysely';
 import { inSnapshot } from '../database/in-snapshot.ts';
+import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import type { Wall } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
@@ -23,7 +24,7 @@ export type Known = 'now' | { position: number } | { before: Date };
 
 /** Clocks of replicas may differ by so much: what was sealed longer before an instant was recorded before it. */
 const CLOCKS_APART_MS = 60_000;
-/** So long after an instant, everything that was recorded before it is committed. */
+/** An entry's number and the time it was recorded at lie this near to each other: no transaction of ours lives longer. */
 const COMMITTED_MS = 10 * 60_000;
 
 type View = { db: Transaction<Database>; at: Wall; head: Seal | undefined; unsealed: number[]; accounts: number[] };
@@ -105,14 +106,33 @@ async function sumBefore(view: View, before: Date): Promise<Sums> {
   const after = settled?.entrySeq ?? 0;
   const since = (view.head?.entrySeq ?? 0) - after;
   if (since <= after) return addSums(await sumNow(view), await sumRecorded(db, { after }, { from: before }, at), -1n);
-  const end = await db
-    .selectFrom('seals')
-    .select('entry_seq')
-    .where('sealed_at', '>', new Date(before.getTime() + COMMITTED_MS))
-    .orderBy('sealed_at')
-    .orderBy('position')
-    .limit(1)
-    .executeTakeFirst();
   const sums = await sumEntryRange(db, { after: 0, to: after }, at);
-  return addSums(sums, await sumRecorded(db, { after, to: end?.entry_seq }, { before }, at));
+  const to = await findRecordedFrom(db, after, new Date(before.getTime() + COMMITTED_MS));
+  return addSums(sums, await sumRecorded(db, { after, to }, { before }, at));
+}
+
+/**
+ * The number of an entry that was recorded at an instant or later, near to the first such, above a number. Found by
+ * halves among the entries themselves: when a position was sealed says nothing of when a backlog's were recorded.
+ * @returns undefined when there is none.
+ */
+async function findRecordedFrom(db: Reader, after: number, instant: Date): Promise<number | undefined> {
+  const top = await db.selectFrom('entries').select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst();
+  let [low, high] = [after, top?.seq ?? 0];
+  let found: number | undefined;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const entry = await db
+      .selectFrom('entries')
+      .select(['seq', 'recorded_at'])
+      .where('seq', '>', middle)
+      .orderBy('seq')
+      .limit(1)
+      .executeTakeFirst();
+    if (!entry || entry.recorded_at >= instant) {
+      found = entry?.seq ?? found;
+      high = middle;
+    } else low = entry.seq;
+  }
+  return found;
 }

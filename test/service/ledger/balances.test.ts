@@ -8,7 +8,7 @@ import { type Known, readBalances } from '../../../src/ledger/read-balances.ts';
 import type { Seal } from '../../../src/ledger/read-head.ts';
 import { sealNow } from '../../../src/ledger/seal-ledger.ts';
 import { anyLife, lookAt } from '../../support/observations.ts';
-import { openWorld, type World } from './world.ts';
+import { lookNow, openWorld, shown, type World } from './world.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -103,6 +103,27 @@ test('what was sealed long ago is told by its position alone, in whichever direc
   for (const hours of [4, 2.5, 1]) {
     const known = await plainly(context.db, at, ({ recordedAt }) => recordedAt < hoursAgo(hours));
     expect(await ours(at, { before: hoursAgo(hours) }), `${hours} h ago`).toEqual(known);
+  }
+});
+
+test('a backlog that was sealed long after it was recorded is known from when it was recorded', async () => {
+  const { context } = world;
+  const rows = Array.from({ length: 2_300 }, () => shown(['paid@1'], { platform: 'p' }));
+  await applyObservations(
+    context,
+    rows.map((row) => lookNow(context, row)),
+  );
+  await sql`DROP TRIGGER entries_no_update`.execute(context.db);
+  const hoursAgo = (hours: number): Date => new Date(context.clock.now().getTime() - hours * 3_600_000);
+  await sql`UPDATE entries SET recorded_at = ${hoursAgo(3)}`.execute(context.db);
+  await sql`UPDATE entries SET recorded_at = ${hoursAgo(1)} ORDER BY seq DESC LIMIT 20`.execute(context.db);
+  // more than one position holds
+  expect((await sealNow(context)).position).toBe(2);
+  const at = '2027-06-15 10:00:00';
+  for (const hours of [4, 2, 0.5]) {
+    const before = hoursAgo(hours);
+    const known = await plainly(context.db, at, ({ recordedAt }) => recordedAt < before);
+    expect(await ours(at, { before }), `${hours} h ago`).toEqual(known);
   }
 });
 
