@@ -80,7 +80,7 @@ export async function reverseOpening(context: Context, id: string): Promise<void
 export async function finishReposts(context: Context): Promise<void> {
   const rows = await context.db
     .selectFrom('openings')
-    .select(['seq', 'platform'])
+    .select(['seq', 'platform', 'in_force'])
     .where('reposted_at', 'is', null)
     .orderBy('seq')
     .execute();
@@ -90,6 +90,8 @@ export async function finishReposts(context: Context): Promise<void> {
       .updateTable('openings')
       .set({ reposted_at: context.clock.now() })
       .where('seq', '=', row.seq)
+      // one that was taken back meanwhile is booked by once more
+      .where('in_force', row.in_force === null ? 'is' : '=', row.in_force)
       .execute();
   }
 }

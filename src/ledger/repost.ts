@@ -13,7 +13,6 @@ const BATCH_ROWS = 200;
  * opening was stated or reversed. Idempotent; batches are committed one by one and may be run again after a kill.
  */
 export async function repostTransactions(context: Context, platform: string): Promise<void> {
-  const policies = await readPolicies(context);
   let after = 0;
   for (;;) {
     // what is left undone is taken up again: nobody writes it down as done
@@ -29,6 +28,8 @@ export async function repostTransactions(context: Context, platform: string): Pr
     if (rows.length === 0) return;
     after = rows.at(-1)?.seq ?? after;
     await transact(context.db, async (trx) => {
+      // in each batch, under their lock: they may change while this goes on, and are booked by again after it
+      const policies = await readPolicies(context, trx);
       const loaded = await loadHeld(
         trx,
         rows.map((row) => row.id),

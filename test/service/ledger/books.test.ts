@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { formatAmount } from '../../../src/domain/money.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
-import { openBooks } from '../../../src/ledger/open-books.ts';
+import { openBooks, reverseOpening } from '../../../src/ledger/open-books.ts';
 import { type Known, readBalances } from '../../../src/ledger/read-balances.ts';
 import type { ShownTransaction } from '../../support/observations.ts';
-import { lookNow, openWorld, readState, shown, type World } from './world.ts';
+import { interrupt, lookNow, openWorld, readState, shown, type World } from './world.ts';
 
 let world: World;
 let seconds = 0;
@@ -166,4 +166,21 @@ test('all accounts together always come to nothing', async () => {
     const { balances: rows } = await readBalances(world.context.db, at, 'now', world.context.clock.now());
     expect(rows.reduce((sum, row) => sum + row.cents, 0n)).toBe(0n);
   }
+});
+
+test('an opening that is taken back while its histories are booked by it leaves nothing of it behind', async () => {
+  const { context } = world;
+  await look(...ALL());
+  const before = (await readState(context)).postings;
+  const takeBack = async () => {
+    const { id } = await context.db.selectFrom('openings').select('id').executeTakeFirstOrThrow();
+    await reverseOpening(context, id);
+  };
+  // between the rows of a batch and their entries
+  const slow = interrupt(context, (row) => Object.keys(row).sort().join() === 'id,seq', takeBack);
+  await openBooks(slow, { platform: 'p', day: '2026-11-10', balanceCents: 1_000n, actor: 'command' });
+  const after = (await readState(context)).postings;
+  expect(after).toEqual(before);
+  const left = await context.db.selectFrom('openings').select(['in_force', 'reposted_at']).execute();
+  expect(left).toEqual([{ in_force: null, reposted_at: expect.any(Date) }]);
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type KyselyPlugin, sql } from 'kysely';
 import { readConfig } from '../../../src/config.ts';
 import { type Context, openContext } from '../../../src/context.ts';
 import type { Database } from '../../../src/database/tables.ts';
@@ -101,6 +101,22 @@ function addUp(rows: { id: string | null; name: string; at_wall: string; amount_
 /** Mismatches of a kind, the oldest first. */
 export async function mismatches(context: Context, kind?: string) {
   return (await listMismatches(context.db, { kind, limit: 200 })).toReversed();
+}
+
+/** The same process, to which something happens once, right after a statement that gave such a row. */
+export function interrupt(context: Context, at: (row: object) => boolean, happens: () => Promise<unknown>): Context {
+  let done = false;
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => {
+      if (!done && result.rows[0] && at(result.rows[0])) {
+        done = true;
+        await happens();
+      }
+      return result;
+    },
+  };
+  return { ...context, db: context.db.withPlugin(plugin) };
 }
 
 /** As somebody with all rights could, before changing what is append-only. */
