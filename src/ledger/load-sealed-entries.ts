@@ -2,24 +2,26 @@ import type { Expression, SqlBool } from 'kysely';
 import { expressionBuilder } from 'kysely';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
+import { ConfereError } from '../domain/errors.ts';
 import type { SealedEntry } from './hash-seal.ts';
 
 /** Which entries: a range of numbers (`after` < seq ≤ `to`, at most `limit`), or these. */
 export type EntryChoice = { after: number; to: number; limit: number } | { seqs: number[] };
 
-export type AccountNames = Map<number, string>;
-
 /** Numbers of accounts and their names: a few for each platform. */
-export async function readAccountNames(db: Reader): Promise<AccountNames> {
+export async function readAccountNames(db: Reader): Promise<Map<number, string>> {
   const rows = await db.selectFrom('accounts').select(['seq', 'name']).execute();
   return new Map(rows.map((row) => [row.seq, row.name]));
 }
 
-/** Entries as they are sealed, in the order of their numbers: two statements, by key. */
+/**
+ * Entries as they are sealed, in the order of their numbers: three statements, by key.
+ * @param unnamed of a posting whose account is not there: its number in the place of a name, or an error.
+ */
 export async function loadSealedEntries(
   db: Reader,
   choice: EntryChoice,
-  accounts: AccountNames,
+  unnamed: 'number' | 'error' = 'number',
 ): Promise<SealedEntry[]> {
   if ('seqs' in choice && choice.seqs.length === 0) return [];
   const rows = await readEntryRows(db, choice);
@@ -53,8 +55,16 @@ export async function loadSealedEntries(
     db,
     'seqs' in choice ? choice : { after: first - 1, to: last, limit: choice.limit },
   );
+  // after the postings: an account is there before what is posted to it
+  const accounts = await readAccountNames(db);
   for (const row of postings) {
     const account = accounts.get(row.account_seq) ?? `#${row.account_seq}`;
+    if (unnamed === 'error' && !accounts.has(row.account_seq)) {
+      throw new ConfereError(
+        'books_broken',
+        `a posting of en_${row.entry_seq} names account ${account}, which is not there`,
+      );
+    }
     bySeq
       .get(row.entry_seq)
       ?.postings.push({ account, accountSeq: row.account_seq, atWall: row.at_wall, cents: row.amount_cents });

@@ -13,7 +13,7 @@ import { transact } from '../database/transact.ts';
 import { findStragglers, LATE_MS_MAX, type LookBack, SEAL_ENTRIES_MAX } from './find-stragglers.ts';
 import { foldBalances } from './fold-balances.ts';
 import { FIRST_PREVIOUS, hashSeal, type SealHeader } from './hash-seal.ts';
-import { loadSealedEntries, readAccountNames } from './load-sealed-entries.ts';
+import { loadSealedEntries } from './load-sealed-entries.ts';
 import { readHead, type Seal } from './read-head.ts';
 import { formatMembers } from './seal-members.ts';
 import { readTops, settleTops, type Tops } from './settle-tops.ts';
@@ -125,11 +125,10 @@ async function sealNext(
   const late = last ? (await findStragglers(trx, last, lookBack)).slice(0, SEAL_ENTRIES_MAX / 2) : [];
   if (last && late.length === 0 && reaches(last, tops)) return last;
   const limit = SEAL_ENTRIES_MAX - late.length;
-  const accounts = await readAccountNames(trx);
   const range = { after: head.entrySeq, to: tops.entrySeq, limit };
   const entries = [
-    ...(await loadSealedEntries(trx, { seqs: late }, accounts)),
-    ...(await loadSealedEntries(trx, range, accounts)),
+    ...(await loadSealedEntries(trx, { seqs: late }, 'error')),
+    ...(await loadSealedEntries(trx, range, 'error')),
   ];
   const filled = entries.length === SEAL_ENTRIES_MAX;
   const header = {

@@ -27,13 +27,15 @@ export async function verifyBalances(context: Context, tell: TellBreak): Promise
 }
 
 async function verifyMonths(context: Context, tell: TellBreak): Promise<void> {
-  const names = await readAccountNames(context.db);
-  for (const month of await listMonths(context, [...names.keys()])) {
+  const accounts = [...(await readAccountNames(context.db)).keys()];
+  for (const month of await listMonths(context, accounts)) {
     if (context.signal.aborted) return;
-    const [folded, posted] = await inSnapshot(context.db, async (snapshot) => [
-      await readFolded(snapshot, month),
-      await sumPosted(snapshot, { month, accounts: [...names.keys()] }),
-    ]);
+    const { folded, posted, names } = await inSnapshot(context.db, async (snapshot) => {
+      // with what is summed: an account may have been made since
+      const names = await readAccountNames(snapshot);
+      const posted = await sumPosted(snapshot, { month, accounts: [...names.keys()] });
+      return { folded: await readFolded(snapshot, month), posted, names };
+    });
     for (const key of new Set([...folded.keys(), ...posted.keys()])) {
       const [have = 0n, want = 0n] = [folded.get(key), posted.get(key)];
       if (have === want) continue;

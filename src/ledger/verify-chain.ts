@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { SEAL_ENTRIES_MAX } from './find-stragglers.ts';
 import { FIRST_PREVIOUS, hashSeal, type SealedEntry } from './hash-seal.ts';
-import { type AccountNames, loadSealedEntries, readAccountNames } from './load-sealed-entries.ts';
+import { loadSealedEntries } from './load-sealed-entries.ts';
 import { parseMembers } from './seal-members.ts';
 import type { TellBreak } from './tell-break.ts';
 
@@ -23,11 +23,10 @@ type Walk = { position: number; hash: Buffer; entrySeq: number; uncovered: Map<n
 /** @returns the newest position, 0 while there is none. */
 export async function verifyChain(context: Context, tell: TellBreak): Promise<number> {
   const walk: Walk = { position: 0, hash: FIRST_PREVIOUS, entrySeq: 0, uncovered: new Map() };
-  const accounts = await readAccountNames(context.db);
   while (!context.signal.aborted) {
     const rows = await readSealRows(context, walk.position);
     if (rows.length === 0) break;
-    await verifyGroup(context, takeGroup(rows), walk, accounts, tell);
+    await verifyGroup(context, takeGroup(rows), walk, tell);
   }
   const since = new Date(context.clock.now().getTime() - SEALED_WITHIN_MS);
   for (const [seq, recordedAt] of walk.uncovered) {
@@ -57,21 +56,15 @@ function takeGroup(rows: SealRow[]): SealRow[] {
   return end < 0 ? rows : rows.slice(0, Math.max(1, end));
 }
 
-async function verifyGroup(
-  context: Context,
-  rows: SealRow[],
-  walk: Walk,
-  accounts: AccountNames,
-  tell: TellBreak,
-): Promise<void> {
+async function verifyGroup(context: Context, rows: SealRow[], walk: Walk, tell: TellBreak): Promise<void> {
   const members = new Map(rows.map((row) => [row.position, readMembers(row, tell)]));
   const named = [...members.values()].flat();
   const to = Math.max(...rows.map((row) => row.entry_seq));
   const range = { after: walk.entrySeq, to, limit: named.length + UNCOVERED_MAX };
-  const ranged = await loadSealedEntries(context.db, range, accounts);
+  const ranged = await loadSealedEntries(context.db, range);
   const late = named.filter((seq) => seq <= walk.entrySeq || seq > to);
   const entries = new Map(
-    [...ranged, ...(await loadSealedEntries(context.db, { seqs: late }, accounts))].map((one) => [one.seq, one]),
+    [...ranged, ...(await loadSealedEntries(context.db, { seqs: late }))].map((one) => [one.seq, one]),
   );
   for (const { seq, recordedAt } of ranged) {
     if (walk.uncovered.size < UNCOVERED_MAX) walk.uncovered.set(seq, recordedAt);

@@ -1,5 +1,7 @@
+import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import { inSnapshot } from '../database/in-snapshot.ts';
+import type { Database } from '../database/tables.ts';
 import { tellState } from './decide.ts';
 import { type Loaded, loadHeldRange } from './load-held.ts';
 import { mendJournal } from './mend-journal.ts';
@@ -12,19 +14,23 @@ const TRANSACTIONS_AT_ONCE = 500;
 /**
  * Whether every transaction is what its events say: its status, when it came to it, how many events there are and how
  * they are numbered; and whether its entries in force are those that its history asks for under today's openings and
- * refund rules, so that one booked under rules that no longer hold is found too. Without locks: nobody waits for it.
+ * refund rules, so that one booked under rules that no longer hold is found too. Entries of a platform that is being
+ * booked again are left to the next check. Without locks: nobody waits for it.
  * @returns how many transactions there are.
  */
 export async function verifyHistories(context: Context, tell: TellBreak): Promise<number> {
   let [after, count] = [0, 0];
   while (!context.signal.aborted) {
-    const [loaded, policies] = await inSnapshot(context.db, async (snapshot) => [
-      await loadHeldRange(snapshot, after, TRANSACTIONS_AT_ONCE),
-      await readPolicies(context, snapshot, 'none'),
-    ]);
+    const { loaded, policies, reposting } = await inSnapshot(context.db, async (snapshot) => ({
+      loaded: await loadHeldRange(snapshot, after, TRANSACTIONS_AT_ONCE),
+      policies: await readPolicies(context, snapshot, 'none'),
+      reposting: await readReposting(snapshot),
+    }));
     if (loaded.length === 0) break;
     for (const one of loaded) {
-      for (const says of judgeTransaction(one, policies)) {
+      // between a statement and the last of its entries they are partly of before
+      const judged = reposting.has(one.held.platform ?? 'none') ? undefined : policies;
+      for (const says of judgeTransaction(one, judged)) {
         tell({ scope: one.held.id, transactionId: one.held.id, says });
       }
     }
@@ -34,7 +40,14 @@ export async function verifyHistories(context: Context, tell: TellBreak): Promis
   return count;
 }
 
-function judgeTransaction({ held, stored, entries }: Loaded, policies: Policies): string[] {
+/** Platforms whose opening changed, and whose transactions are not all booked by it yet. */
+async function readReposting(snapshot: Transaction<Database>): Promise<Set<string>> {
+  const rows = await snapshot.selectFrom('openings').select('platform').where('reposted_at', 'is', null).execute();
+  return new Set(rows.map((row) => row.platform));
+}
+
+/** @param policies undefined: its entries are not judged. */
+function judgeTransaction({ held, stored, entries }: Loaded, policies: Policies | undefined): string[] {
   const state = tellState(held);
   if (!state) return ['it has no event'];
   const faults: string[] = [];
@@ -46,6 +59,7 @@ function judgeTransaction({ held, stored, entries }: Loaded, policies: Policies)
   if (sequences.size !== held.events.length + held.struck.length || Math.max(...sequences) > counted) {
     faults.push('its events are not numbered one by one');
   }
+  if (!policies) return faults;
   const desired = listDesiredEntries(held, held.events, policies.of(held.platform));
   const { reverse, post } = mendJournal(desired, entries, (platform) => charge(held, platform));
   if (reverse.length + post.length > 0) faults.push('its entries in force are not those that its events ask for');

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { loadSealedEntries, readAccountNames } from './load-sealed-entries.ts';
+import { loadSealedEntries } from './load-sealed-entries.ts';
 import { nameAccount } from './post.ts';
 import type { TellBreak } from './tell-break.ts';
 
@@ -33,7 +33,7 @@ async function readRows(context: Context, table: 'openings' | 'adjustments', aft
 
 async function verifyRows(context: Context, rows: Stated[], tell: TellBreak): Promise<void> {
   const seqs = rows.map((row) => row.entry_seq);
-  const entries = await loadSealedEntries(context.db, { seqs }, await readAccountNames(context.db));
+  const entries = await loadSealedEntries(context.db, { seqs });
   const bySeq = new Map(entries.map((entry) => [entry.seq, entry]));
   for (const row of rows) {
     const entry = bySeq.get(row.entry_seq);

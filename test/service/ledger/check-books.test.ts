@@ -3,9 +3,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/adjust.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
 import { type BooksCheck, checkBooks } from '../../../src/ledger/check-books.ts';
-import { openBooks, reverseOpening } from '../../../src/ledger/open-books.ts';
+import { finishReposts, openBooks, reverseOpening } from '../../../src/ledger/open-books.ts';
 import { sealNow } from '../../../src/ledger/seal-ledger.ts';
-import { dropTriggers, lookNow, mismatches, openWorld, shown, type World } from './world.ts';
+import { collectBreaks } from '../../../src/ledger/tell-break.ts';
+import { verifyBalances } from '../../../src/ledger/verify-balances.ts';
+import { verifyChain } from '../../../src/ledger/verify-chain.ts';
+import { verifyStated } from '../../../src/ledger/verify-stated.ts';
+import { dropTriggers, interrupt, lookNow, mismatches, openWorld, shown, type World } from './world.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -202,6 +206,51 @@ test.each([
   expect(new Set(raised.map((one) => one.severity))).toEqual(new Set(['critical']));
   await checkBooks(world.context);
   expect(await mismatches(world.context, 'books_broken')).toHaveLength(raised.length);
+});
+
+test.each([
+  ['the chain', verifyChain],
+  ['the balances', verifyBalances],
+  ['what was stated', verifyStated],
+])('a platform that is met while they are read is no break: %s', async (_, verify) => {
+  const { context } = world;
+  await keepBooks();
+  const meets = async () => {
+    await openBooks(context, { platform: 'brand-new', day: DAY, balanceCents: 5n, actor: 'command' });
+    await sealNow(context);
+  };
+  const { tell, breaks } = collectBreaks();
+  await verify(
+    interrupt(context, () => true, meets),
+    tell,
+  );
+  expect(breaks).toEqual([]);
+});
+
+test('a platform whose opening is being booked is not judged until it is', async () => {
+  const { context } = world;
+  await learn(['paid@1']);
+  const opening = { platform: 'p', day: '2026-11-21', balanceCents: 7n, actor: 'command' };
+  const killed = openBooks({ ...context, signal: AbortSignal.abort() }, opening);
+  await expect(killed).rejects.toThrow();
+  expect(await checkBooks(context)).toMatchObject({ broken: 0, transactions: 1 });
+  await finishReposts(context);
+  expect(await checkBooks(context)).toMatchObject({ broken: 0, transactions: 1 });
+  await dropTriggers(context.db);
+  await sql`UPDATE postings SET amount_cents = amount_cents * 2`.execute(context.db);
+  expect(saysOf(await checkBooks(context))).toMatch(/is not what was stated/);
+});
+
+test('what was broken for a moment is not raised, and what stays so is', async () => {
+  const { context } = world;
+  await keepBooks();
+  await sql`UPDATE balance_spans SET amount_cents = amount_cents + 1 WHERE grain = 'month' LIMIT 1`.execute(context.db);
+  const mend = () =>
+    sql`UPDATE balance_spans SET amount_cents = amount_cents - 1 WHERE grain = 'month' LIMIT 1`.execute(context.db);
+  // histories are the last that is read
+  const check = await checkBooks(interrupt(context, (row) => 'event_count' in row, mend));
+  expect(check).toMatchObject({ broken: 0, breaks: [] });
+  expect(await mismatches(context, 'books_broken')).toEqual([]);
 });
 
 test('an entry that is slipped in below a sealed number long after is in no position', async () => {

@@ -9,7 +9,7 @@ import { sealLedger, sealNow } from '../../../src/ledger/seal-ledger.ts';
 import { anyLife, lookAt } from '../../support/observations.ts';
 import { eventually } from '../../support/programs.ts';
 import { referenceChain } from '../../support/reference-chain.ts';
-import { dropTriggers, lookNow, openWorld, shown, type World } from './world.ts';
+import { dropTriggers, interrupt, lookNow, openWorld, shown, type World } from './world.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -183,6 +183,30 @@ test('an entry that came late while nobody sealed is sealed by who comes back, h
   const later = new Date(context.clock.now().getTime() + 11 * 60_000);
   await sealNow({ ...context, clock: { ...context.clock, now: () => later } });
   expect(await referenceChain(context.db)).toEqual({ wrong: [], sealed: await listEntries() });
+});
+
+test('an entry is sealed by the name of its account, or not at all', async () => {
+  const { context } = world;
+  await learn(['paid@1']);
+  const low = await addEntry(context.db);
+  await addEntry(context.db, low + 5);
+  await dropTriggers(context.db);
+  const arrives = async () => {
+    const [account] = await context.db.insertInto('accounts').values({ name: 'Assets:Bank:new' }).execute();
+    const seq = await addEntry(context.db, low + 2);
+    await context.db
+      .updateTable('postings')
+      .set({ account_seq: Number(account?.insertId) })
+      .where('entry_seq', '=', seq)
+      .execute();
+  };
+  await sealNow(interrupt(context, (row) => Object.keys(row).sort().join() === 'name,seq', arrives));
+  await sealNow(context);
+  expect(await referenceChain(context.db)).toEqual({ wrong: [], sealed: await listEntries() });
+
+  const next = await addEntry(context.db);
+  await sql`UPDATE postings SET account_seq = 4711 WHERE entry_seq = ${next}`.execute(context.db);
+  await expect(sealNow(context)).rejects.toThrow(`en_${next} names account #4711`);
 });
 
 const MANY = 20_500;
