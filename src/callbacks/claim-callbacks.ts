@@ -31,17 +31,28 @@ export type ClaimedCallback = {
 /** How many of a merchant's callbacks there is a place for now. */
 export type Want = { merchant: DeliveryMerchant; places: number };
 
+export type Claim = {
+  claimed: ClaimedCallback[];
+  /** Merchants that had at least as many due as there were places: there may be more of theirs. */
+  filled: Set<number>;
+};
+
 /**
  * Takes due callbacks for sending: leases them in one short transaction, so that no row is locked while the network is
  * waited for. One whose transaction has an older one still to be delivered is put off instead.
  * @param busy callbacks that this process holds and has not recorded yet.
  */
-export async function claimCallbacks(context: Context, wants: Want[], busy: Set<number>): Promise<ClaimedCallback[]> {
+export async function claimCallbacks(context: Context, wants: Want[], busy: Set<number>): Promise<Claim> {
   const now = context.clock.now();
-  const candidates = (await findCandidates(context, wants, now)).filter((seq) => !busy.has(seq));
-  if (candidates.length === 0) return [];
+  const due = await findCandidates(context, wants, now);
+  const dueOf = Map.groupBy(due, (one) => one.merchant_seq);
+  const filled = new Set(
+    wants.flatMap(({ merchant, places }) => ((dueOf.get(merchant.seq)?.length ?? 0) < places ? [] : [merchant.seq])),
+  );
+  const candidates = due.map((one) => one.seq).filter((seq) => !busy.has(seq));
+  if (candidates.length === 0) return { claimed: [], filled };
   const merchants = new Map(wants.map(({ merchant }) => [merchant.seq, merchant]));
-  return transact(context.db, async (trx) => {
+  const claimed = await transact(context.db, async (trx) => {
     const limited = [...merchants.values()].filter((merchant) => merchant.rate !== null).map(({ seq }) => seq);
     const rates = await lockRates(trx, limited);
     const rows = await lockDue(trx, candidates, now);
@@ -51,6 +62,7 @@ export async function claimCallbacks(context: Context, wants: Want[], busy: Set<
     await lease(context, trx, granted, now);
     return granted;
   });
+  return { claimed, filled };
 }
 
 /**
@@ -95,17 +107,19 @@ export async function claimProbe(
   });
 }
 
+type Candidate = { seq: number; merchant_seq: number };
+
 // one round trip for all merchants, each by its own limit: a long queue of one does not hide another's
-async function findCandidates(context: Context, wants: Want[], now: Date): Promise<number[]> {
-  const found: number[] = [];
+async function findCandidates(context: Context, wants: Want[], now: Date): Promise<Candidate[]> {
+  const found: Candidate[] = [];
   for (let from = 0; from < wants.length; from += SELECTS_MAX) {
     const selects = wants.slice(from, from + SELECTS_MAX).map(({ merchant, places }) => {
       const testsOnly = merchant.holds ? sql`AND transaction_seq IS NULL` : sql``;
-      return sql`(SELECT seq FROM callbacks WHERE merchant_seq = ${merchant.seq} AND state = 'pending'
+      return sql`(SELECT seq, merchant_seq FROM callbacks WHERE merchant_seq = ${merchant.seq} AND state = 'pending'
         AND next_attempt_at <= ${now} ${testsOnly} ORDER BY next_attempt_at LIMIT ${sql.lit(places)})`;
     });
-    const { rows } = await sql<{ seq: number }>`${sql.join(selects, sql` UNION ALL `)}`.execute(context.db);
-    found.push(...rows.map((row) => row.seq));
+    const { rows } = await sql<Candidate>`${sql.join(selects, sql` UNION ALL `)}`.execute(context.db);
+    found.push(...rows);
   }
   return found;
 }

@@ -6,7 +6,7 @@ import { callbackAttempts } from '../metrics/metrics.ts';
 import { type ClaimedCallback, claimCallbacks, claimProbe } from './claim-callbacks.ts';
 import { type Desk, dispatch } from './dispatch.ts';
 import { holdAndDrain, type Ramps } from './hold-and-drain.ts';
-import { createPlaces, forget, sharePlaces, takePlace } from './places.ts';
+import { createPlaces, forget, laneOf, sharePlaces, takePlace } from './places.ts';
 import { type DeliveryMerchant, readDeliveryMerchants } from './read-delivery-merchants.ts';
 import type { Attempt, Recorded } from './record-attempts.ts';
 import { createRecorder } from './recorder.ts';
@@ -133,7 +133,11 @@ async function claim(delivery: Delivery, merchants: DeliveryMerchant[]): Promise
   for (const { merchant } of wants.filter((want) => want.merchant.probeIsDue)) {
     claimed.push(...(await claimProbe(context, merchant, places.claimed)));
   }
-  if (wants.length > 0) claimed.push(...(await claimCallbacks(context, wants, places.claimed)));
+  if (wants.length > 0) {
+    const due = await claimCallbacks(context, wants, places.claimed);
+    claimed.push(...due.claimed);
+    for (const { merchant } of wants) laneOf(places, merchant.seq).mayHaveMore = due.filled.has(merchant.seq);
+  }
   for (const callback of claimed) takePlace(places, callback);
   return claimed;
 }

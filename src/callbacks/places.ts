@@ -49,6 +49,7 @@ export function sharePlaces(places: Places, merchantSeqs: number[], nowMs: numbe
     const free = Math.max(0, lane.limit - lane.inFlight);
     const share = Math.min(free, Math.max(left, FIRST_FEW - lane.inFlight));
     left = Math.max(0, left - share);
+    // until the claim tells: an answer that comes meanwhile rings
     lane.mayHaveMore = true;
     if (share > 0) shares.set(seq, share);
   }

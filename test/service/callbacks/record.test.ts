@@ -13,7 +13,7 @@ test('attempts whose commit was answered to nobody are recorded once, however of
   await world.pay(['paid']);
   const { context } = world;
   const [merchant] = await readDeliveryMerchants(context);
-  const claimed = merchant ? await claimCallbacks(context, [{ merchant, places: 10 }], new Set()) : [];
+  const claimed = merchant ? (await claimCallbacks(context, [{ merchant, places: 10 }], new Set())).claimed : [];
   const attempts = claimed.map((callback, index): Attempt => {
     const failed = { status: 500, errorClass: 'http_status' as const, retryAfterMs: undefined };
     const taken = { status: 200, errorClass: null, retryAfterMs: undefined };
