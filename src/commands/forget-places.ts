@@ -26,6 +26,6 @@ export function listPlaces(context: Context): Place[] {
 }
 
 function eraseTexts(context: Context, place: FreeText): Erase {
-  return ({ redact }, { write }) =>
-    redactRows(context.db, place, redact, { write, now: context.clock.now(), signal: context.signal });
+  return ({ redact, missed }, { write }) =>
+    redactRows(context.db, place, redact, { write, now: context.clock.now(), signal: context.signal, missed });
 }

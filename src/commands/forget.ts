@@ -24,6 +24,10 @@ type Options = { document?: string; file?: string; dryRun?: boolean; json?: bool
 type Forgotten = {
   person: string;
   dry_run: boolean;
+  /** False: something of them was still being written after ROUNDS_MAX rounds, or a row could not be gone through. */
+  finished: boolean;
+  /** Rows that could not be gone through, as `table key`. */
+  missed: string[];
   transactions: number;
   erased: Record<string, number>;
   /** Webhooks that wait in the spool: they are redacted once they are in the inbox and settled. */
@@ -45,6 +49,7 @@ export function forgetCommand(program: Command): void {
       await withContext({}, async (context) => {
         const done = await forget(context, document, { dryRun: options.dryRun ?? false });
         print(options.json, done, describe(done));
+        return done.finished ? 0 : 1;
       });
     });
 }
@@ -75,8 +80,8 @@ function readFile(file: string): string {
 
 /**
  * Forgets the person with this document. First the tombstone, so that nothing is written back from then on; then each
- * place. What is looked for is kept, encrypted, until all are done: killed at any instant, the same command goes on; run
- * again afterwards, it finds nothing.
+ * place, until a round finds nothing more. What is looked for is kept, encrypted, until then: killed at any instant, the
+ * same command goes on; run again afterwards, it finds nothing.
  */
 async function forget(context: Context, document: string, { dryRun }: { dryRun: boolean }): Promise<Forgotten> {
   // one that is not indexed is not found by its document
@@ -88,6 +93,8 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
   let transactions = 0;
   if (!dryRun) await writeTombstone(context, hash);
   let values = before;
+  const missed = new Set<string>();
+  let finished = false;
   for (let round = 1; round <= (dryRun ? 1 : ROUNDS_MAX); round++) {
     const found = await findPerson(context, document, values);
     ({ values } = found);
@@ -95,17 +102,26 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
     if (!dryRun) await keepValues(context, hash, values);
     let changed = 0;
     for (const { name, erase } of listPlaces(context)) {
-      const count = await erase(found.person, { write: !dryRun });
+      const count = await erase({ ...found.person, missed: (row) => missed.add(row) }, { write: !dryRun });
       erased[name] = (erased[name] ?? 0) + count;
       changed += count;
       showProgress(name, count);
     }
+    finished = missed.size === 0 && (dryRun || changed === 0);
     if (dryRun || changed === 0) break;
     // what was being written while we looked is met in the next round
     await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   }
-  if (!dryRun) await finish(context, hash, { person, detail: { transactions, erased } });
-  return { person, dry_run: dryRun, transactions, erased, spool_segments: countSegments(context) };
+  if (!dryRun) await writeDown(context, hash, { person, finished, detail: { transactions, erased } });
+  return {
+    person,
+    dry_run: dryRun,
+    finished,
+    missed: [...missed],
+    transactions,
+    erased,
+    spool_segments: countSegments(context),
+  };
 }
 
 async function readValues(context: Context, hash: Buffer): Promise<Values> {
@@ -137,17 +153,18 @@ async function keepValues(context: Context, hash: Buffer, values: Values): Promi
   });
 }
 
-async function finish(
+async function writeDown(
   context: Context,
   hash: Buffer,
-  { person, detail }: { person: string; detail: object },
+  { person, finished, detail }: { person: string; finished: boolean; detail: object },
 ): Promise<void> {
   await audit(context, {
     actor: 'command',
     action: 'people.forget',
     target: `document:${person}`,
-    detail: JSON.stringify(detail),
+    detail: JSON.stringify({ ...detail, finished }),
   });
+  if (!finished) return;
   await context.db
     .updateTable('forgotten_people')
     .set({ finished_at: context.clock.now(), sealed_values: null })
@@ -164,12 +181,14 @@ function showProgress(name: string, count: number): void {
   if (process.stderr.isTTY) process.stderr.write(`  ${name}: ${count}\n`);
 }
 
-function describe({ person, dry_run, transactions, erased, spool_segments }: Forgotten): string {
+function describe({ person, dry_run, finished, missed, transactions, erased, spool_segments }: Forgotten): string {
   return [
     `${dry_run ? 'would forget' : 'forgot'} the person ${person} of ${transactions} transactions:`,
     ...Object.entries(erased).map(([name, count]) => `  ${name}: ${count}`),
     ...(spool_segments > 0
       ? [`  ${spool_segments} files of the spool wait for the database: what they hold of them goes as it is settled`]
       : []),
+    ...(missed.length > 0 ? [`  could not be gone through, and stay: ${missed.join(', ')}`] : []),
+    ...(finished ? [] : ['  not finished: run it again']),
   ].join('\n');
 }

@@ -1,8 +1,10 @@
 import { type Kysely, sql } from 'kysely';
-import type { Redact } from '../domain/redact-text.ts';
+import { REMOVED, type Redact } from '../domain/redact-text.ts';
 import type { Database } from './tables.ts';
+import { transact } from './transact.ts';
 
 const ROWS_MAX = 200;
+const TOO_LONG_ERRNO = 1406;
 
 /** Columns of a table that hold what came from elsewhere, or what people wrote. */
 export type FreeText = {
@@ -15,16 +17,18 @@ export type FreeText = {
 };
 
 type Row = Record<string, unknown>;
+type Redacted = { column: string; value: string | Buffer };
 
 /**
  * Takes a person out of every row of a table, a few hundred at a time; a row is written only where it told of them.
+ * @param options.missed told of a row that cannot be gone through: it stays, the others go on.
  * @returns how many rows did.
  */
 export async function redactRows(
   db: Kysely<Database>,
   place: FreeText,
   redact: Redact,
-  options: { write: boolean; now: Date; signal: AbortSignal },
+  options: { write: boolean; now: Date; signal: AbortSignal; missed: (row: string) => void },
 ): Promise<number> {
   const { table, key, columns } = place;
   const names = sql.join([key, ...columns].map((name) => sql.ref(name)));
@@ -35,17 +39,21 @@ export async function redactRows(
     const { rows } = await sql<Row>`SELECT ${names} FROM ${sql.table(table)}
       WHERE ${sql.ref(key)} > ${last} ORDER BY ${sql.ref(key)} LIMIT ${sql.lit(ROWS_MAX)}`.execute(db);
     for (const row of rows) {
-      const redacted = redactRow(row, columns, redact);
+      const at = Number(row[key]);
+      let redacted: Redacted[] = [];
+      try {
+        redacted = redactRow(row, columns, redact);
+      } catch {
+        options.missed(`${table} ${at}`);
+      }
       if (redacted.length === 0) continue;
       changed++;
-      if (options.write) await writeRow(db, place, Number(row[key]), redacted, options.now);
+      if (options.write) await rewriteRow(db, place, at, { redact, now: options.now });
     }
     if (rows.length < ROWS_MAX) return changed;
     last = Number(rows.at(-1)?.[key]);
   }
 }
-
-type Redacted = { column: string; value: string | Buffer };
 
 function redactRow(row: Row, columns: string[], redact: Redact): Redacted[] {
   return columns.flatMap((column) => {
@@ -57,14 +65,36 @@ function redactRow(row: Row, columns: string[], redact: Redact): Redacted[] {
   });
 }
 
-async function writeRow(
+/** Of what the row holds by now, locked: a note may have been changed since it was looked through. */
+async function rewriteRow(
   db: Kysely<Database>,
-  { table, key, markedBy }: FreeText,
+  { table, key, columns, markedBy }: FreeText,
   at: number,
-  redacted: Redacted[],
-  now: Date,
+  { redact, now }: { redact: Redact; now: Date },
 ): Promise<void> {
-  const changes = redacted.map(({ column, value }) => sql`${sql.ref(column)} = ${value}`);
-  if (markedBy) changes.push(sql`${sql.ref(markedBy)} = ${now}`);
-  await sql`UPDATE ${sql.table(table)} SET ${sql.join(changes)} WHERE ${sql.ref(key)} = ${at}`.execute(db);
+  const names = sql.join(columns.map((name) => sql.ref(name)));
+  await transact(db, async (trx) => {
+    const { rows } = await sql<Row>`SELECT ${names} FROM ${sql.table(table)}
+      WHERE ${sql.ref(key)} = ${at} FOR UPDATE`.execute(trx);
+    for (const { column, value } of rows[0] ? redactRow(rows[0], columns, redact) : []) {
+      const mark = markedBy ? sql`, ${sql.ref(markedBy)} = ${now}` : sql``;
+      const write = (text: string | Buffer) =>
+        sql`UPDATE ${sql.table(table)} SET ${sql.ref(column)} = ${text}${mark} WHERE ${sql.ref(key)} = ${at}`.execute(
+          trx,
+        );
+      // what stands for a value may be longer than it: then it stands for the whole, else nothing does
+      if (!(await fits(write(value))) && !(await fits(write(REMOVED)))) await write('');
+    }
+  });
+}
+
+/** Whether its column took it. A statement that is refused leaves the transaction as it was. */
+async function fits(written: Promise<unknown>): Promise<boolean> {
+  try {
+    await written;
+    return true;
+  } catch (error) {
+    if ((error as { errno?: number }).errno === TOO_LONG_ERRNO) return false;
+    throw error;
+  }
 }

@@ -16,6 +16,8 @@ export type Person = {
   redact: Redact;
   /** Whether a free text of a transaction of theirs holds a value of theirs. */
   holds: (text: string) => boolean;
+  /** Told of a row that cannot be gone through: it is left as it is. */
+  missed: (row: string) => void;
 };
 
 /** What a place did, or with `write: false` would do, and how many rows or files that is. */

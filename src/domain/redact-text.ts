@@ -113,6 +113,8 @@ function isTheirs(value: string, token: string, tells: Tells): boolean {
 /** What is no JSON, or was cut off in its middle, has no fields to go by: what can't be taken out takes all with it. */
 function redactPlain(text: string, { own, shared }: KnownPerson, tells: Tells): string | undefined {
   const plain = readEscapes(text);
+  // an id alone, as the audit has it, says nothing of the person
+  if (tells.isId(plain) && !tells.own(plain)) return undefined;
   const tied = tells.own(plain) || [...plain.matchAll(UUID)].some(([id]) => tells.isId(id));
   if (!tied) return undefined;
   if (/^\s*[{[]/.test(text)) return REMOVED;

@@ -12,7 +12,7 @@ const BODIES = { table: 'webhooks', key: 'seq', columns: ['body'], markedBy: 're
 export function eraseFromInbox(context: Context): Erase {
   return async (person, { write }) => {
     const { db, clock, signal } = context;
-    const options = { write, now: clock.now(), signal };
+    const options = { write, now: clock.now(), signal, missed: person.missed };
     const changed = await redactRows(db, { ...BODIES, columns: [...BODIES.columns] }, person.redact, options);
     if (!write) return changed;
     for (const hash of person.hashes) {

@@ -21,13 +21,14 @@ const FREE_TEXTS: FreeText[] = [
 ];
 
 export function eraseFromLedgerTexts(context: Context): Erase {
-  return async ({ redact }, { write }) => {
+  return async ({ redact, missed }, { write }) => {
     let changed = 0;
     for (const place of FREE_TEXTS) {
       changed += await redactRows(context.db, place, redact, {
         write,
         now: context.clock.now(),
         signal: context.signal,
+        missed,
       });
     }
     return changed;

@@ -31,7 +31,7 @@ export async function findPerson(
   context: Context,
   document: string,
   before: Values,
-): Promise<{ person: Person; values: Values }> {
+): Promise<{ person: Omit<Person, 'missed'>; values: Values }> {
   const { db, keys } = context;
   const plain = normalizeDocument(document) ?? '';
   const hash = hashDocument(keys, plain);
@@ -42,7 +42,7 @@ export async function findPerson(
   const holds = createHolds({ documents: [plain], ...values });
   for (const { extra } of [...rows, ...mentions]) if (extra !== null && holds(extra)) values.own.push(extra);
   const hashes = [...new Set(values.own)].map((text) => createHash('sha256').update(text).digest());
-  const person: Person = {
+  const person = {
     hash,
     transactions: rows.map(({ seq, id }) => ({ seq, id })),
     mentions: mentions.map((row) => row.seq),

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { type Context, openContext } from '../../../src/context.ts';
@@ -266,6 +267,27 @@ it('finds nothing the second time, and is written down without the document', as
   const tombs = await context.db.selectFrom('forgotten_people').selectAll().execute();
   expect(tombs).toMatchObject([{ sealed_values: null, finished_at: expect.any(Date) }]);
 }, 60_000);
+
+it('says that it is not finished while something of the person keeps coming back', async () => {
+  const { db } = context;
+  await db
+    .updateTable('adjustments')
+    .set({ note: `outra vez ${PLAIN}` })
+    .execute();
+  await sql`CREATE TRIGGER keeps_coming BEFORE UPDATE ON adjustments FOR EACH ROW SET NEW.note = OLD.note`.execute(db);
+  const tomb = () =>
+    db.selectFrom('forgotten_people').select(['finished_at', 'sealed_values']).executeTakeFirstOrThrow();
+  try {
+    const { code, out } = await forget();
+    expect([code, JSON.parse(out)]).toMatchObject([1, { finished: false, missed: [] }]);
+    expect(await tomb()).toEqual({ finished_at: null, sealed_values: expect.any(Buffer) });
+  } finally {
+    await sql`DROP TRIGGER keeps_coming`.execute(db);
+  }
+  const { code, out } = await forget();
+  expect([code, JSON.parse(out)]).toMatchObject([0, { finished: true }]);
+  expect(await tomb()).toEqual({ finished_at: expect.any(Date), sealed_values: null });
+}, 90_000);
 
 it.each([[[]], [['--document', '123']], [['--document', DOCUMENT, '--file', 'x']], [['--file', '/no/such/file']]])(
   'refuses %j as wrong use',
