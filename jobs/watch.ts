@@ -4,23 +4,43 @@ import { countOpenMismatches } from '../src/ledger/count-open-mismatches.ts';
 import { finishReposts } from '../src/ledger/open-books.ts';
 import { compareStatements } from '../src/ledger/state-balance.ts';
 import { tellBaseline } from '../src/ledger/tell-baseline.ts';
+import { describeError } from '../src/log.ts';
 import { countNumbers } from '../src/reconciliation/count-numbers.ts';
 import { settleOwedWebhooks } from '../src/reconciliation/settle-owed-webhooks.ts';
 import { isUnderWay, startRun } from '../src/reconciliation/start-run.ts';
 import { watchStuck } from '../src/reconciliation/watch-stuck.ts';
 import { watchZone } from '../src/reconciliation/watch-zone.ts';
 
-/** What has to be seen within a minute: webhooks that did not come, transactions that do not end, a wrong zone, silence. */
+const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
+  settleOwedWebhooks,
+  watchStuck,
+  watchZone,
+  finishReposts,
+  compareStatements,
+  watchSilence: (context) => watchSilence(context, (days) => sweepGap(context, days)),
+  tellBaseline,
+  countOpenMismatches,
+  countNumbers,
+};
+
+/**
+ * What has to be seen within a minute: webhooks that did not come, transactions that do not end, a wrong zone, silence.
+ * @throws Error when a step failed, after all the others had their turn: each is logged by its name.
+ */
 export async function watch(context: Context): Promise<void> {
-  await settleOwedWebhooks(context);
-  await watchStuck(context);
-  await watchZone(context);
-  await finishReposts(context);
-  await compareStatements(context);
-  await watchSilence(context, (days) => sweepGap(context, days));
-  await tellBaseline(context);
-  await countOpenMismatches(context);
-  await countNumbers(context);
+  const failed = new Map<string, unknown>();
+  for (const [step, take] of Object.entries(STEPS)) {
+    context.signal.throwIfAborted();
+    try {
+      await take(context);
+    } catch (error) {
+      context.log.error({ error: describeError(error), step }, 'a step of the watch failed');
+      failed.set(step, error);
+    }
+  }
+  if (failed.size === 0) return;
+  const [cause] = failed.values();
+  throw new Error(`steps of the watch failed: ${[...failed.keys()].join(', ')}`, { cause });
 }
 
 /** Queues a run of the days in which webhooks may have been missed; never a second one while the first is open. */

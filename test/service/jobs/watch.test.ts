@@ -1,0 +1,25 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { watch } from '../../../jobs/watch.ts';
+import { openBooks } from '../../../src/ledger/open-books.ts';
+import { openWorld } from '../ledger/world.ts';
+
+test('a step of the watch that fails keeps none of the others from their turn', async () => {
+  await using world = await openWorld();
+  const said: unknown[] = [];
+  const log = Object.assign(Object.create(world.context.log), {
+    error: (fields: { step: string }) => said.push(fields.step),
+  });
+  const context = { ...world.context, log };
+  const opening = { platform: 'p', day: '2026-11-21', balanceCents: 7n, actor: 'command' };
+  await expect(openBooks({ ...context, signal: AbortSignal.abort() }, opening)).rejects.toThrow();
+  await sql`RENAME TABLE owed_webhooks TO owed_webhooks_elsewhere`.execute(context.db);
+
+  await expect(watch(context)).rejects.toThrow('steps of the watch failed: settleOwedWebhooks, countNumbers');
+  expect(said).toEqual(['settleOwedWebhooks', 'countNumbers']);
+  const rows = await context.db.selectFrom('openings').select('reposted_at').execute();
+  expect(rows).toEqual([{ reposted_at: expect.any(Date) }]);
+
+  await sql`RENAME TABLE owed_webhooks_elsewhere TO owed_webhooks`.execute(context.db);
+  await watch(context);
+});
