@@ -46,7 +46,7 @@ export async function judgeReferences(
 async function findLive(trx: Transaction<Database>, references: string[]): Promise<Live[]> {
   const { rows } = await sql<Live>`
     SELECT id, reference, amount_cents, created_wall
-    FROM transactions FORCE INDEX (transactions_reference)
+    FROM transactions FORCE INDEX (transactions_reference_day)
     WHERE reference IN (${sql.join(references)}) AND status NOT IN (${sql.join(OVER)})
     ORDER BY created_wall, id
     FOR UPDATE`.execute(trx);
