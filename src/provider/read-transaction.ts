@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { isWall, type Wall } from '../domain/calendar.ts';
-import { parseAmount } from '../domain/money.ts';
+import { AMOUNT_CENTS_MAX, formatAmount, parseAmount } from '../domain/money.ts';
 import type { ObservedEvent, ObservedTransaction } from '../domain/observation.ts';
 import { OPERATIONS, type Operation } from '../domain/statuses.ts';
 
@@ -18,11 +18,13 @@ function text(bytesMax: number) {
     .refine((value) => value === null || Buffer.byteLength(value) <= bytesMax, `longer than ${bytesMax} bytes`);
 }
 
+const NO_AMOUNT = `no amount with at most two decimals, up to ${formatAmount(AMOUNT_CENTS_MAX)}`;
+
 /** An amount by its decimal text: a JSON number is taken by the shortest text that means it. */
 const amount = z
   .union([z.string(), z.number()])
   .transform((value) => parseAmount(String(value)))
-  .refine((cents) => cents !== undefined, 'no amount with at most two decimals');
+  .refine((cents) => cents !== undefined, NO_AMOUNT);
 
 /** Texts, and how many bytes each may have. */
 const TEXT_BYTES_MAX = {
@@ -56,7 +58,7 @@ const shape = z.object({
     .union([z.string(), z.number()])
     .nullish()
     .transform((value) => (value === null || value === undefined || value === '' ? null : parseAmount(String(value))))
-    .refine((cents) => cents !== undefined, 'no amount with at most two decimals'),
+    .refine((cents) => cents !== undefined, NO_AMOUNT),
   date_created: wall,
   ...textFields,
   events: z

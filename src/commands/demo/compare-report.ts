@@ -1,5 +1,5 @@
 import ExcelJS from 'exceljs';
-import { formatAmount, parseSignedAmount } from '../../domain/money.ts';
+import { formatAmount, parseSum } from '../../domain/money.ts';
 import type { Api } from './start-programs.ts';
 
 type Books = { days: Record<string, string>[] };
@@ -22,7 +22,7 @@ export async function compareReport(
   const book = books.days.find((one) => one.day === day && one.platform === 'all');
   return TOTALS.map(({ sheet, book: name }) => {
     const ours = sumSheet(workbook, sheet);
-    const theirs = parseSignedAmount(book?.[name] ?? '0.00') ?? 0n;
+    const theirs = parseSum(book?.[name] ?? '0.00') ?? 0n;
     const equal = ours === theirs;
     return { equal, text: `${sheet}: R$ ${formatAmount(ours)}; the sandbox's books: R$ ${formatAmount(theirs)}` };
   });

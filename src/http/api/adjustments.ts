@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { isDay } from '../../domain/calendar.ts';
-import { parseSignedAmount } from '../../domain/money.ts';
+import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/money.ts';
 import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } from '../../ledger/adjust.ts';
 import { compareStatements, listStatements, stateBalance } from '../../ledger/state-balance.ts';
 import { actorOf, allow } from '../authorize.ts';
@@ -12,7 +12,10 @@ import { parseBody } from '../validate.ts';
 
 const amount = z
   .string('must be a decimal text: "1234.56"')
-  .refine((text) => parseSignedAmount(text) !== undefined, 'must be an amount with at most two decimals')
+  .refine(
+    (text) => parseSignedAmount(text) !== undefined,
+    `must be an amount with at most two decimals, up to ${formatAmount(AMOUNT_CENTS_MAX)}`,
+  )
   .transform((text) => parseSignedAmount(text) ?? 0n);
 const platform = z.string('must be a platform id').min(1).max(64);
 const note = z.string('must say why').trim().min(1, 'must say why').max(1000);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { isDay } from '../../domain/calendar.ts';
-import { parseAmount } from '../../domain/money.ts';
+import { AMOUNT_CENTS_MAX, formatAmount, parseAmount } from '../../domain/money.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { listContracts, stateContract, withdrawContract } from '../../ledger/commission-contracts.ts';
 import { actorOf, allow } from '../authorize.ts';
@@ -25,7 +25,10 @@ export const contractSchema = z
     operation: z.enum(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`),
     fixed: z
       .string('must be a decimal text: "0.10"')
-      .refine((text) => parseAmount(text) !== undefined, 'must be an amount with at most two decimals')
+      .refine(
+        (text) => parseAmount(text) !== undefined,
+        `must be an amount with at most two decimals, up to ${formatAmount(AMOUNT_CENTS_MAX)}`,
+      )
       .transform((text) => parseAmount(text) ?? 0n),
     basis_points: z.int('must be a whole number of hundredths of a percent').min(0).max(BASIS_POINTS_MAX),
     from: day,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { isDay } from '../../domain/calendar.ts';
-import { formatAmount, parseSignedAmount } from '../../domain/money.ts';
+import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/money.ts';
 import { openBooks, reverseOpening } from '../../ledger/open-books.ts';
 import { actorOf, allow } from '../authorize.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
@@ -14,7 +14,10 @@ export const newOpeningSchema = z.object({
   day: z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be a day: YYYY-MM-DD'),
   balance: z
     .string('must be a decimal text: "1234.56"')
-    .refine((text) => parseSignedAmount(text) !== undefined, 'must be an amount with at most two decimals'),
+    .refine(
+      (text) => parseSignedAmount(text) !== undefined,
+      `must be an amount with at most two decimals, up to ${formatAmount(AMOUNT_CENTS_MAX)}`,
+    ),
 });
 
 /** Takes an opening back, so that another can be stated. */

@@ -1,5 +1,5 @@
 import type { Calendar, Day } from '../../domain/calendar.ts';
-import { formatAmount, parseSignedAmount } from '../../domain/money.ts';
+import { formatAmount, parseSum } from '../../domain/money.ts';
 import { type Html, html } from './html.ts';
 
 /** `R$ 1.234,56`, from cents and without a float. */
@@ -15,7 +15,7 @@ export function money(cents: bigint): Html {
 
 /** An amount of our API, a decimal text. */
 export function moneyOf(amount: string | null | undefined): Html {
-  const cents = amount === null || amount === undefined ? undefined : parseSignedAmount(amount);
+  const cents = amount === null || amount === undefined ? undefined : parseSum(amount);
   return cents === undefined ? NOTHING : money(cents);
 }
 

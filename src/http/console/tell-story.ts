@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { parseSignedAmount } from '../../domain/money.ts';
+import { parseSum } from '../../domain/money.ts';
 import type { PresentedSource, TransactionStory } from '../../ledger/tell-transaction.ts';
 import { formatSpan, moment, money, shortId } from './format.ts';
 import { type Html, html } from './html.ts';
@@ -53,7 +53,7 @@ function tellEntry(context: Context, entry: Entry): Html {
 }
 
 function tellPosting(posting: { account: string; amount: string }): Html {
-  const cents = parseSignedAmount(posting.amount) ?? 0n;
+  const cents = parseSum(posting.amount) ?? 0n;
   return html`<tr><td class="account">${breakable(posting.account)}</td><td class="end">${cents > 0n && money(cents)}</td><td class="end">${cents < 0n && money(-cents)}</td></tr>`;
 }
 

@@ -45,6 +45,18 @@ describe('what a person enters', () => {
     expect(await balances()).toEqual({ 'Assets:Provider:Available': '-1000.50', 'Equity:Opening': '1000.50' });
   });
 
+  it('refuses amounts above the largest that is taken', async () => {
+    const balance = '10000000000000.01';
+    const note = 'n';
+    for (const [route, body] of [
+      ['/openings', { platform: PLATFORM, day, balance }],
+      ['/adjustments', { platform: PLATFORM, day, kind: 'fee', amount: `-${balance}`, note }],
+      ['/statements', { platform: PLATFORM, at: new Date().toISOString(), balance }],
+    ] as const) {
+      await expect(served.api.call('POST', route, body), route).rejects.toThrow(/422.*up to 10000000000000\.00/s);
+    }
+  });
+
   it('can be asked for as it was known at a sealed position, by the hash that stands in reports', async () => {
     type Answer = { known: string; sealed: { position: number; hash: string } | null; balances: unknown[] };
     const ask = (known: string) => served.api.call<Answer>('GET', `/balances?known=${encodeURIComponent(known)}`);

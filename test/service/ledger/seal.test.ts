@@ -185,6 +185,17 @@ test('an entry that came late while nobody sealed is sealed by who comes back, h
   expect(await referenceChain(context.db)).toEqual({ wrong: [], sealed: await listEntries() });
 });
 
+test('two of the largest amounts are sealed and folded', async () => {
+  const { context } = world;
+  const rows = [1, 2].map((minute) => shown([`paid@${minute}`], { amount: '10000000000000.00', platform: 'p' }));
+  await applyObservations(
+    context,
+    rows.map((row) => lookNow(context, row)),
+  );
+  await sealNow(context);
+  expect(await foldsAstray(7, 'month')).toEqual([]);
+});
+
 test('an entry is sealed by the name of its account, or not at all', async () => {
   const { context } = world;
   await learn(['paid@1']);
