@@ -56,6 +56,7 @@ async function drainAll(context: Context, spool: Spool): Promise<void> {
 
 async function drainSegment(context: Context, spool: Spool, name: string): Promise<void> {
   const segment = spool.readSegment(name);
+  if (!segment) return;
   const { records, cutOffBytes, damagedBytes } = segment;
   if (cutOffBytes > 0) {
     const read = { segment: name, bytes: cutOffBytes };

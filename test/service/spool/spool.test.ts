@@ -1,10 +1,13 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync, symlinkSync, truncateSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, symlinkSync, truncateSync, utimesSync } from 'node:fs';
+import { readFile, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSpool } from '../../../src/inbox/spool.ts';
+import { openSpool, type Spool } from '../../../src/inbox/spool.ts';
 import { decodeSegment, encodeRecord, type Spooled } from '../../../src/inbox/spool-format.ts';
 import { freshDatabase } from '../../support/database.ts';
 import {
@@ -23,6 +26,18 @@ function record(text: string): Spooled {
     headers: { 'x-a': 'é' },
     body: Buffer.from(text),
   };
+}
+
+/** Takes what may be taken. @returns its bodies. */
+async function drain(spool: Spool): Promise<string[]> {
+  const bodies: string[] = [];
+  for (const name of await spool.takeSegments()) {
+    const segment = spool.readSegment(name);
+    if (!segment) continue;
+    bodies.push(...segment.records.map((one) => one.body.toString()));
+    await spool.removeSegment(name, segment);
+  }
+  return bodies;
 }
 
 describe('the spool', () => {
@@ -78,7 +93,7 @@ describe('the spool', () => {
     expect(await spool.append(record('a'))).toBe(true);
     await using again = openSpool(home.path);
     expect(await again.append(record('b'))).toBe(true);
-    for (const name of await spool.takeSegments()) await spool.removeSegment(name, spool.readSegment(name));
+    await drain(spool);
     expect(spool.bytes).toBe(0);
     expect(await spool.append(record('a'))).toBe(false);
   });
@@ -99,10 +114,106 @@ describe('the spool', () => {
     const [name = ''] = readdirSync(home.path);
     truncateSync(path.join(home.path, name), spool.bytes - 3);
     await using again = openSpool(home.path);
-    const { records, cutOffBytes, damagedBytes } = again.readSegment(name);
-    expect(records.map((one) => one.body.toString())).toEqual(['first']);
-    expect(cutOffBytes).toBeGreaterThan(0);
-    expect(damagedBytes).toBe(0);
+    expect(again.readSegment(name)).toMatchObject({ records: [record('first')], damagedBytes: 0 });
+    expect(again.readSegment(name)?.cutOffBytes).toBeGreaterThan(0);
+  });
+});
+
+describe('a spool that two processes use', () => {
+  /** As another container would have named it. */
+  const nameElsewhere = (home: string): string => {
+    const [name = ''] = readdirSync(home);
+    const elsewhere = name.replace(/-[0-9a-f]{12}\./, '-000000000000.');
+    expect(elsewhere).not.toBe(name);
+    renameSync(path.join(home, name), path.join(home, elsewhere));
+    return path.join(home, elsewhere);
+  };
+
+  it('leaves alone for minutes what a process writes that it can not see', async () => {
+    using home = temporaryDirectory();
+    {
+      await using writer = openSpool(home.path);
+      await writer.append(record('first'));
+    }
+    const segment = nameElsewhere(home.path);
+    await using spool = openSpool(home.path);
+    expect(await drain(spool)).toEqual([]);
+    expect(spool.isEmpty()).toBe(false);
+    const longAgo = new Date(Date.now() - 10 * 60_000);
+    utimesSync(segment, longAgo, longAgo);
+    expect(await drain(spool)).toEqual(['first']);
+    expect(spool.isEmpty()).toBe(true);
+  });
+
+  it('takes at once what a process left that is gone', async () => {
+    using home = temporaryDirectory();
+    {
+      await using writer = openSpool(home.path);
+      await writer.append(record('first'));
+    }
+    const [name = ''] = readdirSync(home.path);
+    renameSync(path.join(home.path, name), path.join(home.path, name.replace(/\.\d+-\d+-/, '.4194304-1-')));
+    await using spool = openSpool(home.path);
+    expect(await drain(spool)).toEqual(['first']);
+  });
+
+  it('answers nothing that stands in a segment which another has taken meanwhile', async () => {
+    using home = temporaryDirectory();
+    await using writer = openSpool(home.path);
+    const found: string[] = [];
+    const answered: string[] = [];
+    let isWriting = true;
+    const taking = (async () => {
+      while (isWriting) {
+        for (const name of readdirSync(home.path)) {
+          const taken = path.join(home.path, `${name}.taken`);
+          await rename(path.join(home.path, name), taken);
+          found.push(...decodeSegment(await readFile(taken)).records.map((one) => one.body.toString()));
+          await unlink(taken);
+        }
+        await sleep(1);
+      }
+    })();
+    for (let n = 0; n < 400; n++) {
+      await writer.append(record(`${n}`)).then(
+        () => answered.push(`${n}`),
+        () => undefined,
+      );
+    }
+    isWriting = false;
+    await taking;
+    found.push(...(await drain(writer)));
+    expect(answered.length).toBeGreaterThan(0);
+    expect(answered.filter((one) => !found.includes(one))).toEqual([]);
+  });
+});
+
+describe('a disk that is full', () => {
+  it('is left as it was by a webhook that did not fit', async () => {
+    using home = temporaryDirectory();
+    const directory = path.join(home.path, 'spool');
+    const script = `
+      import { openSpool } from '${path.resolve('src/inbox/spool.ts')}';
+      const spool = openSpool(process.argv[1]);
+      const append = (bytes) => spool.append({ receivedAt: new Date(), address: '', headers: {}, body: Buffer.alloc(bytes) });
+      await append(1);
+      for (let n = 0; n < 5; n++) await append(200_000).then(() => process.exit(1), () => undefined);
+      await append(2);
+    `;
+    // no file may grow beyond 64 KiB
+    const limited = [
+      '-c',
+      'ulimit -f 64 && exec "$@"',
+      'limited',
+      process.execPath,
+      '--input-type=module',
+      '-e',
+      script,
+    ];
+    await promisify(execFile)('bash', [...limited, directory]);
+    const segments = readdirSync(directory).map((name) => decodeSegment(readFileSync(path.join(directory, name))));
+    expect(segments.map(({ records }) => records.map((one) => one.body.length))).toEqual([[1], [2]]);
+    expect(segments.map(({ cutOffBytes, damagedBytes }) => cutOffBytes + damagedBytes)).toEqual([0, 0]);
   });
 });
 
