@@ -10,7 +10,14 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
-import { createApi, findFreePort, launch, type Program, waitUntil } from '../src/commands/demo/start-programs.ts';
+import {
+  createApi,
+  findFreePort,
+  isWhole,
+  launch,
+  type Program,
+  waitUntil,
+} from '../src/commands/demo/start-programs.ts';
 import { fuzzReceiver } from '../test/service/receiver/fuzz-receiver.ts';
 import { load, makeBody, quantile } from './receiver-load.ts';
 
@@ -124,7 +131,7 @@ async function startServe(home: string, port: number, providerUrl: string): Prom
     ...{ DATA_DIR: path.join(home, 'data'), PORT: String(port), PROVIDER_URL: providerUrl, PROVIDER_API_KEY: KEY },
     ...{ WEBHOOK_SECRET: SECRET, ADMIN_TOKEN: TOKEN, WEBHOOK_GRACE: '10s', LOG_LEVEL: 'warn' },
   });
-  await waitUntil(program, signal, async () => (await request(`http://127.0.0.1:${port}/readyz`)).statusCode === 200);
+  await waitUntil(program, signal, () => isWhole(`http://127.0.0.1:${port}`));
   return program;
 }
 

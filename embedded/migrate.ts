@@ -9,6 +9,8 @@ const LOCK_TTL_S = 60;
 const LOCK_RENEW_MS = 15_000;
 const LOCK_POLL_MS = 250;
 const LOCK_WAIT_MS = 120_000;
+/** The code of the error when another process goes on migrating for longer than we wait. */
+export const MIGRATION_LOCKED = 'MIGRATION_LOCKED';
 
 type Migration = { up: (db: Kysely<unknown>) => Promise<void> };
 
@@ -80,7 +82,10 @@ async function takeRowLock(db: Kysely<unknown>, holder: string): Promise<void> {
       SET holder = ${holder}, held_until = UTC_TIMESTAMP(3) + INTERVAL ${sql.lit(LOCK_TTL_S)} SECOND
       WHERE id = 1 AND (holder IS NULL OR held_until < UTC_TIMESTAMP(3))`.execute(db);
     if (taken.numAffectedRows === 1n) return;
-    if (Date.now() > deadline) throw new Error('another process has been migrating this database for two minutes');
+    if (Date.now() > deadline) {
+      const text = 'another process has been migrating this database for two minutes';
+      throw Object.assign(new Error(text), { code: MIGRATION_LOCKED });
+    }
     await sleep(LOCK_POLL_MS);
   }
 }

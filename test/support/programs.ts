@@ -6,6 +6,7 @@ import {
   type Api,
   createApi,
   findFreePort,
+  isWhole,
   launch,
   type Program,
   waitUntil,
@@ -43,6 +44,8 @@ export async function startServe(options: {
   databaseUrl?: string | undefined;
   providerUrl: string;
   env?: Record<string, string>;
+  /** Ready as soon as it takes webhooks to its spool. */
+  withoutDatabase?: boolean;
 }): Promise<Served> {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
@@ -65,11 +68,8 @@ export async function startServe(options: {
     JOB_DAILY_REPORT: 'off',
     ...options.env,
   });
-  await waitUntil(
-    program,
-    new AbortController().signal,
-    async () => (await request(`${url}/readyz`)).statusCode === 200,
-  );
+  const isReady = async () => (await request(`${url}/readyz`)).statusCode === 200;
+  await waitUntil(program, new AbortController().signal, () => (options.withoutDatabase ? isReady() : isWhole(url)));
   return {
     api: createApi(url, '/api/v1', ADMIN_TOKEN),
     url,

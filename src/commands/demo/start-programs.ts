@@ -53,7 +53,7 @@ export async function startPrograms(options: {
       JOB_RECONCILE_RECENT: options.rate ? '* * * * *' : 'off',
     }),
   );
-  await waitUntil(serve, options.signal, async () => (await request(`${url}/readyz`)).statusCode === 200);
+  await waitUntil(serve, options.signal, () => isWhole(url));
   const owned = stack.move();
   return {
     app: { ...createApi(url, '/api/v1', token), token, webhookSecret },
@@ -110,6 +110,13 @@ export async function waitUntil(program: Program, signal: AbortSignal, ready: ()
     }
     await sleep(POLL_MS);
   }
+}
+
+/** Whether all of `serve` is up: while its database opens, it only takes webhooks in. */
+export async function isWhole(url: string): Promise<boolean> {
+  const answer = await request(`${url}/readyz`);
+  const told = (await answer.body.json()) as object;
+  return answer.statusCode === 200 && !('degraded' in told);
 }
 
 /** JSON over HTTP with a bearer token. @throws Error on any status that is not 2xx. */

@@ -6,7 +6,11 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { migrate } from '../../../embedded/migrate.ts';
+import { openDatabase } from '../../../embedded/pool.ts';
+import type { Database } from '../../../src/database/tables.ts';
 import { openSpool, type Spool } from '../../../src/inbox/spool.ts';
 import { decodeSegment, encodeRecord, type Spooled } from '../../../src/inbox/spool-format.ts';
 import { freshDatabase } from '../../support/database.ts';
@@ -290,7 +294,13 @@ describe('with a database that is away when it starts', () => {
     const socketPath = path.join(home.path, 'late.sock');
     const env = { SPOOL_DIR: path.join(home.path, 'spool') };
     const databaseUrl = urlOf({ ...database, socketPath });
-    await using late = await startServe({ home: home.path, databaseUrl, providerUrl: sandbox.url, env });
+    await using late = await startServe({
+      home: home.path,
+      databaseUrl,
+      providerUrl: sandbox.url,
+      env,
+      withoutDatabase: true,
+    });
     const ready = async () => (await fetch(`${late.url}/readyz`)).json();
     expect(await ready()).toEqual({ ready: true, degraded: true });
     expect((await fetch(`${late.url}/api/v1/transactions`)).status).toBe(503);
@@ -320,11 +330,42 @@ describe('with a database that is away when it starts', () => {
     expect(found.length).toBe(ids.length + 1);
   });
 
+  it('takes webhooks to the spool while the tables are migrated, and drains them afterwards', async () => {
+    using home = temporaryDirectory();
+    const database = await freshDatabase();
+    const databaseUrl = urlOf(database);
+    const providerUrl = 'http://127.0.0.1:1';
+    await using opened = openDatabase<Database>(database);
+    const folder = path.resolve('migrations');
+    const [first = ''] = await migrate(opened.db, { folder, log: () => undefined });
+    // as if another process were in the middle of it
+    await sql`DELETE FROM migrations WHERE name = ${first}`.execute(opened.db);
+    const hold = (held: boolean) =>
+      sql`UPDATE migration_lock SET holder = ${held ? 'another' : null}, held_until = '2100-01-01'`.execute(opened.db);
+    await hold(true);
+    const env = { SPOOL_DIR: path.join(home.path, 'spool') };
+    await using late = await startServe({ home: home.path, databaseUrl, providerUrl, env, withoutDatabase: true });
+    const answer = await late.webhook({ transaction_id: randomUUID(), status: 'paid' });
+    expect(answer.status).toBe(200);
+    expect(readdirSync(env.SPOOL_DIR)).toHaveLength(1);
+    const refused = await fetch(`${late.url}/api/v1/transactions`);
+    expect(refused.status).toBe(503);
+    await hold(false);
+    const kept = () => late.api.call<{ webhooks: { id: string }[] }>('GET', '/webhooks').catch(() => undefined);
+    await eventually(async () => (await kept())?.webhooks.some(({ id }) => id === answer.json.id));
+  });
+
   it('ends by SIGTERM while it waits', async () => {
     using home = temporaryDirectory();
     const env = { SPOOL_DIR: path.join(home.path, 'spool') };
     const databaseUrl = urlOf({ database: 'none', socketPath: path.join(home.path, 'never.sock') });
-    await using late = await startServe({ home: home.path, databaseUrl, providerUrl: 'http://127.0.0.1:1', env });
+    await using late = await startServe({
+      home: home.path,
+      databaseUrl,
+      providerUrl: 'http://127.0.0.1:1',
+      env,
+      withoutDatabase: true,
+    });
     const ended = new Promise<number | null>((resolve) => late.program.child.once('exit', resolve));
     late.program.child.kill('SIGTERM');
     expect(await ended).toBe(0);
