@@ -40,6 +40,8 @@ export type FoundMismatch = {
   runSeq?: number;
   webhookSeq?: number;
   baseline?: boolean;
+  /** Newer evidence is known: it opens one, and leaves one that is open as it is. */
+  late?: boolean;
   /** Set when it is over as soon as it is told. */
   resolution?: string;
 };

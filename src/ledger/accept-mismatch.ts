@@ -4,6 +4,7 @@
  * reversed at their own time and the right ones posted, an event that is no more is marked so in a table of its own,
  * and every merchant that was told of the transaction is told of the correction.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from 'kysely';
 import { enqueueCorrection } from '../callbacks/enqueue.ts';
 import type { Context } from '../context.ts';
@@ -31,9 +32,9 @@ const NO_DIGEST = Buffer.alloc(32);
 
 /**
  * @throws ConfereError `not_found`; `conflict` when it is over, is of a kind that has nothing to accept, or its evidence
- * does not say what to book.
+ * does not say what to book, is what the books hold already, or is not the `actual` that they saw, where that is given.
  */
-export async function acceptMismatch(context: Context, id: string, by: By): Promise<void> {
+export async function acceptMismatch(context: Context, id: string, by: By & { actual?: unknown }): Promise<void> {
   await transact(
     context.db,
     async (trx) => {
@@ -47,6 +48,9 @@ export async function acceptMismatch(context: Context, id: string, by: By): Prom
         throw new ConfereError('conflict', `only ${ACCEPTABLE.join(', ')} can be accepted: resolve it with a note`);
       }
       const actual: unknown = mismatch.actual === null ? null : JSON.parse(mismatch.actual);
+      if (by.actual !== undefined && !isDeepStrictEqual(by.actual, actual)) {
+        throw new ConfereError('conflict', 'the provider shows something else by now: look at it again');
+      }
       const held = correctHeld(loaded.held, mismatch.kind, actual);
       await correct(context, trx, { loaded, held, mismatchSeq: mismatch.seq, actor: by.actor });
       const end = { resolution: 'accepted', note: cutNote(by), actor: by.actor };

@@ -16,7 +16,14 @@ import type { FoundMismatch } from '../domain/mismatch.ts';
 import type { Observation } from '../domain/observation.ts';
 import { isWithheld } from './decide.ts';
 import { findClosedDays } from './find-closed-days.ts';
-import { type Change, ENDED_BY_A_LOOK, foldObservations, listFound, listOver } from './fold-observations.ts';
+import {
+  AWAITING_A_LOOK,
+  type Change,
+  foldObservations,
+  listAgreed,
+  listFound,
+  listOver,
+} from './fold-observations.ts';
 import { hideForgotten, sealDigest } from './forgotten.ts';
 import { judgeCommissions } from './judge-commissions.ts';
 import { judgeDoubts } from './judge-doubts.ts';
@@ -24,7 +31,7 @@ import { judgeReferences } from './judge-references.ts';
 import { limitAppliers } from './limit-appliers.ts';
 import { loadHeld } from './load-held.ts';
 import { mendJournal } from './mend-journal.ts';
-import { raiseMismatches, resolveMismatches } from './mismatches.ts';
+import { raiseMismatches, refreshAgreed, resolveMismatches } from './mismatches.ts';
 import { oweWebhooks } from './owe-webhooks.ts';
 import { charge, listDesiredEntries } from './post.ts';
 import { type Policies, readPolicies } from './read-policies.ts';
@@ -54,8 +61,8 @@ export async function applyObservations(context: Context, observations: Observat
 }
 
 /**
- * Most looks bring nothing new: an equal digest is an equal answer, and is told without a lock. Only where a look itself
- * ends a mismatch is it worth more than what it shows.
+ * Most looks bring nothing new: an equal digest is an equal answer, and is told without a lock. Only where a mismatch
+ * waits for a look is it worth more than what it shows.
  */
 async function dropUnchanged(context: Context, observations: Observation[]): Promise<Observation[]> {
   const rows = await context.db
@@ -86,7 +93,7 @@ async function findAwaited(context: Context, ids: string[]): Promise<string[]> {
     .select('scope')
     .where((eb) =>
       eb.or(
-        ENDED_BY_A_LOOK.map((kind) => eb.and([eb('open_scope', '>=', `${kind} `), eb('open_scope', '<', `${kind}!`)])),
+        AWAITING_A_LOOK.map((kind) => eb.and([eb('open_scope', '>=', `${kind} `), eb('open_scope', '<', `${kind}!`)])),
       ),
     )
     .unionAll(
@@ -160,6 +167,7 @@ async function applyInTransaction(
     [...found, ...commissions, ...doubts.found, ...references.found, ...closed],
     now,
   );
+  await refreshAgreed(trx, changes.flatMap(listAgreed), now);
   const over = changes.flatMap((change) => listOver(change));
   await resolveMismatches(trx, [...over, ...doubts.over, ...references.over], 'fresh_evidence', now);
   return { changed: changes.filter((change) => change.changed).map((change) => change.held.id), raised };

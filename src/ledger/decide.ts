@@ -37,7 +37,11 @@ export type HeldTransaction = Omit<ObservedTransaction, 'events' | 'eventsInferr
 /** `sequence` is the newest correction's: corrections are counted with the events. */
 export type Corrected = { times: number; sequence: number; at: Date };
 
-export type Difference = { kind: MismatchKind; expected: unknown; actual: unknown };
+/** `late`: a newer look than the one that shows it is known. */
+export type Difference = { kind: MismatchKind; expected: unknown; actual: unknown; late?: boolean };
+
+/** What a look shows of the facts that a kind of mismatch is about. */
+export type Agreement = { kind: MismatchKind; shown: object };
 
 export type Decision = {
   held: HeldTransaction;
@@ -47,6 +51,8 @@ export type Decision = {
   found: Difference[];
   /** Kinds that this look shows to be over. */
   over: MismatchKind[];
+  /** Facts that it shows as the books hold them; undefined of a look from before the newest one of ours. */
+  agreed: Agreement[] | undefined;
   standing: Standing;
 };
 
@@ -65,12 +71,14 @@ export function decide(before: HeldTransaction | undefined, look: Look): Decisio
   const facts = before ? mergeFacts(before, look) : { ...withoutHistory(look.transaction), ...newest(look) };
   const held: HeldTransaction = { ...facts, events, struck: before?.struck ?? [], corrected: before?.corrected };
   const status = events.at(-1)?.status ?? look.transaction.status;
+  const differences = before ? compareFacts(before, look) : [];
   return {
     held,
     changed: !before || added.length > 0 || !sameFacts(before, held),
     added: sortHistory(added),
-    found: [...(before ? compareFacts(before, look) : []), ...judgeHistory(events, status)],
+    found: [...differences, ...judgeHistory(events, status)],
     over: isKnownStatus(status) ? ['unknown_status'] : [],
+    agreed: before && listAgreed(before, look, differences),
     standing: judgeStanding(before, look),
   };
 }
@@ -208,13 +216,31 @@ function mergeFacts(before: HeldTransaction, look: Look): Facts {
     document: latest(before.document, seen.document),
     description: latest(before.description, seen.description),
     pixKey: latest(before.pixKey, seen.pixKey),
-    ...(newer ? newest(look) : { digest: before.digest, askedAt: before.askedAt }),
+    // one that was not compared must not pass for known: an equal look that is asked later says what it did not
+    ...(newer && !isBeforeCorrection(before, look) ? newest(look) : { digest: before.digest, askedAt: before.askedAt }),
   };
 }
 
-function compareFacts(before: HeldTransaction, { transaction: seen, askedAt }: Look): Difference[] {
-  // what a person accepted is not contradicted by what was shown before
-  if (before.corrected && askedAt <= before.corrected.at) return [];
+/** What a person accepted is not contradicted by what was shown before. */
+function isBeforeCorrection({ corrected }: HeldTransaction, { askedAt }: Look): boolean {
+  return corrected !== undefined && askedAt <= corrected.at;
+}
+
+function listAgreed(before: HeldTransaction, look: Look, differences: Difference[]): Agreement[] | undefined {
+  if (look.askedAt < before.askedAt || isBeforeCorrection(before, look)) return undefined;
+  const { transaction: seen } = look;
+  const names = (['reference', 'extra', 'platform'] as const).filter((name) => seen[name] !== null);
+  const all: Agreement[] = [
+    { kind: 'amount_differs', shown: amountOf(seen) },
+    { kind: 'reference_differs', shown: pick(seen, names) },
+    { kind: 'commission_differs', shown: seen.commissionCents === null ? {} : commissionOf(seen) },
+  ];
+  return all.filter(({ kind }) => !differences.some((difference) => difference.kind === kind));
+}
+
+function compareFacts(before: HeldTransaction, look: Look): Difference[] {
+  if (isBeforeCorrection(before, look)) return [];
+  const { transaction: seen, askedAt } = look;
   const found: Difference[] = [];
   if (before.amountCents !== seen.amountCents || before.operation !== seen.operation) {
     found.push({ kind: 'amount_differs', expected: amountOf(before), actual: amountOf(seen) });
@@ -228,7 +254,7 @@ function compareFacts(before: HeldTransaction, { transaction: seen, askedAt }: L
   if (paid && differs(before.commissionCents, seen.commissionCents)) {
     found.push({ kind: 'commission_differs', expected: commissionOf(before), actual: commissionOf(seen) });
   }
-  return found;
+  return askedAt < before.askedAt ? found.map((difference) => ({ ...difference, late: true })) : found;
 }
 
 function judgeHistory(events: HeldEvent[], status: string): Difference[] {
@@ -256,7 +282,7 @@ function differs<T>(held: T | null, shown: T | null): boolean {
   return held !== null && shown !== null && held !== shown;
 }
 
-function pick(facts: Pick<ObservedTransaction, 'reference' | 'extra' | 'platform'>, names: string[]): unknown {
+function pick(facts: Pick<ObservedTransaction, 'reference' | 'extra' | 'platform'>, names: string[]): object {
   // extra is free text that may name a person: it is shown by its hash
   return Object.fromEntries(
     names.map((name) => [name, name === 'extra' ? hashText(facts.extra) : facts[name as 'reference' | 'platform']]),
@@ -267,11 +293,11 @@ export function hashText(text: string | null): string | null {
   return text === null ? null : `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
-function amountOf(facts: Pick<ObservedTransaction, 'amountCents' | 'operation'>): unknown {
+function amountOf(facts: Pick<ObservedTransaction, 'amountCents' | 'operation'>): object {
   return { amount: formatAmount(facts.amountCents), operation: facts.operation };
 }
 
-function commissionOf(facts: Pick<ObservedTransaction, 'commissionCents'>): unknown {
+function commissionOf(facts: Pick<ObservedTransaction, 'commissionCents'>): object {
   return { commission: facts.commissionCents === null ? null : formatAmount(facts.commissionCents) };
 }
 

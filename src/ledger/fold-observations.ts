@@ -2,12 +2,21 @@ import type { Context } from '../context.ts';
 import type { FoundMismatch, MismatchKind } from '../domain/mismatch.ts';
 import type { Observation, Source } from '../domain/observation.ts';
 import { isFinal, nameStatus } from '../domain/statuses.ts';
-import { type Decision, decide, type HeldEvent, type HeldTransaction, type Standing } from './decide.ts';
+import {
+  type Agreement,
+  type Decision,
+  decide,
+  type HeldEvent,
+  type HeldTransaction,
+  type Standing,
+} from './decide.ts';
 import { judgeE2eDate } from './judge-e2e-date.ts';
 import type { Loaded } from './load-held.ts';
 
 /** What any later look ends, whatever it shows. */
 export const ENDED_BY_A_LOOK = ['missing_at_provider', 'row_refused'] as const;
+/** What a look says something of though it brings nothing new: those, and those of which it may show the books' fact. */
+export const AWAITING_A_LOOK = [...ENDED_BY_A_LOOK, 'amount_differs', 'reference_differs'] as const;
 
 /** What a batch's looks at one transaction come to, all together. */
 export type Change = {
@@ -84,6 +93,13 @@ export function listFound(context: Context, change: Change, seq: number): FoundM
     ...nameFound(change, seq),
     baseline: lastAt < context.webhooksSince && !COMPARED.includes(difference.kind),
   }));
+}
+
+/** Facts that the newest of these looks shows as the books hold them, though another was shown before. */
+export function listAgreed({ loaded, held, decisions }: Change): (Agreement & { scope: string })[] {
+  if (!loaded) return [];
+  const agreed = decisions.findLast((decision) => decision.agreed !== undefined)?.agreed ?? [];
+  return agreed.map((one) => ({ ...one, scope: held.id }));
 }
 
 /** What these looks show to be over: fresh evidence, whatever the mismatch was opened by. */

@@ -38,7 +38,7 @@ export async function raiseMismatches(
     } else if (last.state === 'resolved' && mayReopen(last, one)) {
       await reopen(trx, last.seq, one, now);
       raised.push({ seq: last.seq, id: last.id, found: one, severity });
-    } else if (last.state !== 'resolved' && last.actual !== toJson(one.actual)) {
+    } else if (last.state !== 'resolved' && !one.late && last.actual !== toJson(one.actual)) {
       await refreshEvidence(trx, last.seq, one, now);
     }
   }
@@ -90,6 +90,35 @@ export async function setResolved(
     .execute();
   await recordMismatchChange(trx, [seq], end, now);
   await endMismatchAlert(trx, { seq, ...row }, now);
+}
+
+/**
+ * Lets the evidence of what is open say what the provider shows now, where that is what the books hold again. It stays
+ * open, since a person decides it; what the provider no longer shows can't be accepted.
+ * @param shown what it shows now of the fields that the evidence may name.
+ */
+export async function refreshAgreed(
+  trx: Transaction<Database>,
+  agreed: { kind: MismatchKind; scope: string; shown: object }[],
+  now: Date,
+): Promise<void> {
+  if (agreed.length === 0) return;
+  const rows = await trx
+    .selectFrom('mismatches')
+    .select(['seq', 'kind', 'scope', 'actual'])
+    .where('open_scope', 'in', agreed.map(openScope))
+    .orderBy('seq')
+    .forUpdate()
+    .execute();
+  const shown = new Map(agreed.map((one) => [openScope(one), Object.entries(one.shown)]));
+  for (const { seq, actual: before, ...row } of rows) {
+    const actual: object = JSON.parse(before ?? '{}');
+    const named = (shown.get(openScope(row)) ?? []).filter(([name]) => name in actual);
+    const after = JSON.stringify({ ...actual, ...Object.fromEntries(named) });
+    if (after === before) continue;
+    await trx.updateTable('mismatches').set({ actual: after }).where('seq', '=', seq).execute();
+    await recordMismatchChange(trx, [seq], { note: null, actor: SYSTEM }, now);
+  }
 }
 
 export function openScope(one: { kind: string; scope: string }): string {

@@ -21,6 +21,7 @@ export const mismatchQuerySchema = z.object({
 });
 
 export const notedSchema = z.object({ note: z.string().max(4000).optional() });
+export const acceptedSchema = notedSchema.extend({ actual: z.unknown().optional() });
 
 export function mismatchRoutes(context: Context): Router {
   const router = express.Router();
@@ -41,15 +42,15 @@ export function mismatchRoutes(context: Context): Router {
     await answer(context, request.params.id, response);
   });
 
-  for (const [action, settle] of [
-    ['acknowledge', acknowledgeMismatch],
-    ['resolve', resolveMismatch],
-    ['accept', acceptMismatch],
+  for (const [action, settle, schema] of [
+    ['acknowledge', acknowledgeMismatch, notedSchema],
+    ['resolve', resolveMismatch, notedSchema],
+    ['accept', acceptMismatch, acceptedSchema],
   ] as const) {
     router.post(`/mismatches/:id/${action}`, allow('operator'), async (request: Request<{ id: string }>, response) => {
-      const { note } = parseBody(request, notedSchema);
+      const given = parseBody(request, schema);
       const actor = actorOf(response);
-      await settle(context, request.params.id, { actor, note });
+      await settle(context, request.params.id, { note: undefined, ...given, actor });
       await audit(context, { actor, action: `mismatches.${action}`, target: request.params.id });
       context.bells.alerts.ring();
       await answer(context, request.params.id, response);

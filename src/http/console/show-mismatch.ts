@@ -40,7 +40,7 @@ ${mismatch.state !== 'resolved' && may(response, 'operator') && settleForm(respo
   ] as const) {
     router.post(`/mismatches/:id/${action}`, allow('operator'), async (request: Request<{ id: string }>, response) => {
       const actor = actorOf(response);
-      await settle(context, request.params.id, { actor, note: formText(request, 'note') });
+      await settle(context, request.params.id, { actor, note: formText(request, 'note'), actual: readSeen(request) });
       await audit(context, {
         actor,
         action: `mismatches.${action}`,
@@ -54,10 +54,23 @@ ${mismatch.state !== 'resolved' && may(response, 'operator') && settleForm(respo
   return router;
 }
 
+/** What the page showed of the provider's version, as its form sends it back. @throws ConfereError `invalid_request`. */
+function readSeen(request: Request): unknown {
+  const text = formText(request, 'actual');
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ConfereError('invalid_request', 'actual: is no JSON', { fields: { actual: ['is no JSON'] } });
+  }
+}
+
 function settleForm(response: Response, mismatch: PresentedMismatch): Html {
   const address = `/mismatches/${mismatch.id}`;
   const canAccept = isAcceptable(mismatch.kind);
-  const content = html`<label><span>Observação</span><textarea name="note" rows="3" maxlength="4000" placeholder="O que você descobriu ou decidiu"></textarea></label>
+  const content = html`${
+    canAccept && html`<input type="hidden" name="actual" value="${JSON.stringify(mismatch.actual)}">`
+  }<label><span>Observação</span><textarea name="note" rows="3" maxlength="4000" placeholder="O que você descobriu ou decidiu"></textarea></label>
 <div class="actions">${
     mismatch.state === 'open' &&
     html`<button formaction="${address}/acknowledge" class="secondary">Estou tratando</button>`

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { adjustmentSchema, reversalSchema, statementSchema } from '../api/adjustments.ts';
 import { contractSchema, contractWithdrawalSchema } from '../api/commissions.ts';
-import { mismatchQuerySchema, notedSchema } from '../api/mismatches.ts';
+import { acceptedSchema, mismatchQuerySchema, notedSchema } from '../api/mismatches.ts';
 import { numbersQuerySchema } from '../api/numbers.ts';
 import { newOpeningSchema, openingReversalSchema } from '../api/openings.ts';
 import { newRunSchema } from '../api/reconciliations.ts';
@@ -124,8 +124,8 @@ export const OPERATIONS: readonly Operation[] = [
   acting('/mismatches/{id}/accept', 'operator', {
     tag: MISMATCHES,
     summary:
-      'Book what the provider shows (amount_differs, commission_differs, reference_differs, status_differs): by reversing entries; merchants are told pix.<operation>.corrected',
-    body: notedSchema,
+      'Book what the provider shows (amount_differs, commission_differs, reference_differs, status_differs): by reversing entries; merchants are told pix.<operation>.corrected. 409 when the provider shows it no more, or `actual` is given and no longer the evidence',
+    body: acceptedSchema,
     answers: ok('Accepted', c.mismatch),
   }),
   reading('/numbers', {

@@ -117,6 +117,78 @@ test('the look that was accepted shows again what is next, though it is the newe
   expect(await about(row.id)).toMatchObject([{ state: 'open', actual: { amount: '12.00' } }]);
 });
 
+test('a look that was in flight while a person accepted does not hide what the provider shows after it', async () => {
+  const row = shown(PAID, facts);
+  await look(row, -20);
+  await look({ ...row, amount: '12.00' }, -10);
+  const id = await accept(row.id);
+  await look({ ...row, description: 'in flight' }, -5);
+  await look({ ...row, description: 'in flight' }, 1);
+  expect(await about(row.id)).toMatchObject([{ id, state: 'open', reopened: 1, actual: { amount: '10.00' } }]);
+});
+
+test('an event that is no more, shown by a look in flight while a person agreed, is told by the next look', async () => {
+  const row = shown([...PAID, 'refund@9'], facts);
+  const without = { ...shown(PAID, facts), id: row.id };
+  await look(row, -400);
+  const showAt = (one: ShownTransaction, at: number) => {
+    const observation = lookNow(world.context, one, at);
+    return applyObservations(world.context, [{ ...observation, source: { kind: 'show' as const } }]);
+  };
+  await showAt(without, -300);
+  await showAt({ ...without, description: 'again' }, -200);
+  await accept(row.id);
+  await showAt(row, -5);
+  await showAt(row, 1);
+  expect(await about(row.id)).toMatchObject([{ kind: 'status_differs', state: 'open', reopened: 1 }]);
+});
+
+test.each<[string, Partial<ShownTransaction>]>([
+  ['amount', { amount: '12.00' }],
+  ['commission', { commission: '0.80' }],
+  ['reference', { reference: 'k2' }],
+])(
+  '%s: what the provider no longer shows can not be accepted; it stays open and says what it shows now',
+  async (name, other) => {
+    const row = shown(PAID, facts);
+    await look(row);
+    await look({ ...row, ...other });
+    await look(row);
+    const [open] = await about(row.id);
+    expect(open).toMatchObject({ state: 'open', actual: { [name]: row[name as 'amount'] } });
+    await expect(accept(row.id)).rejects.toMatchObject({ code: 'conflict' });
+    // a look from before, that comes late, takes nothing back
+    await look({ ...row, ...other, description: 'late' }, 2.5);
+    expect(await about(row.id)).toMatchObject([{ state: 'open', actual: { [name]: row[name as 'amount'] } }]);
+    await look({ ...row, ...other });
+    expect(await about(row.id)).toMatchObject([{ state: 'open', actual: other }]);
+    await accept(row.id);
+  },
+);
+
+test('a look that brings nothing new is held against evidence that an older one left', async () => {
+  const row = shown(PAID, facts);
+  await look({ ...row, amount: '12.00' }, -10);
+  await look(row, -20);
+  expect(await about(row.id)).toMatchObject([{ state: 'open', actual: { amount: '10.00' } }]);
+  await look({ ...row, amount: '12.00' }, 1);
+  await expect(accept(row.id)).rejects.toMatchObject({ code: 'conflict' });
+  expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1200n });
+});
+
+test('whoever says what they saw accepts nothing else', async () => {
+  const row = shown(PAID, facts);
+  await look(row);
+  await look({ ...row, amount: '12.00' });
+  const [seen] = await about(row.id);
+  await look({ ...row, amount: '13.00' });
+  const acceptSeen = (actual: unknown) => acceptMismatch(world.context, seen?.id ?? '', { ...by, actual });
+  await expect(acceptSeen(seen?.actual)).rejects.toMatchObject({ code: 'conflict' });
+  expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1000n });
+  await acceptSeen((await about(row.id))[0]?.actual);
+  expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1300n });
+});
+
 test('kept is kept: not raised again for the same evidence', async () => {
   const row = shown(PAID, facts);
   await look(row);
