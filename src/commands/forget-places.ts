@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { type FreeText, redactRows } from '../database/redact-rows.ts';
 import type { Erase } from '../domain/person.ts';
 import { eraseFromInbox } from '../inbox/erase-person.ts';
+import { eraseFromKept } from '../inbox/redact-kept.ts';
 import { eraseFromLedgerTexts, eraseParties } from '../ledger/erase-person.ts';
 import { eraseReportFiles } from '../reports/erase-person.ts';
 
@@ -16,6 +17,7 @@ type Place = { name: string; erase: Erase };
 export function listPlaces(context: Context): Place[] {
   return [
     { name: 'webhooks', erase: eraseFromInbox(context) },
+    { name: 'spool_files', erase: eraseFromKept(context) },
     { name: 'callback_answers', erase: eraseFromAttempts(context) },
     { name: 'ledger_texts', erase: eraseFromLedgerTexts(context) },
     { name: 'alerts', erase: eraseTexts(context, { table: 'alerts', key: 'seq', columns: ['summary'] }) },

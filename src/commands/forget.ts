@@ -1,5 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
+import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { audit } from '../access/audit.ts';
@@ -9,6 +8,7 @@ import { sealStored } from '../database/settings.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { normalizeDocument } from '../domain/fold-person.ts';
+import { countSegments } from '../inbox/redact-kept.ts';
 import { findPerson, type Values } from '../ledger/find-person.ts';
 import { indexParties } from '../ledger/index-parties.ts';
 import { listPlaces } from './forget-places.ts';
@@ -120,7 +120,7 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
     missed: [...missed],
     transactions,
     erased,
-    spool_segments: countSegments(context),
+    spool_segments: countSegments(context.config),
   };
 }
 
@@ -170,11 +170,6 @@ async function writeDown(
     .set({ finished_at: context.clock.now(), sealed_values: null })
     .where('document_hash', '=', hash)
     .execute();
-}
-
-function countSegments({ config }: Context): number {
-  const directory = config.SPOOL_DIR ?? path.join(config.DATA_DIR, 'spool');
-  return existsSync(directory) ? readdirSync(directory).filter((name) => name.endsWith('.spool')).length : 0;
 }
 
 function showProgress(name: string, count: number): void {

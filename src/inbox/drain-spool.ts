@@ -4,6 +4,7 @@ import { createBell, poll } from '../database/poll.ts';
 import { describeError } from '../log.ts';
 import { spoolBytes } from '../metrics/metrics.ts';
 import { cutBatches } from './cut-batches.ts';
+import { redactKept } from './redact-kept.ts';
 import { forgetSpool, reportSpool } from './report-spool.ts';
 import type { Spool } from './spool.ts';
 import { writeSpooled } from './write-spooled.ts';
@@ -67,10 +68,12 @@ async function drainSegment(context: Context, spool: Spool, name: string): Promi
     spool.databaseIsAway = false;
     if (refused.length === 0) continue;
     const file = await spool.keepRefused(refused);
+    await redactKept(context, file);
     context.log.error({ file, webhooks: refused.length }, 'the database refuses webhooks of the spool: kept in a file');
   }
   const kept = await spool.removeSegment(name, segment);
   if (kept) {
+    await redactKept(context, kept);
     const lost = { file: kept, bytes: damagedBytes };
     context.log.error(lost, 'the spool is damaged: webhooks that were answered may stand in what could not be read');
   }

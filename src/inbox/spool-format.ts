@@ -36,24 +36,25 @@ export function encodeRecord(one: Spooled): Buffer {
 export function decodeSegment(segment: Buffer): Segment {
   const records: Spooled[] = [];
   let damagedBytes = 0;
-  for (let at = 0; at < segment.length; ) {
-    const content = contentAt(segment, at);
-    if (content) {
-      records.push(decodeContent(content));
-      at += HEAD_BYTES + content.length;
-      continue;
-    }
-    const next = findRecord(segment, at + 1);
-    if (next === undefined) {
-      const left = segment.length - at;
-      return isCutOff(segment, at)
-        ? { records, damagedBytes, cutOffBytes: left }
-        : { records, damagedBytes: damagedBytes + left, cutOffBytes: 0 };
-    }
-    damagedBytes += next - at;
-    at = next;
+  for (const { at, bytes, record } of cutSegment(segment)) {
+    if (record) records.push(record);
+    else if (at + bytes.length === segment.length && isCutOff(segment, at)) {
+      return { records, damagedBytes, cutOffBytes: bytes.length };
+    } else damagedBytes += bytes.length;
   }
   return { records, damagedBytes, cutOffBytes: 0 };
+}
+
+/** All of a segment's bytes: those of whole records, and the stretches between them that are none. */
+export function* cutSegment(
+  segment: Buffer,
+): Generator<{ at: number; bytes: Buffer; record: Spooled | undefined }, void, undefined> {
+  for (let at = 0; at < segment.length; ) {
+    const content = contentAt(segment, at);
+    const end = content ? at + HEAD_BYTES + content.length : (findRecord(segment, at + 1) ?? segment.length);
+    yield { at, bytes: segment.subarray(at, end), record: content && decodeContent(content) };
+    at = end;
+  }
 }
 
 /** What the whole record holds that starts here; undefined where none does. */

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { type Context, openContext } from '../../../src/context.ts';
+import { REMOVED } from '../../../src/domain/redact-text.ts';
+import { decodeSegment, encodeRecord } from '../../../src/inbox/spool-format.ts';
 import { createLog } from '../../../src/log.ts';
 import {
   API_KEY,
@@ -92,6 +94,9 @@ const scan = () => findValues(context.db, [home.path], VALUES);
 const forget = (...more: string[]) =>
   runCommand(['forget', '--file', path.join(home.path, 'document'), '--json', ...more], env);
 
+const spooled = (body: object) =>
+  encodeRecord({ receivedAt: new Date(), address: '127.0.0.1', headers: {}, body: Buffer.from(JSON.stringify(body)) });
+
 async function reconcile(): Promise<{ state: string; applied: number }> {
   const { id } = await call<{ id: string }>('POST', '/reconciliations', { from: DAY, to: DAY });
   return await eventually(async () => {
@@ -143,7 +148,15 @@ it('plants a person in every place there is', async () => {
   await call('POST', '/reports', { day: DAY });
   await served.api.fetch(`/reports/${DAY}.csv?locale=en`);
   await call('GET', `/transactions?document=${PLAIN}&name=zuzimara`);
+  // what the database refused, and a segment that was damaged
+  const spool = path.join(home.path, 'data', 'spool');
+  mkdirSync(spool, { recursive: true });
+  const told = spooled({ nada: 'x', cliente: { cpf: DOCUMENT, nome: person.name } });
+  writeFileSync(path.join(spool, '1.refused'), Buffer.concat([spooled({ nada: 'de outro' }), told]));
+  writeFileSync(path.join(spool, '2.torn'), Buffer.concat([told, told.subarray(9), spooled({ nada: 'de outro' })]));
   expect(await scan()).toEqual([
+    '1.refused',
+    '2.torn',
     'adjustments.note',
     'callback_attempts.response_body',
     `confere-${DAY}-r1-en.csv`,
@@ -205,6 +218,15 @@ it('goes on where it was killed, and leaves nothing', async () => {
   // but for the file that the command was given, and the namesake, whose name it is too
   expect((await scanWithoutNamesake()).filter((at) => at !== 'document')).toEqual([]);
 }, 60_000);
+
+it('leaves the webhooks of others in the files of the spool', () => {
+  const read = (name: string) => decodeSegment(readFileSync(path.join(home.path, 'data', 'spool', name)));
+  const bodies = (name: string) => read(name).records.map((one) => one.body.toString());
+  const redacted = `{"nada":"x","cliente":{"cpf":"${REMOVED}","nome":"${REMOVED}"}}`;
+  expect(bodies('1.refused')).toEqual(['{"nada":"de outro"}', redacted]);
+  expect(bodies('2.torn')).toEqual([redacted, '{"nada":"de outro"}']);
+  expect(readdirSync(path.join(home.path, 'data', 'spool'))).toEqual(['1.refused', '2.torn']);
+});
 
 it('says so wherever they were, and keeps the amounts', async () => {
   const csv = (await served.api.fetch(`/reports/${DAY}.csv`)).toString();

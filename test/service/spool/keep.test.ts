@@ -4,6 +4,7 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/context.ts';
+import { hashDocument } from '../../../src/database/index-person.ts';
 import { drainSpool } from '../../../src/inbox/drain-spool.ts';
 import { createReceiver, type Receiver } from '../../../src/inbox/receive.ts';
 import { openSpool, type Spool } from '../../../src/inbox/spool.ts';
@@ -75,6 +76,23 @@ describe('a batch with rows that the database refuses', () => {
     const [file = ''] = readdirSync(home.path);
     expect(decodeSegment(readFileSync(path.join(home.path, file))).records).toHaveLength(1);
     expect(spool.databaseIsAway).toBe(false);
+  });
+
+  it('is kept without those who were forgotten while it waited', async () => {
+    using home = temporaryDirectory();
+    await using spool = openSpool(home.path);
+    spool.databaseIsAway = true;
+    const document = '12345678909';
+    const body = Buffer.from(JSON.stringify({ document, name: 'Ana' }));
+    await createReceiver(context, spool)({ body, address: '127.0.0.1', headers: OVERSIZED });
+    await context.db
+      .insertInto('forgotten_people')
+      .values({ document_hash: hashDocument(context.keys, document), forgotten_at: new Date() })
+      .execute();
+    await drainUntil(spool, () => Promise.resolve(spool.isEmpty()));
+    const [file = ''] = readdirSync(home.path);
+    const [kept] = decodeSegment(readFileSync(path.join(home.path, file))).records;
+    expect(kept?.body.toString()).toBe('{"document":"[removido]","name":"[removido]"}');
   });
 });
 
