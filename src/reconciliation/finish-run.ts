@@ -1,8 +1,13 @@
 import type { Context } from '../context.ts';
+import { addDays, type Day } from '../domain/calendar.ts';
 import { runsFinished } from '../metrics/metrics.ts';
 import type { RunRef } from './run-ref.ts';
 
-/** Writes how a run ended. @param error why it failed; undefined when it went to its end. */
+/**
+ * Writes how a run ended.
+ * @param error why it failed; undefined when it went to its end.
+ * @throws where it went to its end and a day of its range is in none of its windows: that day was not read.
+ */
 export async function finishRun(context: Context, run: RunRef, error: string | undefined): Promise<void> {
   const windows = await context.db
     .selectFrom('run_windows')
@@ -17,6 +22,8 @@ export async function finishRun(context: Context, run: RunRef, error: string | u
     .where('run_seq', '=', run.seq)
     .orderBy('from_day')
     .execute();
+  const unread = run.how === 'open' ? undefined : findGap(run, windows);
+  if (error === undefined && unread) throw new Error(`no window of run ${run.id} holds ${unread}`);
   const counted = windows.filter((window) => window.state === 'counted');
   const unproven = windows.filter((window) => window.state !== 'complete' && window.state !== 'counted');
   const state = error !== undefined ? 'failed' : unproven.length > 0 ? 'incomplete' : 'complete';
@@ -43,4 +50,14 @@ export async function finishRun(context: Context, run: RunRef, error: string | u
   if (result.numUpdatedRows === 0n) return;
   runsFinished.inc({ state });
   context.log.info({ run: run.id, state, windows: windows.length, unproven: unproven.length }, 'run finished');
+}
+
+/** The first day that no window holds. @param windows in order of days. */
+function findGap(run: RunRef, windows: { from_day: Day; to_day: Day }[]): Day | undefined {
+  let next = run.from;
+  for (const window of windows) {
+    if (window.from_day > next) break;
+    if (window.to_day >= next) next = addDays(window.to_day, 1);
+  }
+  return next > run.to ? undefined : next;
 }

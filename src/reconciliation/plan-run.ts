@@ -1,5 +1,7 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Context } from '../context.ts';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
 import { addDays, type Day } from '../domain/calendar.ts';
 import { isFinal, STATUSES } from '../domain/statuses.ts';
 import type { ProviderClient } from '../provider/client.ts';
@@ -23,7 +25,7 @@ export async function planRun(
   let rows = await findWindows(context, run);
   if (rows.length === 0) {
     if (run.trigger === WEEKLY) await checkBounds(context, client, run);
-    await insertWindows(context, run, await listWindows(context, run));
+    await insertWindows(context.db, run, await listWindows(context, run));
     rows = await findWindows(context, run);
   }
   const planned = rows.filter((row) => row.state === 'planned');
@@ -32,15 +34,25 @@ export async function planRun(
 
 /**
  * Once the list's bounds are learnt in the middle of a run, what is left of it is read day by day: wide windows ask for
- * a day more on both sides, and prove less at once.
+ * a day more on both sides, and prove less at once. In one transaction: a run that lost windows in between would end
+ * as complete without having read them.
+ * @param planned follow each other; windows before them stay as they are.
  */
 export async function recutRun(context: Context, run: RunRef, planned: WindowRef[]): Promise<WindowRef[]> {
   const [first, last] = [planned[0], planned.at(-1)];
   const bounds = await readBounds(context);
   if (!first || !last || !bounds || planned.every((window) => window.fromDay === window.toDay)) return planned;
-  await context.db.deleteFrom('run_windows').where('run_seq', '=', run.seq).where('state', '=', 'planned').execute();
-  await insertWindows(context, run, planWindows(first.fromDay, last.toDay, bounds));
-  return (await findWindows(context, run)).filter((row) => row.state === 'planned');
+  await transact(context.db, async (trx) => {
+    await trx
+      .deleteFrom('run_windows')
+      .where('run_seq', '=', run.seq)
+      .where('state', '=', 'planned')
+      .where('from_day', '>=', first.fromDay)
+      .execute();
+    await insertWindows(trx, run, planWindows(first.fromDay, last.toDay, bounds));
+  });
+  const rows = await findWindows(context, run);
+  return rows.filter((row) => row.state === 'planned' && row.fromDay >= first.fromDay);
 }
 
 async function findWindows(context: Context, run: RunRef) {
@@ -58,9 +70,9 @@ async function listWindows(context: Context, run: RunRef): Promise<Window[]> {
   return days.filter((day) => day >= run.from).map((day) => ({ fromDay: day, toDay: day }));
 }
 
-async function insertWindows(context: Context, run: RunRef, windows: Window[]): Promise<void> {
+async function insertWindows(db: Kysely<Database>, run: RunRef, windows: Window[]): Promise<void> {
   if (windows.length === 0) return;
-  await context.db
+  await db
     .insertInto('run_windows')
     .values(
       windows.map((window) => ({

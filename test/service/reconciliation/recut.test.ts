@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import type { Context } from '../../../src/context.ts';
+import { settle } from '../../../src/database/settings.ts';
+import { claimRun } from '../../../src/reconciliation/claim-run.ts';
+import { planRun, recutRun } from '../../../src/reconciliation/plan-run.ts';
+import { findRun } from '../../../src/reconciliation/read-runs.ts';
+import type { RunRef, WindowRef } from '../../../src/reconciliation/run-ref.ts';
+import { startRun } from '../../../src/reconciliation/start-run.ts';
+import { executeRun } from '../../../src/reconciliation/work-runs.ts';
+import { dayAgo, makeDay } from '../../support/provider-rows.ts';
+import { openWorld, type World } from './world.ts';
+
+const [D26, D3] = [dayAgo(26), dayAgo(3)];
+const ROWS = 4 * 30;
+
+/** A run of four wide windows, the first of them read: the bounds were learnt from it. */
+async function wideRun(world: World): Promise<{ run: RunRef; first: WindowRef; left: WindowRef[] }> {
+  world.provider.add(...[25, 18, 11, 4].flatMap((ago) => makeDay(dayAgo(ago), ROWS / 4)));
+  const { id } = await startRun(world.context, { from: D26, to: D3, trigger: 'test', createdBy: 'test' });
+  const run = await claimRun(world.context, id);
+  if (!run) throw new Error('not claimed');
+  const [first, ...left] = (await planRun(world.context, world.client, run)).planned;
+  if (!first) throw new Error('nothing planned');
+  const bounds = { low: 'inclusive', high: 'inclusive' };
+  await settle(world.context.db, 'list_bounds', () => Buffer.from(JSON.stringify(bounds)));
+  return { run, first, left };
+}
+
+/** A context whose process dies where a transaction would insert these. */
+function diesAtInsert({ db, ...context }: Context, table: string): Context {
+  const dying = db.withPlugin({
+    transformQuery: ({ node }) => {
+      if (node.kind === 'InsertQueryNode' && node.into?.table.identifier.name === table) throw new Error('killed');
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  return { ...context, db: dying, [Symbol.asyncDispose]: async () => undefined };
+}
+
+async function takeUp(world: World, run: RunRef) {
+  const past = new Date(Date.now() - 60_000);
+  await world.context.db.updateTable('runs').set({ lease_until: past }).where('seq', '=', run.seq).execute();
+  const taken = await claimRun(world.context, run.id);
+  if (!taken) throw new Error('not taken up');
+  await executeRun(world.context, world.client, taken);
+  return await findRun(world.context.db, run.id);
+}
+
+test('a run that is killed while its windows are cut anew loses none of them', async () => {
+  await using world = await openWorld();
+  const { run, left } = await wideRun(world);
+  await expect(recutRun(diesAtInsert(world.context, 'run_windows'), run, left)).rejects.toThrow('killed');
+  expect(await takeUp(world, run)).toMatchObject({ state: 'complete', from: D26, to: D3, total: ROWS });
+  expect(await world.ids()).toHaveLength(ROWS);
+});
+
+test('only what follows is cut anew: a window before it that is not proven stays', async () => {
+  await using world = await openWorld();
+  const { run, first, left } = await wideRun(world);
+  const days = await recutRun(world.context, run, left);
+  expect(days[0]?.fromDay).toBe(left[0]?.fromDay);
+  expect(days.every((window) => window.fromDay === window.toDay)).toBe(true);
+  const { planned } = await planRun(world.context, world.client, run);
+  expect(planned.map((window) => window.seq)).toEqual([first.seq, ...days.map((window) => window.seq)]);
+});
+
+test('a run is not called complete while a day of its range is in none of its windows', async () => {
+  await using world = await openWorld();
+  const { run, left } = await wideRun(world);
+  await world.context.db
+    .deleteFrom('run_windows')
+    .where('seq', '=', left.at(-1)?.seq ?? 0)
+    .execute();
+  expect(await takeUp(world, run)).toMatchObject({ state: 'failed', error: expect.stringMatching(/unexpected/) });
+  const [alert] = await world.context.db.selectFrom('alerts').select(['name', 'ended_at']).execute();
+  expect(alert).toEqual({ name: 'run_failed', ended_at: null });
+});
