@@ -4,20 +4,23 @@ import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
 import type { RunRef } from './run-ref.ts';
 
-const SCOPE = 'provider';
+/** A refused key is one cause and one alert, whichever run meets it. */
+const KEY_ALERT = { name: 'provider_unauthorized', scope: 'provider' };
 
-/** One cause is one alert, however many runs it fails: a refused key, or a provider that is away. */
+/** What fails the runs of one trigger says nothing of others: they read other days. */
+const runAlert = (run: RunRef) => ({ name: 'run_failed', scope: run.trigger });
+
+/** Raises what fires not yet: one alert for a refused key, one for all runs of a trigger. */
 export async function raiseRunAlert(context: Context, run: RunRef, error: unknown): Promise<void> {
   const code = error instanceof ConfereError ? error.code : undefined;
-  const name = code === 'provider_unauthorized' ? 'provider_unauthorized' : 'run_failed';
-  const summary = `${name}: ${error instanceof ConfereError ? error.message : 'an unexpected failure'} (run ${run.id})`;
-  const alert = { name, severity: 'critical' as const, scope: SCOPE, summary };
+  const { name, scope } = code === 'provider_unauthorized' ? KEY_ALERT : runAlert(run);
+  const summary = `${name}: ${error instanceof ConfereError ? error.message : 'an unexpected failure'} (${run.trigger}, run ${run.id})`;
+  const alert = { name, severity: 'critical' as const, scope, summary };
   await transact(context.db, (trx) => raiseAlerts(trx, [alert], context.clock.now()), { retryDuplicates: true });
   context.bells.alerts.ring();
 }
 
-/** A run that ended well is evidence that the provider is there and takes our key. */
-export async function endRunAlert(context: Context): Promise<void> {
-  const ends = ['provider_unauthorized', 'run_failed'].map((name) => ({ name, scope: SCOPE }));
-  await transact(context.db, (trx) => endAlerts(trx, ends, context.clock.now()));
+/** A run that went to its end is evidence that the provider takes our key, and that its trigger's days can be had. */
+export async function endRunAlert(context: Context, run: RunRef): Promise<void> {
+  await transact(context.db, (trx) => endAlerts(trx, [KEY_ALERT, runAlert(run)], context.clock.now()));
 }

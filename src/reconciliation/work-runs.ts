@@ -23,6 +23,8 @@ import { settleOwedWebhooks } from './settle-owed-webhooks.ts';
 
 const IDLE_MS = 1_000;
 const SHORT_DAYS_MAX = 8;
+/** So many windows in a row that can't be had: the provider is away, and the rest is not tried. */
+const BROKEN_WINDOWS_MAX = 3;
 
 /** What was done so far; told after each page. `seen`: rows of pages of this process. */
 export type Progress = (done: { windows: number; of: number; seen: number }) => void;
@@ -67,7 +69,7 @@ export async function executeRun(
     lease.check();
     await requests.write();
     await finishRun(context, run, undefined);
-    await endRunAlert(context);
+    await endRunAlert(context, run);
   } catch (error) {
     await requests.write().catch(() => undefined);
     await endBadly(context, run, error);
@@ -76,6 +78,7 @@ export async function executeRun(
 
 type Work = { lease: Lease; requests: ReturnType<typeof countRequests>; onProgress: Progress };
 
+/** @throws what the first broken window met, once all others were tried: one day can't keep the later ones unread. */
 async function workWindows(
   context: Context,
   sender: ProviderClient,
@@ -90,18 +93,35 @@ async function workWindows(
     onProgress(done);
   };
   let left = plan.planned;
+  let broken: { first: unknown; inARow: number } | undefined;
   for (let window = left[0]; window; window = left[0]) {
     const urgent = sender.as(priorityOf(window, run, today));
-    const result = await proveWindow(context, urgent, run, window, { checkLease: () => lease.check(), onPage });
-    await concludeWindow(context, run, window, result);
+    left = left.slice(1);
+    try {
+      const result = await proveWindow(context, urgent, run, window, { checkLease: () => lease.check(), onPage });
+      await concludeWindow(context, run, window, result);
+    } catch (error) {
+      const inARow = (broken?.inARow ?? 0) + 1;
+      if (!isOfWindow(context, error) || inARow >= BROKEN_WINDOWS_MAX) throw error;
+      context.log.warn({ error: describeError(error), run: run.id, day: window.fromDay }, 'a window could not be read');
+      broken = { first: broken?.first ?? error, inARow };
+      continue;
+    }
+    if (broken) broken.inARow = 0;
     await requests.write();
     done.windows++;
-    left = left.slice(1);
     // wide ones are cut into days as soon as the bounds are known
     if (window.fromDay !== window.toDay) left = await recutRun(context, run, left);
-    done.of = done.windows + left.length;
+    done.of = Math.max(done.of, done.windows + left.length);
     onProgress(done);
   }
+  if (broken) throw broken.first;
+}
+
+/** A page, or a show, that can't be had says nothing of other windows; a refused key, or being asked to wait, does. */
+function isOfWindow(context: Context, error: unknown): boolean {
+  if (!(error instanceof ProviderError) || context.signal.aborted) return false;
+  return error.code !== 'provider_unauthorized' && (error.retryAfterMs ?? 0) <= WAIT_HERE_MAX_MS;
 }
 
 /** By counts where the run may and they prove it, else by reading the window whole. */

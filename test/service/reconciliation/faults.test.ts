@@ -53,7 +53,7 @@ test.each([401, 403])('a %i stops the run at once, with one alert for all runs t
   expect((await alertsOf(world))[0]?.ended_at).not.toBeNull();
 });
 
-test('a page broken for good fails the run: what was proven stays, what was applied counts, nothing is called absent', async () => {
+test('a page broken for good fails the run: all other days are proven, what was applied counts, nothing is called absent', async () => {
   await using world = await threeDays();
   world.provider.move(
     [...world.provider.rows.values()].find((row) => row.date_created.startsWith(D5))?.id ?? '',
@@ -61,7 +61,7 @@ test('a page broken for good fails the run: what was proven stays, what was appl
   );
   world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D4 ? { status: 503 } : undefined);
   const run = await world.reconcile(D5, D3);
-  expect(run).toMatchObject({ state: 'failed', applied: 1, total: 130, mismatches: 0 });
+  expect(run).toMatchObject({ state: 'failed', applied: 1, total: 260, mismatches: 0 });
   expect(run.error).toMatch(/503/);
   const windows = await world.context.db
     .selectFrom('run_windows')
@@ -72,9 +72,41 @@ test('a page broken for good fails the run: what was proven stays, what was appl
   expect(windows.reverse()).toEqual([
     { from_day: D5, state: 'complete' },
     { from_day: D4, state: 'planned' },
-    { from_day: D3, state: 'planned' },
+    { from_day: D3, state: 'complete' },
   ]);
   expect(await alertsOf(world)).toMatchObject([{ name: 'run_failed', ended_at: null }]);
+});
+
+test('a transaction that can not be shown fails the run, and its later days are read', async () => {
+  await using world = await threeDays();
+  const gone = [...world.provider.rows.values()].find((row) => row.date_created.startsWith(D5));
+  world.provider.rows.delete(gone?.id ?? '');
+  world.provider.add(...makeDay(D3, 5));
+  world.provider.switches.fault = (seen) => (seen.kind === 'show' ? { status: 500 } : undefined);
+  expect(await world.reconcile(D5, D3)).toMatchObject({ state: 'failed', applied: 5, total: 265, mismatches: 0 });
+});
+
+test('after three days in a row that can not be had the provider is away: the rest is not asked for', async () => {
+  await using world = await threeDays();
+  const days = [7, 6].map(dayAgo);
+  world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D3 ? undefined : { status: 503 });
+  const run = await world.reconcile(dayAgo(7), D3);
+  expect(run).toMatchObject({ state: 'failed', total: 0 });
+  expect(new Set(world.provider.seen.map((seen) => seen.query.get('initial_date')))).toEqual(new Set([...days, D5]));
+});
+
+test('a failed run is told of until one of its own trigger goes to its end', async () => {
+  await using world = await threeDays();
+  world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D4 ? { text: 'no JSON' } : undefined);
+  await world.reconcile(D5, D3, { trigger: 'reconcile_week' });
+  await world.reconcile(D4, D3, { trigger: 'reconcile_month' });
+  const firing = async () => (await alertsOf(world)).map((alert) => alert.ended_at === null);
+  expect(await firing()).toEqual([true, true]);
+  await world.reconcile(D3, D3, { trigger: 'reconcile_recent' });
+  expect(await firing()).toEqual([true, true]);
+  world.provider.switches.fault = () => undefined;
+  await world.reconcile(D5, D3, { trigger: 'reconcile_month' });
+  expect(await firing()).toEqual([true, false]);
 });
 
 test('a run whose process died goes on with the days that are not proven, and counts what was done before', async () => {
