@@ -95,7 +95,7 @@ async function writeAdjustment(
     [
       {
         transactionSeq: null,
-        source: { kind: 'show' },
+        source: { kind: 'person' },
         // a reversal's own postings are those of what it reverses, turned round
         reverse: reverses
           ? [

@@ -10,15 +10,14 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { Day } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
-import type { Source } from '../domain/observation.ts';
 import { nameAccount, type Posting } from './post.ts';
 import { lockPolicies } from './read-policies.ts';
 import { repostTransactions } from './repost.ts';
-import { writeEntries } from './write-entries.ts';
+import { type EntrySource, writeEntries } from './write-entries.ts';
 
 export type Opening = { platform: string; day: Day; balanceCents: bigint; actor: string };
 
-const STATED: Source = { kind: 'show' };
+const STATED: EntrySource = { kind: 'person' };
 
 /**
  * States that a platform's balance (available and held) was so many cents when a day began.

@@ -36,7 +36,7 @@ export async function repostTransactions(context: Context, platform: string): Pr
       );
       const changes = [...loaded.values()].map(({ seq, held, entries }) => ({
         transactionSeq: seq,
-        source: { kind: 'show' as const },
+        source: { kind: 'person' as const },
         ...mendJournal(listDesiredEntries(held, held.events, policies.of(held.platform)), entries, (name) =>
           charge(held, name),
         ),

@@ -6,7 +6,14 @@ import { formatAmount } from '../domain/money.ts';
 import type { LedgerTransaction } from '../domain/present-transaction.ts';
 import { webhookIdOf } from '../domain/webhook-id.ts';
 
-export type PresentedSource = { kind: string; webhook_id?: string; run_id?: string; page?: number };
+export type PresentedSource = {
+  kind: string;
+  webhook_id?: string;
+  run_id?: string;
+  page?: number;
+  /** Of what a person caused: the opening. */
+  opening_id?: string;
+};
 
 /** A transaction with its story: what happened, when, and from whom and when we knew it. */
 export type TransactionStory = {
@@ -68,6 +75,27 @@ export async function tellTransaction(
   };
 }
 
+/** Entries that a person caused, by the opening that was the platform's newest when they were recorded. */
+async function findOpenings(
+  db: Reader,
+  rows: { seq: number; source_kind: string; platform: string; recorded_at: Date }[],
+) {
+  const caused = rows.filter((row) => row.source_kind === 'person');
+  if (caused.length === 0) return new Map<number, string>();
+  const openings = await db
+    .selectFrom('openings')
+    .select(['id', 'platform', 'created_at'])
+    .where('platform', 'in', [...new Set(caused.map((row) => row.platform))])
+    .orderBy('seq')
+    .execute();
+  return new Map(
+    caused.flatMap(({ seq, platform, recorded_at: at }) => {
+      const opening = openings.findLast((one) => one.platform === platform && one.created_at <= at);
+      return opening ? [[seq, opening.id]] : [];
+    }),
+  );
+}
+
 async function readEvents(db: Reader, transactionSeq: number) {
   return await db
     .selectFrom('events')
@@ -96,6 +124,7 @@ async function readEntries(db: Reader, transactionSeq: number) {
       'recorded_at',
       'source_kind',
       'source_page',
+      'entries.platform',
     ])
     .select(['webhooks.hash as webhook_hash', 'runs.id as run_id'])
     .where('transaction_seq', '=', transactionSeq)
@@ -115,7 +144,8 @@ async function readEntries(db: Reader, transactionSeq: number) {
     .orderBy('position')
     .execute();
   const byEntry = Map.groupBy(postings, (posting) => posting.entry_seq);
-  return rows.map((row) => ({ ...row, postings: byEntry.get(row.seq) ?? [] }));
+  const openings = await findOpenings(db, rows);
+  return rows.map((row) => ({ ...row, postings: byEntry.get(row.seq) ?? [], opening_id: openings.get(row.seq) }));
 }
 
 function presentSource(row: {
@@ -123,11 +153,13 @@ function presentSource(row: {
   webhook_hash: Buffer | null;
   run_id: string | null;
   source_page: number | null;
+  opening_id?: string | undefined;
 }): PresentedSource {
   return {
     kind: row.source_kind,
     ...(row.webhook_hash ? { webhook_id: webhookIdOf(row.webhook_hash) } : {}),
     ...(row.run_id ? { run_id: row.run_id } : {}),
     ...(row.source_page === null ? {} : { page: row.source_page }),
+    ...(row.opening_id === undefined ? {} : { opening_id: row.opening_id }),
   };
 }

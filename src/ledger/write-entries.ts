@@ -7,9 +7,12 @@ import type { EntryInForce } from './mend-journal.ts';
 import type { DesiredEntry, Posting } from './post.ts';
 import { sourceColumns } from './write-transactions.ts';
 
+/** Where an entry came from: the look that brought it, or what a person entered, which names its entry itself. */
+export type EntrySource = Source | { kind: 'person' };
+
 export type JournalChange = {
   transactionSeq: number | null;
-  source: Source;
+  source: EntrySource;
   /** Which look brought an event that is new: its entry comes from there. */
   sources?: Map<HeldEvent, Source>;
   reverse: EntryInForce[];
@@ -23,7 +26,7 @@ type Draft = {
   reverses_seq: number | null;
   platform: string;
   at_wall: string;
-  source: Source;
+  source: EntrySource;
   postings: Posting[];
 };
 

@@ -169,7 +169,7 @@ export const CHANGE_COLUMNS: Column<ChangeRow>[] = [
 
 /** What belongs to no transaction was entered by a person. */
 function sourceOf(movement: Movement): string {
-  return movement.transactionId === null ? 'command' : movement.source;
+  return movement.transactionId === null ? 'person' : movement.source;
 }
 
 function nameMovement(movement: Movement, texts: Texts): string {

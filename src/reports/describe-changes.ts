@@ -112,7 +112,7 @@ function toRow(change: Change, texts: Texts): ChangeRow {
     effectBefore: change.effectBefore,
     effectAfter: change.effectAfter,
     why: fill(texts.changes[change.why], { statuses }),
-    source: person ? texts.sources.command : tellSource(change.source, texts),
+    source: person ? texts.sources.person : tellSource(change.source, texts),
   };
 }
 

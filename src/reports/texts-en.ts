@@ -111,7 +111,7 @@ export const EN: Texts = {
   },
   operations: { cashin: 'Cashin', cashout: 'Cashout' },
   forgotten: 'removed',
-  sources: { webhook: 'Webhook', list: 'List', show: 'Show call', command: 'Person', api: 'Person' },
+  sources: { webhook: 'Webhook', list: 'List', show: 'Show call', person: 'Person' },
   states: { partial: 'partial', provisional: 'provisional', closed: 'closed' },
   stateNotes: {
     partial: 'The day is not over: this holds up to the moment when it was made.',

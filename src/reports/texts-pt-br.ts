@@ -109,7 +109,7 @@ export const PT_BR = {
   },
   operations: { cashin: 'Entrada', cashout: 'Saída' },
   forgotten: 'removido',
-  sources: { webhook: 'Webhook', list: 'Lista', show: 'Consulta', command: 'Pessoa', api: 'Pessoa' },
+  sources: { webhook: 'Webhook', list: 'Lista', show: 'Consulta', person: 'Pessoa' },
   states: { partial: 'parcial', provisional: 'provisório', closed: 'fechado' },
   stateNotes: {
     partial: 'O dia ainda não acabou: vale até o momento em que foi feito.',

@@ -43,10 +43,11 @@ export const transaction = z.object(transactionFields).register(components, { id
 
 const source = z
   .object({
-    kind: z.string().describe('webhook, list or show'),
+    kind: z.string().describe('webhook, list or show; of an entry that an opening asked for: person'),
     webhook_id: z.string().optional(),
     run_id: z.string().optional(),
     page: z.int().optional(),
+    opening_id: z.string().optional().describe('the opening that a person stated or took back'),
   })
   .register(components, { id: 'Source' });
 

@@ -3,6 +3,7 @@ import { formatAmount } from '../../../src/domain/money.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
 import { openBooks, reverseOpening } from '../../../src/ledger/open-books.ts';
 import { type Known, readBalances } from '../../../src/ledger/read-balances.ts';
+import { tellTransaction } from '../../../src/ledger/tell-transaction.ts';
 import type { ShownTransaction } from '../../support/observations.ts';
 import { interrupt, lookNow, openWorld, readState, shown, type World } from './world.ts';
 
@@ -183,4 +184,24 @@ test('an opening that is taken back while its histories are booked by it leaves 
   expect(after).toEqual(before);
   const left = await context.db.selectFrom('openings').select(['in_force', 'reposted_at']).execute();
   expect(left).toEqual([{ in_force: null, reposted_at: expect.any(Date) }]);
+});
+
+test('an entry that an opening asked for says so, and an event where it was seen', async () => {
+  const { context } = world;
+  const row = lived('cashin', [['paid', '2026-11-02']]);
+  await look(row);
+  const id = await open('2026-11-10', 1_000n);
+  await look(lived('cashin', [['paid', '2026-11-12']]));
+  const story = await tellTransaction(context.db, context.calendar, row.id);
+  expect(story?.events.map((event) => event.source.kind)).toEqual(['show']);
+  expect(story?.entries.map(({ reverses, source }) => [reverses, source.kind, source.opening_id])).toEqual([
+    [null, 'show', undefined],
+    [story?.entries[0]?.id, 'person', id],
+  ]);
+  const stated = await context.db
+    .selectFrom('entries')
+    .select('source_kind')
+    .where('transaction_seq', 'is', null)
+    .execute();
+  expect(stated).toEqual([{ source_kind: 'person' }]);
 });
