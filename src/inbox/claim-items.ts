@@ -11,6 +11,8 @@ export type ClaimedItem = {
   seq: number;
   webhookSeq: number;
   webhookHash: Buffer;
+  /** How often the same bytes had come again when it was claimed. */
+  webhookRepeats: number;
   receivedAt: Date;
   transactionId: string | null;
   reference: string | null;
@@ -55,11 +57,11 @@ export async function claimItems(context: Context, itemsMax: number): Promise<Cl
       .execute();
     const webhooks = await trx
       .selectFrom('webhooks')
-      .select(['seq', 'hash'])
+      .select(['seq', 'hash', 'repeats'])
       .where('seq', 'in', [...new Set(rows.map((row) => row.webhook_seq))])
       .execute();
-    const hashes = new Map(webhooks.map((row) => [row.seq, row.hash]));
-    return rows.map((row) => toClaimed(row, hashes));
+    const bySeq = new Map(webhooks.map((row) => [row.seq, row]));
+    return rows.map((row) => toClaimed(row, bySeq));
   });
 }
 
@@ -76,12 +78,14 @@ export function selectClaimable(trx: Transaction<Database>) {
 
 type ClaimableRow = Awaited<ReturnType<ReturnType<typeof selectClaimable>['execute']>>[number];
 
-/** @param hashes of the webhooks' bodies, by seq. */
-export function toClaimed(row: ClaimableRow, hashes: Map<number, Buffer>): ClaimedItem {
+/** @param webhooks by seq. */
+export function toClaimed(row: ClaimableRow, webhooks: Map<number, { hash: Buffer; repeats: number }>): ClaimedItem {
+  const webhook = webhooks.get(row.webhook_seq);
   return {
     seq: row.seq,
     webhookSeq: row.webhook_seq,
-    webhookHash: hashes.get(row.webhook_seq) ?? Buffer.alloc(32),
+    webhookHash: webhook?.hash ?? Buffer.alloc(32),
+    webhookRepeats: webhook?.repeats ?? 0,
     receivedAt: row.received_at,
     transactionId: row.transaction_id,
     reference: row.reference,

@@ -10,6 +10,7 @@ import type { Found } from './find-transaction.ts';
 import { type Fate, judgeItem } from './judge-item.ts';
 import { raiseQuarantine, resolveQuarantine } from './quarantine.ts';
 import { redactArrived } from './redact-arrived.ts';
+import { RELOOK_AFTER_S } from './write-in-transaction.ts';
 
 /** Items of one key, and what a look found. */
 export type Look = { items: ClaimedItem[]; found: Found };
@@ -27,11 +28,17 @@ export async function settleItems(context: Context, looks: Look[]): Promise<void
   await transact(
     context.db,
     async (trx) => {
-      await lockWebhooks(
+      const repeats = await lockWebhooks(
         trx,
         fates.map(({ item }) => item.webhookSeq),
       );
       await writeFates(trx, fates, now);
+      const repeated = fates.filter(({ item }) => (repeats.get(item.webhookSeq) ?? 0) > item.webhookRepeats);
+      await lookAgain(
+        trx,
+        repeated.map(({ item }) => item),
+        now,
+      );
       const contradicted = fates.flatMap(({ item, fate }) =>
         fate.kind === 'applied' && fate.contradiction ? [{ item, ...fate.contradiction }] : [],
       );
@@ -95,15 +102,36 @@ async function findShown(trx: Transaction<Database>, claims: { id: string }[]): 
 /**
  * Two items of one webhook that end at once would each see the other as pending, and nobody would close it. Locked
  * before the items, as those do who put items back.
+ * @returns how often each has come again, by seq.
  */
-async function lockWebhooks(trx: Transaction<Database>, webhookSeqs: number[]): Promise<void> {
-  await trx
+async function lockWebhooks(trx: Transaction<Database>, webhookSeqs: number[]): Promise<Map<number, number>> {
+  const rows = await trx
     .selectFrom('webhooks')
-    .select('seq')
+    .select(['seq', 'repeats'])
     .where('seq', 'in', [...new Set(webhookSeqs)])
     .orderBy('seq')
     .forUpdate()
     .execute();
+  return new Map(rows.map((row) => [row.seq, row.repeats]));
+}
+
+/**
+ * A look that was asked for before the same bytes came again can't speak for them. The first one is followed at once,
+ * later ones after RELOOK_AFTER_S, however often the bytes come.
+ */
+async function lookAgain(trx: Transaction<Database>, items: ClaimedItem[], now: Date): Promise<void> {
+  for (const [isFirst, some] of Map.groupBy(items, ({ looks }) => looks === 0)) {
+    const at = new Date(now.getTime() + (isFirst ? 0 : RELOOK_AFTER_S * 1000));
+    await trx
+      .updateTable('webhook_items')
+      .set({ next_look_at: sql`LEAST(COALESCE(next_look_at, ${at}), ${at})`, state: 'pending' })
+      .where(
+        'seq',
+        'in',
+        some.map(({ seq }) => seq),
+      )
+      .execute();
+  }
 }
 
 type Fated = { item: ClaimedItem; fate: Fate };

@@ -12,7 +12,7 @@ import { redactArrived } from './redact-arrived.ts';
 const WEBHOOKS_MAX = 200;
 const ITEMS_AN_INSERT = 500;
 
-type WebhookRow = { seq: number; hash: Buffer; body: Buffer; received_at: Date };
+type WebhookRow = { seq: number; hash: Buffer; body: Buffer; received_at: Date; repeats: number };
 type Apart = { row: WebhookRow; items: WebhookItem[]; reason: string | null };
 
 /**
@@ -25,7 +25,7 @@ export async function takeApart(context: Context, room: number): Promise<{ more:
   return await transact(context.db, async (trx) => {
     const rows = await trx
       .selectFrom('webhooks')
-      .select(['seq', 'hash', 'body', 'received_at'])
+      .select(['seq', 'hash', 'body', 'received_at', 'repeats'])
       .where('state', '=', 'received')
       .orderBy('seq')
       .limit(WEBHOOKS_MAX)
@@ -109,8 +109,8 @@ async function readClaimed(trx: Transaction<Database>, taken: Apart[]): Promise<
     .where('state', '=', 'pending')
     .orderBy('seq')
     .execute();
-  const hashes = new Map(taken.map(({ row }) => [row.seq, row.hash]));
-  return rows.map((row) => toClaimed(row, hashes));
+  const webhooks = new Map(taken.map(({ row }) => [row.seq, row]));
+  return rows.map((row) => toClaimed(row, webhooks));
 }
 
 function hasKey(item: WebhookItem): boolean {

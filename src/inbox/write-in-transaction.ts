@@ -7,7 +7,7 @@ import type { BodyFault } from './check-body.ts';
 import { cutBatches } from './cut-batches.ts';
 
 export const ADDRESS_CHARS_MAX = 64;
-const RELOOK_AFTER_S = 10;
+export const RELOOK_AFTER_S = 10;
 
 export type Arrival = {
   hash: Buffer;

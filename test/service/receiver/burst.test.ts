@@ -184,4 +184,18 @@ describe('many webhooks of one transaction', () => {
     await workOff();
     expect(await countApplied([one])).toBe(1);
   });
+
+  it('have a new look also when it is the same bytes that come again meanwhile', async () => {
+    const [one] = make(1, '2026-10-22', 'pending');
+    if (!one) throw new Error('unreachable');
+    const same = () => announce([one], () => ({ nonce: 'the same' }));
+    await same();
+    beforeAnswer = async () => {
+      shown.set(one.id, { ...one, status: 'paid' });
+      await same();
+    };
+    await workOff();
+    expect(await countApplied([one])).toBe(1);
+    expect(countShows()).toBe(2);
+  });
 });
