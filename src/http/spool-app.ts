@@ -4,7 +4,8 @@ import { createSpoolReceiver } from '../inbox/receive.ts';
 import type { Spool } from '../inbox/spool.ts';
 import type { Log } from '../log.ts';
 import { offerHealth } from './check-health.ts';
-import { handleErrors, sendProblem } from './problem.ts';
+import { handleErrors } from './problem.ts';
+import { answerUnread } from './read-body.ts';
 import { webhookRoutes } from './receive-webhook.ts';
 
 const RETRY_AFTER_S = 5;
@@ -18,9 +19,12 @@ export function createSpoolApp(config: Config, log: Log, spool: Spool, signal: A
   const clock = { now: () => new Date() };
   app.use(webhookRoutes({ config, log, clock }, createSpoolReceiver(spool)));
   app.use(offerHealth({ signal, spool, databaseAnswers: async () => false }));
-  app.use((_request, response) => {
+  app.use((request, response) => {
     response.setHeader('retry-after', String(RETRY_AFTER_S));
-    sendProblem(response, { status: 503, detail: 'the database can not be reached: only webhooks are taken in' });
+    answerUnread(request, response, {
+      status: 503,
+      detail: 'the database can not be reached: only webhooks are taken in',
+    });
   });
   app.use(handleErrors(log));
   return app;

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, renameSync, symlinkSync, truncateSync, utimesSync } from 'node:fs';
 import { readFile, rename, unlink } from 'node:fs/promises';
+import http from 'node:http';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -348,8 +350,12 @@ describe('with a database that is away when it starts', () => {
     const answer = await late.webhook({ transaction_id: randomUUID(), status: 'paid' });
     expect(answer.status).toBe(200);
     expect(readdirSync(env.SPOOL_DIR)).toHaveLength(1);
-    const refused = await fetch(`${late.url}/api/v1/transactions`);
-    expect(refused.status).toBe(503);
+    const headers = { expect: '100-continue', 'content-length': '10' };
+    const asking = http.request(`${late.url}/api/v1/tokens`, { method: 'POST', headers });
+    asking.flushHeaders();
+    const [refused] = (await once(asking, 'response')) as [http.IncomingMessage];
+    expect([refused.statusCode, refused.headers.connection]).toEqual([503, 'close']);
+    asking.destroy();
     await hold(false);
     const kept = () => late.api.call<{ webhooks: { id: string }[] }>('GET', '/webhooks').catch(() => undefined);
     await eventually(async () => (await kept())?.webhooks.some(({ id }) => id === answer.json.id));
