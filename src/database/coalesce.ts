@@ -9,13 +9,15 @@ export function createCoalescer<Item, Result>(options: {
   work: (items: Item[]) => Promise<Result[]>;
   /** How many batches may be under way at once. */
   inFlightMax: number;
-  /** More than so many that wait are refused at once. */
+  /** More than so many, or so much, that wait are refused at once. */
   waitingMax?: number;
+  waitingBytesMax?: number;
   /** How many of so many to take, where some counts are cheaper than others; the rest goes with the next batch. */
   roundDown?: (count: number) => number;
 }): (item: Item) => Promise<Result> {
   type Waiting = { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void };
   const queue: Waiting[] = [];
+  let queuedBytes = 0;
   let running = 0;
 
   function takeBatch(): Waiting[] {
@@ -28,7 +30,9 @@ export function createCoalescer<Item, Result>(options: {
       if (count > 0 && bytes > options.bytesMax) break;
       count++;
     }
-    return queue.splice(0, options.roundDown?.(count) ?? count);
+    const batch = queue.splice(0, options.roundDown?.(count) ?? count);
+    for (const { item } of batch) queuedBytes -= options.sizeOf(item);
+    return batch;
   }
 
   async function run(): Promise<void> {
@@ -47,10 +51,12 @@ export function createCoalescer<Item, Result>(options: {
 
   return (item) =>
     new Promise<Result>((resolve, reject) => {
-      if (queue.length >= (options.waitingMax ?? Number.POSITIVE_INFINITY)) {
-        reject(new Error(`${queue.length} wait already`));
+      const { waitingMax = Number.POSITIVE_INFINITY, waitingBytesMax = Number.POSITIVE_INFINITY } = options;
+      if (queue.length >= waitingMax || queuedBytes >= waitingBytesMax) {
+        reject(new Error(`${queue.length} (${queuedBytes} bytes) wait already`));
         return;
       }
+      queuedBytes += options.sizeOf(item);
       queue.push({ item, resolve, reject });
       // started in a microtask's turn, so that what arrived in the same tick of the event loop goes together
       if (running < options.inFlightMax) setImmediate(() => void (running < options.inFlightMax && run()));

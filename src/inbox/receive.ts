@@ -21,8 +21,9 @@ const BATCH_ROWS_MAX = 512;
 const BATCH_BYTES_MAX = 8 * 1024 * 1024;
 /** A second commit runs beside the first: while one waits for the disk the other is filled. */
 const COMMITS_IN_FLIGHT_MAX = 2;
-/** Beyond so many that wait for a commit, the database counts as away: memory is no place to keep webhooks. */
+/** Beyond so many, or so much, that wait for a commit, a webhook is refused: memory is no place to keep them. */
 const WAITING_MAX = 8_192;
+const WAITING_BYTES_MAX = 128 * 1024 * 1024;
 
 export type Received = { id: string; duplicate: boolean; fault: BodyFault | undefined };
 export type Receiver = (arrival: Pick<Arrival, 'body' | 'address' | 'headers'>) => Promise<Received>;
@@ -36,6 +37,7 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
     work: (items) => keepBatch(context, spool, items),
     inFlightMax: COMMITS_IN_FLIGHT_MAX,
     waitingMax: WAITING_MAX,
+    waitingBytesMax: WAITING_BYTES_MAX,
     roundDown: roundDownRows,
   });
   const quarantine = createQuarantineMeter(context);

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { createCoalescer } from '../../../src/database/coalesce.ts';
+
+it('refuses what comes while too many, or too much, wait; and takes again once they are done', async () => {
+  let release = Promise.withResolvers<void>();
+  const batches: string[][] = [];
+  const give = createCoalescer<string, string>({
+    ...{ itemsMax: 10, bytesMax: 100, inFlightMax: 1, waitingMax: 3, waitingBytesMax: 8 },
+    sizeOf: (item) => item.length,
+    work: async (items) => {
+      batches.push(items);
+      await release.promise;
+      return items;
+    },
+  });
+  const first = give('a');
+  await new Promise((resolve) => setImmediate(resolve));
+  const waiting = [give('bbbb'), give('cccc')];
+  await expect(give('d')).rejects.toThrow(/2 \(8 bytes\) wait already/);
+  release.resolve();
+  expect(await Promise.all([first, ...waiting])).toEqual(['a', 'bbbb', 'cccc']);
+
+  release = Promise.withResolvers<void>();
+  const second = give('e');
+  await new Promise((resolve) => setImmediate(resolve));
+  const more = [give('f'), give('g'), give('h')];
+  await expect(give('i')).rejects.toThrow(/3 \(3 bytes\) wait already/);
+  release.resolve();
+  expect(await Promise.all([second, ...more])).toEqual(['e', 'f', 'g', 'h']);
+  expect(batches).toEqual([['a'], ['bbbb', 'cccc'], ['e'], ['f', 'g', 'h']]);
+});
