@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { watchStuck } from '../../../src/reconciliation/watch-stuck.ts';
 import { makeRow, type Row, wallAgo } from '../../support/provider-rows.ts';
+import { interrupt } from '../ledger/world.ts';
 import { openWorld, type World } from './world.ts';
 
 const [MINUTE, HOUR] = [60_000, 3_600_000];
@@ -54,4 +55,54 @@ test('what was open before WEBHOOKS_SINCE is baseline, and alerts nobody', async
   await watchAll(world, [openFor(20 * MINUTE, 'cashout')]);
   expect(await world.mismatches('stuck')).toMatchObject([{ baseline: 1 }]);
   expect(await world.context.db.selectFrom('alerts').select('name').where('name', '=', 'stuck').execute()).toEqual([]);
+});
+
+test('those that a person resolved are not in the way of the next one, however many they are', async () => {
+  await using world = await openWorld(SINCE);
+  const old = Array.from({ length: 501 }, () => openFor(3 * 24 * HOUR, 'cashout'));
+  await watchAll(world, old);
+  expect(await world.mismatches('stuck')).toHaveLength(501);
+  // as `confere mismatches resolve` leaves each of them
+  await world.context.db
+    .updateTable('mismatches')
+    .set({ state: 'resolved', open_scope: null, resolution: 'by_hand', resolved_at: new Date() })
+    .execute();
+  const fresh = openFor(20 * MINUTE, 'cashout');
+  await watchAll(world, [fresh]);
+  expect((await world.mismatches('stuck')).filter((row) => row.state === 'open')).toMatchObject([{ scope: fresh.id }]);
+  // kept while it is as it was, told again in another status
+  const moved = old[0];
+  world.provider.move(moved?.id ?? '', 'in_analysis');
+  await world.reconcile(wallAgo(4 * 24 * HOUR).slice(0, 10), wallAgo(0).slice(0, 10));
+  await watchStuck(world.context);
+  const told = (await world.mismatches('stuck')).filter((row) => row.state === 'open').map((row) => row.scope);
+  expect(new Set(told)).toEqual(new Set([fresh.id, moved?.id]));
+});
+
+test('those from before WEBHOOKS_SINCE, all of them, come after the fresh ones', async () => {
+  await using world = await openWorld({ WEBHOOKS_SINCE: new Date(Date.now() - HOUR).toISOString() });
+  const old = Array.from({ length: 501 }, () => openFor(3 * 24 * HOUR, 'cashout'));
+  const fresh = openFor(20 * MINUTE, 'cashout');
+  await watchAll(world, [...old, fresh]);
+  const found = await world.mismatches('stuck');
+  expect(found[0]).toMatchObject({ scope: fresh.id, baseline: 0 });
+  expect(found.filter((row) => row.baseline === 1)).toHaveLength(501);
+});
+
+test('one that comes to its end while it is being told is not told', async () => {
+  await using world = await openWorld(SINCE);
+  const row = openFor(20 * MINUTE, 'cashout');
+  world.provider.add(row);
+  const day = row.date_created.slice(0, 10);
+  await world.reconcile(day, day);
+  const context = interrupt(
+    world.context,
+    (read) => (read as { id?: string }).id === row.id,
+    async () => {
+      world.provider.move(row.id, 'paid');
+      await world.reconcile(day, day);
+    },
+  );
+  await watchStuck(context);
+  expect(await world.mismatches('stuck')).toEqual([]);
 });
