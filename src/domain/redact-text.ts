@@ -4,8 +4,8 @@
  * What tells that a text is about the person is their document in any spelling, the id of a transaction of theirs, or
  * another value that is theirs alone. Only then their name goes too: namesakes keep theirs.
  */
-import { foldName, normalizeDocument } from './fold-person.ts';
 import { DEPTH_MAX, isDeeperThan } from './json-depth.ts';
+import { CONTAINED_CHARS_MIN, createTells, listReadings, readCandidates, type Tells } from './person-tells.ts';
 
 /** What stands where a value of a forgotten person was. */
 export const REMOVED = '[removido]';
@@ -24,29 +24,24 @@ export type KnownPerson = {
 /** @returns the text without the person, undefined where it does not tell of them. */
 export type Redact = (text: string) => string | undefined;
 
-const PERSONAL_FIELDS = new Set([
-  'name',
-  'email',
-  'phone',
-  'document',
-  'pix_key',
-  'description',
-  'cpf',
-  'cnpj',
-  'tax_id',
-]);
-/** A shorter value stands in too much else by chance: it is taken only where it is the whole. */
-const CONTAINED_CHARS_MIN = 5;
+/** The last word of a field's name, in the provider's language and in its customers'. */
+const PERSONAL_WORDS = new Set(
+  'name nome email mail phone telefone celular document documento cpf cnpj description descricao'.split(' '),
+);
+const PERSONAL_FIELDS = new Set(['pix_key', 'chave_pix', 'chave', 'tax_id']);
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
-const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
-const DOCUMENT_SHAPE =
-  /(?<![0-9A-Za-z])(?:\d{3}\.?\d{3}\.?\d{3}-?\d{2}|[0-9A-Za-z]{2}\.?[0-9A-Za-z]{3}\.?[0-9A-Za-z]{3}\/?[0-9A-Za-z]{4}-?\d{2})(?![0-9A-Za-z])/g;
+/** Each level of JSON within JSON's texts doubles the backslashes: more do not fit into a body. */
+const NESTED_MAX = 8;
 
 export function createRedact(person: KnownPerson): Redact {
   const tells = createTells(person);
   return (text) => {
     const value = parseShallow(text);
-    return value === undefined ? redactPlain(text, person, tells) : redactJson(text, value, person, tells);
+    if (value === undefined) return redactPlain(text, person, tells);
+    const theirs = new Set<string>();
+    const tied = gather(value, tells, { theirs, within: false, nested: 0 });
+    const told = tied || theirs.size > 0 || listTokens(text).some((one) => isTelling(one, tells));
+    return told ? redactJson(text, theirs, tells, 0) : undefined;
   };
 }
 
@@ -56,115 +51,112 @@ export function createHolds(person: Omit<KnownPerson, 'ids'>): (text: string) =>
   return (text) => tells.own(text) || tells.shared(text);
 }
 
-/** Whether one value holds one of the person's own, or one of the shared ones. */
-function createTells({ documents, ids, own, shared }: KnownPerson) {
-  const spelled = documents.map(spellOut);
-  const idSet = new Set(ids.map((id) => id.toLowerCase()));
-  const holds = (needles: string[]) => {
-    const folded = needles.map(foldName).filter((needle) => needle !== '');
-    return (text: string): boolean => {
-      const plain = foldName(text);
-      return folded.some(
-        (needle) => plain === needle || (needle.length >= CONTAINED_CHARS_MIN && plain.includes(needle)),
-      );
-    };
-  };
-  const holdsOwn = holds(own);
-  return {
-    documents: new Set(documents),
-    isId: (text: string): boolean => idSet.has(text.toLowerCase()),
-    own: (text: string): boolean => spelled.some((pattern) => pattern.test(text)) || holdsOwn(text),
-    shared: holds(shared),
-  };
-}
-type Tells = ReturnType<typeof createTells>;
+type Token = { value: string; isText: boolean };
 
-/** A document with or without its punctuation, where no longer number holds it. */
-function spellOut(document: string): RegExp {
-  const characters = [...document].join('[.\\-/ ]?');
-  return new RegExp(`(?<![0-9A-Za-z])${characters}(?![0-9A-Za-z])`, 'i');
+/** Fields' names too, and what a later field of the same name hides from a parser. */
+function listTokens(text: string): Token[] {
+  return Array.from(text.matchAll(TOKEN), ([token]) => readToken(token));
+}
+
+function readToken(token: string): Token {
+  if (token.startsWith('"')) return { value: (parseJson(token) as string | undefined) ?? token, isText: true };
+  // 1.2e10 and 12000000000.0 are one number
+  return { value: String(Number(token)), isText: false };
+}
+
+function isTelling({ value, isText }: Token, tells: Tells): boolean {
+  // a number is a document only as a whole
+  return isText ? tells.own(value) || tells.isId(value) : tells.isDocument(value);
 }
 
 /** Token by token, so that all else stays byte for byte what came: amounts too. */
-function redactJson(text: string, root: unknown, person: KnownPerson, tells: Tells): string | undefined {
-  const theirs = new Set<string>();
-  let told = false;
-  for (const { fields, tied } of walkObjects(root, tells)) {
-    told ||= tied;
-    if (tied) for (const value of listPersonal(fields)) theirs.add(value);
-  }
-  told ||= listTexts(root).some(tells.own);
-  if (!told) return undefined;
-  const names = createTells({ ...person, own: [], documents: [], shared: person.shared });
+function redactJson(text: string, theirs: Set<string>, tells: Tells, nested: number): string | undefined {
   const redacted = text.replace(TOKEN, (token) => {
-    const value = token.startsWith('"') ? (parseJson(token) as string | undefined) : token;
-    if (value === undefined) return token;
-    const goes = theirs.has(value) || isTheirs(value, token, tells) || (token.startsWith('"') && names.shared(value));
-    return goes ? JSON.stringify(REMOVED) : token;
+    const { value, isText } = readToken(token);
+    if (theirs.has(value)) return JSON.stringify(REMOVED);
+    if (!isText) return tells.isDocument(value) || tells.isDocument(token) ? JSON.stringify(REMOVED) : token;
+    const inner = expand(value, nested) === value ? undefined : redactJson(value, theirs, tells, nested + 1);
+    const left = inner ?? value;
+    if (tells.own(left) || tells.shared(left)) return JSON.stringify(REMOVED);
+    return inner === undefined ? token : JSON.stringify(inner);
   });
   return redacted === text ? undefined : redacted;
 }
 
-function isTheirs(value: string, token: string, tells: Tells): boolean {
-  // a number is a document only as a whole
-  return token.startsWith('"') ? tells.own(value) : tells.documents.has(normalizeDocument(value) ?? '');
-}
-
 /** What is no JSON, or was cut off in its middle, has no fields to go by: what can't be taken out takes all with it. */
 function redactPlain(text: string, { own, shared }: KnownPerson, tells: Tells): string | undefined {
-  const plain = readEscapes(text);
+  const readings = listReadings(text);
   // an id alone, as the audit has it, says nothing of the person
-  if (tells.isId(plain) && !tells.own(plain)) return undefined;
-  const tied = tells.own(plain) || [...plain.matchAll(UUID)].some(([id]) => tells.isId(id));
+  if (tells.isId(text) && !tells.own(text)) return undefined;
+  const tied = tells.own(text) || readings.some(namesId);
   if (!tied) return undefined;
-  if (/^\s*[{[]/.test(text)) return REMOVED;
+  // who was forgotten long ago has no values left to be looked for beside the document
+  if (/^\s*[{[]/.test(text) || own.length + shared.length === 0) return REMOVED;
   let redacted = text;
-  for (const document of tells.documents) redacted = redacted.replace(new RegExp(spellOut(document), 'gi'), REMOVED);
+  for (const pattern of tells.spelled) redacted = redacted.replace(pattern, REMOVED);
   for (const value of [...own, ...shared]) {
     if (value.length < CONTAINED_CHARS_MIN) continue;
     redacted = redacted.replace(new RegExp(value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'giu'), REMOVED);
   }
-  const left = readEscapes(redacted);
-  return tells.own(left) || tells.shared(left) || redacted === text ? REMOVED : redacted;
-}
+  return tells.own(redacted) || tells.shared(redacted) || redacted === text ? REMOVED : redacted;
 
-type Found = { fields: Record<string, unknown>; tied: boolean };
-
-/** Every object in it, and whether it is about the person by a value of its own. */
-function* walkObjects(root: unknown, tells: Tells): Generator<Found, void, undefined> {
-  const queue = [root];
-  while (queue.length > 0) {
-    const value = queue.pop();
-    if (typeof value !== 'object' || value === null) continue;
-    // one by one: a list of 100,000 as arguments would exhaust the stack
-    for (const one of Object.values(value)) queue.push(one);
-    if (Array.isArray(value)) continue;
-    const own = Object.values(value).filter(isPrimitive).map(String);
-    const tied = own.some((one) => tells.isId(one) || tells.documents.has(normalizeDocument(one) ?? ''));
-    yield { fields: value as Record<string, unknown>, tied };
+  function namesId(one: string): boolean {
+    return readCandidates(one).some(({ id }) => id !== undefined && tells.isId(id));
   }
 }
 
-/** What personal fields of an object hold, those of objects within it too. */
-function listPersonal(fields: Record<string, unknown>): string[] {
-  return Object.entries(fields).flatMap(([name, value]) => {
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return listPersonal(value as typeof fields);
-    const personal = PERSONAL_FIELDS.has(name.toLowerCase().replace(/^transaction_/, ''));
-    return personal && isPrimitive(value) && value !== '' ? [String(value)] : [];
-  });
+type Gathered = { theirs: Set<string>; within: boolean; nested: number };
+
+/**
+ * What the personal fields of objects about the person hold: of one that names their document or transaction with all
+ * that it holds, and of those around it, up to a list of several.
+ * @returns whether it is about the person.
+ */
+function gather(root: unknown, tells: Tells, { theirs, within, nested }: Gathered): boolean {
+  const value = expand(root, nested);
+  if (typeof value !== 'object' || value === null) return false;
+  const deeper = { theirs, nested: value === root ? nested : nested + 1 };
+  if (Array.isArray(value)) {
+    const tied = value.map((one) => gather(one, tells, { ...deeper, within }));
+    return value.length === 1 && tied[0] === true;
+  }
+  const fields = Object.entries(value);
+  const named = fields.some(
+    ([, one]) => isPrimitive(one) && (tells.isId(String(one)) || tells.isDocument(String(one))),
+  );
+  const below = fields.map(([, one]) => gather(one, tells, { ...deeper, within: within || named })).includes(true);
+  if (within || named) addPersonal(fields, theirs);
+  else if (below) addAround(value, deeper);
+  return named || below;
 }
 
-/** Every text and number of a parsed JSON value. */
-function listTexts(root: unknown): string[] {
-  const texts: string[] = [];
-  const queue = [root];
-  while (queue.length > 0) {
-    const value = queue.pop();
-    if (isPrimitive(value)) texts.push(String(value));
-    else if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) queue.push(one);
+/** An object around one that is about the person, and those beside that one. */
+function addAround(root: unknown, { theirs, nested }: Omit<Gathered, 'within'>): void {
+  const value = expand(root, nested);
+  if (Array.isArray(value) ? value.length !== 1 : typeof value !== 'object' || value === null) return;
+  const fields = Object.entries(value as object);
+  addPersonal(fields, theirs);
+  for (const [, one] of fields) addAround(one, { theirs, nested: value === root ? nested : nested + 1 });
+}
+
+function addPersonal(fields: [string, unknown][], theirs: Set<string>): void {
+  for (const [name, value] of fields) {
+    if (isPersonal(name) && isPrimitive(value) && value !== '') theirs.add(String(value));
   }
-  return texts;
+}
+
+function isPersonal(field: string): boolean {
+  const name = field.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase();
+  return (
+    PERSONAL_FIELDS.has(name.replace(/^transaction_/, '')) || PERSONAL_WORDS.has(name.split(/[^a-z]+/).at(-1) ?? '')
+  );
+}
+
+/** JSON within a text. */
+function expand(value: unknown, nested: number): unknown {
+  if (typeof value !== 'string' || nested >= NESTED_MAX || !/^\s*[{["]/.test(value)) return value;
+  const inner = parseShallow(value);
+  return typeof inner === 'string' || (typeof inner === 'object' && inner !== null) ? inner : value;
 }
 
 function isPrimitive(value: unknown): value is string | number {
@@ -173,20 +165,17 @@ function isPrimitive(value: unknown): value is string | number {
 
 /** What in a text may be someone's document, normalized; and what may be a transaction's id. */
 export function listCandidates(text: string): { documents: string[]; ids: string[] } {
-  const value = parseShallow(text);
-  const texts = value === undefined ? [readEscapes(text)] : listTexts(value);
+  const texts = parseShallow(text) === undefined ? [text] : listTokens(text).map((one) => one.value);
   const documents = new Set<string>();
   const ids = new Set<string>();
   for (const one of texts) {
-    const whole = one.length <= DOCUMENT_CHARS_MAX ? normalizeDocument(one) : null;
-    if (whole !== null) documents.add(whole);
-    for (const [token] of one.matchAll(DOCUMENT_SHAPE)) documents.add(normalizeDocument(token) ?? token);
-    for (const [id] of one.matchAll(UUID)) ids.add(id.toLowerCase());
+    for (const { document, id } of readCandidates(one)) {
+      if (document !== undefined) documents.add(document);
+      if (id !== undefined) ids.add(id);
+    }
   }
   return { documents: [...documents], ids: [...ids] };
 }
-
-const DOCUMENT_CHARS_MAX = 32;
 
 /** Undefined for what is no JSON, or too deep to be gone through as such. */
 function parseShallow(text: string): unknown {
@@ -200,10 +189,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function readEscapes(text: string): string {
-  return text
-    .replace(/\\u([0-9a-fA-F]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
-    .replaceAll('\\/', '/');
 }

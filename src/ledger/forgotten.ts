@@ -3,6 +3,7 @@
  * their transactions, or sends, is taken out before it is written.
  */
 import { createHash, createHmac } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import type { Transaction } from 'kysely';
 import { hashDocument } from '../database/index-person.ts';
 import type { Reader } from '../database/reader.ts';
@@ -25,6 +26,8 @@ export function hashPerson(keys: Keys, { document, pixKey }: Named): Buffer | un
 
 /** Hostile bodies may name 20,000 documents each: a question stays far below `max_allowed_packet`. */
 const ASKED_AT_ONCE_MAX = 1_000;
+/** One that is larger takes up to half a second to go through: others are served before the next one. */
+const LARGE_CHARS_MIN = 16_384;
 
 /** Which of these were forgotten, as base64. */
 async function findForgotten(db: Reader, hashes: Buffer[]): Promise<Set<string>> {
@@ -161,7 +164,11 @@ export type Redacted = { text: string | undefined; fault?: unknown };
  * transactions. One that cannot be gone through has a fault of its own, and holds up no other.
  */
 export async function redactForgotten(keys: Keys, db: Reader, raws: Raw[]): Promise<Redacted[]> {
-  const candidates = raws.map(({ text }) => tryTo(() => listCandidates(text)));
+  const candidates: Tried<ReturnType<typeof listCandidates>>[] = [];
+  for (const { text } of raws) {
+    candidates.push(tryTo(() => listCandidates(text)));
+    if (text.length > LARGE_CHARS_MIN) await setImmediate();
+  }
   const named = candidates.flatMap((one) => (one.ok ? [one.value] : []));
   const documents = [...new Set(named.flatMap((one) => one.documents))];
   const forgotten = await findForgottenDocuments(keys, db, documents);
@@ -178,7 +185,9 @@ export async function redactForgotten(keys: Keys, db: Reader, raws: Raw[]): Prom
   });
 }
 
-function tryTo<T>(work: () => T): { ok: true; value: T } | { ok: false; fault: unknown } {
+type Tried<T> = { ok: true; value: T } | { ok: false; fault: unknown };
+
+function tryTo<T>(work: () => T): Tried<T> {
   try {
     return { ok: true, value: work() };
   } catch (fault) {

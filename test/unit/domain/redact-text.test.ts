@@ -41,6 +41,41 @@ describe('taking a person out of a text', () => {
     expect(plain).not.toMatch(/ana (conceicao|conc)|ana@|123.?456.?789|\\u00e7/);
   });
 
+  it.each([
+    ['JSON in JSON, escaped twice', `{"extra":"{\\"cpf\\":\\"\\\\u00312345678909\\",\\"nome\\":\\"x\\"}"}`],
+    ["a name in another's JSON", `{"id":"${ID}","extra":"{\\"n\\":\\"Ana Concei\\\\u00e7\\\\u00e3o\\"}"}`],
+    ['an address', '{"u":"https://x/?e=ana%40exemplo.com&cpf=123%2E456%2E789%2D09"}'],
+    ['a form', `id=${ID}&nome=Ana+Concei%C3%A7%C3%A3o&cpf=123%2E456%2E789%2D09`],
+    ["a field's name", `{"${ID}":1,"clientes":{"123.456.789-09":{},"Ana Conceição":2}}`],
+    ['a field that another one of its name hides', '{"document":"12345678909","document":"1"}'],
+    ['a number with a point', '{"document":12345678909.0}'],
+    [
+      'other dashes, spaces and digits',
+      '{"a":"123.456.789–09","b":"123\u00a0456\u00a0789\u00a009","c":"１２３４５６７８９０９"}',
+    ],
+    ['a document behind letters', '{"a":"CPF12345678909"}'],
+    ['a phone as people write it', '{"a":"(11) 98765-4321","b":"5511987654321","c":"011 98765 4321"}'],
+    ['names of a person around their transaction', `{"data":[{"id":"${ID}"}],"payer":{"fullName":"Ana Conceição"}}`],
+  ])('takes out %s', (_, text) => {
+    const redacted = redact(text) ?? '';
+    expect(redacted).toContain(REMOVED);
+    const plain = redacted.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+    expect(plain).not.toMatch(/ana\W?conc|ana(@|%40)|789|4321|u00/);
+  });
+
+  it('takes what it does not know by heart from the fields around, and else the whole', () => {
+    const later = createRedact({ documents: ['12345678909'], ids: [ID], own: [], shared: [] });
+    const around = (name: string) =>
+      `{"transaction":{"id":"${ID}","amount":"1.00"},"payer":{"nome":"${name}","email":"${name}"}}`;
+    expect(later(around('A. C.'))).toBe(around(REMOVED));
+    const nested = (name: string) => JSON.stringify({ data: JSON.stringify({ id: ID, name }), n: 1 });
+    expect(later(nested('A. C.'))).toBe(nested(REMOVED));
+    expect(later('pix de A. C., CPF 123.456.789-09')).toBe(REMOVED);
+    expect(later(`[{"id":"${ID}","name":"A"},{"id":"x","name":"B"}]`)).toBe(
+      `[{"id":"${ID}","name":"${REMOVED}"},{"id":"x","name":"B"}]`,
+    );
+  });
+
   it('takes out every personal field of what is theirs, however it is spelled, and keeps all else byte for byte', () => {
     const text = `{ "transaction":[{"id":"${ID}","amount":10.50,"name":"A. C.","payer":{"email":"x@y.z"},"reference":"p-1"},
       {"id":"other","name":"Rui","amount":1e2}] }`;

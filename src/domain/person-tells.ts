@@ -1,0 +1,109 @@
+/** What in a text tells of a person, in whatever spelling it came. Pure. */
+import { foldName, normalizeDocument } from './fold-person.ts';
+
+/** A shorter value stands in too much else by chance: it is taken only where it is the whole. */
+export const CONTAINED_CHARS_MIN = 5;
+const PHONE_DIGITS_MIN = 10;
+const COUNTRY = '55';
+const DOCUMENT_CHARS_MAX = 32;
+/** A CPF's and a CNPJ's: no one else is forgotten. */
+const DOCUMENT_LENGTHS = new Set([11, 14]);
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
+/** What people and programs write between a document's digits: a dot, a dash of any kind, spaces. */
+const GAP = '[^0-9A-Za-z]{0,2}';
+/** Looked for at each place, since one may begin within what looks like another. */
+const DOCUMENT_SHAPES = [
+  `(?<!\\d)(?=(\\d{3}${GAP}\\d{3}${GAP}\\d{3}${GAP}\\d{2})(?!\\d))`,
+  `(?<!\\d)(?=(\\d{2}${GAP}\\d{3}${GAP}\\d{3}${GAP}\\d{4}${GAP}\\d{2})(?!\\d))`,
+  '(?<![0-9A-Za-z])(?=([0-9A-Za-z]{2}\\.?[0-9A-Za-z]{3}\\.?[0-9A-Za-z]{3}\\/?[0-9A-Za-z]{4}-?\\d{2})(?![0-9A-Za-z]))',
+].map((shape) => new RegExp(shape, 'g'));
+
+export type Tells = {
+  isDocument: (text: string) => boolean;
+  isId: (text: string) => boolean;
+  /** Their document, or a value that is theirs alone, stands in it. */
+  own: (text: string) => boolean;
+  /** One of the values that others may bear too stands in it. */
+  shared: (text: string) => boolean;
+  /** Documents and phones, wherever they stand. */
+  spelled: RegExp[];
+};
+
+export function createTells(person: { documents: string[]; ids: string[]; own: string[]; shared: string[] }): Tells {
+  const spelled = [...person.documents.map(spellDocument), ...person.own.flatMap(spellPhone)];
+  const documents = new Set(person.documents);
+  const ids = new Set(person.ids.map((id) => id.toLowerCase()));
+  const holdsOwn = createHolds(person.own);
+  const holdsShared = createHolds(person.shared);
+  const isSpelled = (text: string) => spelled.some((pattern) => text.search(pattern) >= 0);
+  return {
+    isDocument: (text) => documents.has(normalizeDocument(text) ?? ''),
+    isId: (text) => ids.has(text.toLowerCase()),
+    own: (text) => listReadings(text).some((one) => isSpelled(one) || holdsOwn(one)),
+    shared: (text) => listReadings(text).some(holdsShared),
+    spelled,
+  };
+}
+
+function createHolds(values: string[]): (text: string) => boolean {
+  const folded = values.map(foldName).filter((needle) => needle !== '');
+  return (text) => {
+    if (folded.length === 0) return false;
+    const plain = foldName(text);
+    return folded.some(
+      (needle) => plain === needle || (needle.length >= CONTAINED_CHARS_MIN && plain.includes(needle)),
+    );
+  };
+}
+
+/** However it is punctuated, where no longer number holds it. */
+function spellDocument(document: string): RegExp {
+  const more = /^\d+$/.test(document) ? '\\d' : '[0-9A-Za-z]';
+  return new RegExp(`(?<!${more})${[...document].join(GAP)}(?!${more})`, 'gi');
+}
+
+/** With or without its country and a zero before it. What is no phone has no other spelling. */
+function spellPhone(value: string): RegExp[] {
+  if (!/^[\d+()./\s-]+$/.test(value)) return [];
+  const digits = value.replace(/\D/g, '');
+  const national =
+    digits.startsWith(COUNTRY) && digits.length >= COUNTRY.length + PHONE_DIGITS_MIN
+      ? digits.slice(COUNTRY.length)
+      : digits;
+  if (national.length < PHONE_DIGITS_MIN) return [];
+  const before = `(?:\\+?${COUNTRY}${GAP})?0?`;
+  return [new RegExp(`(?<!\\d)${before}${[...national].join(GAP)}(?!\\d)`, 'g')];
+}
+
+/** A text as it is, and as whoever decodes JSON's escapes or those of an address once more reads it. */
+export function listReadings(text: string): string[] {
+  if (!/[%\\]|[^ -~\s]/.test(text)) return [text];
+  // a digit of another width is one
+  const unescaped = readEscapes(text.normalize('NFKC'));
+  const decoded = /%[0-9a-f]{2}/i.test(unescaped) ? readPercents(unescaped.replaceAll('+', ' ')) : unescaped;
+  return [...new Set([text, unescaped, decoded])];
+}
+
+function readEscapes(text: string): string {
+  return text
+    .replace(/\\u([0-9a-fA-F]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    .replaceAll('\\/', '/');
+}
+
+function readPercents(text: string): string {
+  return text.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString('utf8'));
+}
+
+/** What in a text may be someone's document, normalized; and what may be a transaction's id, in lower case. */
+export function* readCandidates(text: string): Generator<{ document?: string; id?: string }, void, undefined> {
+  // shorter than any document
+  if (text.length < Math.min(...DOCUMENT_LENGTHS)) return;
+  for (const one of listReadings(text)) {
+    const whole = one.length <= DOCUMENT_CHARS_MAX ? normalizeDocument(one) : null;
+    if (whole !== null && DOCUMENT_LENGTHS.has(whole.length)) yield { document: whole };
+    for (const shape of DOCUMENT_SHAPES) {
+      for (const [, token = ''] of one.matchAll(shape)) yield { document: normalizeDocument(token) ?? token };
+    }
+    for (const [id] of one.matchAll(UUID)) yield { id: id.toLowerCase() };
+  }
+}
