@@ -1,4 +1,6 @@
+import { sql } from 'kysely';
 import type { Context } from '../context.ts';
+import { transact } from '../database/transact.ts';
 import { applyObservations } from '../ledger/apply.ts';
 import { type RefusedRow, refuseRows } from '../ledger/refuse-row.ts';
 import { transactionsApplied } from '../metrics/metrics.ts';
@@ -37,16 +39,30 @@ export async function applyPage(
 /** Counts each transaction once, and at once: what a killed process applied stands in the run that goes on. */
 export function countApplied(context: Context, window: { seq: number }): (ids: string[]) => Promise<void> {
   const changed = new Set<string>();
+  let reading: Promise<number> | undefined;
   return async (ids) => {
     const before = changed.size;
     for (const id of ids) changed.add(id);
     const fresh = changed.size - before;
     if (fresh === 0) return;
     transactionsApplied.inc({ source: 'list' }, fresh);
-    await context.db
-      .updateTable('run_windows')
-      .set((eb) => ({ applied: eb('applied', '+', fresh) }))
-      .where('seq', '=', window.seq)
-      .execute();
+    // as a sum, not as so many more: a commit whose answer was lost is made again
+    reading ??= readApplied(context, window);
+    const applied = (await reading) + changed.size;
+    await transact(context.db, (trx) =>
+      trx
+        .updateTable('run_windows')
+        .set({ applied: sql`GREATEST(applied, ${applied})` })
+        .where('seq', '=', window.seq)
+        .execute(),
+    );
   };
+}
+
+/** What those that worked the window before have counted. */
+async function readApplied(context: Context, window: { seq: number }): Promise<number> {
+  const row = await transact(context.db, (trx) =>
+    trx.selectFrom('run_windows').select('applied').where('seq', '=', window.seq).executeTakeFirst(),
+  );
+  return row?.applied ?? 0;
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
@@ -11,10 +12,11 @@ export async function claimRun(
   daysMax: number = Number.MAX_SAFE_INTEGER,
 ): Promise<RunRef | undefined> {
   const now = context.clock.now();
+  const holder = `${context.holder}.${randomBytes(4).toString('hex')}`;
   return await transact(context.db, async (trx) => {
     let query = trx
       .selectFrom('runs')
-      .select(['seq', 'id', 'platform', 'trigger', 'started_at', 'from_day', 'to_day', 'how'])
+      .select(['seq', 'id', 'platform', 'trigger', 'started_at', 'from_day', 'to_day', 'how', 'requests'])
       .where('state', 'in', ['queued', 'running'])
       .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
       .where((eb) => eb.or([eb('not_before', 'is', null), eb('not_before', '<=', now)]))
@@ -31,15 +33,15 @@ export async function claimRun(
       .set({
         state: 'running',
         started_at: row.started_at ?? now,
-        lease_holder: context.holder,
+        lease_holder: holder,
         lease_until: new Date(now.getTime() + LEASE_MS),
         not_before: null,
         error: null,
       })
       .where('seq', '=', row.seq)
       .execute();
-    const { seq, platform, trigger } = row;
-    return { seq, id: row.id, platform, trigger, from: row.from_day, to: row.to_day, how: row.how as RunHow };
+    const { seq, platform, trigger, from_day: from, to_day: to, requests: requestsBefore } = row;
+    return { seq, id: row.id, platform, trigger, from, to, how: row.how as RunHow, holder, requestsBefore };
   });
 }
 
@@ -50,6 +52,6 @@ export async function releaseRun(context: Context, run: RunRef, wait?: { ms: num
     .updateTable('runs')
     .set({ lease_holder: null, lease_until: null, ...later })
     .where('seq', '=', run.seq)
-    .where('lease_holder', '=', context.holder)
+    .where('lease_holder', '=', run.holder)
     .execute();
 }

@@ -45,7 +45,7 @@ export async function finishRun(context: Context, run: RunRef, error: string | u
       lease_until: null,
     })
     .where('seq', '=', run.seq)
-    .where('lease_holder', '=', context.holder)
+    .where('lease_holder', '=', run.holder)
     .executeTakeFirst();
   if (result.numUpdatedRows === 0n) return;
   runsFinished.inc({ state });

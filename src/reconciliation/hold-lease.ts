@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import type { RunRef } from './run-ref.ts';
 
 export const LEASE_MS = 30_000;
 const RENEW_MS = 7_000;
@@ -17,7 +18,7 @@ export type Lease = Disposable & {
  * Keeps a claimed run ours while we work. A process that was stopped, or cut off from the database, for longer than
  * the lease learns here that its run was taken up by another, and leaves it alone.
  */
-export function holdLease(context: Context, run: { seq: number; id: string }): Lease {
+export function holdLease(context: Context, run: Pick<RunRef, 'seq' | 'id' | 'holder'>): Lease {
   let heldUntil = context.clock.now().getTime() + LEASE_MS;
   let taken = false;
   async function renew(): Promise<void> {
@@ -26,7 +27,7 @@ export function holdLease(context: Context, run: { seq: number; id: string }): L
       .updateTable('runs')
       .set({ lease_until: new Date(until) })
       .where('seq', '=', run.seq)
-      .where('lease_holder', '=', context.holder)
+      .where('lease_holder', '=', run.holder)
       .executeTakeFirst();
     if (kept.numUpdatedRows === 1n) heldUntil = until;
     else taken = true;

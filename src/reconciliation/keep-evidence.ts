@@ -4,8 +4,11 @@
  * that come while others are written are written together.
  */
 import { createHash } from 'node:crypto';
+import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import { createCoalescer } from '../database/coalesce.ts';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
 import type { ListPage } from '../provider/client.ts';
 import type { KeptPage, RowMark } from '../provider/make-pass.ts';
 import type { RunRef, WindowRef } from './run-ref.ts';
@@ -36,14 +39,32 @@ export function createEvidence(
     sizeOf: () => 0,
     inFlightMax: 1,
     work: async (pages) => {
-      await context.db
-        .insertInto('run_pages')
-        .values(pages.map((page) => describe(run, window, page)))
-        .execute();
-      await keepRows(context, window, query, pages);
+      const rows = pages.map((page) => describe(run, window, page));
+      let tries = 0;
+      await transact(context.db, async (trx) => {
+        // a commit whose answer was lost wrote all of them, or none
+        if (tries++ > 0 && (await isWritten(trx, rows[0]))) return;
+        await trx.insertInto('run_pages').values(rows).execute();
+        await keepRows(trx, window, query, pages);
+      });
       return pages.map(() => undefined);
     },
   });
+}
+
+async function isWritten(trx: Transaction<Database>, row: ReturnType<typeof describe> | undefined): Promise<boolean> {
+  if (!row) return true;
+  const same = await trx
+    .selectFrom('run_pages')
+    .select('seq')
+    .where('window_seq', '=', row.window_seq)
+    .where('pass', '=', row.pass)
+    .where('page', '=', row.page)
+    .where('asked_at', '=', row.asked_at)
+    .where('body_hash', '=', row.body_hash)
+    .where('status', row.status === null ? 'is' : '=', row.status)
+    .executeTakeFirst();
+  return same !== undefined;
 }
 
 function describe(run: RunRef, window: WindowRef, page: EvidentPage) {
@@ -63,7 +84,12 @@ function describe(run: RunRef, window: WindowRef, page: EvidentPage) {
   };
 }
 
-async function keepRows(context: Context, window: WindowRef, query: string, pages: EvidentPage[]): Promise<void> {
+async function keepRows(
+  trx: Transaction<Database>,
+  window: WindowRef,
+  query: string,
+  pages: EvidentPage[],
+): Promise<void> {
   const rows = pages.flatMap(({ pass, page, total, keep }) =>
     keep && total > KEPT_PAGES_MIN * PAGE_ROWS
       ? [
@@ -76,7 +102,7 @@ async function keepRows(context: Context, window: WindowRef, query: string, page
   );
   if (rows.length === 0) return;
   // one that was stopped while another took its window up may come late: either answer is a true one
-  await context.db
+  await trx
     .insertInto('run_page_rows')
     .values(rows)
     .onDuplicateKeyUpdate((eb) => ({ place: eb.ref('run_page_rows.place') }))
@@ -120,5 +146,5 @@ export async function readKept(
 
 /** Once a window is concluded, or can't be gone on with. */
 export async function dropKept(context: Context, window: { seq: number }): Promise<void> {
-  await context.db.deleteFrom('run_page_rows').where('window_seq', '=', window.seq).execute();
+  await transact(context.db, (trx) => trx.deleteFrom('run_page_rows').where('window_seq', '=', window.seq).execute());
 }

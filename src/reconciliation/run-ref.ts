@@ -15,6 +15,10 @@ export type RunRef = {
   from: Day;
   to: Day;
   how: RunHow;
+  /** Whose lease it is: of this claim alone, since the lanes of one process claim beside each other. */
+  holder: string;
+  /** Sent to the provider by those that worked it before. */
+  requestsBefore: number;
 };
 
 export type WindowRef = Window & { seq: number };

@@ -4,6 +4,7 @@
  */
 import type { Context } from '../context.ts';
 import { type Bell, createBell, poll } from '../database/poll.ts';
+import { isTransient, transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { describeError } from '../log.ts';
 import type { ProviderClient } from '../provider/client.ts';
@@ -23,6 +24,8 @@ import { settleOwedWebhooks } from './settle-owed-webhooks.ts';
 
 const IDLE_MS = 1_000;
 const SHORT_DAYS_MAX = 8;
+/** A run that the database failed is taken up again after so long. */
+const DATABASE_PAUSE_MS = 5_000;
 /** So many windows in a row that can't be had: the provider is away, and the rest is not tried. */
 const BROKEN_WINDOWS_MAX = 3;
 
@@ -146,6 +149,9 @@ async function endBadly(context: Context, run: RunRef, error: unknown): Promise<
     const why = `waits for the provider, which asked for ${Math.ceil(waitMs / 1000)} s`;
     context.log.warn({ run: run.id, wait_ms: waitMs }, 'a run waits: the provider asked to be left alone');
     await releaseRun(context, run, { ms: waitMs, why });
+  } else if (isTransient(error)) {
+    context.log.warn({ error: describeError(error), run: run.id }, 'a run waits: the database failed it for a moment');
+    await releaseRun(context, run, { ms: DATABASE_PAUSE_MS, why: 'waits for the database' });
   } else {
     context.log.error({ error: describeError(error), run: run.id }, 'a reconciliation run failed');
     const message = error instanceof ConfereError ? error.message : 'an unexpected failure: see the log';
@@ -156,20 +162,26 @@ async function endBadly(context: Context, run: RunRef, error: unknown): Promise<
 
 /** The requests that a run sends, written down from time to time: what a killed process had not written is lost. */
 function countRequests(context: Context, run: RunRef): { add: () => void; write: () => Promise<void> } {
-  let unwritten = 0;
+  let sent = 0;
+  let written = 0;
   return {
     add: () => {
-      unwritten++;
+      sent++;
     },
     async write() {
-      const more = unwritten;
-      if (more === 0) return;
-      unwritten = 0;
-      await context.db
-        .updateTable('runs')
-        .set((eb) => ({ requests: eb('requests', '+', more) }))
-        .where('seq', '=', run.seq)
-        .execute();
+      if (written === sent) return;
+      const now = sent;
+      // as a sum, not as so many more: a commit whose answer was lost is made again
+      const requests = run.requestsBefore + now;
+      await transact(context.db, (trx) =>
+        trx
+          .updateTable('runs')
+          .set({ requests })
+          .where('seq', '=', run.seq)
+          .where('lease_holder', '=', run.holder)
+          .execute(),
+      );
+      written = now;
     },
   };
 }

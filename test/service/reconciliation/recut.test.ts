@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { Context } from '../../../src/context.ts';
 import { settle } from '../../../src/database/settings.ts';
 import { claimRun } from '../../../src/reconciliation/claim-run.ts';
 import { planRun, recutRun } from '../../../src/reconciliation/plan-run.ts';
@@ -7,6 +6,7 @@ import { findRun } from '../../../src/reconciliation/read-runs.ts';
 import type { RunRef, WindowRef } from '../../../src/reconciliation/run-ref.ts';
 import { startRun } from '../../../src/reconciliation/start-run.ts';
 import { executeRun } from '../../../src/reconciliation/work-runs.ts';
+import { watchWrites } from '../../support/failing-database.ts';
 import { dayAgo, makeDay } from '../../support/provider-rows.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -26,18 +26,6 @@ async function wideRun(world: World): Promise<{ run: RunRef; first: WindowRef; l
   return { run, first, left };
 }
 
-/** A context whose process dies where a transaction would insert these. */
-function diesAtInsert({ db, ...context }: Context, table: string): Context {
-  const dying = db.withPlugin({
-    transformQuery: ({ node }) => {
-      if (node.kind === 'InsertQueryNode' && node.into?.table.identifier.name === table) throw new Error('killed');
-      return node;
-    },
-    transformResult: async ({ result }) => result,
-  });
-  return { ...context, db: dying, [Symbol.asyncDispose]: async () => undefined };
-}
-
 async function takeUp(world: World, run: RunRef) {
   const past = new Date(Date.now() - 60_000);
   await world.context.db.updateTable('runs').set({ lease_until: past }).where('seq', '=', run.seq).execute();
@@ -50,7 +38,10 @@ async function takeUp(world: World, run: RunRef) {
 test('a run that is killed while its windows are cut anew loses none of them', async () => {
   await using world = await openWorld();
   const { run, left } = await wideRun(world);
-  await expect(recutRun(diesAtInsert(world.context, 'run_windows'), run, left)).rejects.toThrow('killed');
+  const dies = watchWrites(world.context, 'run_windows', () => {
+    throw new Error('killed');
+  });
+  await expect(recutRun(dies, run, left)).rejects.toThrow('killed');
   expect(await takeUp(world, run)).toMatchObject({ state: 'complete', from: D26, to: D3, total: ROWS });
   expect(await world.ids()).toHaveLength(ROWS);
 });

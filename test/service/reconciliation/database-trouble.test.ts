@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { claimRun } from '../../../src/reconciliation/claim-run.ts';
+import { findRun } from '../../../src/reconciliation/read-runs.ts';
+import { startRun } from '../../../src/reconciliation/start-run.ts';
+import { executeRun } from '../../../src/reconciliation/work-runs.ts';
+import { LOST, loseCommit, watchWrites } from '../../support/failing-database.ts';
+import { dayAgo, makeDay } from '../../support/provider-rows.ts';
+import { openWorld, type World } from './world.ts';
+
+const D3 = dayAgo(3);
+const PAST = new Date(Date.now() - 60_000);
+
+async function claimed(world: World) {
+  world.provider.add(...makeDay(D3, 150));
+  const { id } = await startRun(world.context, { from: D3, to: D3, trigger: 'test', createdBy: 'test' });
+  return await claimAgain(world, id);
+}
+
+async function claimAgain(world: World, id: string) {
+  const run = await claimRun(world.context, id);
+  if (!run) throw new Error('not claimed');
+  return run;
+}
+
+test.each(['run_pages', 'run_windows', 'runs'])('a commit to %s whose answer is lost counts once', async (table) => {
+  await using world = await openWorld();
+  const run = await claimed(world);
+  await executeRun(loseCommit(world.context, table), world.client, run);
+  const pages = 3;
+  expect(world.provider.count('list')).toBe(pages);
+  expect(await findRun(world.context.db, run.id)).toMatchObject({
+    ...{ state: 'complete', total: 150, applied: 150, error: null, pages, requests: pages },
+  });
+});
+
+test('a run that the database fails for longer waits for it, and no alert is raised', async () => {
+  await using world = await openWorld();
+  const run = await claimed(world);
+  const away = watchWrites(world.context, 'run_pages', () => {
+    throw LOST;
+  });
+  await executeRun(away, world.client, run);
+  expect(await findRun(world.context.db, run.id)).toMatchObject({ state: 'running', error: 'waits for the database' });
+  expect(await claimRun(world.context, run.id), 'not at once').toBeUndefined();
+  await world.context.db.updateTable('runs').set({ not_before: PAST }).execute();
+  await executeRun(world.context, world.client, await claimAgain(world, run.id));
+  expect(await findRun(world.context.db, run.id)).toMatchObject({ state: 'complete', applied: 150, error: null });
+  expect(await world.context.db.selectFrom('alerts').select('name').execute()).toEqual([]);
+});
+
+test('a lane that lost its lease to another lane of its own process does not end that run', async () => {
+  await using world = await openWorld();
+  const first = await claimed(world);
+  await world.context.db.updateTable('runs').set({ lease_until: PAST }).execute();
+  const second = await claimAgain(world, first.id);
+  await executeRun(world.context, world.client, first);
+  expect(await findRun(world.context.db, first.id)).toMatchObject({ state: 'running', finished_at: null });
+  await executeRun(world.context, world.client, second);
+  expect(await findRun(world.context.db, first.id)).toMatchObject({ state: 'complete', total: 150 });
+});
