@@ -96,6 +96,20 @@ describe('a batch with rows that the database refuses', () => {
   });
 });
 
+describe('a commit whose answer is lost', () => {
+  it('is no earlier arrival of the same bytes', async () => {
+    const execute: Context['prepared']['execute'] = async (...statement) => {
+      await context.prepared.execute(...statement);
+      throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', fatal: true });
+    };
+    const receive = createReceiver({ ...context, prepared: { ...context.prepared, execute } }, undefined);
+    const same = { body: body(), address: '127.0.0.1', headers: {} };
+    const first = await receive(same);
+    expect(first.duplicate).toBe(false);
+    expect(await countKept([first.id])).toBe(1);
+  });
+});
+
 describe('a segment with a changed byte', () => {
   it('is drained but for the record that holds it, told, and kept', async () => {
     using home = temporaryDirectory();
