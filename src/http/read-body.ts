@@ -6,28 +6,41 @@ import { type Problem, sendProblem, sendProblemHead } from './problem.ts';
 const DISCARD_BYTES_MAX = 1024 * 1024;
 const DISCARD_MS = 2_000;
 
+type Read = Buffer | 'too_large' | 'too_many' | undefined;
+
+/** Reads bodies of at most so many bytes each, and so many of all that are being read at once. */
+export function createBodyReader(limits: { bytesMax: number; togetherMax: number }) {
+  const together = { bytes: 0, max: limits.togetherMax };
+  return (request: IncomingMessage, response: ServerResponse) => readBody(request, response, limits.bytesMax, together);
+}
+
 /**
  * Reads a body whole, inviting it first where the sender waits to be asked (100-continue).
- * @returns `too_large` as soon as it is, with the rest unread; undefined when the sender went away in its middle.
+ * @returns `too_large` as soon as it is, `too_many` as soon as all bodies together are, with the rest unread; undefined
+ * when the sender went away in its middle.
  */
-export function readBody(
+function readBody(
   request: IncomingMessage,
   response: ServerResponse,
   bytesMax: number,
-): Promise<Buffer | 'too_large' | undefined> {
+  together: { bytes: number; max: number },
+): Promise<Read> {
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) return Promise.resolve('too_large');
   if (waitsToBeAsked(request)) response.writeContinue();
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    const settle = (result: Buffer | 'too_large' | undefined): void => {
+    const settle = (result: Read): void => {
+      together.bytes -= bytes;
       request.off('data', collect).off('end', end).off('close', goAway);
       resolve(result);
     };
     const collect = (chunk: Buffer): void => {
       chunks.push(chunk);
       bytes += chunk.length;
+      together.bytes += chunk.length;
       if (bytes > bytesMax) settle('too_large');
+      else if (together.bytes > together.max) settle('too_many');
     };
     const end = (): void => settle(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, bytes));
     const goAway = (): void => settle(undefined);

@@ -7,9 +7,11 @@ import type { Receiver } from '../inbox/receive.ts';
 import { describeError } from '../log.ts';
 import { webhooksReceived } from '../metrics/metrics.ts';
 import { type Problem, sendProblem } from './problem.ts';
-import { answerUnread, readBody } from './read-body.ts';
+import { answerUnread, createBodyReader } from './read-body.ts';
 
 const RETRY_AFTER_S = 5;
+/** Of bodies that are not whole yet: whose signature stands over the body may be a stranger until then. */
+const READING_BYTES_MAX = 256 * 1024 * 1024;
 /** Kept beside the body for whoever looks into it; none of them carries a secret. */
 const KEPT_HEADERS = ['content-type', 'user-agent', 'webhook-id', 'webhook-timestamp', 'x-request-id', 'date'];
 const HEADER_CHARS_MAX = 300;
@@ -30,8 +32,9 @@ type WebhookRequest = Request<{ token?: string }>;
  * `POST /webhooks/pix` and `/webhooks/pix/:token`: answered 200 only once it is durable. Whoever can be refused by his
  * address or the head of his request is refused before his body is read.
  */
-export function webhookRoutes(context: Door, receive: Receiver): Router {
+export function webhookRoutes(context: Door, receive: Receiver, readingBytesMax = READING_BYTES_MAX): Router {
   const router = express.Router();
+  const readBody = createBodyReader({ bytesMax: BODY_BYTES_MAX, togetherMax: readingBytesMax });
   const logRefusal = createRefusalLog(context);
   const refuse = (request: WebhookRequest, response: Response, problem: Problem): void => {
     const stranger = problem.status === 401 || problem.status === 403;
@@ -47,9 +50,13 @@ export function webhookRoutes(context: Door, receive: Receiver): Router {
     // a compressed body could grow to any size
     if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
       return refuse(request, response, ENCODED);
-    const body = await readBody(request, response, BODY_BYTES_MAX);
+    const body = await readBody(request, response);
     if (body === undefined) return;
     if (body === 'too_large') return refuse(request, response, TOO_LARGE);
+    if (body === 'too_many') {
+      response.setHeader('retry-after', String(RETRY_AFTER_S));
+      return refuse(request, response, TOO_MANY);
+    }
     if (verdict === 'needs_body' && !checkSignature(context.config, { ...head, body }))
       return refuse(request, response, NOT_GENUINE);
     await keep(context, receive, request, response, body);
@@ -62,6 +69,7 @@ export function webhookRoutes(context: Door, receive: Receiver): Router {
 const NOT_ALLOWED = { status: 403, detail: 'this address is not on the list of those that may send' };
 const NOT_GENUINE = { status: 401, detail: 'the credentials are not those of the provider' };
 const ENCODED = { status: 415, detail: 'send the body without a Content-Encoding' };
+const TOO_MANY = { status: 503, detail: 'too many bodies are being read: send it again' };
 const TOO_LARGE = { status: 413, detail: 'the body is too large' };
 
 async function keep(

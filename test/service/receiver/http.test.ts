@@ -5,7 +5,9 @@ import express from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { createApp } from '../../../src/http/app.ts';
+import { webhookRoutes } from '../../../src/http/receive-webhook.ts';
 import { type HttpLimits, type HttpServer, serveHttp } from '../../../src/http/serve-http.ts';
+import { createReceiver } from '../../../src/inbox/receive.ts';
 import { eventually, WEBHOOK_SECRET } from '../../support/programs.ts';
 import { openWorld } from './world.ts';
 
@@ -241,6 +243,33 @@ describe('who is refused by the head of his request', () => {
     right.socket.write(post(body, { 'x-signature': `sha256=${signature}` }));
     await right.until(/"received":true/);
     for (const raw of [without, wrong, right]) raw.socket.destroy();
+    await other[Symbol.asyncDispose]();
+  });
+});
+
+describe('bodies that are being read', () => {
+  it('take no more memory together than is allowed, and those that fit go on', async () => {
+    const app = express();
+    app.use(webhookRoutes(context, createReceiver(context, undefined), 1_000));
+    const patient = { ...LIMITS, headersTimeoutMs: 15_000, requestTimeoutMs: 30_000 };
+    const other = await serveHttp(context, app, patient);
+    const [slow, last] = [await dial(other.port), await dial(other.port)];
+    const body = JSON.stringify({ transaction_id: randomUUID(), status: 'paid', pad: 'x'.repeat(600) });
+    const whole = post(body);
+    slow.socket.write(whole.slice(0, -10));
+    // as long as it is on its way, what comes beside it still fits
+    await eventually(async () => {
+      const beside = await dial(other.port);
+      beside.socket.write(post(JSON.stringify({ transaction_id: randomUUID(), pad: 'x'.repeat(600) })));
+      await beside.until(/\r\n\r\n[\s\S]*\}$/);
+      beside.socket.destroy();
+      return / 503 [\s\S]*retry-after: 5/i.test(beside.text());
+    });
+    slow.socket.write(whole.slice(-10));
+    await slow.until(/"received":true/);
+    last.socket.write(post(JSON.stringify({ transaction_id: randomUUID(), pad: 'x'.repeat(600) })));
+    await last.until(/"received":true/);
+    for (const raw of [slow, last]) raw.socket.destroy();
     await other[Symbol.asyncDispose]();
   });
 });
