@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { adjustBooks, reverseAdjustment } from '../../../src/ledger/adjust.ts';
+import { applyObservations } from '../../../src/ledger/apply.ts';
+import { checkBooks } from '../../../src/ledger/check-books.ts';
+import { openBooks, reverseOpening } from '../../../src/ledger/open-books.ts';
+import { nameAccount } from '../../../src/ledger/post.ts';
+import { sealNow } from '../../../src/ledger/seal-ledger.ts';
+import { anyLife, type Life, lookAt, wallsOf } from '../../support/observations.ts';
+import { referenceLedger } from '../../support/reference-ledger.ts';
+import { openWorld, type World } from './world.ts';
+
+const OPERATIONS = 10_000;
+const LIVES = 2_500;
+const LOOKS_AT_ONCE_MAX = 300;
+const PLATFORMS = ['p', 'P', 'p ', 'none'];
+const DAYS = ['2026-11-20', '2026-11-21', '2026-11-22', '2026-11-23'];
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+type Person =
+  | { does: 'open'; platform: string; day: string; cents: number }
+  | { does: 'adjust'; platform: string; day: string; cents: number; takenBack: boolean };
+type Operation = { does: 'look'; life: number; seen: number } | Person;
+
+const person = { platform: fc.constantFrom(...PLATFORMS), day: fc.constantFrom(...DAYS) };
+const cents = fc.integer({ min: -1_000_000, max: 1_000_000 }).filter((value) => value !== 0);
+const looking: fc.Arbitrary<Operation> = fc.record({
+  does: fc.constant('look' as const),
+  life: fc.nat(LIVES - 1),
+  seen: fc.integer({ min: 1, max: 7 }),
+});
+const entering: fc.Arbitrary<Operation> = fc.oneof(
+  fc.record({ does: fc.constant('open' as const), ...person, cents }),
+  fc.record({ does: fc.constant('adjust' as const), ...person, cents, takenBack: fc.boolean() }),
+);
+const anyOperation = fc.oneof({ weight: 250, arbitrary: looking }, { weight: 1, arbitrary: entering });
+
+/** What must come of all that was done: the longest look at each life, and the opening that stands at each platform. */
+type Model = {
+  seen: Map<number, number>;
+  openings: Map<string, { id: string; day: string; cents: number }>;
+  entered: Record<string, bigint>;
+};
+
+function put(totals: Record<string, bigint>, key: string, amount: bigint): void {
+  totals[key] = (totals[key] ?? 0n) + amount;
+}
+
+async function enter(model: Model, person: Person): Promise<void> {
+  const { context } = world;
+  const { platform, day } = person;
+  const amount = BigInt(person.cents);
+  if (person.does === 'adjust') {
+    const by = { platform, day, kind: 'fee', note: 'n', actor: 'a' } as const;
+    const id = await adjustBooks(context, { ...by, amountCents: amount });
+    if (person.takenBack) await reverseAdjustment(context, id, { note: 'n', actor: 'a' });
+    const sign = person.takenBack ? 0n : amount;
+    put(model.entered, `null ${nameAccount('Assets:Provider:Available', platform)} @ ${day} 00:00:00`, sign);
+    put(model.entered, `null ${nameAccount('Expenses:Fees', platform)} @ ${day} 00:00:00`, -sign);
+    return;
+  }
+  const standing = model.openings.get(platform);
+  if (standing) await reverseOpening(context, standing.id);
+  const id = await openBooks(context, { platform, day, balanceCents: amount, actor: 'a' });
+  model.openings.set(platform, { id, day, cents: person.cents });
+}
+
+async function carryOut(operations: Operation[], lives: Life[]): Promise<Model> {
+  const model: Model = { seen: new Map(), openings: new Map(), entered: {} };
+  let looks: ReturnType<typeof lookAt>[] = [];
+  const flush = async () => {
+    await applyObservations(world.context, looks);
+    looks = [];
+  };
+  for (const operation of operations) {
+    if (operation.does === 'look') {
+      const life = lives[operation.life] as Life;
+      const seen = Math.min(operation.seen, life.history.length);
+      looks.push(lookAt(life, seen));
+      model.seen.set(operation.life, Math.max(seen, model.seen.get(operation.life) ?? 0));
+      if (looks.length === LOOKS_AT_ONCE_MAX) await flush();
+    } else {
+      await flush();
+      await enter(model, operation);
+      await sealNow(world.context);
+    }
+  }
+  await flush();
+  return model;
+}
+
+function expected({ seen, openings, entered }: Model, lives: Life[]): Record<string, bigint> {
+  const totals = { ...entered };
+  for (const [platform, { day, cents: stated }] of openings) {
+    put(totals, `null ${nameAccount('Assets:Provider:Available', platform)} @ ${day} 00:00:00`, BigInt(stated));
+    put(totals, `null ${nameAccount('Equity:Opening', platform)} @ ${day} 00:00:00`, -BigInt(stated));
+  }
+  for (const [index, events] of seen) {
+    const life = lives[index] as Life;
+    const walls = wallsOf(life);
+    const platform = life.platform !== null && events >= life.platformFrom ? life.platform : 'none';
+    const opening = openings.get(platform);
+    const net = referenceLedger({
+      operation: life.operation,
+      amount: BigInt(life.cents),
+      commission: events >= life.commissionFrom ? BigInt(life.commissionCents) : 0n,
+      platform: nameAccount('', platform).slice(1),
+      history: life.history.slice(0, events).map(({ status }, at) => ({ status, at: walls[at] ?? '' })),
+      ...(opening ? { opensAt: `${opening.day} 00:00:00` } : {}),
+    });
+    for (const [key, amount] of Object.entries(net)) put(totals, `${life.id} ${key}`, amount);
+  }
+  return Object.fromEntries(Object.entries(totals).filter(([, amount]) => amount !== 0n));
+}
+
+async function stored(): Promise<Record<string, bigint>> {
+  const { rows } = await sql<{ id: string | null; name: string; at_wall: string; net_cents: bigint }>`
+    SELECT t.id, a.name, e.at_wall, CAST(SUM(p.amount_cents) AS SIGNED) AS net_cents
+    FROM postings p JOIN entries e ON e.seq = p.entry_seq JOIN accounts a ON a.seq = p.account_seq
+    LEFT JOIN transactions t ON t.seq = e.transaction_seq
+    GROUP BY t.id, a.name, e.at_wall HAVING net_cents <> 0`.execute(world.context.db);
+  return Object.fromEntries(rows.map((row) => [`${row.id} ${row.name} @ ${row.at_wall}`, row.net_cents]));
+}
+
+test('after ten thousand random operations the stored ledger is what the reference ledger says', async () => {
+  const seed = Number(process.env.SEED ?? 20_261_121);
+  const lives = fc.sample(anyLife, { numRuns: LIVES, seed });
+  const operations = fc.sample(anyOperation, { numRuns: OPERATIONS, seed });
+  const model = await carryOut(operations, lives);
+  expect(model.openings.size).toBe(PLATFORMS.length);
+  const want = expected(model, lives);
+  expect(Object.keys(want).length).toBeGreaterThan(LIVES);
+  expect(await stored()).toEqual(want);
+  await sealNow(world.context);
+  expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
+}, 180_000);
