@@ -348,6 +348,7 @@ type MismatchesTable = {
   state: string;
   scope: string;
   open_scope: Optional<string>;
+  kept_scope: Optional<string>;
   transaction_seq: Optional<number>;
   transaction_id: Optional<string>;
   reference: Optional<string>;

@@ -1,7 +1,7 @@
 /**
  * The life of a mismatch. It is unique among open ones by kind and scope; found again while it is open, it stays open
  * and shows the newest evidence; found again once it resolved itself, it reopens and counts that; once a person resolved it, it reopens only for
- * other evidence than they saw. Each change of state is a row of its own that is never changed, and each opening is
+ * other evidence than they saw, or once fresh evidence has shown it to be over since. Each change of state is a row of its own that is never changed, and each opening is
  * an alert, written in the same transaction.
  */
 import { randomUUID } from 'node:crypto';
@@ -58,6 +58,7 @@ export async function resolveMismatches(
   now: Date,
 ): Promise<number> {
   if (over.length === 0) return 0;
+  await releaseKept(trx, over, now);
   const rows = await trx
     .selectFrom('mismatches')
     .select(['seq', 'kind', 'scope', 'opened_at'])
@@ -69,6 +70,22 @@ export async function resolveMismatches(
   const ended = rows.filter((row) => row.opened_at <= (asked.get(openScope(row)) ?? row.opened_at));
   for (const row of ended) await setResolved(trx, row.seq, { resolution, note: null, actor: SYSTEM }, now);
   return ended.length;
+}
+
+/** What a person said of these stands no longer: found again, they are news. */
+async function releaseKept(
+  trx: Transaction<Database>,
+  over: { kind: MismatchKind; scope: string; askedAt?: Date }[],
+  now: Date,
+): Promise<void> {
+  for (const [askedAt, ones] of Map.groupBy(over, (one) => (one.askedAt ?? now).getTime())) {
+    await trx
+      .updateTable('mismatches')
+      .set({ kept_scope: null })
+      .where('kept_scope', 'in', ones.map(openScope))
+      .where('resolved_at', '<=', new Date(askedAt))
+      .execute();
+  }
 }
 
 /** Writes the end of one mismatch and of its alert. */
@@ -85,7 +102,14 @@ export async function setResolved(
     .executeTakeFirstOrThrow();
   await trx
     .updateTable('mismatches')
-    .set({ state: 'resolved', open_scope: null, resolved_at: now, resolution: end.resolution, note: end.note })
+    .set({
+      state: 'resolved',
+      open_scope: null,
+      kept_scope: isOwn(end.resolution) ? null : openScope(row),
+      resolved_at: now,
+      resolution: end.resolution,
+      note: end.note,
+    })
     .where('seq', '=', seq)
     .execute();
   await recordMismatchChange(trx, [seq], end, now);
@@ -103,6 +127,12 @@ export async function refreshAgreed(
   now: Date,
 ): Promise<void> {
   if (agreed.length === 0) return;
+  // a contract's claim is not answered by a look that shows what it was raised for
+  await releaseKept(
+    trx,
+    agreed.filter(({ kind }) => kind !== 'commission_differs'),
+    now,
+  );
   const rows = await trx
     .selectFrom('mismatches')
     .select(['seq', 'kind', 'scope', 'actual'])
@@ -125,13 +155,13 @@ export function openScope(one: { kind: string; scope: string }): string {
   return `${one.kind} ${one.scope}`;
 }
 
-type Latest = { seq: number; id: string; state: string; resolution: string | null; actual: string | null };
+type Latest = { seq: number; id: string; state: string; kept_scope: string | null; actual: string | null };
 
 /** The newest mismatch of each kind and scope, open or not, locked. */
 async function findLatest(trx: Transaction<Database>, found: FoundMismatch[]): Promise<Map<string, Latest>> {
   const rows = await trx
     .selectFrom('mismatches')
-    .select(['seq', 'id', 'kind', 'scope', 'state', 'resolution', 'actual'])
+    .select(['seq', 'id', 'kind', 'scope', 'state', 'kept_scope', 'actual'])
     .where((eb) =>
       eb.or(
         [...Map.groupBy(found, (one) => one.kind)].map(([kind, ones]) =>
@@ -153,8 +183,11 @@ async function findLatest(trx: Transaction<Database>, found: FoundMismatch[]): P
 }
 
 function mayReopen(last: Latest, found: FoundMismatch): boolean {
-  if ((OWN_RESOLUTIONS as readonly string[]).includes(last.resolution ?? '')) return true;
-  return last.actual !== toJson(found.actual);
+  return last.kept_scope === null || last.actual !== toJson(found.actual);
+}
+
+function isOwn(resolution: string): boolean {
+  return (OWN_RESOLUTIONS as readonly string[]).includes(resolution);
 }
 
 async function reopen(trx: Transaction<Database>, seq: number, found: FoundMismatch, now: Date): Promise<void> {
@@ -164,6 +197,7 @@ async function reopen(trx: Transaction<Database>, seq: number, found: FoundMisma
     .set({
       state,
       open_scope: found.resolution === undefined ? openScope(found) : null,
+      kept_scope: null,
       expected: toJson(found.expected),
       actual: toJson(found.actual),
       run_seq: found.runSeq ?? null,

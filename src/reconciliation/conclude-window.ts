@@ -58,10 +58,12 @@ async function resolveUnstable(trx: Transaction<Database>, days: Day[], run: Run
     .select('scope')
     .where((eb) =>
       eb.or(
-        days.map((day) =>
-          run.platform
-            ? eb('open_scope', '=', `list_unstable ${day} ${run.platform}`)
-            : eb.and([eb('open_scope', '>=', `list_unstable ${day}`), eb('open_scope', '<', `list_unstable ${day}!`)]),
+        days.flatMap((day) =>
+          (['open_scope', 'kept_scope'] as const).map((column) =>
+            run.platform
+              ? eb(column, '=', `list_unstable ${day} ${run.platform}`)
+              : eb.and([eb(column, '>=', `list_unstable ${day}`), eb(column, '<', `list_unstable ${day}!`)]),
+          ),
         ),
       ),
     )

@@ -5,7 +5,7 @@ import { resolveMismatches } from '../ledger/mismatches.ts';
 type Over = { kind: 'row_refused' | 'missing_at_provider' | 'list_omission'; scope: string };
 
 /**
- * Ends what a reading of the list shows to be over. The ledger ends what a changed row shows; a row that came back just
+ * Ends what a reading of the list shows to be over, and what a person said of such a one. The ledger ends what a changed row shows; a row that came back just
  * as it was before changes nothing there, and is told here.
  * @param reading.readable ids that could be read. @param reading.listed ids of a complete reading; empty for another.
  */
@@ -13,12 +13,13 @@ export async function resolveSeen(
   context: Context,
   reading: { readable: Set<string>; listed: Map<string, unknown> },
 ): Promise<void> {
-  const open = await context.db
-    .selectFrom('mismatches')
-    .select(['kind', 'scope'])
-    .where('open_scope', 'is not', null)
-    .where('kind', 'in', ['row_refused', 'missing_at_provider', 'list_omission'])
-    .execute();
+  const find = (column: 'open_scope' | 'kept_scope') =>
+    context.db
+      .selectFrom('mismatches')
+      .select(['kind', 'scope'])
+      .where(column, 'is not', null)
+      .where('kind', 'in', ['row_refused', 'missing_at_provider', 'list_omission']);
+  const open = await find('open_scope').unionAll(find('kept_scope')).execute();
   const over = open
     .map((row) => row as Over)
     .filter(({ kind, scope }) => (kind === 'list_omission' ? reading.listed.has(scope) : reading.readable.has(scope)));

@@ -4,7 +4,7 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import { isFinal, type Operation, STATUSES } from '../domain/statuses.ts';
-import { OWN_RESOLUTIONS, raiseMismatches } from '../ledger/mismatches.ts';
+import { raiseMismatches } from '../ledger/mismatches.ts';
 
 /** Ids that are read at once, and those of them that are raised in one transaction. */
 const READ_MAX = 20_000;
@@ -74,7 +74,7 @@ async function findOpen(context: Context, limit: Limit, after: Candidate, to: st
         eb.and([
           eb('mismatches.state', '=', 'resolved'),
           eb.or([
-            eb('mismatches.resolution', 'in', OWN_RESOLUTIONS),
+            eb('mismatches.kept_scope', 'is', null),
             sql<boolean>`JSON_UNQUOTE(JSON_EXTRACT(mismatches.actual, '$.status')) <> transactions.status`,
           ]),
         ]),

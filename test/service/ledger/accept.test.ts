@@ -197,6 +197,11 @@ test('kept is kept: not raised again for the same evidence', async () => {
   await look({ ...row, amount: '12.00', description: 'seen anew' });
   expect(await about(row.id)).toMatchObject([{ state: 'resolved', resolution: 'by_hand' }]);
   expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1000n });
+  // taken back, and shown again: that is news
+  await look(row);
+  await look({ ...row, amount: '12.00' });
+  expect(await about(row.id)).toMatchObject([{ state: 'open', reopened: 1 }]);
+  expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1000n });
 });
 
 test('what has nothing to accept says so, and changes nothing', async () => {

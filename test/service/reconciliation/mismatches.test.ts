@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
 import { dayAgo, makeDay, makeRow } from '../../support/provider-rows.ts';
 import { openWorld } from './world.ts';
 
@@ -24,6 +25,48 @@ test('ours that the list leaves out and show does not know is missing, until it 
   world.provider.rows.delete(gone.id);
   await world.reconcile(D3, D3);
   expect(await world.mismatches()).toMatchObject([{ state: 'open', reopened: 1 }]);
+});
+
+test('what a person resolved is told again, once the provider had taken it back in between', async () => {
+  await using world = await openWorld();
+  const rows = makeDay(D3, 5);
+  world.provider.add(...rows);
+  const [gone, unlisted] = rows;
+  if (!gone || !unlisted) throw new Error('no row');
+  const vanish = () => {
+    world.provider.rows.delete(gone.id);
+    world.provider.unlisted.add(unlisted.id);
+    return world.reconcile(D3, D3);
+  };
+  await world.reconcile(D3, D3);
+  await vanish();
+  for (const { id } of await world.context.db.selectFrom('mismatches').select('id').execute()) {
+    await resolveMismatch(world.context, id, { actor: 'tok_1', note: 'they are on it' });
+  }
+  expect((await vanish()).mismatches, 'not told again while nothing else is shown').toBe(0);
+  world.provider.add(gone);
+  world.provider.unlisted.clear();
+  await world.reconcile(D3, D3);
+  await vanish();
+  expect(await world.mismatches('missing_at_provider')).toMatchObject([{ state: 'open', reopened: 1 }]);
+  expect(await world.mismatches('list_omission')).toMatchObject([{ state: 'open', reopened: 1 }]);
+});
+
+test('a day that was proven since is told again where it can not be, though a person resolved it before', async () => {
+  await using world = await openWorld();
+  world.provider.add(...makeDay(D3, 130));
+  const read = (more: number) => {
+    world.provider.switches.total = (count) => count + more;
+    return world.reconcile(D3, D3);
+  };
+  await read(3);
+  const [one] = await world.context.db.selectFrom('mismatches').select('id').execute();
+  await resolveMismatch(world.context, one?.id ?? '', { actor: 'tok_1', note: 'a bad night' });
+  await read(3);
+  expect(await world.mismatches('list_unstable')).toMatchObject([{ state: 'resolved' }]);
+  await read(0);
+  await read(3);
+  expect(await world.mismatches('list_unstable')).toMatchObject([{ state: 'open', reopened: 1 }]);
 });
 
 test('a missing one that show knows again, but the list does not, becomes an omission of the list', async () => {

@@ -65,7 +65,13 @@ test('those that a person resolved are not in the way of the next one, however m
   // as `confere mismatches resolve` leaves each of them
   await world.context.db
     .updateTable('mismatches')
-    .set({ state: 'resolved', open_scope: null, resolution: 'by_hand', resolved_at: new Date() })
+    .set((eb) => ({
+      kept_scope: eb.ref('open_scope'),
+      open_scope: null,
+      state: 'resolved',
+      resolution: 'by_hand',
+      resolved_at: new Date(),
+    }))
     .execute();
   const fresh = openFor(20 * MINUTE, 'cashout');
   await watchAll(world, [fresh]);
