@@ -12,6 +12,8 @@ export type FreeText = {
   /** The key that its rows are read by, in order. */
   key: string;
   columns: string[];
+  /** SQL for the id of the transaction that a row is about. */
+  about?: string;
   /** Set to now where a row was changed. */
   markedBy?: string;
 };
@@ -22,33 +24,37 @@ type Redacted = { column: string; value: string | Buffer };
 /**
  * Takes a person out of every row of a table, a few hundred at a time; a row is written only where it told of them.
  * @param options.missed told of a row that cannot be gone through: it stays, the others go on.
+ * @param options.theirs the person's transactions: in what is about one of them their name alone tells.
  * @returns how many rows did.
  */
 export async function redactRows(
   db: Kysely<Database>,
   place: FreeText,
   redact: Redact,
-  options: { write: boolean; now: Date; signal: AbortSignal; missed: (row: string) => void },
+  options: { write: boolean; now: Date; signal: AbortSignal; missed: (row: string) => void; theirs?: Set<string> },
 ): Promise<number> {
   const { table, key, columns } = place;
   const names = sql.join([key, ...columns].map((name) => sql.ref(name)));
+  const about = sql.raw(place.about ?? 'NULL');
   let changed = 0;
   let last = 0;
   for (;;) {
     options.signal.throwIfAborted();
-    const { rows } = await sql<Row>`SELECT ${names} FROM ${sql.table(table)}
+    const { rows } = await sql<Row>`SELECT ${names}, ${about} AS about_id FROM ${sql.table(table)}
       WHERE ${sql.ref(key)} > ${last} ORDER BY ${sql.ref(key)} LIMIT ${sql.lit(ROWS_MAX)}`.execute(db);
     for (const row of rows) {
       const at = Number(row[key]);
+      const isTheirs = options.theirs?.has(String(row.about_id)) ?? false;
+      const redactIt: Redact = (text) => redact(text, isTheirs);
       let redacted: Redacted[] = [];
       try {
-        redacted = redactRow(row, columns, redact);
+        redacted = redactRow(row, columns, redactIt);
       } catch {
         options.missed(`${table} ${at}`);
       }
       if (redacted.length === 0) continue;
       changed++;
-      if (options.write) await rewriteRow(db, place, at, { redact, now: options.now });
+      if (options.write) await rewriteRow(db, place, at, { redact: redactIt, now: options.now });
     }
     if (rows.length < ROWS_MAX) return changed;
     last = Number(rows.at(-1)?.[key]);

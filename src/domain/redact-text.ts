@@ -21,8 +21,11 @@ export type KnownPerson = {
   shared: string[];
 };
 
-/** @returns the text without the person, undefined where it does not tell of them. */
-export type Redact = (text: string) => string | undefined;
+/**
+ * @param about whether the text is known to be about a transaction of theirs: then a name alone tells.
+ * @returns the text without the person, undefined where it does not tell of them.
+ */
+export type Redact = (text: string, about?: boolean) => string | undefined;
 
 /** The last word of a field's name, in the provider's language and in its customers'. */
 const PERSONAL_WORDS = new Set(
@@ -35,12 +38,12 @@ const NESTED_MAX = 8;
 
 export function createRedact(person: KnownPerson): Redact {
   const tells = createTells(person);
-  return (text) => {
+  return (text, about = false) => {
     const value = parseShallow(text);
-    if (value === undefined) return redactPlain(text, person, tells);
+    if (value === undefined) return redactPlain(text, person, tells, about);
     const theirs = new Set<string>();
     const tied = gather(value, tells, { theirs, within: false, nested: 0 });
-    const told = tied || theirs.size > 0 || listTokens(text).some((one) => isTelling(one, tells));
+    const told = about || tied || theirs.size > 0 || listTokens(text).some((one) => isTelling(one, tells));
     return told ? redactJson(text, theirs, tells, 0) : undefined;
   };
 }
@@ -84,11 +87,11 @@ function redactJson(text: string, theirs: Set<string>, tells: Tells, nested: num
 }
 
 /** What is no JSON, or was cut off in its middle, has no fields to go by: what can't be taken out takes all with it. */
-function redactPlain(text: string, { own, shared }: KnownPerson, tells: Tells): string | undefined {
+function redactPlain(text: string, { own, shared }: KnownPerson, tells: Tells, about: boolean): string | undefined {
   const readings = listReadings(text);
   // an id alone, as the audit has it, says nothing of the person
   if (tells.isId(text) && !tells.own(text)) return undefined;
-  const tied = tells.own(text) || readings.some(namesId);
+  const tied = tells.own(text) || readings.some(namesId) || (about && tells.shared(text));
   if (!tied) return undefined;
   // who was forgotten long ago has no values left to be looked for beside the document
   if (/^\s*[{[]/.test(text) || own.length + shared.length === 0) return REMOVED;

@@ -24,7 +24,7 @@ export function eraseFromKept(context: Context): Erase {
       context.signal.throwIfAborted();
       const file = path.join(directory, name);
       try {
-        const redacted = await redactFile(file, (texts) => Promise.resolve(texts.map(redact)));
+        const redacted = await redactFile(file, (texts) => Promise.resolve(texts.map((text) => redact(text))));
         if (!redacted) continue;
         changed++;
         if (write) await replace(file, redacted);

@@ -11,8 +11,15 @@ const CHUNK_ROWS = 200;
 /** What the ledger keeps as it came, or as people wrote it. */
 const FREE_TEXTS: FreeText[] = [
   { table: 'refused_rows', key: 'seq', columns: ['raw'] },
-  { table: 'mismatches', key: 'seq', columns: ['expected', 'actual', 'note'] },
-  { table: 'mismatch_changes', key: 'seq', columns: ['expected', 'actual', 'note'] },
+  { table: 'mismatches', key: 'seq', columns: ['expected', 'actual'] },
+  { table: 'mismatches', key: 'seq', columns: ['note'], about: 'transaction_id' },
+  { table: 'mismatch_changes', key: 'seq', columns: ['expected', 'actual'] },
+  {
+    table: 'mismatch_changes',
+    key: 'seq',
+    columns: ['note'],
+    about: '(SELECT transaction_id FROM mismatches WHERE mismatches.seq = mismatch_changes.mismatch_seq)',
+  },
   { table: 'fact_changes', key: 'seq', columns: ['before_value'] },
   { table: 'adjustments', key: 'seq', columns: ['note'] },
   { table: 'corrections', key: 'seq', columns: ['before_facts', 'after_facts'] },
@@ -21,7 +28,8 @@ const FREE_TEXTS: FreeText[] = [
 ];
 
 export function eraseFromLedgerTexts(context: Context): Erase {
-  return async ({ redact, missed }, { write }) => {
+  return async ({ redact, missed, transactions }, { write }) => {
+    const theirs = new Set(transactions.map((one) => one.id));
     let changed = 0;
     for (const place of FREE_TEXTS) {
       changed += await redactRows(context.db, place, redact, {
@@ -29,6 +37,7 @@ export function eraseFromLedgerTexts(context: Context): Erase {
         now: context.clock.now(),
         signal: context.signal,
         missed,
+        theirs,
       });
     }
     return changed;

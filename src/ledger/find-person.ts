@@ -108,8 +108,8 @@ function alsoHashes(keys: Keys, hashes: Buffer[], redact: Redact): Redact {
     `sha256:${hash.toString('hex')}`,
     `hmac:${sealExtra(keys, hash).toString('hex')}`,
   ]);
-  return (text) => {
-    let changed = redact(text);
+  return (text, about) => {
+    let changed = redact(text, about);
     if (!text.includes('sha256:')) return changed;
     for (const [plain = '', keyed = ''] of known) {
       if ((changed ?? text).includes(plain)) changed = (changed ?? text).replaceAll(plain, keyed);

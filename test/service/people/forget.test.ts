@@ -7,6 +7,7 @@ import { readConfig } from '../../../src/config.ts';
 import { type Context, openContext } from '../../../src/context.ts';
 import { REMOVED } from '../../../src/domain/redact-text.ts';
 import { decodeSegment, encodeRecord } from '../../../src/inbox/spool-format.ts';
+import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
 import { createLog } from '../../../src/log.ts';
 import {
   API_KEY,
@@ -138,6 +139,13 @@ it('plants a person in every place there is', async () => {
   await call('POST', `/mismatches/${mismatches[0]?.id}/acknowledge`, {
     note: `falei com Zuzimara Quixabeira, ${DOCUMENT}`,
   });
+  // by name alone, on a mismatch of their own transaction
+  const differs = { kind: 'commission_differs' as const, scope: theirs.id, transactionId: theirs.id };
+  await context.db.transaction().execute((trx) => raiseMismatches(trx, [differs], context.clock.now()));
+  const differing = await call<{ mismatches: { id: string }[] }>('GET', '/mismatches?kind=commission_differs');
+  for (const { id } of differing.mismatches) {
+    await call('POST', `/mismatches/${id}/acknowledge`, { note: 'a senhora ZUZIMARA QUIXABEIRA ligou' });
+  }
   await call('POST', '/adjustments', {
     platform: theirs.platform,
     day: DAY,
