@@ -5,9 +5,10 @@ import { boundsOf, type ReportPlan } from './plan.ts';
 import { type AccountBalance, isBalance, namePlatform, readBalances, splitAccount } from './read-balances.ts';
 import { type Change, readChanges } from './read-changes.ts';
 import { type KnownThen, readKnownThen } from './read-facts.ts';
+import { type EntriesOfCut, readEntriesOfCut } from './read-late.ts';
 import { fill, formatMoment, say, type Texts } from './texts.ts';
 
-type Books = { db: Reader; plan: ReportPlan; balances: AccountBalance[]; known: KnownThen };
+type Books = { db: Reader; plan: ReportPlan; scope: EntriesOfCut; balances: AccountBalance[]; known: KnownThen };
 
 /**
  * What Alterações says: what changed in the day since the revision before. After a revision of the running day it only
@@ -27,16 +28,24 @@ export function describeChanges(books: Books, texts: Texts): { note: string; row
 async function* nothing(): AsyncGenerator<ChangeRow[], void, undefined> {}
 
 async function* listRows(
-  { db, plan, balances, known }: Books,
+  { db, plan, scope: now, balances, known }: Books,
   previous: NonNullable<ReportPlan['previous']>,
   texts: Texts,
 ): AsyncGenerator<ChangeRow[], void, undefined> {
   if (previous.state !== plan.state) yield [tellState(plan, previous, texts)];
   const bounds = boundsOf(plan.day, addDays(plan.day, 1));
-  const before = await readBalances(db, { ...bounds, entrySeq: previous.cut.entrySeq });
+  const then = await readEntriesOfCut(db, previous.cut);
+  const before = await readBalances(db, { ...bounds, ...then });
   yield compareOpenings(plan, before, balances, texts);
-  const knownBefore = await readKnownThen(db, previous.cut.factChangeSeq);
-  const scope = { ...bounds, from: previous.cut, to: plan.cut, platform: plan.platform, known, knownBefore };
+  const knownBefore = await readKnownThen(db, { ...previous.cut, ...then });
+  const scope = {
+    ...bounds,
+    from: { ...previous.cut, ...then },
+    to: { ...plan.cut, late: now.late },
+    platform: plan.platform,
+    known,
+    knownBefore,
+  };
   for await (const changes of readChanges(db, scope)) yield changes.map((change) => toRow(change, texts));
 }
 

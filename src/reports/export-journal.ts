@@ -9,6 +9,7 @@ import { boundsOf } from './plan.ts';
 import { withDrafts } from './publish-files.ts';
 import { keepPlatform, readBalances } from './read-balances.ts';
 import { readKnownThen } from './read-facts.ts';
+import { readEntriesOfCut } from './read-late.ts';
 import { readMovements } from './read-movements.ts';
 import { takeCut } from './take-cut.ts';
 import { openTextFile } from './text-file.ts';
@@ -31,11 +32,12 @@ export async function exportJournal(context: Context, range: Range, use: (file: 
     await inSnapshot(context.db, async (snapshot) => {
       const file = await openTextFile(target, context.signal);
       const bounds = boundsOf(range.from, addDays(range.to, 1));
-      const scope = { ...bounds, entrySeq: cut.entrySeq, platform: range.platform };
+      const ofCut = await readEntriesOfCut(snapshot, cut);
+      const scope = { ...bounds, ...ofCut, platform: range.platform };
       const balances = keepPlatform(await readBalances(snapshot, scope), range.platform);
       const note = `Confere, ${range.from} to ${range.to}, cut ${cut.entrySeq}`;
       const running = startJournal(file, range.from, balances, note);
-      const known = await readKnownThen(snapshot, cut.factChangeSeq);
+      const known = await readKnownThen(snapshot, { ...cut, ...ofCut });
       for (const day of listDays(range.from, range.to)) {
         const ofDay = { ...scope, ...boundsOf(day, addDays(day, 1)) };
         for await (const movements of readMovements(snapshot, ofDay, known)) {

@@ -44,10 +44,23 @@ async function listDueDays(context: Context): Promise<Day[]> {
       (join) => join.onRef('top.day', '=', 'reports.day').onRef('top.revision', '=', 'reports.revision'),
     )
     .select(['reports.day', 'state', 'checked_entry_seq', 'checked_event_seq', 'checked_fact_change_seq'])
+    .select('cut_seal_position')
     .orderBy('reports.day')
     .execute();
   const learnt = await readLearnt(context);
-  return listDue(yesterday, newest, learnt);
+  return listDue(yesterday, newest, learnt, await readLatePositions(context));
+}
+
+/** The newest position that sealed an entry of a day late, below a number that was sealed: no number tells of it. */
+async function readLatePositions(context: Context): Promise<LatePosition[]> {
+  const day = sql<string>`SUBSTR(entries.at_wall, 1, 10)`;
+  const rows = await context.db
+    .selectFrom('seal_stragglers')
+    .innerJoin('entries', 'entries.seq', 'seal_stragglers.entry_seq')
+    .select((eb) => [day.as('day'), eb.fn.max<number>('seal_stragglers.position').as('position')])
+    .groupBy(day)
+    .execute();
+  return rows;
 }
 
 type Newest = {
@@ -56,7 +69,9 @@ type Newest = {
   checked_entry_seq: number;
   checked_event_seq: number;
   checked_fact_change_seq: number;
+  cut_seal_position?: number | null;
 };
+type LatePosition = { day: Day; position: number };
 /** The newest row learnt of each day that something happened in. */
 type Learnt = { day: Day; entrySeq: number; eventSeq: number; factChangeSeq: number };
 
@@ -64,7 +79,7 @@ type Learnt = { day: Day; entrySeq: number; eventSeq: number; factChangeSeq: num
  * Pure. What is learnt of an earlier day also changes the later ones: their opening balance, and what was left open.
  * @param newest the newest revision of each day, oldest day first. @param learnt oldest day first.
  */
-export function listDue(yesterday: Day, newest: Newest[], learnt: Learnt[]): Day[] {
+export function listDue(yesterday: Day, newest: Newest[], learnt: Learnt[], late: LatePosition[] = []): Day[] {
   const byDay = new Map(newest.map((row) => [row.day, row]));
   const first = newest[0]?.day ?? yesterday;
   let at = 0;
@@ -81,7 +96,8 @@ export function listDue(yesterday: Day, newest: Newest[], learnt: Learnt[]): Day
     const row = byDay.get(day);
     if (!row || row.state === 'partial') return true;
     if (entrySeq > row.checked_entry_seq || eventSeq > row.checked_event_seq) return true;
-    return factChangeSeq > row.checked_fact_change_seq;
+    if (factChangeSeq > row.checked_fact_change_seq) return true;
+    return late.some((one) => one.day <= day && one.position > (row.cut_seal_position ?? 0));
   });
 }
 

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
 import type { Wall } from '../domain/calendar.ts';
 import { nameAccount } from '../ledger/post.ts';
+import { type EntriesOfCut, isOfCut } from './read-late.ts';
 
 /** Cents of each account before the day, what opened the books on the day itself, and at the day's end. */
 export type AccountBalance = { account: string; before: bigint; opened: bigint; end: bigint };
@@ -13,7 +14,7 @@ export type AccountBalance = { account: string; before: bigint; opened: bigint; 
  */
 export async function readBalances(
   db: Reader,
-  scope: { start: Wall; end: Wall; entrySeq: number },
+  scope: { start: Wall; end: Wall } & EntriesOfCut,
 ): Promise<AccountBalance[]> {
   const names = new Map(
     (await db.selectFrom('accounts').select(['seq', 'name']).execute()).map((row) => [row.seq, row.name]),
@@ -28,7 +29,7 @@ export async function readBalances(
 }
 
 /** By account, so that the index ends the scan at the day's end: one statement for all read what came later too. */
-async function sumAccount(db: Reader, account: number, scope: { start: Wall; end: Wall; entrySeq: number }) {
+async function sumAccount(db: Reader, account: number, scope: { start: Wall; end: Wall } & EntriesOfCut) {
   const row = await db
     .selectFrom('postings')
     .select([
@@ -37,7 +38,7 @@ async function sumAccount(db: Reader, account: number, scope: { start: Wall; end
     ])
     .where('account_seq', '=', account)
     .where('at_wall', '<', scope.end)
-    .where('entry_seq', '<=', scope.entrySeq)
+    .where(isOfCut('entry_seq', scope))
     .executeTakeFirst();
   return row?.end === null || row?.end === undefined
     ? undefined
@@ -45,14 +46,14 @@ async function sumAccount(db: Reader, account: number, scope: { start: Wall; end
 }
 
 /** Entries that open a platform's books stand at the first second of a day, as do their reversals. */
-async function readOpened(db: Reader, scope: { start: Wall; entrySeq: number }): Promise<Map<number, bigint>> {
+async function readOpened(db: Reader, scope: { start: Wall } & EntriesOfCut): Promise<Map<number, bigint>> {
   const rows = await db
     .selectFrom('entries')
     .leftJoin('entries as origin', 'origin.seq', 'entries.reverses_seq')
     .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
     .select(['postings.account_seq', sql<string>`SUM(postings.amount_cents)`.as('sum')])
     .where('entries.at_wall', '=', scope.start)
-    .where('entries.seq', '<=', scope.entrySeq)
+    .where(isOfCut('entries.seq', scope))
     .where(sql`COALESCE(origin.kind, entries.kind)`, 'in', OPENING_KINDS)
     .groupBy('postings.account_seq')
     .execute();

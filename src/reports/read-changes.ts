@@ -1,9 +1,10 @@
-import { sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 
 import type { Reader } from '../database/reader.ts';
 import type { Wall } from '../domain/calendar.ts';
 import type { Cut } from './plan.ts';
 import { DIGESTED_FACTS, type KnownThen } from './read-facts.ts';
+import { type EntriesOfCut, isOfCut, wasOfCut } from './read-late.ts';
 
 /** What became of one transaction (or of one entry without a transaction) in a day, from one cut to the next. */
 export type Change = {
@@ -26,8 +27,8 @@ export type Change = {
 export type ChangeScope = {
   start: Wall;
   end: Wall;
-  from: Cut;
-  to: Cut;
+  from: Cut & EntriesOfCut;
+  to: Cut & EntriesOfCut;
   platform: string | undefined;
   /** At the later cut, and at the one before. */
   known: KnownThen;
@@ -51,8 +52,7 @@ async function listChanged(db: Reader, scope: ChangeScope): Promise<number[]> {
     .select('entries.transaction_seq as seq')
     .where('at_wall', '>=', scope.start)
     .where('at_wall', '<', scope.end)
-    .where('entries.seq', '>', scope.from.entrySeq)
-    .where('entries.seq', '<=', scope.to.entrySeq)
+    .where(isAdded(scope))
     .where('transaction_seq', 'is not', null)
     .$if(scope.platform !== undefined, (query) => query.where('platform', '=', scope.platform ?? ''))
     .union(
@@ -105,15 +105,17 @@ async function readChunk(db: Reader, scope: ChangeScope, seqs: number[]): Promis
     .execute();
   const entries = await readEntries(db, scope, seqs);
   const [struck, struckBefore] = [new Set(scope.known.struck), new Set(scope.knownBefore.struck)];
+  const lateBefore = new Set(scope.knownBefore.lateEvents);
   const eventsOf = Map.groupBy(events, (event) => event.transaction_seq);
   const entriesOf = Map.groupBy(entries, (entry) => entry.transaction_seq ?? 0);
   return transactions.map((transaction) => {
     const all = eventsOf.get(transaction.seq) ?? [];
     const history = all.filter((event) => !struck.has(event.seq));
     const before = all.filter((event) => event.seq <= scope.from.eventSeq && !struckBefore.has(event.seq));
-    const learnt = history.filter((event) => event.seq > scope.from.eventSeq && event.at_wall >= scope.start);
+    const isNew = (event: { seq: number }) => event.seq > scope.from.eventSeq || lateBefore.has(event.seq);
+    const learnt = history.filter((event) => isNew(event) && event.at_wall >= scope.start);
     const moved = entriesOf.get(transaction.seq) ?? [];
-    const added = moved.filter((entry) => entry.seq > scope.from.entrySeq);
+    const added = moved.filter((entry) => !wasOfCut(entry.seq, scope.from));
     const cause = added.at(-1) ?? learnt.at(-1);
     return {
       recordedAt: added.at(-1)?.recorded_at ?? learnt.at(-1)?.seen_at ?? transaction.first_seen_at,
@@ -122,13 +124,18 @@ async function readChunk(db: Reader, scope: ChangeScope, seqs: number[]): Promis
       platform: transaction.platform ?? 'none',
       statusBefore: before.at(-1)?.status ?? null,
       statusAfter: history.at(-1)?.status ?? null,
-      effectBefore: sum(moved.filter((entry) => entry.seq <= scope.from.entrySeq)),
+      effectBefore: sum(moved.filter((entry) => wasOfCut(entry.seq, scope.from))),
       effectAfter: sum(moved),
       learnt: learnt.map((event) => event.status),
       why: nameReason(learnt.length > 0, added),
       source: toSource(cause),
     };
   });
+}
+
+/** What the later cut holds and the one before does not. */
+function isAdded({ from, to }: ChangeScope) {
+  return sql<SqlBool>`${isOfCut('entries.seq', to)} AND NOT ${isOfCut('entries.seq', from)}`;
 }
 
 async function readEntries(db: Reader, scope: ChangeScope, seqs: number[] | null) {
@@ -146,10 +153,10 @@ async function readEntries(db: Reader, scope: ChangeScope, seqs: number[] | null
     )
     .where('entries.at_wall', '>=', scope.start)
     .where('entries.at_wall', '<', scope.end)
-    .where('entries.seq', '<=', scope.to.entrySeq)
+    .where(isOfCut('entries.seq', scope.to))
     .where((eb) =>
       seqs === null
-        ? eb.and([eb('entries.transaction_seq', 'is', null), eb('entries.seq', '>', scope.from.entrySeq)])
+        ? eb.and([eb('entries.transaction_seq', 'is', null), isAdded(scope)])
         : eb('entries.transaction_seq', 'in', seqs),
     )
     .$if(scope.platform !== undefined, (query) => query.where('entries.platform', '=', scope.platform ?? ''))

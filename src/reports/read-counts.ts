@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
 import type { Wall } from '../domain/calendar.ts';
 import type { KnownThen } from './read-facts.ts';
+import { type EntriesOfCut, isOfCut } from './read-late.ts';
 
 export type StatusCount = { operation: string; status: string; count: number; amountCents: bigint };
 
@@ -63,14 +64,14 @@ function addUp(counts: StatusCount[]): StatusCount[] {
 export type StatedOpening = { platform: string; day: string; balanceCents: bigint };
 
 /** The opening balances that people stated, as they stood at the cut. */
-export async function readStatedOpenings(db: Reader, entrySeq: number): Promise<StatedOpening[]> {
+export async function readStatedOpenings(db: Reader, cut: EntriesOfCut): Promise<StatedOpening[]> {
   const rows = await db
     .selectFrom('openings')
     .leftJoin('entries as reversal', (join) =>
-      join.onRef('reversal.reverses_seq', '=', 'openings.entry_seq').on('reversal.seq', '<=', entrySeq),
+      join.onRef('reversal.reverses_seq', '=', 'openings.entry_seq').on(isOfCut('reversal.seq', cut)),
     )
     .select(['openings.platform', 'openings.day', 'openings.balance_cents'])
-    .where('openings.entry_seq', '<=', entrySeq)
+    .where(isOfCut('openings.entry_seq', cut))
     .where('reversal.seq', 'is', null)
     .orderBy('openings.platform')
     .execute();

@@ -1,4 +1,5 @@
 import type { Reader } from '../database/reader.ts';
+import { type EntriesOfCut, readLateEvents } from './read-late.ts';
 
 /** What may still be filled in or corrected once a transaction is known. */
 type Facts = {
@@ -21,10 +22,12 @@ type Nullable = { [Name in keyof Facts]: Facts[Name] | null };
 /** What was known of transactions at a cut, beside their events and entries. */
 export type KnownThen = {
   putBack: PutBack;
-  /** Numbers of events that were no more, because a person had accepted that. */
+  /** Numbers of events that were no more, because a person had accepted that, or that came late. */
   struck: number[];
-  /** Numbers of transactions whose operation, amount or events in force a person corrected after the cut. */
+  /** Numbers of transactions whose operation, amount or events in force became others after the cut. */
   corrected: number[];
+  /** Numbers of events that are not above the cut's, but came after it. */
+  lateEvents: number[];
 };
 
 /** Facts that stand in the digest of a day, or change what does. */
@@ -35,7 +38,18 @@ const CORRECTED: readonly string[] = ['operation', 'amount_cents', 'struck'];
  * The facts of a transaction stand in its row as they are known now; what they were at the cut is told by the first
  * change after it. Mostly there is none, and then nothing more is asked.
  */
-export async function readKnownThen(db: Reader, factChangeSeq: number): Promise<KnownThen> {
+export async function readKnownThen(db: Reader, cut: EntriesOfCut & { factChangeSeq: number }): Promise<KnownThen> {
+  const facts = await readFactsThen(db, cut.factChangeSeq);
+  const late = await readLateEvents(db, cut);
+  return {
+    ...facts,
+    struck: [...new Set([...facts.struck, ...late.events])],
+    corrected: [...new Set([...facts.corrected, ...late.transactions])],
+    lateEvents: late.events,
+  };
+}
+
+async function readFactsThen(db: Reader, factChangeSeq: number): Promise<Omit<KnownThen, 'lateEvents'>> {
   const struckNow = await readStruckNow(db);
   const later = await db.selectFrom('fact_changes').select('seq').where('seq', '>', factChangeSeq).limit(1).execute();
   if (later.length === 0) return { putBack: async (rows) => rows, struck: [...struckNow.keys()], corrected: [] };

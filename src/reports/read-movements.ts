@@ -4,6 +4,7 @@ import type { Reader } from '../database/reader.ts';
 import type { Wall } from '../domain/calendar.ts';
 import { classifyMovement, type Effect, type MovementPosting } from './classify-movement.ts';
 import type { KnownThen } from './read-facts.ts';
+import { type EntriesOfCut, isOfCut } from './read-late.ts';
 
 /** One entry of the ledger in the words of accounting. */
 export type Movement = Effect & {
@@ -29,7 +30,7 @@ export type Movement = Effect & {
   postings: MovementPosting[];
 };
 
-export type MovementScope = { start: Wall; end: Wall; entrySeq: number; platform: string | undefined };
+export type MovementScope = { start: Wall; end: Wall; platform: string | undefined } & EntriesOfCut;
 type Books = { accounts: Map<number, string>; known: KnownThen };
 
 /** Rows a round trip: memory holds two rounds at most. */
@@ -84,7 +85,7 @@ async function readChunk(db: Reader, scope: MovementScope, after: Place) {
   return await db
     .selectFrom('entries')
     .leftJoin('entries as reversal', (join) =>
-      join.onRef('reversal.reverses_seq', '=', 'entries.seq').on('reversal.seq', '<=', scope.entrySeq),
+      join.onRef('reversal.reverses_seq', '=', 'entries.seq').on(isOfCut('reversal.seq', scope)),
     )
     .leftJoin('entries as origin', 'origin.seq', 'entries.reverses_seq')
     .leftJoin('events', 'events.seq', 'entries.event_seq')
@@ -120,7 +121,7 @@ async function readChunk(db: Reader, scope: MovementScope, after: Place) {
         eb.and([eb('entries.at_wall', '=', after.atWall), eb('entries.seq', '>', after.seq)]),
       ]),
     )
-    .where('entries.seq', '<=', scope.entrySeq)
+    .where(isOfCut('entries.seq', scope))
     .$if(scope.platform !== undefined, (query) => query.where('entries.platform', '=', scope.platform ?? ''))
     .orderBy('entries.at_wall')
     .orderBy('entries.seq')
@@ -182,14 +183,14 @@ export async function readLateCommissions(db: Reader, scope: MovementScope): Pro
   const rows = await db
     .selectFrom('entries')
     .leftJoin('entries as reversal', (join) =>
-      join.onRef('reversal.reverses_seq', '=', 'entries.seq').on('reversal.seq', '<=', scope.entrySeq),
+      join.onRef('reversal.reverses_seq', '=', 'entries.seq').on(isOfCut('reversal.seq', scope)),
     )
     .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
     .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
     .select(['entries.event_seq', sql<string>`SUM(postings.amount_cents)`.as('sum')])
     .where('entries.at_wall', '>=', scope.start)
     .where('entries.at_wall', '<', scope.end)
-    .where('entries.seq', '<=', scope.entrySeq)
+    .where(isOfCut('entries.seq', scope))
     .where('entries.kind', '=', 'commission')
     .where('reversal.seq', 'is', null)
     .where('accounts.name', 'like', 'Expenses:Commission:%')

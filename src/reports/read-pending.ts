@@ -5,6 +5,7 @@ import type { Wall } from '../domain/calendar.ts';
 import type { Cut } from './plan.ts';
 import { HELD } from './read-balances.ts';
 import type { KnownThen } from './read-facts.ts';
+import { type EntriesOfCut, isOfCut } from './read-late.ts';
 
 /** A transaction that was open at the day's end. */
 export type Pending = {
@@ -25,7 +26,13 @@ export type Pending = {
   heldCents: bigint;
 };
 
-export type PendingScope = { start: Wall; end: Wall; cut: Cut; platform: string | undefined; known: KnownThen };
+export type PendingScope = EntriesOfCut & {
+  start: Wall;
+  end: Wall;
+  cut: Cut;
+  platform: string | undefined;
+  known: KnownThen;
+};
 
 const CHUNK_ROWS = 1_000;
 const FACTS = ['reference', 'platform', 'operation', 'amount_cents'] as const;
@@ -125,7 +132,7 @@ async function readHeld(db: Reader, scope: PendingScope, seqs: number[]): Promis
     .select(['entries.transaction_seq', sql<string>`SUM(postings.amount_cents)`.as('sum')])
     .where('entries.transaction_seq', 'in', seqs)
     .where('entries.at_wall', '<', scope.end)
-    .where('entries.seq', '<=', scope.cut.entrySeq)
+    .where(isOfCut('entries.seq', scope))
     .where('accounts.name', 'like', `${HELD}:%`)
     .groupBy('entries.transaction_seq')
     .execute();

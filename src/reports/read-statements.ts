@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
 import type { Wall } from '../domain/calendar.ts';
 import { AVAILABLE, HELD, namePlatform } from './read-balances.ts';
+import { type EntriesOfCut, isOfCut } from './read-late.ts';
 
 /** A balance that a person read off the provider's panel, beside the ledger's at that instant. */
 export type StatedBalance = { platform: string; atWall: Wall; statedCents: bigint; ledgerCents: bigint };
@@ -9,7 +10,7 @@ export type StatedBalance = { platform: string; atWall: Wall; statedCents: bigin
 /** The newest statement of each platform within the day, its end included, of those made before the report. */
 export async function readStatements(
   db: Reader,
-  scope: { start: Wall; end: Wall; entrySeq: number; madeAt: Date },
+  scope: { start: Wall; end: Wall; madeAt: Date } & EntriesOfCut,
 ): Promise<StatedBalance[]> {
   const rows = await db
     .selectFrom('statements')
@@ -23,12 +24,12 @@ export async function readStatements(
   const newest = new Map(rows.map((row) => [row.platform, row]));
   const stated: StatedBalance[] = [];
   for (const { platform, at_wall: atWall, balance_cents: statedCents } of newest.values()) {
-    stated.push({ platform, atWall, statedCents, ledgerCents: await sumBefore(db, platform, atWall, scope.entrySeq) });
+    stated.push({ platform, atWall, statedCents, ledgerCents: await sumBefore(db, platform, atWall, scope) });
   }
   return stated;
 }
 
-async function sumBefore(db: Reader, platform: string, atWall: Wall, entrySeq: number): Promise<bigint> {
+async function sumBefore(db: Reader, platform: string, atWall: Wall, cut: EntriesOfCut): Promise<bigint> {
   const names = [AVAILABLE, HELD].map((root) => `${root}:${namePlatform(platform)}`);
   const row = await db
     .selectFrom('postings')
@@ -36,7 +37,7 @@ async function sumBefore(db: Reader, platform: string, atWall: Wall, entrySeq: n
     .select(sql<string | null>`SUM(postings.amount_cents)`.as('sum'))
     .where('accounts.name', 'in', names)
     .where('postings.at_wall', '<', atWall)
-    .where('postings.entry_seq', '<=', entrySeq)
+    .where(isOfCut('postings.entry_seq', cut))
     .executeTakeFirst();
   return BigInt(row?.sum ?? 0);
 }

@@ -17,6 +17,7 @@ import { boundsOf, type Format, type ReportPlan } from './plan.ts';
 import { type AccountBalance, keepPlatform, readBalances } from './read-balances.ts';
 import { readStatedOpenings, readStatusCounts } from './read-counts.ts';
 import { type KnownThen, readKnownThen } from './read-facts.ts';
+import { type EntriesOfCut, readEntriesOfCut } from './read-late.ts';
 import { readMismatches } from './read-mismatches.ts';
 import { type Movement, readLateCommissions, readMovements } from './read-movements.ts';
 import { readPending } from './read-pending.ts';
@@ -35,7 +36,8 @@ export type WrittenReport = { digest: Buffer; files: Record<Format, string> };
 
 /** @returns where in `directory`, which is there and is the caller's to remove, each format was written. */
 export async function writeReport(db: Reader, plan: ReportPlan, directory: string): Promise<WrittenReport> {
-  const scope = { ...boundsOf(plan.day, addDays(plan.day, 1)), entrySeq: plan.cut.entrySeq, platform: plan.platform };
+  const ofCut = await readEntriesOfCut(db, plan.cut);
+  const scope = { ...boundsOf(plan.day, addDays(plan.day, 1)), ...ofCut, platform: plan.platform };
   const balances = keepPlatform(await readBalances(db, scope), plan.platform);
   const rendering = {
     texts: textsOf(plan.locale),
@@ -55,7 +57,7 @@ export async function writeReport(db: Reader, plan: ReportPlan, directory: strin
     digest,
     balances,
     seal: plan.cut.position === null ? undefined : await readSeal(db, plan.cut.position),
-    known: await readKnownThen(db, plan.cut.factChangeSeq),
+    known: await readKnownThen(db, { ...plan.cut, ...ofCut }),
     tally: createTally(balances, plan.platform),
     factory: createFactory(plan, rendering.texts, directory, failed.signal),
     files: {
@@ -80,7 +82,7 @@ type Work = {
   signal: AbortSignal;
   db: Reader;
   plan: ReportPlan;
-  scope: { start: string; end: string; entrySeq: number; platform: string | undefined };
+  scope: { start: string; end: string; platform: string | undefined } & EntriesOfCut;
   rendering: columns.Rendering;
   digest: RowDigest;
   balances: AccountBalance[];
@@ -209,7 +211,7 @@ async function finishWorkbook(work: Work, tables: Tables, digest: Buffer): Promi
     platforms: tally.platforms,
     hours: tally.hours,
     counts: await readStatusCounts(db, { ...scope, eventSeq: plan.cut.eventSeq, known: work.known }),
-    openings: await readStatedOpenings(db, plan.cut.entrySeq),
+    openings: await readStatedOpenings(db, scope),
     statements: await listStatements(work),
     mismatches: tables.listed,
     digest,

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { transact } from '../../../src/database/transact.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
@@ -201,6 +202,101 @@ test('what a person corrected is corrected in the next revision alone, and told 
   }
   const before = await rows('Pendentes', 1);
   expect([centsOf(ofOne(before, open.id)?.Valor), ofOne(before, paid.id)]).toEqual([9_900n, undefined]);
+});
+
+test('what is committed late, below the number of a cut, is no part of it, and makes the next revision', async () => {
+  await using books = await openBooks();
+  const { db } = books.context;
+  const open = transactionOf('cashin', 9_900n, [['pending', `${DAY} 10:00:00`]]);
+  await learn(books.context, [open]);
+  const top = async (table: 'entries' | 'events') =>
+    Number(
+      (
+        await db
+          .selectFrom(table)
+          .select((eb) => eb.fn.max('seq').as('seq'))
+          .executeTakeFirst()
+      )?.seq ?? 0,
+    );
+  const [eventSeq, entrySeq] = [(await top('events')) + 1, (await top('entries')) + 1];
+  for (const table of ['events', 'entries']) await sql.raw(`ALTER TABLE ${table} AUTO_INCREMENT = 1000`).execute(db);
+  await learn(books.context, inventTransactions(30, [DAY], 3));
+  const { report: first } = await makeReport(books.context, DAY);
+
+  // as another node of a cluster may: numbers drawn before the cut, committed after it
+  const { seq } = await db.selectFrom('transactions').select('seq').where('id', '=', open.id).executeTakeFirstOrThrow();
+  const paid = { transaction_seq: seq, at_wall: `${DAY} 12:00:00`, source_kind: 'show' };
+  const now = books.context.clock.now();
+  await db
+    .insertInto('events')
+    .values({
+      ...paid,
+      seq: eventSeq,
+      status: 'paid',
+      occurrence: 1,
+      position: 1,
+      sequence: 2,
+      inferred: 0,
+      seen_at: now,
+    })
+    .execute();
+  const entry = {
+    ...paid,
+    seq: entrySeq,
+    event_seq: eventSeq,
+    kind: 'movement',
+    platform: PLATFORM_A,
+    recorded_at: now,
+  };
+  await db.insertInto('entries').values(entry).execute();
+  const account = async (name: string) =>
+    (await db.selectFrom('accounts').select('seq').where('name', '=', name).executeTakeFirstOrThrow()).seq;
+  const posting = { entry_seq: entrySeq, at_wall: paid.at_wall };
+  await db
+    .insertInto('postings')
+    .values([
+      {
+        ...posting,
+        position: 0,
+        account_seq: await account(`Assets:Provider:Available:${PLATFORM_A}`),
+        amount_cents: 9_900n,
+      },
+      {
+        ...posting,
+        position: 1,
+        account_seq: await account(`Liabilities:Receipts:${PLATFORM_A}`),
+        amount_cents: -9_900n,
+      },
+    ])
+    .execute();
+  const status = { status: 'paid', status_wall: paid.at_wall } as const;
+  await db.updateTable('transactions').set(status).where('seq', '=', seq).execute();
+
+  const again = async () => {
+    for (const { format, sha256: stored } of first.files) {
+      rmSync((await openReport(books.context, { day: DAY, format, revision: 1 })).file);
+      expect([format, (await openReport(books.context, { day: DAY, format, revision: 1 })).sha256]).toEqual([
+        format,
+        stored,
+      ]);
+    }
+  };
+  await again();
+  await sealNow(books.context);
+  await again();
+  const later = { ...books.context, clock: { ...books.context.clock, now: () => new Date('2026-03-12T12:00:00Z') } };
+  expect((await makeDueReports(later)).made).toEqual([DAY]);
+  const sheets = await readWorkbook((await openReport(books.context, { day: DAY, format: 'xlsx' })).file);
+  const [change, ...others] = rowsOf(sheetOf(sheets, 'Alterações'));
+  expect(others).toEqual([]);
+  expect(change).toMatchObject({
+    'Id da transação': { value: open.id },
+    Antes: { value: 'Pendente' },
+    Depois: { value: 'Pago' },
+    'Por quê': { value: 'soubemos depois: pago' },
+  });
+  expect(centsOf(change?.Diferença)).toBe(9_900n);
+  await again();
 });
 
 test('a revision names the position of the hash chain that it is cut at, in the API, on Resumo, in the journal and in the file', async () => {
