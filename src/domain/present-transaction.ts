@@ -73,7 +73,10 @@ export function maskTransaction<T extends PresentedTransaction>(transaction: T):
 const NEEDLE_CHARS_MIN = 4;
 
 /** Free text that repeats what is masked is masked as a whole. */
-function maskHolding(text: string | null, of: Pick<PresentedTransaction, (typeof MASKED)[number]>): string | null {
+export function maskHolding(
+  text: string | null,
+  of: Pick<PresentedTransaction, (typeof MASKED)[number]>,
+): string | null {
   if (text === null) return null;
   const plain = foldName(text);
   const bare = normalizeDocument(text) ?? '';

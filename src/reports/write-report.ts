@@ -37,7 +37,7 @@ export type WrittenReport = { digest: Buffer; files: Record<Format, string> };
 /** @returns where in `directory`, which is there and is the caller's to remove, each format was written. */
 export async function writeReport(db: Reader, plan: ReportPlan, directory: string): Promise<WrittenReport> {
   const ofCut = await readEntriesOfCut(db, plan.cut);
-  const scope = { ...boundsOf(plan.day, addDays(plan.day, 1)), ...ofCut, platform: plan.platform };
+  const scope = { ...boundsOf(plan.day, addDays(plan.day, 1)), ...ofCut, platform: plan.platform, masked: plan.masked };
   const balances = keepPlatform(await readBalances(db, scope), plan.platform);
   const rendering = {
     texts: textsOf(plan.locale),
@@ -82,7 +82,7 @@ type Work = {
   signal: AbortSignal;
   db: Reader;
   plan: ReportPlan;
-  scope: { start: string; end: string; platform: string | undefined } & EntriesOfCut;
+  scope: { start: string; end: string; platform: string | undefined; masked: boolean } & EntriesOfCut;
   rendering: columns.Rendering;
   digest: RowDigest;
   balances: AccountBalance[];
