@@ -6,6 +6,7 @@ import { type AccountBalance, isBalance, namePlatform, readBalances, splitAccoun
 import { type Change, readChanges } from './read-changes.ts';
 import { type KnownThen, readKnownThen } from './read-facts.ts';
 import { type EntriesOfCut, readEntriesOfCut } from './read-late.ts';
+import { readStatements, type StatedBalance } from './read-statements.ts';
 import { fill, formatMoment, say, type Texts } from './texts.ts';
 
 type Books = { db: Reader; plan: ReportPlan; scope: EntriesOfCut; balances: AccountBalance[]; known: KnownThen };
@@ -37,6 +38,9 @@ async function* listRows(
   const then = await readEntriesOfCut(db, previous.cut);
   const before = await readBalances(db, { ...bounds, ...then });
   yield compareOpenings(plan, before, balances, texts);
+  const old = await readStatements(db, { ...bounds, ...then, madeAt: previous.madeAt });
+  const stated = await readStatements(db, { ...bounds, ...now, madeAt: plan.madeAt });
+  yield compareStatements(plan, old, stated, texts);
   const knownBefore = await readKnownThen(db, { ...previous.cut, ...then });
   const scope = {
     ...bounds,
@@ -94,6 +98,28 @@ function compareOpenings(
       effectBefore: old.get(platform) ?? 0n,
       effectAfter: now.get(platform) ?? 0n,
       why: texts.changes.earlierDay,
+    }));
+}
+
+/** What a person stated since; what it says stands on Resumo. Pure. */
+function compareStatements(
+  plan: ReportPlan,
+  before: StatedBalance[],
+  after: StatedBalance[],
+  texts: Texts,
+): ChangeRow[] {
+  const same = (a: StatedBalance, b: StatedBalance): boolean =>
+    a.platform === b.platform && a.atWall === b.atWall && a.statedCents === b.statedCents;
+  return after
+    .filter((one) => plan.platform === undefined || one.platform === plan.platform)
+    .filter((one) => !before.some((old) => same(old, one)))
+    .map((one) => ({
+      ...EMPTY,
+      recordedAt: plan.madeAt,
+      platform: one.platform,
+      what: texts.changes.statement,
+      why: texts.changes.person,
+      source: texts.sources.command,
     }));
 }
 

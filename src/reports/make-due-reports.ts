@@ -44,11 +44,26 @@ async function listDueDays(context: Context): Promise<Day[]> {
       (join) => join.onRef('top.day', '=', 'reports.day').onRef('top.revision', '=', 'reports.revision'),
     )
     .select(['reports.day', 'state', 'checked_entry_seq', 'checked_event_seq', 'checked_fact_change_seq'])
-    .select('cut_seal_position')
+    .select(['cut_seal_position', 'made_at'])
     .orderBy('reports.day')
     .execute();
   const learnt = await readLearnt(context);
-  return listDue(yesterday, newest, learnt, await readLatePositions(context));
+  const due = new Set(listDue(yesterday, newest, learnt, await readLatePositions(context)));
+  for (const day of await listStated(context, newest)) if (day <= yesterday) due.add(day);
+  return [...due].sort();
+}
+
+/** Days of which a person stated a balance after their newest revision was made. */
+async function listStated(context: Context, newest: { day: Day; made_at: Date }[]): Promise<Day[]> {
+  const madeAt = new Map(newest.map((row) => [row.day, row.made_at]));
+  const rows = await context.db.selectFrom('statements').select(['at_wall', 'created_at']).execute();
+  return rows.flatMap((row) => {
+    const day = row.at_wall.slice(0, 10);
+    // midnight is the end of the day before
+    const of = row.at_wall.endsWith(' 00:00:00') ? addDays(day, -1) : day;
+    const made = madeAt.get(of);
+    return made && row.created_at > made ? [of] : [];
+  });
 }
 
 /** The newest position that sealed an entry of a day late, below a number that was sealed: no number tells of it. */

@@ -1,7 +1,8 @@
 /**
  * Makes the next revision of a day's report, if there is anything new to say. A revision is a day and a cut: its rows
  * are what the append-only ledger held up to there, told by a digest. An equal digest makes no revision, unless the day
- * has come closer to its end: from partial to provisional to closed, or from unproven to proven.
+ * has come closer to its end: from partial to provisional to closed, or from unproven to proven; or a
+ * person has stated a balance of it since.
  *
  * The files are written under other names and flushed, then the row is inserted, then the files get their names: a
  * revision whose files are missing is made again from its row, and a file without a row is never seen.
@@ -15,9 +16,18 @@ import { addDays, type Day, isDay, type Wall } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { insertRevision } from './insert-revision.ts';
 import { type Judgement, judgeDay } from './judge-day.ts';
-import { type Cut, FORMATS, type Locale, type ReportPlan, type ReportState, ROWS_PER_SHEET_MAX } from './plan.ts';
+import {
+  boundsOf,
+  type Cut,
+  FORMATS,
+  type Locale,
+  type ReportPlan,
+  type ReportState,
+  ROWS_PER_SHEET_MAX,
+} from './plan.ts';
 import { findRevision, presentReport, type Report, type ReportRow } from './present-report.ts';
 import { type FileFacts, publishDrafts, sealDraft, withDrafts } from './publish-files.ts';
+import { namePlatform } from './read-balances.ts';
 import { DIGESTED_FACTS } from './read-facts.ts';
 import { takeCut } from './take-cut.ts';
 import { writeReport } from './write-report.ts';
@@ -64,7 +74,7 @@ async function tryMake(context: Context, day: Day, options: Options): Promise<Ma
   const madeAt = context.clock.now();
   const judgement = await judgeDay(context.db, day, madeAt, context.calendar);
   const plan = planNext(context, day, { newest, cut, madeAt, judgement, options });
-  const improves = newest !== undefined && hasImproved(newest, plan);
+  const improves = newest !== undefined && (hasImproved(newest, plan) || (await wasStated(context, newest, madeAt)));
   if (newest && !improves && !(await mayHaveChanged(context, newest, cut))) {
     return { report: presentReport(newest), changed: false };
   }
@@ -129,6 +139,21 @@ export function toPrevious(row: ReportRow): NonNullable<ReportPlan['previous']> 
 function hasImproved(newest: ReportRow, plan: ReportPlan): boolean {
   if (RANK[plan.state] > RANK[newest.state as ReportState]) return true;
   return newest.proven === 0 && isProven(plan);
+}
+
+/** Whether a person has stated a balance of that day since: Resumo shows it, and the digest does not hold it. */
+async function wasStated(context: Context, newest: ReportRow, madeAt: Date): Promise<boolean> {
+  const { start, end } = boundsOf(newest.day, addDays(newest.day, 1));
+  const row = await context.db
+    .selectFrom('statements')
+    .select('seq')
+    .where('at_wall', '>', start)
+    .where('at_wall', '<=', end)
+    .where('created_at', '>', newest.made_at)
+    .where('created_at', '<=', madeAt)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Whether anything was learnt up to the day's end since the rows were last found to be those of the newest revision. */
@@ -202,6 +227,7 @@ export function nameFile(of: {
   platform: string | undefined;
   masked?: boolean;
 }): string {
-  const platform = of.platform === undefined ? '' : `-${of.platform.replace(/[^A-Za-z0-9_-]/g, '_')}`;
-  return `confere-${of.day}-r${of.revision}${of.otherLocale ? `-${of.otherLocale}` : ''}${platform}${of.masked ? '-masked' : ''}.${of.format}`;
+  // the platform last, spelt as in its accounts: no other one, and no other file, comes to the same name
+  const platform = of.platform === undefined ? '' : `-platform-${namePlatform(of.platform)}`;
+  return `confere-${of.day}-r${of.revision}${of.otherLocale ? `-${of.otherLocale}` : ''}${of.masked ? '-masked' : ''}${platform}.${of.format}`;
 }

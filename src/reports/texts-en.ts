@@ -194,6 +194,7 @@ export const EN: Texts = {
     corrected: 'amount corrected, with a reversal',
     commissionLearnt: 'commission learnt later',
     factsCorrected: 'a fact of the transaction learnt or corrected later',
+    statement: 'Stated balance',
     person: 'entered by a person',
   },
   mismatchKinds: {

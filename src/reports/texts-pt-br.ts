@@ -192,6 +192,7 @@ export const PT_BR = {
     corrected: 'correção de valor, com estorno',
     commissionLearnt: 'comissão conhecida depois',
     factsCorrected: 'dado da transação conhecido ou corrigido depois',
+    statement: 'Saldo informado',
     person: 'lançado por uma pessoa',
   },
   mismatchKinds: {

@@ -6,14 +6,18 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { transact } from '../../../src/database/transact.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
+import type { Erase } from '../../../src/domain/person.ts';
 import { acceptMismatch } from '../../../src/ledger/accept-mismatch.ts';
 import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
 import { readSeal } from '../../../src/ledger/read-head.ts';
 import { sealNow } from '../../../src/ledger/seal-ledger.ts';
+import { stateBalance } from '../../../src/ledger/state-balance.ts';
+import { eraseReportFiles } from '../../../src/reports/erase-person.ts';
 import { listReports } from '../../../src/reports/list-reports.ts';
 import { makeDueReports } from '../../../src/reports/make-due-reports.ts';
 import { makeReport } from '../../../src/reports/make-report.ts';
 import { openReport } from '../../../src/reports/open-report.ts';
+import { textsOf } from '../../../src/reports/texts.ts';
 import { temporaryDirectory } from '../../support/programs.ts';
 import { continued, inventTransactions, learn, openBooks, PLATFORM_A, proveDays, transactionOf } from './books.ts';
 import { centsOf, lineOf, readWorkbook, rowsOf, sheetOf, sumCents } from './read-workbook.ts';
@@ -367,7 +371,7 @@ test('one platform alone adds up to its own column', async () => {
   await makeReport(context, DAY);
   const all = sheetOf(await readWorkbook((await openReport(context, { day: DAY, format: 'xlsx' })).file), 'Resumo');
   const opened = await openReport(context, { day: DAY, format: 'xlsx', platform: PLATFORM_A });
-  expect(opened.name).toBe(`confere-2026-03-11-r1-${PLATFORM_A}.xlsx`);
+  expect(opened.name).toBe(`confere-2026-03-11-r1-platform-${PLATFORM_A}.xlsx`);
   const sheets = await readWorkbook(opened.file);
   const one = sheetOf(sheets, 'Resumo');
   for (const label of ['Saldo inicial', '+ Recebimentos', '− Pagamentos', 'Saldo final', 'do qual retido']) {
@@ -376,6 +380,100 @@ test('one platform alone adds up to its own column', async () => {
   }
   const platforms = rowsOf(sheetOf(sheets, 'Extrato')).map((row) => row.Plataforma?.value);
   expect(new Set(platforms)).toEqual(new Set([PLATFORM_A]));
+});
+
+test("a masked file masks the merchant's own text where it repeats who paid, and only there", async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  const paid = (extra: string, email: string | null) =>
+    transactionOf('cashin', 100n, [['paid', `${DAY} 10:00:00`]], { extra, email });
+  const texts = ['para MARIA DA CONCEICAO', 'cpf 123.456.789-09', 'de maria@loja.example', 'mesa 4'];
+  await learn(
+    context,
+    texts.map((extra) => paid(extra, 'maria@loja.example')),
+  );
+  await makeReport(context, DAY);
+  const extras = async (masked: boolean) => {
+    const { file } = await openReport(context, { day: DAY, format: 'xlsx', masked });
+    return rowsOf(sheetOf(await readWorkbook(file), 'Recebimentos')).map((row) => row.Extra?.value);
+  };
+  expect(await extras(false)).toEqual(texts);
+  expect(await extras(true)).toEqual(['***', '***', '***', 'mesa 4']);
+});
+
+test('Resumo says in a file that was made again without whom was forgotten that it is not the original one', async () => {
+  await using books = await openBooks();
+  const { context, dataDir } = books;
+  await learn(context, [transactionOf('cashin', 100n, [['paid', `${DAY} 10:00:00`]])]);
+  const { report: first } = await makeReport(context, DAY);
+  const says = async () => {
+    const { file, report } = await openReport(context, { day: DAY, format: 'xlsx' });
+    const lines = sheetOf(await readWorkbook(file), 'Resumo').rows.map((row) => row[1]?.value);
+    return { report, says: lines.includes(textsOf('pt-BR').summary.forgottenText) };
+  };
+  expect(await says()).toMatchObject({ says: false, report: { redacted: false } });
+  const days = new Set([DAY]);
+  const count = await eraseReportFiles(context)(
+    { days } as Parameters<Erase>[0],
+    { write: true } as Parameters<Erase>[1],
+  );
+  expect(count).toBe(6);
+  expect(readdirSync(path.join(dataDir, 'reports'))).toEqual([]);
+  const { report, says: told } = await says();
+  expect(told).toBe(true);
+  expect(report).toMatchObject({ redacted: true, digest: first.digest });
+  const again = await openReport(context, { day: DAY, format: 'xlsx' });
+  expect(again.sha256).toBe(again.report.sha256);
+  expect(again.sha256).not.toBe(first.sha256);
+});
+
+test('no two platforms share a file, and one that nothing is known of has none', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  const platforms = ['a.b', 'a_b', 'a:b', 'en', 'masked', 'en-masked'];
+  const paid = (platform: string) => transactionOf('cashin', 100n, [['paid', `${DAY} 10:00:00`]], { platform });
+  const open = transactionOf('cashin', 100n, [['pending', `${DAY} 10:00:00`]], { platform: 'open' });
+  await learn(context, [...platforms.map(paid), open]);
+  await makeReport(context, DAY);
+  const wanted = ['en', undefined].flatMap((locale) =>
+    [true, false].flatMap((masked) =>
+      [...platforms, undefined, 'open'].map((platform) => ({
+        ...{ day: DAY, format: 'csv' as const, masked },
+        ...(platform === undefined ? {} : { platform }),
+        ...(locale === undefined ? {} : { locale: 'en' as const }),
+      })),
+    ),
+  );
+  const names = [];
+  for (const one of wanted) names.push((await openReport(context, one)).name);
+  expect(new Set(names).size).toBe(wanted.length);
+  for (const platform of ['nobody', 'A.b', PLATFORM_A]) {
+    const opening = openReport(context, { day: DAY, format: 'csv', platform });
+    await expect(opening).rejects.toMatchObject({ code: 'invalid_request' });
+  }
+});
+
+test('a balance that is stated after a report makes the next revision, which shows it; the older one stays', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  const day = addDays(context.calendar.dayOf(context.clock.now()), -1);
+  await learn(context, [transactionOf('cashin', 1_000n, [['paid', `${day} 10:00:00`]])]);
+  const { report: first } = await makeReport(context, day);
+  expect((await makeDueReports(context)).made).toEqual([]);
+  // midnight is the end of the day, and not of the next
+  const at = context.calendar.startOf(addDays(day, 1));
+  await stateBalance(context, { platform: PLATFORM_A, actor: 'test', at, balanceCents: 951n });
+  expect((await makeDueReports(context)).made).toEqual([day]);
+  expect(await makeReport(context, day)).toMatchObject({ changed: false, report: { revision: 2 } });
+  const sheets = await readWorkbook((await openReport(context, { day, format: 'xlsx' })).file);
+  expect(centsOf(lineOf(sheetOf(sheets, 'Resumo'), 'Diferença para o informado')?.[0])).toBe(1n);
+  expect(rowsOf(sheetOf(sheets, 'Alterações'))).toMatchObject([
+    { 'O que mudou': { value: 'Saldo informado' }, Plataforma: { value: PLATFORM_A } },
+  ]);
+  for (const { format, sha256: stored } of first.files) {
+    rmSync((await openReport(context, { day, format, revision: 1 })).file);
+    expect([format, (await openReport(context, { day, format, revision: 1 })).sha256]).toEqual([format, stored]);
+  }
 });
 
 test('a sheet that outgrows its limit goes on in parts, which add up and are told on Resumo', async () => {
