@@ -3,15 +3,18 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freshDatabase } from '../../support/database.ts';
 
 const MAIN = path.resolve(import.meta.dirname, '../../../src/main.ts');
+let target: Awaited<ReturnType<typeof freshDatabase>>;
 let directory: string;
 let env: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
   const database = await freshDatabase();
+  target = database;
   directory = mkdtempSync(path.join(tmpdir(), 'confere-export-'));
   env = {
     ...process.env,
@@ -46,6 +49,24 @@ test('export writes to standard output, and nothing else there', async () => {
   expect(stdout.startsWith('\uFEFFData e hora;Movimento')).toBe(true);
   const range = ['--from', '2026-03-10', '--to', '2026-03-11', '--format', 'journal', '--out', '-'];
   expect((await confere('export', ...range)).stdout).toMatch(/^; Confere, 2026-03-10 to 2026-03-11/);
+});
+
+test('each export is audited, by the name of what was written', async () => {
+  expect((await confere('export', '--day', '2026-03-10', '--format', 'journal', '--out', 'one')).code).toBe(0);
+  const range = ['--from', '2026-03-10', '--to', '2026-03-11', '--format', 'journal', '--out', '-'];
+  expect((await confere('export', ...range)).code).toBe(0);
+  const { socketPath, database, user } = target;
+  const connection = await createConnection({ socketPath, database, user });
+  try {
+    const sql = `SELECT CAST(actor AS CHAR) AS actor, CAST(action AS CHAR) AS action, CAST(target AS CHAR) AS target
+      FROM audit WHERE target LIKE 'confere-2026-03-10%' ORDER BY seq`;
+    expect((await connection.query(sql))[0]).toEqual([
+      { actor: 'command', action: 'reports.export', target: 'confere-2026-03-10-r1.journal' },
+      { actor: 'command', action: 'reports.export', target: 'confere-2026-03-10-2026-03-11.journal' },
+    ]);
+  } finally {
+    await connection.end();
+  }
 });
 
 test.each([

@@ -85,6 +85,46 @@ test('a viewer gets names masked, in a file that says so, made once', async () =
   expect(journal.headers.get('content-disposition')).toContain(`confere-${DAY}-r1.journal`);
 });
 
+test('the console gives the same file, a viewer a masked one, and the audit tells who took which', async () => {
+  await call('operator', '/reports', { day: DAY });
+  const url = `http://127.0.0.1:${server.port}`;
+  const before = await lastAudit();
+  for (const role of ['operator', 'viewer'] as const) {
+    const login = await fetch(`${url}/login`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { origin: url },
+      body: new URLSearchParams({ token: tokens.get(role) ?? '' }),
+    });
+    const cookie = (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    const name = `confere-${DAY}-r1${role === 'viewer' ? '-masked' : ''}.csv`;
+    const answer = await fetch(`${url}/reports/${DAY}-r1.csv`, { headers: { cookie } });
+    expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${name}"`);
+    expect(await answer.text()).toBe(await (await call(role, `/reports/${DAY}.csv`)).text());
+  }
+  const audited = await books.context.db
+    .selectFrom('audit')
+    .select(['actor', 'target'])
+    .where('seq', '>', before)
+    .where('action', '=', 'reports.download')
+    .orderBy('seq')
+    .execute();
+  const full = `confere-${DAY}-r1.csv`;
+  expect(audited.map((row) => row.target)).toEqual([full, full, ...Array(2).fill(`confere-${DAY}-r1-masked.csv`)]);
+  const actors = audited.map((row) => row.actor);
+  expect(new Set(actors).size).toBe(2);
+  expect(actors[0]).toBe(actors[1]);
+  expect(actors[2]).toBe(actors[3]);
+});
+
+async function lastAudit(): Promise<number> {
+  const row = await books.context.db
+    .selectFrom('audit')
+    .select((eb) => eb.fn.max<number>('seq').as('seq'))
+    .executeTakeFirst();
+  return row?.seq ?? 0;
+}
+
 test('English comes on request, under a name that says so', async () => {
   await call('operator', '/reports', { day: DAY });
   const answer = await call('operator', `/reports/${DAY}.csv?locale=en`);
