@@ -119,7 +119,7 @@ function compareStatements(
       platform: one.platform,
       what: texts.changes.statement,
       why: texts.changes.person,
-      source: texts.sources.command,
+      source: texts.sources.person,
     }));
 }
 
