@@ -52,17 +52,17 @@ test('export writes to standard output, and nothing else there', async () => {
 });
 
 test('each export is audited, by the name of what was written', async () => {
-  expect((await confere('export', '--day', '2026-03-10', '--format', 'journal', '--out', 'one')).code).toBe(0);
-  const range = ['--from', '2026-03-10', '--to', '2026-03-11', '--format', 'journal', '--out', '-'];
+  expect((await confere('export', '--day', '2026-03-05', '--format', 'journal', '--out', 'one')).code).toBe(0);
+  const range = ['--from', '2026-03-05', '--to', '2026-03-06', '--format', 'journal', '--out', '-'];
   expect((await confere('export', ...range)).code).toBe(0);
   const { socketPath, database, user } = target;
   const connection = await createConnection({ socketPath, database, user });
   try {
     const sql = `SELECT CAST(actor AS CHAR) AS actor, CAST(action AS CHAR) AS action, CAST(target AS CHAR) AS target
-      FROM audit WHERE target LIKE 'confere-2026-03-10%' ORDER BY seq`;
+      FROM audit WHERE target LIKE 'confere-2026-03-05%' ORDER BY seq`;
     expect((await connection.query(sql))[0]).toEqual([
-      { actor: 'command', action: 'reports.export', target: 'confere-2026-03-10-r1.journal' },
-      { actor: 'command', action: 'reports.export', target: 'confere-2026-03-10-2026-03-11.journal' },
+      { actor: 'command', action: 'reports.export', target: 'confere-2026-03-05-r1.journal' },
+      { actor: 'command', action: 'reports.export', target: 'confere-2026-03-05-2026-03-06.journal' },
     ]);
   } finally {
     await connection.end();
