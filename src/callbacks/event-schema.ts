@@ -36,7 +36,9 @@ export const eventTransactionSchema = z.object({
   sequence: z
     .int()
     .min(1)
-    .describe('1, 2, 3… in the order in which we learnt the events: keep the highest, ignore lower'),
+    .describe(
+      '1, 2, 3… in the order in which we learnt the events; messages may come in another order: tell repeats by webhook-id',
+    ),
   current_status: status.describe('what we know now, which may be further than this event'),
 });
 
