@@ -32,8 +32,8 @@ export async function concludeWindow(
         })
         .where('seq', '=', window.seq)
         .execute();
-      if (result.state === 'complete') await resolveUnstable(trx, days, run, now);
-      else if (result.state === 'incomplete') {
+      if (result.state !== 'incomplete') await resolveUnstable(trx, days, run, now);
+      else {
         const found = days.map((day) => ({
           kind: 'list_unstable' as const,
           scope: run.platform ? `${day} ${run.platform}` : day,
@@ -51,7 +51,7 @@ export async function concludeWindow(
   if (result.state === 'incomplete') context.bells.alerts.ring();
 }
 
-/** A day that was read whole is read whole for each of its platforms. */
+/** A day that was proven, by a reading or by counts, is proven for each of its platforms. */
 async function resolveUnstable(trx: Transaction<Database>, days: Day[], run: RunRef, now: Date): Promise<void> {
   const rows = await trx
     .selectFrom('mismatches')

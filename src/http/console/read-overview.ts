@@ -13,7 +13,7 @@ export type DayFigures = {
   payments: { cents: bigint; count: number };
   refundsCents: bigint;
   commissionCents: bigint;
-  /** When the last complete reading of it began; `proven` once that was after its end. */
+  /** When the last complete reading, or count, of it began; `proven` once that was after its end. */
   readAt: Date | undefined;
   proven: boolean;
 };
@@ -109,12 +109,12 @@ async function readMovedByDay(db: Reader, from: Day, to: Day) {
   return moved;
 }
 
-/** Complete readings of all platforms that touch these days: the newest of each range. */
+/** What proved these days for all platforms, readings and counts: the newest of each range. */
 async function readWindows(db: Reader, from: Day): Promise<{ from: Day; to: Day; at: Date }[]> {
   const rows = await db
     .selectFrom('run_windows')
     .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
-    .where('state', '=', 'complete')
+    .where('state', 'in', ['complete', 'counted'])
     .where('platform', 'is', null)
     .where('to_day', '>=', from)
     .groupBy(['from_day', 'to_day'])

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { readDays } from '../../../src/http/console/read-overview.ts';
 import { dayAgo, makeDay, makeRow } from '../../support/provider-rows.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -142,4 +143,18 @@ test('today and yesterday are always read whole, and so is every day until the b
   world.provider.add(...[D5, D4, D1].flatMap((day) => makeDay(day, 20)));
   expect(await count(world, D5, D4)).toMatchObject({ state: 'complete', days_counted: 0, applied: 40 });
   expect(await count(world, D1, TODAY)).toMatchObject({ state: 'complete', days_counted: 0, applied: 20 });
+});
+
+test('a day that counts prove is no longer told as unstable, and the overview calls it proven', async () => {
+  await using world = await threeDays();
+  world.provider.switches.total = (total) => total + 3;
+  await world.reconcile(D4, D4);
+  expect(await world.mismatches('list_unstable')).toMatchObject([{ scope: D4, state: 'open' }]);
+  world.provider.switches.total = (total) => total;
+  // as if nothing had read it before
+  await world.context.db.deleteFrom('run_windows').where('from_day', '=', D4).execute();
+  await count(world, D4, D4);
+  expect(await statesOf(world, D4)).toEqual({ state: 'counted' });
+  expect(await world.mismatches('list_unstable')).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+  expect((await readDays(world.context)).filter((day) => day.day === D4)).toMatchObject([{ proven: true }]);
 });
