@@ -3,13 +3,21 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
+import type { Wall } from '../domain/calendar.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import type { Observation, Source } from '../domain/observation.ts';
 import { REMOVED } from '../domain/redact-text.ts';
 import { redactForgotten, wasAnyoneForgotten } from './forgotten.ts';
 import { raiseMismatches } from './mismatches.ts';
 
-export type RefusedRow = { id: string | null; raw: string; reason: string; source: Source };
+export type RefusedRow = {
+  id: string | null;
+  /** Where it could be read. */
+  createdWall?: Wall | undefined;
+  raw: string;
+  reason: string;
+  source: Source;
+};
 
 /** Truncated data, a value out of range, a wrong value, a row too large: this row's fault, not the database's. */
 const DATA_ERRNOS = new Set([1264, 1292, 1366, 1406, 1118]);
@@ -22,7 +30,8 @@ export function isRefusedByDatabase(error: unknown): boolean {
 export async function refuseRow(context: Context, observation: Observation, error: unknown): Promise<FoundMismatch[]> {
   const raw = JSON.stringify(observation.transaction, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
   const reason = `the database refused it (${(error as { code?: string }).code ?? 'unknown'})`;
-  return await refuseRows(context, [{ id: observation.transaction.id, raw, reason, source: observation.source }]);
+  const { id, createdWall } = observation.transaction;
+  return await refuseRows(context, [{ id, createdWall, raw, reason, source: observation.source }]);
 }
 
 /** Keeps rows of the provider's that could not be read: raw, once each, with a mismatch; nothing of them is applied. */
@@ -42,6 +51,10 @@ async function writeRefused(
   const found: FoundMismatch[] = [];
   const raws = rows.map((row) => ({ text: row.raw }));
   const redacted = (await wasAnyoneForgotten(trx)) ? await redactForgotten(context.keys, trx, raws) : [];
+  const known = await findKnown(
+    trx,
+    rows.flatMap((row) => row.id ?? []),
+  );
   for (const [index, { id: shownId, ...row }] of rows.entries()) {
     // one that its column would refuse is named by its content instead
     const id = shownId !== null && Buffer.byteLength(shownId) <= ID_BYTES_MAX ? shownId : null;
@@ -68,11 +81,24 @@ async function writeRefused(
       scope: id ?? `row:${hash.toString('hex').slice(0, 32)}`,
       ...(id ? { transactionId: id } : {}),
       actual: { reason: row.reason },
+      baseline: isHistory(context, row.createdWall) && !known.has(id ?? ''),
       ...(run ? { runSeq: run.seq } : {}),
       ...(row.source.kind === 'webhook' ? { webhookSeq: row.source.webhook.seq } : {}),
     });
   }
   return await raiseMismatches(trx, found, now);
+}
+
+/** From before webhooks were owed; one whose time can't be read is taken for news. */
+function isHistory(context: Context, createdWall: Wall | undefined): boolean {
+  return createdWall !== undefined && context.calendar.toInstant(createdWall) < context.webhooksSince;
+}
+
+/** Those that could be read once: that they can't be now is news, however old they are. */
+async function findKnown(trx: Transaction<Database>, ids: string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await trx.selectFrom('transactions').select('id').where('id', 'in', ids).execute();
+  return new Set(rows.map((row) => row.id));
 }
 
 const REASON_CHARS_MAX = 1000;

@@ -181,3 +181,15 @@ test('rows without an id that can be read prove nothing, and are told', async ()
     by_kind: { row_refused: 1, list_unstable: 1 },
   });
 });
+
+test('a row from before WEBHOOKS_SINCE that never could be read is baseline; one that could be is news', async () => {
+  await using world = await openWorld({ WEBHOOKS_SINCE: new Date(Date.now() - 60_000).toISOString() });
+  const [old, known] = makeDay(D3, 2);
+  world.provider.add(...[old, known].flatMap((row) => row ?? []));
+  world.provider.patches.set(old?.id ?? '', { amount: '1.005' });
+  await world.reconcile(D3, D3);
+  expect(await world.mismatches('row_refused')).toMatchObject([{ scope: old?.id, baseline: 1 }]);
+  world.provider.patches.set(known?.id ?? '', { amount: '1.005' });
+  await world.reconcile(D3, D3);
+  expect(await world.mismatches('row_refused')).toMatchObject([{ baseline: 1 }, { scope: known?.id, baseline: 0 }]);
+});
