@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Context } from '../context.ts';
-import { transact } from '../database/transact.ts';
+import type { Database } from '../database/tables.ts';
+import { isTransient, transact } from '../database/transact.ts';
 import { applyObservations } from '../ledger/apply.ts';
 import { type RefusedRow, refuseRows } from '../ledger/refuse-row.ts';
 import { transactionsApplied } from '../metrics/metrics.ts';
@@ -49,13 +50,17 @@ export function countApplied(context: Context, window: { seq: number }): (ids: s
     // as a sum, not as so many more: a commit whose answer was lost is made again
     reading ??= readApplied(context, window);
     const applied = (await reading) + changed.size;
-    await transact(context.db, (trx) =>
-      trx
+    const write = (db: Kysely<Database>) =>
+      db
         .updateTable('run_windows')
         .set({ applied: sql`GREATEST(applied, ${applied})` })
         .where('seq', '=', window.seq)
-        .execute(),
-    );
+        .execute();
+    // one statement first: what a process was applying when it died is counted in as short a time as can be
+    await write(context.db).catch((error: unknown) => {
+      if (!isTransient(error)) throw error;
+      return transact(context.db, write);
+    });
   };
 }
 

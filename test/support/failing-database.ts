@@ -15,7 +15,7 @@ export function watchWrites(context: Context, table: string, onWrite: () => void
   };
 }
 
-/** The first transaction that writes to this table is committed, and its answer lost. */
+/** The first transaction, or statement outside of one, that writes to this table is committed, and its answer lost. */
 export function loseCommit(context: Context, table: string): Context {
   let isLost = false;
   const execute = async <T>(work: (trx: Transaction<Database>) => Promise<T>): Promise<T> => {
@@ -28,7 +28,19 @@ export function loseCommit(context: Context, table: string): Context {
     isLost = true;
     throw LOST;
   };
-  const db = new Proxy(context.db, {
+  const written = new WeakSet<object>();
+  const alone = context.db.withPlugin({
+    transformQuery({ node, queryId }) {
+      if (tableOf(node) === table) written.add(queryId);
+      return node;
+    },
+    async transformResult({ result, queryId }) {
+      if (isLost || !written.has(queryId)) return result;
+      isLost = true;
+      throw LOST;
+    },
+  });
+  const db = new Proxy(alone, {
     get(target, key) {
       if (key === 'transaction') return () => ({ execute });
       const value: unknown = Reflect.get(target, key);
