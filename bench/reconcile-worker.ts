@@ -38,7 +38,7 @@ async function serve(): Promise<void> {
 async function work(context: Context, client: ProviderClient, asked: Asked): Promise<void> {
   const began = performance.now();
   const { id } = await startRun(context, { ...asked, trigger: 'bench', createdBy: 'bench' });
-  const run = await claimRun(context, id);
+  const run = await claimRun(context, { id });
   if (run) await executeRun(context, client, run);
   const ms = performance.now() - began;
   process.send?.({

@@ -38,7 +38,7 @@ async function reconcile(context: Context, options: Options): Promise<PresentedR
   const id = await findOrStart(context, options);
   for (;;) {
     // a worker beside us may have been quicker: then we wait for it, and take the run up if it dies
-    const claimed = await claimRun(context, id);
+    const claimed = await claimRun(context, { id });
     if (claimed) await executeRun(context, client, claimed, showProgress());
     const run = await findRun(context.db, id);
     if (!run) throw new Error(`run ${id} is gone`);

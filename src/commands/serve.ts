@@ -127,7 +127,7 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
   const loops = [
     drainInbox(context, client),
     workRuns(context, client),
-    watchDoubted(context, client),
+    watchDoubted(context, client.as('today')),
     ...(context.config.JOBS === 'on' ? [lookAtOpen(context, client)] : []),
     startDelivery(context, {
       onTrouble: (trouble) => tellMerchantTrouble(context, trouble),

@@ -33,6 +33,11 @@ export const WAIT_HERE_MAX_MS = 120_000;
 export const TOKEN_MS = 1_000;
 const BUDGET_FAILED_MS = 1_000;
 
+/** Whether what failed one request stops all others too: the key is refused, or we are to stay away for long. Pure. */
+export function stopsAll(error: ProviderError): boolean {
+  return error.code === 'provider_unauthorized' || (error.retryAfterMs ?? 0) > WAIT_HERE_MAX_MS;
+}
+
 type Waiting = { enter(ticket: Ticket): void; refuse(error: unknown): void };
 
 export function createGate(limitMax: number, budget?: Budget): Gate {

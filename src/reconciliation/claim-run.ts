@@ -5,11 +5,13 @@ import { transact } from '../database/transact.ts';
 import { LEASE_MS } from './hold-lease.ts';
 import type { RunHow, RunRef } from './run-ref.ts';
 
-/** Claims one run by its id, or the oldest of at most so many days that is queued or abandoned, and may start now. */
+/** Which runs to claim; none said: any. `orOpen`: of more days too, where only those with an open transaction are read. */
+export type OnlyRuns = { id?: string; daysMax?: number; orOpen?: boolean };
+
+/** Claims the oldest of these runs that is queued or abandoned, and may start now. */
 export async function claimRun(
   context: Context,
-  id: string | undefined,
-  daysMax: number = Number.MAX_SAFE_INTEGER,
+  { id, daysMax, orOpen = false }: OnlyRuns,
 ): Promise<RunRef | undefined> {
   const now = context.clock.now();
   const holder = `${context.holder}.${randomBytes(4).toString('hex')}`;
@@ -20,12 +22,17 @@ export async function claimRun(
       .where('state', 'in', ['queued', 'running'])
       .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
       .where((eb) => eb.or([eb('not_before', 'is', null), eb('not_before', '<=', now)]))
-      .where(sql<number>`DATEDIFF(to_day, from_day)`, '<', daysMax)
       .orderBy('seq')
       .limit(1)
       .forUpdate()
       .skipLocked();
     if (id !== undefined) query = query.where('id', '=', id);
+    if (daysMax !== undefined) {
+      query = query.where((eb) => {
+        const isShort = eb(sql<number>`DATEDIFF(to_day, from_day)`, '<', daysMax);
+        return orOpen ? eb.or([isShort, eb('how', '=', 'open')]) : isShort;
+      });
+    }
     const row = await query.executeTakeFirst();
     if (!row) return undefined;
     await trx

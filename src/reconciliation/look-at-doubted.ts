@@ -4,7 +4,10 @@ import { transact } from '../database/transact.ts';
 import { applyObservations } from '../ledger/apply.ts';
 import { putOffDoubts } from '../ledger/judge-doubts.ts';
 import { refuseRows } from '../ledger/refuse-row.ts';
+import { describeError } from '../log.ts';
 import type { ProviderClient } from '../provider/client.ts';
+import { stopsAll } from '../provider/gate.ts';
+import { ProviderError } from '../provider/provider-error.ts';
 
 const IDLE_MS = 5_000;
 const CLAIMED_MAX = 20;
@@ -12,6 +15,8 @@ const CLAIMED_MAX = 20;
 const LEASE_MS = 60_000;
 /** What the provider does not know by its id, or shows unreadably, says nothing of its events. */
 const SILENT_MS = 3_600_000;
+/** It comes again by itself: a few that fail may not outlast the lease of those behind them. */
+const TRIES_MAX = 2;
 
 /** The worker's loop: asks by id for what a look lacked an event of. */
 export async function watchDoubted(context: Context, client: ProviderClient): Promise<void> {
@@ -25,17 +30,33 @@ export async function lookAtDoubted(context: Context, client: ProviderClient): P
   const ids = await claimDue(context);
   for (const id of ids) {
     context.signal.throwIfAborted();
-    const askedAt = context.clock.now();
-    const row = await client.show(id);
-    const source = { kind: 'show' as const };
-    if (row?.ok) {
-      await applyObservations(context, [{ transaction: row.transaction, digest: row.digest, askedAt, source }]);
-      continue;
+    try {
+      await lookAt(context, client, id);
+    } catch (error) {
+      if (!(error instanceof ProviderError) || stopsAll(error)) throw error;
+      // one that can't be shown may not keep the others waiting
+      await putOff(context, id, LEASE_MS);
+      context.log.warn({ error: describeError(error), transaction: id }, 'a doubted transaction could not be shown');
     }
-    if (row) await refuseRows(context, [{ ...row, source }]);
-    await transact(context.db, (trx) => putOffDoubts(trx, [id], new Date(askedAt.getTime() + SILENT_MS)));
   }
   return ids.length;
+}
+
+async function lookAt(context: Context, client: ProviderClient, id: string): Promise<void> {
+  const askedAt = context.clock.now();
+  const row = await client.show(id, { triesMax: TRIES_MAX });
+  const source = { kind: 'show' as const };
+  if (row?.ok) {
+    await applyObservations(context, [{ transaction: row.transaction, digest: row.digest, askedAt, source }]);
+    return;
+  }
+  if (row) await refuseRows(context, [{ ...row, source }]);
+  await putOff(context, id, SILENT_MS);
+}
+
+async function putOff(context: Context, id: string, ms: number): Promise<void> {
+  const until = new Date(context.clock.now().getTime() + ms);
+  await transact(context.db, (trx) => putOffDoubts(trx, [id], until));
 }
 
 async function claimDue(context: Context): Promise<string[]> {

@@ -16,6 +16,7 @@ import { refuseRows } from '../ledger/refuse-row.ts';
 import { describeError } from '../log.ts';
 import { transactionsApplied } from '../metrics/metrics.ts';
 import type { ProviderClient } from '../provider/client.ts';
+import { stopsAll } from '../provider/gate.ts';
 import { ProviderError } from '../provider/provider-error.ts';
 
 const ROUND_MS = 5_000;
@@ -106,8 +107,8 @@ export async function lookAtDue(context: Context, client: ProviderClient, schedu
       try {
         await lookAt(context, client, open, schedule);
       } catch (error) {
-        // the rest is looked at when its lease runs out
-        queue.length = 0;
+        // what this one met may be its own; else the rest is looked at when its lease runs out
+        if (!(error instanceof ProviderError) || stopsAll(error)) queue.length = 0;
         await pauseAfter(context, error);
       }
     }
@@ -185,6 +186,6 @@ async function lookAt(context: Context, client: ProviderClient, open: Open, sche
 async function pauseAfter(context: Context, error: unknown): Promise<void> {
   if (!(error instanceof ProviderError)) throw error;
   context.log.warn({ error: describeError(error) }, 'open transactions could not be looked at');
-  const ms = error.code === 'provider_unauthorized' ? REFUSED_KEY_MS : (error.retryAfterMs ?? ROUND_MS);
+  const ms = error.code === 'provider_unauthorized' ? REFUSED_KEY_MS : (error.retryAfterMs ?? 0);
   await sleep(ms, undefined, { signal: context.signal }).catch(() => undefined);
 }

@@ -1,5 +1,6 @@
 import { addDays, type Day } from '../domain/calendar.ts';
 import type { Priority } from '../provider/gate.ts';
+import type { RunRef } from './run-ref.ts';
 
 /** How the provider's dates bound a range: whether the first and the last day themselves are in it. */
 export type ListBounds = { low: 'inclusive' | 'exclusive'; high: 'inclusive' | 'exclusive' };
@@ -36,8 +37,9 @@ export function isInWindow(window: Window, wall: string): boolean {
 /** Refunds and disputes come up to 90 days after payment: what is older is read as history. */
 export const LATE_DAYS = 95;
 
-/** How urgent the reading of a window is. Pure. @param run the whole range: a long one is a backfill to its last day. */
-export function priorityOf(window: Window, run: { from: Day; to: Day }, today: Day): Priority {
+/** How urgent the reading of a window is. Pure. @param run the whole range: a long one is a backfill to its last day, unless it reads open days alone. */
+export function priorityOf(window: Window, run: Pick<RunRef, 'from' | 'to' | 'how'>, today: Day): Priority {
+  if (run.how === 'open') return 'settled';
   if (run.from < addDays(run.to, -LATE_DAYS) || window.toDay < addDays(today, -LATE_DAYS)) return 'backfill';
   return window.toDay >= addDays(today, -1) ? 'today' : 'settled';
 }

@@ -8,10 +8,10 @@ import { isTransient, transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { describeError } from '../log.ts';
 import type { ProviderClient } from '../provider/client.ts';
-import { WAIT_HERE_MAX_MS } from '../provider/gate.ts';
+import { stopsAll, WAIT_HERE_MAX_MS } from '../provider/gate.ts';
 import { ProviderError } from '../provider/provider-error.ts';
 import { endRunAlert, raiseRunAlert } from './alert-runs.ts';
-import { claimRun, releaseRun } from './claim-run.ts';
+import { claimRun, type OnlyRuns, releaseRun } from './claim-run.ts';
 import { concludeWindow } from './conclude-window.ts';
 import { countWindow } from './count-window.ts';
 import { finishRun } from './finish-run.ts';
@@ -34,7 +34,7 @@ export type Progress = (done: { windows: number; of: number; seen: number }) => 
 
 /** The worker's loop. */
 export async function workRuns(context: Context, client: ProviderClient): Promise<void> {
-  const lane = (name: string, bell: Bell, daysMax: number): Promise<void> =>
+  const lane = (name: string, bell: Bell, only: OnlyRuns): Promise<void> =>
     poll({
       name,
       bell,
@@ -42,16 +42,16 @@ export async function workRuns(context: Context, client: ProviderClient): Promis
       log: context.log,
       signal: context.signal,
       work: async () => {
-        const run = await claimRun(context, undefined, daysMax);
+        const run = await claimRun(context, only);
         if (run) await executeRun(context, client, run);
         return run !== undefined;
       },
     });
   // a backfill of years must not keep the timetable's days waiting, nor those the last ones: each has a lane
   await Promise.all([
-    lane('runs', context.bells.runs, Number.MAX_SAFE_INTEGER),
-    lane('runs of late days', createBell(), LATE_DAYS + 1),
-    lane('short runs', createBell(), SHORT_DAYS_MAX),
+    lane('runs', context.bells.runs, {}),
+    lane('runs of late days', createBell(), { daysMax: LATE_DAYS + 1, orOpen: true }),
+    lane('short runs', createBell(), { daysMax: SHORT_DAYS_MAX }),
   ]);
 }
 
@@ -68,7 +68,7 @@ export async function executeRun(
     const sender = client.as('settled', requests.add);
     const plan = await planRun(context, sender, run);
     await workWindows(context, sender, run, plan, { lease, requests, onProgress });
-    await settleOwedWebhooks(context);
+    await settleOwed(context, run);
     lease.check();
     await requests.write();
     await finishRun(context, run, undefined);
@@ -77,6 +77,13 @@ export async function executeRun(
     await requests.write().catch(() => undefined);
     await endBadly(context, run, error);
   }
+}
+
+/** The watch does so every minute too: what the run has proven does not hang on it. */
+async function settleOwed(context: Context, run: RunRef): Promise<void> {
+  await settleOwedWebhooks(context).catch((error: unknown) => {
+    context.log.error({ error: describeError(error), run: run.id }, 'lost webhooks could not be told after a run');
+  });
 }
 
 type Work = { lease: Lease; requests: ReturnType<typeof countRequests>; onProgress: Progress };
@@ -121,10 +128,9 @@ async function workWindows(
   if (broken) throw broken.first;
 }
 
-/** A page, or a show, that can't be had says nothing of other windows; a refused key, or being asked to wait, does. */
+/** A page, or a show, that can't be had says nothing of other windows. */
 function isOfWindow(context: Context, error: unknown): boolean {
-  if (!(error instanceof ProviderError) || context.signal.aborted) return false;
-  return error.code !== 'provider_unauthorized' && (error.retryAfterMs ?? 0) <= WAIT_HERE_MAX_MS;
+  return error instanceof ProviderError && !stopsAll(error) && !context.signal.aborted;
 }
 
 /** By counts where the run may and they prove it, else by reading the window whole. */

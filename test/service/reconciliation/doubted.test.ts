@@ -61,3 +61,29 @@ test('of two replicas one asks; a provider that is away is asked again, one that
   expect((doubt?.due_at?.getTime() ?? 0) - world.context.clock.now().getTime()).toBeGreaterThan(1_800_000);
   expect(await world.mismatches()).toEqual([]);
 });
+
+test('one that can not be shown is put off, and those behind it are asked for', async () => {
+  await using world = await openWorld();
+  const rows = [10, 11, 12].map((hour) => makeRow({ created: `${D3} ${hour}:00:00`, history: ['paid', 'refund'] }));
+  world.provider.add(...rows);
+  await world.reconcile(D3, D3);
+  for (const row of rows) {
+    row.events.shift();
+    row.status = 'paid';
+  }
+  await world.reconcile(D3, D3);
+  const doubts = () =>
+    world.context.db
+      .selectFrom('doubted_events')
+      .select(['transaction_id', 'shown_without_at'])
+      .orderBy('due_at')
+      .execute();
+  const [first] = await doubts();
+  world.provider.switches.fault = (seen) =>
+    seen.path.endsWith(first?.transaction_id ?? '-') ? { status: 500 } : undefined;
+  expect(await lookAtDoubted(world.context, world.client)).toBe(3);
+  const shown = (await doubts()).filter((doubt) => doubt.shown_without_at !== null);
+  expect(shown).toHaveLength(2);
+  expect(shown.map((doubt) => doubt.transaction_id)).not.toContain(first?.transaction_id);
+  expect(await lookAtDoubted(world.context, world.client), 'it is put off').toBe(0);
+});

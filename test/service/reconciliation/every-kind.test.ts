@@ -69,7 +69,7 @@ async function openBooks(beside: Sandbox, env: Record<string, string>): Promise<
     client,
     async reconcile(from, to = from) {
       const { id } = await startRun(context, { from, to, trigger: 'test', createdBy: 'test' });
-      const run = await claimRun(context, id);
+      const run = await claimRun(context, { id });
       if (!run) throw new Error('the run was not claimed');
       await executeRun(context, client, run);
       expect(await findRun(context.db, id)).not.toMatchObject({ state: 'failed' });

@@ -114,7 +114,7 @@ test('a run whose process died goes on with the days that are not proven, and co
   for (const row of world.provider.rows.values()) world.provider.move(row.id, 'refund');
   const { id } = await startRun(world.context, { from: D5, to: D3, trigger: 'test', createdBy: 'test' });
   const died = await world.replica();
-  const run = await claimRun(died, id);
+  const run = await claimRun(died, { id });
   if (!run) throw new Error('not claimed');
   // its database goes away in the middle of the second day: like a death, it writes nothing more
   world.provider.switches.before = async (seen) => {
@@ -122,14 +122,14 @@ test('a run whose process died goes on with the days that are not proven, and co
   };
   await expect(executeRun(died, world.client, run)).rejects.toThrow();
   world.provider.switches.before = () => undefined;
-  expect(await claimRun(world.context, id), 'its lease still runs').toBeUndefined();
+  expect(await claimRun(world.context, { id }), 'its lease still runs').toBeUndefined();
   await world.context.db
     .updateTable('runs')
     .set({ lease_until: new Date(Date.now() - 1000) })
     .where('id', '=', id)
     .execute();
   world.provider.seen = [];
-  const taken = await claimRun(world.context, id);
+  const taken = await claimRun(world.context, { id });
   if (!taken) throw new Error('not taken up');
   await executeRun(world.context, world.client, taken);
   expect(await findRun(world.context.db, id)).toMatchObject({ state: 'complete', total: 390, applied: 390 });
@@ -150,7 +150,7 @@ async function dieInTheDay(world: World, diesAtPage: number, meanwhile: () => vo
   world.provider.seen = [];
   const { id } = await startRun(world.context, { from: D4, to: D4, trigger: 'test', createdBy: 'test' });
   const died = await world.replica();
-  const run = await claimRun(died, id);
+  const run = await claimRun(died, { id });
   if (!run) throw new Error('not claimed');
   world.provider.switches.before = async (seen) => {
     if (seen.page !== diesAtPage) return;
@@ -164,7 +164,7 @@ async function dieInTheDay(world: World, diesAtPage: number, meanwhile: () => vo
   const past = new Date(Date.now() - 60_000);
   await world.context.db.updateTable('runs').set({ lease_until: past }).where('id', '=', id).execute();
   world.provider.seen = [];
-  const taken = await claimRun(world.context, id);
+  const taken = await claimRun(world.context, { id });
   if (!taken) throw new Error('not taken up');
   await executeRun(world.context, world.client, taken);
   return await findRun(world.context.db, id);
@@ -219,7 +219,7 @@ test('a Retry-After of an hour puts the run off until then; a short one is waite
   const hour = { status: 429, headers: { 'retry-after': '3600' } };
   world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D4 ? hour : undefined);
   const { id } = await startRun(world.context, { from: D5, to: D3, trigger: 'test', createdBy: 'test' });
-  const run = await claimRun(world.context, id);
+  const run = await claimRun(world.context, { id });
   if (!run) throw new Error('not claimed');
   await executeRun(world.context, world.client, run);
   expect(await findRun(world.context.db, id)).toMatchObject({
@@ -227,7 +227,7 @@ test('a Retry-After of an hour puts the run off until then; a short one is waite
     error: expect.stringMatching(/waits for the provider/),
   });
   expect(world.provider.seen.filter((seen) => seen.query.get('initial_date') === D4)).toHaveLength(1);
-  expect(await claimRun(world.context, id), 'not before the hour is over').toBeUndefined();
+  expect(await claimRun(world.context, { id }), 'not before the hour is over').toBeUndefined();
   expect(await alertsOf(world)).toEqual([]);
   world.provider.switches.fault = () => undefined;
   await world.context.db
@@ -235,7 +235,7 @@ test('a Retry-After of an hour puts the run off until then; a short one is waite
     .set({ not_before: new Date(Date.now() - 1000) })
     .where('id', '=', id)
     .execute();
-  const again = await claimRun(world.context, id);
+  const again = await claimRun(world.context, { id });
   if (!again) throw new Error('not taken up');
   await executeRun(world.context, openClient(world.context), again);
   expect(await findRun(world.context.db, id)).toMatchObject({ state: 'complete', total: 390, error: null });
@@ -260,7 +260,7 @@ test('a failed run is gone on with by who asks for the same days again: what it 
 test('a worker that lost its lease writes nothing more about the run', async () => {
   await using world = await threeDays();
   const { id } = await startRun(world.context, { from: D5, to: D3, trigger: 'test', createdBy: 'test' });
-  const run = await claimRun(world.context, id);
+  const run = await claimRun(world.context, { id });
   if (!run) throw new Error('not claimed');
   world.provider.switches.before = async (seen) => {
     // another process took it up, as after a long stop of this one

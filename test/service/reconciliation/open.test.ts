@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { reconcileOpenDays } from '../../../jobs/reconcile-open-days.ts';
+import { claimRun } from '../../../src/reconciliation/claim-run.ts';
 import { enlistOpen, lookAtDue, lookAtOpen, nextLook } from '../../../src/reconciliation/look-at-open.ts';
+import { priorityOf } from '../../../src/reconciliation/plan-windows.ts';
+import { startRun } from '../../../src/reconciliation/start-run.ts';
 import { eventually } from '../../support/programs.ts';
 import { dayAgo, makeDay, makeRow, wallAgo } from '../../support/provider-rows.ts';
 import { openWorld, type World } from './world.ts';
@@ -103,4 +106,45 @@ test('each night the days older than the last ones that hold an open transaction
   world.provider.move(open.id, 'canceled');
   expect(await night()).toMatchObject({ state: 'complete', applied: 1 });
   expect(await night(), 'nothing is open any more').toBeUndefined();
+});
+
+test('one that can not be shown does not end its round; a refused key does', async () => {
+  await using world = await openWorld();
+  const rows = Array.from({ length: 12 }, () => makeRow({ created: wallAgo(40_000), history: [] }));
+  world.provider.add(...rows);
+  await world.reconcile(TODAY, TODAY);
+  await enlistOpen(world.context, [50_000, 60_000], false);
+  const makeDue = async () =>
+    await world.context.db
+      .updateTable('open_looks')
+      .set({ next_look_at: new Date(Date.now() - 1000) })
+      .execute();
+  await makeDue();
+  world.provider.seen = [];
+  world.provider.switches.fault = (seen) => (seen.path.endsWith(rows[0]?.id ?? '-') ? { status: 500 } : undefined);
+  await lookAtDue(world.context, world.client, AGES);
+  expect(new Set(world.provider.seen.map((seen) => seen.path)).size).toBe(12);
+  await makeDue();
+  world.provider.seen = [];
+  world.provider.switches.fault = () => ({ status: 401 });
+  const stop = new AbortController();
+  const looks = lookAtDue({ ...world.context, signal: stop.signal }, world.client, AGES);
+  await eventually(async () => world.provider.seen.length > 0);
+  // it would leave the provider alone for a minute
+  stop.abort();
+  await looks;
+  expect(world.provider.seen.length).toBeLessThanOrEqual(4);
+});
+
+test('the days with an open transaction do not wait behind a backfill', async () => {
+  await using world = await openWorld();
+  const far = { from: dayAgo(400), to: D98, createdBy: 'test' };
+  await startRun(world.context, { ...far, trigger: 'command' });
+  const open = await startRun(world.context, { ...far, trigger: 'reconcile_open', how: 'open' });
+  expect(await claimRun(world.context, { daysMax: 96 })).toBeUndefined();
+  const run = await claimRun(world.context, { daysMax: 96, orOpen: true });
+  expect(run?.id).toBe(open.id);
+  const window = { fromDay: dayAgo(300), toDay: dayAgo(300) };
+  expect(priorityOf(window, { ...far, how: 'open' }, TODAY)).toBe('settled');
+  expect(priorityOf(window, { ...far, how: 'read' }, TODAY)).toBe('backfill');
 });

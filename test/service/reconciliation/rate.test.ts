@@ -69,7 +69,7 @@ test('a backfill that waits for the bucket to fill delays no verification', asyn
   const context = { ...world.context, signal: stop.signal };
   await using client = openClient(context);
   const { id } = await startRun(context, { from: dayAgo(200), to: dayAgo(200), trigger: 'test', createdBy: 'test' });
-  const run = await claimRun(context, id);
+  const run = await claimRun(context, { id });
   if (!run) throw new Error('not claimed');
   const backfill = executeRun(context, client, run);
   await eventually(async () => world.provider.count('list') >= 1);

@@ -17,7 +17,7 @@ const ROWS = 4 * 30;
 async function wideRun(world: World): Promise<{ run: RunRef; first: WindowRef; left: WindowRef[] }> {
   world.provider.add(...[25, 18, 11, 4].flatMap((ago) => makeDay(dayAgo(ago), ROWS / 4)));
   const { id } = await startRun(world.context, { from: D26, to: D3, trigger: 'test', createdBy: 'test' });
-  const run = await claimRun(world.context, id);
+  const run = await claimRun(world.context, { id });
   if (!run) throw new Error('not claimed');
   const [first, ...left] = (await planRun(world.context, world.client, run)).planned;
   if (!first) throw new Error('nothing planned');
@@ -29,7 +29,7 @@ async function wideRun(world: World): Promise<{ run: RunRef; first: WindowRef; l
 async function takeUp(world: World, run: RunRef) {
   const past = new Date(Date.now() - 60_000);
   await world.context.db.updateTable('runs').set({ lease_until: past }).where('seq', '=', run.seq).execute();
-  const taken = await claimRun(world.context, run.id);
+  const taken = await claimRun(world.context, { id: run.id });
   if (!taken) throw new Error('not taken up');
   await executeRun(world.context, world.client, taken);
   return await findRun(world.context.db, run.id);

@@ -62,7 +62,7 @@ export async function openWorld(env: Record<string, string> = {}): Promise<World
   const client = stack.use(createProviderClient({ url: provider.url, apiKey: KEY, signal: stop.signal }));
   const owned = stack.move();
   const work = async (id: string): Promise<PresentedRun> => {
-    const run = await claimRun(context, id);
+    const run = await claimRun(context, { id });
     if (!run) throw new Error(`run ${id} could not be claimed`);
     await executeRun(context, client, run);
     const done = await findRun(context.db, id);
