@@ -1,10 +1,18 @@
-import { writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { addDays, type Day, listDays } from '../../../src/domain/calendar.ts';
 import { parseSignedAmount } from '../../../src/domain/money.ts';
-import { eventually, startSandbox, startServeOnFreshDatabase, temporaryDirectory } from '../../support/programs.ts';
-import { centsOf, lineOf, type ReadSheet, readWorkbook, rowsOf, sheetOf, sumCents } from './read-workbook.ts';
+import {
+  eventually,
+  SECRET_KEY,
+  startSandbox,
+  startServeOnFreshDatabase,
+  temporaryDirectory,
+} from '../../support/programs.ts';
+import { centsOf, hledger, lineOf, type ReadSheet, readWorkbook, rowsOf, sheetOf, sumCents } from './read-workbook.ts';
 
 const DAYS_BEFORE = 30;
 const PER_DAY = 40;
@@ -104,4 +112,30 @@ test("a month's spreadsheets are the sandbox's own books to the cent, day by day
   const moved = books.days.filter((one) => one.platform === 'all' && one.day < story.to);
   expect(balance).toBe(moved.reduce((sum, one) => sum + cents(one.net), 0n));
   expect(balance).not.toBe(0n);
+  await checkMonth(served, home.path, { from: story.from, to: days.at(-1) ?? '' });
 }, 180_000);
+
+/** The month's journal as `export` writes it, and what becomes of it when somebody changes a cent. */
+async function checkMonth(
+  served: { databaseUrl: string },
+  directory: string,
+  range: { from: Day; to: Day },
+): Promise<void> {
+  const file = path.join(directory, 'month.journal');
+  const main = path.resolve(import.meta.dirname, '../../../src/main.ts');
+  const days = ['--from', range.from, '--to', range.to];
+  const args = [main, 'export', ...days, '--format', 'journal', '--out', file];
+  const env = { ...process.env, DATABASE_URL: served.databaseUrl, SECRET_KEY, DATA_DIR: path.join(directory, 'data') };
+  await promisify(execFile)(process.execPath, args, { env, cwd: directory });
+  await hledger(['-f', file, 'check', '--strict', 'ordereddates']);
+
+  const text = readFileSync(file, 'utf8');
+  const amounts = [...text.matchAll(/^ {2,}\S.* {2,}-?\d+\.\d\d BRL$/gm)];
+  expect(amounts.length).toBeGreaterThan(DAYS_BEFORE * PER_DAY);
+  // one in the middle of the month, by a cent
+  const { 0: line = '', index } = amounts[amounts.length >> 1] ?? { index: 0 };
+  const digit = line.lastIndexOf(' BRL') - 1;
+  const changed = `${line.slice(0, digit)}${line[digit] === '9' ? '8' : Number(line[digit]) + 1}${line.slice(digit + 1)}`;
+  writeFileSync(file, text.slice(0, index) + changed + text.slice(index + line.length));
+  await expect(hledger(['-f', file, 'check', '--strict', 'ordereddates'])).rejects.toThrow();
+}
