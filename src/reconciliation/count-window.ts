@@ -50,7 +50,7 @@ export async function countWindow(
     return page;
   };
   const why = await compareCounts(window, ask, () => countHeld(context, run, window.fromDay));
-  await resolveSeen(context, { readable, listed: new Map() });
+  await resolveSeen(context, { readable, listed: new Map(), askedAt });
   if (typeof why === 'string') {
     context.log.info({ run: run.id, day: window.fromDay, why }, 'a day is read whole: its counts do not prove it');
     return undefined;

@@ -50,7 +50,8 @@ export async function readWindow(
   });
   options.checkLease();
   const inside = new Map([...reading.ids].filter(([, wall]) => wall === undefined || isInWindow(window, wall)));
-  await resolveSeen(context, { readable, listed: reading.complete ? inside : new Map() });
+  const listed = reading.complete ? inside : new Map();
+  await resolveSeen(context, { readable, listed, askedAt: reading.askedAt });
   await count(await settleTorn(context, client, run, new Set([...reading.torn].filter((id) => inside.has(id)))));
   if (reading.complete) {
     await count(await settleAbsent(context, client, run, window, { ids: inside, askedAt: reading.askedAt }));

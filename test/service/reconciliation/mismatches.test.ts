@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { refuseRows } from '../../../src/ledger/refuse-row.ts';
 import { resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
+import { resolveSeen } from '../../../src/reconciliation/resolve-seen.ts';
 import { dayAgo, makeDay, makeRow } from '../../support/provider-rows.ts';
 import { openWorld } from './world.ts';
 
@@ -192,4 +194,15 @@ test('a row from before WEBHOOKS_SINCE that never could be read is baseline; one
   world.provider.patches.set(known?.id ?? '', { amount: '1.005' });
   await world.reconcile(D3, D3);
   expect(await world.mismatches('row_refused')).toMatchObject([{ baseline: 1 }, { scope: known?.id, baseline: 0 }]);
+});
+
+test('a reading that began before a row was refused does not end that', async () => {
+  await using world = await openWorld();
+  await refuseRows(world.context, [{ id: 'row-1', raw: '{}', reason: 'amount', source: { kind: 'show' } }]);
+  const see = (askedAt: Date) =>
+    resolveSeen(world.context, { readable: new Set(['row-1']), listed: new Map(), askedAt });
+  await see(new Date(0));
+  expect(await world.mismatches('row_refused')).toMatchObject([{ state: 'open' }]);
+  await see(world.context.clock.now());
+  expect(await world.mismatches('row_refused')).toMatchObject([{ state: 'resolved' }]);
 });
