@@ -15,6 +15,7 @@ import { transact } from '../database/transact.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import type { Observation } from '../domain/observation.ts';
 import { isWithheld } from './decide.ts';
+import { endClaimedAmounts } from './end-claimed-amounts.ts';
 import { findClosedDays } from './find-closed-days.ts';
 import {
   AWAITING_A_LOOK,
@@ -169,7 +170,8 @@ async function applyInTransaction(
   );
   await refreshAgreed(trx, changes.flatMap(listAgreed), now);
   const over = changes.flatMap((change) => listOver(change));
-  await resolveMismatches(trx, [...over, ...doubts.over, ...references.over], 'fresh_evidence', now);
+  const claimed = await endClaimedAmounts(trx, changes);
+  await resolveMismatches(trx, [...over, ...claimed, ...doubts.over, ...references.over], 'fresh_evidence', now);
   return { changed: changes.filter((change) => change.changed).map((change) => change.held.id), raised };
 }
 

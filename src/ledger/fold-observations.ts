@@ -102,6 +102,16 @@ export function listAgreed({ loaded, held, decisions }: Change): (Agreement & { 
   return agreed.map((one) => ({ ...one, scope: held.id }));
 }
 
+/** The amounts that these looks show, by the scope of a claim that a webhook may have made of one. */
+export function listShownAmounts({ held, decisions }: Change): { scope: string; amounts: Set<string> } {
+  const shown: unknown[] = decisions.flatMap(({ found, agreed = [] }) => [
+    ...found.flatMap(({ kind, actual }) => (kind === 'amount_differs' ? [actual] : [])),
+    ...agreed.flatMap((one) => (one.kind === 'amount_differs' ? [one.shown] : [])),
+  ]);
+  const amounts = new Set(shown.map((one) => (one as { amount: string }).amount));
+  return { scope: `${held.id} amount`, amounts };
+}
+
 /** What these looks show to be over: fresh evidence, whatever the mismatch was opened by. */
 export function listOver(change: Change): { kind: MismatchKind; scope: string; askedAt?: Date }[] {
   const { held, decisions, added, askedAt } = change;

@@ -27,13 +27,15 @@ export async function judgeReferences(
   const touched = changes.filter(
     ({ before, held, added }) => held.reference !== null && (added.length > 0 || before?.reference !== held.reference),
   );
-  const references = [...new Set(touched.flatMap(({ held }) => held.reference ?? []))];
+  const left = touched.flatMap(({ before, held }) =>
+    before?.reference && before.reference !== held.reference ? [before.reference] : [],
+  );
+  const references = [...new Set([...touched.flatMap(({ held }) => held.reference ?? []), ...left])];
   if (references.length === 0) return { found: [], over: [] };
   const groups = Map.groupBy(await findLive(trx, references), (row) => row.reference);
   const found = [...groups].filter(([, group]) => group.length > 1).map(([, group]) => tell(context, group));
   const ended = touched.filter(({ held }) => OVER.includes(held.events.at(-1)?.status ?? ''));
-  const over = ended
-    .flatMap(({ held }) => held.reference ?? [])
+  const over = [...ended.flatMap(({ held }) => held.reference ?? []), ...left]
     .filter((reference) => (groups.get(reference)?.length ?? 0) <= 1)
     .map((reference) => ({ kind: 'duplicate_reference' as const, scope: scopeOf(reference) }));
   return { found, over };

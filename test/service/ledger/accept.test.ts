@@ -3,9 +3,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { callbackBodySchema, correctionEventSchema } from '../../../src/callbacks/event-schema.ts';
 import { readFeed } from '../../../src/callbacks/read-feed.ts';
 import { replay } from '../../../src/callbacks/replay.ts';
+import { transact } from '../../../src/database/transact.ts';
 import { acceptMismatch } from '../../../src/ledger/accept-mismatch.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
 import { checkBooks } from '../../../src/ledger/check-books.ts';
+import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
 import { resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
 import { createMerchant, type NewMerchant } from '../../../src/merchants/change-merchants.ts';
 import { anyLife, observe, type ShownTransaction, showLife } from '../../support/observations.ts';
@@ -187,6 +189,30 @@ test('whoever says what they saw accepts nothing else', async () => {
   expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1000n });
   await acceptSeen((await about(row.id))[0]?.actual);
   expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1300n });
+});
+
+test('a reference that was accepted away is shared no more', async () => {
+  const [one, other] = [shown(PAID, facts), shown(PAID, facts)];
+  await look(one);
+  await look(other);
+  const shared = () => mismatches(world.context, 'duplicate_reference');
+  expect(await shared()).toMatchObject([{ state: 'open' }]);
+  await look({ ...other, reference: 'pedido-m' });
+  await accept(other.id);
+  expect(await shared()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+});
+
+test('a contradiction about an amount ends once the provider shows that amount', async () => {
+  const row = shown(PAID, facts);
+  await look(row);
+  const scope = `${row.id} amount`;
+  const claim = { kind: 'webhook_contradiction' as const, scope, expected: { amount: '12.00' } };
+  await transact(world.context.db, (trx) => raiseMismatches(trx, [claim], new Date()));
+  const state = async () => (await mismatches(world.context, 'webhook_contradiction'))[0]?.state;
+  await look({ ...row, amount: '13.00' });
+  expect(await state()).toBe('open');
+  await look({ ...row, amount: '12.00' });
+  expect(await state()).toBe('resolved');
 });
 
 test('kept is kept: not raised again for the same evidence', async () => {
