@@ -13,6 +13,8 @@ export const KEPT_DAYS = {
   alerts: 180,
   /** Secrets that sign no more, and sessions that are over. */
   access: 7,
+  /** The rows of pages that a failed run had read: it can be gone on with for so long. */
+  pages: 7,
 } as const;
 
 /**
@@ -36,6 +38,7 @@ export async function dropOld(db: Kysely<Database>, now: Date, signal: AbortSign
     alerts: await inBatches(() => dropAlerts(db, before(KEPT_DAYS.alerts))),
     merchant_secrets: await inBatches(() => dropExpired(db, 'merchant_secrets', before(KEPT_DAYS.access))),
     sessions: await inBatches(() => dropExpired(db, 'sessions', before(KEPT_DAYS.access))),
+    run_page_rows: await inBatches(() => dropPages(db, before(KEPT_DAYS.pages))),
   };
 }
 
@@ -95,4 +98,25 @@ async function dropExpired(
   const result =
     await sql`DELETE FROM ${sql.table(table)} WHERE expires_at < ${before} LIMIT ${sql.lit(BATCH_ROWS)}`.execute(db);
   return Number(result.numAffectedRows ?? 0n);
+}
+
+async function dropPages(db: Kysely<Database>, before: Date): Promise<number> {
+  const windows = await db
+    .selectFrom('run_page_rows')
+    .innerJoin('run_windows', 'run_windows.seq', 'run_page_rows.window_seq')
+    .innerJoin('runs', 'runs.seq', 'run_windows.run_seq')
+    .select('run_page_rows.window_seq')
+    .distinct()
+    .where('runs.state', '=', 'failed')
+    .where('runs.finished_at', '<', before)
+    .limit(BATCH_ROWS)
+    .execute();
+  if (windows.length === 0) return 0;
+  const seqs = windows.map((row) => row.window_seq);
+  const { numDeletedRows } = await db
+    .deleteFrom('run_page_rows')
+    .where('window_seq', 'in', seqs)
+    .limit(BATCH_ROWS)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
 }

@@ -63,7 +63,14 @@ test('what was kept long enough goes, in any number, and nothing that is still n
   await db.insertInto('merchant_secrets').values(old).execute();
 
   const dropped = await dropOld(db, clock.now(), signal);
-  expect(dropped).toEqual({ callback_attempts: 2_500, job_ticks: 1, alerts: 1, merchant_secrets: 1, sessions: 0 });
+  expect(dropped).toEqual({
+    callback_attempts: 2_500,
+    job_ticks: 1,
+    alerts: 1,
+    merchant_secrets: 1,
+    sessions: 0,
+    run_page_rows: 0,
+  });
   const left = await db.selectFrom('callback_attempts').select('callback_seq').orderBy('seq').execute();
   expect(left.map((row) => row.callback_seq)).toEqual([...Array(3).fill(open?.seq), ...Array(4).fill(over?.seq)]);
   const kept = await db.selectFrom('alerts').select('id').orderBy('seq').execute();
@@ -71,6 +78,32 @@ test('what was kept long enough goes, in any number, and nothing that is still n
   expect(await db.selectFrom('alert_sends').select('alert_seq').execute()).toHaveLength(2);
   expect(await db.selectFrom('merchant_secrets').select('seq').execute()).toHaveLength(1);
   expect(Object.values(await dropOld(db, clock.now(), signal)).every((count) => count === 0)).toBe(true);
+});
+
+test('pages of a failed run are kept for as long as it can be gone on with', async () => {
+  const { db, clock } = world.context;
+  const days = { from_day: '2026-01-01', to_day: '2026-01-01' };
+  const runs = [
+    { id: 'run_old', state: 'failed', finished_at: ago(KEPT_DAYS.pages + 1) },
+    { id: 'run_new', state: 'failed', finished_at: ago(KEPT_DAYS.pages - 1) },
+    { id: 'run_works', state: 'running', finished_at: null },
+  ];
+  const windows = new Map<string, number>();
+  for (const run of runs) {
+    const row = { ...run, ...days, trigger: 'test', created_at: ago(30), created_by: 'test' };
+    const { insertId: seq } = await db.insertInto('runs').values(row).executeTakeFirstOrThrow();
+    const window = { run_seq: Number(seq), ...days, state: 'planned' };
+    const { insertId } = await db.insertInto('run_windows').values(window).executeTakeFirstOrThrow();
+    windows.set(run.id, Number(insertId));
+    const page = { window_seq: Number(insertId), pass: 1, page: 1, place: 1, query: 'q', total: 1, last_page: 1 };
+    await db
+      .insertInto('run_page_rows')
+      .values({ ...page, asked_at: ago(9), page_rows: '[]' })
+      .execute();
+  }
+  expect((await dropOld(db, clock.now(), signal)).run_page_rows).toBe(1);
+  const kept = await db.selectFrom('run_page_rows').select('window_seq').orderBy('window_seq').execute();
+  expect(kept.map((row) => row.window_seq)).toEqual([windows.get('run_new'), windows.get('run_works')]);
 });
 
 test('one that is told to stop stops, and the next goes on', async () => {
