@@ -25,6 +25,8 @@ const ROUND_SHOWS_MAX = 25;
 const SHOWS_IN_FLIGHT = 4;
 const LEASE_MS = 120_000;
 const ENLIST_ROWS_MAX = 1_000;
+/** Old ones that are found together come due a round's worth at a time: a fifth of what may be shown, the rest is for fresh ones. */
+const OLD_ROUND_MS = 5 * ROUND_MS;
 /** Old ones are found once at the start, after a backfill, and when they open again. */
 const ENLIST_OLD_EVERY_MS = 3_600_000;
 const REFUSED_KEY_MS = 60_000;
@@ -69,8 +71,25 @@ export function nextLook(createdAt: Date, now: Date, schedule: number[], isCharg
 
 /** Puts open transactions on the list that are not there yet. @param withOld those too that are past the last age. */
 export async function enlistOpen(context: Context, schedule: number[], withOld: boolean): Promise<void> {
+  let old = 0;
+  while (!context.signal.aborted) {
+    const batch = await enlistBatch(context, schedule, withOld, old);
+    old += batch.old;
+    if (batch.rows < ENLIST_ROWS_MAX) return;
+  }
+}
+
+/** @param oldBefore how many old ones were enlisted with these. @returns how many were put on the list. */
+async function enlistBatch(
+  context: Context,
+  schedule: number[],
+  withOld: boolean,
+  oldBefore: number,
+): Promise<{ rows: number; old: number }> {
   const now = context.clock.now();
-  const since = context.calendar.toWall(new Date(now.getTime() - (schedule.at(-1) ?? 0)));
+  const last = schedule.at(-1) ?? 0;
+  const since = context.calendar.toWall(new Date(now.getTime() - last));
+  let old = 0;
   let query = openOnes(context.db)
     .leftJoin('open_looks', 'open_looks.transaction_seq', 'transactions.seq')
     .where('open_looks.transaction_seq', 'is', null)
@@ -86,16 +105,20 @@ export async function enlistOpen(context: Context, schedule: number[], withOld: 
     : query.where('transactions.created_wall', '>=', since);
   const rows = (await query.execute()).flatMap((row) => {
     const at = nextOf(context, row, now, schedule);
-    // one that is past the last age already is looked at now, and then as often as the schedule says
-    const isOld = row.createdWall < since;
-    return at ? [{ transaction_seq: row.seq, next_look_at: isOld ? now : at }] : [];
+    if (!at) return [];
+    if (row.createdWall >= since) return [{ transaction_seq: row.seq, next_look_at: at }];
+    // one that is past the last age already is looked at soon, and then as often as the schedule says
+    const round = Math.floor((oldBefore + old++) / ROUND_SHOWS_MAX);
+    const wait = last > 0 ? (round * OLD_ROUND_MS) % last : 0;
+    return [{ transaction_seq: row.seq, next_look_at: new Date(now.getTime() + wait) }];
   });
-  if (rows.length === 0) return;
+  if (rows.length === 0) return { rows: 0, old };
   await context.db
     .insertInto('open_looks')
     .values(rows)
     .onDuplicateKeyUpdate((eb) => ({ next_look_at: eb.ref('open_looks.next_look_at') }))
     .execute();
+  return { rows: rows.length, old };
 }
 
 /** Makes the looks that are due, as many as a round may. @returns how many. */

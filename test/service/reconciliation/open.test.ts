@@ -87,6 +87,28 @@ test('old ones are looked at while they hold money or are in process, abandoned 
   expect(asked).toEqual([cashout.id, analysed.id].sort());
 });
 
+test('any number of old ones is put on the list at once, and they come due little by little', async () => {
+  await using world = await openWorld();
+  world.provider.add(
+    ...Array.from({ length: 1_100 }, () => makeRow({ created: `${D98} 10:00:00`, operation: 'cashout', history: [] })),
+  );
+  await world.reconcile(D98, D98);
+  await enlistOpen(world.context, AGES, true);
+  expect(await listed(world)).toBe(1_100);
+  const { db, clock } = world.context;
+  const due = await db
+    .selectFrom('open_looks')
+    .select('transaction_seq')
+    .where('next_look_at', '<=', clock.now())
+    .execute();
+  expect(due.length).toBeGreaterThanOrEqual(25);
+  const soon = new Date(clock.now().getTime() + 86_400_000);
+  const later = await db.selectFrom('open_looks').select('transaction_seq').where('next_look_at', '<', soon).execute();
+  expect(later).toHaveLength(1_100);
+  const first = await db.selectFrom('open_looks').select('next_look_at').orderBy('next_look_at').execute();
+  expect(new Set(first.map((row) => row.next_look_at.getTime())).size).toBeGreaterThanOrEqual(1_100 / 25);
+});
+
 test('each night the days older than the last ones that hold an open transaction are counted, until it closes', async () => {
   await using world = await openWorld();
   const open = makeRow({ created: `${D98} 10:00:00`, history: [] });
