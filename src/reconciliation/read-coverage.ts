@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import type { Reader } from '../database/reader.ts';
 import { addDays, type Day, listDays } from '../domain/calendar.ts';
 
 /** How far back a payment may still change: refunds and disputes come up to 90 days after it. */
@@ -23,20 +24,11 @@ export async function readCoverage(context: Context): Promise<Coverage> {
   const today = context.calendar.dayOf(context.clock.now());
   const to = addDays(today, -1);
   const from = await findFirstDay(context, addDays(today, -COVERED_DAYS), to);
-  const rows = await context.db
-    .selectFrom('run_windows')
-    .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
-    .where('state', 'in', ['complete', 'counted'])
-    .where('platform', 'is', null)
-    .where('to_day', '>=', from)
-    .groupBy(['from_day', 'to_day'])
-    .execute();
+  const windows = await readProvenWindows(context.db, from);
   const days = listDays(from, to);
   const unproven = days.filter((day) => {
     const endsAt = context.calendar.startOf(addDays(day, 1));
-    return !rows.some(
-      (row) => row.from_day <= day && row.to_day >= day && row.asked_at !== null && new Date(row.asked_at) >= endsAt,
-    );
+    return !windows.some((window) => window.from <= day && window.to >= day && window.at >= endsAt);
   });
   const oldest = unproven[0] ?? null;
   return {
@@ -47,6 +39,21 @@ export async function readCoverage(context: Context): Promise<Coverage> {
     oldestUnproven: oldest,
     oldestUnprovenAgeDays: oldest === null ? 0 : listDays(oldest, to).length,
   };
+}
+
+/** What proved days from `from` on for all platforms, readings and counts: the newest of each range. */
+export async function readProvenWindows(db: Reader, from: Day): Promise<{ from: Day; to: Day; at: Date }[]> {
+  const rows = await db
+    .selectFrom('run_windows')
+    .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
+    .where('state', 'in', ['complete', 'counted'])
+    .where('platform', 'is', null)
+    .where('to_day', '>=', from)
+    .groupBy(['from_day', 'to_day'])
+    .execute();
+  return rows.flatMap((row) =>
+    row.asked_at ? [{ from: row.from_day, to: row.to_day, at: new Date(row.asked_at) }] : [],
+  );
 }
 
 /** Where what we know begins: a window that was asked for, or a transaction. */

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Day, listDays } from '../../domain/calendar.ts';
 import { readBalances } from '../../ledger/read-balances.ts';
+import { readProvenWindows } from '../../reconciliation/read-coverage.ts';
 
 export const DAYS_SHOWN = 14;
 
@@ -23,7 +24,7 @@ export async function readDays(context: Context): Promise<DayFigures[]> {
   const today = context.calendar.dayOf(context.clock.now());
   const first = addDays(today, 1 - DAYS_SHOWN);
   const moved = await readMovedByDay(context.db, first, addDays(today, 1));
-  const read = await readWindows(context.db, first);
+  const read = await readProvenWindows(context.db, first);
   return listDays(first, today).map((day) => {
     const of = (account: string, sign: 'plus' | 'minus') =>
       moved.get(`${day} ${account} ${sign}`) ?? { cents: 0n, count: 0 };
@@ -107,19 +108,4 @@ async function readMovedByDay(db: Reader, from: Day, to: Day) {
     moved.set(key, { cents: before.cents + row.total_cents, count: before.count + Number(row.count) });
   }
   return moved;
-}
-
-/** What proved these days for all platforms, readings and counts: the newest of each range. */
-async function readWindows(db: Reader, from: Day): Promise<{ from: Day; to: Day; at: Date }[]> {
-  const rows = await db
-    .selectFrom('run_windows')
-    .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
-    .where('state', 'in', ['complete', 'counted'])
-    .where('platform', 'is', null)
-    .where('to_day', '>=', from)
-    .groupBy(['from_day', 'to_day'])
-    .execute();
-  return rows.flatMap((row) =>
-    row.asked_at ? [{ from: row.from_day, to: row.to_day, at: new Date(row.asked_at) }] : [],
-  );
 }
