@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
+import { parseRetryAfter } from '../domain/retry-after.ts';
 import { type Gate, type Priority, WAIT_HERE_MAX_MS } from './gate.ts';
 import { ProviderError } from './provider-error.ts';
 
@@ -148,7 +149,8 @@ function describeFailure(answer: Answer): ProviderError {
     });
   }
   if (isOverload(status)) {
-    const retryAfterMs = readRetryAfter(answer.retryAfter);
+    const askedMs = parseRetryAfter(answer.retryAfter, new Date());
+    const retryAfterMs = askedMs === undefined ? undefined : Math.min(RETRY_AFTER_MAX_MS, askedMs);
     return new ProviderError('provider_unavailable', `the provider answered ${status}`, { status, retryAfterMs });
   }
   if (status === 401)
@@ -184,13 +186,6 @@ function tryJson(text: string): unknown {
   } catch {
     return {};
   }
-}
-
-/** Seconds, or an HTTP date. */
-function readRetryAfter(text: string | undefined): number | undefined {
-  if (!text) return undefined;
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.min(RETRY_AFTER_MAX_MS, Math.max(0, ms));
 }
 
 function codeOf(error: unknown): string {

@@ -81,6 +81,7 @@ test.each([
   [' 7 ', 7_000],
   ['Sat, 21 Nov 2026 12:01:00 GMT', 60_000],
   ['Sat, 21 Nov 2026 11:59:00 GMT', undefined],
+  ['99999999999', 99_999_999_999_000],
   ['-1', undefined],
   ['soon', undefined],
   ['1.5', undefined],
