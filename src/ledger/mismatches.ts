@@ -1,8 +1,8 @@
 /**
  * The life of a mismatch. It is unique among open ones by kind and scope; found again while it is open, it stays open
- * and shows the newest evidence; found again once it resolved itself, it reopens and counts that; once a person resolved it, it reopens only for
- * other evidence than they saw, or once fresh evidence has shown it to be over since. Each change of state is a row of its own that is never changed, and each opening is
- * an alert, written in the same transaction.
+ * and shows the newest evidence; found again once it resolved itself, it reopens and counts that; once a person resolved it,
+ * it reopens only for other evidence than they saw, or once fresh evidence has shown it to be over since. Each change of
+ * state is a row of its own that is never changed, and each opening is an alert, written in the same transaction.
  */
 import { randomUUID } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';

@@ -46,6 +46,7 @@ export async function readWebhookDays(context: Context, range: { from: Day; to: 
 /** `0.0123`: of those whose grace is over, how many never came; null where there are none. */
 export function lossRate({ announced, lost }: WebhookDay): string | null {
   const over = announced + lost;
+  // counts of webhooks, not money
   return over === 0 ? null : (lost / over).toFixed(4);
 }
 

@@ -148,6 +148,7 @@ function webhookDays(days: WebhookDay[]): Html {
   const seconds = (value: number | undefined) => (value === undefined ? NOTHING : formatSpan(value));
   const rate = (day: WebhookDay) => {
     const lost = lossRate(day);
+    // a share of counts, not money
     return lost === null ? NOTHING : html`${(Number(lost) * 100).toFixed(2).replace('.', ',')} %`;
   };
   return table({

@@ -31,6 +31,7 @@ async function announce(world: World, day: Day, ...late: number[]): Promise<void
       })
       .executeTakeFirstOrThrow();
     const source = { kind: 'webhook' as const, webhook: { seq: Number(insertId), id: 'wh' } };
+    // a row as the provider prints it, which is what observe reads
     await applyObservations(context, [observe(row as unknown as ShownTransaction, context.clock.now(), source)]);
   }
 }

@@ -16,6 +16,7 @@ function openHosts(names: string[]) {
       getConnection(callback) {
         asked.push(name);
         const error = down.has(name) ? Object.assign(new Error(name), { code: 'ECONNREFUSED' }) : null;
+        // the connection is told by its host's name: nothing is asked of it
         callback(error, name as unknown as PoolConnection);
       },
       end(callback) {
