@@ -14,7 +14,6 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import type { Observation } from '../domain/observation.ts';
-import { isWithheld } from './decide.ts';
 import { endClaimedAmounts } from './end-claimed-amounts.ts';
 import { findClosedDays } from './find-closed-days.ts';
 import {
@@ -37,6 +36,7 @@ import { oweWebhooks } from './owe-webhooks.ts';
 import { charge, listDesiredEntries } from './post.ts';
 import { type Policies, readPolicies } from './read-policies.ts';
 import { isRefusedByDatabase, refuseRow } from './refuse-row.ts';
+import { isWithheld } from './withheld-extra.ts';
 import { writeEntries } from './write-entries.ts';
 import { writeTransactions } from './write-transactions.ts';
 

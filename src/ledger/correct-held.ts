@@ -4,7 +4,8 @@ import type { CorrectedFacts } from '../domain/corrected-facts.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { formatAmount, parseAmount } from '../domain/money.ts';
 import { OPERATIONS } from '../domain/statuses.ts';
-import { type HeldEvent, type HeldTransaction, sortHistory } from './decide.ts';
+import type { HeldTransaction } from './decide.ts';
+import { type HeldEvent, sortHistory } from './history.ts';
 
 /** Kinds of which the provider's version can be accepted; the evidence says what that is. */
 export const ACCEPTABLE = ['amount_differs', 'commission_differs', 'reference_differs', 'status_differs'] as const;

@@ -9,19 +9,9 @@
 import { createHash } from 'node:crypto';
 import type { MismatchKind } from '../domain/mismatch.ts';
 import { formatAmount } from '../domain/money.ts';
-import type { ObservedEvent, ObservedTransaction } from '../domain/observation.ts';
+import type { ObservedTransaction } from '../domain/observation.ts';
 import { isIllegalTransition, isKnownStatus } from '../domain/statuses.ts';
-
-export type HeldEvent = {
-  /** The row's number; undefined for one that this decision adds. */
-  seq: number | undefined;
-  status: string;
-  atWall: string;
-  occurrence: number;
-  position: number;
-  sequence: number;
-  inferred: boolean;
-};
+import { eventKey, findNewEvents, type HeldEvent, numberEvents, sortHistory } from './history.ts';
 
 export type HeldTransaction = Omit<ObservedTransaction, 'events' | 'eventsInferred' | 'status'> & {
   /** Those in force, in the order of history. */
@@ -98,17 +88,6 @@ function judgeStanding(before: HeldTransaction | undefined, { transaction, asked
   };
 }
 
-/** Equal events of a history are told apart by how many stood before. */
-function numberEvents(events: ObservedEvent[]): (ObservedEvent & { occurrence: number })[] {
-  const counts = new Map<string, number>();
-  return events.map((event) => {
-    const name = `${event.status} ${event.atWall}`;
-    const occurrence = counts.get(name) ?? 0;
-    counts.set(name, occurrence + 1);
-    return { ...event, occurrence };
-  });
-}
-
 /** What the history comes to, as the transaction's row has it; undefined without an event. */
 export function tellState(held: HeldTransaction) {
   const last = held.events.at(-1);
@@ -122,72 +101,9 @@ export function tellState(held: HeldTransaction) {
   };
 }
 
-const WITHHELD = /^\0withheld:([0-9a-f]{64})$/;
-
-/**
- * How an extra that holds a forgotten person's data is known: by its keyed hash alone. Equal ones are still equal and
- * others still differ, so nothing that is decided depends on whether it was forgotten.
- */
-export function withholdExtra(hash: Buffer): string {
-  return `\0withheld:${hash.toString('hex')}`;
-}
-
-/** The hash of a withheld extra; undefined of one that is not. */
-export function readWithheld(extra: string): Buffer | undefined {
-  const hex = WITHHELD.exec(extra)?.[1];
-  return hex === undefined ? undefined : Buffer.from(hex, 'hex');
-}
-
-export function isWithheld(extra: string): boolean {
-  return WITHHELD.test(extra);
-}
-
-/**
- * History's order: by time; events of one second as the provider ordered them. An inferred event has no time of its
- * own: it stands where a life comes to its status, whatever was learnt first.
- */
-export function sortHistory(events: HeldEvent[]): HeldEvent[] {
-  const history = events
-    .filter((event) => !event.inferred)
-    .sort((a, b) => compareText(a.atWall, b.atWall) || a.position - b.position || a.sequence - b.sequence);
-  const guesses = events.filter((event) => event.inferred);
-  for (const guess of guesses.sort((a, b) => stageOf(a.status) - stageOf(b.status) || a.sequence - b.sequence)) {
-    const next = history.findIndex((event) => !event.inferred && stageOf(event.status) > stageOf(guess.status));
-    history.splice(next < 0 ? history.length : next, 0, guess);
-  }
-  return history;
-}
-
-const STAGES: Record<string, number> = { pending: 0, paid: 2, denied: 2, canceled: 2, expired: 2, refund: 3 };
-
-/** How far on in a life a status is; one that is not known is somewhere on its way. */
-function stageOf(status: string): number {
-  return STAGES[status] ?? 1;
-}
-
 /** How many numbers of its sequence a transaction has used up: by its events, and by what people corrected. */
 export function countLearnt(held: HeldTransaction | undefined): number {
   return held ? held.events.length + held.struck.length + (held.corrected?.times ?? 0) : 0;
-}
-
-function findNewEvents(known: HeldEvent[], transaction: ObservedTransaction, learnt: number): HeldEvent[] {
-  const keys = new Set(known.map(eventKey));
-  const inferred = known.filter((event) => event.inferred);
-  const added: HeldEvent[] = [];
-  for (const [position, event] of numberEvents(transaction.events).entries()) {
-    if (keys.has(eventKey(event))) continue;
-    // a status that came without a history, and the event that later told of it, are one and the same
-    if (transaction.eventsInferred && known.some((held) => held.status === event.status)) continue;
-    const guess = inferred.findIndex((held) => held.status === event.status);
-    if (guess >= 0) {
-      inferred.splice(guess, 1);
-      continue;
-    }
-    const sequence = learnt + added.length + 1;
-    const place = transaction.eventsInferred ? stageOf(event.status) : position;
-    added.push({ ...event, seq: undefined, position: place, sequence, inferred: transaction.eventsInferred });
-  }
-  return added;
 }
 
 type Facts = Omit<HeldTransaction, 'events' | 'struck' | 'corrected'>;
@@ -329,11 +245,3 @@ const FACTS = [
   'description',
   'pixKey',
 ] as const;
-
-export function eventKey(event: { status: string; atWall: string; occurrence: number }): string {
-  return `${event.status}\u0000${event.atWall}\u0000${event.occurrence}`;
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}

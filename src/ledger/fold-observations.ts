@@ -2,14 +2,8 @@ import type { Context } from '../context.ts';
 import type { FoundMismatch, MismatchKind } from '../domain/mismatch.ts';
 import type { Observation, Source } from '../domain/observation.ts';
 import { isFinal, nameStatus } from '../domain/statuses.ts';
-import {
-  type Agreement,
-  type Decision,
-  decide,
-  type HeldEvent,
-  type HeldTransaction,
-  type Standing,
-} from './decide.ts';
+import { type Agreement, type Decision, decide, type HeldTransaction, type Standing } from './decide.ts';
+import type { HeldEvent } from './history.ts';
 import { judgeE2eDate } from './judge-e2e-date.ts';
 import type { Loaded } from './load-held.ts';
 

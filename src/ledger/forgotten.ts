@@ -12,8 +12,8 @@ import type { Database } from '../database/tables.ts';
 import { normalizeDocument } from '../domain/fold-person.ts';
 import type { Observation, ObservedTransaction } from '../domain/observation.ts';
 import { createHolds, createRedact, listCandidates } from '../domain/redact-text.ts';
-import { isWithheld, withholdExtra } from './decide.ts';
 import type { Loaded } from './load-held.ts';
+import { isWithheld, withholdExtra } from './withheld-extra.ts';
 
 type Named = { document: string | null; pixKey: string | null };
 

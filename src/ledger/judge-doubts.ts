@@ -8,8 +8,8 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
-import type { HeldEvent } from './decide.ts';
 import { type Change, type LookAtEvents, nameFound } from './fold-observations.ts';
+import type { HeldEvent } from './history.ts';
 
 /** How far apart two shows must be asked. */
 export const SHOWS_APART_MS = 60_000;

@@ -1,8 +1,10 @@
 import { type Selectable, sql, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import type { Operation } from '../domain/statuses.ts';
-import { type Corrected, type HeldEvent, type HeldTransaction, sortHistory, withholdExtra } from './decide.ts';
+import type { Corrected, HeldTransaction } from './decide.ts';
+import { type HeldEvent, sortHistory } from './history.ts';
 import type { EntryInForce } from './mend-journal.ts';
+import { withholdExtra } from './withheld-extra.ts';
 
 export type Loaded = {
   seq: number;

@@ -2,7 +2,8 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import type { Source } from '../domain/observation.ts';
-import type { HeldEvent, HeldTransaction } from './decide.ts';
+import type { HeldTransaction } from './decide.ts';
+import type { HeldEvent } from './history.ts';
 
 /**
  * Writes down each change that the provider announces by webhook and that we learnt by looking instead: the watch

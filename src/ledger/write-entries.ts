@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import type { Source } from '../domain/observation.ts';
-import type { HeldEvent } from './decide.ts';
+import type { HeldEvent } from './history.ts';
 import type { EntryInForce } from './mend-journal.ts';
 import type { DesiredEntry, Posting } from './post.ts';
 import { sourceColumns } from './write-transactions.ts';

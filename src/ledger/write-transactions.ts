@@ -4,8 +4,10 @@ import { indexParty } from '../database/index-person.ts';
 import type { Keys } from '../database/settings.ts';
 import type { Database } from '../database/tables.ts';
 import type { Source } from '../domain/observation.ts';
-import { eventKey, type HeldEvent, type HeldTransaction, readWithheld, tellState } from './decide.ts';
+import { type HeldTransaction, tellState } from './decide.ts';
+import { eventKey, type HeldEvent } from './history.ts';
 import type { Loaded } from './load-held.ts';
+import { readWithheld } from './withheld-extra.ts';
 import { type ChangedFacts, writeFactChanges } from './write-fact-changes.ts';
 
 /**
