@@ -4,7 +4,8 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { handOnMismatch } from '../ledger/hand-on-mismatch.ts';
-import { raiseMismatches, resolveMismatches } from '../ledger/mismatches.ts';
+import { raiseMismatches } from '../ledger/mismatches.ts';
+import { resolveMismatches } from '../ledger/resolve-mismatches.ts';
 
 /** Tells ops of what was quarantined: one open mismatch a reason and hour, naming the first webhook of it. */
 export async function raiseQuarantine(

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import { type Change, listShownAmounts } from './fold-observations.ts';
-import { openScope } from './mismatches.ts';
+import { openScope } from './resolve-mismatches.ts';
 
 /** Webhooks' claims of an amount that the provider has come to show, though the books hold another. */
 export async function endClaimedAmounts(trx: Transaction<Database>, changes: Change[]) {

@@ -3,8 +3,8 @@ import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { setResolved } from './mismatches.ts';
 import { recordMismatchChange } from './record-mismatch-change.ts';
+import { setResolved } from './resolve-mismatches.ts';
 
 const NOTE_CHARS_MAX = 4000;
 

@@ -9,9 +9,10 @@ import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
 import type { Wall } from '../domain/calendar.ts';
 import { formatAmount } from '../domain/money.ts';
-import { raiseMismatches, resolveMismatches } from './mismatches.ts';
+import { raiseMismatches } from './mismatches.ts';
 import { nameAccount } from './post.ts';
 import { readBalances } from './read-balances.ts';
+import { resolveMismatches } from './resolve-mismatches.ts';
 
 export type Statement = { platform: string; at: Date; balanceCents: bigint; actor: string };
 

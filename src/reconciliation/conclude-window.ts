@@ -3,7 +3,8 @@ import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { addDays, type Day, listDays } from '../domain/calendar.ts';
-import { raiseMismatches, resolveMismatches } from '../ledger/mismatches.ts';
+import { raiseMismatches } from '../ledger/mismatches.ts';
+import { resolveMismatches } from '../ledger/resolve-mismatches.ts';
 import { dropKept } from './keep-evidence.ts';
 import type { RunRef, WindowRef, WindowResult } from './run-ref.ts';
 

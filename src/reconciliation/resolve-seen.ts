@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
-import { resolveMismatches } from '../ledger/mismatches.ts';
+import { resolveMismatches } from '../ledger/resolve-mismatches.ts';
 
 type Over = { kind: 'row_refused' | 'missing_at_provider' | 'list_omission'; scope: string };
 

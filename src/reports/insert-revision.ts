@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { isDuplicate, transact } from '../database/transact.ts';
 import { addDays } from '../domain/calendar.ts';
-import { resolveMismatches } from '../ledger/mismatches.ts';
+import { resolveMismatches } from '../ledger/resolve-mismatches.ts';
 import { mailsReports, oweReportMail } from './mail-reports.ts';
 import { boundsOf, type ReportPlan } from './plan.ts';
 import type { FileFacts } from './publish-files.ts';
