@@ -174,6 +174,40 @@ test('the pages of a search go on where the last one ended, with its filters, an
   expect(opened.complaints).toEqual([]);
 });
 
+test('a search for a person goes on over its pages without script, and no address names the person', async () => {
+  await using plain = await openBrowser(world.url, { script: false });
+  const addresses: string[] = [];
+  plain.page.on('request', (request) => addresses.push(decodeURIComponent(request.url())));
+  await logIn(plain.page, world.url, world.tokens.viewer);
+  await plain.page.goto(`${world.url}/transactions`);
+  await plain.page.getByLabel('CPF ou CNPJ').fill('987.654.321-00');
+  await plain.page.getByLabel('Operação').selectOption('Entrada');
+  await plain.page.getByRole('button', { name: 'Buscar' }).click();
+  expect(new URL(plain.page.url()).searchParams.get('operation')).toBe('cashin');
+  const met: (string | null)[] = [];
+  for (;;) {
+    expect(await plain.page.getByLabel('CPF ou CNPJ').inputValue()).toBe('987.654.321-00');
+    const links = plain.page.getByRole('row').getByRole('link');
+    met.push(...(await links.evaluateAll((found) => found.map((link) => link.getAttribute('href')))));
+    const next = plain.page.getByRole('link', { name: 'Próxima página' });
+    if ((await next.count()) === 0) break;
+    await next.click();
+  }
+  const { db } = world.context;
+  const held = await db
+    .selectFrom('transactions')
+    .innerJoin('parties', 'parties.transaction_seq', 'transactions.seq')
+    .select('id')
+    .where('operation', '=', 'cashin')
+    .where('document', '=', '98765432100')
+    .execute();
+  expect(met.length).toBeGreaterThan(50);
+  expect(met).toHaveLength(held.length);
+  expect(new Set(met)).toEqual(new Set(held.map(({ id }) => `/transactions/${id}`)));
+  expect(addresses.filter((address) => /987.?654.?321/.test(address))).toEqual([]);
+  expect(plain.complaints).toEqual([]);
+});
+
 test('a report is made and downloaded', async () => {
   await logIn(page, world.url, world.tokens.operator);
   await page.goto(`${world.url}/reports`);

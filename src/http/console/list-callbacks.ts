@@ -23,7 +23,7 @@ const query = z.object({
 export function callbackListPages(context: Context): Router {
   const router = express.Router();
   router.get('/callbacks', async (request, response) => {
-    const { transaction_id: transactionId, ...filters } = readFilters(request, query);
+    const { transaction_id: transactionId, ...filters } = readFilters(request.query, query);
     const { limit, after: before } = readNumberedPage(request);
     const found = await listCallbacks(context.db, { ...filters, transactionId }, { limit: limit + 1, before });
     const { rows, last } = cutPage(found, limit);

@@ -24,7 +24,7 @@ const query = z.object({
 export function mismatchListPages(context: Context): Router {
   const router = express.Router();
   router.get('/mismatches', async (request, response) => {
-    const { transaction_id: transactionId, ...filters } = readFilters(request, query);
+    const { transaction_id: transactionId, ...filters } = readFilters(request.query, query);
     const { limit, after } = readNumberedPage(request);
     const found = await listMismatches(context.db, { ...filters, transactionId, limit: limit + 1, after });
     const { rows, last } = cutPage(found, limit);

@@ -15,7 +15,8 @@ import { moment, moneyOf, NOTHING, shortId } from './format.ts';
 import { html } from './html.ts';
 import { badge, dayField, filterForm, pager, selectField, table, textField } from './parts.ts';
 import { cursorOf, isFiltered, readFilters } from './read-filters.ts';
-import { may, sendPage } from './send-page.ts';
+import { openFilters, sealFilters } from './seal-filters.ts';
+import { formTokenOf, may, sendPage } from './send-page.ts';
 import { OPERATION_WORDS, STATUS_WORDS, say } from './words.ts';
 
 const text = z.string().trim().min(1).max(512).optional();
@@ -45,8 +46,9 @@ type Filters = z.infer<typeof query>;
 /** The search for transactions. Who may see personal data sees it, which is audited; all others see it masked. */
 export function transactionListPages(context: Context): Router {
   const router = express.Router();
+  router.all('/transactions', sealFilters(context, query));
   router.get('/transactions', async (request, response) => {
-    const { by, ...filters } = readFilters(request, query);
+    const { by, ...filters } = readFilters(openFilters(context, request), query);
     const { e2e_id: e2eId, amount: amountCents, ...rest } = filters;
     const { limit, after } = readPage(request);
     const full = may(response, 'operator');
@@ -59,7 +61,7 @@ export function transactionListPages(context: Context): Router {
       await audit(context, { actor: actorOf(response), ...done });
     }
     const body = html`<h1>Transações</h1>
-${filterForm('/transactions', fields({ ...filters, by }, full), isFiltered({ ...filters, by }))}
+${filterForm('/transactions', fields({ ...filters, by }, full), isFiltered({ ...filters, by }), formTokenOf(response))}
 ${list(context, shown, isFiltered(filters))}
 ${pager('/transactions', request.query, cursorOf(writePosition(next)))}`;
     sendPage(request, response, { title: 'Transações', body });

@@ -7,7 +7,8 @@ import { moment, NOTHING, shortId } from './format.ts';
 import { html } from './html.ts';
 import { badge, filterForm, pager, selectField, table, textField } from './parts.ts';
 import { cursorOf, isFiltered, readFilters } from './read-filters.ts';
-import { sendPage } from './send-page.ts';
+import { openFilters, sealFilters } from './seal-filters.ts';
+import { formTokenOf, sendPage } from './send-page.ts';
 import { say, WEBHOOK_REASON_WORDS, WEBHOOK_STATE_WORDS } from './words.ts';
 
 const text = z.string().trim().max(512).optional();
@@ -21,8 +22,9 @@ const query = z.object({
 /** The inbox: every webhook that came. */
 export function webhookListPages(context: Context): Router {
   const router = express.Router();
+  router.all('/inbox', sealFilters(context, query));
   router.get('/inbox', async (request, response) => {
-    const { transaction_id: transactionId, ...filters } = readFilters(request, query);
+    const { transaction_id: transactionId, ...filters } = readFilters(openFilters(context, request), query);
     const { limit, after } = readNumberedPage(request);
     const found = await listWebhooks(context.db, { ...filters, transactionId, limit: limit + 1, after });
     const { rows, last } = cutPage(found, limit);
@@ -50,7 +52,7 @@ export function webhookListPages(context: Context): Router {
       ],
     });
     const body = html`<h1>Webhooks</h1>
-${filterForm('/inbox', fields, filtered)}
+${filterForm('/inbox', fields, filtered, formTokenOf(response))}
 ${list}
 ${pager('/inbox', request.query, cursorOf(last?.seq))}`;
     sendPage(request, response, { title: 'Webhooks', body });

@@ -61,9 +61,12 @@ export function selectField(field: Field & { words: Record<string, string>; any?
   )}</select></label>`;
 }
 
-/** The filters of a list: a form of its own address, so that a search can be kept and sent on. */
-export function filterForm(address: string, fields: Part, isFiltered: boolean): Html {
-  return html`<form class="filters" method="get" action="${address}" role="search">${fields}
+/**
+ * The filters of a list: a form of its own address, so that a search can be kept and sent on.
+ * @param formToken of a form that is posted, because a filter of it may name a person.
+ */
+export function filterForm(address: string, fields: Part, isFiltered: boolean, formToken?: Html): Html {
+  return html`<form class="filters" method="${formToken ? 'post' : 'get'}" action="${address}" role="search">${formToken}${fields}
 <div class="actions"><button>Buscar</button>${isFiltered && html`<a href="${address}">Limpar</a>`}</div></form>`;
 }
 

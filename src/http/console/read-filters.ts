@@ -3,12 +3,12 @@ import type { z } from 'zod';
 import { ConfereError } from '../../domain/errors.ts';
 
 /**
- * The filters in a page's address: an empty field of a form is no filter.
+ * The filters in a page's address or form: an empty field of a form is no filter.
  * @throws ConfereError `invalid_request` with the faults by field; a wrong filter must not look like none.
  */
-export function readFilters<T extends z.ZodType>(request: Request, schema: T): z.infer<T> {
-  const given = Object.entries(request.query).filter(([, value]) => value !== '');
-  const parsed = schema.safeParse(Object.fromEntries(given));
+export function readFilters<T extends z.ZodType>(given: Record<string, unknown>, schema: T): z.infer<T> {
+  const set = Object.entries(given).filter(([, value]) => value !== '');
+  const parsed = schema.safeParse(Object.fromEntries(set));
   if (parsed.success) return parsed.data;
   const fields: Record<string, string[]> = {};
   for (const issue of parsed.error.issues) {

@@ -59,8 +59,13 @@ export function may(response: Response, role: Role): boolean {
 /** A form that changes something: it carries the session's token. */
 export function postForm(response: Response, action: string, content: Part): Html {
   return html`<form method="post" action="${action}">
-<input type="hidden" name="form_token" value="${String(response.locals.formToken ?? '')}">
+${formTokenOf(response)}
 ${content}</form>`;
+}
+
+/** The field by which a posted form is known for one of this session. */
+export function formTokenOf(response: Response): Html {
+  return html`<input type="hidden" name="form_token" value="${String(response.locals.formToken ?? '')}">`;
 }
 
 export const BRAND = html`<svg class="mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="8"></rect><path d="M8.5 16.8l4.9 4.9L23.8 10.6"></path></svg><span>Confere</span>`;

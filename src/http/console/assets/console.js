@@ -26,7 +26,7 @@ function say(button, text) {
 document.addEventListener('keydown', (event) => {
   const isTyping = event.target.closest('input, select, textarea');
   if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-  const field = document.querySelector('form[role="search"] input');
+  const field = document.querySelector('form[role="search"] input:not([type="hidden"])');
   if (!field) return;
   event.preventDefault();
   field.focus();
