@@ -4,7 +4,8 @@ import { openClient } from '../provider/open-client.ts';
 import { claimRun } from '../reconciliation/claim-run.ts';
 import { findRun, type PresentedRun } from '../reconciliation/read-runs.ts';
 import { checkDays, resumeRun, startRun } from '../reconciliation/start-run.ts';
-import { executeRun, type Progress } from '../reconciliation/work-runs.ts';
+import { executeRun } from '../reconciliation/work-runs.ts';
+import type { Progress } from '../reconciliation/work-windows.ts';
 import { print, withContext } from './with-context.ts';
 
 const POLL_MS = 500;

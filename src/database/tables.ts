@@ -38,6 +38,7 @@ export type Database = {
   run_windows: RunWindowsTable;
   run_pages: RunPagesTable;
   run_page_rows: RunPageRowsTable;
+  run_days: RunDaysTable;
   provider_budget: ProviderBudgetTable;
   open_looks: OpenLooksTable;
   adjustments: AdjustmentsTable;
@@ -481,6 +482,12 @@ type RunPageRowsTable = {
   last_page: number;
   asked_at: Date;
   page_rows: ColumnType<Buffer, string, string>;
+};
+
+type RunDaysTable = {
+  day: string;
+  run_seq: number;
+  holder: string;
 };
 
 type ProviderBudgetTable = {

@@ -1,5 +1,6 @@
 import type { Wall } from '../domain/calendar.ts';
 import type { ListPage, ListQuery, ProviderClient } from './client.ts';
+import type { Room } from './create-room.ts';
 import { PAGE_ROWS, type Pass } from './judge-pass.ts';
 
 const PAGES_MAX = 100_000;
@@ -30,6 +31,10 @@ export type PassOptions = {
   number: number;
   backwards: boolean;
   inFlight: number;
+  /** Holds what is under way, beside what else is asked for in it. */
+  room: Room;
+  /** Called once, when the last page is about to be asked for. */
+  onNearEnd: (pages: number) => void;
   /** Whether rows are being created in the range while it is read. */
   grows: boolean;
   now: () => Date;
@@ -58,9 +63,8 @@ export async function makePass(client: ListClient, query: ListQuery, options: Pa
   let asked = Math.max(0, ...[...options.kept.values()].map((page) => page.place));
   let lastPlace = 0;
   let lastPage = 1;
-  const inRoom = createRoom(options.inFlight);
   const ask = async (page: number, isSwept: boolean): Promise<Answer | undefined> => {
-    const { place, askedAt, answer } = await inRoom(async () => ({
+    const { place, askedAt, answer } = await options.room(async () => ({
       ...{ place: ++asked, askedAt: options.now() },
       answer: await client.listPage(query, page),
     }));
@@ -94,10 +98,15 @@ export async function makePass(client: ListClient, query: ListQuery, options: Pa
   let pastEnd: Answer | undefined;
   // a page is asked for while another is applied; one by one means one after the other
   const hands = options.inFlight > 1 ? options.inFlight * HANDS_BY_PLACE : 1;
-  await eachInFlight([...rest, last + 1], hands, async (page) => {
-    if (page > last) pastEnd = await ask(page, false);
-    else seen.pageSizes[page - 1] = (await sweepPage(page)).found;
-  });
+  await eachInFlight(
+    [...rest, last + 1],
+    hands,
+    async (page) => {
+      if (page > last) pastEnd = await ask(page, false);
+      else seen.pageSizes[page - 1] = (await sweepPage(page)).found;
+    },
+    () => options.onNearEnd(last),
+  );
 
   // judged only now: until all pages are in, the last one given again past the end would look new
   const found = await follow(fetchPage, last + 2, take(pastEnd));
@@ -201,30 +210,18 @@ function collect(seen: Collected, page: Answer): { found: number; fresh: number 
   return { found: page.rows.length, fresh };
 }
 
-/** Lets so many in at a time, in the order of asking. */
-function createRoom(places: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let under = 0;
-  return async (work) => {
-    if (under < places) under++;
-    // whoever leaves hands its place on
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else under--;
-    }
-  };
-}
-
 /** Runs `work` on every page, a few at once. The first failure stops the rest, and is thrown once all are at rest. */
-async function eachInFlight(pages: number[], inFlight: number, work: (page: number) => Promise<void>): Promise<void> {
+async function eachInFlight(
+  pages: number[],
+  inFlight: number,
+  work: (page: number) => Promise<void>,
+  onLast: () => void,
+): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
     for (let page = pages[next++]; page !== undefined; page = pages[next++]) {
       try {
+        if (next === pages.length) onLast();
         await work(page);
       } catch (error) {
         next = pages.length;

@@ -8,12 +8,15 @@
 import { createHash } from 'node:crypto';
 import type { Wall } from '../domain/calendar.ts';
 import type { ListQuery } from './client.ts';
+import { createRoom, type Room } from './create-room.ts';
 import { isRepeatable, judgePass } from './judge-pass.ts';
 import { type KeptPage, type ListClient, makePass, type PageRead } from './make-pass.ts';
 
 export const PASSES_MAX = 5;
 /** Where two passes met drift, pages are asked for one by one: only then does a row that moves show at an end again. */
 const IN_FLIGHT_BY_PASS = [8, 8, 1, 1, 1] as const;
+/** So many pages are under way at once, of all lists that are read in one room. */
+export const PAGES_IN_FLIGHT = Math.max(...IN_FLIGHT_BY_PASS);
 
 export type ListReading = {
   complete: boolean;
@@ -39,6 +42,10 @@ export async function readList(
     onPage: (page: PageRead) => Promise<void>;
     /** The pages of a pass that a process which died had read already: they are not asked for again. */
     kept?: Map<number, Map<number, KeptPage>>;
+    /** Shared by lists that are read beside each other. */
+    room?: Room;
+    /** Called as the last page of the first pass is about to be asked for, with how many pages the list has. */
+    onNearEnd?: (pages: number) => void;
   },
 ): Promise<ListReading> {
   const ids = new Map<string, Wall | undefined>();
@@ -47,6 +54,7 @@ export async function readList(
   let previous: string | undefined;
   let why: string | undefined;
   let askedAt = options.now();
+  const room = options.room ?? createRoom(PAGES_IN_FLIGHT);
   for (let number = 1; number <= PASSES_MAX; number++) {
     const kept = options.kept?.get(number) ?? new Map<number, KeptPage>();
     // of a pass that is gone on with, when it began
@@ -56,6 +64,10 @@ export async function readList(
       number,
       backwards: number % 2 === 0,
       inFlight: IN_FLIGHT_BY_PASS[number - 1] ?? 1,
+      room,
+      onNearEnd: (count) => {
+        if (number === 1) options.onNearEnd?.(count);
+      },
       grows: grows !== undefined,
       now: options.now,
       kept,

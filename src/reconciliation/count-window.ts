@@ -14,6 +14,7 @@ import { applyPage, countApplied } from './apply-page.ts';
 import { createEvidence } from './keep-evidence.ts';
 import { readBounds } from './learn-bounds.ts';
 import { askFor, isInWindow } from './plan-windows.ts';
+import type { ReadingOptions } from './read-window.ts';
 import { resolveSeen } from './resolve-seen.ts';
 import type { RunRef, WindowRef, WindowResult } from './run-ref.ts';
 
@@ -26,7 +27,7 @@ export async function countWindow(
   client: ProviderClient,
   run: RunRef,
   window: WindowRef,
-  options: { checkLease: () => void; onPage: (rows: number) => void },
+  options: Pick<ReadingOptions, 'checkLease' | 'onPage'>,
 ): Promise<WindowResult | undefined> {
   const bounds = await readBounds(context);
   const today = context.calendar.dayOf(context.clock.now());

@@ -36,23 +36,33 @@ export async function planRun(
  * Once the list's bounds are learnt in the middle of a run, what is left of it is read day by day: wide windows ask for
  * a day more on both sides, and prove less at once. In one transaction: a run that lost windows in between would end
  * as complete without having read them.
- * @param planned follow each other; windows before them stay as they are.
+ * @param planned in order of days; all other windows stay as they are.
  */
 export async function recutRun(context: Context, run: RunRef, planned: WindowRef[]): Promise<WindowRef[]> {
-  const [first, last] = [planned[0], planned.at(-1)];
   const bounds = await readBounds(context);
-  if (!first || !last || !bounds || planned.every((window) => window.fromDay === window.toDay)) return planned;
+  const wide = planned.filter((window) => window.fromDay !== window.toDay);
+  if (!bounds || wide.length === 0) return planned;
   await transact(context.db, async (trx) => {
-    await trx
+    const { numDeletedRows } = await trx
       .deleteFrom('run_windows')
-      .where('run_seq', '=', run.seq)
+      .where(
+        'seq',
+        'in',
+        wide.map((window) => window.seq),
+      )
       .where('state', '=', 'planned')
-      .where('from_day', '>=', first.fromDay)
-      .execute();
-    await insertWindows(trx, run, planWindows(first.fromDay, last.toDay, bounds));
+      .executeTakeFirstOrThrow();
+    // a commit whose answer was lost has cut them already
+    if (numDeletedRows === 0n) return;
+    const days = wide.flatMap((window) => planWindows(window.fromDay, window.toDay, bounds));
+    await insertWindows(trx, run, days);
   });
   const rows = await findWindows(context, run);
-  return rows.filter((row) => row.state === 'planned' && row.fromDay >= first.fromDay);
+  return rows.filter((row) => row.state === 'planned' && isWithin(row, planned));
+}
+
+function isWithin(day: Window, windows: Window[]): boolean {
+  return windows.some((window) => window.fromDay <= day.fromDay && day.toDay <= window.toDay);
 }
 
 async function findWindows(context: Context, run: RunRef) {

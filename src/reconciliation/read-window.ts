@@ -5,6 +5,7 @@
 import type { Context } from '../context.ts';
 import type { Wall } from '../domain/calendar.ts';
 import type { ProviderClient } from '../provider/client.ts';
+import type { Room } from '../provider/create-room.ts';
 import type { KeptPage } from '../provider/make-pass.ts';
 import { readList } from '../provider/read-list.ts';
 import { applyPage, countApplied } from './apply-page.ts';
@@ -19,16 +20,23 @@ import { settleTorn } from './settle-torn.ts';
 /** The provider's clock and ours may differ by this much when new rows are told from old ones. */
 const CLOCK_LEEWAY_MS = 5 * 60_000;
 
-/**
- * @param options.checkLease throws once another process has taken the run up: then nothing more is applied.
- * @param options.onPage is told of each page, for progress.
- */
+export type ReadingOptions = {
+  /** Throws once another process has taken the run up, or the run stops: then nothing more is applied. */
+  checkLease: () => void;
+  /** Is told of each page, for progress. */
+  onPage: (rows: number) => void;
+  /** Holds the pages that the run has under way. */
+  room: Room;
+  /** Called as the last of so many pages is about to be asked for. */
+  onNearEnd: (pages: number) => void;
+};
+
 export async function readWindow(
   context: Context,
   client: ProviderClient,
   run: RunRef,
   window: WindowRef,
-  options: { checkLease: () => void; onPage: (rows: number) => void },
+  options: ReadingOptions,
 ): Promise<WindowResult> {
   const bounds = await readBounds(context);
   const asked = askFor(window, bounds);
@@ -46,6 +54,8 @@ export async function readWindow(
       await evidence(page);
       options.onPage(page.rows.length);
     },
+    room: options.room,
+    onNearEnd: options.onNearEnd,
     kept: await findKept(context, window, queryName, asked.finalDate),
   });
   options.checkLease();

@@ -8,30 +8,22 @@ import { isTransient, transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { describeError } from '../log.ts';
 import type { ProviderClient } from '../provider/client.ts';
-import { stopsAll, WAIT_HERE_MAX_MS } from '../provider/gate.ts';
+import { WAIT_HERE_MAX_MS } from '../provider/gate.ts';
 import { ProviderError } from '../provider/provider-error.ts';
 import { endRunAlert, raiseRunAlert } from './alert-runs.ts';
 import { claimRun, type OnlyRuns, releaseRun } from './claim-run.ts';
-import { concludeWindow } from './conclude-window.ts';
-import { countWindow } from './count-window.ts';
 import { finishRun } from './finish-run.ts';
-import { holdLease, type Lease, LeaseLost } from './hold-lease.ts';
-import { planRun, recutRun } from './plan-run.ts';
-import { LATE_DAYS, priorityOf } from './plan-windows.ts';
-import { readWindow } from './read-window.ts';
-import type { RunRef, WindowRef, WindowResult } from './run-ref.ts';
+import { holdLease, LeaseLost } from './hold-lease.ts';
+import { planRun } from './plan-run.ts';
+import { LATE_DAYS } from './plan-windows.ts';
+import type { RunRef } from './run-ref.ts';
 import { settleOwedWebhooks } from './settle-owed-webhooks.ts';
+import { type Progress, workWindows } from './work-windows.ts';
 
 const IDLE_MS = 1_000;
 const SHORT_DAYS_MAX = 8;
 /** A run that the database failed is taken up again after so long. */
 const DATABASE_PAUSE_MS = 5_000;
-/** So many windows in a row that can't be had: the provider is away, and the rest is not tried. */
-const BROKEN_WINDOWS_MAX = 3;
-
-/** What was done so far; told after each page. `seen`: rows of pages of this process. */
-export type Progress = (done: { windows: number; of: number; seen: number }) => void;
-
 /** The worker's loop. */
 export async function workRuns(context: Context, client: ProviderClient): Promise<void> {
   const lane = (name: string, bell: Bell, only: OnlyRuns): Promise<void> =>
@@ -84,65 +76,6 @@ async function settleOwed(context: Context, run: RunRef): Promise<void> {
   await settleOwedWebhooks(context).catch((error: unknown) => {
     context.log.error({ error: describeError(error), run: run.id }, 'lost webhooks could not be told after a run');
   });
-}
-
-type Work = { lease: Lease; requests: ReturnType<typeof countRequests>; onProgress: Progress };
-
-/** @throws what the first broken window met, once all others were tried: one day can't keep the later ones unread. */
-async function workWindows(
-  context: Context,
-  sender: ProviderClient,
-  run: RunRef,
-  plan: Awaited<ReturnType<typeof planRun>>,
-  { lease, requests, onProgress }: Work,
-): Promise<void> {
-  const done = { windows: plan.done, of: plan.done + plan.planned.length, seen: 0 };
-  const today = context.calendar.dayOf(context.clock.now());
-  const onPage = (rows: number): void => {
-    done.seen += rows;
-    onProgress(done);
-  };
-  let left = plan.planned;
-  let broken: { first: unknown; inARow: number } | undefined;
-  for (let window = left[0]; window; window = left[0]) {
-    const urgent = sender.as(priorityOf(window, run, today));
-    left = left.slice(1);
-    try {
-      const result = await proveWindow(context, urgent, run, window, { checkLease: () => lease.check(), onPage });
-      await concludeWindow(context, run, window, result);
-    } catch (error) {
-      const inARow = (broken?.inARow ?? 0) + 1;
-      if (!isOfWindow(context, error) || inARow >= BROKEN_WINDOWS_MAX) throw error;
-      context.log.warn({ error: describeError(error), run: run.id, day: window.fromDay }, 'a window could not be read');
-      broken = { first: broken?.first ?? error, inARow };
-      continue;
-    }
-    if (broken) broken.inARow = 0;
-    await requests.write();
-    done.windows++;
-    // wide ones are cut into days as soon as the bounds are known
-    if (window.fromDay !== window.toDay) left = await recutRun(context, run, left);
-    done.of = Math.max(done.of, done.windows + left.length);
-    onProgress(done);
-  }
-  if (broken) throw broken.first;
-}
-
-/** A page, or a show, that can't be had says nothing of other windows. */
-function isOfWindow(context: Context, error: unknown): boolean {
-  return error instanceof ProviderError && !stopsAll(error) && !context.signal.aborted;
-}
-
-/** By counts where the run may and they prove it, else by reading the window whole. */
-async function proveWindow(
-  context: Context,
-  client: ProviderClient,
-  run: RunRef,
-  window: WindowRef,
-  options: { checkLease: () => void; onPage: (rows: number) => void },
-): Promise<WindowResult> {
-  const counted = await countWindow(context, client, run, window, options);
-  return counted ?? (await readWindow(context, client, run, window, options));
 }
 
 async function endBadly(context: Context, run: RunRef, error: unknown): Promise<void> {

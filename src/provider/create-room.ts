@@ -1,0 +1,20 @@
+/** Lets so many in at a time. */
+export type Room = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Whoever asks first is let in first. */
+export function createRoom(places: number): Room {
+  const waiting: (() => void)[] = [];
+  let under = 0;
+  return async (work) => {
+    if (under < places) under++;
+    // whoever leaves hands its place on
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else under--;
+    }
+  };
+}

@@ -1,0 +1,191 @@
+/**
+ * Proves the windows of a run, in order of days. Each is taken before it is asked for (see lease-days): one that another
+ * run reads is left for later, and waited for once nothing else is left. While the last pages of a long window are on
+ * their way the next one is begun, so that the provider is never waited for with nothing asked; both share one room of
+ * pages under way, and no third is begun before the first is concluded.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context } from '../context.ts';
+import { describeError } from '../log.ts';
+import type { ProviderClient } from '../provider/client.ts';
+import { createRoom } from '../provider/create-room.ts';
+import { stopsAll } from '../provider/gate.ts';
+import { ProviderError } from '../provider/provider-error.ts';
+import { PAGES_IN_FLIGHT } from '../provider/read-list.ts';
+import { concludeWindow } from './conclude-window.ts';
+import { countWindow } from './count-window.ts';
+import type { Lease } from './hold-lease.ts';
+import { leaseWindow, releaseWindow } from './lease-days.ts';
+import { recutRun } from './plan-run.ts';
+import { priorityOf } from './plan-windows.ts';
+import { type ReadingOptions, readWindow } from './read-window.ts';
+import type { RunRef, WindowRef, WindowResult } from './run-ref.ts';
+
+/** So many windows in a row that can't be had: the provider is away, and the rest is not tried. */
+const BROKEN_WINDOWS_MAX = 3;
+/** Of a shorter window no pages are kept (see keep-evidence): a kill costs one of those, never two. */
+const READ_AHEAD_PAGES_MIN = 10;
+/** How often days that another run reads are looked at again. */
+const BUSY_DAYS_MS = 500;
+
+/** What was done so far; told after each page. `seen`: rows of pages of this process. */
+export type Progress = (done: { windows: number; of: number; seen: number }) => void;
+
+type Work = { lease: Lease; requests: { write(): Promise<void> }; onProgress: Progress };
+type Begun = {
+  window: WindowRef;
+  /** Whether its last pages are on their way; false once it ended without. */
+  nearEnd: Promise<boolean>;
+  /** What it failed with; undefined where it is concluded. */
+  ended: Promise<{ error: unknown } | undefined>;
+};
+
+/** @throws what the first broken window met, once all others were tried: one day can't keep the later ones unread. */
+export async function workWindows(
+  context: Context,
+  sender: ProviderClient,
+  run: RunRef,
+  plan: { planned: WindowRef[]; done: number },
+  { lease, requests, onProgress }: Work,
+): Promise<void> {
+  const done = { windows: plan.done, of: plan.done + plan.planned.length, seen: 0 };
+  const onPage = (rows: number): void => {
+    done.seen += rows;
+    onProgress(done);
+  };
+  await using readers = openReaders(context, sender, run, { lease, onPage });
+  const troubles = createTroubles(context, run);
+  let left = plan.planned;
+  const begin = (window: WindowRef | undefined): Begun | undefined => {
+    left = left.filter((one) => one !== window);
+    return window && readers.begin(window);
+  };
+  let ahead: Begun | undefined;
+  for (let now = begin(await awaitWindow(context, run, lease, left)); now; now = ahead) {
+    ahead = undefined;
+    // never waited for while a day is held
+    if (await now.nearEnd) ahead = begin(await leaseWindow(context, run, left.filter(isDay)));
+    const failed = await now.ended;
+    if (failed && troubles.stop(now.window, failed.error)) throw failed.error;
+    if (!failed) {
+      troubles.over();
+      await requests.write();
+      done.windows++;
+      // wide ones are cut into days as soon as the bounds are known
+      if (!isDay(now.window)) left = await recutRun(context, run, left);
+      done.of = Math.max(done.of, done.windows + left.length);
+      onProgress(done);
+    }
+    ahead ??= begin(await awaitWindow(context, run, lease, left));
+  }
+  troubles.tell();
+}
+
+/** Reads windows, each under the lease of its days. Disposed, it leaves what is begun at its next page, and waits for that. */
+function openReaders(
+  context: Context,
+  sender: ProviderClient,
+  run: RunRef,
+  { lease, onPage }: { lease: Lease; onPage: ReadingOptions['onPage'] },
+) {
+  const today = context.calendar.dayOf(context.clock.now());
+  const room = createRoom(PAGES_IN_FLIGHT);
+  const under = new Set<Promise<unknown>>();
+  let stopped: Error | undefined;
+  const checkLease = (): void => {
+    if (stopped) throw stopped;
+    lease.check();
+  };
+  const work = async (window: WindowRef, onNearEnd: ReadingOptions['onNearEnd']): Promise<void> => {
+    try {
+      const client = sender.as(priorityOf(window, run, today));
+      const result = await proveWindow(context, client, run, window, { checkLease, onPage, room, onNearEnd });
+      checkLease();
+      await concludeWindow(context, run, window, result);
+    } finally {
+      await releaseWindow(context, run, window);
+    }
+  };
+  return {
+    begin(window: WindowRef): Begun {
+      const near = Promise.withResolvers<boolean>();
+      const onNearEnd = (pages: number): void => near.resolve(isDay(window) && pages > READ_AHEAD_PAGES_MIN);
+      const ended = work(window, onNearEnd)
+        .then(
+          () => undefined,
+          (error: unknown) => ({ error }),
+        )
+        .finally(() => {
+          near.resolve(false);
+          under.delete(ended);
+        });
+      under.add(ended);
+      return { window, nearEnd: near.promise, ended };
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      stopped = new Error('the run stops');
+      await Promise.all(under);
+    },
+  };
+}
+
+/** Takes the first window that no other run reads, however long that takes; undefined when none is left. */
+async function awaitWindow(
+  context: Context,
+  run: RunRef,
+  lease: Lease,
+  left: WindowRef[],
+): Promise<WindowRef | undefined> {
+  for (let waits = 0; left.length > 0; waits++) {
+    lease.check();
+    const window = await leaseWindow(context, run, left);
+    if (window) return window;
+    if (waits === 0) context.log.info({ run: run.id, windows: left.length }, 'a run waits: others read its days');
+    await sleep(BUSY_DAYS_MS, undefined, { signal: context.signal });
+  }
+  return undefined;
+}
+
+/** By counts where the run may and they prove it, else by reading the window whole. */
+async function proveWindow(
+  context: Context,
+  client: ProviderClient,
+  run: RunRef,
+  window: WindowRef,
+  options: ReadingOptions,
+): Promise<WindowResult> {
+  const counted = await countWindow(context, client, run, window, options);
+  return counted ?? (await readWindow(context, client, run, window, options));
+}
+
+/** Windows that can't be had: they stay unproven, and fail the run in the end. */
+function createTroubles(context: Context, run: RunRef) {
+  let first: { error: unknown } | undefined;
+  let inARow = 0;
+  return {
+    /** @returns whether what a window met says that the others need not be tried. */
+    stop(window: WindowRef, error: unknown): boolean {
+      inARow++;
+      if (!isOfWindow(context, error) || inARow >= BROKEN_WINDOWS_MAX) return true;
+      context.log.warn({ error: describeError(error), run: run.id, day: window.fromDay }, 'a window could not be read');
+      first ??= { error };
+      return false;
+    },
+    over(): void {
+      inARow = 0;
+    },
+    /** @throws what the first one met. */
+    tell(): void {
+      if (first) throw first.error;
+    },
+  };
+}
+
+/** A page, or a show, that can't be had says nothing of other windows. */
+function isOfWindow(context: Context, error: unknown): boolean {
+  return error instanceof ProviderError && !stopsAll(error) && !context.signal.aborted;
+}
+
+function isDay(window: WindowRef): boolean {
+  return window.fromDay === window.toDay;
+}

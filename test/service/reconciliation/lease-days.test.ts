@@ -1,0 +1,169 @@
+import { expect, test } from 'vitest';
+import type { Context } from '../../../src/context.ts';
+import { claimRun } from '../../../src/reconciliation/claim-run.ts';
+import { leaseWindow, releaseWindow } from '../../../src/reconciliation/lease-days.ts';
+import { findRun, type PresentedRun } from '../../../src/reconciliation/read-runs.ts';
+import type { RunRef } from '../../../src/reconciliation/run-ref.ts';
+import { startRun } from '../../../src/reconciliation/start-run.ts';
+import { executeRun } from '../../../src/reconciliation/work-runs.ts';
+import { freshDatabase } from '../../support/database.ts';
+import { API_KEY, eventually, SECRET_KEY, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { dayAgo, makeDay } from '../../support/provider-rows.ts';
+import { QuirkyProvider, type Seen } from '../../support/quirky-provider.ts';
+import { runCommand } from '../commands/run-command.ts';
+import { openWorld, type World } from './world.ts';
+
+const ROWS_A_DAY = 350;
+/** Four pages of rows, and the one past the end. */
+const REQUESTS_A_DAY = 5;
+const ANSWER_MS = 30;
+const DAYS = [20, 19, 18, 17, 16, 15, 14, 13].map(dayAgo);
+const [FIRST, THIRD, SIXTH, LAST] = [DAYS[0], DAYS[2], DAYS[5], DAYS[7]] as [string, string, string, string];
+
+/** Each reading of a day is one honest pass: a second one that begins before the first has asked for all is told by it. */
+function countReadings(seen: Seen[], day: string): { readings: number; overlapping: number } {
+  const ofDay = seen.filter((one) => one.query.get('initial_date') === day && one.query.get('final_date') === day);
+  const begun = ofDay.flatMap((one, index) => (one.page === 1 ? [index] : []));
+  const overlapping = begun.filter((index, nth) => index !== nth * REQUESTS_A_DAY).length;
+  return { readings: ofDay.length / REQUESTS_A_DAY, overlapping };
+}
+
+test('two replicas and a command come to the same days at once: no day is ever read by two of them', async () => {
+  using first = temporaryDirectory();
+  using second = temporaryDirectory();
+  using third = temporaryDirectory();
+  await using provider = await new QuirkyProvider(API_KEY).listen();
+  provider.add(...DAYS.flatMap((day) => makeDay(day, ROWS_A_DAY)));
+  const databaseUrl = urlOf(await freshDatabase());
+  await using one = await startServe({ home: first.path, databaseUrl, providerUrl: provider.url });
+  await using other = await startServe({ home: second.path, databaseUrl, providerUrl: provider.url });
+  const start = (api: typeof one.api, from: string, to: string) =>
+    api.call<PresentedRun>('POST', '/reconciliations', { from, to });
+  const ended = async ({ id }: PresentedRun) =>
+    await eventually(async () => {
+      const run = await one.api.call<PresentedRun>('GET', `/reconciliations/${id}`);
+      return ['queued', 'running'].includes(run.state) ? undefined : run;
+    }, 60_000);
+  // the bounds are learnt: from here on a window is a day
+  expect(await ended(await start(one.api, FIRST, LAST))).toMatchObject({ state: 'complete' });
+  provider.seen = [];
+  const allHere = Promise.withResolvers<void>();
+  provider.switches.before = async () => {
+    await allHere.promise;
+    await new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
+  };
+  const env = { DATABASE_URL: databaseUrl, SECRET_KEY, PROVIDER_URL: provider.url, PROVIDER_API_KEY: API_KEY };
+  const command = runCommand(['reconcile', '--from', THIRD, '--to', LAST, '--json'], {
+    ...env,
+    DATA_DIR: third.path,
+  });
+  await eventually(async () => provider.count('list') >= 1);
+  const started = await Promise.all([
+    start(one.api, FIRST, SIXTH),
+    start(other.api, FIRST, LAST),
+    start(one.api, THIRD, LAST),
+  ]);
+  // nobody is answered before each of the four has begun with a day
+  await eventually(async () => provider.count('list') >= 4);
+  allHere.resolve();
+  const { code, out, err } = await command;
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  const runs = [...(await Promise.all(started.map(ended))), JSON.parse(out) as PresentedRun];
+  expect(runs.map((run) => [run.state, run.total])).toEqual(
+    [6, 8, 6, 6].map((days) => ['complete', days * ROWS_A_DAY]),
+  );
+  for (const [index, day] of DAYS.entries()) {
+    const readings = 1 + (index < 6 ? 1 : 0) + (index >= 2 ? 2 : 0);
+    expect(countReadings(provider.seen, day), day).toEqual({ readings, overlapping: 0 });
+  }
+}, 180_000);
+
+/** A world whose days are read one by one, and a run of some of them that another process has claimed. */
+async function openDays(): Promise<World> {
+  const world = await openWorld();
+  world.provider.add(...DAYS.flatMap((day) => makeDay(day, 20)));
+  await world.reconcile(FIRST, LAST);
+  world.provider.seen = [];
+  return world;
+}
+
+async function claim(context: Context, from: string, to: string): Promise<RunRef> {
+  const { id } = await startRun(context, { from, to, trigger: 'test', createdBy: 'test' });
+  const run = await claimRun(context, { id });
+  if (!run) throw new Error('not claimed');
+  return run;
+}
+
+async function endLease(world: World, run: RunRef): Promise<void> {
+  const past = new Date(Date.now() - 60_000);
+  await world.context.db.updateTable('runs').set({ lease_until: past }).where('seq', '=', run.seq).execute();
+}
+
+const dayOf = (day: string) => ({ fromDay: day, toDay: day });
+
+test('what another run reads is left for last and waited for; a killed one is waited for until its lease runs out', async () => {
+  await using world = await openDays();
+  const died = await world.replica();
+  const dead = await claim(died, FIRST, FIRST);
+  expect(await leaseWindow(died, dead, [dayOf(FIRST)])).toEqual(dayOf(FIRST));
+  const run = await claim(world.context, FIRST, THIRD);
+  const asked = () => [...new Set(world.provider.seen.map((seen) => seen.query.get('initial_date')))];
+  const working = executeRun(world.context, world.client, run);
+  const shown = () => findRun(world.context.db, run.id);
+  await eventually(async () => {
+    const windows = world.context.db.selectFrom('run_windows').select('state').where('run_seq', '=', run.seq);
+    return (await windows.where('state', '=', 'complete').execute()).length === 2;
+  });
+  expect(asked()).toEqual([DAYS[1], THIRD]);
+  expect(await shown()).toMatchObject({ state: 'running' });
+  await endLease(world, dead);
+  await working;
+  expect(asked()).toEqual([DAYS[1], THIRD, FIRST]);
+  expect(await shown()).toMatchObject({ state: 'complete', total: 60 });
+  expect(await world.context.db.selectFrom('run_days').selectAll().execute()).toEqual([]);
+  // the run that died is there to be taken up
+  expect(await claimRun(world.context, { id: dead.id })).toMatchObject({ id: dead.id });
+});
+
+test('who was only slow loses its run with the day: it cannot renew its lease while another reads', async () => {
+  await using world = await openDays();
+  const slow = await claim(await world.replica(), FIRST, FIRST);
+  await leaseWindow(world.context, slow, [dayOf(FIRST)]);
+  await endLease(world, slow);
+  const run = await claim(world.context, FIRST, FIRST);
+  expect(await leaseWindow(world.context, run, [dayOf(FIRST)])).toEqual(dayOf(FIRST));
+  const row = await world.context.db
+    .selectFrom('runs')
+    .select(['state', 'lease_holder'])
+    .where('seq', '=', slow.seq)
+    .executeTakeFirst();
+  expect(row).toEqual({ state: 'running', lease_holder: null });
+  // what is left of it gives nothing back that is not its own
+  await releaseWindow(world.context, slow, dayOf(FIRST));
+  expect(await leaseWindow(world.context, await claim(world.context, FIRST, FIRST), [dayOf(FIRST)])).toBeUndefined();
+});
+
+test('a wide window is taken whole or not at all, and a window that is free is preferred', async () => {
+  await using world = await openDays();
+  const [one, other] = [await claim(world.context, FIRST, LAST), await claim(world.context, FIRST, LAST)];
+  const week = { fromDay: FIRST, toDay: SIXTH };
+  expect(await leaseWindow(world.context, one, [week])).toEqual(week);
+  expect(await leaseWindow(world.context, other, [{ fromDay: SIXTH, toDay: LAST }])).toBeUndefined();
+  expect(await leaseWindow(world.context, other, [dayOf(THIRD), dayOf(LAST)])).toEqual(dayOf(LAST));
+  await releaseWindow(world.context, one, week);
+  expect(await leaseWindow(world.context, other, [{ fromDay: FIRST, toDay: LAST }])).toMatchObject({ toDay: LAST });
+});
+
+test('of many that want the same days at the same instant, exactly one gets each', async () => {
+  await using world = await openDays();
+  const contexts = [world.context, await world.replica(), await world.replica()];
+  const runs: { context: Context; run: RunRef }[] = [];
+  for (const context of [...contexts, ...contexts]) runs.push({ context, run: await claim(context, FIRST, LAST) });
+  for (let round = 0; round < 10; round++) {
+    const windows = [{ fromDay: DAYS[round % 4] ?? '', toDay: DAYS[(round % 4) + (round % 3)] ?? '' }];
+    const taken = await Promise.all(runs.map(({ context, run }) => leaseWindow(context, run, windows)));
+    expect(taken.filter((window) => window !== undefined)).toEqual(windows);
+    const holder = runs[taken.findIndex((window) => window !== undefined)];
+    if (holder && windows[0]) await releaseWindow(holder.context, holder.run, windows[0]);
+  }
+});
