@@ -3,8 +3,10 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
+import { describeError } from '../log.ts';
 import { checkBody } from './check-body.ts';
 import { type ClaimedItem, leaseOf, selectClaimable, toClaimed } from './claim-items.ts';
+import { isolateWebhooks, NOT_TAKEN_APART, type Take } from './isolate-webhooks.ts';
 import { raiseQuarantine } from './quarantine.ts';
 import { ITEMS_MAX, readItems, type WebhookItem } from './read-items.ts';
 import { redactArrived } from './redact-arrived.ts';
@@ -17,53 +19,84 @@ type Apart = { row: WebhookRow; items: WebhookItem[]; reason: string | null };
 
 /**
  * Takes committed webhooks apart into items, each with a fate of its own; an item without a usable key is quarantined,
- * its siblings go on. Each webhook is taken by one process only.
+ * its siblings go on. Each webhook is taken by one process only. One that can't be taken apart is quarantined, alone.
  * @param room so many of the new items are claimed in the same transaction, for whoever looks at once.
  * @returns whether there may be more, and what was claimed.
  */
 export async function takeApart(context: Context, room: number): Promise<{ more: boolean; claimed: ClaimedItem[] }> {
+  let tried: number[] = [];
+  try {
+    const { count, claimed } = await takeTogether(context, room, (seqs) => {
+      tried = seqs;
+    });
+    return { more: count === WEBHOOKS_MAX, claimed };
+  } catch (error) {
+    const take: Take = (seqs, left) => takeTogether(context, left, () => undefined, seqs);
+    return { more: true, claimed: await isolateWebhooks(context, { seqs: tried, room, error }, take) };
+  }
+}
+
+type Taken = { count: number; items: number; claimed: ClaimedItem[] };
+
+/**
+ * In one transaction: all of them, or none.
+ * @param onSelected told which they are, before anything is done to them.
+ * @param only of these; else the oldest that wait.
+ */
+async function takeTogether(
+  context: Context,
+  room: number,
+  onSelected: (seqs: number[]) => void,
+  only?: number[],
+): Promise<Taken> {
   return await transact(context.db, async (trx) => {
     const rows = await trx
       .selectFrom('webhooks')
       .select(['seq', 'hash', 'body', 'received_at', 'repeats'])
       .where('state', '=', 'received')
+      .$if(only !== undefined, (query) => query.where('seq', 'in', only ?? []))
       .orderBy('seq')
       .limit(WEBHOOKS_MAX)
       .forUpdate()
       .skipLocked()
       .execute();
-    if (rows.length === 0) return { more: false, claimed: [] };
-    const taken = rows.map(takeOneApart);
+    const seqs = rows.map((row) => row.seq);
+    onSelected(seqs);
+    if (rows.length === 0) return { count: 0, items: 0, claimed: [] };
+    const taken = rows.map((row) => takeOneApart(context, row));
     const keyed = taken.reduce((sum, { items }) => sum + items.filter(hasKey).length, 0);
     // all or none of them: what is claimed here is what this process looks at next
     const claims = keyed > 0 && keyed <= room;
-    await insertItems(context, trx, taken, claims);
+    const items = await insertItems(context, trx, taken, claims);
     await moveWebhooks(trx, taken);
     const quarantined = taken.flatMap(({ row, reason }) => (reason ? [{ seq: row.seq, reason }] : []));
     await raiseQuarantine(context, trx, quarantined);
-    await redactArrived(
-      context,
-      trx,
-      rows.map((row) => row.seq),
-    );
-    return { more: rows.length === WEBHOOKS_MAX, claimed: claims ? await readClaimed(trx, taken) : [] };
+    await redactArrived(context, trx, seqs);
+    return { count: rows.length, items, claimed: claims ? await readClaimed(trx, taken) : [] };
   });
 }
 
-function takeOneApart(row: WebhookRow): Apart {
-  const { fault, value } = checkBody(row.body);
-  const items = fault ? [] : readItems(value);
-  if (fault) return { row, items: [], reason: fault };
-  if (items.length > ITEMS_MAX) return { row, items: [], reason: 'too_many_items' };
-  return { row, items, reason: items.every(hasKey) ? null : 'no_key' };
+/** What can't even be read fails here by itself, before the database has a part in it. */
+function takeOneApart(context: Context, row: WebhookRow): Apart {
+  try {
+    const { fault, value } = checkBody(row.body);
+    if (fault) return { row, items: [], reason: fault };
+    const items = readItems(value);
+    if (items.length > ITEMS_MAX) return { row, items: [], reason: 'too_many_items' };
+    return { row, items, reason: items.every(hasKey) ? null : 'no_key' };
+  } catch (error) {
+    context.log.error({ webhook: row.seq, error: describeError(error) }, 'a webhook could not be taken apart');
+    return { row, items: [], reason: NOT_TAKEN_APART };
+  }
 }
 
+/** @returns how many there are. */
 async function insertItems(
   context: Context,
   trx: Transaction<Database>,
   taken: Apart[],
   claims: boolean,
-): Promise<void> {
+): Promise<number> {
   const lease = claims ? leaseOf(context) : { lease_holder: null, lease_until: null };
   const values = taken.flatMap(({ row, items }) =>
     items.map((item, position) => ({
@@ -86,6 +119,7 @@ async function insertItems(
       .values(values.slice(start, start + ITEMS_AN_INSERT))
       .execute();
   }
+  return values.length;
 }
 
 /** One statement for all that change alike: nearly always that is all of them. */

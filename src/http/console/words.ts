@@ -33,6 +33,7 @@ export const WEBHOOK_REASON_WORDS: Record<string, string> = {
   unknown_at_provider: 'o provedor não conhece a transação',
   unreadable_at_provider: 'a resposta do provedor não pôde ser lida',
   too_many_items: 'itens demais num só webhook',
+  not_taken_apart: 'o corpo não pôde ser desmembrado em transações',
   not_redacted: 'dados de quem foi esquecido não puderam ser retirados',
 };
 

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { takeApart } from '../../../src/inbox/take-apart.ts';
+import { mismatches, shown } from '../ledger/world.ts';
+import { openWorld, until, type World } from './world.ts';
+
+const UNREADABLE = 'cannot be read';
+const reads = vi.hoisted(() => ({ broken: true }));
+vi.mock('../../../src/inbox/read-items.ts', async (original) => {
+  const real = await original<typeof import('../../../src/inbox/read-items.ts')>();
+  const readItems: typeof real.readItems = (body) => {
+    if (reads.broken && JSON.stringify(body).includes(UNREADABLE)) throw new RangeError('Invalid string length');
+    return real.readItems(body);
+  };
+  return { ...real, readItems };
+});
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+afterEach(async () => {
+  reads.broken = true;
+  await sql`DROP TRIGGER IF EXISTS refuse_items`.execute(world.context.db);
+});
+
+/** From now on the database fails every statement that writes such an item. */
+async function failItems(when: string, errno: number): Promise<void> {
+  await sql`CREATE TRIGGER refuse_items BEFORE INSERT ON webhook_items FOR EACH ROW
+    IF ${sql.raw(when)} THEN SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = ${sql.lit(errno)}; END IF`.execute(
+    world.context.db,
+  );
+}
+
+/** What the inbox's own loop has in hand is passed over: asked again until it was this one that took them. */
+const tryApart = () => until('they were tried', async () => (await takeApart(world.context, 0)).claimed[0]);
+
+const good = () => ({ transaction_id: world.provider.put(shown(['paid@1'], { id: randomUUID() })).id, status: 'paid' });
+const poisoned = () => ({ transaction_reference: `poison ${randomUUID()}`, status: 'paid' });
+
+test.each([
+  ['which nobody foresaw', 1644],
+  ['for what it holds', 1366],
+])(
+  'bodies that the database fails on, %s, are quarantined and told; all that came with them land',
+  async (_, errno) => {
+    await failItems("NEW.reference LIKE 'poison%'", errno);
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_unused, index) => world.receive(index % 25 === 7 ? poisoned() : good())),
+    );
+    for (const [index, { id }] of answers.entries()) {
+      const state = index % 25 === 7 ? 'quarantined' : 'applied';
+      expect(await world.reaches(id, state)).toMatchObject(
+        state === 'applied' ? { items: 1 } : { items: 0, reason: 'not_taken_apart' },
+      );
+    }
+    const told = (await mismatches(world.context, 'webhook_quarantined')).map((one) => one.actual);
+    expect(told).toContainEqual({ reason: 'not_taken_apart' });
+  },
+);
+
+test('a body that we fail on is quarantined at once; looked at again once we do not, it is applied', async () => {
+  const body = { ...good(), x: UNREADABLE };
+  const [bad, next] = await Promise.all([world.receive(body), world.receive(good())]);
+  await world.reaches(next.id, 'applied');
+  expect(await world.reaches(bad.id, 'quarantined')).toMatchObject({ reason: 'not_taken_apart', items: 0 });
+  reads.broken = false;
+  await world.receive(body);
+  expect(await world.webhook(bad.id)).toMatchObject({ state: 'quarantined', repeats: 1 });
+  const { reprocessWebhook } = await import('../../../src/inbox/quarantine.ts');
+  await reprocessWebhook(world.context, (await world.webhook(bad.id)).seq);
+  await world.reaches(bad.id, 'applied');
+});
+
+test('a database that takes no item at all quarantines nothing; once it does, all go on', async () => {
+  await failItems('TRUE', 1644);
+  const answers = await Promise.all(Array.from({ length: 30 }, () => world.receive(good())));
+  await expect(tryApart()).rejects.toMatchObject({ errno: 1644 });
+  const states = await Promise.all(answers.map(async ({ id }) => (await world.webhook(id)).state));
+  expect(new Set(states)).toEqual(new Set(['pending']));
+  await sql`DROP TRIGGER refuse_items`.execute(world.context.db);
+  world.context.bells.inbox.ring();
+  for (const { id } of answers) await world.reaches(id, 'applied');
+});
+
+test('one that fails alone, for a reason that may not be its own, waits for another to tell', async () => {
+  await failItems("NEW.reference LIKE 'poison%'", 1644);
+  const bad = await world.receive(poisoned());
+  await expect(tryApart()).rejects.toMatchObject({ errno: 1644 });
+  expect((await world.webhook(bad.id)).state).toBe('pending');
+  const { id } = await world.receive(good());
+  await world.reaches(bad.id, 'quarantined');
+  await world.reaches(id, 'applied');
+});
