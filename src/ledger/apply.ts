@@ -14,7 +14,6 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import type { Observation } from '../domain/observation.ts';
-import { endClaimedAmounts } from './end-claimed-amounts.ts';
 import { findClosedDays } from './find-closed-days.ts';
 import {
   AWAITING_A_LOOK,
@@ -23,6 +22,7 @@ import {
   listAgreed,
   listFound,
   listOver,
+  listShownAmounts,
 } from './fold-observations.ts';
 import { hideForgotten, sealDigest } from './forgotten.ts';
 import { judgeCommissions } from './judge-commissions.ts';
@@ -36,7 +36,7 @@ import { oweWebhooks } from './owe-webhooks.ts';
 import { charge, listDesiredEntries } from './post.ts';
 import { type Policies, readPolicies } from './read-policies.ts';
 import { isRefusedByDatabase, refuseRow } from './refuse-row.ts';
-import { refreshAgreed, resolveMismatches } from './resolve-mismatches.ts';
+import { weighEvidence } from './resolve-mismatches.ts';
 import { isWithheld } from './withheld-extra.ts';
 import { writeEntries } from './write-entries.ts';
 import { writeTransactions } from './write-transactions.ts';
@@ -169,10 +169,9 @@ async function applyInTransaction(
     [...found, ...commissions, ...doubts.found, ...references.found, ...closed],
     now,
   );
-  await refreshAgreed(trx, changes.flatMap(listAgreed), now);
-  const over = changes.flatMap((change) => listOver(change));
-  const claimed = await endClaimedAmounts(trx, changes);
-  await resolveMismatches(trx, [...over, ...claimed, ...doubts.over, ...references.over], 'fresh_evidence', now);
+  const over = [...changes.flatMap(listOver), ...doubts.over, ...references.over];
+  const evidence = { over, agreed: changes.flatMap(listAgreed), amounts: changes.map(listShownAmounts) };
+  await weighEvidence(trx, evidence, now);
   return { changed: changes.filter((change) => change.changed).map((change) => change.held.id), raised };
 }
 

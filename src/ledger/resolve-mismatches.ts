@@ -1,4 +1,4 @@
-/** The end of a mismatch's life, by fresh evidence or by a person, and what looks that agree with the books do to it. */
+/** What later looks do to an open mismatch, and the end of its life, by fresh evidence or by a person. */
 import type { Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import type { MismatchKind } from '../domain/mismatch.ts';
@@ -11,45 +11,106 @@ export const SYSTEM = 'confere';
 export const OWN_RESOLUTIONS = ['applied', 'fresh_evidence', 'reprocessed', 'revised'] as const;
 export type OwnResolution = (typeof OWN_RESOLUTIONS)[number];
 
+type Over = { kind: MismatchKind; scope: string; askedAt?: Date };
+
 /**
  * Resolves what is open under these kinds and scopes.
  * @param over where `askedAt` is given, the evidence is of then, and ends only what was opened before.
  */
 export async function resolveMismatches(
   trx: Transaction<Database>,
-  over: { kind: MismatchKind; scope: string; askedAt?: Date }[],
+  over: Over[],
   resolution: OwnResolution,
   now: Date,
 ): Promise<number> {
   if (over.length === 0) return 0;
   await releaseKept(trx, over, now);
-  const rows = await trx
-    .selectFrom('mismatches')
-    .select(['seq', 'kind', 'scope', 'opened_at'])
-    .where('open_scope', 'in', over.map(openScope))
-    .orderBy('seq')
-    .forUpdate()
-    .execute();
-  const asked = new Map(over.map((one) => [openScope(one), one.askedAt]));
-  const ended = rows.filter((row) => row.opened_at <= (asked.get(openScope(row)) ?? row.opened_at));
-  for (const row of ended) await setResolved(trx, row.seq, { resolution, note: null, actor: SYSTEM }, now);
+  const ended = listEnded(await lockOpen(trx, over), over);
+  for (const { seq } of ended) await setResolved(trx, seq, { resolution, note: null, actor: SYSTEM }, now);
   return ended.length;
 }
 
-/** What a person said of these stands no longer: found again, they are news. */
-async function releaseKept(
-  trx: Transaction<Database>,
-  over: { kind: MismatchKind; scope: string; askedAt?: Date }[],
-  now: Date,
-): Promise<void> {
-  for (const [askedAt, ones] of Map.groupBy(over, (one) => (one.askedAt ?? now).getTime())) {
-    await trx
-      .updateTable('mismatches')
-      .set({ kept_scope: null })
-      .where('kept_scope', 'in', ones.map(openScope))
-      .where('resolved_at', '<=', new Date(askedAt))
-      .execute();
+/** What looks say of mismatches that were open before them. */
+export type Evidence = {
+  /** What they show to be over. */
+  over: Over[];
+  /** Where they show again what the books hold; `shown`: what the provider shows now of the fields that the evidence may name. */
+  agreed: { kind: MismatchKind; scope: string; shown: object }[];
+  /** The amounts that they show, by the scope of a claim that a webhook may have made of one. */
+  amounts: { scope: string; amounts: Set<string> }[];
+};
+
+/**
+ * Gives open mismatches what looks say of them. Where the books' own fact is shown again, the evidence says so and the
+ * mismatch stays open, since a person decides it: what the provider no longer shows can't be accepted. What is over is
+ * resolved, claims of an amount too that the provider has come to show, though the books hold another.
+ */
+export async function weighEvidence(trx: Transaction<Database>, evidence: Evidence, now: Date): Promise<void> {
+  const { over, agreed } = evidence;
+  // a contract's claim is not answered by a look that shows what it was raised for
+  await releaseKept(trx, [...over, ...agreed.filter(({ kind }) => kind !== 'commission_differs')], now);
+  const claims = evidence.amounts.map(({ scope, amounts }) => ({ kind: CLAIM, scope, amounts }));
+  const open = await lockOpen(trx, [...over, ...agreed, ...claims]);
+  const shown = new Map(agreed.map((one) => [openScope(one), one.shown]));
+  for (const row of open) await refreshShown(trx, row, shown.get(openScope(row)) ?? {}, now);
+  const claimed = new Map(claims.map((one) => [openScope(one), one.amounts]));
+  const met = open.filter((row) => claimed.get(openScope(row))?.has(readClaim(row.expected)));
+  for (const { seq } of new Set([...listEnded(open, over), ...met])) {
+    await setResolved(trx, seq, { resolution: 'fresh_evidence', note: null, actor: SYSTEM }, now);
   }
+}
+
+const CLAIM: MismatchKind = 'webhook_contradiction';
+
+function readClaim(expected: string | null): string {
+  return (JSON.parse(expected ?? '{}') as { amount?: string }).amount ?? '';
+}
+
+type Open = Awaited<ReturnType<typeof lockOpen>>[number];
+
+async function lockOpen(trx: Transaction<Database>, scopes: { kind: MismatchKind; scope: string }[]) {
+  return await trx
+    .selectFrom('mismatches')
+    .select(['seq', 'kind', 'scope', 'opened_at', 'expected', 'actual'])
+    .where('open_scope', 'in', [...new Set(scopes.map(openScope))])
+    .orderBy('seq')
+    .forUpdate()
+    .execute();
+}
+
+function listEnded(open: Open[], over: Over[]): Open[] {
+  const ends = new Map(over.map((one) => [openScope(one), one]));
+  return open.filter((row) => {
+    const end = ends.get(openScope(row));
+    return end !== undefined && row.opened_at <= (end.askedAt ?? row.opened_at);
+  });
+}
+
+async function refreshShown(trx: Transaction<Database>, row: Open, shown: object, now: Date): Promise<void> {
+  const actual: object = JSON.parse(row.actual ?? '{}');
+  const named = Object.entries(shown).filter(([name]) => name in actual);
+  if (named.length === 0) return;
+  const after = JSON.stringify({ ...actual, ...Object.fromEntries(named) });
+  if (after === row.actual) return;
+  await trx.updateTable('mismatches').set({ actual: after }).where('seq', '=', row.seq).execute();
+  await recordMismatchChange(trx, [row.seq], { note: null, actor: SYSTEM }, now);
+}
+
+/** What a person said of these stands no longer: found again, they are news. */
+async function releaseKept(trx: Transaction<Database>, over: Over[], now: Date): Promise<void> {
+  if (over.length === 0) return;
+  const byInstant = Map.groupBy(over, (one) => (one.askedAt ?? now).getTime());
+  await trx
+    .updateTable('mismatches')
+    .set({ kept_scope: null })
+    .where((eb) =>
+      eb.or(
+        [...byInstant].map(([askedAt, ones]) =>
+          eb.and([eb('kept_scope', 'in', ones.map(openScope)), eb('resolved_at', '<=', new Date(askedAt))]),
+        ),
+      ),
+    )
+    .execute();
 }
 
 /** Writes the end of one mismatch and of its alert. */
@@ -78,41 +139,6 @@ export async function setResolved(
     .execute();
   await recordMismatchChange(trx, [seq], end, now);
   await endMismatchAlert(trx, { seq, ...row }, now);
-}
-
-/**
- * Lets the evidence of what is open say what the provider shows now, where that is what the books hold again. It stays
- * open, since a person decides it; what the provider no longer shows can't be accepted.
- * @param shown what it shows now of the fields that the evidence may name.
- */
-export async function refreshAgreed(
-  trx: Transaction<Database>,
-  agreed: { kind: MismatchKind; scope: string; shown: object }[],
-  now: Date,
-): Promise<void> {
-  if (agreed.length === 0) return;
-  // a contract's claim is not answered by a look that shows what it was raised for
-  await releaseKept(
-    trx,
-    agreed.filter(({ kind }) => kind !== 'commission_differs'),
-    now,
-  );
-  const rows = await trx
-    .selectFrom('mismatches')
-    .select(['seq', 'kind', 'scope', 'actual'])
-    .where('open_scope', 'in', agreed.map(openScope))
-    .orderBy('seq')
-    .forUpdate()
-    .execute();
-  const shown = new Map(agreed.map((one) => [openScope(one), Object.entries(one.shown)]));
-  for (const { seq, actual: before, ...row } of rows) {
-    const actual: object = JSON.parse(before ?? '{}');
-    const named = (shown.get(openScope(row)) ?? []).filter(([name]) => name in actual);
-    const after = JSON.stringify({ ...actual, ...Object.fromEntries(named) });
-    if (after === before) continue;
-    await trx.updateTable('mismatches').set({ actual: after }).where('seq', '=', seq).execute();
-    await recordMismatchChange(trx, [seq], { note: null, actor: SYSTEM }, now);
-  }
 }
 
 export function openScope(one: { kind: string; scope: string }): string {
