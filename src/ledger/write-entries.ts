@@ -47,11 +47,11 @@ export async function writeEntries(
     context.db,
     new Set(drafts.flatMap((draft) => draft.postings.map((p) => p.account))),
   );
-  await trx
+  const { insertId } = await trx
     .insertInto('entries')
     .values(drafts.map(({ source, postings: _, ...row }) => ({ ...row, recorded_at: now, ...sourceColumns(source) })))
-    .execute();
-  const seqs = await findEntrySeqs(trx, drafts, now);
+    .executeTakeFirstOrThrow();
+  const seqs = drafts.length === 1 ? [Number(insertId)] : await findEntrySeqs(trx, drafts, now);
   await trx
     .insertInto('postings')
     .values(

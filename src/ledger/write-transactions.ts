@@ -38,15 +38,10 @@ export async function writeTransactions(
   const updated = changes.flatMap(({ loaded, held }) =>
     loaded ? [{ seq: loaded.seq, before: loaded.held, held }] : [],
   );
-  if (created.length > 0) {
-    await trx
-      .insertInto('transactions')
-      .values(created.map((change) => toRow(change.held, now)))
-      .execute();
-  }
+  const seqs = new Map(updated.map(({ seq, held }) => [held.id, seq]));
+  if (created.length > 0) for (const [id, seq] of await insertTransactions(trx, created, now)) seqs.set(id, seq);
   if (updated.length > 0) await updateTransactions(trx, updated, now);
   await writeFactChanges(trx, updated, now);
-  const seqs = await findSeqs(trx, changes);
   await trx
     .insertInto('parties')
     .values(changes.map((change) => toPartyRow(keys, seqs.get(change.held.id) ?? 0, change, now)))
@@ -103,17 +98,17 @@ const PARTY_COLUMNS = [
   'forgotten_at',
 ] as const;
 
-async function findSeqs(trx: Transaction<Database>, changes: Changed[]): Promise<Map<string, number>> {
-  const rows = await trx
-    .selectFrom('transactions')
-    .select(['seq', 'id'])
-    .where(
-      'id',
-      'in',
-      changes.map((change) => change.held.id),
-    )
-    .execute();
-  return new Map(rows.map((row) => [row.id, row.seq]));
+/**
+ * The number of a single row comes with its insert; those of many are read back, since they need not follow one another.
+ * @returns the row number of each by its id.
+ */
+async function insertTransactions(trx: Transaction<Database>, created: Changed[], now: Date) {
+  const rows = created.map((change) => toRow(change.held, now));
+  const { insertId } = await trx.insertInto('transactions').values(rows).executeTakeFirstOrThrow();
+  const ids = rows.map(({ id }) => id);
+  if (ids.length === 1) return ids.map((id) => [id, Number(insertId)] as const);
+  const written = await trx.selectFrom('transactions').select(['seq', 'id']).where('id', 'in', ids).execute();
+  return written.map(({ id, seq }) => [id, seq] as const);
 }
 
 async function insertEvents(
@@ -136,7 +131,12 @@ async function insertEvents(
     })),
   );
   if (rows.length === 0) return;
-  await trx.insertInto('events').values(rows).execute();
+  const { insertId } = await trx.insertInto('events').values(rows).executeTakeFirstOrThrow();
+  const [only, ...others] = changes.flatMap(({ added }) => added);
+  if (only && others.length === 0) {
+    only.seq = Number(insertId);
+    return;
+  }
   const written = await trx
     .selectFrom('events')
     .select(['seq', 'transaction_seq', 'status', 'at_wall', 'occurrence'])
