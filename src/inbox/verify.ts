@@ -19,8 +19,8 @@ import { type Found, findTransaction } from './find-transaction.ts';
 import { type Look, settleItems } from './settle-items.ts';
 
 const APPLY_ITEMS_MAX = 100;
-/** While what one batch showed is written beside its items, the next one is applied: its callbacks wait no longer. */
-const SETTLING_MAX = 2;
+const APPLYING_MAX = 1;
+const SETTLING_MAX = 1;
 const APPLY_BYTES_MAX = Number.POSITIVE_INFINITY;
 
 export type Verifier = {
@@ -31,52 +31,59 @@ export type Verifier = {
 };
 
 export function createVerifier(context: Context, client: ProviderClient): Verifier {
-  // looks that come back together are applied together
-  const apply = createCoalescer<Observation, void>({
+  // looks that come back together are applied together, and written beside their items while the next are applied
+  const apply = createCoalescer<Observation, unknown>({
     itemsMax: APPLY_ITEMS_MAX,
     bytesMax: APPLY_BYTES_MAX,
     sizeOf: () => 0,
-    inFlightMax: 1,
-    work: async (observations) => {
-      const { changed } = await applyObservations(context, observations);
-      transactionsApplied.inc({ source: 'webhook' }, changed.length);
-      return observations.map(() => undefined);
-    },
+    inFlightMax: APPLYING_MAX,
+    work: (observations) => applyEach(context, observations),
   });
-  async function settle(looks: Look[]): Promise<void> {
-    const items = looks.flatMap((look) => look.items);
-    try {
-      await Promise.all(
-        looks.map(async (look) => {
-          const [first] = look.items;
-          if (first) await applyFound(context, look.found, first, apply);
-        }),
-      );
-      await settleItems(context, looks);
-    } catch (error) {
-      // one that can't be written must not hold up those that were found beside it
-      if (looks.length > 1) for (const look of looks) await settle([look]);
-      else await fail(items, error);
-    }
-  }
-  // looks that end while others are written down are written down together
   const settleNext = createCoalescer<Look, void>({
     itemsMax: APPLY_ITEMS_MAX,
     bytesMax: APPLY_BYTES_MAX,
     sizeOf: () => 0,
     inFlightMax: SETTLING_MAX,
     work: async (looks) => {
-      await settle(looks);
+      await writeLooks(looks);
       return looks.map(() => undefined);
     },
   });
+
+  async function writeLooks(looks: Look[]): Promise<void> {
+    try {
+      await settleItems(context, looks);
+    } catch (error) {
+      // one that can't be written must not hold up those that were found beside it
+      if (looks.length > 1) for (const look of looks) await writeLooks([look]);
+      else await fail(looks[0]?.items ?? [], error);
+    }
+  }
+
+  /** @returns whether what was found is in the ledger; the items of one that is not are put off. */
+  async function applyLook({ items, found }: Look): Promise<boolean> {
+    try {
+      const [first] = items;
+      if (first) await applyFound(context, found, first, apply);
+      return true;
+    } catch (error) {
+      await fail(items, error);
+      return false;
+    }
+  }
+
   async function fail(items: ClaimedItem[], error: unknown): Promise<void> {
     context.log.warn({ error: describeError(error), items: items.length }, 'a look at what a webhook named failed');
     itemsVerified.inc({ outcome: 'failed' }, items.length);
     await postponeItems(context, items, error);
   }
+
   return {
-    settle,
+    async settle(looks) {
+      const applied = await Promise.all(looks.map(applyLook));
+      const whole = looks.filter((_, index) => applied[index]);
+      if (whole.length > 0) await writeLooks(whole);
+    },
     async verify(items) {
       const [first] = items;
       if (!first) return;
@@ -87,22 +94,41 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
         await fail(items, error);
         return;
       }
-      await settleNext({ items, found });
+      const look = { items, found };
+      if (await applyLook(look)) await settleNext(look);
     },
   };
+}
+
+/** @returns for each what kept it out of the ledger, undefined where nothing did: one can't hold up the others. */
+async function applyEach(context: Context, observations: Observation[]): Promise<unknown[]> {
+  try {
+    const { changed } = await applyObservations(context, observations);
+    transactionsApplied.inc({ source: 'webhook' }, changed.length);
+    return observations.map(() => undefined);
+  } catch (error) {
+    if (observations.length === 1) return [error];
+    const faults: unknown[] = [];
+    for (const observation of observations) faults.push(...(await applyEach(context, [observation])));
+    return faults;
+  }
 }
 
 async function applyFound(
   context: Context,
   found: Found,
   item: ClaimedItem,
-  apply: (observation: Observation) => Promise<void>,
+  apply: (observation: Observation) => Promise<unknown>,
 ): Promise<void> {
   if (found.kind !== 'row') return;
   const source = { kind: 'webhook' as const, webhook: { seq: item.webhookSeq, id: webhookIdOf(item.webhookHash) } };
   const { row, askedAt } = found;
-  if (row.ok) await apply({ transaction: row.transaction, digest: row.digest, askedAt, source });
-  else await refuseRows(context, [{ ...row, source }]);
+  if (!row.ok) {
+    await refuseRows(context, [{ ...row, source }]);
+    return;
+  }
+  const fault = await apply({ transaction: row.transaction, digest: row.digest, askedAt, source });
+  if (fault) throw fault;
 }
 
 const POSTPONE_MS = 5_000;
