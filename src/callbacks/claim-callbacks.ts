@@ -2,31 +2,17 @@ import { sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
+import { type ClaimedCallback, selectClaimable, toClaimed } from './claimed-callback.ts';
 import { keepToRates, lockRates } from './keep-to-rates.ts';
+import { leadFollowers } from './lead-followers.ts';
 import { PROBE_EVERY_MS } from './merchant-health.ts';
 import type { DeliveryMerchant } from './read-delivery-merchants.ts';
+import { type OpenCallback, readOpenCallbacks } from './read-open-callbacks.ts';
 import { putOff, splitByOrder } from './split-by-order.ts';
 
 /** Longer than any attempt may last, so that nothing in flight is ever taken over from a process that lives. */
 export const LEASE_MS = 60_000;
 const SELECTS_MAX = 50;
-
-export type ClaimedCallback = {
-  seq: number;
-  webhookId: string;
-  merchantSeq: number;
-  transactionSeq: number | null;
-  eventSeq: number | null;
-  sequence: number;
-  type: string;
-  previousStatus: string | null;
-  source: string;
-  attempts: number;
-  step: number;
-  firstFailedAt: Date | null;
-  createdAt: Date;
-  isProbe: boolean;
-};
 
 /** How many of a merchant's callbacks there is a place for now. */
 export type Want = { merchant: DeliveryMerchant; places: number };
@@ -56,11 +42,20 @@ export async function claimCallbacks(context: Context, wants: Want[], busy: Set<
     const limited = [...merchants.values()].filter((merchant) => merchant.rate !== null).map(({ seq }) => seq);
     const rates = await lockRates(trx, limited);
     const rows = await lockDue(trx, candidates, now);
-    const { ready, blocked } = await splitByOrder(trx, rows, now);
+    // read under the locks of the rows: the recorder, which wakes a newer one after it recorded the older, needs that
+    // lock too, so what it recorded is seen here, or it wakes what is put off here
+    const open = await readOpenOf(trx, rows);
+    const { ready, blocked } = splitByOrder(rows, open, now);
     const granted = await keepToRates(trx, ready, rates, now);
     await putOff(trx, blocked);
-    await lease(context, trx, granted, now);
-    return granted;
+    const led = await leadFollowers(trx, granted, open, new Set(limited));
+    await lease(
+      context,
+      trx,
+      led.flatMap((one) => [one, ...one.followers]),
+      now,
+    );
+    return led;
   });
   return { claimed, filled };
 }
@@ -124,6 +119,12 @@ async function findCandidates(context: Context, wants: Want[], now: Date): Promi
   return found;
 }
 
+async function readOpenOf(trx: Transaction<Database>, rows: ClaimedCallback[]): Promise<OpenCallback[]> {
+  const transactionSeqs = new Set(rows.map((row) => row.transactionSeq).filter((seq) => seq !== null));
+  if (transactionSeqs.size === 0) return [];
+  return await readOpenCallbacks(trx, [...transactionSeqs], [...new Set(rows.map((row) => row.merchantSeq))]);
+}
+
 async function lockDue(trx: Transaction<Database>, seqs: number[], now: Date): Promise<ClaimedCallback[]> {
   const rows = await selectClaimable(trx)
     .where('seq', 'in', seqs)
@@ -134,34 +135,6 @@ async function lockDue(trx: Transaction<Database>, seqs: number[], now: Date): P
     .skipLocked()
     .execute();
   return rows.map(toClaimed);
-}
-
-function selectClaimable(trx: Transaction<Database>) {
-  return trx
-    .selectFrom('callbacks')
-    .select(['seq', 'webhook_id', 'merchant_seq', 'transaction_seq', 'event_seq', 'sequence', 'type'])
-    .select(['previous_status', 'source', 'attempts', 'step', 'first_failed_at', 'created_at']);
-}
-
-type ClaimableRow = Awaited<ReturnType<ReturnType<typeof selectClaimable>['execute']>>[number];
-
-function toClaimed(row: ClaimableRow): ClaimedCallback {
-  return {
-    seq: row.seq,
-    webhookId: row.webhook_id,
-    merchantSeq: row.merchant_seq,
-    transactionSeq: row.transaction_seq,
-    eventSeq: row.event_seq,
-    sequence: row.sequence,
-    type: row.type,
-    previousStatus: row.previous_status,
-    source: row.source,
-    attempts: row.attempts,
-    step: row.step,
-    firstFailedAt: row.first_failed_at,
-    createdAt: row.created_at,
-    isProbe: false,
-  };
 }
 
 async function lease(

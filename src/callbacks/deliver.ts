@@ -3,7 +3,8 @@ import type { Context } from '../context.ts';
 import { poll } from '../database/poll.ts';
 import { describeError } from '../log.ts';
 import { callbackAttempts } from '../metrics/metrics.ts';
-import { type ClaimedCallback, claimCallbacks, claimProbe } from './claim-callbacks.ts';
+import { claimCallbacks, claimProbe } from './claim-callbacks.ts';
+import type { ClaimedCallback } from './claimed-callback.ts';
 import { type Desk, dispatch } from './dispatch.ts';
 import { holdAndDrain, type Ramps } from './hold-and-drain.ts';
 import { createPlaces, forget, laneOf, sharePlaces, takePlace } from './places.ts';
@@ -48,7 +49,7 @@ type Delivery = Desk & {
  * One look claims what is due for each merchant, as much as it has places for, and commits; the attempts are sent side
  * by side; what came of them is recorded in batches. Claiming, sending and recording overlap: an answer frees its place
  * at once and rings for the next look. A merchant can only ever fill its own places, and a callback waits only for older
- * ones of its own transaction.
+ * ones of its own transaction: claimed together, they go one after another as each is delivered.
  */
 export async function startDelivery(context: Context, options: DeliveryOptions = {}): Promise<void> {
   await using sender = openSender({ allowPrivate: context.config.CALLBACK_ALLOW_PRIVATE });
@@ -138,6 +139,9 @@ async function claim(delivery: Delivery, merchants: DeliveryMerchant[]): Promise
     claimed.push(...due.claimed);
     for (const { merchant } of wants) laneOf(places, merchant.seq).mayHaveMore = due.filled.has(merchant.seq);
   }
-  for (const callback of claimed) takePlace(places, callback);
+  for (const callback of claimed) {
+    takePlace(places, callback);
+    for (const { seq } of callback.followers) places.claimed.add(seq);
+  }
   return claimed;
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { describeError } from '../log.ts';
-import type { ClaimedCallback } from './claim-callbacks.ts';
+import type { ClaimedCallback } from './claimed-callback.ts';
 
 /** Ends the leases of callbacks that were claimed and not sent. Where that fails too, the leases run out. */
 export async function giveBack(context: Context, callbacks: ClaimedCallback[]): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
-import type { ClaimedCallback } from './claim-callbacks.ts';
+import type { ClaimedCallback } from './claimed-callback.ts';
 import { takeFromRate } from './take-from-rate.ts';
 
 /** Locks the merchants that have a rate: before any callback, as everywhere. */

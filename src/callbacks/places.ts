@@ -62,6 +62,12 @@ export function takePlace(places: Places, callback: Taken): void {
   laneOf(places, callback.merchantSeq).inFlight++;
 }
 
+/** The next of its transaction goes at once, in the place of the one that is delivered. */
+export function passPlace(places: Places, from: Taken, to: Taken): void {
+  places.inFlight.delete(from.seq);
+  places.inFlight.add(to.seq);
+}
+
 /** Its answer is here: the next may go, though it is recorded only later. @returns whether the next may be waiting. */
 export function leavePlace(places: Places, callback: Taken): boolean {
   if (!places.inFlight.delete(callback.seq)) return false;

@@ -2,7 +2,7 @@ import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import type { ClaimedCallback } from './claim-callbacks.ts';
+import type { ClaimedCallback } from './claimed-callback.ts';
 import { decideOutcome, type Outcome } from './decide-outcome.ts';
 import { foldHealth } from './fold-health.ts';
 import { readOpenCallbacks } from './read-open-callbacks.ts';

@@ -1,27 +1,17 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
-import type { ClaimedCallback } from './claim-callbacks.ts';
+import type { ClaimedCallback } from './claimed-callback.ts';
 import { blockedUntil } from './order.ts';
-import { readOpenCallbacks } from './read-open-callbacks.ts';
+import type { OpenCallback } from './read-open-callbacks.ts';
 
 export type Blocked = { seq: number; until: Date };
 
-/**
- * Which of these may go now, and which wait for older ones of their transaction.
- *
- * Reads what is older under the lock of the newer: the recorder, which wakes the newer one after it recorded the older,
- * needs that lock too, so it either is seen here or wakes what is put off here.
- */
-export async function splitByOrder(
-  trx: Transaction<Database>,
+/** Which of these may go now, and which wait for older ones of their transaction. @param open what is still to be delivered. */
+export function splitByOrder(
   rows: ClaimedCallback[],
+  open: OpenCallback[],
   now: Date,
-): Promise<{ ready: ClaimedCallback[]; blocked: Blocked[] }> {
-  const later = rows.filter((row) => row.transactionSeq !== null && row.sequence > 1);
-  if (later.length === 0) return { ready: rows, blocked: [] };
-  const transactionSeqs = new Set(later.map((row) => row.transactionSeq).filter((seq) => seq !== null));
-  const merchantSeqs = new Set(later.map((row) => row.merchantSeq));
-  const open = await readOpenCallbacks(trx, [...transactionSeqs], [...merchantSeqs]);
+): { ready: ClaimedCallback[]; blocked: Blocked[] } {
   const openByKey = Map.groupBy(open, (one) => `${one.merchant_seq}:${one.transaction_seq}`);
   const blocked: Blocked[] = [];
   const ready = rows.filter((row) => {
@@ -37,7 +27,7 @@ export async function splitByOrder(
   return { ready, blocked };
 }
 
-/** Puts blocked callbacks off, each until it may look again. */
+/** Puts blocked callbacks off, each until it may look again. A lease that ran out ends here: only what nobody has is woken. */
 export async function putOff(trx: Transaction<Database>, blocked: Blocked[]): Promise<void> {
   if (blocked.length === 0) return;
   const until: RawBuilder<Date> = sql`CASE seq ${sql.join(
@@ -45,5 +35,6 @@ export async function putOff(trx: Transaction<Database>, blocked: Blocked[]): Pr
     sql` `,
   )} END`;
   const seqs = blocked.map((one) => one.seq);
-  await trx.updateTable('callbacks').set({ next_attempt_at: until }).where('seq', 'in', seqs).execute();
+  const change = { next_attempt_at: until, lease_holder: null, lease_until: null };
+  await trx.updateTable('callbacks').set(change).where('seq', 'in', seqs).execute();
 }
