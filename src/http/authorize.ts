@@ -30,6 +30,11 @@ export function callerOf(response: Response): Caller {
   return caller;
 }
 
+/** Whether who calls may see personal data as it is. */
+export function seesPersons(response: Response): boolean {
+  return mayActAs(callerOf(response).role, 'operator');
+}
+
 /** Who calls, for the audit. */
 export function actorOf(response: Response): string {
   return callerOf(response).id;

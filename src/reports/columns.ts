@@ -1,4 +1,5 @@
 import type { Wall } from '../domain/calendar.ts';
+import { maskEvidence, maskNote } from '../domain/mask-free-text.ts';
 import { maskDocument, maskName } from '../domain/present-transaction.ts';
 import type { ReportedMismatch } from './read-mismatches.ts';
 import type { Movement } from './read-movements.ts';
@@ -129,11 +130,11 @@ export const MISMATCH_COLUMNS: Column<ReportedMismatch>[] = [
   text('id', 38, (row) => row.transactionId),
   text('reference', 24, (row) => row.reference),
   money('amount', (row) => row.amountCents),
-  text('expected', 34, (row) => row.expected),
-  text('actual', 34, (row) => row.actual),
+  text('expected', 34, (row, { masked }) => (masked ? maskEvidence(row.expected) : row.expected)),
+  text('actual', 34, (row, { masked }) => (masked ? maskEvidence(row.actual) : row.actual)),
   moment('resolvedAt', (row, { toWall }) => row.resolvedAt && toWall(row.resolvedAt)),
   text('resolution', 17, (row) => row.resolution),
-  text('note', 30, (row) => row.note),
+  text('note', 30, (row, { masked }) => (masked ? maskNote(row.note) : row.note)),
   text('run', 38, (row) => row.runId),
 ];
 

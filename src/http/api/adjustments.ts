@@ -3,10 +3,11 @@ import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { isDay } from '../../domain/calendar.ts';
+import { maskNote } from '../../domain/mask-free-text.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/money.ts';
 import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } from '../../ledger/adjust.ts';
 import { compareStatements, listStatements, stateBalance } from '../../ledger/state-balance.ts';
-import { actorOf, allow } from '../authorize.ts';
+import { actorOf, allow, seesPersons } from '../authorize.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
 import { parseBody } from '../validate.ts';
 
@@ -53,7 +54,10 @@ export function adjustmentRoutes(context: Context): Router {
   router.get('/adjustments', allow('viewer'), async (request, response) => {
     const { limit, after } = readNumberedPage(request);
     const { rows, last } = cutPage(await listAdjustments(context.db, limit + 1, after), limit);
-    response.json(page('adjustments', rows.map(withoutSeq), last?.seq));
+    const shown = rows
+      .map(withoutSeq)
+      .map((one) => (seesPersons(response) ? one : { ...one, note: maskNote(one.note) }));
+    response.json(page('adjustments', shown, last?.seq));
   });
 
   router.post('/statements', allow('operator'), async (request, response) => {

@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { maskMismatch } from '../../domain/mask-free-text.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../domain/mismatch.ts';
 import { acceptMismatch } from '../../ledger/accept-mismatch.ts';
 import { findMismatch, listMismatches, type PresentedMismatch } from '../../ledger/read-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatch } from '../../ledger/settle-mismatch.ts';
-import { actorOf, allow } from '../authorize.ts';
+import { actorOf, allow, seesPersons } from '../authorize.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
 import { parseBody, parseQuery } from '../validate.ts';
 
@@ -35,7 +36,8 @@ export function mismatchRoutes(context: Context): Router {
       after,
     });
     const { rows, last } = cutPage(found, limit);
-    response.json(page('mismatches', rows.map(withoutSeq), last?.seq));
+    const shown = rows.map((one) => showMismatch(response, one));
+    response.json(page('mismatches', shown, last?.seq));
   });
 
   router.get('/mismatches/:id', allow('viewer'), async (request: Request<{ id: string }>, response) => {
@@ -62,9 +64,13 @@ export function mismatchRoutes(context: Context): Router {
 async function answer(context: Context, id: string, response: Response): Promise<void> {
   const mismatch = await findMismatch(context.db, id);
   if (!mismatch) throw new ConfereError('not_found', 'there is no such mismatch');
-  response.json(withoutSeq(mismatch));
+  response.json(showMismatch(response, mismatch));
 }
 
-function withoutSeq({ seq: _, ...mismatch }: PresentedMismatch): Omit<PresentedMismatch, 'seq'> {
-  return mismatch;
+/** A mismatch as this caller may see it. */
+export function showMismatch(
+  response: Response,
+  { seq: _, ...mismatch }: PresentedMismatch,
+): Omit<PresentedMismatch, 'seq'> {
+  return seesPersons(response) ? mismatch : maskMismatch(mismatch);
 }

@@ -1,7 +1,6 @@
 import express, { type Request, type Response, type Router } from 'express';
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
-import { mayActAs } from '../../access/tokens.ts';
 import { presentCallback } from '../../callbacks/present-callback.ts';
 import { listTransactionCallbacks } from '../../callbacks/read-callbacks.ts';
 import type { Context } from '../../context.ts';
@@ -15,10 +14,11 @@ import { type Known, readBalances } from '../../ledger/read-balances.ts';
 import { listMismatches } from '../../ledger/read-mismatches.ts';
 import { searchTransactions } from '../../ledger/search-transactions.ts';
 import { tellTransaction } from '../../ledger/tell-transaction.ts';
-import { actorOf, allow, callerOf } from '../authorize.ts';
+import { actorOf, allow, callerOf, seesPersons } from '../authorize.ts';
 import { page, readPage } from '../pages.ts';
 import { nameFilters, permitSearch, readPosition, writePosition } from '../search-people.ts';
 import { parseQuery } from '../validate.ts';
+import { showMismatch } from './mismatches.ts';
 
 const MISMATCHES_SHOWN_MAX = 200;
 const NAME_CHARS_MIN = 2;
@@ -101,7 +101,7 @@ export function transactionRoutes(context: Context): Router {
       ...show(context, response, story.transaction),
       events: story.events,
       entries: story.entries,
-      mismatches: mismatches.map(({ seq: _, ...mismatch }) => mismatch),
+      mismatches: mismatches.map((one) => showMismatch(response, one)),
       callbacks: (await listTransactionCallbacks(context.db, story.seq)).map(presentCallback),
     });
   });
@@ -132,11 +132,11 @@ function readKnown(known: string | undefined): Known {
 /** Personal fields are for operators and admins. */
 function show(context: Context, response: Response, transaction: LedgerTransaction) {
   const presented = presentTransaction(transaction, context.calendar);
-  return mayActAs(callerOf(response).role, 'operator') ? presented : maskTransaction(presented);
+  return seesPersons(response) ? presented : maskTransaction(presented);
 }
 
 /** Before the answer: what was not written down is not shown. */
 async function auditFull(context: Context, response: Response, action: string, target: string): Promise<void> {
-  if (!mayActAs(callerOf(response).role, 'operator')) return;
+  if (!seesPersons(response)) return;
   await audit(context, { actor: actorOf(response), action, target });
 }

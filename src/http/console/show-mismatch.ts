@@ -2,6 +2,7 @@ import express, { type Request, type Response, type Router } from 'express';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { maskMismatch, maskNote } from '../../domain/mask-free-text.ts';
 import { acceptMismatch } from '../../ledger/accept-mismatch.ts';
 import { isAcceptable } from '../../ledger/correct-held.ts';
 import { findMismatch, type PresentedMismatch } from '../../ledger/read-mismatches.ts';
@@ -19,17 +20,19 @@ import { MISMATCH_STATE_WORDS, RESOLUTION_WORDS, SEVERITY_WORDS, say } from './w
 export function mismatchPages(context: Context): Router {
   const router = express.Router();
   router.get('/mismatches/:id', async (request: Request<{ id: string }>, response) => {
-    const mismatch = await findMismatch(context.db, request.params.id);
-    if (!mismatch) throw new ConfereError('not_found', 'there is no such mismatch');
+    const found = await findMismatch(context.db, request.params.id);
+    if (!found) throw new ConfereError('not_found', 'there is no such mismatch');
+    const full = may(response, 'operator');
+    const mismatch = full ? found : maskMismatch(found);
     const { title, meaning, todo } = explainMismatch(mismatch.kind);
     const body = html`<p class="crumb"><a href="/mismatches">Divergências</a></p>
 <div class="head"><h1>${title}</h1> ${badge(SEVERITY_WORDS, mismatch.severity)} ${badge(MISMATCH_STATE_WORDS, mismatch.state)}</div>
 <p class="sub">${idText(mismatch.id)}</p>
 <p class="explain"><b>${meaning}.</b> ${todo}</p>
-${mismatch.state !== 'resolved' && may(response, 'operator') && settleForm(response, mismatch)}
+${mismatch.state !== 'resolved' && full && settleForm(response, mismatch)}
 <section><h2>O que se viu</h2>${compareValues(mismatch)}</section>
 <section><h2>Fatos</h2>${tellFacts(context, mismatch)}</section>
-<section><h2>O que aconteceu</h2>${await tellChanges(context, mismatch)}</section>`;
+<section><h2>O que aconteceu</h2>${await tellChanges(context, mismatch, full)}</section>`;
     sendPage(request, response, { title, body });
   });
 
@@ -136,7 +139,7 @@ function tellFacts(context: Context, mismatch: PresentedMismatch): Html {
   ]);
 }
 
-async function tellChanges(context: Context, mismatch: PresentedMismatch): Promise<Html> {
+async function tellChanges(context: Context, mismatch: PresentedMismatch, full: boolean): Promise<Html> {
   const changes = await context.db
     .selectFrom('mismatch_changes')
     .select(['at', 'state', 'resolution', 'note', 'actor'])
@@ -150,6 +153,6 @@ async function tellChanges(context: Context, mismatch: PresentedMismatch): Promi
     ) => html`<li><div class="head">${badge(MISMATCH_STATE_WORDS, change.state)} ${moment(context.calendar, change.at)}</div>
 <p class="hint">por ${change.actor}${change.resolution && html`: ${say(RESOLUTION_WORDS, change.resolution)}`}${
       changes[index + 1]?.state === change.state && ': outra evidência'
-    }</p>${change.note && html`<p class="note">${change.note}</p>`}</li>`,
+    }</p>${change.note && html`<p class="note">${full ? change.note : maskNote(change.note)}</p>`}</li>`,
   )}</ol>`;
 }
