@@ -4,6 +4,8 @@ import { foldName, normalizeDocument } from './fold-person.ts';
 /** A shorter value stands in too much else by chance: it is taken only where it is the whole. */
 export const CONTAINED_CHARS_MIN = 5;
 const PHONE_DIGITS_MIN = 10;
+/** An address within an address's query within another's. */
+const ENCODED_MAX = 3;
 const COUNTRY = '55';
 const DOCUMENT_CHARS_MAX = 32;
 /** A CPF's and a CNPJ's: no one else is forgotten. */
@@ -15,7 +17,7 @@ const GAP = '[^0-9A-Za-z]{0,2}';
 const DOCUMENT_SHAPES = [
   `(?<!\\d)(?=(\\d{3}${GAP}\\d{3}${GAP}\\d{3}${GAP}\\d{2})(?!\\d))`,
   `(?<!\\d)(?=(\\d{2}${GAP}\\d{3}${GAP}\\d{3}${GAP}\\d{4}${GAP}\\d{2})(?!\\d))`,
-  '(?<![0-9A-Za-z])(?=([0-9A-Za-z]{2}\\.?[0-9A-Za-z]{3}\\.?[0-9A-Za-z]{3}\\/?[0-9A-Za-z]{4}-?\\d{2})(?![0-9A-Za-z]))',
+  `(?<![0-9A-Za-z])(?=([0-9A-Za-z]{2}${GAP}[0-9A-Za-z]{3}${GAP}[0-9A-Za-z]{3}${GAP}[0-9A-Za-z]{4}${GAP}\\d{2})(?![0-9A-Za-z]))`,
 ].map((shape) => new RegExp(shape, 'g'));
 
 export type Tells = {
@@ -75,13 +77,20 @@ function spellPhone(value: string): RegExp[] {
   return [new RegExp(`(?<!\\d)${before}${[...national].join(GAP)}(?!\\d)`, 'g')];
 }
 
-/** A text as it is, and as whoever decodes JSON's escapes or those of an address once more reads it. */
+/** A text as it is, and as whoever decodes JSON's escapes or those of an address reads it, an address in an address too. */
 export function listReadings(text: string): string[] {
   if (!/[%\\]|[^ -~\s]/.test(text)) return [text];
+  const readings = new Set([text]);
   // a digit of another width is one
-  const unescaped = readEscapes(text.normalize('NFKC'));
-  const decoded = /%[0-9a-f]{2}/i.test(unescaped) ? readPercents(unescaped.replaceAll('+', ' ')) : unescaped;
-  return [...new Set([text, unescaped, decoded])];
+  let reading = text.normalize('NFKC');
+  for (let round = 0; round < ENCODED_MAX; round++) {
+    const unescaped = readEscapes(reading);
+    const decoded = /%[0-9a-f]{2}/i.test(unescaped) ? readPercents(unescaped.replaceAll('+', ' ')) : unescaped;
+    readings.add(unescaped).add(decoded);
+    if (decoded === reading) break;
+    reading = decoded;
+  }
+  return [...readings];
 }
 
 function readEscapes(text: string): string {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { hashDocument } from '../database/index-person.ts';
 import type { Reader } from '../database/reader.ts';
@@ -35,9 +35,13 @@ export async function findPerson(
   const { db, keys } = context;
   const plain = normalizeDocument(document) ?? '';
   const hash = hashDocument(keys, plain);
-  const spellings = [...new Set([plain, plain.toLowerCase(), ...punctuate(plain)])];
-  const rows = await readRows(db, hash, spellings);
-  const mentions = await findMentions(db, hash, spellings);
+  const naming = await findNaming(context, plain);
+  const rows = await readRows(
+    db,
+    hash,
+    naming.filter((row) => row.documentHash === null).map((row) => row.seq),
+  );
+  const mentions = naming.filter((row) => row.documentHash !== null && !row.documentHash.equals(hash));
   const values = await gatherValues(db, hash, rows, before);
   const holds = createHolds({ documents: [plain], ...values });
   for (const { extra } of [...rows, ...mentions]) if (extra !== null && holds(extra)) values.own.push(extra);
@@ -59,36 +63,62 @@ function nameOf({ id, reference }: { id: string; reference: string | null }): st
   return reference !== null && reference.length >= REFERENCE_CHARS_MIN ? [id, reference] : [id];
 }
 
+type Naming = { seq: number; documentHash: Buffer | null; extra: string | null };
+
+/**
+ * Transactions whose extra holds the document in any spelling, and those of nobody whose PIX key it is. The server leaves
+ * out what can't hold it; what does is judged as whoever decodes it reads it.
+ */
+async function findNaming({ db, signal }: Context, plain: string): Promise<Naming[]> {
+  const holds = createHolds({ documents: [plain], own: [], shared: [] });
+  const found: Naming[] = [];
+  for (let after = 0; ; ) {
+    signal.throwIfAborted();
+    const rows = await selectPeople(db)
+      .select('document_hash as documentHash')
+      .where('transactions.seq', '>', after)
+      .where((eb) =>
+        eb.or([
+          mayHold('transactions.extra', plain),
+          eb.and([eb('document_hash', 'is', null), mayHold('parties.pix_key', plain)]),
+        ]),
+      )
+      .orderBy('transactions.seq')
+      .limit(CHUNK_ROWS)
+      .execute();
+    for (const row of rows) {
+      const isKey = row.documentHash === null && normalizeDocument(row.pix_key) === plain;
+      if (isKey || (row.extra !== null && holds(row.extra))) found.push(row);
+    }
+    if (rows.length < CHUNK_ROWS) return found;
+    after = rows.at(-1)?.seq ?? after;
+  }
+}
+
+/**
+ * Its characters in their order, whatever stands between them; of this collation they are the same in any case and width.
+ * A text that may encode digits themselves is let through.
+ */
+function mayHold(column: 'transactions.extra' | 'parties.pix_key', plain: string) {
+  const text = sql.ref(column);
+  return sql<SqlBool>`(CONVERT(${text} USING utf8mb4) COLLATE utf8mb4_unicode_ci LIKE ${`%${[...plain].join('%')}%`}
+    OR LOCATE(${'\\u00'}, ${text}) > 0 OR LOCATE(${'%3'}, ${text}) > 0 OR LOCATE(${'%25'}, ${text}) > 0)`;
+}
+
 /** Their transactions: of their document, or of none where the PIX key or the extra is it. */
-async function readRows(db: Reader, hash: Buffer, spellings: string[]) {
-  const nobodys = () => db.selectFrom('parties').where('document_hash', 'is', null);
-  const seqs = await db
+async function readRows(db: Reader, hash: Buffer, nobodys: number[]) {
+  const theirs = await db
     .selectFrom('parties')
     .select('transaction_seq as seq')
     .where('document_hash', '=', hash)
-    .union(nobodys().select('transaction_seq as seq').where('pix_key', 'in', spellings))
-    .union(
-      nobodys()
-        .innerJoin('transactions', 'transactions.seq', 'parties.transaction_seq')
-        .select('transactions.seq')
-        .where((eb) => eb.or(spellings.map((text) => eb('extra', 'like', `%${text}%`)))),
-    )
     .execute();
+  const seqs = [...new Set([...theirs.map((row) => row.seq), ...nobodys])].sort((a, b) => a - b);
   const rows = [];
   for (let from = 0; from < seqs.length; from += CHUNK_ROWS) {
-    const chunk = seqs.slice(from, from + CHUNK_ROWS).map((row) => row.seq);
+    const chunk = seqs.slice(from, from + CHUNK_ROWS);
     rows.push(...(await selectPeople(db).where('transactions.seq', 'in', chunk).orderBy('transactions.seq').execute()));
   }
   return rows;
-}
-
-/** Other people's transactions whose extra holds the document. */
-async function findMentions(db: Reader, hash: Buffer, spellings: string[]) {
-  return await selectPeople(db)
-    .where('document_hash', 'is not', null)
-    .where('document_hash', '<>', hash)
-    .where((eb) => eb.or(spellings.map((text) => eb('extra', 'like', `%${text}%`))))
-    .execute();
 }
 
 async function gatherValues(db: Reader, hash: Buffer, rows: Awaited<ReturnType<typeof readRows>>, before: Values) {
@@ -125,13 +155,6 @@ function selectPeople(db: Reader) {
     .select(['transactions.seq', 'transactions.id', 'transactions.extra', 'transactions.reference'])
     .select('transactions.created_wall')
     .select(['name', 'email', 'phone', 'pix_key', 'description']);
-}
-
-/** A CPF and a CNPJ as people write them. */
-function punctuate(plain: string): string[] {
-  if (plain.length === 11) return [plain.replace(/^(.{3})(.{3})(.{3})(.{2})$/, '$1.$2.$3-$4')];
-  if (plain.length === 14) return [plain.replace(/^(.{2})(.{3})(.{3})(.{4})(.{2})$/, '$1.$2.$3/$4-$5')];
-  return [];
 }
 
 /** Those of the values that another person bears too: a shop's own e-mail says nothing of who its customers are. */

@@ -45,6 +45,10 @@ describe('taking a person out of a text', () => {
     ['JSON in JSON, escaped twice', `{"extra":"{\\"cpf\\":\\"\\\\u00312345678909\\",\\"nome\\":\\"x\\"}"}`],
     ["a name in another's JSON", `{"id":"${ID}","extra":"{\\"n\\":\\"Ana Concei\\\\u00e7\\\\u00e3o\\"}"}`],
     ['an address', '{"u":"https://x/?e=ana%40exemplo.com&cpf=123%2E456%2E789%2D09"}'],
+    [
+      "an address in another one's query",
+      '{"u":"https://x/?next=https%3A%2F%2Fy%2F%3Fcpf%3D123%252E456%252E789%252D09"}',
+    ],
     ['a form', `id=${ID}&nome=Ana+Concei%C3%A7%C3%A3o&cpf=123%2E456%2E789%2D09`],
     ["a field's name", `{"${ID}":1,"clientes":{"123.456.789-09":{},"Ana Conceição":2}}`],
     ['a field that another one of its name hides', '{"document":"12345678909","document":"1"}'],
@@ -110,6 +114,9 @@ describe('taking a person out of a text', () => {
     const found = listCandidates(`{"a":{"b":["12.ABC.345/01DE-35"]},"c":12345678909,"d":"veja ${ID}"}`);
     expect(found.documents).toEqual(expect.arrayContaining(['12ABC34501DE35', '12345678909']));
     expect(found.ids).toEqual([ID]);
+    for (const text of ['12.abc.345%2F01de-35', '12.ABC.345–01DE 35', 'x%253D12%252Eabc%252E345%252F01DE%252D35']) {
+      expect(listCandidates(text).documents, text).toContain('12ABC34501DE35');
+    }
     expect(listCandidates('cpf=123.456.789-09;').documents).toContain('12345678909');
   });
 });
