@@ -1,4 +1,4 @@
-import { createSecretKey, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import type { Insertable, Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
@@ -42,7 +42,7 @@ export async function enqueueCallbacks(
   if (causes.length === 0) return 0;
   const recipients = await readRecipients(trx);
   const now = context.clock.now();
-  const key = createSecretKey(context.keys.callbackIds);
+  const key = context.keys.callbackIds;
   return await insertCallbacks(
     trx,
     recipients.flatMap((recipient) => routeTo(recipient, causes, key, now)),
@@ -72,7 +72,7 @@ export async function enqueueCorrection(
 ): Promise<number> {
   const { seq, sequence, before, after } = cause;
   const now = context.clock.now();
-  const key = createSecretKey(context.keys.callbackIds);
+  const key = context.keys.callbackIds;
   const concerned = (await readRecipients(trx)).filter((recipient) =>
     [before, after].some((facts) =>
       facts.events.some(

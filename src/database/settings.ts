@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { ConfereError } from '../domain/errors.ts';
 import type { Database } from './tables.ts';
@@ -28,15 +28,18 @@ export async function readSetting(db: Kysely<Database>, name: string): Promise<B
   return row?.value;
 }
 
-/** The random keys of this installation, made once and never changed: they derive ids and search hashes. */
-export type Keys = { callbackIds: Buffer; search: Buffer };
+/**
+ * The random keys of this installation, made once and never changed: they derive ids and search hashes. As objects: from
+ * bytes each hash would make one anew, which costs more than the hash.
+ */
+export type Keys = { callbackIds: KeyObject; search: KeyObject };
 
 /** @throws ConfereError when this SECRET_KEY is not the one that the database's secrets were encrypted with. */
 export async function openKeys(db: Kysely<Database>, vault: Vault): Promise<Keys> {
   const stored = await settle(db, KEY_CHECK, () => vault.check);
   if (!stored.equals(vault.check)) throw otherKey(vault);
-  const open = async (name: string): Promise<Buffer> =>
-    vault.open(await settle(db, name, () => vault.seal(randomBytes(KEY_BYTES))));
+  const open = async (name: string): Promise<KeyObject> =>
+    createSecretKey(vault.open(await settle(db, name, () => vault.seal(randomBytes(KEY_BYTES)))));
   return { callbackIds: await open('key_callback_ids'), search: await open('key_search') };
 }
 
