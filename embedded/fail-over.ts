@@ -1,6 +1,7 @@
 import type { PoolConnection } from 'mysql2';
+import { askWhetherReady, type Refusal, watchRefusals } from './watch-refusals.ts';
 
-/** A host that could not be reached is asked again after so long, by one caller; the others go past it meanwhile. */
+/** A host that could not be used is asked again after so long, by one caller; the others go past it meanwhile. */
 const ASK_AGAIN_MS = 15_000;
 
 type OnConnection = (error: NodeJS.ErrnoException | null, connection: PoolConnection) => void;
@@ -11,13 +12,17 @@ export type Connections = {
   end(callback: (error: NodeJS.ErrnoException | null) => void): void;
 };
 
+type Host = { pool: Connections; askAgainAtMs: number; refusal: Refusal | undefined };
+
 /**
- * One pool out of several, a host each: connections come from the first host that can be connected, in the order given,
- * so that all processes write to the same one. While it is away they come from the next; once it is back, new ones come
- * from it again. What was under way on a connection that breaks fails, and is run again by whoever runs transactions.
+ * One pool out of several, a host each: connections come from the first host that can be connected and would take a
+ * transaction, in the order given, so that all processes write to the same one. While it is away, cut off from its
+ * cluster or read-only, they come from the next; once it is back, new ones come from it again. What was under way on a
+ * connection that breaks or is refused fails, and is run again by whoever runs transactions.
  */
 export function failOver(pools: Connections[], now: () => number = () => performance.now()): Connections {
-  const hosts = pools.map((pool) => ({ pool, askAgainAtMs: 0 }));
+  const hosts = pools.map((pool): Host => ({ pool, askAgainAtMs: 0, refusal: undefined }));
+  const known = new WeakSet<PoolConnection>();
   return {
     getConnection(callback) {
       const startedMs = now();
@@ -30,16 +35,18 @@ export function failOver(pools: Connections[], now: () => number = () => perform
           callback(firstError ?? new Error('no database host is named'), undefined as never);
           return;
         }
+        const isDoubted = host.askAgainAtMs > 0;
         // others go past it while one caller finds out whether it is back
-        if (host.askAgainAtMs > 0) host.askAgainAtMs = now() + ASK_AGAIN_MS;
-        host.pool.getConnection((error, connection) => {
-          host.askAgainAtMs = error ? now() + ASK_AGAIN_MS : 0;
-          if (!error) {
-            callback(null, connection);
+        if (isDoubted) putOff(host, now());
+        openReady(host, { isDoubted, known, now }, (error, connection) => {
+          if (error) {
+            putOff(host, now());
+            firstError ??= error;
+            ask(index + 1);
             return;
           }
-          firstError ??= error;
-          ask(index + 1);
+          if (isDoubted) Object.assign(host, { askAgainAtMs: 0, refusal: undefined });
+          callback(null, connection);
         });
       };
       ask(0);
@@ -55,4 +62,32 @@ export function failOver(pools: Connections[], now: () => number = () => perform
       }
     },
   };
+}
+
+function putOff(host: Host, nowMs: number): void {
+  host.askAgainAtMs = nowMs + ASK_AGAIN_MS;
+}
+
+/** A connection that is new, or whose host was of no use before, is handed out once its server would take a transaction. */
+function openReady(
+  host: Host,
+  { isDoubted, known, now }: { isDoubted: boolean; known: WeakSet<PoolConnection>; now: () => number },
+  callback: OnConnection,
+): void {
+  host.pool.getConnection((unavailable, connection) => {
+    if (unavailable) return callback(unavailable, connection);
+    const isNew = !known.has(connection);
+    if (!isNew && !isDoubted) return callback(null, connection);
+    if (isNew) {
+      known.add(connection);
+      watchRefusals(connection, (refusal) => {
+        host.refusal = refusal;
+        putOff(host, now());
+      });
+    }
+    askWhetherReady(connection, host.refusal, (error) => {
+      if (error) connection.destroy();
+      callback(error, connection);
+    });
+  });
 }

@@ -1,6 +1,7 @@
 import { CompiledQuery, type DatabaseConnection, Kysely, MysqlDialect } from 'kysely';
 import mysql, { type Pool, type PoolOptions, type TypeCastField } from 'mysql2';
 import { type Connections, failOver } from './fail-over.ts';
+import { watchRefusals } from './watch-refusals.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -52,7 +53,11 @@ export function openConnections(target: ConnectionTarget): Connections {
 
 /** A pool for each host, behind one. */
 function openEach(target: ConnectionTarget, open: (one: ConnectionTarget) => Pool): Connections {
-  if (!('others' in target) || !target.others) return open(target);
+  if (!('others' in target) || !target.others) {
+    const pool = open(target);
+    pool.on('connection', (connection) => watchRefusals(connection, () => undefined));
+    return pool;
+  }
   const { others, ...first } = target;
   return failOver([first, ...others.map((other) => ({ ...first, ...other }))].map(open));
 }

@@ -6,8 +6,11 @@ const ATTEMPTS_MAX = 8;
 const BACKOFF_BASE_MS = 5;
 const BACKOFF_MAX_MS = 400;
 
-/** Deadlock, lock wait time-out, MariaDB's changed row, Galera's node that is not ready, a connection that went away. */
-const RETRIED_ERRNOS = new Set([1213, 1205, 1020, 1047]);
+/**
+ * Deadlock, lock wait time-out, MariaDB's changed row; Galera's node that is not ready, a server that became read-only:
+ * their connection was closed, and the next one may be another host's.
+ */
+const RETRIED_ERRNOS = new Set([1213, 1205, 1020, 1047, 1290, 1836]);
 const LOST_CODES = new Set(['PROTOCOL_CONNECTION_LOST', 'ECONNRESET', 'EPIPE', 'ER_SERVER_SHUTDOWN']);
 const DUPLICATE_ERRNO = 1062;
 const TOO_LARGE_ERRNO = 1153;
@@ -15,17 +18,20 @@ const TOO_LARGE_ERRNO = 1153;
 /**
  * Runs `work` in one transaction, and again as a whole when the database asks for it. A connection that is lost during
  * COMMIT leaves the outcome unknown, and is run again too: so `work` must find what an earlier try may have written.
+ * @param work is told whether an earlier try of it may have been committed.
  * @param options.retryDuplicates also run again on a duplicate key: another writer was quicker, and now is visible.
  */
 export async function transact<T>(
   db: Kysely<Database>,
-  work: (trx: Transaction<Database>) => Promise<T>,
+  work: (trx: Transaction<Database>, mayBeDone: boolean) => Promise<T>,
   options: { retryDuplicates?: boolean } = {},
 ): Promise<T> {
+  let mayBeDone = false;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await db.transaction().execute(work);
+      return await db.transaction().execute((trx) => work(trx, mayBeDone));
     } catch (error) {
+      mayBeDone ||= isConnectionLost(error);
       const again = isTransient(error) || (options.retryDuplicates === true && isDuplicate(error));
       if (!again || attempt >= ATTEMPTS_MAX) throw error;
       const ceiling = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** attempt);

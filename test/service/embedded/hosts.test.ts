@@ -1,41 +1,12 @@
-import net, { type AddressInfo, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { parseDatabaseUrl } from '../../../embedded/parse-url.ts';
 import { openDatabase } from '../../../embedded/pool.ts';
+import { openPrepared } from '../../../src/database/prepared.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { freshDatabase } from '../../support/database.ts';
-
-/** A way to the run's database server over TCP, that can be cut. */
-async function openWay(socketPath: string) {
-  const sockets = new Set<Socket>();
-  let taken = 0;
-  const server = net.createServer((socket) => {
-    taken++;
-    const onward = net.connect(socketPath);
-    for (const end of [socket, onward]) {
-      sockets.add(end);
-      end
-        .on('error', () => undefined)
-        .on('close', () => {
-          sockets.delete(end);
-          socket.destroy();
-          onward.destroy();
-        });
-    }
-    socket.pipe(onward).pipe(socket);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    taken: () => taken,
-    cut() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-    },
-  };
-}
+import { type Mood, openWay } from '../../support/way.ts';
 
 test('the next host is used while the first is away, also when it goes in the middle of the work', async () => {
   const { socketPath, database } = await freshDatabase();
@@ -67,4 +38,67 @@ test('a first host that is dead from the start keeps nobody from starting', asyn
   const { rows } = await sql<{ one: number }>`SELECT 1 AS one`.execute(opened.db);
   expect(rows[0]?.one).toBe(1);
   way.cut();
+});
+
+/** Two ways to one server, the table `t`, and a pool over both. */
+async function openBoth(stack: AsyncDisposableStack) {
+  const { socketPath, database } = await freshDatabase();
+  const [first, second] = [await openWay(socketPath), await openWay(socketPath)];
+  for (const way of [first, second]) stack.defer(() => way.cut());
+  const target = parseDatabaseUrl(`mysql://root@127.0.0.1:${first.port}/${database}?hosts=127.0.0.1:${second.port}`);
+  const alone = stack.use(openDatabase<Database>({ socketPath, database, user: 'root', connectionLimit: 1 }));
+  await sql`CREATE TABLE t (n INT PRIMARY KEY)`.execute(alone.db);
+  const read = async () =>
+    (await sql<{ n: number }>`SELECT n FROM t ORDER BY n`.execute(alone.db)).rows.map((row) => row.n);
+  return { first, second, target, read, db: stack.use(openDatabase<Database>({ ...target, connectionLimit: 2 })).db };
+}
+
+test.each<Mood>(['not ready', 'read only'])('a host that is %s has its work done by the next', async (mood) => {
+  await using stack = new AsyncDisposableStack();
+  const { first, second, target, read, db } = await openBoth(stack);
+  let runs = 0;
+  await transact(db, async (trx) => {
+    await sql`INSERT INTO t VALUES (${10 + runs++})`.execute(trx);
+    if (runs === 1) first.become(mood);
+    await sql`INSERT INTO t VALUES (${20 + runs})`.execute(trx);
+  });
+  expect(await read()).toEqual([11, 22]);
+  // one that is met so is gone past at once; what was open to it is not asked any more
+  const [known, taken] = [first.taken(), second.taken()];
+  await sql`INSERT INTO t VALUES (3)`.execute(db);
+  expect(first.taken()).toBe(known);
+  expect(taken).toBeGreaterThan(0);
+  // also where statements are prepared: the first is met as it is, and the next goes elsewhere
+  await using prepared = openPrepared(target, 1);
+  const add = (n: number) => prepared.execute('INSERT INTO t VALUES (?)', [n], 5_000);
+  if (mood === 'read only') await expect(add(4)).rejects.toMatchObject({ errno: 1290 });
+  else await add(4);
+  await add(5);
+  expect(await read()).toEqual([3, ...(mood === 'read only' ? [] : [4]), 5, 11, 22]);
+});
+
+test('a host that is not ready keeps nobody from starting', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { first, target } = await openBoth(stack);
+  first.become('not ready');
+  await using opened = openDatabase<Database>(target);
+  const { rows } = await sql<{ count: number }>`SELECT COUNT(*) AS count FROM t`.execute(opened.db);
+  expect(rows[0]?.count).toBe(0);
+});
+
+test('of a transaction whose rollback was refused nothing is committed by the next one', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { first, read, target } = await openBoth(stack);
+  const { others: _, ...alone } = target as typeof target & { others: unknown };
+  const { db } = stack.use(openDatabase<Database>({ ...alone, connectionLimit: 1 }));
+  const half = db.transaction().execute(async (trx) => {
+    await sql`INSERT INTO t VALUES (1)`.execute(trx);
+    first.become('not ready');
+    // asked together, and answered both
+    await Promise.all([2, 3].map((n) => sql`INSERT INTO t VALUES (${n})`.execute(trx)));
+  });
+  await expect(half).rejects.toMatchObject({ errno: 1047 });
+  first.become('well');
+  await transact(db, (trx) => sql`INSERT INTO t VALUES (4)`.execute(trx));
+  expect(await read()).toEqual([4]);
 });

@@ -5,32 +5,50 @@ import { parseDatabaseUrl } from '../../../embedded/parse-url.ts';
 
 const ASK_AGAIN_MS = 15_000;
 
-/** Hosts that say who answered; `down` holds those that can't be connected. */
+type Callback = (error: { errno: number } | null, rows?: unknown) => void;
+
+/** Hosts that say who answered; `down` holds those that can't be connected, `refusing` those that take no transaction. */
 function openHosts(names: string[]) {
   const down = new Set<string>();
+  const refusing = new Map<string, number>();
   const asked: string[] = [];
   const ended: string[] = [];
+  const closed: string[] = [];
   let nowMs = 1;
-  const pools = names.map(
-    (name): Connections => ({
+  const connect = (name: string) => ({
+    name,
+    query(text: string, callback: Callback) {
+      const errno = refusing.get(name);
+      if (text.startsWith('SELECT')) callback(null, [{ first: errno === 1290 ? 1 : 0, second: 'OFF' }]);
+      else callback(errno === 1047 || (errno && text === 'write') ? { errno } : null);
+    },
+    execute: () => undefined,
+    release: () => undefined,
+    destroy: () => closed.push(name),
+  });
+  const pools = names.map((name): Connections => {
+    const kept = connect(name);
+    return {
       getConnection(callback) {
         asked.push(name);
         const error = down.has(name) ? Object.assign(new Error(name), { code: 'ECONNREFUSED' }) : null;
-        // the connection is told by its host's name: nothing is asked of it
-        callback(error, name as unknown as PoolConnection);
+        callback(error, kept as unknown as PoolConnection);
       },
       end(callback) {
         ended.push(name);
         callback(null);
       },
-    }),
-  );
+    };
+  });
   const pool = failOver(pools, () => nowMs);
-  const get = () =>
-    new Promise<unknown>((resolve, reject) =>
-      pool.getConnection((error, connection) => (error ? reject(error) : resolve(connection))),
+  const take = () =>
+    new Promise<ReturnType<typeof connect>>((resolve, reject) =>
+      pool.getConnection((error, connection) =>
+        error ? reject(error) : resolve(connection as unknown as ReturnType<typeof connect>),
+      ),
     );
-  return { pool, get, down, asked, ended, wait: (ms: number) => (nowMs += ms) };
+  const get = async () => (await take()).name;
+  return { pool, get, take, down, refusing, asked, ended, closed, wait: (ms: number) => (nowMs += ms) };
 }
 
 describe('several hosts of one database', () => {
@@ -62,6 +80,39 @@ describe('several hosts of one database', () => {
     expect(asked).toEqual(['a', 'b', 'a', 'b']);
     down.delete('b');
     expect(await get()).toBe('b');
+  });
+
+  test('one that is cut off from its cluster is gone past, and used again once it takes a transaction', async () => {
+    const { get, refusing, asked, wait } = openHosts(['a', 'b']);
+    refusing.set('a', 1047);
+    expect([await get(), await get()]).toEqual(['b', 'b']);
+    expect(asked).toEqual(['a', 'b', 'b']);
+    wait(ASK_AGAIN_MS);
+    expect(await get()).toBe('b');
+    wait(ASK_AGAIN_MS);
+    refusing.clear();
+    expect([await get(), await get()]).toEqual(['a', 'a']);
+  });
+
+  test.each([1047, 1290])('one that refuses a statement with %i is left, and that connection closed', async (errno) => {
+    const { get, take, refusing, closed, wait } = openHosts(['a', 'b']);
+    const connection = await take();
+    refusing.set('a', errno);
+    let told: unknown;
+    connection.query('write', (error) => {
+      told = error;
+    });
+    expect(told).toEqual({ errno });
+    // others may wait for their answers on it
+    expect(closed).toEqual([]);
+    connection.release();
+    expect(closed).toEqual(['a']);
+    expect(await get()).toBe('b');
+    wait(ASK_AGAIN_MS);
+    expect(await get()).toBe('b');
+    wait(ASK_AGAIN_MS);
+    refusing.clear();
+    expect(await get()).toBe('a');
   });
 
   test('all end together', async () => {
