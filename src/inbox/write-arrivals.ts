@@ -47,7 +47,7 @@ export function roundDownRows(count: number): number {
 
 async function writeTogether(context: Context, arrivals: Arrival[]): Promise<Kept[]> {
   const hashes = new Set(arrivals.map(hashKeyOf));
-  let write = writeAsNew;
+  let isUnknown = false;
   if (hashes.size === arrivals.length) {
     // nearly always all are new: one statement that commits itself, with no question before it
     try {
@@ -55,11 +55,12 @@ async function writeTogether(context: Context, arrivals: Arrival[]): Promise<Kep
       return arrivals.map(() => NEW);
     } catch (error) {
       if (!isDuplicate(error) && !isTransient(error) && !isTooLarge(error)) throw error;
-      // a connection that was lost may have committed: what it left is no earlier arrival, but this one
-      if (isConnectionLost(error)) write = writeMissing;
+      isUnknown = isConnectionLost(error);
     }
   }
-  return await transact(context.db, (trx) => write(trx, arrivals), { retryDuplicates: true });
+  // a connection that was lost may have committed: what it left is no earlier arrival, but this one
+  const write = (mayBeDone: boolean) => (isUnknown || mayBeDone ? writeMissing : writeAsNew);
+  return await transact(context.db, (trx, mayBeDone) => write(mayBeDone)(trx, arrivals), { retryDuplicates: true });
 }
 
 const texts = new Map<number, string>();

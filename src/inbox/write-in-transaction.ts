@@ -39,7 +39,10 @@ export async function writeMissing(trx: Transaction<Database>, arrivals: Arrival
   // of one read: what another commit has written since then is a duplicate, and has this one run again
   const kept = missing.length > 0 ? await write(trx, missing, known.seqs) : [];
   const byArrival = new Map(missing.map((one, index) => [one, kept[index]]));
-  return arrivals.map((one) => byArrival.get(one) ?? { duplicate: false });
+  return arrivals.map(
+    (one) =>
+      byArrival.get(one) ?? { duplicate: known.arrivals.get(arrivalKeyOf(one.hash, one.receivedAt)) === 'repeat' },
+  );
 }
 
 /** @param known the inbox's rows of these bodies, by hash. */
@@ -73,7 +76,7 @@ async function findSeqs(trx: Transaction<Database>, arrivals: Arrival[]): Promis
   return new Map(rows.map((row) => [row.hash.toString('latin1'), row.seq]));
 }
 
-/** Of these bodies, every arrival that the inbox knows. */
+/** Of these bodies, every arrival that the inbox knows, and whether it was the first or a repeat. */
 async function findKnown(trx: Transaction<Database>, arrivals: Arrival[]) {
   const rows = await trx
     .selectFrom('webhooks')
@@ -87,12 +90,10 @@ async function findKnown(trx: Transaction<Database>, arrivals: Arrival[]) {
     .execute();
   return {
     seqs: new Map(rows.map((row) => [row.hash.toString('latin1'), row.seq])),
-    arrivals: new Set(
-      rows.flatMap((row) => [
-        arrivalKeyOf(row.hash, row.received_at),
-        ...(row.repeated_at ? [arrivalKeyOf(row.hash, row.repeated_at)] : []),
-      ]),
-    ),
+    arrivals: new Map<string, 'first' | 'repeat'>([
+      ...rows.flatMap((row) => (row.repeated_at ? [[arrivalKeyOf(row.hash, row.repeated_at), 'repeat'] as const] : [])),
+      ...rows.map((row) => [arrivalKeyOf(row.hash, row.received_at), 'first'] as const),
+    ]),
   };
 }
 

@@ -1,6 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { writeArrivals } from '../../../src/inbox/write-arrivals.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
+import { loseCommit } from '../../support/failing-database.ts';
 import { observe, type ShownTransaction } from '../../support/observations.ts';
 import { mismatches, shown } from '../ledger/world.ts';
 import { openWorld, until, type World } from './world.ts';
@@ -64,6 +66,26 @@ describe('taking in', () => {
     });
     expect(waiting).toBe(0);
     expect((await heldOf(row.id))?.event_count).toBe(2);
+  });
+
+  test('what was committed and its answer lost is told as it was, and counted once', async () => {
+    const arrive = (body: string) => ({
+      hash: createHash('sha256').update(body).digest(),
+      body: Buffer.from(body),
+      address: '127.0.0.1',
+      headers: {},
+      receivedAt: new Date(),
+      fault: undefined,
+    });
+    const [old, fresh] = [JSON.stringify(flat(paid())), JSON.stringify(flat(paid()))];
+    const { id } = await world.receive(old);
+    const arrivals = [arrive(old), arrive(fresh)];
+    // one that came before has the batch written in a transaction, whose commit is not heard of
+    const kept = await writeArrivals(loseCommit(world.context, 'webhooks'), arrivals);
+    expect(kept).toEqual([{ duplicate: true }, { duplicate: false }]);
+    expect(await world.webhook(id)).toMatchObject({ repeats: 1 });
+    const hash = createHash('sha256').update(fresh).digest('hex');
+    expect(await world.webhook(`wh_${hash.slice(0, 32)}`)).toMatchObject({ repeats: 0 });
   });
 
   test('many webhooks of one transaction need few shows', async () => {
