@@ -2,6 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { type ConnectionTarget, ensureDatabase } from '../../embedded/pool.ts';
 
+/** The names of the databases that tests make. */
+export const TEST_DATABASE = /^t_[0-9a-f]{12}$/;
+
 /** The run's real database server: connect with this, as root, on its socket. */
 export function testServer(): { socketPath: string; user: string } {
   return { socketPath: inject('socketPath'), user: 'root' };

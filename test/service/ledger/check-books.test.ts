@@ -58,7 +58,8 @@ test('books that were kept by the program prove themselves, sealed or not yet', 
   expect(await mismatches(world.context, 'books_broken')).toEqual([]);
 });
 
-const PAID = "(SELECT seq FROM events WHERE status = 'paid' LIMIT 1)";
+// a table of its own: MySQL takes none that the statement changes
+const PAID = "(SELECT * FROM (SELECT seq FROM events WHERE status = 'paid' LIMIT 1) AS first)";
 const FIRST = '(SELECT * FROM (SELECT MIN(seq) FROM entries) AS first)';
 const REVERSAL = '(SELECT * FROM (SELECT MIN(seq) FROM entries WHERE reverses_seq IS NOT NULL) AS first)';
 
