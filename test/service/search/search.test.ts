@@ -126,10 +126,12 @@ describe('the search over many', () => {
   );
 
   it('ends a search that takes too long, and says what to narrow', async () => {
-    const slow = sql`/*M! SET STATEMENT max_statement_time=0.05 FOR */ SELECT SLEEP(5) FROM transactions`.execute(
-      world.context.db,
-    );
-    await expect(slow).rejects.toMatchObject({ errno: 1969 });
+    const slow = sql`/*M! SET STATEMENT max_statement_time=0.05 FOR */
+      SELECT /*+ MAX_EXECUTION_TIME(50) */ COUNT(*)
+      FROM transactions AS a, transactions AS b WHERE a.reference < b.extra`;
+    const errno = await slow.execute(world.context.db).catch((error: { errno?: number }) => error.errno);
+    // MariaDB's, MySQL's
+    expect([1969, 3024]).toContain(errno);
     expect(SEARCH_MS_MAX).toBeLessThan(2_000);
     const { db, keys } = world.context;
     // a Kysely whose executor fails; a class is not to be had from a spread, a cast is
@@ -159,9 +161,12 @@ function failingExecutor(db: World['context']['db']) {
 
 type Step = { key: string | null; Extra: string };
 async function explain(query: { sql: string; parameters: readonly unknown[] }): Promise<Step[]> {
+  // MySQL draws a tree where it is not told otherwise; MariaDB knows no such word
+  const { rows: servers } = await sql<{ version: string }>`SELECT VERSION() AS version`.execute(world.context.db);
+  const format = servers[0]?.version.includes('MariaDB') ? '' : 'FORMAT=TRADITIONAL';
   const { rows } = await world.context.db.executeQuery<Step>({
     ...sql`SELECT 1`.compile(world.context.db),
-    sql: `EXPLAIN ${query.sql}`,
+    sql: `EXPLAIN ${format} ${query.sql}`,
     parameters: query.parameters,
   });
   return rows;
@@ -181,7 +186,8 @@ async function countMatches(query: Partial<TransactionQuery>): Promise<number> {
 async function loadMany(): Promise<void> {
   const { db } = world.context;
   const base = 1_000_000;
-  const sequence = sql.raw(`seq_1_to_${ROWS}`);
+  const ones = sql.lit(`[${new Array(ROWS).fill(1).join(',')}]`);
+  const sequence = sql`JSON_TABLE(${ones}, '$[*]' COLUMNS (seq FOR ORDINALITY)) AS numbers`;
   const wall = sql`DATE_FORMAT('2025-01-01' + INTERVAL (seq DIV 2) * 2000 SECOND, '%Y-%m-%d %H:%i:%s')`;
   await sql`INSERT INTO transactions (seq, id, operation, status, status_wall, sequence, event_count, amount_cents, reference,
       extra, extra_hash, platform, e2e_id, created_wall, digest, asked_at, first_seen_at)
