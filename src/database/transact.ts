@@ -6,11 +6,13 @@ const ATTEMPTS_MAX = 8;
 const BACKOFF_BASE_MS = 5;
 const BACKOFF_MAX_MS = 400;
 
+/** Galera's, from a node that is cut off from its cluster while it commits. */
+const COMMIT_FAILED_ERRNO = 1180;
 /**
  * Deadlock, lock wait time-out, MariaDB's changed row; Galera's node that is not ready, a server that became read-only:
  * their connection was closed, and the next one may be another host's.
  */
-const RETRIED_ERRNOS = new Set([1213, 1205, 1020, 1047, 1290, 1836]);
+const RETRIED_ERRNOS = new Set([1213, 1205, 1020, COMMIT_FAILED_ERRNO, 1047, 1290, 1836]);
 const LOST_CODES = new Set(['PROTOCOL_CONNECTION_LOST', 'ECONNRESET', 'EPIPE', 'ER_SERVER_SHUTDOWN']);
 const DUPLICATE_ERRNO = 1062;
 const TOO_LARGE_ERRNO = 1153;
@@ -31,7 +33,7 @@ export async function transact<T>(
     try {
       return await db.transaction().execute((trx) => work(trx, mayBeDone));
     } catch (error) {
-      mayBeDone ||= isConnectionLost(error);
+      mayBeDone ||= isOutcomeUnknown(error);
       const again = isTransient(error) || (options.retryDuplicates === true && isDuplicate(error));
       if (!again || attempt >= ATTEMPTS_MAX) throw error;
       const ceiling = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** attempt);
@@ -41,15 +43,15 @@ export async function transact<T>(
 }
 
 export function isTransient(error: unknown): boolean {
-  return isConnectionLost(error) || RETRIED_ERRNOS.has((error as { errno?: number } | undefined)?.errno ?? 0);
+  return isOutcomeUnknown(error) || RETRIED_ERRNOS.has((error as { errno?: number } | undefined)?.errno ?? 0);
 }
 
-/** Whether a statement met a connection that went away: then it may have been done or not. */
-export function isConnectionLost(error: unknown): boolean {
+/** Whether a connection went away, or a node from its cluster, under a statement: then it may have been done or not. */
+export function isOutcomeUnknown(error: unknown): boolean {
   const { errno, code, fatal } = (error ?? {}) as { errno?: number; code?: string; fatal?: boolean };
   // mysql2's error for a connection that is closed already: a ROLLBACK on it hides the one that closed it
   const isClosed = fatal === true && errno === undefined && code === undefined;
-  return isClosed || LOST_CODES.has(code ?? '');
+  return isClosed || errno === COMMIT_FAILED_ERRNO || LOST_CODES.has(code ?? '');
 }
 
 /** More than the server's max_allowed_packet; it may also just hang up. */

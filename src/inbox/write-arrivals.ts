@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Value } from '../database/prepared.ts';
-import { isConnectionLost, isDuplicate, isTooLarge, isTransient, transact } from '../database/transact.ts';
+import { isDuplicate, isOutcomeUnknown, isTooLarge, isTransient, transact } from '../database/transact.ts';
 import { isRefusedByDatabase } from '../ledger/refuse-row.ts';
 import {
   ADDRESS_CHARS_MAX,
@@ -55,7 +55,7 @@ async function writeTogether(context: Context, arrivals: Arrival[]): Promise<Kep
       return arrivals.map(() => NEW);
     } catch (error) {
       if (!isDuplicate(error) && !isTransient(error) && !isTooLarge(error)) throw error;
-      isUnknown = isConnectionLost(error);
+      isUnknown = isOutcomeUnknown(error);
     }
   }
   // a connection that was lost may have committed: what it left is no earlier arrival, but this one

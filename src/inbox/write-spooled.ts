@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Context } from '../context.ts';
-import { isConnectionLost, isTooLarge, transact } from '../database/transact.ts';
+import { isOutcomeUnknown, isTooLarge, transact } from '../database/transact.ts';
 import { checkBody } from './check-body.ts';
 import type { Spooled } from './spool-format.ts';
 import { writeInHalves } from './write-arrivals.ts';
@@ -17,7 +17,7 @@ export async function writeSpooled(context: Context, records: Spooled[]): Promis
   try {
     return await writeTogether(context, records);
   } catch (error) {
-    if (records.length === 1 || !(isTooLarge(error) || isConnectionLost(error))) throw error;
+    if (records.length === 1 || !(isTooLarge(error) || isOutcomeUnknown(error))) throw error;
     const middle = Math.ceil(records.length / 2);
     const first = await writeSpooled(context, records.slice(0, middle));
     return [...first, ...(await writeSpooled(context, records.slice(middle)))];

@@ -19,3 +19,19 @@ test('a transaction whose connection is closed under it is run again, though its
   });
   expect([answer, runs]).toEqual([1, 4]);
 });
+
+test.each([
+  { errno: 1213, meaning: 'a deadlock, or a commit that lost against another node', isUnknown: false },
+  { errno: 1180, meaning: 'a commit on a node that was cut off', isUnknown: true },
+  { errno: 1047, meaning: 'a node that is not ready', isUnknown: false },
+  { errno: 1290, meaning: 'a server that became read-only', isUnknown: false },
+  { errno: 1836, meaning: 'InnoDB that became read-only', isUnknown: false },
+])('$meaning ($errno) has the work run again, told whether it may be done', async ({ errno, isUnknown }) => {
+  await using opened = openDatabase<Database>({ ...(await freshDatabase()), connectionLimit: 1 });
+  const told: boolean[] = [];
+  await transact(opened.db, async (trx, mayBeDone) => {
+    told.push(mayBeDone);
+    if (told.length === 1) await sql.raw(`SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${errno}`).execute(trx);
+  });
+  expect(told).toEqual([false, isUnknown]);
+});
