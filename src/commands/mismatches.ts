@@ -12,8 +12,8 @@ const LIST_MAX = 200;
 const SEVERITIES = ['medium', 'high', 'critical'];
 
 type ListOptions = { state?: string; kind?: string; severity?: string; limit: string; json?: boolean };
-type SettleOptions = { note?: string; json?: boolean };
-type Settle = (context: Context, id: string, by: By) => Promise<void>;
+type SettleOptions = { note?: string; actual?: string; json?: boolean };
+type Settle = (context: Context, id: string, by: By & { actual?: unknown }) => Promise<void>;
 
 /** `confere mismatches …`: what differs, and what a person decides about it. */
 export function mismatchesCommand(program: Command): void {
@@ -33,19 +33,34 @@ export function mismatchesCommand(program: Command): void {
     ['accept', 'book what the provider shows, by reversing entries, and tell merchants', acceptMismatch],
   ];
   for (const [name, description, settle] of settlings) {
-    mismatches
+    const command = mismatches
       .command(`${name} <id>`)
       .description(description)
       .option('--note <text>', 'why')
       .option('--json', 'print one JSON object')
-      .action((id: string, options: SettleOptions) =>
-        withContext({}, async (context) => {
-          await settle(context, id, { actor: 'command', note: options.note });
+      .action((id: string, options: SettleOptions) => {
+        const actual = readSeen(options.actual);
+        return withContext({}, async (context) => {
+          await settle(context, id, { actor: 'command', note: options.note, actual });
           await audit(context, { actor: 'command', action: `mismatches.${name}`, target: id });
           const mismatch = await findMismatch(context.db, id);
           if (mismatch) print(options.json, withoutSeq(mismatch), describe(mismatch));
-        }),
-      );
+        });
+      });
+    if (settle === acceptMismatch) {
+      command.option('--actual <json>', 'what you saw of the provider: nothing is accepted where it is another by now');
+    }
+  }
+}
+
+function readSeen(actual: string | undefined): unknown {
+  if (actual === undefined) return undefined;
+  try {
+    return JSON.parse(actual);
+  } catch (error) {
+    throw new ConfereError('wrong_use', '--actual must be JSON, as `confere mismatches list --json` shows it', {
+      cause: error,
+    });
   }
 }
 

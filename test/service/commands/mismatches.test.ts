@@ -22,7 +22,14 @@ test('mismatches are listed, taken on, accepted or kept by command, each audited
   expect(mismatches.map((row) => row.transaction_id).sort()).toEqual([one.id, other.id].sort());
   const [first, second] = mismatches.map((row) => row.id);
   expect((await run('acknowledge', first ?? '', '--json')).json).toMatchObject({ state: 'acknowledged' });
-  const accepted = await run('accept', first ?? '', '--note', 'they wrote', '--json');
+  const seen = { amount: '12.00', operation: 'cashin' };
+  const accept = (actual: string) => run('accept', first ?? '', '--note', 'they wrote', '--actual', actual, '--json');
+  expect(await accept('12.00 cashin')).toMatchObject({ code: 2, err: expect.stringContaining('--actual') });
+  expect(await accept(JSON.stringify({ ...seen, amount: '13.00' }))).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('something else by now'),
+  });
+  const accepted = await accept(JSON.stringify(seen));
   expect(accepted.json).toMatchObject({ state: 'resolved', resolution: 'accepted', note: 'they wrote' });
   expect((await run('resolve', second ?? '', '--json')).json).toMatchObject({ resolution: 'by_hand' });
   expect(await run('accept', first ?? '')).toMatchObject({ code: 1, err: expect.stringContaining('resolved already') });
