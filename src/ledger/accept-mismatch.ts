@@ -17,6 +17,7 @@ import { ACCEPTABLE, correctHeld, isAcceptable, tellFacts } from './correct-held
 import { countLearnt, type HeldTransaction } from './decide.ts';
 import { findClosedDays } from './find-closed-days.ts';
 import type { HeldEvent } from './history.ts';
+import { judgeAccepted } from './judge-commissions.ts';
 import { forgetDoubts } from './judge-doubts.ts';
 import { judgeReferences } from './judge-references.ts';
 import { type Loaded, loadHeld } from './load-held.ts';
@@ -24,7 +25,7 @@ import { mendJournal } from './mend-journal.ts';
 import { raiseMismatches } from './mismatches.ts';
 import { charge, listDesiredEntries } from './post.ts';
 import { readPolicies } from './read-policies.ts';
-import { resolveMismatches, setResolved } from './resolve-mismatches.ts';
+import { releaseKept, resolveMismatches, setResolved } from './resolve-mismatches.ts';
 import { type By, cutNote, lockUnresolved } from './settle-mismatch.ts';
 import { writeEntries } from './write-entries.ts';
 import { writeTransactions } from './write-transactions.ts';
@@ -56,7 +57,12 @@ export async function acceptMismatch(context: Context, id: string, by: By & { ac
       const held = correctHeld(loaded.held, mismatch.kind, actual);
       await correct(context, trx, { loaded, held, mismatchSeq: mismatch.seq, actor: by.actor });
       const end = { resolution: 'accepted', note: cutNote(by), actor: by.actor };
-      await setResolved(trx, mismatch.seq, end, context.clock.now());
+      const now = context.clock.now();
+      await setResolved(trx, mismatch.seq, end, now);
+      const commissions = await judgeAccepted(context, trx, loaded, held);
+      // that the books hold it now was decided, that it is the contract's was not
+      await releaseKept(trx, commissions, now);
+      await raiseMismatches(trx, commissions, now);
     },
     { retryDuplicates: true },
   );

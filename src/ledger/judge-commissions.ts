@@ -8,7 +8,7 @@ import { formatAmount } from '../domain/money.ts';
 import { type Contract, findContract, priceOf, readContracts } from './commission-contracts.ts';
 import type { Difference, HeldTransaction } from './decide.ts';
 import { type Change, nameFound } from './fold-observations.ts';
-import { loadHeld } from './load-held.ts';
+import { type Loaded, loadHeld } from './load-held.ts';
 import { raiseMismatches } from './mismatches.ts';
 
 const BATCH_ROWS = 200;
@@ -34,6 +34,31 @@ function isNewlyCharged({ loaded, held, added, decisions }: Change): boolean {
   if (held.commissionCents === null) return false;
   if (decisions.some(({ found }) => found.some(({ kind }) => kind === 'commission_differs'))) return false;
   return added.some((event) => event.status === 'paid') || loaded?.held.commissionCents !== held.commissionCents;
+}
+
+/**
+ * The same of what a person has just accepted: another amount, operation or platform has another price, and the
+ * commission that the provider shows need not be the contract's.
+ */
+export async function judgeAccepted(
+  context: Context,
+  trx: Transaction<Database>,
+  { seq, held: before }: Loaded,
+  held: HeldTransaction,
+): Promise<FoundMismatch[]> {
+  const same = PRICED.every((name) => before[name] === held[name]) && isPaid(before) === isPaid(held);
+  const judged = same ? undefined : judge(context, held, await readContracts(trx));
+  return judged ? [{ ...judged, ...nameBooked(seq, held) }] : [];
+}
+
+const PRICED = ['amountCents', 'commissionCents', 'operation', 'platform'] as const;
+
+function isPaid({ events }: HeldTransaction): boolean {
+  return events.some((event) => event.status === 'paid');
+}
+
+function nameBooked(seq: number, { id, reference, amountCents }: HeldTransaction): Omit<FoundMismatch, 'kind'> {
+  return { scope: id, transactionSeq: seq, transactionId: id, reference, amountCents };
 }
 
 function judge(
@@ -99,9 +124,7 @@ async function checkBatch(
 ): Promise<number> {
   const found = [...(await loadHeld(trx, ids)).values()].flatMap(({ seq, held }): FoundMismatch[] => {
     const judged = judge(context, held, contracts);
-    if (!judged) return [];
-    const { id: scope, reference, amountCents } = held;
-    return [{ ...judged, scope, transactionSeq: seq, transactionId: scope, reference, amountCents }];
+    return judged ? [{ ...judged, ...nameBooked(seq, held) }] : [];
   });
   return (await raiseMismatches(trx, found, context.clock.now())).length;
 }

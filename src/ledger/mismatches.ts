@@ -84,6 +84,7 @@ async function reopen(trx: Transaction<Database>, seq: number, found: FoundMisma
       kept_scope: null,
       expected: toJson(found.expected),
       actual: toJson(found.actual),
+      ...(found.amountCents === undefined ? {} : { amount_cents: found.amountCents }),
       run_seq: found.runSeq ?? null,
       webhook_seq: found.webhookSeq ?? null,
       opened_at: now,

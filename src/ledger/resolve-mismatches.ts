@@ -97,7 +97,7 @@ async function refreshShown(trx: Transaction<Database>, row: Open, shown: object
 }
 
 /** What a person said of these stands no longer: found again, they are news. */
-async function releaseKept(trx: Transaction<Database>, over: Over[], now: Date): Promise<void> {
+export async function releaseKept(trx: Transaction<Database>, over: Over[], now: Date): Promise<void> {
   if (over.length === 0) return;
   const byInstant = Map.groupBy(over, (one) => (one.askedAt ?? now).getTime());
   await trx

@@ -5,6 +5,7 @@ import { applyObservations } from '../../../src/ledger/apply.ts';
 import type { Contract } from '../../../src/ledger/commission-contracts.ts';
 import { findContract, priceOf, stateContract, withdrawContract } from '../../../src/ledger/commission-contracts.ts';
 import { checkCommissions } from '../../../src/ledger/judge-commissions.ts';
+import { resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
 import type { ShownTransaction } from '../../support/observations.ts';
 import { lookNow, mismatches, openWorld, shown, type World } from './world.ts';
 
@@ -72,6 +73,40 @@ test('a contract that is stated for days gone by is held against what is booked,
   await withdrawContract(world.context, id);
   await expect(withdrawContract(world.context, id)).rejects.toMatchObject({ code: 'conflict' });
   expect(await toldOf(row.id)).toHaveLength(1);
+});
+
+const shows = (row: ShownTransaction) => applyObservations(world.context, [lookNow(world.context, row, ++seconds)]);
+const accept = (id: string | undefined) => acceptMismatch(world.context, id ?? '', { actor: 'a', note: 'theirs' });
+
+test('a commission that a person accepts is held against the contract at once', async () => {
+  const { row } = await pay('1.09');
+  await shows({ ...row, commission: '2.00' });
+  const [changed] = await toldOf(row.id);
+  expect(changed).toMatchObject({ state: 'open', expected: { commission: '1.09' }, actual: { commission: '2.00' } });
+  await accept(changed?.id);
+  const contract = { commission: '1.09', contract: expect.any(String) };
+  expect(await toldOf(row.id)).toMatchObject([{ id: changed?.id, state: 'open', reopened: 1, expected: contract }]);
+  // the books hold it: it is claimed back, or kept with a note, and then it is not told again
+  await expect(accept(changed?.id)).rejects.toThrow(/hold what the provider shows already/);
+  await resolveMismatch(world.context, changed?.id ?? '', { actor: 'a', note: 'claimed back' });
+  await shows({ ...row, commission: '2.00', description: 'anew' });
+  await checkCommissions(world.context, { from: '2026-11-20', to: '2026-11-20' });
+  expect((await toldOf(row.id)).map((one) => one.state)).toEqual(['resolved']);
+});
+
+test('one that is the contract’s is not told, and an amount that is accepted has another price', async () => {
+  const { row } = await pay('2.00');
+  const [wrong] = await toldOf(row.id);
+  await shows({ ...row, commission: '1.10' });
+  await accept(wrong?.id);
+  expect(await toldOf(row.id)).toMatchObject([{ state: 'resolved', resolution: 'accepted' }]);
+  await shows({ ...row, commission: '1.10', amount: '200.00' });
+  const [amount] = (await mismatches(world.context, 'amount_differs')).filter((one) => one.transaction_id === row.id);
+  await accept(amount?.id);
+  // 0.99 % of 200.00 and the fixed part
+  expect(await toldOf(row.id)).toMatchObject([
+    { state: 'open', amount: '200.00', expected: { commission: '2.08' }, actual: { commission: '1.10' } },
+  ]);
 });
 
 test('the price lies between the neighbouring cents, and what is shown is one of them', () => {
