@@ -9,6 +9,8 @@ export function createCoalescer<Item, Result>(options: {
   work: (items: Item[]) => Promise<Result[]>;
   /** How many batches may be under way at once. */
   inFlightMax: number;
+  /** One starts beside others only once as many wait as are under way: fewer and larger, where each costs by itself. */
+  evenly?: boolean;
   /** More than so many, or so much, that wait are refused at once. */
   waitingMax?: number;
   waitingBytesMax?: number;
@@ -19,6 +21,13 @@ export function createCoalescer<Item, Result>(options: {
   const queue: Waiting[] = [];
   let queuedBytes = 0;
   let running = 0;
+  let underWay = 0;
+  let isScheduled = false;
+
+  function mayStart(): boolean {
+    if (running === 0) return true;
+    return running < options.inFlightMax && (!options.evenly || queue.length >= underWay);
+  }
 
   function takeBatch(): Waiting[] {
     let bytes = 0;
@@ -36,17 +45,28 @@ export function createCoalescer<Item, Result>(options: {
   }
 
   async function run(): Promise<void> {
-    running++;
-    while (queue.length > 0) {
+    while (queue.length > 0 && mayStart()) {
       const batch = takeBatch();
+      running++;
+      underWay += batch.length;
       try {
         const results = await options.work(batch.map((waiting) => waiting.item));
         for (const [index, waiting] of batch.entries()) waiting.resolve(results[index] as Result);
       } catch (error) {
         for (const waiting of batch) waiting.reject(error);
       }
+      underWay -= batch.length;
+      running--;
     }
-    running--;
+  }
+
+  function schedule(): void {
+    if (isScheduled || !mayStart()) return;
+    isScheduled = true;
+    setImmediate(() => {
+      isScheduled = false;
+      void run();
+    });
   }
 
   return (item) =>
@@ -58,7 +78,7 @@ export function createCoalescer<Item, Result>(options: {
       }
       queuedBytes += options.sizeOf(item);
       queue.push({ item, resolve, reject });
-      // started in a microtask's turn, so that what arrived in the same tick of the event loop goes together
-      if (running < options.inFlightMax) setImmediate(() => void (running < options.inFlightMax && run()));
+      // started in a later turn, so that what arrived in the same tick of the event loop goes together
+      schedule();
     });
 }

@@ -1,4 +1,4 @@
-import type { PoolConnection } from 'mysql2';
+import type { PoolConnection, PrepareStatementInfo } from 'mysql2';
 import { type ConnectionTarget, openConnections } from '../../embedded/pool.ts';
 
 export type Value = string | number | Buffer | Date | null;
@@ -39,12 +39,36 @@ export function openPrepared(target: ConnectionTarget, connectionLimit: number):
           if (unavailable) return settle(unavailable);
           if (settled) return connection.release();
           held = connection;
-          connection.execute(text, values, (error) => {
-            if (!settled) connection.release();
-            settle(error);
+          statementOf(connection, text, (refused, statement) => {
+            const end = (error: unknown): void => {
+              if (!settled) connection.release();
+              settle(error);
+            };
+            if (refused || !statement) return end(refused);
+            statement.execute(values, end);
           });
         });
       }),
     [Symbol.asyncDispose]: () => new Promise((resolve) => pool.end(() => resolve())),
   };
+}
+
+const statements = new WeakMap<PoolConnection, Map<string, PrepareStatementInfo>>();
+
+/** A connection's own statement of a text, prepared at its first use. Known by us: mysql2 makes a key of all the text each time. */
+function statementOf(
+  connection: PoolConnection,
+  text: string,
+  use: (error: unknown, statement: PrepareStatementInfo | undefined) => void,
+): void {
+  const known = statements.get(connection) ?? new Map<string, PrepareStatementInfo>();
+  const statement = known.get(text);
+  if (statement) {
+    use(undefined, statement);
+    return;
+  }
+  connection.prepare(text, (error, made) => {
+    if (!error) statements.set(connection, known.set(text, made));
+    use(error, made);
+  });
 }

@@ -36,6 +36,8 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
     sizeOf: (item) => item.body.length,
     work: (items) => keepBatch(context, spool, items),
     inFlightMax: COMMITS_IN_FLIGHT_MAX,
+    // a flush costs the same for one row as for many
+    evenly: true,
     waitingMax: WAITING_MAX,
     waitingBytesMax: WAITING_BYTES_MAX,
     roundDown: roundDownRows,

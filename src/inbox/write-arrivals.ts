@@ -51,7 +51,7 @@ async function writeTogether(context: Context, arrivals: Arrival[]): Promise<Kep
   if (hashes.size === arrivals.length) {
     // nearly always all are new: one statement that commits itself, with no question before it
     try {
-      await context.prepared.execute(insertText(arrivals.length), arrivals.flatMap(rowOf), COMMIT_MS_MAX);
+      await context.prepared.execute(insertText(arrivals.length), valuesOf(arrivals), COMMIT_MS_MAX);
       return arrivals.map(() => NEW);
     } catch (error) {
       if (!isDuplicate(error) && !isTransient(error) && !isTooLarge(error)) throw error;
@@ -75,7 +75,11 @@ function insertText(rows: number): string {
   return text;
 }
 
-function rowOf(one: Arrival): Value[] {
-  const address = one.address.slice(0, ADDRESS_CHARS_MAX);
-  return [one.hash, one.body, one.receivedAt, address, JSON.stringify(one.headers), one.fault ?? null];
+/** Row after row, in one list: it is made thousands of times a second. */
+function valuesOf(arrivals: Arrival[]): Value[] {
+  const values: Value[] = [];
+  for (const { hash, body, receivedAt, address, headers, fault } of arrivals) {
+    values.push(hash, body, receivedAt, address.slice(0, ADDRESS_CHARS_MAX), JSON.stringify(headers), fault ?? null);
+  }
+  return values;
 }

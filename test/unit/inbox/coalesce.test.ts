@@ -29,3 +29,31 @@ it('refuses what comes while too many, or too much, wait; and takes again once t
   expect(await Promise.all([second, ...more])).toEqual(['e', 'f', 'g', 'h']);
   expect(batches).toEqual([['a'], ['bbbb', 'cccc'], ['e'], ['f', 'g', 'h']]);
 });
+
+it('evenly, starts a batch beside another only once as many wait as are under way', async () => {
+  const tick = () => new Promise((resolve) => setImmediate(resolve));
+  const batches: { items: string[]; end: () => void }[] = [];
+  const give = createCoalescer<string, string>({
+    ...{ itemsMax: 10, bytesMax: 100, inFlightMax: 2, evenly: true, sizeOf: () => 1 },
+    work: (items) => new Promise((resolve) => batches.push({ items, end: () => resolve(items) })),
+  });
+  const started = () => batches.map((batch) => batch.items.join(''));
+  const given = [...'abc'].map(give);
+  await tick();
+  given.push(...[...'de'].map(give));
+  await tick();
+  expect(started()).toEqual(['abc']);
+  given.push(give('f'));
+  await tick();
+  given.push(give('g'));
+  await tick();
+  expect(started()).toEqual(['abc', 'def']);
+  batches[0]?.end();
+  await tick();
+  expect(started()).toEqual(['abc', 'def']);
+  batches[1]?.end();
+  await tick();
+  expect(started()).toEqual(['abc', 'def', 'g']);
+  batches[2]?.end();
+  expect(await Promise.all(given)).toEqual([...'abcdefg']);
+});
