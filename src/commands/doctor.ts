@@ -3,6 +3,8 @@ import type { Command } from 'commander';
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { countKeptFiles } from '../inbox/count-kept-files.ts';
+import { spoolDirectory } from '../inbox/redact-kept.ts';
 import { checkBooks } from '../ledger/check-books.ts';
 import { examineGuards } from '../ledger/examine-guards.ts';
 import { openClient } from '../provider/open-client.ts';
@@ -41,6 +43,7 @@ const CHECKS: Check[] = [
   { name: 'grants', run: (context) => examineGuards(context.db) },
   { name: 'clock', run: examineClock },
   { name: 'data', run: examineDataDir },
+  { name: 'spool', run: examineSpool },
   { name: 'provider', run: examineProvider },
 ];
 
@@ -74,6 +77,18 @@ async function examineClock(context: Context): Promise<string> {
 async function examineDataDir(context: Context): Promise<string> {
   accessSync(context.config.DATA_DIR, constants.R_OK | constants.W_OK);
   return `${context.config.DATA_DIR} can be written to`;
+}
+
+async function examineSpool({ config }: Context): Promise<string> {
+  const directory = spoolDirectory(config);
+  const { torn, refused } = countKeptFiles(directory);
+  if (torn + refused > 0) {
+    throw new Error(
+      `${directory} keeps ${torn} damaged (.torn) and ${refused} refused (.refused) files, which may hold webhooks that ` +
+        'were answered: see docs/runbooks.md, "Files kept in the spool"',
+    );
+  }
+  return 'nothing is kept aside';
 }
 
 async function examineProvider(context: Context): Promise<string> {

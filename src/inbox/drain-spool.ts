@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { createBell, poll } from '../database/poll.ts';
 import { describeError } from '../log.ts';
-import { spoolBytes } from '../metrics/metrics.ts';
+import { spoolBytes, spoolCutOff, spoolKeptFiles } from '../metrics/metrics.ts';
+import { countKeptFiles, KEPT_KINDS } from './count-kept-files.ts';
 import { cutBatches } from './cut-batches.ts';
 import { redactKept } from './redact-kept.ts';
 import { forgetSpool, reportSpool } from './report-spool.ts';
@@ -31,10 +32,17 @@ export async function drainSpool(context: Context, spool: Spool): Promise<void> 
         context.log.debug({ error: describeError(error) }, 'the database is still away');
       });
       spoolBytes.set(spool.bytes);
+      showKept(spool);
       return false;
     },
   });
   if (spool.isEmpty()) await forgetSpool(context, spool.name).catch(() => undefined);
+}
+
+/** For as long as they lie there, over restarts: a line in the log is soon gone. */
+function showKept(spool: Spool): void {
+  const kept = countKeptFiles(spool.directory);
+  for (const kind of KEPT_KINDS) spoolKeptFiles.set({ kind }, kept[kind]);
 }
 
 async function answers(context: Context): Promise<boolean> {
@@ -62,6 +70,7 @@ async function drainSegment(context: Context, spool: Spool, name: string): Promi
   if (cutOffBytes > 0) {
     const read = { segment: name, bytes: cutOffBytes };
     context.log.warn(read, 'the spool ends in a record that was cut off while it was written: never answered');
+    spoolCutOff.inc();
   }
   for (const batch of cutBatches(records)) {
     const refused = await writeSpooled(context, batch);

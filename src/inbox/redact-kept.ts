@@ -59,7 +59,8 @@ export async function redactKept(context: Context, file: string): Promise<void> 
   }
 }
 
-function spoolDirectory({ SPOOL_DIR, DATA_DIR }: Config): string {
+/** Where the spool lies, if there is one. */
+export function spoolDirectory({ SPOOL_DIR, DATA_DIR }: Config): string {
   return SPOOL_DIR ?? path.join(DATA_DIR, 'spool');
 }
 

@@ -27,6 +27,7 @@ const WRITES_MAX = 3;
 export type Spool = {
   /** Of the host and the directory: the same after a restart. */
   readonly name: string;
+  readonly directory: string;
   /** Resolves once it is on the disk. @returns whether the same bytes are in the spool already. */
   append(one: Spooled): Promise<boolean>;
   /** Segments that may be drained now, the oldest first; the one being written is closed first. */
@@ -163,6 +164,7 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
 
   return {
     name: hash('sha256', `${os.hostname()}:${path.resolve(directory)}`, 'hex'),
+    directory,
     append,
     takeSegments: () =>
       inTurn(async () => {

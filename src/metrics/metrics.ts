@@ -120,6 +120,19 @@ export const spoolBytes = new Gauge({
   registers,
 });
 
+export const spoolKeptFiles = new Gauge({
+  name: 'confere_spool_kept_files',
+  help: 'Files in the spool that nobody drains, by kind: torn (damaged), refused (by the database). 0 once taken away.',
+  labelNames: ['kind'],
+  registers,
+});
+
+export const spoolCutOff = new Counter({
+  name: 'confere_spool_cut_off_total',
+  help: 'Segments that ended in a record cut off in a crash while it was written: never answered.',
+  registers,
+});
+
 export const inboundSilenceSeconds = new Gauge({
   name: 'confere_inbound_silence_seconds',
   help: 'How long no webhook has come, as of the last watch.',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,6 +9,7 @@ import { drainSpool } from '../../../src/inbox/drain-spool.ts';
 import { createReceiver, type Receiver } from '../../../src/inbox/receive.ts';
 import { openSpool, type Spool } from '../../../src/inbox/spool.ts';
 import { decodeSegment } from '../../../src/inbox/spool-format.ts';
+import { spoolCutOff, spoolKeptFiles } from '../../../src/metrics/metrics.ts';
 import { eventually, temporaryDirectory } from '../../support/programs.ts';
 import { openWorld } from '../receiver/world.ts';
 
@@ -40,6 +41,14 @@ async function drainUntil(spool: Spool, holds: () => Promise<boolean>, log = con
   stop.abort();
   await drained;
 }
+
+/** What `/metrics` says of files that nobody drains. */
+async function readKept(): Promise<Record<string, number>> {
+  const { values } = await spoolKeptFiles.get();
+  return Object.fromEntries(values.map((one) => [one.labels.kind, one.value]));
+}
+
+const readCutOff = async () => (await spoolCutOff.get()).values[0]?.value ?? 0;
 
 /** A log, and what it was told at error. */
 function listen(): { told: unknown[]; log: Context['log'] } {
@@ -130,6 +139,38 @@ describe('a segment with a changed byte', () => {
     expect(readdirSync(home.path)).toEqual([torn]);
     expect(readFileSync(path.join(home.path, torn))).toEqual(bytes);
     expect(told).toMatchObject([{ file: path.join(home.path, torn) }]);
+    expect(await readKept()).toEqual({ torn: 1, refused: 0 });
+  });
+});
+
+describe('what the spool keeps', () => {
+  it('is shown for as long as it lies there, by whatever process', async () => {
+    using home = temporaryDirectory();
+    for (const name of ['1.torn', '2.refused', '3.refused', '4.refused.redacted']) {
+      writeFileSync(path.join(home.path, name), 'kept by a process that is gone');
+    }
+    await using spool = openSpool(home.path);
+    await drainUntil(spool, async () => (await readKept()).torn === 1);
+    expect(await readKept()).toEqual({ torn: 1, refused: 2 });
+    for (const name of ['1.torn', '2.refused', '3.refused']) unlinkSync(path.join(home.path, name));
+    await drainUntil(spool, async () => (await readKept()).torn === 0);
+    expect(await readKept()).toEqual({ torn: 0, refused: 0 });
+  });
+
+  it('is not the record that a crash cut off: that one is counted, and all before it drained', async () => {
+    using home = temporaryDirectory();
+    await using spool = openSpool(home.path);
+    spool.databaseIsAway = true;
+    const receive = createReceiver(context, spool);
+    const ids = [(await send(receive)).id, (await send(receive)).id];
+    const [name = ''] = readdirSync(home.path);
+    const file = path.join(home.path, name);
+    writeFileSync(file, readFileSync(file).subarray(0, -3));
+    const before = await readCutOff();
+    await drainUntil(spool, async () => spool.isEmpty() && !spool.databaseIsAway);
+    expect(await countKept(ids)).toBe(1);
+    expect(await readCutOff()).toBe(before + 1);
+    expect(readdirSync(home.path)).toEqual([]);
   });
 });
 
