@@ -24,7 +24,7 @@ export async function loadDay(db: Kysely<Database>, day: string, rows: number): 
     const from = start + 1;
     await loadChunk(db, day, { from, to: from + Math.min(CHUNK_ROWS, rows - start) - 1, rows });
   }
-  for (const table of ['transactions', 'events', 'entries', 'postings'])
+  for (const table of ['transactions', 'parties', 'events', 'entries', 'postings'])
     await sql`ANALYZE TABLE ${sql.table(table)}`.execute(db);
 }
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Format } from './plan.ts';
+import { readPieces } from './xlsx/read-pieces.ts';
 
 /** What a revision's row tells of a file. */
 export type FileFacts = { format: Format; name: string; bytes: number; sha256: string };
@@ -42,7 +42,7 @@ export async function publishDrafts(directory: string, drafts: { draft: string; 
 /** SHA-256 of a file, in hex. */
 export async function hashFile(file: string): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file, { highWaterMark: 1024 * 1024 })) hash.update(chunk as Buffer);
+  for await (const piece of readPieces(file)) hash.update(piece);
   return hash.digest('hex');
 }
 

@@ -1,7 +1,8 @@
-import { createReadStream, createWriteStream, type WriteStream } from 'node:fs';
+import { createWriteStream, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import { crc32, createDeflateRaw, type DeflateRaw } from 'node:zlib';
 import { createEncoder } from './encode.ts';
+import { readPieces } from './read-pieces.ts';
 
 /** Past this a zip needs its 64-bit form, which not every reader of spreadsheets takes. */
 const BYTES_MAX = 0xffff_ffff;
@@ -75,8 +76,7 @@ export async function writeZip(out: WriteStream, entries: PackedEntry[], at: Dat
     const name = Buffer.from(entry.name);
     const fields = describeEntry(entry, name, stamp);
     await put(out, Buffer.concat([Buffer.from([0x50, 0x4b, 3, 4]), fields, name]));
-    for await (const chunk of createReadStream(entry.file, { highWaterMark: 256 * 1024 }))
-      await put(out, chunk as Buffer);
+    for await (const piece of readPieces(entry.file)) await put(out, piece);
     directory.push(renderDirectoryEntry(fields, name, offset));
     offset += 30 + name.length + entry.packedBytes;
     if (offset > BYTES_MAX) throw new Error('the workbook has grown past 4 GiB: ask for it by platform');
