@@ -34,6 +34,11 @@ function text<Row>(name: Column<Row>['name'], width: number, get: Get<Row, strin
   return { name, width, type: 'text', cell: (row, rendering) => ({ text: get(row, rendering) }) };
 }
 
+/** Of a line or more: what is long is not cut by the next cell. */
+function lines<Row>(name: Column<Row>['name'], width: number, get: Get<Row, string | null>): Column<Row> {
+  return { name, width, type: 'text', cell: (row, rendering) => ({ text: get(row, rendering), look: 'wrapped' }) };
+}
+
 function moment<Row>(name: Column<Row>['name'], get: Get<Row, Wall | null>): Column<Row> {
   return { name, width: 19, type: 'moment', cell: (row, rendering) => ({ moment: get(row, rendering) }) };
 }
@@ -124,17 +129,17 @@ export const PENDING_COLUMNS: Column<Pending>[] = [
 export const MISMATCH_COLUMNS: Column<ReportedMismatch>[] = [
   moment('openedAt', (row, { toWall }) => toWall(row.openedAt)),
   text('mismatch', 23, (row) => row.kind),
-  text('meaning', 58, (row, { texts }) => say(texts.mismatchKinds, row.kind)),
+  lines('meaning', 46, (row, { texts }) => say(texts.mismatchKinds, row.kind)),
   text('severity', 11, (row, { texts }) => say(texts.severities, row.severity)),
   text('state', 15, (row, { texts }) => say(texts.mismatchStates, row.state)),
   text('id', 38, (row) => row.transactionId),
   text('reference', 24, (row) => row.reference),
   money('amount', (row) => row.amountCents),
-  text('expected', 34, (row, { masked }) => (masked ? maskEvidence(row.expected) : row.expected)),
-  text('actual', 34, (row, { masked }) => (masked ? maskEvidence(row.actual) : row.actual)),
+  lines('expected', 34, (row, { masked }) => (masked ? maskEvidence(row.expected) : row.expected)),
+  lines('actual', 34, (row, { masked }) => (masked ? maskEvidence(row.actual) : row.actual)),
   moment('resolvedAt', (row, { toWall }) => row.resolvedAt && toWall(row.resolvedAt)),
   text('resolution', 17, (row) => row.resolution),
-  text('note', 30, (row, { masked }) => (masked ? maskNote(row.note) : row.note)),
+  lines('note', 30, (row, { masked }) => (masked ? maskNote(row.note) : row.note)),
   text('run', 38, (row) => row.runId),
 ];
 
@@ -159,13 +164,13 @@ export const CHANGE_COLUMNS: Column<ChangeRow>[] = [
   text('reference', 24, (row) => row.reference),
   text('platform', 38, (row) => row.platform),
   text('what', 18, (row) => row.what),
-  text('before', 18, (row) => row.before),
-  text('after', 18, (row) => row.after),
+  lines('before', 28, (row) => row.before),
+  lines('after', 28, (row) => row.after),
   money('effectBefore', (row) => row.effectBefore, 'totals'),
   money('effectAfter', (row) => row.effectAfter, 'totals'),
   money('difference', (row) => (row.effectAfter ?? 0n) - (row.effectBefore ?? 0n), 'totals'),
-  text('why', 46, (row) => row.why),
-  text('source', 44, (row) => row.source),
+  lines('why', 40, (row) => row.why),
+  lines('source', 44, (row) => row.source),
 ];
 
 /** What belongs to no transaction was entered by a person. */

@@ -102,6 +102,7 @@ function writeStatements(sheet: SheetWriter, { texts, statements }: Summary, nam
     sheet.addRow([
       { text: label, look: 'label' },
       ...all.map((one): Cell => (one ? cell(one) : { text: null, look: 'label' })),
+      { text: null, look: 'label' },
     ]);
   put(words.stated, (one) => ({ cents: one.statedCents }));
   put(words.statedAt, (one) => ({ moment: one.atWall, look: 'momentRight' }));
@@ -116,6 +117,7 @@ function writeStatements(sheet: SheetWriter, { texts, statements }: Summary, nam
       const formula = `ROUND(${letter}${row - 3}-${letter}${row - 1},2)`;
       return { cents, look: cents === 0n ? 'moneyGood' : 'moneyBad', formula };
     }),
+    { text: null, look: 'label' },
   ]);
 }
 
@@ -127,8 +129,9 @@ function writeOpenings(sheet: SheetWriter, { texts, openings }: Summary, names: 
   sheet.addRow([
     { text: words.openingStated, look: 'label' },
     ...all.map((one): Cell => (one ? { cents: one.balanceCents } : { text: words.openingNone, look: 'note' })),
+    { text: null, look: 'label' },
   ]);
   if (all.every((one) => one === undefined)) return;
   const days = all.map((one): Cell => ({ day: one?.day ?? null, look: 'dayRight' }));
-  sheet.addRow([{ text: words.openingDay, look: 'label' }, ...days]);
+  sheet.addRow([{ text: words.openingDay, look: 'label' }, ...days, { text: null, look: 'label' }]);
 }

@@ -40,7 +40,8 @@ export function renderCell(address: string, cell: Cell): string {
 
 function renderText(address: string, text: string | null, look: LookName): string {
   if (text === null || text === '') return `<c r="${address}" s="${LOOK[look]}"/>`;
-  const style = look === 'text' && /^[=+\-@'\t\r]/.test(text) ? LOOK.quotedText : LOOK[look];
+  const quoted = look === 'text' ? LOOK.quotedText : look === 'wrapped' ? LOOK.quotedWrapped : undefined;
+  const style = quoted !== undefined && /^[=+\-@'\t\r]/.test(text) ? quoted : LOOK[look];
   return `<c r="${address}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${escapeText(text)}</t></is></c>`;
 }
 

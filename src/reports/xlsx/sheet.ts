@@ -17,7 +17,13 @@ export type SheetSetup = {
 };
 
 /** What a finished sheet tells the workbook. */
-export type FinishedSheet = { title: string; entry: PackedEntry; printTitleRows: number; filter: string | undefined };
+export type FinishedSheet = {
+  title: string;
+  entry: PackedEntry;
+  printTitleRows: number;
+  printTitleColumns: number;
+  filter: string | undefined;
+};
 
 export type SheetWriter = {
   /** The number that the next row gets, from 1. */
@@ -81,7 +87,9 @@ export function openSheet(setup: SheetSetup, target: SheetTarget): SheetWriter {
     async end() {
       text += renderTail(setup, { merges, bars, filter, pages });
       await drain();
-      return { title: setup.title, entry: await entry.end(), printTitleRows: setup.frozenRows ?? 0, filter };
+      const printTitleColumns = countPagesWide(setup) > 1 ? (setup.frozenColumns ?? 0) : 0;
+      const packed = await entry.end();
+      return { title: setup.title, entry: packed, printTitleRows: setup.frozenRows ?? 0, printTitleColumns, filter };
     },
   };
 }
@@ -127,7 +135,9 @@ function renderTail(
       `<dataBar minLength="0" maxLength="90"><cfvo type="num" val="0"/><cfvo type="max"/><color rgb="${color}"/></dataBar>` +
       '</cfRule></conditionalFormatting>',
   );
-  const fit = setup.breaksPages ? `scale="${findScale(setup, parts.pages)}"` : 'fitToWidth="1" fitToHeight="0"';
+  const fit = setup.breaksPages
+    ? `scale="${findScale(setup, parts.pages)}"`
+    : `fitToWidth="${countPagesWide(setup)}" fitToHeight="0" pageOrder="overThenDown"`;
   const ends = parts.pages.slice(0, -1).map((page) => `<brk id="${page.lastRow}" max="16383" man="1"/>`);
   // the order of these is the format's
   return [
@@ -154,6 +164,15 @@ const PAPER_POINTS = { width: 784, height: 516 };
 /** Of one character of a column's width, a little more than any program takes. */
 const CHARACTER_POINTS = 5.25;
 const SCALE_MIN = 10;
+
+/** Smaller than this, ten points are no longer read with ease: then the columns go over two pages side by side. */
+const SCALE_READABLE = 0.65;
+
+/** How many pages a row goes over; the frozen columns are repeated on each. */
+function countPagesWide({ widths, breaksPages }: SheetSetup): number {
+  const width = widths.reduce((sum, one) => sum + one, 0) * CHARACTER_POINTS;
+  return breaksPages || PAPER_POINTS.width / width >= SCALE_READABLE ? 1 : 2;
+}
 
 /** In percent, so that the widest row and the fullest page fit on the paper; never enlarged. */
 function findScale(setup: SheetSetup, pages: PrintedPage[]): number {

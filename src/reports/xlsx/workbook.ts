@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { escapeText } from './render-cell.ts';
+import { columnName, escapeText } from './render-cell.ts';
 import type { FinishedSheet } from './sheet.ts';
 import { renderStyles } from './styles.ts';
 import { openEntry, type PackedEntry, writeZip } from './zip.ts';
@@ -89,13 +89,17 @@ function renderWorkbook(sheets: FinishedSheet[]): string {
         ]
       : []),
     ...(sheet.printTitleRows > 0
-      ? [
-          `<definedName name="_xlnm.Print_Titles" localSheetId="${index}">${quoteTitle(sheet.title)}!$1:$${sheet.printTitleRows}</definedName>`,
-        ]
+      ? [`<definedName name="_xlnm.Print_Titles" localSheetId="${index}">${renderPrintTitles(sheet)}</definedName>`]
       : []),
   ]);
   const defined = names.length > 0 ? `<definedNames>${names.join('')}</definedNames>` : '';
   return `${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${DOCUMENT}/relationships"><workbookPr defaultThemeVersion="124226"/><bookViews><workbookView xWindow="0" yWindow="0" windowWidth="28800" windowHeight="16000" activeTab="0"/></bookViews><sheets>${list.join('')}</sheets>${defined}<calcPr calcId="191029"/></workbook>`;
+}
+
+/** The columns first, as programs write it. */
+function renderPrintTitles({ title, printTitleRows, printTitleColumns }: FinishedSheet): string {
+  const rows = `${quoteTitle(title)}!$1:$${printTitleRows}`;
+  return printTitleColumns > 0 ? `${quoteTitle(title)}!$A:$${columnName(printTitleColumns - 1)},${rows}` : rows;
 }
 
 function renderWorkbookRelations(sheets: FinishedSheet[]): string {
