@@ -8,6 +8,7 @@ import { isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { exportJournal } from '../reports/export-journal.ts';
 import { makeReport } from '../reports/make-report.ts';
+import { nameFile } from '../reports/name-file.ts';
 import { copyReport, openReport } from '../reports/open-report.ts';
 import { FORMATS, type Format, type Locale } from '../reports/plan.ts';
 import { withContext } from './with-context.ts';
@@ -92,10 +93,11 @@ async function run(context: Context, options: Options, format: Format): Promise<
 }
 
 async function runRange(context: Context, options: Options, range: { from: string; to: string }): Promise<void> {
-  const name = `confere-${range.from}-${range.to}.journal`;
+  const { platform } = options;
+  const name = nameFile({ day: `${range.from}-${range.to}`, platform, format: 'journal' });
   const out = options.out ?? name;
-  await audit(context, { actor: 'command', action: 'reports.export', target: name });
-  await exportJournal(context, { ...range, platform: options.platform }, async (file) => {
+  await exportJournal(context, { ...range, platform }, async (file) => {
+    await audit(context, { actor: 'command', action: 'reports.export', target: name });
     if (out === '-') await pipeline(createReadStream(file), process.stdout, { end: false });
     else await copyReport({ file }, out);
   });

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { inSnapshot } from '../database/in-snapshot.ts';
 import { addDays, type Day, listDays } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { assertPlatform } from './assert-platform.ts';
 import { reportsDirectory } from './make-report.ts';
 import { boundsOf } from './plan.ts';
 import { withDrafts } from './publish-files.ts';
@@ -20,12 +21,13 @@ type Range = { from: Day; to: Day; platform: string | undefined };
 /**
  * The ledger's journal over a range of days, with the balances asserted at the end of each; it belongs to no revision.
  * `use` gets the finished file, which is gone when it returns.
- * @throws ConfereError `invalid_request` for a range that has not begun.
+ * @throws ConfereError `invalid_request` for a range that has not begun, or a platform that nothing is known of.
  */
 export async function exportJournal(context: Context, range: Range, use: (file: string) => Promise<void>) {
   if (range.to > context.calendar.dayOf(context.clock.now())) {
     throw new ConfereError('invalid_request', `${range.to} has not begun: there is nothing to export`);
   }
+  if (range.platform !== undefined) await assertPlatform(context.db, range.platform, range);
   const cut = await takeCut(context);
   await withDrafts(reportsDirectory(context), randomUUID(), async (directory) => {
     const target = path.join(directory, 'range.journal');

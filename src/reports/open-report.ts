@@ -3,12 +3,12 @@ import { copyFile, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { inSnapshot } from '../database/in-snapshot.ts';
-import type { Reader } from '../database/reader.ts';
-import { addDays, type Day } from '../domain/calendar.ts';
+import type { Day } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { nameFile, reportsDirectory, toCut, toPrevious } from './make-report.ts';
+import { assertPlatform } from './assert-platform.ts';
+import { reportsDirectory, toCut, toPrevious } from './make-report.ts';
+import { nameFile } from './name-file.ts';
 import {
-  boundsOf,
   FORMATS,
   type Format,
   type Locale,
@@ -19,7 +19,6 @@ import {
 } from './plan.ts';
 import { findRevision, presentReport, type Report, type ReportRow } from './present-report.ts';
 import { type FileFacts, hashFile, publishDrafts, sealDraft, withDrafts } from './publish-files.ts';
-import { AVAILABLE, HELD, namePlatform } from './read-balances.ts';
 import { writeReport } from './write-report.ts';
 
 export type OpenedReport = { report: Report; file: string; name: string; bytes: number; sha256: string };
@@ -41,7 +40,8 @@ type Wanted = {
 export async function openReport(context: Context, wanted: Wanted): Promise<OpenedReport> {
   const row = await findRevision(context.db, wanted.day, wanted.revision);
   if (!row) throw new ConfereError('not_found', `there is no report of ${wanted.day} yet: make it with POST /reports`);
-  if (wanted.platform !== undefined) await assertPlatform(context.db, wanted.day, wanted.platform);
+  if (wanted.platform !== undefined)
+    await assertPlatform(context.db, wanted.platform, { from: wanted.day, to: wanted.day });
   const report = presentReport(row);
   const name = nameFile({
     ...row,
@@ -64,27 +64,6 @@ export async function openReport(context: Context, wanted: Wanted): Promise<Open
     context.log.warn({ day: row.day, revision: row.revision, format: wanted.format }, 'report made again, other bytes');
   }
   return { report, file, name, bytes: made.bytes, sha256: made.sha256 };
-}
-
-/** An empty report of a platform that was misspelt would be believed. */
-async function assertPlatform(db: Reader, day: Day, platform: string): Promise<void> {
-  const names = [AVAILABLE, HELD].map((root) => `${root}:${namePlatform(platform)}`);
-  const account = await db.selectFrom('accounts').select('seq').where('name', 'in', names).executeTakeFirst();
-  if (account) return;
-  // one that nothing was booked of can only have receipts that are still open, on the day when they were created
-  const { start, end } = boundsOf(day, addDays(day, 1));
-  const open = await db
-    .selectFrom('transactions')
-    .select('seq')
-    .where('operation', '=', 'cashin')
-    .where('created_wall', '>=', start)
-    .where('created_wall', '<', end)
-    .where('platform', '=', platform)
-    .limit(1)
-    .executeTakeFirst();
-  if (open) return;
-  const fault = `nothing is known of a platform ${platform}`;
-  throw new ConfereError('invalid_request', fault, { fields: { platform: [fault] } });
 }
 
 function isMasked({ masked = false, format }: Wanted): boolean {

@@ -34,7 +34,7 @@ export const reportFileQuerySchema = z.object({
 });
 
 /** Reports: the list of revisions, making the next one, and the files of the newest. */
-export function reportRoutes(context: Context): Router {
+export function reportRoutes(context: Context, patienceMs = PATIENCE_MS): Router {
   const router = express.Router();
   const underWay = new Map<Day, Promise<MadeReport>>();
 
@@ -45,12 +45,14 @@ export function reportRoutes(context: Context): Router {
 
   router.post('/reports', allow('operator'), async (request, response) => {
     const { day } = parseBody(request, newReportSchema);
-    const made = await waitFor(startMaking(context, underWay, day));
+    const made = await waitFor(startMaking(context, underWay, day), patienceMs);
+    const done = { actor: actorOf(response), action: 'reports.make', target: day };
     if (!made) {
+      await audit(context, { ...done, detail: 'being made' });
       response.status(202).json({ day, state: 'being_made' });
       return;
     }
-    await audit(context, { actor: actorOf(response), action: 'reports.make', target: day });
+    await audit(context, done);
     response.status(made.changed ? 201 : 200).json(made.report);
   });
 
@@ -90,10 +92,10 @@ function startMaking(context: Context, underWay: Map<Day, Promise<MadeReport>>, 
   return work;
 }
 
-async function waitFor(work: Promise<MadeReport>): Promise<MadeReport | undefined> {
+async function waitFor(work: Promise<MadeReport>, patienceMs: number): Promise<MadeReport | undefined> {
   const timer = new AbortController();
   try {
-    return await Promise.race([work, sleep(PATIENCE_MS, undefined, { signal: timer.signal })]);
+    return await Promise.race([work, sleep(patienceMs, undefined, { signal: timer.signal })]);
   } finally {
     timer.abort();
   }

@@ -55,19 +55,23 @@ test('each export is audited, by the name of what was written', async () => {
   expect((await confere('export', '--day', '2026-03-05', '--format', 'journal', '--out', 'one')).code).toBe(0);
   const range = ['--from', '2026-03-05', '--to', '2026-03-06', '--format', 'journal', '--out', '-'];
   expect((await confere('export', ...range)).code).toBe(0);
+  expect(await readExports('confere-2026-03-05%')).toEqual([
+    { actor: 'command', action: 'reports.export', target: 'confere-2026-03-05-r1.journal' },
+    { actor: 'command', action: 'reports.export', target: 'confere-2026-03-05-2026-03-06.journal' },
+  ]);
+});
+
+async function readExports(like: string): Promise<unknown> {
   const { socketPath, database, user } = target;
   const connection = await createConnection({ socketPath, database, user });
   try {
     const sql = `SELECT CAST(actor AS CHAR) AS actor, CAST(action AS CHAR) AS action, CAST(target AS CHAR) AS target
-      FROM audit WHERE target LIKE 'confere-2026-03-05%' ORDER BY seq`;
-    expect((await connection.query(sql))[0]).toEqual([
-      { actor: 'command', action: 'reports.export', target: 'confere-2026-03-05-r1.journal' },
-      { actor: 'command', action: 'reports.export', target: 'confere-2026-03-05-2026-03-06.journal' },
-    ]);
+      FROM audit WHERE target LIKE ? ORDER BY seq`;
+    return (await connection.query(sql, [like]))[0];
   } finally {
     await connection.end();
   }
-});
+}
 
 test.each([
   [[], 'say which day'],
@@ -81,6 +85,19 @@ test.each([
 ])('export %j is wrong use: exit 2 and the reason', async (args, reason) => {
   const { code, stderr } = await confere('export', ...args);
   expect([code, stderr]).toEqual([2, expect.stringContaining(reason)]);
+});
+
+test('a platform that nothing is known of is refused, of a day and of a range, and nothing is written or audited', async () => {
+  const platform = ['--platform', 'nobody', '--out', path.join(directory, 'nobody')];
+  for (const days of [
+    ['--day', '2026-03-07'],
+    ['--from', '2026-03-07', '--to', '2026-03-08', '--format', 'journal'],
+  ]) {
+    const { code, stderr } = await confere('export', ...days, ...platform);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('nothing is known of a platform nobody')]);
+  }
+  expect(existsSync(path.join(directory, 'nobody'))).toBe(false);
+  expect(await readExports('confere-2026-03-07%')).toEqual([]);
 });
 
 test('a file that cannot be written is a failure: exit 1, and no file', async () => {

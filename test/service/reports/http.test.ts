@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
+import express from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createToken, type Role } from '../../../src/access/tokens.ts';
+import { reportRoutes } from '../../../src/http/api/reports.ts';
 import { createApp } from '../../../src/http/app.ts';
+import { authenticate } from '../../../src/http/authorize.ts';
 import { type HttpServer, serveHttp } from '../../../src/http/serve-http.ts';
+import { eventually } from '../../support/programs.ts';
 import { type Books, inventTransactions, learn, openBooks } from './books.ts';
 
 const DAY = '2026-03-11';
@@ -124,6 +128,29 @@ async function lastAudit(): Promise<number> {
     .executeTakeFirst();
   return row?.seq ?? 0;
 }
+
+test('who asks for a report that takes longer than we wait is audited too', async () => {
+  const impatient = express().use(authenticate(books.context), express.json()).use(reportRoutes(books.context, 0));
+  const listening = await serveHttp(books.context, impatient);
+  try {
+    const before = await lastAudit();
+    const answer = await fetch(`http://127.0.0.1:${listening.port}/reports`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tokens.get('operator')}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ day: '2026-03-09' }),
+    });
+    expect([answer.status, await answer.json()]).toEqual([202, { day: '2026-03-09', state: 'being_made' }]);
+    const audited = await books.context.db
+      .selectFrom('audit')
+      .select(['action', 'target', 'detail'])
+      .where('seq', '>', before)
+      .execute();
+    expect(audited).toEqual([{ action: 'reports.make', target: '2026-03-09', detail: 'being made' }]);
+    await eventually(async () => (await call('viewer', '/reports/2026-03-09.csv')).status === 200);
+  } finally {
+    await listening[Symbol.asyncDispose]();
+  }
+});
 
 test('English comes on request, under a name that says so', async () => {
   await call('operator', '/reports', { day: DAY });
