@@ -8,6 +8,7 @@ import { describeError } from '../src/log.ts';
 import { checkBooksNightly } from './check-books.ts';
 import { retakeTicks, runTick } from './claim-tick.ts';
 import { dropOldNightly } from './drop-old.ts';
+import { findMissedTick } from './find-missed-tick.ts';
 import { keepManifestNightly } from './keep-manifest.ts';
 import { makeDailyReports } from './make-daily-report.ts';
 import { reconcileDays } from './reconcile-days.ts';
@@ -18,13 +19,19 @@ import { watch } from './watch.ts';
 const LATE_MS_MAX = 29_000;
 const RETAKE_EVERY_MS = 20_000;
 
-type Job = { name: string; cron: string; work: (context: Context) => Promise<void> };
+type Job = {
+  name: string;
+  cron: string;
+  work: (context: Context) => Promise<void>;
+  /** A tick that came due while no replica was up is run at the start: it is not for waiting a day. */
+  catchesUp?: true;
+};
 
 function listJobs({ config }: Context): Job[] {
   return [
     ...listReconciliations(config),
     { name: 'watch', cron: config.JOB_WATCH, work: watch },
-    { name: 'daily_report', cron: config.JOB_DAILY_REPORT, work: makeDailyReports },
+    { name: 'daily_report', cron: config.JOB_DAILY_REPORT, work: makeDailyReports, catchesUp: true },
     { name: 'check_books', cron: config.JOB_CHECK_BOOKS, work: checkBooksNightly },
     { name: 'manifest', cron: config.JOB_MANIFEST, work: keepManifestNightly },
     { name: 'retention', cron: config.JOB_RETENTION, work: dropOldNightly },
@@ -76,6 +83,7 @@ export function startTimetable(context: Context): AsyncDisposable {
       start: true,
     }),
   );
+  for (const job of jobs.filter((one) => one.catchesUp)) guard(job.name, () => runMissed(context, job));
   const retake = setInterval(() => {
     const workOf = (name: string) => {
       const job = jobs.find((one) => one.name === name);
@@ -90,6 +98,11 @@ export function startTimetable(context: Context): AsyncDisposable {
       await Promise.allSettled(running);
     },
   };
+}
+
+async function runMissed(context: Context, job: Job): Promise<void> {
+  const dueAt = await findMissedTick(context, job);
+  if (dueAt) await runTick(context, { job: job.name, dueAt }, () => job.work(context));
 }
 
 /**
