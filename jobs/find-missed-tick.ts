@@ -1,9 +1,12 @@
 import { CronTime } from 'cron';
 import type { Context } from '../src/context.ts';
 
+/** Years of days. */
+const STEPS_MAX = 1_000;
+
 /**
- * The first tick of a job that came due since its last one while nobody was there to see it; undefined where none did, or the
- * job has never ticked. All replicas name it alike, so it is run once.
+ * The newest tick of a job that came due since its last one while nobody was there to see it; undefined where none did, or
+ * the job has never ticked. All replicas name it alike, whichever of them has run it by now, so it is run once.
  */
 export async function findMissedTick(
   { config, db, clock }: Context,
@@ -17,6 +20,14 @@ export async function findMissedTick(
     .limit(1)
     .executeTakeFirst();
   if (!last) return undefined;
-  const next = new CronTime(job.cron, config.PROVIDER_TIME_ZONE).getNextDateFrom(last.due_at).toJSDate();
-  return next <= clock.now() ? next : undefined;
+  const zone = config.PROVIDER_TIME_ZONE;
+  const cron = new CronTime(job.cron, zone);
+  const now = clock.now();
+  let missed: Date | undefined;
+  for (let step = 0; step < STEPS_MAX; step++) {
+    const next = cron.getNextDateFrom(missed ?? last.due_at, zone).toJSDate();
+    if (next > now) break;
+    missed = next;
+  }
+  return missed;
 }

@@ -388,6 +388,10 @@ type FactChangesTable = {
   name: string;
   before_value: Optional<string>;
   at: Date;
+  source_kind: Optional<string>;
+  source_webhook_seq: Optional<number>;
+  source_run_seq: Optional<number>;
+  source_page: Optional<number>;
 };
 
 type AlertsTable = {
@@ -521,6 +525,8 @@ type ReportsTable = {
   checked_entry_seq: number;
   checked_event_seq: number;
   checked_fact_change_seq: Generated<number>;
+  cut_event_window: Optional<Buffer>;
+  checked_event_count: Optional<number>;
   locale: string;
   full_documents: number;
   version: string;

@@ -5,7 +5,7 @@ import type { Source } from '../domain/observation.ts';
 import type { HeldEvent } from './history.ts';
 import type { EntryInForce } from './mend-journal.ts';
 import type { DesiredEntry, Posting } from './post.ts';
-import { sourceColumns } from './write-transactions.ts';
+import { sourceColumns } from './source-columns.ts';
 
 /** Where an entry came from: the look that brought it, or what a person entered, which names its entry itself. */
 export type EntrySource = Source | { kind: 'person' };

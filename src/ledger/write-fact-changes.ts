@@ -1,6 +1,8 @@
 import type { Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
+import type { Source } from '../domain/observation.ts';
 import type { HeldTransaction } from './decide.ts';
+import { sourceColumns } from './source-columns.ts';
 
 /** The facts that may still change once a transaction is known, and that a report shows. */
 const FACTS = [
@@ -14,16 +16,17 @@ const FACTS = [
   ['struck', listStruck],
 ] as const;
 
-export type ChangedFacts = { seq: number; before: HeldTransaction; held: HeldTransaction };
+export type ChangedFacts = { seq: number; before: HeldTransaction; held: HeldTransaction; source: Source };
 
 /** Keeps what facts were until now, so that a report of what was known then can be made again. */
 export async function writeFactChanges(trx: Transaction<Database>, changes: ChangedFacts[], now: Date): Promise<void> {
-  const rows = changes.flatMap(({ seq, before, held }) =>
+  const rows = changes.flatMap(({ seq, before, held, source }) =>
     FACTS.filter(([name, read]) => read(before) !== read(held) && isShown(name, before)).map(([name, read]) => ({
       transaction_seq: seq,
       name,
       before_value: read(before),
       at: now,
+      ...sourceColumns(source),
     })),
   );
   if (rows.length > 0) await trx.insertInto('fact_changes').values(rows).execute();

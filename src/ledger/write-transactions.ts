@@ -7,6 +7,7 @@ import type { Source } from '../domain/observation.ts';
 import { type HeldTransaction, tellState } from './decide.ts';
 import { eventKey, type HeldEvent } from './history.ts';
 import type { Loaded } from './load-held.ts';
+import { sourceColumns } from './source-columns.ts';
 import { readWithheld } from './withheld-extra.ts';
 import { type ChangedFacts, writeFactChanges } from './write-fact-changes.ts';
 
@@ -35,8 +36,8 @@ export async function writeTransactions(
   now: Date,
 ): Promise<Map<string, number>> {
   const created = changes.filter((change) => change.loaded === undefined);
-  const updated = changes.flatMap(({ loaded, held }) =>
-    loaded ? [{ seq: loaded.seq, before: loaded.held, held }] : [],
+  const updated = changes.flatMap(({ loaded, held, source }) =>
+    loaded ? [{ seq: loaded.seq, before: loaded.held, held, source }] : [],
   );
   const seqs = new Map(updated.map(({ seq, held }) => [held.id, seq]));
   if (created.length > 0) for (const [id, seq] of await insertTransactions(trx, created, now)) seqs.set(id, seq);
@@ -148,15 +149,6 @@ async function insertEvents(
   for (const { held, added } of changes) {
     for (const event of added) event.seq = seqOf.get(`${seqs.get(held.id)} ${eventKey(event)}`);
   }
-}
-
-export function sourceColumns(source: Source | { kind: 'person' }) {
-  return {
-    source_kind: source.kind,
-    source_webhook_seq: source.kind === 'webhook' ? source.webhook.seq : null,
-    source_run_seq: 'run' in source ? (source.run?.seq ?? null) : null,
-    source_page: source.kind === 'list' ? source.page : null,
-  };
 }
 
 function toRow(held: HeldTransaction, now: Date) {

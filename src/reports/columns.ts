@@ -158,6 +158,12 @@ export type ChangeRow = {
   source: string;
 };
 
+/** Nothing where nothing moved: a label, a statement. */
+function differenceOf({ effectBefore, effectAfter }: ChangeRow): bigint | null {
+  if (effectBefore === null && effectAfter === null) return null;
+  return (effectAfter ?? 0n) - (effectBefore ?? 0n);
+}
+
 export const CHANGE_COLUMNS: Column<ChangeRow>[] = [
   moment('recordedAt', (row, { toWall }) => toWall(row.recordedAt)),
   text('id', 38, (row) => row.id),
@@ -168,7 +174,7 @@ export const CHANGE_COLUMNS: Column<ChangeRow>[] = [
   lines('after', 28, (row) => row.after),
   money('effectBefore', (row) => row.effectBefore, 'totals'),
   money('effectAfter', (row) => row.effectAfter, 'totals'),
-  money('difference', (row) => (row.effectAfter ?? 0n) - (row.effectBefore ?? 0n), 'totals'),
+  money('difference', differenceOf, 'totals'),
   lines('why', 40, (row) => row.why),
   lines('source', 44, (row) => row.source),
 ];

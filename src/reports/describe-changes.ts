@@ -1,105 +1,129 @@
 import type { Reader } from '../database/reader.ts';
 import { addDays } from '../domain/calendar.ts';
 import type { ChangeRow } from './columns.ts';
-import { boundsOf, type ReportPlan } from './plan.ts';
-import { type AccountBalance, isBalance, namePlatform, readBalances, splitAccount } from './read-balances.ts';
+import { compareOpenings, EMPTY_CHANGE, sumMoved } from './compare-openings.ts';
+import { boundsOf, type Previous, type ReportPlan, STATE_RANK } from './plan.ts';
+import { type AccountBalance, keepPlatform, readBalances } from './read-balances.ts';
 import { type Change, readChanges } from './read-changes.ts';
 import { type KnownThen, readKnownThen } from './read-facts.ts';
 import { type EntriesOfCut, readEntriesOfCut } from './read-late.ts';
-import { readStatements, type StatedBalance } from './read-statements.ts';
-import { fill, formatMoment, say, type Texts } from './texts.ts';
+import { listRestated, readStatements, type StatedBalance } from './read-statements.ts';
+import { fill, formatMoment, say, sayAmount, type Texts } from './texts.ts';
+import { isProven } from './write-summary.ts';
 
-type Books = { db: Reader; plan: ReportPlan; scope: EntriesOfCut; balances: AccountBalance[]; known: KnownThen };
+type Books = {
+  db: Reader;
+  plan: ReportPlan;
+  scope: EntriesOfCut;
+  balances: AccountBalance[];
+  known: KnownThen;
+  /** Of the day's rows. */
+  digest: Buffer;
+};
 
 /**
- * What Alterações says: what changed in the day since the revision before. After a revision of the running day it only
- * says so: everything that came later is new, and the other sheets tell it.
+ * What Alterações says: what changed in the day since the revision before. After a revision of the running day it says
+ * that, and by how much the day has moved since: everything that came later is new, and the other sheets tell it.
  */
 export function describeChanges(books: Books, texts: Texts): { note: string; rows: AsyncIterable<ChangeRow[]> } {
   const { plan } = books;
   const { previous } = plan;
   if (!previous) return { note: texts.notes.none, rows: nothing() };
-  if (previous.state === 'partial') {
-    const at = formatMoment(plan.calendar.toWall(previous.madeAt));
-    return { note: fill(texts.notes.afterPartial, { revision: previous.revision, at }), rows: nothing() };
-  }
-  return { note: texts.notes.changes, rows: listRows(books, previous, texts) };
+  const rows = listRows(books, previous, texts);
+  if (previous.state !== 'partial') return { note: texts.notes.changes, rows };
+  const at = formatMoment(plan.calendar.toWall(previous.madeAt));
+  return { note: fill(texts.notes.afterPartial, { revision: previous.revision, at }), rows };
 }
 
 async function* nothing(): AsyncGenerator<ChangeRow[], void, undefined> {}
 
-async function* listRows(
-  { db, plan, scope: now, balances, known }: Books,
-  previous: NonNullable<ReportPlan['previous']>,
-  texts: Texts,
-): AsyncGenerator<ChangeRow[], void, undefined> {
-  if (previous.state !== plan.state) yield [tellState(plan, previous, texts)];
+async function* listRows(books: Books, previous: Previous, texts: Texts): AsyncGenerator<ChangeRow[], void, undefined> {
+  const { db, plan, scope: now, balances } = books;
   const bounds = boundsOf(plan.day, addDays(plan.day, 1));
   const then = await readEntriesOfCut(db, previous.cut);
-  const before = await readBalances(db, { ...bounds, ...then });
-  yield compareOpenings(plan, before, balances, texts);
+  const before = keepPlatform(await readBalances(db, { ...bounds, ...then }), plan.platform);
   const old = await readStatements(db, { ...bounds, ...then, madeAt: previous.madeAt });
   const stated = await readStatements(db, { ...bounds, ...now, madeAt: plan.madeAt });
-  yield compareStatements(plan, old, stated, texts);
-  const knownBefore = await readKnownThen(db, { ...previous.cut, ...then });
+  let count = 0;
+  for (const rows of [
+    tellState(plan, previous, { before, after: balances }, texts),
+    tellProof(plan, previous, texts),
+    compareOpenings(plan, before, balances, texts),
+    compareStatements(plan, old, stated, texts),
+  ]) {
+    yield rows;
+    count += rows.length;
+  }
+  if (previous.state !== 'partial') {
+    for await (const rows of listTransactions(books, previous, texts)) {
+      yield rows;
+      count += rows.length;
+    }
+  }
+  if (count === 0 && plan.platform === undefined && !books.digest.equals(previous.digest)) {
+    yield [tellDigest(plan, previous, books.digest, texts)];
+  }
+}
+
+async function* listTransactions(
+  { db, plan, scope: now, known }: Books,
+  previous: Previous,
+  texts: Texts,
+): AsyncGenerator<ChangeRow[], void, undefined> {
+  const then = await readEntriesOfCut(db, previous.cut);
   const scope = {
-    ...bounds,
+    ...boundsOf(plan.day, addDays(plan.day, 1)),
     from: { ...previous.cut, ...then },
     to: { ...plan.cut, late: now.late },
     platform: plan.platform,
     known,
-    knownBefore,
+    knownBefore: await readKnownThen(db, { ...previous.cut, ...then }),
   };
   for await (const changes of readChanges(db, scope)) yield changes.map((change) => toRow(change, texts));
 }
 
-function tellState(plan: ReportPlan, previous: NonNullable<ReportPlan['previous']>, texts: Texts): ChangeRow {
-  const [before, after] = [texts.states[previous.state], texts.states[plan.state]];
-  return {
-    ...EMPTY,
-    recordedAt: plan.madeAt,
-    what: texts.changes.label,
-    before,
-    after,
-    why: fill(texts.notes.label, { revision: previous.revision }),
-  };
-}
-
-const EMPTY = {
-  id: null,
-  reference: null,
-  platform: null,
-  before: '',
-  after: '',
-  effectBefore: null,
-  effectAfter: null,
-  why: '',
-  source: '',
-};
-
-/** A change in an earlier day, or a stated opening, moves the balance that this day starts from. Pure. */
-function compareOpenings(
+/** The day's label, where it is another one or the revision before was made while the day was running. */
+function tellState(
   plan: ReportPlan,
-  before: AccountBalance[],
-  after: AccountBalance[],
+  previous: Previous,
+  { before, after }: { before: AccountBalance[]; after: AccountBalance[] },
   texts: Texts,
 ): ChangeRow[] {
-  const [old, now] = [sumOpenings(before), sumOpenings(after)];
-  const only = plan.platform === undefined ? undefined : namePlatform(plan.platform);
-  return [...new Set([...old.keys(), ...now.keys()])]
-    .filter((platform) => only === undefined || only === platform)
-    .filter((platform) => (old.get(platform) ?? 0n) !== (now.get(platform) ?? 0n))
-    .sort()
-    .map((platform) => ({
-      ...EMPTY,
-      recordedAt: plan.madeAt,
-      platform,
-      what: texts.changes.opening,
-      effectBefore: old.get(platform) ?? 0n,
-      effectAfter: now.get(platform) ?? 0n,
-      why: texts.changes.earlierDay,
-    }));
+  const wasRunning = previous.state === 'partial';
+  if (previous.state === plan.state && !wasRunning) return [];
+  const { label, labelLost, labelPartial } = texts.notes;
+  const why = wasRunning ? labelPartial : STATE_RANK[plan.state] < STATE_RANK[previous.state] ? labelLost : label;
+  const at = formatMoment(plan.calendar.toWall(previous.madeAt));
+  const row = {
+    ...EMPTY_CHANGE,
+    recordedAt: plan.madeAt,
+    what: texts.changes.label,
+    before: texts.states[previous.state],
+    after: texts.states[plan.state],
+    why: fill(why, { revision: previous.revision, at }),
+  };
+  return [wasRunning ? { ...row, effectBefore: sumMoved(before), effectAfter: sumMoved(after) } : row];
 }
+
+/** That the day was read whole since. */
+function tellProof(plan: ReportPlan, previous: Previous, texts: Texts): ChangeRow[] {
+  const { proof } = plan;
+  if (!proof || previous.proven || !isProven(plan)) return [];
+  const { proof: what, unproven: before, proven: after, provenWhy } = texts.changes;
+  const why = fill(provenWhy, { at: formatMoment(plan.calendar.toWall(proof.askedAt)) });
+  const source = `${texts.sources.list} ${proof.runId}`;
+  return [{ ...EMPTY_CHANGE, recordedAt: plan.madeAt, what, before, after, why, source }];
+}
+
+/** The last resort: what differs has no row of its own, so the digests say at least that something does. */
+function tellDigest(plan: ReportPlan, { revision, digest }: Previous, now: Buffer, texts: Texts): ChangeRow {
+  const tell = (one: Buffer): string => one.toString('hex').slice(0, DIGEST_CHARS);
+  const { rows: what, rowsWhy } = texts.changes;
+  const why = fill(rowsWhy, { revision });
+  return { ...EMPTY_CHANGE, recordedAt: plan.madeAt, what, before: tell(digest), after: tell(now), why };
+}
+
+const DIGEST_CHARS = 12;
 
 /** What a person stated since; what it says stands on Resumo. Pure. */
 function compareStatements(
@@ -108,28 +132,20 @@ function compareStatements(
   after: StatedBalance[],
   texts: Texts,
 ): ChangeRow[] {
-  const same = (a: StatedBalance, b: StatedBalance): boolean =>
-    a.platform === b.platform && a.atWall === b.atWall && a.statedCents === b.statedCents;
-  return after
-    .filter((one) => plan.platform === undefined || one.platform === plan.platform)
-    .filter((one) => !before.some((old) => same(old, one)))
+  const tell = (one: Pick<StatedBalance, 'statedCents'> | undefined): string =>
+    one ? sayAmount(one.statedCents, texts) : '';
+  return listRestated(before, after)
+    .filter((one) => plan.platform === undefined || one.after.platform === plan.platform)
     .map((one) => ({
-      ...EMPTY,
+      ...EMPTY_CHANGE,
       recordedAt: plan.madeAt,
-      platform: one.platform,
+      platform: one.after.platform,
       what: texts.changes.statement,
+      before: tell(one.before),
+      after: tell(one.after),
       why: texts.changes.person,
       source: texts.sources.person,
     }));
-}
-
-function sumOpenings(balances: AccountBalance[]): Map<string, bigint> {
-  const sums = new Map<string, bigint>();
-  for (const { account, before, opened } of balances) {
-    const { root, platform } = splitAccount(account);
-    if (isBalance(root)) sums.set(platform, (sums.get(platform) ?? 0n) + before + opened);
-  }
-  return sums;
 }
 
 function toRow(change: Change, texts: Texts): ChangeRow {
@@ -142,8 +158,8 @@ function toRow(change: Change, texts: Texts): ChangeRow {
     reference: change.reference,
     platform: change.platform,
     what: person ? texts.changes.movement : texts.changes.transaction,
-    before: person ? '' : status(change.statusBefore),
-    after: person ? '' : status(change.statusAfter),
+    before: person ? '' : [status(change.statusBefore), ...tellFacts(change, 'before', texts)].join(', '),
+    after: person ? '' : [status(change.statusAfter), ...tellFacts(change, 'after', texts)].join(', '),
     effectBefore: change.effectBefore,
     effectAfter: change.effectAfter,
     why: fill(texts.changes[change.why], { statuses }),
@@ -151,7 +167,19 @@ function toRow(change: Change, texts: Texts): ChangeRow {
   };
 }
 
+/** `referência pedido-1`: what was filled in or corrected, as it was at either cut. */
+function tellFacts({ facts }: Change, when: 'before' | 'after', texts: Texts): string[] {
+  return facts.map((fact) => {
+    const value = fact[when];
+    const words = texts.columns[fact.name === 'amount_cents' ? 'amount' : fact.name].toLowerCase();
+    if (value === null) return `${words} –`;
+    if (fact.name === 'amount_cents') return `${words} ${sayAmount(BigInt(value), texts)}`;
+    return `${words} ${fact.name === 'operation' ? say(texts.operations, value).toLowerCase() : value}`;
+  });
+}
+
 function tellSource(source: Change['source'], texts: Texts): string {
+  if (source.kind === null) return '';
   const name = say(texts.sources, source.kind);
   // the id that our API shows for a webhook: the first 128 bits of its body's hash
   if (source.webhookHash) return `${name} wh_${source.webhookHash.subarray(0, 16).toString('hex')}`;

@@ -11,32 +11,52 @@ export type Judgement = { state: ReportState; proof: Proof | undefined };
 
 /** How far a day is proven by the runs that have read the provider's list. */
 export async function judgeDay(db: Reader, day: Day, now: Date, calendar: Calendar): Promise<Judgement> {
-  const start = calendar.startOf(day);
-  const rows = await db
+  const [start, end] = [calendar.startOf(day), calendar.startOf(addDays(day, 1))];
+  const isOver = now >= end;
+  const proof = await readProof(db, day, isOver ? { after: end, which: 'first' } : { after: start, which: 'newest' });
+  const late = isOver ? await readNewestReadings(db, day, end) : [];
+  const judgement = judge(day, proof ? [proof, ...late] : late, now, end);
+  if (judgement.state === 'closed' && (await isZoneInDoubt(db))) return { ...judgement, state: 'provisional' };
+  return judgement;
+}
+
+async function readProof(
+  db: Reader,
+  day: Day,
+  { after, which }: { after: Date; which: 'first' | 'newest' },
+): Promise<Window | undefined> {
+  const row = await db
     .selectFrom('run_windows')
     .innerJoin('runs', 'runs.seq', 'run_windows.run_seq')
     .select(['runs.seq', 'runs.id', 'run_windows.from_day', 'run_windows.to_day', 'run_windows.asked_at'])
-    .select('run_windows.state')
-    .where('run_windows.state', 'in', ['complete', 'counted'])
+    .where('run_windows.state', '=', 'complete')
     .where('run_windows.platform', 'is', null)
-    .where('run_windows.to_day', '>=', addDays(day, -LATE_DAYS))
     .where('run_windows.from_day', '<=', day)
-    .where('run_windows.asked_at', '>=', start)
-    .orderBy('run_windows.asked_at')
+    .where('run_windows.to_day', '>=', day)
+    .where('run_windows.asked_at', '>=', after)
+    .orderBy('run_windows.asked_at', which === 'first' ? 'asc' : 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!row?.asked_at) return undefined;
+  return { runSeq: row.seq, runId: row.id, from: row.from_day, to: row.to_day, askedAt: row.asked_at };
+}
+
+/** The newest reading or count of each range: of hundreds a day only that one matters. They prove no day read. */
+async function readNewestReadings(db: Reader, day: Day, after: Date): Promise<Window[]> {
+  const rows = await db
+    .selectFrom('run_windows')
+    .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
+    .where('state', 'in', ['complete', 'counted'])
+    .where('platform', 'is', null)
+    .where('to_day', '>=', addDays(day, -LATE_DAYS))
+    .where('from_day', '<=', day)
+    .where('asked_at', '>=', after)
+    .groupBy(['from_day', 'to_day'])
     .execute();
-  const windows = rows.flatMap((row) =>
-    row.asked_at === null
-      ? []
-      : [
-          {
-            ...{ runSeq: row.seq, runId: row.id, from: row.from_day, to: row.to_day, askedAt: row.asked_at },
-            counted: row.state === 'counted',
-          },
-        ],
-  );
-  const judgement = judge(day, windows, now, calendar.startOf(addDays(day, 1)));
-  if (judgement.state === 'closed' && (await isZoneInDoubt(db))) return { ...judgement, state: 'provisional' };
-  return judgement;
+  return rows.map((row) => ({
+    ...{ runSeq: 0, runId: '', from: row.from_day, to: row.to_day, askedAt: new Date(row.asked_at ?? 0) },
+    counted: true,
+  }));
 }
 
 /**

@@ -1,9 +1,11 @@
+import { isZoneInDoubt } from '../alerts/zone-doubt.ts';
 import type { Context } from '../context.ts';
 import { type Day, isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { judgeDay } from './judge-day.ts';
 import type { ReportState } from './plan.ts';
-import { presentReport, type Report, selectReports } from './present-report.ts';
+import { presentReport, type Report, type ReportRow, selectReports } from './present-report.ts';
+import { isProven } from './write-summary.ts';
 
 /**
  * Revisions, the newest day first and in it the newest revision first.
@@ -30,12 +32,12 @@ export async function listReports(
     context,
     shown.map((row) => row.day),
   );
+  const isInDoubt = await isZoneInDoubt(context.db);
   const reports: Report[] = [];
   for (const row of shown) {
-    // an older revision stays what it was; the newest one's day may have been closed since
-    const live = newestOf.get(row.day) === row.revision && row.state === 'provisional';
-    const state = live ? await stateNow(context, row.day) : (row.state as ReportState);
-    reports.push(presentReport(row, state));
+    // an older revision stays what it was, and so does one of a running day; the newest one's day may be another now
+    const isLive = newestOf.get(row.day) === row.revision && row.state !== 'partial';
+    reports.push(presentReport(row, isLive ? await judgeNow(context, row, isInDoubt) : undefined));
   }
   return { reports, next: rows.length > page.limit && last ? `${last.day}_${last.revision}` : null };
 }
@@ -51,9 +53,17 @@ async function findNewest(context: Context, days: string[]): Promise<Map<string,
   return new Map(rows.map((row) => [row.day, Number(row.revision)]));
 }
 
-async function stateNow(context: Context, day: string): Promise<ReportState> {
-  const { state } = await judgeDay(context.db, day, context.clock.now(), context.calendar);
-  return state;
+/** The label and the proof of a day as they are now; the schedule's next revision says the same. */
+async function judgeNow(
+  { db, clock, calendar }: Context,
+  row: ReportRow,
+  isInDoubt: boolean,
+): Promise<{ state: ReportState; proven: boolean }> {
+  const isClosed = row.state === 'closed';
+  if (isClosed && row.proven === 1) return { state: isInDoubt ? 'provisional' : 'closed', proven: true };
+  const judgement = await judgeDay(db, row.day, clock.now(), calendar);
+  const proven = row.proven === 1 || isProven({ ...judgement, day: row.day, calendar });
+  return { state: isClosed && !isInDoubt ? 'closed' : judgement.state, proven };
 }
 
 /** `2026-11-20_3`. @throws ConfereError `invalid_request` for a cursor that we never gave. */

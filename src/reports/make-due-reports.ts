@@ -3,12 +3,15 @@ import type { Context } from '../context.ts';
 import { addDays, type Day, listDays } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { describeError } from '../log.ts';
-import { makeReport } from './make-report.ts';
+import { COUNT_WINDOW } from './event-window.ts';
+import { judgeDay } from './judge-day.ts';
+import { hasImproved, makeReport } from './make-report.ts';
 import { DIGESTED_FACTS } from './read-facts.ts';
 
 /**
  * Makes every report that is due: yesterday's, each day since the first report that has none (there was downtime),
- * those whose newest revision was made while the day was running, and those whose rows may have changed since.
+ * those whose newest revision was made while the day was running, those whose rows may have changed since, and those of
+ * days that were proven or closed since.
  * One day's failure does not keep the others from being made.
  * @throws ConfereError `unavailable` at the end, when any day failed.
  */
@@ -44,13 +47,38 @@ async function listDueDays(context: Context): Promise<Day[]> {
       (join) => join.onRef('top.day', '=', 'reports.day').onRef('top.revision', '=', 'reports.revision'),
     )
     .select(['reports.day', 'state', 'checked_entry_seq', 'checked_event_seq', 'checked_fact_change_seq'])
-    .select(['cut_seal_position', 'made_at'])
+    .select(['cut_seal_position', 'made_at', 'proven', 'checked_event_count', COUNT_WINDOW.as('event_count')])
     .orderBy('reports.day')
     .execute();
   const learnt = await readLearnt(context);
   const due = new Set(listDue(yesterday, newest, learnt, await readLatePositions(context)));
-  for (const day of await listStated(context, newest)) if (day <= yesterday) due.add(day);
+  const cameLate = newest.filter(
+    (row) => row.checked_event_count !== null && row.event_count !== row.checked_event_count,
+  );
+  const more = [
+    ...(await listStated(context, newest)),
+    ...cameLate.map((row) => row.day),
+    ...(await listImproved(
+      context,
+      newest.filter((row) => row.day <= yesterday && !due.has(row.day)),
+    )),
+  ];
+  for (const day of more) if (day <= yesterday) due.add(day);
   return [...due].sort();
+}
+
+/** Days that were proven or closed since: each at most twice in its life, however often the provider is read. */
+async function listImproved(
+  { db, clock, calendar }: Context,
+  newest: { day: Day; state: string; proven: number }[],
+): Promise<Day[]> {
+  const improved: Day[] = [];
+  for (const row of newest) {
+    if (row.state === 'closed' && row.proven === 1) continue;
+    const judgement = await judgeDay(db, row.day, clock.now(), calendar);
+    if (hasImproved(row, { ...judgement, day: row.day, calendar })) improved.push(row.day);
+  }
+  return improved;
 }
 
 /** Days of which a person stated a balance after their newest revision was made. */

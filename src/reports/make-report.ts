@@ -14,21 +14,24 @@ import type { Context } from '../context.ts';
 import { inSnapshot } from '../database/in-snapshot.ts';
 import { addDays, type Day, isDay, type Wall } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { countWindow } from './event-window.ts';
 import { insertRevision } from './insert-revision.ts';
 import { type Judgement, judgeDay } from './judge-day.ts';
+import { nameFile } from './name-file.ts';
 import {
   boundsOf,
   type Cut,
   FORMATS,
-  type Locale,
+  type Previous,
   type ReportPlan,
   type ReportState,
   ROWS_PER_SHEET_MAX,
+  STATE_RANK,
 } from './plan.ts';
 import { findRevision, presentReport, type Report, type ReportRow } from './present-report.ts';
 import { type FileFacts, publishDrafts, sealDraft, withDrafts } from './publish-files.ts';
-import { namePlatform } from './read-balances.ts';
 import { DIGESTED_FACTS } from './read-facts.ts';
+import { listRestated, readNewestStated } from './read-statements.ts';
 import { takeCut } from './take-cut.ts';
 import { writeReport } from './write-report.ts';
 import { isProven } from './write-summary.ts';
@@ -39,7 +42,6 @@ type Options = { rowsPerSheetMax?: number; isScheduled?: boolean };
 
 /** The version in package.json, read once. */
 export const VERSION = (createRequire(import.meta.url)('../../package.json') as { version: string }).version;
-const RANK: Record<ReportState, number> = { partial: 0, provisional: 1, closed: 2 };
 const RACES_MAX = 5;
 
 /**
@@ -80,9 +82,10 @@ async function tryMake(context: Context, day: Day, options: Options): Promise<Ma
   }
   const directory = reportsDirectory(context);
   return await withDrafts(directory, randomUUID(), async (drafts) => {
+    const eventsThen = newest && (await countWindow(context.db, newest.cut_event_seq));
     const written = await inSnapshot(context.db, (snapshot) => writeReport(snapshot, plan, drafts));
     if (newest && !improves && written.digest.equals(newest.digest)) {
-      await noteChecked(context, newest, cut);
+      await noteChecked(context, newest, cut, eventsThen);
       return { report: presentReport(newest), changed: false };
     }
     const sealed: { draft: string; facts: FileFacts }[] = [];
@@ -91,7 +94,8 @@ async function tryMake(context: Context, day: Day, options: Options): Promise<Ma
       sealed.push({ draft: written.files[format], facts: await sealDraft(written.files[format], { format, name }) });
     }
     const files = sealed.map((one) => one.facts);
-    const revision = { digest: written.digest, files, isScheduled: options.isScheduled ?? false };
+    const { digest, eventWindow } = written;
+    const revision = { digest, eventWindow, files, isScheduled: options.isScheduled ?? false };
     if (!(await insertRevision(context, plan, revision))) return undefined;
     await publishDrafts(directory, sealed);
     const row = await findRevision(context.db, day, plan.revision);
@@ -129,31 +133,30 @@ export function toCut(row: ReportRow): Cut {
     mismatchChangeSeq: row.cut_mismatch_change_seq,
     position: row.cut_seal_position,
     factChangeSeq: row.cut_fact_change_seq,
+    eventWindow: row.cut_event_window,
   };
 }
 
-export function toPrevious(row: ReportRow): NonNullable<ReportPlan['previous']> {
-  return { revision: row.revision, cut: toCut(row), state: row.state as ReportState, madeAt: row.made_at };
+export function toPrevious(row: ReportRow): Previous {
+  const { revision, made_at: madeAt, digest } = row;
+  return { revision, cut: toCut(row), state: row.state as ReportState, proven: row.proven === 1, madeAt, digest };
 }
 
-function hasImproved(newest: ReportRow, plan: ReportPlan): boolean {
-  if (RANK[plan.state] > RANK[newest.state as ReportState]) return true;
-  return newest.proven === 0 && isProven(plan);
+/** Whether the day's label or its proof has come further than its newest revision says: at most twice in a day's life. */
+export function hasImproved(
+  newest: { state: string; proven: number },
+  now: Pick<ReportPlan, 'state' | 'proof' | 'calendar' | 'day'>,
+): boolean {
+  if (STATE_RANK[now.state] > STATE_RANK[newest.state as ReportState]) return true;
+  return newest.proven === 0 && isProven(now);
 }
 
-/** Whether a person has stated a balance of that day since: Resumo shows it, and the digest does not hold it. */
-async function wasStated(context: Context, newest: ReportRow, madeAt: Date): Promise<boolean> {
-  const { start, end } = boundsOf(newest.day, addDays(newest.day, 1));
-  const row = await context.db
-    .selectFrom('statements')
-    .select('seq')
-    .where('at_wall', '>', start)
-    .where('at_wall', '<=', end)
-    .where('created_at', '>', newest.made_at)
-    .where('created_at', '<=', madeAt)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+/** Whether a person has stated another balance of that day since: Resumo shows it, and the digest does not hold it. */
+async function wasStated({ db }: Context, newest: ReportRow, madeAt: Date): Promise<boolean> {
+  const bounds = boundsOf(newest.day, addDays(newest.day, 1));
+  const then = await readNewestStated(db, { ...bounds, madeAt: newest.made_at });
+  const now = await readNewestStated(db, { ...bounds, madeAt });
+  return listRestated(then, now).length > 0;
 }
 
 /** Whether anything was learnt up to the day's end since the rows were last found to be those of the newest revision. */
@@ -174,6 +177,7 @@ async function mayHaveChanged(context: Context, newest: ReportRow, cut: Cut): Pr
     (await learnt('entries', newest.checked_entry_seq, cut.entrySeq)) ||
     (await learnt('events', newest.checked_event_seq, cut.eventSeq)) ||
     (await cameLate(context, newest, end)) ||
+    (await cameEventsLate(context, newest)) ||
     (await wasCorrected(context, newest, cut))
   );
 }
@@ -206,28 +210,26 @@ async function cameLate(context: Context, newest: ReportRow, end: Wall): Promise
   return row !== undefined;
 }
 
-async function noteChecked(context: Context, newest: ReportRow, cut: Cut): Promise<void> {
+/** Whether there are more events now below its cut than when its rows were last compared. */
+async function cameEventsLate(context: Context, newest: ReportRow): Promise<boolean> {
+  if (newest.checked_event_count === null) return false;
+  return (await countWindow(context.db, newest.cut_event_seq)) !== newest.checked_event_count;
+}
+
+async function noteChecked(
+  context: Context,
+  newest: ReportRow,
+  cut: Cut,
+  eventCount: number | undefined,
+): Promise<void> {
   await context.db
     .updateTable('reports')
     .set({
       checked_entry_seq: cut.entrySeq,
       checked_event_seq: cut.eventSeq,
       checked_fact_change_seq: cut.factChangeSeq,
+      ...(newest.checked_event_count === null ? {} : { checked_event_count: eventCount ?? null }),
     })
     .where('seq', '=', newest.seq)
     .execute();
-}
-
-/** `confere-2026-11-20-r3.xlsx`; what differs from the revision's own files says so. */
-export function nameFile(of: {
-  day: Day;
-  revision: number;
-  format: string;
-  otherLocale?: Locale | undefined;
-  platform: string | undefined;
-  masked?: boolean;
-}): string {
-  // the platform last, spelt as in its accounts: no other one, and no other file, comes to the same name
-  const platform = of.platform === undefined ? '' : `-platform-${namePlatform(of.platform)}`;
-  return `confere-${of.day}-r${of.revision}${of.otherLocale ? `-${of.otherLocale}` : ''}${of.masked ? '-masked' : ''}${platform}.${of.format}`;
 }

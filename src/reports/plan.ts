@@ -1,4 +1,5 @@
 import type { Calendar, Day, Wall } from '../domain/calendar.ts';
+import type { EventWindow } from './event-window.ts';
 
 export type Locale = 'pt-BR' | 'en';
 export const FORMATS = ['xlsx', 'csv', 'journal'] as const;
@@ -6,6 +7,9 @@ export type Format = (typeof FORMATS)[number];
 
 /** Until that day's changes can no longer be late (`closed`), or the day is still running (`partial`). */
 export type ReportState = 'partial' | 'provisional' | 'closed';
+
+/** How far a state has come: what is later learnt of a day at rest only takes it on. */
+export const STATE_RANK: Record<ReportState, number> = { partial: 0, provisional: 1, closed: 2 };
 
 /** What of the append-only tables a revision saw: a sealed position. The same cut gives the same rows. */
 export type Cut = {
@@ -16,17 +20,29 @@ export type Cut = {
   mismatchChangeSeq: number;
   /** Later changes of facts are put back. */
   factChangeSeq: number;
+  /** Null for a cut that is new, or was made before there were windows: no event of it is known to have come late. */
+  eventWindow: EventWindow | null;
 };
 
 /** The run that read the whole day at the provider, and when its proving pass began. */
 export type Proof = { runSeq: number; runId: string; askedAt: Date };
+
+/** The revision before. */
+export type Previous = {
+  revision: number;
+  cut: Cut;
+  state: ReportState;
+  proven: boolean;
+  madeAt: Date;
+  digest: Buffer;
+};
 
 /** Everything that decides the content of one revision's files, apart from the ledger itself. */
 export type ReportPlan = {
   day: Day;
   revision: number;
   cut: Cut;
-  previous: { revision: number; cut: Cut; state: ReportState; madeAt: Date } | undefined;
+  previous: Previous | undefined;
   state: ReportState;
   proof: Proof | undefined;
   madeAt: Date;

@@ -13,7 +13,7 @@ export type ReportRow = Selectable<Database['reports']> & { seal_hash: Buffer | 
 export type Report = {
   day: Day;
   revision: number;
-  /** For the newest revision of a day as it is now: a day is closed by later readings, without a new revision. */
+  /** In the list, both of the newest revision of a day as they are now: what later readings prove, the schedule's next one tells. */
   state: ReportState;
   made_at: string;
   proven: boolean;
@@ -28,13 +28,14 @@ export type Report = {
   redacted: boolean;
 };
 
-export function presentReport(row: ReportRow, state: ReportState = row.state as ReportState): Report {
+/** @param now its label and proof, where they may have changed since it was made. */
+export function presentReport(row: ReportRow, now?: { state: ReportState; proven: boolean }): Report {
   return {
     day: row.day,
     revision: row.revision,
-    state,
+    state: now?.state ?? (row.state as ReportState),
     made_at: row.made_at.toISOString(),
-    proven: row.proven === 1,
+    proven: now?.proven ?? row.proven === 1,
     digest: row.digest.toString('hex'),
     sha256: row.sha256.toString('hex'),
     files: JSON.parse(row.files) as FileFacts[],

@@ -1,9 +1,12 @@
-import { type SqlBool, sql } from 'kysely';
+import { sql } from 'kysely';
 
 import type { Reader } from '../database/reader.ts';
 import type { Wall } from '../domain/calendar.ts';
+import { isAdded, listChanged } from './list-changed.ts';
 import type { Cut } from './plan.ts';
-import { DIGESTED_FACTS, type KnownThen } from './read-facts.ts';
+import { OPENING_KINDS } from './read-balances.ts';
+import { type CorrectedFact, type Correction, readCorrections } from './read-corrected-facts.ts';
+import type { KnownThen } from './read-facts.ts';
 import { type EntriesOfCut, isOfCut, wasOfCut } from './read-late.ts';
 
 /** What became of one transaction (or of one entry without a transaction) in a day, from one cut to the next. */
@@ -20,8 +23,10 @@ export type Change = {
   effectAfter: bigint;
   /** Statuses learnt since, oldest first. */
   learnt: string[];
-  why: 'learntLate' | 'corrected' | 'commissionLearnt' | 'factsCorrected' | 'person';
-  source: { kind: string; webhookHash: Buffer | null; runId: string | null; page: number | null };
+  /** Facts that are others now. */
+  facts: CorrectedFact[];
+  why: 'learntLate' | 'corrected' | 'commissionLearnt' | 'factsCorrected' | 'earlierDay' | 'person';
+  source: { kind: string | null; webhookHash: Buffer | null; runId: string | null; page: number | null };
 };
 
 export type ChangeScope = {
@@ -46,50 +51,14 @@ export async function* readChanges(db: Reader, scope: ChangeScope): AsyncGenerat
   }
 }
 
-async function listChanged(db: Reader, scope: ChangeScope): Promise<number[]> {
-  const rows = await db
-    .selectFrom('entries')
-    .select('entries.transaction_seq as seq')
-    .where('at_wall', '>=', scope.start)
-    .where('at_wall', '<', scope.end)
-    .where(isAdded(scope))
-    .where('transaction_seq', 'is not', null)
-    .$if(scope.platform !== undefined, (query) => query.where('platform', '=', scope.platform ?? ''))
-    .union(
-      db
-        .selectFrom('events')
-        .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
-        .select('events.transaction_seq as seq')
-        .where('events.at_wall', '>=', scope.start)
-        .where('events.at_wall', '<', scope.end)
-        .where('events.seq', '>', scope.from.eventSeq)
-        .where('events.seq', '<=', scope.to.eventSeq)
-        .$if(scope.platform !== undefined, (query) => query.where('transactions.platform', '=', scope.platform ?? '')),
-    )
-    .union(
-      db
-        .selectFrom('fact_changes')
-        .innerJoin('transactions', 'transactions.seq', 'fact_changes.transaction_seq')
-        .select('fact_changes.transaction_seq as seq')
-        .where('fact_changes.seq', '>', scope.from.factChangeSeq)
-        .where('fact_changes.seq', '<=', scope.to.factChangeSeq)
-        .where('fact_changes.name', 'in', DIGESTED_FACTS)
-        .where('transactions.created_wall', '>=', scope.start)
-        .where('transactions.created_wall', '<', scope.end)
-        .$if(scope.platform !== undefined, (query) => query.where('transactions.platform', '=', scope.platform ?? '')),
-    )
-    .execute();
-  return rows.flatMap((row) => (row.seq === null ? [] : [row.seq])).sort((a, b) => a - b);
-}
-
 async function readChunk(db: Reader, scope: ChangeScope, seqs: number[]): Promise<Change[]> {
-  const known = await db
+  const rows = await db
     .selectFrom('transactions')
     .select(['seq', 'id', 'reference', 'platform', sql<Date>`first_seen_at`.as('first_seen_at')])
     .where('seq', 'in', seqs)
     .orderBy('seq')
     .execute();
-  const transactions = await scope.known.putBack(known, ['reference', 'platform'], (row) => row.seq);
+  const transactions = await scope.known.putBack(rows, ['reference', 'platform'], (row) => row.seq);
   const events = await db
     .selectFrom('events')
     .leftJoin('webhooks', 'webhooks.seq', 'events.source_webhook_seq')
@@ -104,43 +73,79 @@ async function readChunk(db: Reader, scope: ChangeScope, seqs: number[]): Promis
     .orderBy('sequence')
     .execute();
   const entries = await readEntries(db, scope, seqs);
-  const [struck, struckBefore] = [new Set(scope.known.struck), new Set(scope.knownBefore.struck)];
-  const lateBefore = new Set(scope.knownBefore.lateEvents);
+  const corrections = await readCorrections(db, scope, seqs);
   const eventsOf = Map.groupBy(events, (event) => event.transaction_seq);
   const entriesOf = Map.groupBy(entries, (entry) => entry.transaction_seq ?? 0);
+  const known = describeKnown(scope);
   return transactions.map((transaction) => {
-    const all = eventsOf.get(transaction.seq) ?? [];
-    const history = all.filter((event) => !struck.has(event.seq));
-    const before = all.filter((event) => event.seq <= scope.from.eventSeq && !struckBefore.has(event.seq));
-    const isNew = (event: { seq: number }) => event.seq > scope.from.eventSeq || lateBefore.has(event.seq);
-    const learnt = history.filter((event) => isNew(event) && event.at_wall >= scope.start);
-    const moved = entriesOf.get(transaction.seq) ?? [];
-    const added = moved.filter((entry) => !wasOfCut(entry.seq, scope.from));
-    const cause = added.at(-1) ?? learnt.at(-1);
-    return {
-      recordedAt: added.at(-1)?.recorded_at ?? learnt.at(-1)?.seen_at ?? transaction.first_seen_at,
-      transactionId: transaction.id,
-      reference: transaction.reference,
-      platform: transaction.platform ?? 'none',
-      statusBefore: before.at(-1)?.status ?? null,
-      statusAfter: history.at(-1)?.status ?? null,
-      effectBefore: sum(moved.filter((entry) => wasOfCut(entry.seq, scope.from))),
-      effectAfter: sum(moved),
-      learnt: learnt.map((event) => event.status),
-      why: nameReason(learnt.length > 0, added),
-      source: toSource(cause),
-    };
+    const { seq } = transaction;
+    const history = known.compare(eventsOf.get(seq) ?? []);
+    return tellChange(transaction, history, entriesOf.get(seq) ?? [], corrections.get(seq), scope);
   });
 }
 
-/** What the later cut holds and the one before does not. */
-function isAdded({ from, to }: ChangeScope) {
-  return sql<SqlBool>`${isOfCut('entries.seq', to)} AND NOT ${isOfCut('entries.seq', from)}`;
+type Known = { statusBefore: string | null; statusAfter: string | null; learnt: LearntEvent[] };
+type LearntEvent = {
+  seq: number;
+  status: string;
+  at_wall: Wall;
+  seen_at: Date;
+  source_kind: string;
+  source_page: number | null;
+  hash: Buffer | null;
+  run_id: string | null;
+};
+
+/** Tells a history up to the day's end as it was known at either cut. */
+function describeKnown({ known, knownBefore, from, start }: ChangeScope) {
+  const [struck, struckBefore] = [new Set(known.struck), new Set(knownBefore.struck)];
+  const lateBefore = new Set(knownBefore.lateEvents);
+  const isNew = (event: { seq: number }): boolean => event.seq > from.eventSeq || lateBefore.has(event.seq);
+  return {
+    compare(all: LearntEvent[]): Known {
+      const history = all.filter((event) => !struck.has(event.seq));
+      const before = all.filter((event) => event.seq <= from.eventSeq && !struckBefore.has(event.seq));
+      const learnt = history.filter(isNew);
+      const ofDay = learnt.filter((event) => event.at_wall >= start);
+      return {
+        statusBefore: before.at(-1)?.status ?? null,
+        statusAfter: history.at(-1)?.status ?? null,
+        learnt: ofDay.length > 0 ? ofDay : learnt,
+      };
+    },
+  };
+}
+
+type Told = { id: string; reference: string | null; platform: string | null; first_seen_at: Date };
+
+function tellChange(
+  transaction: Told,
+  { learnt, ...statuses }: Known,
+  moved: Entry[],
+  correction: Correction | undefined,
+  { from }: ChangeScope,
+): Change {
+  const added = moved.filter((entry) => !wasOfCut(entry.seq, from));
+  const cause = added.at(-1) ?? learnt.at(-1) ?? correction?.cause;
+  return {
+    recordedAt: added.at(-1)?.recorded_at ?? learnt.at(-1)?.seen_at ?? correction?.at ?? transaction.first_seen_at,
+    transactionId: transaction.id,
+    reference: transaction.reference,
+    platform: transaction.platform ?? 'none',
+    ...statuses,
+    effectBefore: sum(moved.filter((entry) => wasOfCut(entry.seq, from))),
+    effectAfter: sum(moved),
+    learnt: learnt.map((event) => event.status),
+    facts: correction?.facts ?? [],
+    why: nameReason(learnt.length > 0, added, correction !== undefined),
+    source: toSource(cause),
+  };
 }
 
 async function readEntries(db: Reader, scope: ChangeScope, seqs: number[] | null) {
   return await db
     .selectFrom('entries')
+    .leftJoin('entries as origin', 'origin.seq', 'entries.reverses_seq')
     .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
     .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
     .leftJoin('webhooks', 'webhooks.seq', 'entries.source_webhook_seq')
@@ -154,6 +159,8 @@ async function readEntries(db: Reader, scope: ChangeScope, seqs: number[] | null
     .where('entries.at_wall', '>=', scope.start)
     .where('entries.at_wall', '<', scope.end)
     .where(isOfCut('entries.seq', scope.to))
+    // what opens the books is part of the opening balance
+    .where(sql`COALESCE(origin.kind, entries.kind)`, 'not in', OPENING_KINDS)
     .where((eb) =>
       seqs === null
         ? eb.and([eb('entries.transaction_seq', 'is', null), isAdded(scope)])
@@ -165,7 +172,7 @@ async function readEntries(db: Reader, scope: ChangeScope, seqs: number[] | null
     .execute();
 }
 
-/** Openings, adjustments and their reversals: a person's entries. */
+/** Adjustments and their reversals: a person's entries. */
 async function readWithoutTransaction(db: Reader, scope: ChangeScope): Promise<Change[]> {
   const entries = await readEntries(db, scope, null);
   return entries.map((entry) => ({
@@ -178,6 +185,7 @@ async function readWithoutTransaction(db: Reader, scope: ChangeScope): Promise<C
     effectBefore: 0n,
     effectAfter: BigInt(entry.net),
     learnt: [],
+    facts: [],
     why: 'person' as const,
     source: toSource(entry),
   }));
@@ -185,21 +193,20 @@ async function readWithoutTransaction(db: Reader, scope: ChangeScope): Promise<C
 
 type Entry = Awaited<ReturnType<typeof readEntries>>[number];
 
-function nameReason(learnt: boolean, added: Entry[]): Change['why'] {
+function nameReason(hasLearnt: boolean, added: Entry[], isCorrected: boolean): Change['why'] {
   if (added.length > 0 && added.every((entry) => entry.kind === 'commission')) return 'commissionLearnt';
-  if (learnt) return 'learntLate';
-  return added.length === 0 ? 'factsCorrected' : 'corrected';
+  if (hasLearnt) return 'learntLate';
+  if (added.length > 0) return 'corrected';
+  return isCorrected ? 'factsCorrected' : 'earlierDay';
 }
 
 function sum(entries: Entry[]): bigint {
   return entries.reduce((total, entry) => total + BigInt(entry.net), 0n);
 }
 
-function toSource(
-  cause: { source_kind: string; source_page: number | null; hash: Buffer | null; run_id: string | null } | undefined,
-): Change['source'] {
+function toSource(cause: Correction['cause'] | undefined): Change['source'] {
   return {
-    kind: cause?.source_kind ?? 'show',
+    kind: cause?.source_kind ?? null,
     webhookHash: cause?.hash ?? null,
     runId: cause?.run_id ?? null,
     page: cause?.source_page ?? null,

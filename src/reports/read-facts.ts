@@ -1,4 +1,5 @@
 import type { Reader } from '../database/reader.ts';
+import type { Cut } from './plan.ts';
 import { type EntriesOfCut, readLateEvents } from './read-late.ts';
 
 /** What may still be filled in or corrected once a transaction is known. */
@@ -38,7 +39,7 @@ const CORRECTED: readonly string[] = ['operation', 'amount_cents', 'struck'];
  * The facts of a transaction stand in its row as they are known now; what they were at the cut is told by the first
  * change after it. Mostly there is none, and then nothing more is asked.
  */
-export async function readKnownThen(db: Reader, cut: EntriesOfCut & { factChangeSeq: number }): Promise<KnownThen> {
+export async function readKnownThen(db: Reader, cut: EntriesOfCut & Cut): Promise<KnownThen> {
   const facts = await readFactsThen(db, cut.factChangeSeq);
   const late = await readLateEvents(db, cut);
   return {

@@ -6,6 +6,7 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
 import { findStragglers } from '../ledger/find-stragglers.ts';
 import { readHead } from '../ledger/read-head.ts';
+import { findLateEvents } from './event-window.ts';
 import type { Cut } from './plan.ts';
 
 /** The entries of a cut: those up to a number, without some. */
@@ -37,11 +38,27 @@ export function wasOfCut(seq: number, { entrySeq, late }: EntriesOfCut): boolean
   return seq <= entrySeq && !late.includes(seq);
 }
 
-/** Events that were written with late entries, in their transaction and at their instant, and the transactions they are of. */
+type LateEvents = { events: number[]; transactions: number[] };
+
+/**
+ * Events that the cut does not hold, and the transactions they are of: written with late entries, in their transaction and
+ * at their instant, or not there when the revision was written.
+ */
 export async function readLateEvents(
   db: Reader,
-  { late }: EntriesOfCut,
-): Promise<{ events: number[]; transactions: number[] }> {
+  cut: EntriesOfCut & Pick<Cut, 'eventSeq' | 'eventWindow'>,
+): Promise<LateEvents> {
+  const ofEntries = await readEventsOfEntries(db, cut);
+  const absent = cut.eventWindow === null ? [] : await findLateEvents(db, cut.eventSeq, cut.eventWindow);
+  if (absent.length === 0) return ofEntries;
+  const rows = await db.selectFrom('events').select('transaction_seq').distinct().where('seq', 'in', absent).execute();
+  return {
+    events: [...new Set([...ofEntries.events, ...absent])],
+    transactions: [...new Set([...ofEntries.transactions, ...rows.map((row) => row.transaction_seq)])],
+  };
+}
+
+async function readEventsOfEntries(db: Reader, { late }: EntriesOfCut): Promise<LateEvents> {
   if (late.length === 0) return { events: [], transactions: [] };
   const rows = await db
     .selectFrom('entries')

@@ -21,15 +21,25 @@ export type ReportedMismatch = {
 };
 
 /** More are counted on Resumo, and looked into by the API: a sheet of this many divergences is no reading matter. */
-const MISMATCHES_MAX = 20_000;
+export const MISMATCHES_MAX = 20_000;
 
-/** Those not resolved at the cut, and those opened from `from` to before `to`, oldest first. */
-export async function readMismatches(
-  db: Reader,
-  scope: { from: Date; to: Date; changeSeq: number; platform: string | undefined },
-): Promise<ReportedMismatch[]> {
-  // the newest change up to the cut tells the state; one without any such change had not been opened yet
-  const rows = await db
+type Scope = { from: Date; to: Date; changeSeq: number; platform: string | undefined };
+
+export type MismatchCount = { kind: string; severity: string; count: number };
+
+/** How many were not resolved at the cut, by kind and severity: all of them, however many the sheet shows. */
+export async function countMismatches(db: Reader, scope: Scope): Promise<MismatchCount[]> {
+  const rows = await selectAsOfCut(db, scope)
+    .select(['mismatches.kind', 'mismatches.severity', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('change.state', '!=', 'resolved')
+    .groupBy(['mismatches.kind', 'mismatches.severity'])
+    .execute();
+  return rows.map((row) => ({ ...row, count: Number(row.count) }));
+}
+
+/** The newest change up to the cut tells the state; one without any such change had not been opened yet. */
+function selectAsOfCut(db: Reader, scope: Scope) {
+  return db
     .selectFrom('mismatches')
     .innerJoin('mismatch_changes as change', (join) =>
       join.onRef('change.mismatch_seq', '=', 'mismatches.seq').on(
@@ -39,8 +49,18 @@ export async function readMismatches(
           WHERE c.mismatch_seq = mismatches.seq AND c.seq <= ${scope.changeSeq})`,
       ),
     )
-    .leftJoin('runs', (join) => join.on('runs.seq', '=', asThen('run_seq')))
     .leftJoin('transactions', 'transactions.seq', 'mismatches.transaction_seq')
+    .$if(scope.platform !== undefined, (query) =>
+      query.where((eb) =>
+        eb.or([eb('transactions.platform', '=', scope.platform ?? ''), eb('mismatches.transaction_seq', 'is', null)]),
+      ),
+    );
+}
+
+/** Those not resolved at the cut, and those opened from `from` to before `to`, oldest first. */
+export async function readMismatches(db: Reader, scope: Scope): Promise<ReportedMismatch[]> {
+  const rows = await selectAsOfCut(db, scope)
+    .leftJoin('runs', (join) => join.on('runs.seq', '=', asThen('run_seq')))
     .select([
       'mismatches.id',
       'mismatches.kind',
@@ -62,11 +82,6 @@ export async function readMismatches(
         eb('change.state', '!=', 'resolved'),
         eb.and([eb(asThen('opened_at'), '>=', scope.from), eb(asThen('opened_at'), '<', scope.to)]),
       ]),
-    )
-    .$if(scope.platform !== undefined, (query) =>
-      query.where((eb) =>
-        eb.or([eb('transactions.platform', '=', scope.platform ?? ''), eb('mismatches.transaction_seq', 'is', null)]),
-      ),
     )
     .orderBy('mismatches.seq')
     .limit(MISMATCHES_MAX)

@@ -36,11 +36,19 @@ export type PendingScope = EntriesOfCut & {
 
 const CHUNK_ROWS = 1_000;
 const FACTS = ['reference', 'platform', 'operation', 'amount_cents'] as const;
-const FINAL = ['paid', 'denied', 'canceled', 'expired', 'refund'];
+export const FINAL = ['paid', 'denied', 'canceled', 'expired', 'refund'];
 
 /** Every open cashout, and the open cashins created that day, in the order in which we met them. */
 export async function* readPending(db: Reader, scope: PendingScope): AsyncGenerator<Pending[], void, undefined> {
-  const candidates = await listCandidates(db, scope);
+  yield* readPendingOf(db, scope, await listCandidates(db, scope));
+}
+
+/** Those of some transactions, by their numbers, that were open then. */
+export async function* readPendingOf(
+  db: Reader,
+  scope: PendingScope,
+  candidates: number[],
+): AsyncGenerator<Pending[], void, undefined> {
   for (let start = 0; start < candidates.length; start += CHUNK_ROWS) {
     const seqs = candidates.slice(start, start + CHUNK_ROWS);
     const held = await readHeld(db, scope, seqs);

@@ -8,10 +8,19 @@ import { type EntriesOfCut, isOfCut } from './read-late.ts';
 export type StatedBalance = { platform: string; atWall: Wall; statedCents: bigint; ledgerCents: bigint };
 
 /** The newest statement of each platform within the day, its end included, of those made before the report. */
-export async function readStatements(
-  db: Reader,
-  scope: { start: Wall; end: Wall; madeAt: Date } & EntriesOfCut,
-): Promise<StatedBalance[]> {
+export async function readStatements(db: Reader, scope: Scope & EntriesOfCut): Promise<StatedBalance[]> {
+  const stated: StatedBalance[] = [];
+  for (const one of await readNewestStated(db, scope)) {
+    stated.push({ ...one, ledgerCents: await sumBefore(db, one.platform, one.atWall, scope) });
+  }
+  return stated;
+}
+
+type Scope = { start: Wall; end: Wall; madeAt: Date };
+type Stated = Omit<StatedBalance, 'ledgerCents'>;
+
+/** The same without the ledger's side. */
+export async function readNewestStated(db: Reader, scope: Scope): Promise<Stated[]> {
   const rows = await db
     .selectFrom('statements')
     .select(['platform', 'at_wall', 'balance_cents'])
@@ -22,11 +31,19 @@ export async function readStatements(
     .orderBy('seq')
     .execute();
   const newest = new Map(rows.map((row) => [row.platform, row]));
-  const stated: StatedBalance[] = [];
-  for (const { platform, at_wall: atWall, balance_cents: statedCents } of newest.values()) {
-    stated.push({ platform, atWall, statedCents, ledgerCents: await sumBefore(db, platform, atWall, scope) });
-  }
-  return stated;
+  return [...newest.values()].map((row) => ({
+    platform: row.platform,
+    atWall: row.at_wall,
+    statedCents: row.balance_cents,
+  }));
+}
+
+/** What is stated now and was not then, beside what was stated of that platform then. Pure. */
+export function listRestated(then: Stated[], now: Stated[]): { before: Stated | undefined; after: Stated }[] {
+  const old = new Map(then.map((one) => [one.platform, one]));
+  return now
+    .map((after) => ({ before: old.get(after.platform), after }))
+    .filter(({ before, after }) => before?.atWall !== after.atWall || before.statedCents !== after.statedCents);
 }
 
 async function sumBefore(db: Reader, platform: string, atWall: Wall, cut: EntriesOfCut): Promise<bigint> {

@@ -1,7 +1,7 @@
 import type { Seal } from '../ledger/read-head.ts';
 import type { ReportPlan } from './plan.ts';
 import type { StatedOpening, StatusCount } from './read-counts.ts';
-import type { ReportedMismatch } from './read-mismatches.ts';
+import type { MismatchCount } from './read-mismatches.ts';
 import type { StatedBalance } from './read-statements.ts';
 import type { Figures, Hour } from './tally.ts';
 import type { Texts } from './texts.ts';
@@ -19,7 +19,8 @@ export type Summary = {
   counts: StatusCount[];
   openings: StatedOpening[];
   statements: StatedBalance[];
-  mismatches: ReportedMismatch[];
+  /** Open at the cut. */
+  mismatches: MismatchCount[];
   digest: Buffer;
   /** Undefined for a revision from before there were seals. */
   seal: Seal | undefined;
@@ -29,6 +30,7 @@ export type Summary = {
     refunds: FinishedTable;
     statement: FinishedTable;
     pending: FinishedTable;
+    mismatches: FinishedTable;
     all: [string, FinishedTable][];
   };
 };

@@ -7,5 +7,5 @@ import type { Cut } from './plan.ts';
 export async function takeCut(context: Context): Promise<Cut> {
   const [seal, factChangeSeq] = await Promise.all([sealNow(context), settleFactChanges(context.db)]);
   const { position, entrySeq, eventSeq, mismatchChangeSeq } = seal;
-  return { position, entrySeq, eventSeq, mismatchChangeSeq, factChangeSeq };
+  return { position, entrySeq, eventSeq, mismatchChangeSeq, factChangeSeq, eventWindow: null };
 }

@@ -1,3 +1,4 @@
+import { formatAmount } from '../domain/money.ts';
 import type { Locale } from './plan.ts';
 import { EN } from './texts-en.ts';
 import { PT_BR, type Texts } from './texts-pt-br.ts';
@@ -18,6 +19,11 @@ export function fill(text: string, values: Record<string, string | number>): str
 /** A code in words; one that has none stands as it came. */
 export function say(words: Record<string, string>, code: string): string {
   return Object.hasOwn(words, code) ? (words[code] ?? code) : code;
+}
+
+/** Cents as a person of that language writes them, without grouping. */
+export function sayAmount(cents: bigint, texts: Texts): string {
+  return formatAmount(cents).replace('.', texts.decimal);
 }
 
 /** `2026-11-20` as `20/11/2026`. */

@@ -13,12 +13,13 @@ import * as columns from './columns.ts';
 import { createFactory, type ReportFactory } from './create-factory.ts';
 import { describeChanges } from './describe-changes.ts';
 import { createDigest, type RowDigest } from './digest-rows.ts';
+import { type EventWindow, readEventWindow } from './event-window.ts';
 import { boundsOf, type Format, type ReportPlan } from './plan.ts';
 import { type AccountBalance, keepPlatform, readBalances } from './read-balances.ts';
 import { readStatedOpenings, readStatusCounts } from './read-counts.ts';
 import { type KnownThen, readKnownThen } from './read-facts.ts';
 import { type EntriesOfCut, readEntriesOfCut } from './read-late.ts';
-import { readMismatches } from './read-mismatches.ts';
+import { countMismatches, readMismatches } from './read-mismatches.ts';
 import { type Movement, readLateCommissions, readMovements } from './read-movements.ts';
 import { readPending } from './read-pending.ts';
 import { readStatements, type StatedBalance } from './read-statements.ts';
@@ -28,11 +29,12 @@ import { fill, formatDay, textsOf } from './texts.ts';
 import { addCsvRow, startCsv } from './write-csv.ts';
 import { addJournalEntry, endJournalDay, startJournal } from './write-journal.ts';
 import { SUMMARY_WIDTHS, writeSummary } from './write-summary.ts';
-import { openTable, type TableWriter } from './write-table.ts';
+import { type FinishedTable, openTable, type TableWriter } from './write-table.ts';
 import { openSheet } from './xlsx/sheet.ts';
 import { writeWorkbook } from './xlsx/workbook.ts';
 
-export type WrittenReport = { digest: Buffer; files: Record<Format, string> };
+/** `eventWindow` is of the snapshot that the rows were read from. */
+export type WrittenReport = { digest: Buffer; files: Record<Format, string>; eventWindow: EventWindow };
 
 /** @returns where in `directory`, which is there and is the caller's to remove, each format was written. */
 export async function writeReport(db: Reader, plan: ReportPlan, directory: string): Promise<WrittenReport> {
@@ -68,10 +70,12 @@ export async function writeReport(db: Reader, plan: ReportPlan, directory: strin
   };
   try {
     const day = await writeMovements(work);
-    const rest = await writeOthers(work);
+    const pending = await writePending(work);
     const rowsDigest = digest.end();
-    await finishWorkbook(work, { ...day, ...rest }, rowsDigest);
-    return { digest: rowsDigest, files: work.files };
+    const rest = await writeOthers(work, rowsDigest);
+    await finishWorkbook(work, { ...day, pending, ...rest }, rowsDigest);
+    const eventWindow = plan.cut.eventWindow ?? (await readEventWindow(db, plan.cut.eventSeq));
+    return { digest: rowsDigest, files: work.files, eventWindow };
   } catch (error) {
     failed.abort();
     throw error;
@@ -148,45 +152,53 @@ function withCommission(movement: Movement, late: Map<number, bigint>): columns.
   return { movement, commissionCents: movement.commissionCents + more };
 }
 
-/** The sheets that are not about movements. */
-async function writeOthers(work: Work) {
+/** What was open at the day's end: the last of what the digest holds. */
+async function writePending(work: Work) {
   const { db, plan, rendering, scope } = work;
-  const { calendar, cut, platform } = plan;
-  const texts = rendering.texts;
-  const open = <Row>(name: 'pending' | 'mismatches' | 'changes', list: columns.Column<Row>[], note?: string) =>
-    openTable<Row>(
-      work.factory,
-      { title: texts.sheets[name], note: note ?? texts.notes[name], columns: list },
-      rendering,
-    );
-  const pending = open('pending', columns.PENDING_COLUMNS);
-  for await (const rows of readPending(db, { ...scope, cut, known: work.known })) {
+  const { sheets, notes } = rendering.texts;
+  const table = { title: sheets.pending, note: notes.pending, columns: columns.PENDING_COLUMNS };
+  const pending = openTable(work.factory, table, rendering);
+  for await (const rows of readPending(db, { ...scope, cut: plan.cut, known: work.known })) {
     for (const row of rows) {
       work.digest.addPending(row);
       pending.add(row);
     }
     await pending.drain();
   }
+  return await pending.end();
+}
+
+/** Mismatches, and what changed since the revision before. */
+async function writeOthers(work: Work, digest: Buffer) {
+  const { db, plan, rendering } = work;
+  const { calendar, cut, platform } = plan;
+  const texts = rendering.texts;
+  const open = <Row>(name: 'mismatches' | 'changes', list: columns.Column<Row>[], note?: string) =>
+    openTable<Row>(
+      work.factory,
+      { title: texts.sheets[name], note: note ?? texts.notes[name], columns: list },
+      rendering,
+    );
   const mismatches = open('mismatches', columns.MISMATCH_COLUMNS);
   const from = calendar.startOf(plan.day);
   const to = calendar.startOf(addDays(plan.day, 1));
-  const listed = await readMismatches(db, { from, to, changeSeq: cut.mismatchChangeSeq, platform });
-  for (const row of listed) mismatches.add(row);
-  const described = describeChanges(work, texts);
+  const asOfCut = { from, to, changeSeq: cut.mismatchChangeSeq, platform };
+  for (const row of await readMismatches(db, asOfCut)) mismatches.add(row);
+  const described = describeChanges({ ...work, digest }, texts);
   const changes = open('changes', columns.CHANGE_COLUMNS, described.note);
   for await (const rows of described.rows) {
     for (const row of rows) changes.add(row);
     await changes.drain();
   }
   return {
-    pending: await pending.end(),
     mismatches: await mismatches.end(),
     changes: await changes.end(),
-    listed,
+    openMismatches: await countMismatches(db, asOfCut),
   };
 }
 
-type Tables = Awaited<ReturnType<typeof writeMovements>> & Awaited<ReturnType<typeof writeOthers>>;
+type Tables = Awaited<ReturnType<typeof writeMovements>> &
+  Awaited<ReturnType<typeof writeOthers>> & { pending: FinishedTable };
 
 /** Resumo is written last, when all sums are known, and stands first. */
 async function finishWorkbook(work: Work, tables: Tables, digest: Buffer): Promise<void> {
@@ -213,7 +225,7 @@ async function finishWorkbook(work: Work, tables: Tables, digest: Buffer): Promi
     counts: await readStatusCounts(db, { ...scope, eventSeq: plan.cut.eventSeq, known: work.known }),
     openings: await readStatedOpenings(db, scope),
     statements: await listStatements(work),
-    mismatches: tables.listed,
+    mismatches: tables.openMismatches,
     digest,
     seal: work.seal,
     tables: { ...tables, all: order.map((one) => [texts.sheets[one], tables[one]]) },

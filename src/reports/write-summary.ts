@@ -2,6 +2,7 @@ import { addDays } from '../domain/calendar.ts';
 import { MISMATCH_SEVERITY } from '../domain/mismatch.ts';
 import type { Seal } from '../ledger/read-head.ts';
 import type { ReportPlan } from './plan.ts';
+import { MISMATCHES_MAX } from './read-mismatches.ts';
 import { type Summary, startSection } from './summary-parts.ts';
 import type { Hour } from './tally.ts';
 import { fill, formatDay, formatMoment, say, type Texts } from './texts.ts';
@@ -102,18 +103,17 @@ function writeCounts(sheet: SheetWriter, { texts, counts }: Summary): void {
   sheet.addDataBars(`B${first}:B${last}`, BAR_COUNT);
 }
 
-function writeMismatches(sheet: SheetWriter, { texts, mismatches }: Summary, columns: number): void {
+function writeMismatches(sheet: SheetWriter, { texts, mismatches, tables }: Summary, columns: number): void {
   const words = texts.summary;
   startSection(sheet, words.openMismatches, columns);
-  const open = mismatches.filter((one) => one.state !== 'resolved');
-  if (open.length === 0) {
+  if (mismatches.length === 0) {
     sheet.addRow([
       { text: words.noMismatches, look: 'good' },
       { count: 0, look: 'good' },
     ]);
     return;
   }
-  const byKind = Map.groupBy(open, (one) => one.kind);
+  const byKind = Map.groupBy(mismatches, (one) => one.kind);
   for (const kind of Object.keys(MISMATCH_SEVERITY)) {
     const ones = byKind.get(kind);
     if (!ones) continue;
@@ -121,11 +121,15 @@ function writeMismatches(sheet: SheetWriter, { texts, mismatches }: Summary, col
     const look = worst === 'critical' ? 'bad' : 'text';
     sheet.addRow([
       { text: kind, look: 'label' },
-      { count: ones.length },
+      { count: ones.reduce((sum, one) => sum + one.count, 0) },
       { text: say(texts.severities, worst), look },
       { text: say(texts.mismatchKinds, kind), look: 'muted' },
     ]);
   }
+  if (tables.mismatches.rows < MISMATCHES_MAX) return;
+  sheet.addRow([
+    { text: fill(words.mismatchesCut, { sheet: texts.sheets.mismatches, max: MISMATCHES_MAX }), look: 'muted' },
+  ]);
 }
 
 function writeHours(sheet: SheetWriter, { texts, hours }: Summary): void {

@@ -115,7 +115,6 @@ describe('the house', () => {
     expect(callers.map((source) => source.file).sort()).toEqual([
       'src/ledger/accept-mismatch.ts',
       'src/ledger/apply.ts',
-      'src/ledger/write-entries.ts',
     ]);
   });
 

@@ -215,9 +215,11 @@ export const report = z
   .object({
     day,
     revision: z.int(),
-    state: z.enum(['partial', 'provisional', 'closed']),
+    state: z
+      .enum(['partial', 'provisional', 'closed'])
+      .describe("in the list, of a day's newest revision: as it is by now, which its next revision says too"),
     made_at: instant,
-    proven: z.boolean(),
+    proven: z.boolean().describe('likewise: whether a run has read the whole day after its end'),
     digest: z.string(),
     sha256: z.string().describe('of the workbook'),
     files: z.array(

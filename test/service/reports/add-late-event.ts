@@ -1,0 +1,40 @@
+import { sql } from 'kysely';
+import type { Context } from '../../../src/context.ts';
+
+const FAR = 1_000;
+
+/**
+ * Draws the number of an event now, as another node of a cluster may, and lets those that are committed from now on have
+ * higher ones.
+ * @returns what commits it: an event that moves no money, of a transaction by its id.
+ */
+export async function addLateEvent(
+  { db, clock }: Context,
+  transactionId: string,
+  event: { status: string; atWall: string },
+): Promise<() => Promise<void>> {
+  const top = await db
+    .selectFrom('events')
+    .select((eb) => eb.fn.max<number>('seq').as('seq'))
+    .executeTakeFirst();
+  const seq = (top?.seq ?? 0) + 1;
+  await sql.raw(`ALTER TABLE events AUTO_INCREMENT = ${seq + FAR}`).execute(db);
+  return async () => {
+    const transaction = await db
+      .selectFrom('transactions')
+      .select('seq')
+      .where('id', '=', transactionId)
+      .executeTakeFirstOrThrow();
+    const row = { transaction_seq: transaction.seq, status: event.status, at_wall: event.atWall };
+    const rest = { occurrence: 0, position: 1, sequence: 2, inferred: 0, seen_at: clock.now(), source_kind: 'show' };
+    await db
+      .insertInto('events')
+      .values({ seq, ...row, ...rest })
+      .execute();
+    await db
+      .updateTable('transactions')
+      .set({ status: event.status, status_wall: event.atWall })
+      .where('seq', '=', transaction.seq)
+      .execute();
+  };
+}

@@ -1,0 +1,132 @@
+import { rmSync } from 'node:fs';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import type { Context } from '../../../src/context.ts';
+import { transact } from '../../../src/database/transact.ts';
+import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
+import { readEventWindow } from '../../../src/reports/event-window.ts';
+import { insertRevision } from '../../../src/reports/insert-revision.ts';
+import { makeDueReports } from '../../../src/reports/make-due-reports.ts';
+import { makeReport } from '../../../src/reports/make-report.ts';
+import { openReport } from '../../../src/reports/open-report.ts';
+import { ROWS_PER_SHEET_MAX } from '../../../src/reports/plan.ts';
+import { countMismatches, MISMATCHES_MAX, readMismatches } from '../../../src/reports/read-mismatches.ts';
+import { takeCut } from '../../../src/reports/take-cut.ts';
+import { addLateEvent } from './add-late-event.ts';
+import { inventTransactions, learn, openBooks, transactionOf } from './books.ts';
+import { lineOf, readWorkbook, rowsOf, sheetOf } from './read-workbook.ts';
+
+const DAY = '2026-03-11';
+
+test('an event that was committed late and moves no money is no part of the cut, and makes the next revision', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  const open = transactionOf('cashin', 9_900n, [['pending', `${DAY} 10:00:00`]]);
+  await learn(context, [open]);
+  const commit = await addLateEvent(context, open.id, { status: 'in_analysis', atWall: `${DAY} 11:00:00` });
+  await learn(context, inventTransactions(30, [DAY], 3));
+  const { report: first } = await makeReport(context, DAY);
+  await commit();
+  const again = async () => {
+    for (const { format, sha256: stored } of first.files) {
+      rmSync((await openReport(context, { day: DAY, format, revision: 1 })).file);
+      expect([format, (await openReport(context, { day: DAY, format, revision: 1 })).sha256]).toEqual([format, stored]);
+    }
+  };
+  await again();
+  const later = { ...context, clock: { ...context.clock, now: () => new Date('2026-03-12T12:00:00Z') } };
+  expect((await makeDueReports(later)).made).toEqual([DAY]);
+  const sheets = await readWorkbook((await openReport(context, { day: DAY, format: 'xlsx' })).file);
+  expect(rowsOf(sheetOf(sheets, 'Alterações'))).toMatchObject([
+    {
+      'Id da transação': { value: open.id },
+      Antes: { value: 'Pendente' },
+      Depois: { value: 'Em análise' },
+      'Por quê': { value: 'soubemos depois: em análise' },
+    },
+  ]);
+  await again();
+  expect((await makeDueReports(later)).made).toEqual([]);
+});
+
+test('a late event that changes nothing of the day is looked at once', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  const open = transactionOf('cashin', 9_900n, [['pending', `${DAY} 10:00:00`]]);
+  await learn(context, [open]);
+  const commit = await addLateEvent(context, open.id, { status: 'in_analysis', atWall: '2026-03-12 11:00:00' });
+  await learn(context, inventTransactions(5, [DAY], 3));
+  await makeReport(context, DAY);
+  await commit();
+  expect(await makeReport(context, DAY)).toMatchObject({ changed: false });
+  const row = await context.db
+    .selectFrom('reports')
+    .select(['checked_event_count', 'cut_event_seq'])
+    .executeTakeFirstOrThrow();
+  const count = await context.db
+    .selectFrom('events')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('seq', '<=', row.cut_event_seq)
+    .executeTakeFirstOrThrow();
+  expect(row.checked_event_count).toBe(Number(count.count));
+});
+
+test.each([
+  ['nothing', 'resolved', async () => undefined],
+  ['an event that was committed late below it', 'open', async (_: Context, late: () => Promise<void>) => late()],
+  [
+    'one above it',
+    'open',
+    async (context: Context) => learn(context, [transactionOf('cashin', 1n, [['paid', `${DAY} 23:00:00`]])]),
+  ],
+] as const)('where %s came after the cut, closed_day_changed ends up %s', async (_, state, act) => {
+  await using books = await openBooks();
+  const { context } = books;
+  const open = transactionOf('cashin', 9_900n, [['pending', `${DAY} 10:00:00`]]);
+  await learn(context, [open]);
+  const late = await addLateEvent(context, open.id, { status: 'in_analysis', atWall: `${DAY} 11:00:00` });
+  await learn(context, [transactionOf('cashin', 700n, [['paid', `${DAY} 12:00:00`]])]);
+  const found = { kind: 'closed_day_changed' as const, scope: DAY };
+  await transact(context.db, (trx) => raiseMismatches(trx, [found], context.clock.now()));
+  const cut = await takeCut(context);
+  const eventWindow = await readEventWindow(context.db, cut.eventSeq);
+  await act(context, late);
+  const plan = {
+    ...{ day: DAY, revision: 1, cut, previous: undefined, state: 'provisional' as const, proof: undefined },
+    ...{ madeAt: context.clock.now(), locale: 'pt-BR' as const, fullDocuments: false, masked: false },
+    ...{ platform: undefined, version: '0', rowsPerSheetMax: ROWS_PER_SHEET_MAX, isRedacted: false },
+    calendar: context.calendar,
+  };
+  const [digest, sha256] = [Buffer.alloc(32), '00'.repeat(32)];
+  const files = [{ format: 'xlsx' as const, name: 'x', bytes: 1, sha256 }];
+  expect(await insertRevision(context, plan, { digest, eventWindow, files, isScheduled: false })).toBe(true);
+  expect(await context.db.selectFrom('mismatches').select('state').execute()).toEqual([{ state }]);
+});
+
+test('Resumo counts every open mismatch, however many the sheet shows', async () => {
+  await using books = await openBooks();
+  const { db } = books.context;
+  const count = MISMATCHES_MAX + 5;
+  const rows = sql.raw(`seq_1_to_${count}`);
+  await sql`INSERT INTO mismatches (seq, id, kind, scope, severity, state, opened_at)
+    SELECT seq, CONCAT('mm_', seq), IF(seq > 3, 'stuck', 'webhook_contradiction'), seq, IF(seq > 10, 'medium', 'critical'),
+      'open', NOW(3) FROM ${rows}`.execute(db);
+  await sql`INSERT INTO mismatch_changes (mismatch_seq, state, at, actor)
+    SELECT seq, 'open', NOW(3), 'test' FROM ${rows}`.execute(db);
+  const scope = { from: new Date(0), to: new Date(0), changeSeq: count, platform: undefined };
+  expect(await readMismatches(db, scope)).toHaveLength(MISMATCHES_MAX);
+  const counts = await countMismatches(db, scope);
+  expect(counts.sort((a, b) => a.count - b.count)).toEqual([
+    { kind: 'webhook_contradiction', severity: 'critical', count: 3 },
+    { kind: 'stuck', severity: 'critical', count: 7 },
+    { kind: 'stuck', severity: 'medium', count: count - 10 },
+  ]);
+  expect(await countMismatches(db, { ...scope, changeSeq: 3 })).toHaveLength(1);
+  await makeReport(books.context, DAY);
+  const { file } = await openReport(books.context, { day: DAY, format: 'xlsx' });
+  const summary = sheetOf(await readWorkbook(file), 'Resumo');
+  expect(lineOf(summary, 'stuck')?.[0]?.value).toBe(count - 3);
+  expect(summary.rows.some((row) => String(row[0]?.value).includes(`mostra as ${MISMATCHES_MAX} mais antigas`))).toBe(
+    true,
+  );
+});
