@@ -2,6 +2,7 @@ import type { Wall } from '../domain/calendar.ts';
 import type { ListPage, ListQuery, ProviderClient } from './client.ts';
 import type { Room } from './create-room.ts';
 import { PAGE_ROWS, type Pass } from './judge-pass.ts';
+import { createRowMarks, type RowMarks } from './row-marks.ts';
 
 const PAGES_MAX = 100_000;
 const END_PAGES_MAX = 20;
@@ -11,10 +12,13 @@ const HANDS_BY_PLACE = 2;
 /** Enough of a digest to tell two payloads of one id apart. */
 const MARK_BYTES = 12;
 
+/** Stands for the digest of a row that can't be read. */
+export const REFUSED = 'refused';
+
 /** All that readList needs of the client. */
 export type ListClient = Pick<ProviderClient, 'listPage'>;
 
-/** What judging needs of a row; a digest of `refused` stands for one that can't be read. */
+/** What judging needs of a row. */
 export type RowMark = { id: string | null; createdWall: Wall | undefined; digest: string };
 
 /** A page of a pass, as a process that died left it. */
@@ -33,7 +37,7 @@ export type PassOptions = {
   inFlight: number;
   /** Holds what is under way, beside what else is asked for in it. */
   room: Room;
-  /** Called once, when the last page is about to be asked for. */
+  /** Called once, when the last pages are about to be asked for, with how many the list has. */
   onNearEnd: (pages: number) => void;
   /** Whether rows are being created in the range while it is read. */
   grows: boolean;
@@ -44,9 +48,8 @@ export type PassOptions = {
 };
 
 export type Collected = Omit<Pass, 'distinctIds' | 'createdSince'> & {
-  /** Every id seen, with the wall clock of its creation; undefined where that could not be read. */
-  ids: Map<string, Wall | undefined>;
-  contents: Map<string, string>;
+  /** Every id seen, and what was shown of it last. */
+  marks: RowMarks;
   /** Ids that were shown in two ways within the pass. */
   torn: Set<string>;
 };
@@ -122,8 +125,7 @@ function begin(): Collected & { pages: Set<string>; pageRows: number } {
     lastTotal: 0,
     totals: { min: Number.POSITIVE_INFINITY, max: 0 },
     pageSizes: [],
-    ids: new Map(),
-    contents: new Map(),
+    marks: createRowMarks(),
     torn: new Set(),
     pages: new Set(),
     pageRows: 0,
@@ -141,7 +143,7 @@ function markRow(row: ListPage['rows'][number]): RowMark {
         createdWall: row.transaction.createdWall,
         digest: row.digest.toString('base64', 0, MARK_BYTES),
       }
-    : { id: row.id, createdWall: row.createdWall, digest: 'refused' };
+    : { id: row.id, createdWall: row.createdWall, digest: REFUSED };
 }
 
 /**
@@ -182,7 +184,7 @@ async function follow(
  * end is followed, and no further than to the answer that brings the newest row and the total that counts it.
  */
 async function readEnds(seen: Collected, fetchPage: FetchPage, last: number, roundsMax: number): Promise<void> {
-  const enough = (): boolean => seen.ids.size >= seen.lastTotal;
+  const enough = (): boolean => seen.marks.size >= seen.lastTotal;
   for (let round = 0; round < roundsMax; round++) {
     for (const end of ['head', 'tail']) {
       if (enough()) return;
@@ -200,28 +202,30 @@ function collect(seen: Collected, page: Answer): { found: number; fresh: number 
       seen.withoutId++;
       continue;
     }
-    const before = seen.contents.get(id);
+    const before = seen.marks.digestOf(id);
     if (before === undefined) fresh++;
     else if (before !== digest) seen.torn.add(id);
-    seen.ids.set(id, createdWall ?? seen.ids.get(id));
-    seen.contents.set(id, digest);
+    seen.marks.set(id, digest, createdWall);
   }
   seen.totals = { min: Math.min(seen.totals.min, page.total), max: Math.max(seen.totals.max, page.total) };
   return { found: page.rows.length, fresh };
 }
 
-/** Runs `work` on every page, a few at once. The first failure stops the rest, and is thrown once all are at rest. */
+/**
+ * Runs `work` on every page, a few at once. The first failure stops the rest, and is thrown once all are at rest.
+ * @param onNearEnd called while a round of pages is still to be begun: what is asked for then is answered before the last.
+ */
 async function eachInFlight(
   pages: number[],
   inFlight: number,
   work: (page: number) => Promise<void>,
-  onLast: () => void,
+  onNearEnd: () => void,
 ): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
     for (let page = pages[next++]; page !== undefined; page = pages[next++]) {
       try {
-        if (next === pages.length) onLast();
+        if (next === Math.max(1, pages.length - inFlight)) onNearEnd();
         await work(page);
       } catch (error) {
         next = pages.length;

@@ -11,6 +11,7 @@ import type { ListQuery } from './client.ts';
 import { createRoom, type Room } from './create-room.ts';
 import { isRepeatable, judgePass } from './judge-pass.ts';
 import { type KeptPage, type ListClient, makePass, type PageRead } from './make-pass.ts';
+import { createRowMarks, type RowMarks } from './row-marks.ts';
 
 export const PASSES_MAX = 5;
 /** Where two passes met drift, pages are asked for one by one: only then does a row that moves show at an end again. */
@@ -24,8 +25,8 @@ export type ListReading = {
   why: string | undefined;
   passes: number;
   pages: number;
-  /** Every id seen, with the wall clock of its creation; undefined where that could not be read. */
-  ids: Map<string, Wall | undefined>;
+  /** Every id seen, by its newest pass. */
+  ids: RowMarks;
   /** Ids that were shown in two ways within one pass: which of them holds, only a show can tell. */
   torn: Set<string>;
   /** When the pass that proved it began; for an incomplete reading, the last one. */
@@ -44,11 +45,11 @@ export async function readList(
     kept?: Map<number, Map<number, KeptPage>>;
     /** Shared by lists that are read beside each other. */
     room?: Room;
-    /** Called as the last page of the first pass is about to be asked for, with how many pages the list has. */
+    /** Called when the last pages of the first pass are about to be asked for, with how many the list has. */
     onNearEnd?: (pages: number) => void;
   },
 ): Promise<ListReading> {
-  const ids = new Map<string, Wall | undefined>();
+  let ids = createRowMarks();
   const torn = new Set<string>();
   let pages = 0;
   let previous: string | undefined;
@@ -76,12 +77,14 @@ export async function readList(
         await options.onPage(page);
       },
     });
-    for (const [id, created] of seen.ids) ids.set(id, created);
+    // not copied: most readings are one pass, and a day may hold a million
+    if (number === 1) ids = seen.marks;
+    else for (const { id, digest, wall } of seen.marks.entries()) ids.set(id, digest, wall);
     for (const id of seen.torn) torn.add(id);
-    const createdSince = grows === undefined ? 0 : countSince(seen.ids, grows);
-    const pass = { ...seen, distinctIds: seen.ids.size, createdSince };
+    const createdSince = grows === undefined ? 0 : countSince(seen.marks, grows);
+    const pass = { ...seen, distinctIds: seen.marks.size, createdSince };
     const verdict = judgePass(pass);
-    const digest = isRepeatable(pass) ? digestPass(seen.contents) : undefined;
+    const digest = isRepeatable(pass) ? digestPass(seen.marks) : undefined;
     if (verdict.clean || (digest !== undefined && digest === previous))
       return { complete: true, why: undefined, passes: number, pages, ids, torn, askedAt };
     why = verdict.why;
@@ -90,12 +93,15 @@ export async function readList(
   return { complete: false, why, passes: PASSES_MAX, pages, ids, torn, askedAt };
 }
 
-function countSince(ids: Map<string, Wall | undefined>, since: Wall): number {
-  return [...ids.values()].filter((created) => created !== undefined && created >= since).length;
+function countSince(marks: RowMarks, since: Wall): number {
+  let count = 0;
+  for (const { wall } of marks.entries()) if (wall !== undefined && wall >= since) count++;
+  return count;
 }
 
-function digestPass(contents: Map<string, string>): string {
+function digestPass(marks: RowMarks): string {
   const hash = createHash('sha256');
-  for (const [id, digest] of [...contents].sort(([a], [b]) => (a < b ? -1 : 1))) hash.update(`${id} ${digest}\n`);
+  const ids = [...marks.entries()].map(({ id }) => id).sort();
+  for (const id of ids) hash.update(`${id} ${marks.digestOf(id)}\n`);
   return hash.digest('base64');
 }

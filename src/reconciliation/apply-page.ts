@@ -11,14 +11,14 @@ import type { RunRef } from './run-ref.ts';
 
 /**
  * Applies what a page shows of a window.
- * @param readable what could be read by the newest look, kept up to date. @returns ids that are new or changed.
+ * @param unreadable ids that the newest look could not read, kept up to date. @returns ids that are new or changed.
  */
 export async function applyPage(
   context: Context,
   run: RunRef,
   window: Window,
   page: Pick<ListPage, 'page' | 'rows'> & { askedAt: Date },
-  readable: Set<string>,
+  unreadable: Set<string>,
 ): Promise<string[]> {
   const source = { kind: 'list' as const, run: { seq: run.seq, id: run.id }, page: page.page };
   const rows = page.rows.filter((row) => {
@@ -32,8 +32,8 @@ export async function applyPage(
     taken.map((row) => ({ transaction: row.transaction, digest: row.digest, askedAt: page.askedAt, source })),
   );
   await refuseRows(context, refused);
-  for (const row of taken) readable.add(row.transaction.id);
-  for (const row of refused) if (row.id !== null) readable.delete(row.id);
+  for (const row of taken) unreadable.delete(row.transaction.id);
+  for (const row of refused) if (row.id !== null) unreadable.add(row.id);
   return changed;
 }
 

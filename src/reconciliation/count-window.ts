@@ -35,7 +35,7 @@ export async function countWindow(
   const asked = askFor(window, bounds);
   const query: ListQuery = { ...asked, ...(run.platform ? { platform: run.platform } : {}) };
   const evidence = createEvidence(context, run, window, 'count');
-  const readable = new Set<string>();
+  const [seen, refused] = [new Set<string>(), new Set<string>()];
   const count = countApplied(context, window);
   const askedAt = context.clock.now();
   let pages = 0;
@@ -45,13 +45,16 @@ export async function countWindow(
     if (!page) return undefined;
     options.checkLease();
     pages++;
-    await count(await applyPage(context, run, window, { ...page, askedAt: pageAskedAt }, readable));
+    await count(await applyPage(context, run, window, { ...page, askedAt: pageAskedAt }, refused));
+    for (const row of page.rows)
+      if (row.ok && isInWindow(window, row.transaction.createdWall)) seen.add(row.transaction.id);
     await evidence({ ...page, pass: COUNT_PASS, askedAt: pageAskedAt, ...(status === undefined ? {} : { status }) });
     options.onPage(page.rows.length);
     return page;
   };
   const why = await compareCounts(window, ask, () => countHeld(context, run, window.fromDay));
-  await resolveSeen(context, { readable, listed: new Map(), askedAt });
+  const readable = seen.difference(refused);
+  await resolveSeen(context, { readable, listed: new Set(), askedAt });
   if (typeof why === 'string') {
     context.log.info({ run: run.id, day: window.fromDay, why }, 'a day is read whole: its counts do not prove it');
     return undefined;

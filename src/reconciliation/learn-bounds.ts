@@ -7,8 +7,9 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { readSetting, settle } from '../database/settings.ts';
-import { addDays, type Day, type Wall } from '../domain/calendar.ts';
+import { addDays, type Day } from '../domain/calendar.ts';
 import type { ProviderClient } from '../provider/client.ts';
+import type { RowMarks } from '../provider/row-marks.ts';
 import type { ListBounds } from './plan-windows.ts';
 
 const SETTING = 'list_bounds';
@@ -19,11 +20,7 @@ export async function readBounds(context: Context): Promise<ListBounds | undefin
 }
 
 /** @param ids what a complete reading saw, with the wall clock of its creation. */
-export async function learnBounds(
-  context: Context,
-  client: ProviderClient,
-  ids: Map<string, Wall | undefined>,
-): Promise<void> {
+export async function learnBounds(context: Context, client: ProviderClient, ids: RowMarks): Promise<void> {
   const today = context.calendar.dayOf(context.clock.now());
   const asked = await askBounds(client, countByDay(ids, today));
   if (!asked?.bounds) return;
@@ -77,9 +74,9 @@ export function fitBounds(
   return fitting.length === 1 ? fitting[0] : undefined;
 }
 
-function countByDay(ids: Map<string, Wall | undefined>, before: Day): Map<Day, number> {
+function countByDay(ids: RowMarks, before: Day): Map<Day, number> {
   const counts = new Map<Day, number>();
-  for (const wall of ids.values()) {
+  for (const { wall } of ids.entries()) {
     const day = wall?.slice(0, 10);
     if (day !== undefined && day < before) counts.set(day, (counts.get(day) ?? 0) + 1);
   }

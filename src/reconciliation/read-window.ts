@@ -6,8 +6,9 @@ import type { Context } from '../context.ts';
 import type { Wall } from '../domain/calendar.ts';
 import type { ProviderClient } from '../provider/client.ts';
 import type { Room } from '../provider/create-room.ts';
-import type { KeptPage } from '../provider/make-pass.ts';
+import { type KeptPage, REFUSED } from '../provider/make-pass.ts';
 import { readList } from '../provider/read-list.ts';
+import type { RowMarks } from '../provider/row-marks.ts';
 import { applyPage, countApplied } from './apply-page.ts';
 import { createEvidence, readKept } from './keep-evidence.ts';
 import { learnBounds, readBounds } from './learn-bounds.ts';
@@ -27,7 +28,7 @@ export type ReadingOptions = {
   onPage: (rows: number) => void;
   /** Holds the pages that the run has under way. */
   room: Room;
-  /** Called as the last of so many pages is about to be asked for. */
+  /** Called when the last of so many pages are about to be asked for. */
   onNearEnd: (pages: number) => void;
 };
 
@@ -43,24 +44,26 @@ export async function readWindow(
   const query = { ...asked, ...(run.platform ? { platform: run.platform } : {}) };
   const queryName = `${asked.initialDate} ${asked.finalDate} ${run.platform ?? ''}`;
   const evidence = createEvidence(context, run, window, queryName);
-  const readable = new Set<string>();
+  const kept = await findKept(context, window, queryName, asked.finalDate);
+  const refused = listRefused(kept);
   const count = countApplied(context, window);
   const reading = await readList(client, query, {
     now: () => context.clock.now(),
     growsSince: (began) => growsSince(context, asked.finalDate, began),
     onPage: async (page) => {
       options.checkLease();
-      await count(await applyPage(context, run, window, page, readable));
+      await count(await applyPage(context, run, window, page, refused));
       await evidence(page);
       options.onPage(page.rows.length);
     },
     room: options.room,
     onNearEnd: options.onNearEnd,
-    kept: await findKept(context, window, queryName, asked.finalDate),
+    kept,
   });
   options.checkLease();
-  const inside = new Map([...reading.ids].filter(([, wall]) => wall === undefined || isInWindow(window, wall)));
-  const listed = reading.complete ? inside : new Map();
+  const inside = lookInside(reading.ids, window);
+  const listed = reading.complete ? inside : new Set<string>();
+  const readable = { has: (id: string): boolean => inside.has(id) && !refused.has(id) };
   await resolveSeen(context, { readable, listed, askedAt: reading.askedAt });
   await count(await settleTorn(context, client, run, new Set([...reading.torn].filter((id) => inside.has(id)))));
   if (reading.complete) {
@@ -68,7 +71,20 @@ export async function readWindow(
     if (!bounds && !run.platform) await learnBounds(context, client, reading.ids);
   }
   const { complete, why, passes, pages, askedAt } = reading;
-  return { state: complete ? 'complete' : 'incomplete', why, passes, pages, total: inside.size, askedAt };
+  return { state: complete ? 'complete' : 'incomplete', why, passes, pages, total: inside.count(), askedAt };
+}
+
+/** What of a reading belongs to the window; looked up, as a copy of a day of a million rows is no small thing. */
+function lookInside(ids: RowMarks, window: WindowRef) {
+  const isInside = (wall: Wall | undefined): boolean => wall === undefined || isInWindow(window, wall);
+  return {
+    has: (id: string): boolean => ids.has(id) && isInside(ids.wallOf(id)),
+    count(): number {
+      let count = 0;
+      for (const { wall } of ids.entries()) if (isInside(wall)) count++;
+      return count;
+    },
+  };
 }
 
 /** Pages that a process which died had read. Those of a day that was still running then are read again. */
@@ -84,6 +100,12 @@ async function findKept(
     return began !== undefined && growsSince(context, finalDate, began) === undefined;
   });
   return new Map(ended);
+}
+
+/** Ids whose row could not be read by who read these pages. */
+function listRefused(kept: Map<number, Map<number, KeptPage>>): Set<string> {
+  const rows = [...kept.values()].flatMap((pages) => [...pages.values()].flatMap((page) => page.rows));
+  return new Set(rows.flatMap(({ id, digest }) => (id !== null && digest === REFUSED ? [id] : [])));
 }
 
 /** The wall clock since when new rows are growth; undefined where the range asked for is over. */

@@ -2,17 +2,18 @@ import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
 import { resolveMismatches } from '../ledger/resolve-mismatches.ts';
 
+type Ids = { has(id: string): boolean };
 type Over = { kind: 'row_refused' | 'missing_at_provider' | 'list_omission'; scope: string };
 
 /**
  * Ends what a reading of the list shows to be over, and what a person said of such a one. The ledger ends what a changed row shows; a row that came back just
  * as it was before changes nothing there, and is told here.
- * @param reading.readable ids that could be read. @param reading.listed ids of a complete reading; empty for another.
+ * @param reading.readable ids that could be read. @param reading.listed ids of a complete reading; none for another.
  * @param reading.askedAt when it began: it ends nothing that was found since.
  */
 export async function resolveSeen(
   context: Context,
-  reading: { readable: Set<string>; listed: Map<string, unknown>; askedAt: Date },
+  reading: { readable: Ids; listed: Ids; askedAt: Date },
 ): Promise<void> {
   const find = (column: 'open_scope' | 'kept_scope') =>
     context.db

@@ -10,6 +10,11 @@ import type { ProviderClient } from '../provider/client.ts';
 import type { Window } from './plan-windows.ts';
 import type { RunRef } from './run-ref.ts';
 
+/** How many of ours are held against a reading at once: a day may hold a million. */
+const HELD_ROWS_MAX = 5_000;
+
+type Reading = { ids: { has(id: string): boolean }; askedAt: Date };
+
 /**
  * After a complete reading: each transaction of ours in the window that it did not hold is asked for by its id. What
  * the provider does not know is missing; what it shows all the same, the list left out.
@@ -20,7 +25,7 @@ export async function settleAbsent(
   client: ProviderClient,
   run: RunRef,
   window: Window,
-  reading: { ids: Map<string, unknown>; askedAt: Date },
+  reading: Reading,
 ): Promise<string[]> {
   const changed: string[] = [];
   const found: FoundMismatch[] = [];
@@ -71,19 +76,35 @@ async function tell(context: Context, found: FoundMismatch[], known: string[]): 
 }
 
 /** Ours in the window, known before the reading began, and not in it. */
-async function findAbsent(
+async function findAbsent(context: Context, run: RunRef, window: Window, reading: Reading) {
+  const absent: Awaited<ReturnType<typeof readHeld>> = [];
+  let after = { created_wall: `${window.fromDay} 00:00:00`, id: '' };
+  for (;;) {
+    const rows = await readHeld(context, run, window, { askedAt: reading.askedAt, after });
+    absent.push(...rows.filter((row) => !reading.ids.has(row.id)));
+    const last = rows.at(-1);
+    if (!last || rows.length < HELD_ROWS_MAX) return absent;
+    after = last;
+  }
+}
+
+/** In the order of the index, behind `after`. */
+async function readHeld(
   context: Context,
   run: RunRef,
   window: Window,
-  reading: { ids: Map<string, unknown>; askedAt: Date },
+  { askedAt, after }: { askedAt: Date; after: { created_wall: string; id: string } },
 ) {
   let query = context.db
     .selectFrom('transactions')
-    .select(['seq', 'id', 'reference', 'amount_cents'])
-    .where('created_wall', '>=', `${window.fromDay} 00:00:00`)
+    .select(['seq', 'id', 'created_wall', 'reference', 'amount_cents'])
+    .where('created_wall', '>=', after.created_wall)
     .where('created_wall', '<', `${addDays(window.toDay, 1)} 00:00:00`)
-    .where('first_seen_at', '<', reading.askedAt);
+    .where((eb) => eb.or([eb('created_wall', '>', after.created_wall), eb('id', '>', after.id)]))
+    .where('first_seen_at', '<', askedAt)
+    .orderBy('created_wall')
+    .orderBy('id')
+    .limit(HELD_ROWS_MAX);
   if (run.platform) query = query.where('platform', '=', run.platform);
-  const rows = await query.execute();
-  return rows.filter((row) => !reading.ids.has(row.id));
+  return await query.execute();
 }

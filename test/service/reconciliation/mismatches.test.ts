@@ -6,6 +6,8 @@ import { dayAgo, makeDay, makeRow } from '../../support/provider-rows.ts';
 import { openWorld } from './world.ts';
 
 const [D4, D3, D2] = [dayAgo(4), dayAgo(3), dayAgo(2)];
+/** More than are held against a reading at once. */
+const MANY_ROWS = 5_200;
 
 test('ours that the list leaves out and show does not know is missing, until it is listed again as it was', async () => {
   await using world = await openWorld();
@@ -98,6 +100,19 @@ test('ours that the list leaves out and show knows is a list_omission, until a c
   world.provider.unlisted.clear();
   await world.reconcile(D3, D3);
   expect(await world.mismatches('list_omission')).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+});
+
+test('of a day of very many, whatever is absent is found, also where all were created in one second', async () => {
+  await using world = await openWorld();
+  const rows = Array.from({ length: MANY_ROWS }, () => makeRow({ created: `${D3} 12:00:00`, history: ['paid'] }));
+  world.provider.add(...rows, makeRow({ created: `${D3} 13:00:00` }));
+  await world.reconcile(D3, D3);
+  const ids = rows.map((row) => row.id).sort();
+  const left = [ids[0], ids[4_998], ids[4_999], ids[5_000], ids.at(-1)].filter((id) => id !== undefined);
+  for (const id of left) world.provider.unlisted.add(id);
+  expect(await world.reconcile(D3, D3)).toMatchObject({ state: 'complete', total: MANY_ROWS + 1 - left.length });
+  const found = await world.mismatches('list_omission');
+  expect(found.map((one) => one.scope).sort()).toEqual(left);
 });
 
 test('a run that proved nothing concludes nothing about what is absent, and is told for each ended day', async () => {
