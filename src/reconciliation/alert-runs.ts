@@ -10,6 +10,9 @@ const KEY_ALERT = { name: 'provider_unauthorized', scope: 'provider' };
 /** What fails the runs of one trigger says nothing of others: they read other days. */
 const runAlert = (run: RunRef) => ({ name: 'run_failed', scope: run.trigger });
 
+/** As all failed runs were told of before: any run that goes to its end is the end of such a one. */
+const EARLIER_ALERT = { name: 'run_failed', scope: 'provider' };
+
 /** Raises what fires not yet: one alert for a refused key, one for all runs of a trigger. */
 export async function raiseRunAlert(context: Context, run: RunRef, error: unknown): Promise<void> {
   const code = error instanceof ConfereError ? error.code : undefined;
@@ -22,5 +25,5 @@ export async function raiseRunAlert(context: Context, run: RunRef, error: unknow
 
 /** A run that went to its end is evidence that the provider takes our key, and that its trigger's days can be had. */
 export async function endRunAlert(context: Context, run: RunRef): Promise<void> {
-  await transact(context.db, (trx) => endAlerts(trx, [KEY_ALERT, runAlert(run)], context.clock.now()));
+  await transact(context.db, (trx) => endAlerts(trx, [KEY_ALERT, runAlert(run), EARLIER_ALERT], context.clock.now()));
 }

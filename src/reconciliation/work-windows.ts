@@ -6,11 +6,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
-import { describeError } from '../log.ts';
 import type { ProviderClient } from '../provider/client.ts';
 import { createRoom } from '../provider/create-room.ts';
-import { stopsAll } from '../provider/gate.ts';
-import { ProviderError } from '../provider/provider-error.ts';
 import { PAGES_IN_FLIGHT } from '../provider/read-list.ts';
 import { concludeWindow } from './conclude-window.ts';
 import { countWindow } from './count-window.ts';
@@ -20,9 +17,8 @@ import { recutRun } from './plan-run.ts';
 import { priorityOf } from './plan-windows.ts';
 import { type ReadingOptions, readWindow } from './read-window.ts';
 import type { RunRef, WindowRef, WindowResult } from './run-ref.ts';
+import { weighTroubles } from './weigh-troubles.ts';
 
-/** So many windows in a row that can't be had: the provider is away, and the rest is not tried. */
-const BROKEN_WINDOWS_MAX = 3;
 /** Of a shorter window no pages are kept (see keep-evidence): a kill costs one of those, never two. */
 const READ_AHEAD_PAGES_MIN = 10;
 /** How often days that another run reads are looked at again. */
@@ -54,7 +50,7 @@ export async function workWindows(
     onProgress(done);
   };
   await using readers = openReaders(context, sender, run, { lease, onPage });
-  const troubles = createTroubles(context, run);
+  const troubles = weighTroubles(context, sender, run);
   let left = plan.planned;
   const begin = (window: WindowRef | undefined): Begun | undefined => {
     left = left.filter((one) => one !== window);
@@ -66,7 +62,7 @@ export async function workWindows(
     // never waited for while a day is held
     if (await now.nearEnd) ahead = begin(await leaseWindow(context, run, left.filter(isDay)));
     const failed = await now.ended;
-    if (failed && troubles.stop(now.window, failed.error)) throw failed.error;
+    if (failed && (await troubles.stop(now.window, failed.error))) throw failed.error;
     if (!failed) {
       troubles.over();
       await requests.write();
@@ -156,34 +152,6 @@ async function proveWindow(
 ): Promise<WindowResult> {
   const counted = await countWindow(context, client, run, window, options);
   return counted ?? (await readWindow(context, client, run, window, options));
-}
-
-/** Windows that can't be had: they stay unproven, and fail the run in the end. */
-function createTroubles(context: Context, run: RunRef) {
-  let first: { error: unknown } | undefined;
-  let inARow = 0;
-  return {
-    /** @returns whether what a window met says that the others need not be tried. */
-    stop(window: WindowRef, error: unknown): boolean {
-      inARow++;
-      if (!isOfWindow(context, error) || inARow >= BROKEN_WINDOWS_MAX) return true;
-      context.log.warn({ error: describeError(error), run: run.id, day: window.fromDay }, 'a window could not be read');
-      first ??= { error };
-      return false;
-    },
-    over(): void {
-      inARow = 0;
-    },
-    /** @throws what the first one met. */
-    tell(): void {
-      if (first) throw first.error;
-    },
-  };
-}
-
-/** A page, or a show, that can't be had says nothing of other windows. */
-function isOfWindow(context: Context, error: unknown): boolean {
-  return error instanceof ProviderError && !stopsAll(error) && !context.signal.aborted;
 }
 
 function isDay(window: WindowRef): boolean {

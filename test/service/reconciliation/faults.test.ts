@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
+import { raiseAlerts } from '../../../src/alerts/raise.ts';
+import { transact } from '../../../src/database/transact.ts';
 import { openClient } from '../../../src/provider/open-client.ts';
 import { claimRun } from '../../../src/reconciliation/claim-run.ts';
 import { findRun } from '../../../src/reconciliation/read-runs.ts';
 import { resumeRun, startRun } from '../../../src/reconciliation/start-run.ts';
 import { executeRun, workRuns } from '../../../src/reconciliation/work-runs.ts';
 import { eventually } from '../../support/programs.ts';
-import { dayAgo, makeDay } from '../../support/provider-rows.ts';
+import { dayAgo, makeDay, makeRow } from '../../support/provider-rows.ts';
 import type { Seen } from '../../support/quirky-provider.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -86,13 +88,32 @@ test('a transaction that can not be shown fails the run, and its later days are 
   expect(await world.reconcile(D5, D3)).toMatchObject({ state: 'failed', applied: 5, total: 265, mismatches: 0 });
 });
 
-test('after three days in a row that can not be had the provider is away: the rest is not asked for', async () => {
+test('after three days in a row that can not be had, and today neither, the provider is away: the rest is not asked for', async () => {
   await using world = await threeDays();
   const days = [7, 6].map(dayAgo);
   world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D3 ? undefined : { status: 503 });
   const run = await world.reconcile(dayAgo(7), D3);
   expect(run).toMatchObject({ state: 'failed', total: 0 });
-  expect(new Set(world.provider.seen.map((seen) => seen.query.get('initial_date')))).toEqual(new Set([...days, D5]));
+  expect(new Set(world.provider.seen.map((seen) => seen.query.get('initial_date')))).toEqual(
+    new Set([...days, D5, dayAgo(0)]),
+  );
+}, 120_000);
+
+test('any number of days that can not be had keeps no other unread while the provider is there', async () => {
+  await using world = await threeDays();
+  const broken = [9, 8, 7, 6].map(dayAgo);
+  world.provider.switches.fault = (seen) =>
+    broken.includes(seen.query.get('initial_date') ?? '') ? { status: 400 } : undefined;
+  expect(await world.reconcile(dayAgo(9), D3)).toMatchObject({ state: 'failed', total: 390 });
+  expect(await alertsOf(world)).toMatchObject([{ name: 'run_failed', ended_at: null }]);
+});
+
+test('an alert of a failed run from before they were told of by their trigger ends with any run', async () => {
+  await using world = await threeDays();
+  const alert = { name: 'run_failed', severity: 'critical' as const, scope: 'provider', summary: 'run_failed' };
+  await transact(world.context.db, (trx) => raiseAlerts(trx, [alert], world.context.clock.now()));
+  await world.reconcile(D4, D3);
+  expect((await alertsOf(world)).map((one) => one.ended_at === null)).toEqual([false]);
 });
 
 test('a failed run is told of until one of its own trigger goes to its end', async () => {
@@ -182,6 +203,15 @@ test('a pass that was broken off by a kill is gone on with at the page where it 
   expect(world.provider.count('list')).toBeGreaterThan(0);
   expect(world.provider.count('list')).toBeLessThanOrEqual(22 - (DIES_AT_PAGE - 1));
   expect(await world.context.db.selectFrom('run_page_rows').select('page').execute()).toEqual([]);
+});
+
+test('a row that a killed process could not read is no readable one for who goes on', async () => {
+  await using world = await threeDays();
+  // on the first page, which is not asked for again
+  world.provider.add(makeRow({ created: `${D4} 23:59:59`, amount: 'ten' }));
+  expect(await dieInTheDay(world, DIES_AT_PAGE)).toMatchObject({ state: 'complete', total: 2_101, applied: 2_100 });
+  expect(world.provider.seen.some((seen) => seen.page === 1)).toBe(false);
+  expect(await world.mismatches('row_refused')).toMatchObject([{ state: 'open' }]);
 });
 
 test('rows that moved while nobody read are not missed by a pass that is gone on with', async () => {
