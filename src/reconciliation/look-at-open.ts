@@ -5,7 +5,7 @@
  * Each look is claimed in the database, so that one replica makes it; so many are made in a round, and no more.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import { createBell, poll } from '../database/poll.ts';
 import type { Database } from '../database/tables.ts';
@@ -22,6 +22,8 @@ import { ProviderError } from '../provider/provider-error.ts';
 const ROUND_MS = 5_000;
 /** At most 300 shows a minute and replica: where more are due, the readings of their days come first. */
 const ROUND_SHOWS_MAX = 25;
+/** Of these so many are for what holds money or is being processed, however long charges that nobody pays have waited. */
+const MONEY_SHOWS_MAX = 20;
 const SHOWS_IN_FLIGHT = 4;
 const LEASE_MS = 120_000;
 const ENLIST_ROWS_MAX = 1_000;
@@ -157,17 +159,9 @@ function nextOf(context: Context, open: Open, now: Date, schedule: number[]): Da
 async function claimDue(context: Context): Promise<Open[]> {
   const now = context.clock.now();
   return await transact(context.db, async (trx) => {
-    const due = await trx
-      .selectFrom('open_looks')
-      .select('transaction_seq')
-      .where('next_look_at', '<=', now)
-      .orderBy('next_look_at')
-      .limit(ROUND_SHOWS_MAX)
-      .forUpdate()
-      .skipLocked()
-      .execute();
-    if (due.length === 0) return [];
-    const seqs = due.map((row) => row.transaction_seq);
+    const held = await takeDue(trx, now, { limit: MONEY_SHOWS_MAX, onlyMoney: true });
+    const seqs = [...held, ...(await takeDue(trx, now, { limit: ROUND_SHOWS_MAX - held.length, except: held }))];
+    if (seqs.length === 0) return [];
     const open = await openOnes(trx).where('transactions.seq', 'in', seqs).execute();
     const still = new Set(open.map((row) => row.seq));
     const over = seqs.filter((seq) => !still.has(seq));
@@ -179,6 +173,35 @@ async function claimDue(context: Context): Promise<Open[]> {
       .execute();
     return open;
   });
+}
+
+/** Locks those that have waited longest. @param onlyMoney what holds money or is being processed. */
+async function takeDue(
+  trx: Transaction<Database>,
+  now: Date,
+  { limit, onlyMoney = false, except = [] }: { limit: number; onlyMoney?: boolean; except?: number[] },
+): Promise<number[]> {
+  let query = trx
+    .selectFrom('open_looks')
+    .select('transaction_seq')
+    .where('next_look_at', '<=', now)
+    .orderBy('next_look_at')
+    .limit(limit)
+    .forUpdate()
+    .skipLocked();
+  if (except.length > 0) query = query.where('transaction_seq', 'not in', except);
+  if (onlyMoney) {
+    query = query.where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('transactions')
+          .select('transactions.seq')
+          .whereRef('transactions.seq', '=', 'open_looks.transaction_seq')
+          .where((one) => one.or([one('operation', '=', 'cashout'), one('status', '!=', 'pending')])),
+      ),
+    );
+  }
+  return (await query.execute()).map((row) => row.transaction_seq);
 }
 
 async function lookAt(context: Context, client: ProviderClient, open: Open, schedule: number[]): Promise<void> {

@@ -87,6 +87,27 @@ test('old ones are looked at while they hold money or are in process, abandoned 
   expect(asked).toEqual([cashout.id, analysed.id].sort());
 });
 
+test('what holds money does not wait behind charges that nobody pays, nor those for ever behind it', async () => {
+  await using world = await openWorld();
+  const [charges, cashouts] = [30, 30];
+  const make = (count: number, operation: string) =>
+    Array.from({ length: count }, () => makeRow({ created: `${D98} 10:00:00`, operation, history: [] }));
+  world.provider.add(...make(charges, 'cashin'), ...make(cashouts, 'cashout'));
+  await world.reconcile(D98, D98);
+  const { db } = world.context;
+  const due = await db.selectFrom('transactions').select(['seq', 'id', 'operation']).execute();
+  const waits = (operation: string): number => (operation === 'cashin' ? 7_200_000 : 1_000);
+  await db
+    .insertInto('open_looks')
+    .values(due.map((row) => ({ transaction_seq: row.seq, next_look_at: new Date(Date.now() - waits(row.operation)) })))
+    .execute();
+  world.provider.seen = [];
+  expect(await lookAtDue(world.context, world.client, AGES)).toBe(25);
+  const asked = world.provider.seen.map((seen) => due.find((row) => seen.path.endsWith(row.id))?.operation);
+  expect(asked.filter((operation) => operation === 'cashout')).toHaveLength(20);
+  expect(asked.filter((operation) => operation === 'cashin')).toHaveLength(5);
+});
+
 test('any number of old ones is put on the list at once, and they come due little by little', async () => {
   await using world = await openWorld();
   world.provider.add(
