@@ -25,12 +25,12 @@ type EventFacts = { seq: number; status: string; at_wall: string; sequence: numb
  * @returns each body by the callback's seq, the same object for all merchants of an event; none for an event that the ledger does not hold.
  */
 export async function renderBodies(context: Context, callbacks: Renderable[]): Promise<Map<number, object>> {
-  const transactions = await readTransactions(context, listSeqs(callbacks, 'transactionSeq'));
-  const events = await readEvents(context, listSeqs(callbacks, 'eventSeq'));
-  const corrections = await readCorrections(
-    context,
-    callbacks.filter((callback) => callback.eventSeq === null),
-  );
+  const corrected = callbacks.filter((callback) => callback.eventSeq === null);
+  const [transactions, events, corrections] = await Promise.all([
+    readTransactions(context, listSeqs(callbacks, 'transactionSeq')),
+    readEvents(context, listSeqs(callbacks, 'eventSeq')),
+    readCorrections(context, corrected),
+  ]);
   const bodies = new Map<number, object>();
   // an event that goes to many merchants is rendered once
   const rendered = new Map<string, object>();
