@@ -1,23 +1,31 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureDatabase } from '../embedded/pool.ts';
 import { joinServer } from '../embedded/server.ts';
+import { readCpuUs } from './read-cpu.ts';
 import { type Load, load, quantile } from './receiver-load.ts';
+import { sampleMemory, tellMemory } from './soak.ts';
 
 const MODES = ['bare', 'insert', 'ours'] as const;
 type Mode = (typeof MODES)[number];
+/** CPU that one request cost, in microseconds, by process. */
+type Cost = { service: number; database: number; load: number };
+type Slice = Load & { cost: Cost };
+type Running = { port: number; pids: { service: number; database: number; load: number } };
 
 const ROUNDS = Number(process.env.RECEIVER_ROUNDS ?? 9);
+/** So long ours is driven at its peak after that, and its memory watched. */
+const MEMORY_MINUTES = Number(process.env.RECEIVER_MINUTES ?? 0);
 const SLICE_MS = 2_000;
 const WARM_MS = 1_500;
 const CONNECTIONS = 64;
 const SECRET = 'whk_0123456789abcdef0123456789abcdef';
 
-export type Figure = { figure: string; value: number; target: string; ok: boolean };
+export type Figure = { figure: string; value: string | number; target: string; ok: boolean };
 
 /**
  * Accepts a second against the same app without a database, and against one INSERT for each request. The three take
@@ -29,37 +37,82 @@ export async function run(): Promise<Figure[]> {
   const home = mkdtempSync(path.join(tmpdir(), 'confere-bench-'));
   stack.defer(() => rmSync(home, { recursive: true, force: true }));
   const server = stack.use(await joinServer({ dataDir: home, log: () => undefined }));
-  const ports = new Map<Mode, number>();
+  const database = Number(readFileSync(path.join(home, 'mariadb/server.pid'), 'utf8'));
+  const running: Partial<Record<Mode, Running>> = {};
   for (const mode of MODES) {
-    const database = `bench_${mode}`;
-    await ensureDatabase({ socketPath: server.socketPath, user: 'root' }, database);
-    const child = startServer(mode, server.socketPath, database, home);
+    const name = `bench_${mode}`;
+    await ensureDatabase({ socketPath: server.socketPath, user: 'root' }, name);
+    const child = startServer(mode, server.socketPath, name, home);
     stack.defer(() => stop(child));
     const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-    ports.set(mode, port);
+    running[mode] = { port, pids: { service: child.pid ?? 0, database, load: process.pid } };
     await load(port, { secret: SECRET, connections: CONNECTIONS, ms: WARM_MS });
   }
-  const rounds: Record<Mode, Load>[] = [];
+  const rounds: Record<Mode, Slice>[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const order = [...MODES.slice(round % 3), ...MODES.slice(0, round % 3)];
-    const slices: Partial<Record<Mode, Load>> = {};
-    for (const mode of order)
-      slices[mode] = await load(ports.get(mode) ?? 0, { secret: SECRET, connections: CONNECTIONS, ms: SLICE_MS });
+    const slices: Partial<Record<Mode, Slice>> = {};
+    for (const mode of order) {
+      const one = running[mode];
+      if (one) slices[mode] = await measure(one);
+    }
     const { bare, insert, ours } = slices;
     if (bare && insert && ours) rounds.push({ bare, insert, ours });
   }
-  return judge(rounds);
+  const figures = judge(rounds);
+  if (MEMORY_MINUTES > 0 && running.ours) figures.push(await watchMemory(running.ours.port));
+  return figures;
 }
 
-function judge(rounds: Record<Mode, Load>[]): Figure[] {
+async function measure({ port, pids }: Running): Promise<Slice> {
+  const read = (): Cost => ({
+    service: readCpuUs(pids.service),
+    database: readCpuUs(pids.database),
+    load: readCpuUs(pids.load),
+  });
+  const before = read();
+  const loaded = await load(port, { secret: SECRET, connections: CONNECTIONS, ms: SLICE_MS });
+  const after = read();
+  const each = (process: keyof Cost): number => (after[process] - before[process]) / loaded.latenciesMs.length;
+  return { ...loaded, cost: { service: each('service'), database: each('database'), load: each('load') } };
+}
+
+/** At the peak, on an inbox that nobody works off: what the receiver alone holds must not grow. */
+async function watchMemory(port: number): Promise<Figure> {
+  const endMs = Date.now() + MEMORY_MINUTES * 60_000;
+  const samples = sampleMemory(`http://127.0.0.1:${port}`, () => Date.now() < endMs);
+  let accepted = 0;
+  let failures = 0;
+  // in slices: the client keeps each latency of one
+  while (Date.now() < endMs) {
+    const slice = await load(port, {
+      secret: SECRET,
+      connections: CONNECTIONS,
+      ms: Math.min(SLICE_MS * 5, endMs - Date.now()),
+    });
+    accepted += slice.latenciesMs.length;
+    failures += slice.failures;
+  }
+  const grew = tellMemory(`at the peak, ${accepted} webhooks, ${failures} not answered 200`, await samples);
+  return {
+    figure: `memory over ${MEMORY_MINUTES} minutes at the peak`,
+    value: grew ? 'grew' : 'flat',
+    target: 'flat',
+    ok: !grew,
+  };
+}
+
+function judge(rounds: Record<Mode, Slice>[]): Figure[] {
   const median = (values: number[]): number => quantile(values, 0.5);
   const p99 = (one: Load): number => quantile(one.latenciesMs, 0.99);
   for (const mode of MODES) {
     const perSecond = Math.round(median(rounds.map((round) => round[mode].perSecond)));
     const worst = median(rounds.map((round) => p99(round[mode])));
-    process.stderr.write(`  ${mode}: ${perSecond}/s, p99 ${worst.toFixed(1)} ms\n`);
+    const cost = (of: keyof Cost): string => median(rounds.map((round) => round[mode].cost[of])).toFixed(1);
+    const spent = `service ${cost('service')}, database ${cost('database')}, load ${cost('load')}`;
+    process.stderr.write(`  ${mode}: ${perSecond}/s, p99 ${worst.toFixed(1)} ms, µs of CPU a request: ${spent}\n`);
   }
-  const ratio = (of: (round: Record<Mode, Load>) => number): number => median(rounds.map(of));
+  const ratio = (of: (round: Record<Mode, Slice>) => number): number => median(rounds.map(of));
   const failures = rounds.reduce((sum, { ours }) => sum + ours.failures, 0);
   return [
     figure(

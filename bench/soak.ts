@@ -87,7 +87,7 @@ async function soak(): Promise<boolean> {
 type Sample = { residentMiB: number; heapMiB: number };
 
 /** What the service says of its memory; while it is away there is no sample. */
-async function sampleMemory(url: string, goesOn: () => boolean): Promise<Sample[]> {
+export async function sampleMemory(url: string, goesOn: () => boolean): Promise<Sample[]> {
   const samples: Sample[] = [];
   while (goesOn()) {
     await sleep(SAMPLE_EVERY_MS);
@@ -107,7 +107,7 @@ async function sampleMemory(url: string, goesOn: () => boolean): Promise<Sample[
 }
 
 /** Tells the median of each quarter. @returns whether the last one is higher than it may be. */
-function tellMemory(when: string, samples: Sample[]): boolean {
+export function tellMemory(when: string, samples: Sample[]): boolean {
   const quarters = [0, 1, 2, 3].map((quarter) => {
     const part = samples.slice((samples.length * quarter) / 4, (samples.length * (quarter + 1)) / 4);
     const median = (of: (sample: Sample) => number): number => quantile(part.map(of), 0.5);
