@@ -1,5 +1,6 @@
 import type { PoolConnection } from 'mysql2';
 import { askWhetherReady, type Refusal, watchRefusals } from './watch-refusals.ts';
+import { type Greet, watchSilence } from './watch-silence.ts';
 
 /** A host that could not be used is asked again after so long, by one caller; the others go past it meanwhile. */
 const ASK_AGAIN_MS = 15_000;
@@ -12,16 +13,27 @@ export type Connections = {
   end(callback: (error: NodeJS.ErrnoException | null) => void): void;
 };
 
-type Host = { pool: Connections; askAgainAtMs: number; refusal: Refusal | undefined };
+export type HostPool = Connections & { greet: Greet };
+
+type Host = {
+  pool: HostPool;
+  askAgainAtMs: number;
+  refusal: Refusal | undefined;
+  silence: ReturnType<typeof watchSilence>;
+};
 
 /**
  * One pool out of several, a host each: connections come from the first host that can be connected and would take a
  * transaction, in the order given, so that all processes write to the same one. While it is away, cut off from its
- * cluster or read-only, they come from the next; once it is back, new ones come from it again. What was under way on a
- * connection that breaks or is refused fails, and is run again by whoever runs transactions.
+ * cluster, read-only or silent, they come from the next; once it is back, new ones come from it again. What was under way on
+ * a connection that breaks or is refused fails, and is run again by whoever runs transactions.
  */
-export function failOver(pools: Connections[], now: () => number = () => performance.now()): Connections {
-  const hosts = pools.map((pool): Host => ({ pool, askAgainAtMs: 0, refusal: undefined }));
+export function failOver(pools: HostPool[], now: () => number = () => performance.now()): Connections {
+  const hosts = pools.map((pool): Host => {
+    const silence = watchSilence(pool.greet, () => putOff(host, now()), now);
+    const host: Host = { pool, askAgainAtMs: 0, refusal: undefined, silence };
+    return host;
+  });
   const known = new WeakSet<PoolConnection>();
   return {
     getConnection(callback) {
@@ -54,7 +66,8 @@ export function failOver(pools: Connections[], now: () => number = () => perform
     end(callback) {
       let left = hosts.length;
       let failure: NodeJS.ErrnoException | null = null;
-      for (const { pool } of hosts) {
+      for (const { pool, silence } of hosts) {
+        silence.stop();
         pool.end((error) => {
           failure ??= error;
           if (--left === 0) callback(failure);
@@ -80,6 +93,7 @@ function openReady(
     if (!isNew && !isDoubted) return callback(null, connection);
     if (isNew) {
       known.add(connection);
+      host.silence.watch(connection);
       watchRefusals(connection, (refusal) => {
         host.refusal = refusal;
         putOff(host, now());

@@ -1,9 +1,10 @@
 import { CompiledQuery, type DatabaseConnection, Kysely, MysqlDialect } from 'kysely';
 import mysql, { type Pool, type PoolOptions, type TypeCastField } from 'mysql2';
-import { type Connections, failOver } from './fail-over.ts';
+import { type Connections, failOver, type HostPool } from './fail-over.ts';
 import { watchRefusals } from './watch-refusals.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
+const KEEP_ALIVE_MS = 10_000;
 
 const SESSION = [
   "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00'",
@@ -33,7 +34,7 @@ export type OpenDatabase<DB> = { db: Kysely<DB>; [Symbol.asyncDispose](): Promis
 export function openDatabase<DB>(target: ConnectionTarget): OpenDatabase<DB> {
   const connectionLimit = target.connectionLimit ?? 10;
   const open = (one: ConnectionTarget): Pool =>
-    mysql.createPool({ ...poolOptions(one), connectionLimit, maxIdle: connectionLimit, enableKeepAlive: true });
+    mysql.createPool({ ...poolOptions(one), connectionLimit, maxIdle: connectionLimit });
   const pool = openEach(target, open);
   const db = new Kysely<DB>({ dialect: new MysqlDialect({ pool, onCreateConnection: prepareSession }) });
   return { db, [Symbol.asyncDispose]: () => db.destroy() };
@@ -59,7 +60,28 @@ function openEach(target: ConnectionTarget, open: (one: ConnectionTarget) => Poo
     return pool;
   }
   const { others, ...first } = target;
-  return failOver([first, ...others.map((other) => ({ ...first, ...other }))].map(open));
+  const hosts = [first, ...others.map((other) => ({ ...first, ...other }))];
+  return failOver(
+    hosts.map((host): HostPool => {
+      const pool = open(host);
+      return {
+        getConnection: (callback) => pool.getConnection(callback),
+        end: (callback) => pool.end(callback),
+        greet: (callback) => greet(host, callback),
+      };
+    }),
+  );
+}
+
+function greet(host: ConnectionTarget, callback: (error: NodeJS.ErrnoException | null) => void): void {
+  const connection = mysql.createConnection(poolOptions(host));
+  const settle = (error: NodeJS.ErrnoException | null): void => {
+    connection.destroy();
+    callback(error);
+  };
+  // what comes after the first answer is of no interest
+  connection.on('error', () => undefined);
+  connection.connect(settle);
 }
 
 /** Creates the database when it is not there yet. */
@@ -77,6 +99,9 @@ function poolOptions(target: ConnectionTarget): PoolOptions {
   return {
     ...target,
     connectTimeout: CONNECT_TIMEOUT_MS,
+    // the system's own default is two hours
+    enableKeepAlive: true,
+    keepAliveInitialDelay: KEEP_ALIVE_MS,
     charset: 'utf8mb4',
     timezone: 'Z',
     dateStrings: ['DATE'],

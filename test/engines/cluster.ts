@@ -22,6 +22,8 @@ export type Node = {
   start(): Promise<void>;
   /** SIGKILL, and until it is gone. */
   kill(): Promise<void>;
+  /** SIGSTOP: its connections stay, and nothing answers on them. */
+  freeze(): void;
   /** Cuts it off from the others, with its clients still connected, or ends that. */
   isolate(isAlone: boolean): Promise<void>;
   untilReady(isReady: boolean): Promise<void>;
@@ -86,6 +88,9 @@ function install(home: string, ports: Ports, addresses: string) {
       pid = child.pid;
       ended = new Promise((resolve) => child.once('exit', resolve));
       await node.untilReady(true);
+    },
+    freeze() {
+      if (pid !== undefined) process.kill(pid, 'SIGSTOP');
     },
     async kill() {
       if (pid !== undefined) process.kill(pid, 'SIGKILL');

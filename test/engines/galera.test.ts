@@ -19,6 +19,8 @@ const PAYMENTS = 400;
 const SENDERS = 6;
 /** How long each state of the cluster is under load. */
 const ROUND_MS = 8_000;
+/** Until what waits is broken off: 10 s of silence, 2 s until the next look, 5 s to connect. */
+const FROZEN_MS = 20_000;
 const SETTLE_MS = 120_000;
 
 const home = temporaryDirectory();
@@ -108,7 +110,7 @@ function load() {
   };
 }
 
-test('two replicas on two nodes keep one ledger, while nodes are killed, cut off and come back', async () => {
+test('two replicas on two nodes keep one ledger, while nodes are killed, cut off, frozen and come back', async () => {
   const [first, second, third] = nodes;
   const [replica] = replicas as [Served];
   await replica.api.call('POST', '/merchants', { name: 'shop', url: `${shop.url}/a`, filter: {} });
@@ -128,6 +130,17 @@ test('two replicas on two nodes keep one ledger, while nodes are killed, cut off
   await first.kill();
   await sleep(ROUND_MS);
   await first.start();
+  await sleep(ROUND_MS);
+  // one that hangs closes no connection: what waits for it is broken off, and webhooks are taken by way of another
+  second.freeze();
+  await sleep(FROZEN_MS);
+  const before = work.answered.size;
+  await eventually(async () => work.answered.size > before + 100);
+  const answer = await replicas[1]?.webhook({ id: 1, transaction_id: work.ids[0], nonce: randomUUID() });
+  expect(answer?.status).toBe(200);
+  await replicas[1]?.api.call('GET', '/transactions?limit=1');
+  await second.kill();
+  await second.start();
   await sleep(ROUND_MS);
   await work.stop();
 

@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
+import mysql from 'mysql2';
 import { expect, test } from 'vitest';
 import { parseDatabaseUrl } from '../../../embedded/parse-url.ts';
 import { openDatabase } from '../../../embedded/pool.ts';
+import { watchSilence } from '../../../embedded/watch-silence.ts';
 import { openPrepared } from '../../../src/database/prepared.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { transact } from '../../../src/database/transact.ts';
@@ -101,4 +103,32 @@ test('of a transaction whose rollback was refused nothing is committed by the ne
   first.become('well');
   await transact(db, (trx) => sql`INSERT INTO t VALUES (4)`.execute(trx));
   expect(await read()).toEqual([4]);
+});
+
+test('what waits on a silent connection is told that it was lost, and the pool opens another', async () => {
+  const { socketPath } = await freshDatabase();
+  const pool = mysql.createPool({ socketPath, user: 'root', connectionLimit: 1 });
+  let nowMs = 0;
+  const silence = watchSilence(
+    (callback) => callback(Object.assign(new Error('silent'), { code: 'ETIMEDOUT' })),
+    () => undefined,
+    () => nowMs,
+  );
+  pool.on('connection', (connection) => silence.watch(connection));
+  const ask = (text: string) =>
+    new Promise((resolve, reject) =>
+      pool.getConnection((unavailable, connection) => {
+        if (unavailable) return reject(unavailable);
+        connection.query(text, (error, rows) => {
+          connection.release();
+          if (error) reject(error);
+          else resolve(rows);
+        });
+        nowMs += 10_000;
+      }),
+    );
+  await expect(ask('SELECT SLEEP(60)')).rejects.toMatchObject({ code: 'PROTOCOL_CONNECTION_LOST' });
+  silence.stop();
+  expect(await ask('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await new Promise((resolve) => pool.end(resolve));
 });

@@ -1,9 +1,14 @@
 import type { PoolConnection } from 'mysql2';
-import { describe, expect, test } from 'vitest';
-import { type Connections, failOver } from '../../../embedded/fail-over.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { failOver, type HostPool } from '../../../embedded/fail-over.ts';
 import { parseDatabaseUrl } from '../../../embedded/parse-url.ts';
 
 const ASK_AGAIN_MS = 15_000;
+const SILENT_MS = 10_000;
+const LOOK_EVERY_MS = 2_000;
+
+beforeEach(() => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
+afterEach(() => vi.useRealTimers());
 
 type Callback = (error: { errno: number } | null, rows?: unknown) => void;
 
@@ -14,25 +19,35 @@ function openHosts(names: string[]) {
   const asked: string[] = [];
   const ended: string[] = [];
   const closed: string[] = [];
+  const broken: unknown[] = [];
+  /** What a new connection meets. */
+  const greetings = new Map<string, NodeJS.ErrnoException>();
+  let greeted = 0;
   let nowMs = 1;
   const connect = (name: string) => ({
     name,
     query(text: string, callback: Callback) {
       const errno = refusing.get(name);
+      if (text === 'wait') return;
       if (text.startsWith('SELECT')) callback(null, [{ first: errno === 1290 ? 1 : 0, second: 'OFF' }]);
       else callback(errno === 1047 || (errno && text === 'write') ? { errno } : null);
     },
     execute: () => undefined,
     release: () => undefined,
     destroy: () => closed.push(name),
+    stream: { destroy: (error: unknown) => broken.push(error) },
   });
-  const pools = names.map((name): Connections => {
+  const pools = names.map((name): HostPool => {
     const kept = connect(name);
     return {
       getConnection(callback) {
         asked.push(name);
         const error = down.has(name) ? Object.assign(new Error(name), { code: 'ECONNREFUSED' }) : null;
         callback(error, kept as unknown as PoolConnection);
+      },
+      greet(callback) {
+        greeted++;
+        callback(greetings.get(name) ?? null);
       },
       end(callback) {
         ended.push(name);
@@ -48,7 +63,11 @@ function openHosts(names: string[]) {
       ),
     );
   const get = async () => (await take()).name;
-  return { pool, get, take, down, refusing, asked, ended, closed, wait: (ms: number) => (nowMs += ms) };
+  const wait = (ms: number) => {
+    nowMs += ms;
+    vi.advanceTimersByTime(LOOK_EVERY_MS);
+  };
+  return { pool, get, take, down, refusing, asked, ended, closed, broken, greetings, greeted: () => greeted, wait };
 }
 
 describe('several hosts of one database', () => {
@@ -113,6 +132,46 @@ describe('several hosts of one database', () => {
     wait(ASK_AGAIN_MS);
     refusing.clear();
     expect(await get()).toBe('a');
+  });
+
+  test('what waits for a host that answers nobody is broken off, and the next host is used', async () => {
+    const { get, take, broken, greetings, wait } = openHosts(['a', 'b']);
+    (await take()).query('wait', () => undefined);
+    greetings.set('a', Object.assign(new Error('silent'), { code: 'ETIMEDOUT' }));
+    wait(SILENT_MS - 1);
+    expect(broken).toEqual([]);
+    wait(1);
+    // a code that says that it may be done or not: transactions are run again
+    expect(broken).toEqual([expect.objectContaining({ code: 'PROTOCOL_CONNECTION_LOST' })]);
+    expect(await get()).toBe('b');
+  });
+
+  test.each([undefined, 'ER_CON_COUNT_ERROR'])(
+    'a host that greets (%s) is only slow: it is waited for',
+    async (code) => {
+      const { get, take, broken, greetings, greeted, wait } = openHosts(['a', 'b']);
+      if (code) greetings.set('a', Object.assign(new Error(code), { code }));
+      const connection = await take();
+      connection.query('wait', () => undefined);
+      wait(SILENT_MS);
+      wait(SILENT_MS - 1);
+      expect(greeted()).toBe(1);
+      wait(1);
+      expect([greeted(), broken]).toEqual([2, []]);
+      expect(await get()).toBe('a');
+    },
+  );
+
+  test('what was answered, and a pool that was ended, ask nobody', async () => {
+    const { pool, take, greeted, wait } = openHosts(['a']);
+    const connection = await take();
+    connection.query('read', () => undefined);
+    wait(SILENT_MS);
+    expect(greeted()).toBe(0);
+    connection.query('wait', () => undefined);
+    await new Promise<void>((resolve) => pool.end(() => resolve()));
+    wait(SILENT_MS);
+    expect(greeted()).toBe(0);
   });
 
   test('all end together', async () => {
