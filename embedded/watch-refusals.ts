@@ -1,4 +1,5 @@
 import type { PoolConnection } from 'mysql2';
+import { hearStatements } from './hear-statements.ts';
 
 /** A Galera node that is cut off from its cluster, or not yet part of it. */
 const NOT_READY_ERRNO = 1047;
@@ -6,7 +7,6 @@ const NOT_READY_ERRNO = 1047;
 const READ_ONLY_ERRNOS = new Set([1290, 1836]);
 
 export type Refusal = 'not ready' | 'read only';
-type Statement = (...args: unknown[]) => unknown;
 type Answer = (error: NodeJS.ErrnoException | null) => void;
 
 /**
@@ -16,20 +16,13 @@ type Answer = (error: NodeJS.ErrnoException | null) => void;
  */
 export function watchRefusals(connection: PoolConnection, onRefusal: (refusal: Refusal) => void): void {
   let isSpoilt = false;
-  const methods = connection as unknown as Record<'query' | 'execute', Statement>;
-  for (const name of ['query', 'execute'] as const) {
-    const run = methods[name].bind(connection);
-    methods[name] = (...args) => {
-      const callback = args.at(-1);
-      if (typeof callback !== 'function') return run(...args);
-      return run(...args.slice(0, -1), (error: unknown, ...results: unknown[]) => {
-        const refusal = readRefusal(error);
-        if (refusal) onRefusal(refusal);
-        if (refusal || (error && args[0] === 'rollback')) isSpoilt = true;
-        (callback as Statement)(error, ...results);
-      });
-    };
-  }
+  hearStatements(connection, {
+    answered(error, text) {
+      const refusal = readRefusal(error);
+      if (refusal) onRefusal(refusal);
+      if (refusal || (error && text === 'rollback')) isSpoilt = true;
+    },
+  });
   const release = connection.release.bind(connection);
   // not at once: what else was asked of it meanwhile would never be answered
   connection.release = () => (isSpoilt ? connection.destroy() : release());

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { PoolConnection } from 'mysql2';
+import { hearStatements } from './hear-statements.ts';
 
 /** A statement that has no answer after so long has its host asked whether it still answers anybody. */
 const SILENT_MS = 10_000;
@@ -7,7 +8,6 @@ const LOOK_EVERY_MS = 2_000;
 
 /** Connects anew to a host, and hangs up; tells why it could not. */
 export type Greet = (callback: (error: NodeJS.ErrnoException | null) => void) => void;
-type Statement = (...args: unknown[]) => unknown;
 
 /**
  * Ends what waits for a host that no longer answers: one that lost its power, was cut off or hangs sends nothing that
@@ -22,6 +22,8 @@ export function watchSilence(
   const waiting = new Map<PoolConnection, number>();
   let isAsking = false;
   const look = (): void => {
+    // what was given up by its asker is never answered
+    for (const connection of waiting.keys()) if (streamOf(connection).writableEnded) waiting.delete(connection);
     const late = [...waiting].filter(([, sinceMs]) => now() - sinceMs >= SILENT_MS);
     if (isAsking || late.length === 0) return;
     isAsking = true;
@@ -39,21 +41,16 @@ export function watchSilence(
   const looking = setInterval(look, LOOK_EVERY_MS).unref();
   return {
     watch(connection) {
-      const methods = connection as unknown as Record<'query' | 'execute', Statement>;
       let asked = 0;
-      for (const name of ['query', 'execute'] as const) {
-        const run = methods[name].bind(connection);
-        methods[name] = (...args) => {
-          const callback = args.at(-1);
-          if (typeof callback !== 'function') return run(...args);
+      hearStatements(connection, {
+        asked() {
           if (asked++ === 0) waiting.set(connection, now());
-          return run(...args.slice(0, -1), (...answer: unknown[]) => {
-            if (--asked === 0) waiting.delete(connection);
-            else waiting.set(connection, now());
-            (callback as Statement)(...answer);
-          });
-        };
-      }
+        },
+        answered() {
+          if (--asked === 0) waiting.delete(connection);
+          else waiting.set(connection, now());
+        },
+      });
     },
     stop: () => clearInterval(looking),
   };
@@ -67,5 +64,9 @@ function isAnswer(error: NodeJS.ErrnoException | null): boolean {
 function breakOff(connection: PoolConnection): void {
   const lost = Object.assign(new Error('the database host does not answer'), { code: 'PROTOCOL_CONNECTION_LOST' });
   // mysql2 tells everything that waits on it of its stream's error
-  (connection as unknown as { stream: Duplex }).stream.destroy(lost);
+  streamOf(connection).destroy(lost);
+}
+
+function streamOf(connection: PoolConnection): Duplex {
+  return (connection as unknown as { stream: Duplex }).stream;
 }

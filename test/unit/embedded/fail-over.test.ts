@@ -33,9 +33,10 @@ function openHosts(names: string[]) {
       else callback(errno === 1047 || (errno && text === 'write') ? { errno } : null);
     },
     execute: () => undefined,
+    prepare: () => undefined,
     release: () => undefined,
     destroy: () => closed.push(name),
-    stream: { destroy: (error: unknown) => broken.push(error) },
+    stream: { destroy: (error: unknown) => broken.push(error), writableEnded: false },
   });
   const pools = names.map((name): HostPool => {
     const kept = connect(name);
@@ -162,12 +163,17 @@ describe('several hosts of one database', () => {
     },
   );
 
-  test('what was answered, and a pool that was ended, ask nobody', async () => {
+  test('what was answered or given up, and a pool that was ended, ask nobody', async () => {
     const { pool, take, greeted, wait } = openHosts(['a']);
     const connection = await take();
     connection.query('read', () => undefined);
     wait(SILENT_MS);
     expect(greeted()).toBe(0);
+    connection.query('wait', () => undefined);
+    connection.stream.writableEnded = true;
+    wait(SILENT_MS);
+    expect(greeted()).toBe(0);
+    connection.stream.writableEnded = false;
     connection.query('wait', () => undefined);
     await new Promise<void>((resolve) => pool.end(() => resolve()));
     wait(SILENT_MS);
