@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { type RawBuilder, sql } from 'kysely';
 import { inject } from 'vitest';
 import { type ConnectionTarget, ensureDatabase } from '../../embedded/pool.ts';
 
@@ -15,4 +16,10 @@ export async function freshDatabase(): Promise<ConnectionTarget & { socketPath: 
   const database = `t_${randomBytes(6).toString('hex')}`;
   await ensureDatabase(testServer(), database);
   return { ...testServer(), database };
+}
+
+/** Rows whose `seq` counts from 1 to this, to select from: MariaDB's own `seq_1_to_…` is its own alone. */
+export function numbersTo(count: number): RawBuilder<unknown> {
+  const ones = sql.lit(`[${new Array(count).fill(1).join(',')}]`);
+  return sql`JSON_TABLE(${ones}, '$[*]' COLUMNS (seq FOR ORDINALITY)) AS numbers`;
 }

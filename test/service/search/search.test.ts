@@ -9,6 +9,7 @@ import {
   searchTransactions,
   type TransactionQuery,
 } from '../../../src/ledger/search-transactions.ts';
+import { numbersTo } from '../../support/database.ts';
 import { lookNow, openWorld, shown, type World } from '../ledger/world.ts';
 
 const ROWS = 30_000;
@@ -186,8 +187,7 @@ async function countMatches(query: Partial<TransactionQuery>): Promise<number> {
 async function loadMany(): Promise<void> {
   const { db } = world.context;
   const base = 1_000_000;
-  const ones = sql.lit(`[${new Array(ROWS).fill(1).join(',')}]`);
-  const sequence = sql`JSON_TABLE(${ones}, '$[*]' COLUMNS (seq FOR ORDINALITY)) AS numbers`;
+  const sequence = numbersTo(ROWS);
   const wall = sql`DATE_FORMAT('2025-01-01' + INTERVAL (seq DIV 2) * 2000 SECOND, '%Y-%m-%d %H:%i:%s')`;
   await sql`INSERT INTO transactions (seq, id, operation, status, status_wall, sequence, event_count, amount_cents, reference,
       extra, extra_hash, platform, e2e_id, created_wall, digest, asked_at, first_seen_at)
