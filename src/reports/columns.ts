@@ -18,6 +18,8 @@ export type Column<Row> = {
   /** In characters. */
   width: number;
   type: 'text' | 'money' | 'moment';
+  /** Of a line or more: what is long is not cut by the next cell. */
+  wraps?: true;
   /** Whether the sheet's last row adds it up. */
   totals?: true;
   cell: (row: Row, rendering: Rendering) => Cell;
@@ -34,13 +36,13 @@ function text<Row>(name: Column<Row>['name'], width: number, get: Get<Row, strin
   return { name, width, type: 'text', cell: (row, rendering) => ({ text: get(row, rendering) }) };
 }
 
-/** Of a line or more: what is long is not cut by the next cell. */
 function lines<Row>(name: Column<Row>['name'], width: number, get: Get<Row, string | null>): Column<Row> {
-  return { name, width, type: 'text', cell: (row, rendering) => ({ text: get(row, rendering), look: 'wrapped' }) };
+  const cell = (row: Row, rendering: Rendering): Cell => ({ text: get(row, rendering), look: 'wrapped' });
+  return { name, width, type: 'text', wraps: true, cell };
 }
 
 function moment<Row>(name: Column<Row>['name'], get: Get<Row, Wall | null>): Column<Row> {
-  return { name, width: 19, type: 'moment', cell: (row, rendering) => ({ moment: get(row, rendering) }) };
+  return { name, width: 20, type: 'moment', cell: (row, rendering) => ({ moment: get(row, rendering) }) };
 }
 
 function money<Row>(name: Column<Row>['name'], get: Get<Row, bigint | null>, totals?: 'totals'): Column<Row> {
@@ -56,7 +58,7 @@ function identify<Row>(of: (row: Row) => Movement): Column<Row>[] {
   return [
     text('id', 38, (row) => of(row).transactionId),
     text('reference', 24, (row) => of(row).reference),
-    text('e2e', 34, (row) => of(row).e2eId),
+    text('e2e', 38, (row) => of(row).e2eId),
     text('platform', 38, (row) => of(row).platform),
     text('name', 36, (row, rendering) => showName(of(row), rendering)),
     text('document', 18, (row, rendering) => showDocument(of(row), rendering)),
@@ -87,7 +89,7 @@ export const RECEIPT_COLUMNS: Column<PaymentRow>[] = [
   money('amount', (row) => row.movement.amountCents, 'totals'),
   money('commission', (row) => row.commissionCents, 'totals'),
   money('net', (row) => row.movement.amountCents - row.commissionCents, 'totals'),
-  text('extra', 24, (row) => row.movement.extra),
+  text('extra', 36, (row) => row.movement.extra),
 ];
 
 export const PAYMENT_COLUMNS: Column<PaymentRow>[] = [
@@ -97,7 +99,7 @@ export const PAYMENT_COLUMNS: Column<PaymentRow>[] = [
   money('amount', (row) => -row.movement.amountCents, 'totals'),
   money('commission', (row) => row.commissionCents, 'totals'),
   money('cost', (row) => row.commissionCents - row.movement.amountCents, 'totals'),
-  text('extra', 24, (row) => row.movement.extra),
+  text('extra', 36, (row) => row.movement.extra),
 ];
 
 export const REFUND_COLUMNS: Column<PaymentRow>[] = [
@@ -109,7 +111,7 @@ export const REFUND_COLUMNS: Column<PaymentRow>[] = [
   money('amount', (row) => absolute(row.movement.amountCents), 'totals'),
   money('commissionReturned', (row) => -row.commissionCents, 'totals'),
   money('effect', (row) => row.movement.netCents, 'totals'),
-  text('extra', 24, (row) => row.movement.extra),
+  text('extra', 36, (row) => row.movement.extra),
 ];
 
 export const PENDING_COLUMNS: Column<Pending>[] = [

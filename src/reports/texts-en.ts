@@ -187,6 +187,7 @@ export const EN: Texts = {
     row: 'row',
   },
   decimal: '.',
+  grouping: ',',
   changes: {
     opening: 'Opening balance',
     movement: 'Movement',

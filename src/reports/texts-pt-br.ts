@@ -185,6 +185,7 @@ export const PT_BR = {
     row: 'linha',
   },
   decimal: ',',
+  grouping: '.',
   changes: {
     opening: 'Saldo inicial',
     movement: 'Movimento',

@@ -21,9 +21,10 @@ export function say(words: Record<string, string>, code: string): string {
   return Object.hasOwn(words, code) ? (words[code] ?? code) : code;
 }
 
-/** Cents as a person of that language writes them, without grouping. */
+/** Cents as a person of that language writes them. */
 export function sayAmount(cents: bigint, texts: Texts): string {
-  return formatAmount(cents).replace('.', texts.decimal);
+  const [whole = '', part] = formatAmount(cents).split('.');
+  return `${whole.replace(/\B(?=(\d{3})+$)/g, texts.grouping)}${texts.decimal}${part}`;
 }
 
 /** `2026-11-20` as `20/11/2026`. */

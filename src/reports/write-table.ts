@@ -38,6 +38,7 @@ export function openTable<Row>(
   rendering: Rendering,
 ): TableWriter<Row> {
   const { columns } = table;
+  const wraps = columns.some((column) => column.wraps);
   const parts: FinishedSheet[] = [];
   const sums = columns.map(() => 0n);
   const formulas: string[][] = columns.map(() => []);
@@ -66,7 +67,7 @@ export function openTable<Row>(
         sums[index] = (sums[index] ?? 0n) + cents;
         part.sums[index] = (part.sums[index] ?? 0n) + cents;
       }
-      part.sheet.addRow(cells);
+      part.sheet.addRow(cells, wraps ? measureRow(cells, columns) : {});
       part.rows++;
       rows++;
     },
@@ -85,6 +86,22 @@ export function openTable<Row>(
       return { sheets: parts, rows, totals };
     },
   };
+}
+
+const LINE_HEIGHT_POINTS = 13;
+const LINES_MAX = 20;
+
+/** A program that opens the file makes no room for lines by itself: LibreOffice cut them. */
+function measureRow<Row>(cells: Cell[], columns: Column<Row>[]): { heightPoints?: number } {
+  let lines = 1;
+  for (let index = 0; index < cells.length; index++) {
+    const [cell, column] = [cells[index], columns[index]];
+    if (!column?.wraps || cell === undefined || !('text' in cell) || cell.text === null) continue;
+    // most letters are narrower than the width's unit, capitals of wide fonts are not
+    const characters = (column.width - 2) * 0.9;
+    lines = Math.max(lines, Math.ceil(cell.text.length / characters));
+  }
+  return lines === 1 ? {} : { heightPoints: 2 + LINE_HEIGHT_POINTS * Math.min(lines, LINES_MAX) };
 }
 
 type Part = { number: number; title: string; sheet: SheetWriter; rows: number; sums: bigint[] };

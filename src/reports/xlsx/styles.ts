@@ -6,7 +6,7 @@ const FONTS = {
   plain: '<font><sz val="10"/><color rgb="FF1F2933"/><name val="Calibri"/><family val="2"/></font>',
   bold: '<font><b/><sz val="10"/><color rgb="FF1F2933"/><name val="Calibri"/><family val="2"/></font>',
   header: '<font><b/><sz val="10"/><color rgb="FFFFFFFF"/><name val="Calibri"/><family val="2"/></font>',
-  title: '<font><b/><sz val="16"/><color rgb="FF17375E"/><name val="Calibri"/><family val="2"/></font>',
+  title: '<font><b/><sz val="14"/><color rgb="FF17375E"/><name val="Calibri"/><family val="2"/></font>',
   section: '<font><b/><sz val="12"/><color rgb="FF17375E"/><name val="Calibri"/><family val="2"/></font>',
   muted: '<font><sz val="9"/><color rgb="FF66788A"/><name val="Calibri"/><family val="2"/></font>',
   good: '<font><b/><sz val="10"/><color rgb="FF1E6B3A"/><name val="Calibri"/><family val="2"/></font>',
