@@ -24,7 +24,16 @@ export function say(words: Record<string, string>, code: string): string {
 /** Cents as a person of that language writes them. */
 export function sayAmount(cents: bigint, texts: Texts): string {
   const [whole = '', part] = formatAmount(cents).split('.');
-  return `${whole.replace(/\B(?=(\d{3})+$)/g, texts.grouping)}${texts.decimal}${part}`;
+  return `${group(whole, texts)}${texts.decimal}${part}`;
+}
+
+/** A number of things, likewise. */
+export function sayCount(count: number, texts: Texts): string {
+  return group(String(count), texts);
+}
+
+function group(digits: string, texts: Texts): string {
+  return digits.replace(/\B(?=(\d{3})+$)/g, texts.grouping);
 }
 
 /** `2026-11-20` as `20/11/2026`. */

@@ -2,6 +2,7 @@ import { namePlatform } from './read-balances.ts';
 import type { StatedBalance } from './read-statements.ts';
 import { type Summary, startSection } from './summary-parts.ts';
 import { addFigures, type Figures, LINES } from './tally.ts';
+import { sayCount } from './texts.ts';
 import type { FinishedTable } from './write-table.ts';
 import { type Cell, columnName } from './xlsx/render-cell.ts';
 import type { SheetWriter } from './xlsx/sheet.ts';
@@ -60,7 +61,7 @@ export function writeBalance(sheet: SheetWriter, summary: Summary): void {
   writeOpenings(sheet, summary, names);
   sheet.addRow([
     {
-      text: `${texts.sheets.statement}: ${tables.statement.rows} ${tables.statement.rows === 1 ? words.row : words.rows}`,
+      text: `${texts.sheets.statement}: ${sayCount(tables.statement.rows, texts)} ${tables.statement.rows === 1 ? words.row : words.rows}`,
       look: 'muted',
     },
   ]);

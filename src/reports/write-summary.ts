@@ -5,7 +5,7 @@ import type { ReportPlan } from './plan.ts';
 import { MISMATCHES_MAX } from './read-mismatches.ts';
 import { type Summary, startSection } from './summary-parts.ts';
 import type { Hour } from './tally.ts';
-import { fill, formatDay, formatMoment, say, type Texts } from './texts.ts';
+import { fill, formatDay, formatMoment, say, sayCount, type Texts } from './texts.ts';
 import { writeBalance } from './write-summary-balance.ts';
 import { type Cell, columnName } from './xlsx/render-cell.ts';
 import type { SheetWriter } from './xlsx/sheet.ts';
@@ -55,7 +55,7 @@ function writeAbout(sheet: SheetWriter, { plan, texts, digest, seal, tables }: S
   add(words.version, { text: `Confere ${plan.version}` });
   const split = tables.all.filter(([, table]) => table.sheets.length > 1);
   for (const [name, table] of split) {
-    const values = { sheet: name, count: table.sheets.length, max: plan.rowsPerSheetMax };
+    const values = { sheet: name, count: table.sheets.length, max: sayCount(plan.rowsPerSheetMax, texts) };
     add(words.parts, { text: fill(words.partsText, values) });
   }
 }
@@ -128,7 +128,10 @@ function writeMismatches(sheet: SheetWriter, { texts, mismatches, tables }: Summ
   }
   if (tables.mismatches.rows < MISMATCHES_MAX) return;
   sheet.addRow([
-    { text: fill(words.mismatchesCut, { sheet: texts.sheets.mismatches, max: MISMATCHES_MAX }), look: 'muted' },
+    {
+      text: fill(words.mismatchesCut, { sheet: texts.sheets.mismatches, max: sayCount(MISMATCHES_MAX, texts) }),
+      look: 'muted',
+    },
   ]);
 }
 

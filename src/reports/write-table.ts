@@ -1,5 +1,5 @@
 import type { Column, Rendering } from './columns.ts';
-import { fill } from './texts.ts';
+import { fill, sayCount, type Texts } from './texts.ts';
 import { type Cell, columnName } from './xlsx/render-cell.ts';
 import { type FinishedSheet, openSheet, type SheetTarget, type SheetWriter } from './xlsx/sheet.ts';
 import { quoteTitle } from './xlsx/workbook.ts';
@@ -47,7 +47,7 @@ export function openTable<Row>(
   let part = openPart(factory, table, rendering, 1);
 
   async function endPart(ended: Part): Promise<void> {
-    closePart(factory, columns, ended, formulas);
+    closePart(factory, columns, ended, { formulas, texts: rendering.texts });
     parts.push(await ended.sheet.end());
   }
 
@@ -138,7 +138,12 @@ function openPart<Row>(
 }
 
 /** The total row, two below a table without rows: its sums then have an empty row to point at, not themselves. */
-function closePart<Row>(factory: SheetFactory, columns: Column<Row>[], part: Part, formulas: string[][]): void {
+function closePart<Row>(
+  factory: SheetFactory,
+  columns: Column<Row>[],
+  part: Part,
+  { formulas, texts }: { formulas: string[][]; texts: Texts },
+): void {
   const { sheet } = part;
   if (part.rows === 0) sheet.addRow([]);
   const first = HEADER_ROW + 1;
@@ -146,7 +151,8 @@ function closePart<Row>(factory: SheetFactory, columns: Column<Row>[], part: Par
   const totalRow = sheet.nextRow();
   const words = part.rows === 1 ? factory.rowWords.one : factory.rowWords.many;
   const cells = columns.map((column, index): Cell => {
-    if (index === 0) return { text: `${factory.totalText} · ${part.rows} ${words}`, look: 'textTotal' };
+    if (index === 0)
+      return { text: `${factory.totalText} · ${sayCount(part.rows, texts)} ${words}`, look: 'textTotal' };
     if (!column.totals) return { text: null, look: 'textTotal' };
     const letter = columnName(index);
     formulas[index]?.push(`${quoteTitle(part.title)}!${letter}${totalRow}`);

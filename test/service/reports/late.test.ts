@@ -129,7 +129,5 @@ test('Resumo counts every open mismatch, however many the sheet shows', async ()
   const { file } = await openReport(books.context, { day: DAY, format: 'xlsx' });
   const summary = sheetOf(await readWorkbook(file), 'Resumo');
   expect(lineOf(summary, 'stuck')?.[0]?.value).toBe(count - 3);
-  expect(summary.rows.some((row) => String(row[0]?.value).includes(`mostra as ${MISMATCHES_MAX} mais antigas`))).toBe(
-    true,
-  );
+  expect(summary.rows.some((row) => String(row[0]?.value).includes('mostra as 20.000 mais antigas'))).toBe(true);
 });
