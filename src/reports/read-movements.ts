@@ -35,7 +35,7 @@ export type MovementScope = { start: Wall; end: Wall; platform: string | undefin
 type Books = { accounts: Map<number, string>; known: KnownThen };
 
 /** Rows a round trip: memory holds two rounds at most. */
-const CHUNK_ROWS = 500;
+const CHUNK_ROWS = 250;
 /** The platform of a movement is its entry's. */
 const FACTS = ['reference', 'extra', 'e2e_id'] as const;
 
