@@ -19,7 +19,7 @@ import type { Log } from './log.ts';
 
 const EMBEDDED_DATABASE = 'confere';
 const POOL_CONNECTIONS = 20;
-const PREPARED_CONNECTIONS = 2;
+const PREPARED_CONNECTIONS = 3;
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
 
 /** What every operation is handed: opened once at the start of a process, disposed once at its end. */

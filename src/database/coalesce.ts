@@ -9,8 +9,8 @@ export function createCoalescer<Item, Result>(options: {
   work: (items: Item[]) => Promise<Result[]>;
   /** How many batches may be under way at once. */
   inFlightMax: number;
-  /** One starts beside others only once as many wait as are under way: fewer and larger, where each costs by itself. */
-  evenly?: boolean;
+  /** One starts beside others only once so large a share of what they hold waits: fewer and larger, where each costs by itself. */
+  besideShare?: number;
   /** More than so many, or so much, that wait are refused at once. */
   waitingMax?: number;
   waitingBytesMax?: number;
@@ -26,7 +26,7 @@ export function createCoalescer<Item, Result>(options: {
 
   function mayStart(): boolean {
     if (running === 0) return true;
-    return running < options.inFlightMax && (!options.evenly || queue.length >= underWay);
+    return running < options.inFlightMax && queue.length >= underWay * (options.besideShare ?? 0);
   }
 
   function takeBatch(): Waiting[] {
@@ -45,18 +45,29 @@ export function createCoalescer<Item, Result>(options: {
   }
 
   async function run(): Promise<void> {
-    while (queue.length > 0 && mayStart()) {
-      const batch = takeBatch();
-      running++;
-      underWay += batch.length;
-      try {
-        const results = await options.work(batch.map((waiting) => waiting.item));
+    if (queue.length === 0 || !mayStart()) return;
+    const batch = takeBatch();
+    running++;
+    underWay += batch.length;
+    const answer = await work(batch);
+    underWay -= batch.length;
+    running--;
+    void run();
+    // only now, behind what the next batch has to send: to tell this one's callers takes as long as the work itself
+    process.nextTick(answer);
+  }
+
+  /** @returns what tells each caller what became of it. */
+  async function work(batch: Waiting[]): Promise<() => void> {
+    try {
+      const results = await options.work(batch.map((waiting) => waiting.item));
+      return () => {
         for (const [index, waiting] of batch.entries()) waiting.resolve(results[index] as Result);
-      } catch (error) {
+      };
+    } catch (error) {
+      return () => {
         for (const waiting of batch) waiting.reject(error);
-      }
-      underWay -= batch.length;
-      running--;
+      };
     }
   }
 
@@ -66,6 +77,7 @@ export function createCoalescer<Item, Result>(options: {
     setImmediate(() => {
       isScheduled = false;
       void run();
+      if (queue.length > 0) schedule();
     });
   }
 

@@ -19,8 +19,10 @@ import type { Arrival, Kept } from './write-in-transaction.ts';
 
 const BATCH_ROWS_MAX = 512;
 const BATCH_BYTES_MAX = 8 * 1024 * 1024;
-/** A second commit runs beside the first: while one waits for the disk the other is filled. */
-const COMMITS_IN_FLIGHT_MAX = 2;
+/** Commits run beside each other: while one waits for the disk the others are filled, */
+const COMMITS_IN_FLIGHT_MAX = 3;
+/** … each once half as many wait as are under way: a flush costs the same for one row as for many. */
+const COMMIT_BESIDE_SHARE = 0.5;
 /** Beyond so many, or so much, that wait for a commit, a webhook is refused: memory is no place to keep them. */
 const WAITING_MAX = 8_192;
 const WAITING_BYTES_MAX = 128 * 1024 * 1024;
@@ -36,8 +38,7 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
     sizeOf: (item) => item.body.length,
     work: (items) => keepBatch(context, spool, items),
     inFlightMax: COMMITS_IN_FLIGHT_MAX,
-    // a flush costs the same for one row as for many
-    evenly: true,
+    besideShare: COMMIT_BESIDE_SHARE,
     waitingMax: WAITING_MAX,
     waitingBytesMax: WAITING_BYTES_MAX,
     roundDown: roundDownRows,

@@ -30,11 +30,11 @@ it('refuses what comes while too many, or too much, wait; and takes again once t
   expect(batches).toEqual([['a'], ['bbbb', 'cccc'], ['e'], ['f', 'g', 'h']]);
 });
 
-it('evenly, starts a batch beside another only once as many wait as are under way', async () => {
+it('starts a batch beside another only once its share of what is under way waits', async () => {
   const tick = () => new Promise((resolve) => setImmediate(resolve));
   const batches: { items: string[]; end: () => void }[] = [];
   const give = createCoalescer<string, string>({
-    ...{ itemsMax: 10, bytesMax: 100, inFlightMax: 2, evenly: true, sizeOf: () => 1 },
+    ...{ itemsMax: 10, bytesMax: 100, inFlightMax: 2, besideShare: 1, sizeOf: () => 1 },
     work: (items) => new Promise((resolve) => batches.push({ items, end: () => resolve(items) })),
   });
   const started = () => batches.map((batch) => batch.items.join(''));
