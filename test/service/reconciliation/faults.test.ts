@@ -205,6 +205,46 @@ test('a pass that was broken off by a kill is gone on with at the page where it 
   expect(await world.context.db.selectFrom('run_page_rows').select('page').execute()).toEqual([]);
 });
 
+test('the next day is begun while the last pages of a long one are on their way; killed then, both are gone on with', async () => {
+  await using world = await threeDays();
+  // of 17 pages each, and the one after
+  world.provider.add(...[D5, D4].flatMap((day) => makeDay(day, 1_570)));
+  await world.reconcile(D5, D4);
+  for (const row of world.provider.rows.values()) world.provider.move(row.id, 'refund');
+  const { id } = await startRun(world.context, { from: D5, to: D4, trigger: 'test', createdBy: 'test' });
+  const died = await world.replica();
+  const run = await claimRun(died, { id });
+  if (!run) throw new Error('not claimed');
+  const over = Promise.withResolvers<void>();
+  world.provider.switches.before = async ({ query, page }) => {
+    const day = query.get('initial_date');
+    if (day === D4 && page >= 10) await over.promise;
+    if (day !== D5 || page !== 18) return;
+    // it dies before the first day is concluded, with nine pages of the second written down
+    await eventually(async () => (await countKept(world)) === 17 + 9);
+    await died.db.destroy();
+    over.resolve();
+  };
+  await expect(executeRun(died, world.client, run)).rejects.toThrow();
+  world.provider.switches.before = () => undefined;
+  const past = new Date(Date.now() - 60_000);
+  await world.context.db.updateTable('runs').set({ lease_until: past }).where('id', '=', id).execute();
+  world.provider.seen = [];
+  const taken = await claimRun(world.context, { id });
+  if (!taken) throw new Error('not taken up');
+  await executeRun(world.context, world.client, taken);
+  expect(await findRun(world.context.db, id)).toMatchObject({
+    state: 'complete',
+    total: 3_400,
+    applied: 3_400,
+    passes: 1,
+  });
+  const asked = (day: string) =>
+    world.provider.seen.filter((seen) => seen.query.get('initial_date') === day).map((seen) => seen.page);
+  expect(asked(D5)).toEqual([18]);
+  expect(asked(D4).sort((a, b) => a - b)).toEqual([10, 11, 12, 13, 14, 15, 16, 17, 18]);
+});
+
 test('a row that a killed process could not read is no readable one for who goes on', async () => {
   await using world = await threeDays();
   // on the first page, which is not asked for again
