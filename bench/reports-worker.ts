@@ -6,6 +6,7 @@
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type ExcelJS from 'exceljs';
 import { readConfig } from '../src/config.ts';
 import { openContext } from '../src/context.ts';
@@ -26,16 +27,20 @@ const rendering: Rendering = {
   toWall: () => '2026-03-12 06:00:00',
 };
 
-const [mode, argument] = process.argv.slice(2);
-const work = { report, exceljs, csv }[mode ?? ''];
-if (!work || argument === undefined) throw new Error('report <day>, exceljs <rows> or csv <rows>');
 const directory = mkdtempSync(path.join(tmpdir(), 'confere-bench-reports-'));
+// bench/main.ts also imports this file, looking for figures in every one
 try {
+  if (process.argv[1] === fileURLToPath(import.meta.url)) await measure(process.argv.slice(2));
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+}
+
+async function measure([mode, argument]: string[]): Promise<void> {
+  const work = { report, exceljs, csv }[mode ?? ''];
+  if (!work || argument === undefined) throw new Error('report <day>, exceljs <rows> or csv <rows>');
   const { rows, seconds } = await work(argument);
   const peakMiB = Math.round(process.resourceUsage().maxRSS / 1024);
   process.stdout.write(`${JSON.stringify({ rows, seconds, peakMiB })}\n`);
-} finally {
-  rmSync(directory, { recursive: true, force: true });
 }
 
 async function report(day: string): Promise<{ rows: number; seconds: number }> {
