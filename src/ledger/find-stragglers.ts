@@ -19,7 +19,8 @@ type SealRow = Bound & { entries: number; stragglers: number };
 /**
  * Entries at or below the head's number that no position has sealed: they were committed after a higher number was
  * settled, as another node of a Galera cluster may do.
- * @returns their numbers, ascending; none in nearly every call, and then for the price of a count.
+ * @returns their numbers, ascending; none in nearly every call. What was sealed without a gap in its numbers has no room
+ *   for one: only from the first gap to the last are entries counted.
  */
 export async function findStragglers(db: Reader, head: Seal, lookBack: LookBack = 'near'): Promise<number[]> {
   let from = await findFloor(db, head, lookBack);
@@ -35,10 +36,20 @@ export async function findStragglers(db: Reader, head: Seal, lookBack: LookBack 
       .execute();
     const last = seals.at(-1);
     if (!last) break;
-    found.push(...(await searchSeals(db, from, seals)));
+    const { bound, gapped } = cutToGaps(from, seals);
+    found.push(...(await searchSeals(db, bound, gapped)));
     from = last;
   }
   return found;
+}
+
+/** @param from what the first of these positions follows. */
+function cutToGaps(from: Bound, seals: SealRow[]): { bound: Bound; gapped: SealRow[] } {
+  const bounds = [from, ...seals];
+  const hasGap = ({ entries, stragglers, entry_seq }: SealRow, index: number): boolean =>
+    entries - stragglers < entry_seq - (bounds[index]?.entry_seq ?? 0);
+  const [first, last] = [seals.findIndex(hasGap), seals.findLastIndex(hasGap)];
+  return { bound: bounds[Math.max(0, first)] ?? from, gapped: first < 0 ? [] : seals.slice(first, last + 1) };
 }
 
 async function findFloor(db: Reader, head: Seal, lookBack: LookBack): Promise<Bound> {

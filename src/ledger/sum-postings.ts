@@ -8,23 +8,22 @@ export type Sums = Map<number, bigint>;
 /** What the sealer folded, of everything that happened before the hour of `at`. */
 export async function sumSpans(db: Reader, at: Wall): Promise<Sums> {
   const [month, day, hour] = [at.slice(0, 7), at.slice(0, 10), at.slice(0, 13)];
-  const sums: Sums = new Map();
-  for (const { grain, from, to } of [
-    { grain: 'month', from: '', to: month },
-    { grain: 'day', from: month, to: day },
-    { grain: 'hour', from: day, to: hour },
-  ]) {
-    const rows = await db
-      .selectFrom('balance_spans')
-      .select(['account_seq', sql<bigint>`CAST(SUM(amount_cents) AS SIGNED)`.as('total_cents')])
-      .where('grain', '=', grain)
-      .where('span', '>', from)
-      .where('span', '<', to)
-      .groupBy('account_seq')
-      .execute();
-    addRows(sums, rows);
-  }
-  return sums;
+  // three ranges of the key in one question
+  const rows = await db
+    .selectFrom('balance_spans')
+    .select(['account_seq', sql<bigint>`CAST(SUM(amount_cents) AS SIGNED)`.as('total_cents')])
+    .where((eb) =>
+      eb.or(
+        [
+          { grain: 'month', from: '', to: month },
+          { grain: 'day', from: month, to: day },
+          { grain: 'hour', from: day, to: hour },
+        ].map(({ grain, from, to }) => eb.and([eb('grain', '=', grain), eb('span', '>', from), eb('span', '<', to)])),
+      ),
+    )
+    .groupBy('account_seq')
+    .execute();
+  return addRows(new Map(), rows);
 }
 
 /** The postings between two wall clocks, `from` included, by the index of these accounts. */
