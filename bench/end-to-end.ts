@@ -81,7 +81,7 @@ async function announce({ app }: Programs, ids: string[]): Promise<Map<string, n
   const beganMs = performance.now();
   for (const [index, id] of ids.entries()) {
     const dueMs = beganMs + (index * 1000) / PER_SECOND;
-    if (dueMs > performance.now()) await sleep(dueMs - performance.now());
+    await sleep(Math.max(0, dueMs - performance.now()));
     sentMs.set(id, performance.now());
     const post = agent.request({ origin: app.url, path: '/webhooks/pix', method: 'POST', headers, body: makeBody(id) });
     answers.push(post.then((response) => response.body.dump()));
