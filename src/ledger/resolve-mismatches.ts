@@ -1,5 +1,5 @@
 /** What later looks do to an open mismatch, and the end of its life, by fresh evidence or by a person. */
-import type { Transaction } from 'kysely';
+import { type Selectable, sql, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import type { MismatchKind } from '../domain/mismatch.ts';
 import { endMismatchAlert } from './alert-mismatches.ts';
@@ -66,16 +66,21 @@ function readClaim(expected: string | null): string {
   return (JSON.parse(expected ?? '{}') as { amount?: string }).amount ?? '';
 }
 
-type Open = Awaited<ReturnType<typeof lockOpen>>[number];
+type Open = Pick<Selectable<Database['mismatches']>, 'seq' | 'kind' | 'scope' | 'opened_at' | 'expected' | 'actual'>;
 
-async function lockOpen(trx: Transaction<Database>, scopes: { kind: MismatchKind; scope: string }[]) {
-  return await trx
-    .selectFrom('mismatches')
-    .select(['seq', 'kind', 'scope', 'opened_at', 'expected', 'actual'])
-    .where('open_scope', 'in', [...new Set(scopes.map(openScope))])
-    .orderBy('seq')
-    .forUpdate()
-    .execute();
+/**
+ * Locked by this index and no other: left to itself, the server reads a small table whole, and waits for every row that
+ * somebody else is writing.
+ */
+async function lockOpen(trx: Transaction<Database>, scopes: { kind: MismatchKind; scope: string }[]): Promise<Open[]> {
+  const names = [...new Set(scopes.map(openScope))];
+  const { rows } = await sql<Open>`
+    SELECT seq, kind, scope, opened_at, expected, actual
+    FROM mismatches FORCE INDEX (mismatches_open)
+    WHERE open_scope IN (${sql.join(names)})
+    ORDER BY seq
+    FOR UPDATE`.execute(trx);
+  return rows;
 }
 
 function listEnded(open: Open[], over: Over[]): Open[] {
