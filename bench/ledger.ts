@@ -104,6 +104,7 @@ async function measureSingles(context: Context): Promise<{ inDatabaseMs: number;
     await applyPage(context, page);
     took.push({ inDatabaseMs: statements.spentMs - spent, inAllMs: performance.now() - began });
   }
+  if (statements.spentMs === 0) throw new Error('mysql2 told of no statement: nothing was measured');
   const middle = (of: 'inDatabaseMs' | 'inAllMs') => took.map((one) => one[of]).sort((a, b) => a - b)[SINGLES / 2] ?? 0;
   return { inDatabaseMs: middle('inDatabaseMs'), inAllMs: middle('inAllMs') };
 }
