@@ -6,6 +6,7 @@ import { type ClaimedCallback, selectClaimable, toClaimed } from './claimed-call
 import { keepToRates, lockRates } from './keep-to-rates.ts';
 import { leadFollowers } from './lead-followers.ts';
 import { PROBE_EVERY_MS } from './merchant-health.ts';
+import type { Held } from './places.ts';
 import type { DeliveryMerchant } from './read-delivery-merchants.ts';
 import { type OpenCallback, readOpenCallbacks } from './read-open-callbacks.ts';
 import { putOff, splitByOrder } from './split-by-order.ts';
@@ -28,7 +29,7 @@ export type Claim = {
  * waited for. One whose transaction has an older one still to be delivered is put off instead.
  * @param busy callbacks that this process holds and has not recorded yet.
  */
-export async function claimCallbacks(context: Context, wants: Want[], busy: Set<number>): Promise<Claim> {
+export async function claimCallbacks(context: Context, wants: Want[], busy: Held): Promise<Claim> {
   const now = context.clock.now();
   const due = await findCandidates(context, wants, now);
   const dueOf = Map.groupBy(due, (one) => one.merchant_seq);
@@ -48,7 +49,7 @@ export async function claimCallbacks(context: Context, wants: Want[], busy: Set<
     const { ready, blocked } = splitByOrder(rows, open, now);
     const granted = await keepToRates(trx, ready, rates, now);
     await putOff(trx, blocked);
-    const led = await leadFollowers(trx, granted, open, new Set(limited));
+    const led = await leadFollowers(trx, granted, open, { limited: new Set(limited), busy });
     await lease(
       context,
       trx,
@@ -64,11 +65,7 @@ export async function claimCallbacks(context: Context, wants: Want[], busy: Set<
  * Takes the oldest held callback of a merchant that fails, to see whether it is well again: one in 5 minutes, over all
  * processes.
  */
-export async function claimProbe(
-  context: Context,
-  merchant: DeliveryMerchant,
-  busy: Set<number>,
-): Promise<ClaimedCallback[]> {
+export async function claimProbe(context: Context, merchant: DeliveryMerchant, busy: Held): Promise<ClaimedCallback[]> {
   const now = context.clock.now();
   const held = await context.db
     .selectFrom('callbacks')

@@ -7,7 +7,7 @@ import { claimCallbacks, claimProbe } from './claim-callbacks.ts';
 import type { ClaimedCallback } from './claimed-callback.ts';
 import { type Desk, dispatch } from './dispatch.ts';
 import { holdAndDrain, type Ramps } from './hold-and-drain.ts';
-import { createPlaces, forget, laneOf, sharePlaces, takePlace } from './places.ts';
+import { createPlaces, forget, laneOf, listHeld, sharePlaces, takePlace } from './places.ts';
 import { type DeliveryMerchant, readDeliveryMerchants } from './read-delivery-merchants.ts';
 import type { Attempt, Recorded } from './record-attempts.ts';
 import { createRecorder } from './recorder.ts';
@@ -65,7 +65,7 @@ export async function startDelivery(context: Context, options: DeliveryOptions =
   const recorder = createRecorder(context, onRecorded, giveUp.signal);
   const dispatches = new Set<Promise<void>>();
   const delivery: Delivery = {
-    ...{ context, options, sender, recorder, places, dispatches },
+    ...{ context, options, sender, recorder, places, dispatches, merchants: new Map() },
     ...{ ramps: new Map(), upkeepAtMs: 0, idleLooks: 0, looks: 0 },
   };
   await poll({
@@ -88,10 +88,11 @@ async function look(delivery: Delivery): Promise<boolean> {
   const { context, dispatches } = delivery;
   await keepUp(delivery);
   const merchants = await readDeliveryMerchants(context);
+  delivery.merchants = new Map(merchants.map((merchant) => [merchant.seq, merchant]));
   const claimed = await claim(delivery, merchants);
   if (claimed.length > 0) {
     delivery.idleLooks = 0;
-    const dispatched = dispatch(delivery, merchants, claimed).finally(() => dispatches.delete(dispatched));
+    const dispatched = dispatch(delivery, claimed).finally(() => dispatches.delete(dispatched));
     dispatches.add(dispatched);
     return false;
   }
@@ -130,18 +131,19 @@ async function claim(delivery: Delivery, merchants: DeliveryMerchant[]): Promise
     const share = shares.get(merchant.seq);
     return share === undefined ? [] : [{ merchant, places: share }];
   });
+  const held = listHeld(places);
   const claimed: ClaimedCallback[] = [];
   for (const { merchant } of wants.filter((want) => want.merchant.probeIsDue)) {
-    claimed.push(...(await claimProbe(context, merchant, places.claimed)));
+    claimed.push(...(await claimProbe(context, merchant, held)));
   }
   if (wants.length > 0) {
-    const due = await claimCallbacks(context, wants, places.claimed);
+    const due = await claimCallbacks(context, wants, held);
     claimed.push(...due.claimed);
     for (const { merchant } of wants) laneOf(places, merchant.seq).mayHaveMore = due.filled.has(merchant.seq);
   }
   for (const callback of claimed) {
     takePlace(places, callback);
-    for (const { seq } of callback.followers) places.claimed.add(seq);
+    for (const { seq } of callback.followers) places.following.add(seq);
   }
   return claimed;
 }

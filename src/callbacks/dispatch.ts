@@ -5,7 +5,7 @@ import { readLiveKeys } from '../merchants/secrets.ts';
 import type { ClaimedCallback } from './claimed-callback.ts';
 import { asksForLess, isDelivered } from './decide-outcome.ts';
 import { giveBack } from './give-back.ts';
-import { adaptLane, forget, laneOf, leavePlace, type Places, passPlace } from './places.ts';
+import { adaptLane, forget, laneOf, leavePlace, mayPass, type Places, passPlace } from './places.ts';
 import type { DeliveryMerchant } from './read-delivery-merchants.ts';
 import type { Recorder } from './recorder.ts';
 import { renderBodies } from './render-bodies.ts';
@@ -16,24 +16,30 @@ import { sign } from './sign.ts';
 const CLAIM_AGE_MS_MAX = 30_000;
 const USER_AGENT = 'Confere (callbacks; Standard Webhooks)';
 
-export type Desk = { context: Context; sender: Sender; recorder: Recorder; places: Places };
+export type Desk = {
+  context: Context;
+  sender: Sender;
+  recorder: Recorder;
+  places: Places;
+  /** As the last look read them, by row number. */
+  merchants: Map<number, DeliveryMerchant>;
+};
 
 /**
  * Renders claimed callbacks, sends them side by side, each one's followers after it, and hands what came of each to the
  * recorder. Never throws.
  */
-export async function dispatch(desk: Desk, merchants: DeliveryMerchant[], claimed: ClaimedCallback[]): Promise<void> {
+export async function dispatch(desk: Desk, claimed: ClaimedCallback[]): Promise<void> {
   const claimedAtMs = performance.now();
-  const messages = await prepare(desk, merchants, claimed);
+  const messages = await prepare(desk, claimed);
   if (!messages || isStale(claimedAtMs)) {
-    await returnAll(desk, claimed.flatMap(listChain));
+    await returnAll(
+      desk,
+      claimed.flatMap((one) => [one, ...one.followers]),
+    );
     return;
   }
-  await Promise.all(claimed.map((callback) => sendChain(desk, messages, listChain(callback), claimedAtMs)));
-}
-
-function listChain(first: ClaimedCallback): ClaimedCallback[] {
-  return [first, ...first.followers];
+  await Promise.all(messages.map((message) => sendChain(desk, message, claimedAtMs)));
 }
 
 function isStale(claimedAtMs: number): boolean {
@@ -42,29 +48,38 @@ function isStale(claimedAtMs: number): boolean {
 
 async function returnAll({ context, places }: Desk, callbacks: ClaimedCallback[]): Promise<void> {
   await giveBack(context, callbacks);
-  for (const callback of callbacks) forget(places, callback);
+  const mayHaveMore = callbacks.map((callback) => forget(places, callback));
+  if (mayHaveMore.includes(true)) context.bells.callbacks.ring();
 }
 
-/** One after another as long as each is delivered; what is left then waits for whoever claims it. */
-async function sendChain(
-  desk: Desk,
-  messages: Map<number, Message>,
-  chain: ClaimedCallback[],
-  claimedAtMs: number,
-): Promise<void> {
-  for (const [index, callback] of chain.entries()) {
-    const next = chain[index + 1];
-    const message = messages.get(callback.seq);
-    const delivered = message !== undefined && (await sendOrForget(desk, message, next));
-    if (delivered && next && !desk.context.signal.aborted && !isStale(claimedAtMs)) continue;
-    await returnAll(desk, chain.slice(index + 1));
-    return;
+/**
+ * One after another as long as each is delivered and its merchant may take the next; what is left then waits for whoever
+ * claims it. Each is rendered at its own turn, as everything is that is sent: somebody may have been forgotten meanwhile.
+ */
+async function sendChain(desk: Desk, first: Message, claimedAtMs: number): Promise<void> {
+  let rest = first.callback.followers;
+  let message: Message | undefined = first;
+  while (message) {
+    const passed = await sendOrForget(desk, message, { next: rest[0], claimedAtMs });
+    message = passed ? (await prepare(desk, rest.slice(0, 1)))?.[0] : undefined;
+    if (message) rest = rest.slice(1);
   }
+  await returnAll(desk, rest);
 }
 
-async function sendOrForget(desk: Desk, message: Message, next: ClaimedCallback | undefined): Promise<boolean> {
+type Follower = { next: ClaimedCallback | undefined; claimedAtMs: number };
+
+/** Not where the process ends, the claim is old, or its merchant has changed or asked for a pause since. */
+function mayFollow({ context, places, merchants }: Desk, next: ClaimedCallback, claimedAtMs: number): boolean {
+  if (context.signal.aborted || isStale(claimedAtMs)) return false;
+  const merchant = merchants.get(next.merchantSeq);
+  if (!merchant || merchant.holds || merchant.rate !== null) return false;
+  return mayPass(places, next, performance.now());
+}
+
+async function sendOrForget(desk: Desk, message: Message, follower: Follower): Promise<boolean> {
   try {
-    return await sendOne(desk, message, next);
+    return await sendOne(desk, message, follower);
   } catch (error) {
     // it may have arrived: its lease runs out, and it goes again
     forget(desk.places, message.callback);
@@ -75,38 +90,28 @@ async function sendOrForget(desk: Desk, message: Message, next: ClaimedCallback 
 
 type Message = { callback: ClaimedCallback; url: string; body: string | undefined; keys: KeyObject[] };
 
-/** @returns what goes out, by the callback's row number; undefined where nothing can be sent now. */
-async function prepare(
-  { context }: Desk,
-  merchants: DeliveryMerchant[],
-  claimed: ClaimedCallback[],
-): Promise<Map<number, Message> | undefined> {
+/** @returns what goes out, in this order; undefined where nothing can be sent now. */
+async function prepare({ context, merchants }: Desk, callbacks: ClaimedCallback[]): Promise<Message[] | undefined> {
   try {
-    const urls = new Map(merchants.map((merchant) => [merchant.seq, merchant.url]));
     const [keys, bodies] = await Promise.all([
-      readLiveKeys(context, context.db, [...new Set(claimed.map((one) => one.merchantSeq))]),
-      renderBodies(context, claimed.flatMap(listChain)),
+      readLiveKeys(context, context.db, [...new Set(callbacks.map((one) => one.merchantSeq))]),
+      renderBodies(context, callbacks),
     ]);
     const texts = new Map([...new Set(bodies.values())].map((body) => [body, JSON.stringify(body)]));
-    return new Map(
-      claimed.flatMap(listChain).map((callback) => [
-        callback.seq,
-        {
-          callback,
-          url: urls.get(callback.merchantSeq) ?? '',
-          body: texts.get(bodies.get(callback.seq) ?? {}),
-          keys: keys.get(callback.merchantSeq) ?? [],
-        },
-      ]),
-    );
+    return callbacks.map((callback) => ({
+      callback,
+      url: merchants.get(callback.merchantSeq)?.url ?? '',
+      body: texts.get(bodies.get(callback.seq) ?? {}),
+      keys: keys.get(callback.merchantSeq) ?? [],
+    }));
   } catch (error) {
-    context.log.error({ error: describeError(error), callbacks: claimed.length }, 'callbacks could not be sent yet');
+    context.log.error({ error: describeError(error), callbacks: callbacks.length }, 'callbacks could not be sent yet');
     return undefined;
   }
 }
 
-/** @param next takes its place where it is delivered. @returns whether it is. */
-async function sendOne(desk: Desk, message: Message, next: ClaimedCallback | undefined): Promise<boolean> {
+/** @returns whether the one that follows has its place now. */
+async function sendOne(desk: Desk, message: Message, { next, claimedAtMs }: Follower): Promise<boolean> {
   const { callback, keys, url, body = '' } = message;
   const { context, places, recorder, sender } = desk;
   const startedAt = context.clock.now();
@@ -128,10 +133,11 @@ async function sendOne(desk: Desk, message: Message, next: ClaimedCallback | und
   const { retryAfterMs } = answer;
   const result = { delivered: isDelivered(answer), asksForLess: asksForLess(answer), retryAfterMs };
   adaptLane(laneOf(places, callback.merchantSeq), result, performance.now());
-  if (result.delivered && next) passPlace(places, callback, next);
+  const passes = result.delivered && next !== undefined && mayFollow(desk, next, claimedAtMs);
+  if (passes) passPlace(places, callback, next);
   else if (leavePlace(places, callback)) context.bells.callbacks.ring();
   recorder.add({ callback, startedAt, requestHeaders, answer });
-  return result.delivered;
+  return passes;
 }
 
 const NOT_RENDERABLE: Answer = {

@@ -22,12 +22,25 @@ export type Lane = {
   mayHaveMore: boolean;
 };
 
-export type Places = { lanes: Map<number, Lane>; inFlight: Set<number>; claimed: Set<number> };
+export type Places = {
+  lanes: Map<number, Lane>;
+  inFlight: Set<number>;
+  claimed: Set<number>;
+  /** Leased to go after another of its transaction: it waits for no place of its own, and takes none from anybody. */
+  following: Set<number>;
+};
+
+export type Held = Pick<ReadonlySet<number>, 'has'>;
 
 type Taken = { seq: number; merchantSeq: number };
 
 export function createPlaces(): Places {
-  return { lanes: new Map(), inFlight: new Set(), claimed: new Set() };
+  return { lanes: new Map(), inFlight: new Set(), claimed: new Set(), following: new Set() };
+}
+
+/** What this process holds and has not recorded yet. */
+export function listHeld({ claimed, following }: Places): Held {
+  return { has: (seq) => claimed.has(seq) || following.has(seq) };
 }
 
 export function laneOf(places: Places, merchantSeq: number): Lane {
@@ -62,8 +75,16 @@ export function takePlace(places: Places, callback: Taken): void {
   laneOf(places, callback.merchantSeq).inFlight++;
 }
 
+/** Whether a merchant that has just answered may take another in the same place: it asked for no pause, nor for less. */
+export function mayPass(places: Places, { merchantSeq }: Taken, nowMs: number): boolean {
+  const lane = laneOf(places, merchantSeq);
+  return nowMs >= lane.pausedUntil && lane.inFlight <= lane.limit;
+}
+
 /** The next of its transaction goes at once, in the place of the one that is delivered. */
 export function passPlace(places: Places, from: Taken, to: Taken): void {
+  places.following.delete(to.seq);
+  places.claimed.add(to.seq);
   places.inFlight.delete(from.seq);
   places.inFlight.add(to.seq);
 }
@@ -78,10 +99,12 @@ export function leavePlace(places: Places, callback: Taken): boolean {
   return mayHaveMore;
 }
 
-/** It is recorded, or was never sent. */
-export function forget(places: Places, callback: Taken): void {
-  leavePlace(places, callback);
+/** It is recorded, or was never sent. @returns whether the next may be waiting for its place. */
+export function forget(places: Places, callback: Taken): boolean {
+  const mayHaveMore = leavePlace(places, callback);
   places.claimed.delete(callback.seq);
+  places.following.delete(callback.seq);
+  return mayHaveMore;
 }
 
 export function adaptLane(

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { claimCallbacks } from '../../../src/callbacks/claim-callbacks.ts';
 import type { ClaimedCallback } from '../../../src/callbacks/claimed-callback.ts';
 import { readDeliveryMerchants } from '../../../src/callbacks/read-delivery-merchants.ts';
-import { openShop } from './shop.ts';
+import { type Behaviour, openShop } from './shop.ts';
 import { openWorld, until, type World } from './world.ts';
 
 const HISTORY = ['pending', 'in_process', 'paid'];
@@ -15,6 +15,17 @@ async function claim(world: World): Promise<ClaimedCallback[]> {
 
 const sequences = (claimed: ClaimedCallback[]): number[][] =>
   claimed.map((one) => [one, ...one.followers].map(({ sequence }) => sequence));
+
+/** Of those that follow another. */
+async function countLeased(world: World): Promise<number> {
+  const rows = await world.context.db
+    .selectFrom('callbacks')
+    .select('seq')
+    .where('sequence', '>', 1)
+    .where('lease_holder', 'is not', null)
+    .execute();
+  return rows.length;
+}
 
 test('a history that was learnt at once is claimed at once, for each merchant its own', async () => {
   await using world = await openWorld();
@@ -57,14 +68,97 @@ test('what follows one that fails is given back, waits for it, and goes out afte
   await world.pay(HISTORY);
   await world.deliver();
   await until('the first has failed', () => shop.calls.length > 0);
-  await until('the others are given back', async () => {
-    const rows = await world.context.db
-      .selectFrom('callbacks')
-      .select('lease_holder')
-      .where('sequence', '>', 1)
-      .execute();
-    return rows.length === 2 && rows.every((row) => row.lease_holder === null);
-  });
+  await until('the others are given back', async () => (await countLeased(world)) === 0);
   await until('all delivered', () => shop.taken('/a').length === 3);
   expect(shop.calls.map((call) => call.json.data.transaction.sequence)).toEqual([1, 1, 2, 3]);
 });
+
+test('merchants that hang, with much that follows, leave places to another', async () => {
+  await using world = await openWorld();
+  await using shop = await openShop();
+  shop.behave['/hang'] = () => 'hangs';
+  const filter = { platforms: ['hangs'] };
+  for (let count = 0; count < 64; count++) await world.addMerchant(`${shop.url}/hang`, { filter });
+  const history = ['pending', 'in_process', 'in_analysis', 'paid', 'refund', 'paid'];
+  for (let count = 0; count < 8; count++) await world.pay(history, { platform: 'hangs' });
+  await world.addMerchant(`${shop.url}/well`, { filter: { platforms: ['well'] } });
+  await world.deliver();
+  await until('all their places are taken', () => shop.at('/hang').length === 64 * 8);
+  await world.pay(['paid'], { platform: 'well' });
+  await until('the other has its own', () => shop.at('/well').length === 1);
+  // none of them has ended: they are cut off after 15 s
+  const ended = world.context.db.selectFrom('callback_attempts').select('seq').where('response_status', 'is', null);
+  expect(await ended.execute()).toEqual([]);
+});
+
+test('what follows tells nothing of a person who is forgotten meanwhile', async () => {
+  await using world = await openWorld();
+  await using shop = await openShop();
+  const change = world.context.db.updateTable('parties').set({ name: null, forgotten_at: new Date() });
+  shop.behave['/a'] = answerAfter(() => change.execute());
+  await world.addMerchant(`${shop.url}/a`);
+  await world.pay(HISTORY, { name: 'Joana Esquecida' });
+  await world.deliver();
+  await until('all', () => shop.at('/a').length === 3);
+  expect(shop.at('/a').map((call) => call.body.includes('Joana'))).toEqual([true, false, false]);
+});
+
+test('what follows goes to the new address of a merchant, and waits with one that is paused', async () => {
+  await using world = await openWorld();
+  await using shop = await openShop();
+  const { merchant } = await world.addMerchant(`${shop.url}/old`, { filter: { platforms: ['a'] } });
+  await world.addMerchant(`${shop.url}/other`, { filter: { platforms: ['b'] } });
+  const change = (set: { url: string } | { state: 'paused' }) => async () => {
+    await world.context.db.updateTable('merchants').set(set).where('id', '=', merchant.id).execute();
+    const before = shop.at('/other').length;
+    // what another merchant is sent proves that merchants were looked at since
+    await world.pay(['paid'], { platform: 'b' });
+    await until('a look', () => shop.at('/other').length > before);
+  };
+  shop.behave['/old'] = answerAfter(change({ url: `${shop.url}/new` }));
+  shop.behave['/new'] = answerAfter(change({ state: 'paused' }));
+  await world.pay(HISTORY, { platform: 'a' });
+  await world.deliver();
+  await until('held', async () => {
+    const rows = await world.context.db.selectFrom('callbacks').select('seq').where('state', '=', 'held').execute();
+    return rows.length === 1;
+  });
+  expect([shop.at('/old').length, shop.at('/new').length]).toEqual([1, 1]);
+});
+
+test('what follows waits as long as another answer of its merchant asks for', async () => {
+  await using world = await openWorld();
+  await using shop = await openShop();
+  let refused = false;
+  shop.behave['/a'] = (call) => {
+    if (call.json.data.transaction.status !== 'denied')
+      return answerAfter(() => until('refused', () => refused))(call, 1);
+    return (_request, response) => {
+      response.writeHead(429, { 'retry-after': '600' }).end(() => {
+        refused = true;
+      });
+    };
+  };
+  await world.addMerchant(`${shop.url}/a`);
+  await world.pay(HISTORY);
+  await world.pay(['denied']);
+  await world.deliver();
+  await until('the first is delivered', async () => {
+    const rows = await world.context.db
+      .selectFrom('callbacks')
+      .select('seq')
+      .where('state', '=', 'delivered')
+      .execute();
+    return rows.length === 1;
+  });
+  await until('what follows it is given back', async () => (await countLeased(world)) === 0);
+  expect(shop.calls).toHaveLength(2);
+});
+
+/** Answers the first call once `work` is done, and the others at once. */
+function answerAfter(work: () => Promise<unknown>): Behaviour {
+  return (_call, nth) => {
+    if (nth > 1) return 200;
+    return (_request, response) => void work().then(() => response.writeHead(200).end());
+  };
+}
