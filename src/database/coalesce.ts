@@ -52,9 +52,8 @@ export function createCoalescer<Item, Result>(options: {
     const answer = await work(batch);
     underWay -= batch.length;
     running--;
+    answer();
     void run();
-    // only now, behind what the next batch has to send: to tell this one's callers takes as long as the work itself
-    process.nextTick(answer);
   }
 
   /** @returns what tells each caller what became of it. */
