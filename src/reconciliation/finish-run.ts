@@ -22,7 +22,7 @@ export async function finishRun(context: Context, run: RunRef, error: string | u
     .where('run_seq', '=', run.seq)
     .orderBy('from_day')
     .execute();
-  const unread = run.how === 'open' ? undefined : findGap(run, windows);
+  const unread = run.how === 'open' ? undefined : findGap(run, windows.map(toRange));
   if (error === undefined && unread) throw new Error(`no window of run ${run.id} holds ${unread}`);
   const counted = windows.filter((window) => window.state === 'counted');
   const unproven = windows.filter((window) => window.state !== 'complete' && window.state !== 'counted');
@@ -52,12 +52,16 @@ export async function finishRun(context: Context, run: RunRef, error: string | u
   context.log.info({ run: run.id, state, windows: windows.length, unproven: unproven.length }, 'run finished');
 }
 
-/** The first day that no window holds. @param windows in order of days. */
-function findGap(run: RunRef, windows: { from_day: Day; to_day: Day }[]): Day | undefined {
-  let next = run.from;
+type Range = { from: Day; to: Day };
+
+const toRange = (window: { from_day: Day; to_day: Day }): Range => ({ from: window.from_day, to: window.to_day });
+
+/** The first day of a range that no window holds. @param windows in order of days. */
+export function findGap(range: Range, windows: Range[]): Day | undefined {
+  let next = range.from;
   for (const window of windows) {
-    if (window.from_day > next) break;
-    if (window.to_day >= next) next = addDays(window.to_day, 1);
+    if (window.from > next) break;
+    if (window.to >= next) next = addDays(window.to, 1);
   }
-  return next > run.to ? undefined : next;
+  return next > range.to ? undefined : next;
 }

@@ -125,9 +125,29 @@ test('a failed run is told of until one of its own trigger goes to its end', asy
   expect(await firing()).toEqual([true, true]);
   await world.reconcile(D3, D3, { trigger: 'reconcile_recent' });
   expect(await firing()).toEqual([true, true]);
-  world.provider.switches.fault = () => undefined;
-  await world.reconcile(D5, D3, { trigger: 'reconcile_month' });
+  await world.reconcile(D3, D3, { trigger: 'reconcile_month' });
   expect(await firing()).toEqual([true, false]);
+});
+
+test('what failed for a person is over once other runs have proven its days since, and not before', async () => {
+  await using world = await threeDays();
+  await world.reconcile(D5, D3, { trigger: 'reconcile_recent' });
+  world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === D4 ? { status: 400 } : undefined);
+  await world.reconcile(D5, D3, { trigger: 'api' });
+  await world.reconcile(D4, D4, { trigger: 'command' });
+  const firing = async () => (await alertsOf(world)).map((alert) => alert.ended_at === null);
+  // it was proven before, and is to be proven again
+  await world.reconcile(D3, D3, { trigger: 'reconcile_recent' });
+  expect(await firing()).toEqual([true, true]);
+  world.provider.switches.fault = () => undefined;
+  // of one platform only
+  await world.reconcile(D4, D4, { trigger: 'reconcile_recent', platform: 'p' });
+  expect(await firing()).toEqual([true, true]);
+  await world.reconcile(D4, D4, { trigger: 'reconcile_recent' });
+  expect(await firing()).toEqual([false, false]);
+  world.provider.switches.fault = () => ({ status: 400 });
+  await world.reconcile(D5, D3, { trigger: 'api' });
+  expect(await firing()).toEqual([false, false, true]);
 });
 
 test('a run whose process died goes on with the days that are not proven, and counts what was done before', async () => {
