@@ -4,7 +4,18 @@ export function normalizeDocument(document: string | null): string | null {
   return plain === '' ? null : plain;
 }
 
+/** The most marks on one letter that Unicode's Stream-Safe Text Format (UAX #15) takes; no language has as many. */
+export const MARKS_IN_A_ROW_MAX = 30;
+/** Marks, and the two signs of half width that become some. */
+const MARKS = '[\\p{M}\\uff9e\\uff9f]';
+const TOO_MANY_MARKS = new RegExp(`(${MARKS}{${MARKS_IN_A_ROW_MAX}})${MARKS}+`, 'gu');
+
+/** The text without the marks past that many in a row: to normalize puts them in order, in the square of their number. */
+export function capMarks(text: string): string {
+  return text.replace(TOO_MANY_MARKS, '$1');
+}
+
 /** A name as it is searched: without case and accents, one space between words. `JOÃO  da Silva` is `joao da silva`. */
 export function foldName(name: string): string {
-  return name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/g, ' ').trim();
+  return capMarks(name).normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/g, ' ').trim();
 }

@@ -1,5 +1,5 @@
 /** What in a text tells of a person, in whatever spelling it came. Pure. */
-import { foldName, normalizeDocument } from './fold-person.ts';
+import { capMarks, foldName, normalizeDocument } from './fold-person.ts';
 
 /** A shorter value stands in too much else by chance: it is taken only where it is the whole. */
 export const CONTAINED_CHARS_MIN = 5;
@@ -82,7 +82,7 @@ export function listReadings(text: string): string[] {
   if (!/[%\\]|[^ -~\s]/.test(text)) return [text];
   const readings = new Set([text]);
   // a digit of another width is one
-  let reading = text.normalize('NFKC');
+  let reading = capMarks(text).normalize('NFKC');
   for (let round = 0; round < ENCODED_MAX; round++) {
     const unescaped = readEscapes(reading);
     const decoded = /%[0-9a-f]{2}/i.test(unescaped) ? readPercents(unescaped.replaceAll('+', ' ')) : unescaped;
