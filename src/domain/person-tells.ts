@@ -9,7 +9,7 @@ const ENCODED_MAX = 3;
 const COUNTRY = '55';
 const DOCUMENT_CHARS_MAX = 32;
 /** A CPF's and a CNPJ's: no one else is forgotten. */
-const DOCUMENT_LENGTHS = new Set([11, 14]);
+export const DOCUMENT_LENGTHS = new Set([11, 14]);
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 /** What people and programs write between a document's digits: a dot, a dash of any kind, spaces. */
 const GAP = '[^0-9A-Za-z]{0,2}';

@@ -3,6 +3,9 @@ import { type Caller, mayActAs } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { hashDocument } from '../database/index-person.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { normalizeDocument } from '../domain/fold-person.ts';
+import { DOCUMENT_LENGTHS } from '../domain/person-tells.ts';
+import { listCandidates } from '../domain/redact-text.ts';
 import type { Position } from '../ledger/search-transactions.ts';
 
 const HOUR_MS = 3_600_000;
@@ -35,22 +38,32 @@ export const TRANSACTION_FILTERS = [
 /**
  * Who may look for a person, and what is written down of it: never the document, but its keyed hash. Whoever sees masked
  * data may look for a whole document that they were told, a few an hour; by the beginning of a name they could spell
- * out what is masked.
+ * out what is masked. An extra often holds a document: whether one is found tells as much.
  * @throws ConfereError `forbidden`, `too_many_requests`.
  */
 export async function permitSearch(
   context: Context,
   caller: Caller,
-  filters: { document?: string | undefined; name?: string | undefined },
+  filters: { document?: string | undefined; name?: string | undefined; extra?: string | undefined },
 ): Promise<void> {
-  const full = mayActAs(caller.role, 'operator');
-  if (!full && filters.name !== undefined) {
+  if (filters.name !== undefined && !mayActAs(caller.role, 'operator')) {
     throw new ConfereError('forbidden', 'to search by name takes the role operator: a viewer sees names masked');
   }
-  if (filters.document === undefined) return;
-  const hash = hashDocument(context.keys, filters.document).toString('hex').slice(0, HASH_CHARS);
+  for (const document of [filters.document, readDocument(filters.extra)]) {
+    if (document !== undefined) await countDocument(context, caller, document);
+  }
+}
+
+/** The document that an extra is or holds; an extra is looked for as a whole, so that one search tries one. */
+function readDocument(extra = ''): string | undefined {
+  const whole = normalizeDocument(extra) ?? '';
+  return DOCUMENT_LENGTHS.has(whole.length) ? whole : listCandidates(extra).documents[0];
+}
+
+async function countDocument(context: Context, caller: Caller, document: string): Promise<void> {
+  const hash = hashDocument(context.keys, document).toString('hex').slice(0, HASH_CHARS);
   const search = { actor: caller.id, action: ACTION, target: `document:${hash}` };
-  if (full) await audit(context, search);
+  if (mayActAs(caller.role, 'operator')) await audit(context, search);
   else if (!(await auditAtMost(context, search, { times: VIEWER_DOCUMENTS_AN_HOUR_MAX, ms: HOUR_MS }))) {
     throw new ConfereError(
       'too_many_requests',

@@ -5,8 +5,9 @@ import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { reprocessWebhook } from '../../inbox/quarantine.ts';
 import { findWebhook, listWebhooks } from '../../inbox/read-webhooks.ts';
-import { actorOf, allow } from '../authorize.ts';
+import { actorOf, allow, callerOf } from '../authorize.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
+import { permitSearch } from '../search-people.ts';
 import { parseQuery } from '../validate.ts';
 
 const STATES = ['pending', 'applied', 'quarantined'] as const;
@@ -23,6 +24,7 @@ export function inboxRoutes(context: Context): Router {
   router.get('/webhooks', allow('viewer'), async (request, response) => {
     const { transaction_id, ...filter } = parseQuery(request, webhookQuerySchema);
     const { limit, after } = readNumberedPage(request);
+    await permitSearch(context, callerOf(response), { extra: filter.extra });
     const found = await listWebhooks(context.db, { ...filter, transactionId: transaction_id, limit: limit + 1, after });
     const { rows, last } = cutPage(found, limit);
     response.json(

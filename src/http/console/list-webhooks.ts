@@ -2,7 +2,9 @@ import express, { type Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { listWebhooks } from '../../inbox/read-webhooks.ts';
+import { callerOf } from '../authorize.ts';
 import { cutPage, readNumberedPage } from '../pages.ts';
+import { permitSearch } from '../search-people.ts';
 import { moment, NOTHING, shortId } from './format.ts';
 import { html } from './html.ts';
 import { badge, filterForm, pager, selectField, table, textField } from './parts.ts';
@@ -26,6 +28,7 @@ export function webhookListPages(context: Context): Router {
   router.get('/inbox', async (request, response) => {
     const { transaction_id: transactionId, ...filters } = readFilters(openFilters(context, request), query);
     const { limit, after } = readNumberedPage(request);
+    await permitSearch(context, callerOf(response), { extra: filters.extra });
     const found = await listWebhooks(context.db, { ...filters, transactionId, limit: limit + 1, after });
     const { rows, last } = cutPage(found, limit);
     const fields = [

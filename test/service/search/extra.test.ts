@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createToken, type Role } from '../../../src/access/tokens.ts';
+import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/http/search-people.ts';
+import { openWorld, type World } from '../../browser/world.ts';
+
+const PLACES = ['/api/v1/transactions', '/api/v1/webhooks', '/transactions', '/inbox'];
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+it('does not let a viewer try documents by the extra that repeats them', async () => {
+  const viewer = await arrive('viewer');
+  const tries = Array.from({ length: VIEWER_DOCUMENTS_AN_HOUR_MAX }, (_, n) => `${100 + n}.456.789-09`);
+  for (const [n, extra] of tries.entries()) expect(await viewer.find(PLACES[n % PLACES.length] ?? '', extra)).toBe(200);
+  for (const place of PLACES) {
+    expect([place, await viewer.find(place, '12345678909')]).toEqual([place, 429]);
+    expect([place, await viewer.find(place, 'pedido-2026-11')]).toEqual([place, 200]);
+  }
+  expect(await viewer.listAudit()).toHaveLength(VIEWER_DOCUMENTS_AN_HOUR_MAX);
+});
+
+it.each([
+  '12345678909',
+  'cpf 123.456.789-09, loja 2',
+  '{"cpf":12345678909,"loja":2}',
+  'loja=2&cpf=123%2E456%2E789%2D09',
+  '1 - 2 - 3 - 4 - 5 - 6 - 7 - 8 - 9 - 0 - 9',
+])('writes down who looked for a document by the extra %s, under the hash of the document', async (extra) => {
+  for (const role of ['viewer', 'operator'] as const) {
+    const caller = await arrive(role);
+    await caller.find('/api/v1/transactions', extra);
+    await caller.find('/api/v1/transactions', '12345678909', 'document');
+    const [byExtra, byDocument, ...more] = await caller.listAudit();
+    expect(byExtra).toMatch(/^document:[0-9a-f]{16}$/);
+    expect([byDocument, more]).toEqual([byExtra, []]);
+  }
+});
+
+/** One with a token of their own, and the session of it. */
+async function arrive(role: Role) {
+  const { token, id } = await createToken(world.context, { name: role, role });
+  const entered = await fetch(`${world.url}/login`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin: world.url },
+    body: new URLSearchParams({ token }),
+  });
+  const cookie = (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  return {
+    find: async (place: string, value: string, name = 'extra') => {
+      const query = new URLSearchParams({ [name]: value }).toString();
+      const answer = await fetch(`${world.url}${place}?${query}`, {
+        headers: place.startsWith('/api/') ? { authorization: `Bearer ${token}` } : { cookie },
+      });
+      await answer.text();
+      return answer.status;
+    },
+    listAudit: async () => {
+      const rows = await world.context.db
+        .selectFrom('audit')
+        .select('target')
+        .where('actor', '=', id)
+        .where('action', '=', 'transactions.search_document')
+        .orderBy('seq')
+        .execute();
+      return rows.map((row) => row.target);
+    },
+  };
+}
