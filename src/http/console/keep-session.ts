@@ -4,6 +4,7 @@ import { findSession, SESSION_MS } from '../../access/sessions.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { html } from './html.ts';
+import { dropPersonal } from './personal-filters.ts';
 
 /**
  * A session is a cookie that no script reads and no other site sends. A form also carries a text derived from the
@@ -82,7 +83,7 @@ function sendAway(request: Request, response: Response): void {
     response.type('html').send(page.text);
     return;
   }
-  const next = request.method === 'GET' && request.originalUrl !== '/' ? request.originalUrl : undefined;
+  const next = request.method === 'GET' && request.originalUrl !== '/' ? dropPersonal(request.originalUrl) : undefined;
   response.redirect(303, next === undefined ? '/login' : `/login?next=${encodeURIComponent(next)}`);
 }
 

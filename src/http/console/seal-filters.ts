@@ -11,12 +11,11 @@ import type { Context } from '../../context.ts';
 import { createVault, type Vault } from '../../database/vault.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { readSessionCookie } from './keep-session.ts';
+import { PERSONAL_FILTERS } from './personal-filters.ts';
 import { readFilters } from './read-filters.ts';
 
 type Given = Record<string, unknown>;
 
-/** What a person types of another: extra is free text, and often a document. */
-const PERSONAL = ['document', 'name', 'extra'];
 const SEALED = 'sealed';
 const FORM_TOKEN = 'form_token';
 
@@ -28,7 +27,7 @@ export function sealFilters(context: Context, schema: z.ZodType): RequestHandler
   return (request, response, next) => {
     const posted = request.method === 'POST';
     const given: Given = posted ? { ...(request.body as Given | undefined) } : request.query;
-    if (!posted && !PERSONAL.some((name) => given[name] !== undefined && given[name] !== '')) {
+    if (!posted && !PERSONAL_FILTERS.some((name) => given[name] !== undefined && given[name] !== '')) {
       next();
       return;
     }
@@ -62,7 +61,7 @@ function sealAddress(vault: Vault, path: string, given: Given): string {
   const personal: Given = {};
   for (const [name, value] of Object.entries(given)) {
     if (!isGiven(value) || name === FORM_TOKEN || name === SEALED) continue;
-    if (PERSONAL.includes(name)) personal[name] = value;
+    if (PERSONAL_FILTERS.includes(name)) personal[name] = value;
     else search.set(name, value);
   }
   if (Object.keys(personal).length > 0) {

@@ -60,6 +60,21 @@ test('such an address tells nothing to another session, not even that of the sam
   expect((await get(await logIn(world.tokens.operator), '/transactions?sealed=nonsense')).status).toBe(422);
 });
 
+test('without a session such an address leads to the login without the person, and with all else', async () => {
+  for (const [asked, next] of [
+    ['/transactions?document=123.456.789-09', '/transactions'],
+    [
+      '/transactions?by=created&d%6Fcument=123.456.789-09&name=&from=2026-11-20',
+      '/transactions?by=created&from=2026-11-20',
+    ],
+    ['/inbox?extra=a?b=Maria&extra=Maria&state=pending', '/inbox?state=pending'],
+    ['/transactions?reference=a%20b&sealed=abc', '/transactions?reference=a%20b&sealed=abc'],
+  ]) {
+    const away = await fetch(`${world.url}${asked}`, { redirect: 'manual' });
+    expect([away.status, away.headers.get('location')]).toEqual([303, `/login?next=${encodeURIComponent(next ?? '')}`]);
+  }
+});
+
 test('without its session, or from another site, a search is not made, and a wrong one is told by its field', async () => {
   const cookie = await logIn(world.tokens.operator);
   const body = new URLSearchParams({ document: PERSONAL.document });
