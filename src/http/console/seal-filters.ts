@@ -43,8 +43,9 @@ export function sealFilters(context: Context, schema: z.ZodType): RequestHandler
  */
 export function openFilters(context: Context, request: Request): Given {
   const { [SEALED]: sealed, ...plain } = request.query;
-  if (!isGiven(sealed)) return plain;
+  if (sealed === undefined) return plain;
   try {
+    if (!isGiven(sealed)) throw new TypeError('sealed is not one text');
     const text = vaultOf(context, request).open(Buffer.from(sealed, 'base64url')).toString();
     return { ...plain, ...(JSON.parse(text) as Given) };
   } catch (error) {

@@ -60,6 +60,26 @@ test('such an address tells nothing to another session, not even that of the sam
   expect((await get(await logIn(world.tokens.operator), '/transactions?sealed=nonsense')).status).toBe(422);
 });
 
+test('what is not one sealed text is refused: a lost filter must not look like none', async () => {
+  const cookie = await logIn(world.tokens.operator);
+  const led = await post(cookie, '/transactions', { document: PERSONAL.document });
+  const address = led.headers.get('location') ?? '';
+  const sealed = new URL(address, world.url).searchParams.get('sealed');
+  for (const query of [
+    'sealed=a&sealed=b',
+    `sealed=${sealed}&sealed=${sealed}`,
+    'sealed=',
+    'sealed',
+    'status=paid&sealed=',
+  ]) {
+    for (const page of ['/transactions', '/inbox']) {
+      const answer = await get(cookie, `${page}?${query}`);
+      expect([page, query, answer.status]).toEqual([page, query, 422]);
+      expect(await answer.text()).toContain('valia só para a sessão');
+    }
+  }
+});
+
 test('without a session such an address leads to the login without the person, and with all else', async () => {
   for (const [asked, next] of [
     ['/transactions?document=123.456.789-09', '/transactions'],
