@@ -61,8 +61,9 @@ export async function acceptMismatch(context: Context, id: string, by: By & { ac
       await setResolved(trx, mismatch.seq, end, now);
       const commissions = await judgeAccepted(context, trx, loaded, held);
       // that the books hold it now was decided, that it is the contract's was not
-      await releaseKept(trx, commissions, now);
-      await raiseMismatches(trx, commissions, now);
+      await releaseKept(trx, commissions.found, now);
+      await raiseMismatches(trx, commissions.found, now);
+      await resolveMismatches(trx, commissions.over, 'fresh_evidence', now);
     },
     { retryDuplicates: true },
   );

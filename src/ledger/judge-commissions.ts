@@ -10,6 +10,7 @@ import type { Difference, HeldTransaction } from './decide.ts';
 import { type Change, nameFound } from './fold-observations.ts';
 import { type Loaded, loadHeld } from './load-held.ts';
 import { raiseMismatches } from './mismatches.ts';
+import { lockOpen, type Open } from './resolve-mismatches.ts';
 
 const BATCH_ROWS = 200;
 
@@ -38,17 +39,36 @@ function isNewlyCharged({ loaded, held, added, decisions }: Change): boolean {
 
 /**
  * The same of what a person has just accepted: another amount, operation or platform has another price, and the
- * commission that the provider shows need not be the contract's.
+ * commission that the provider shows need not be the contract's. `over`: what a contract claimed of the books before.
  */
 export async function judgeAccepted(
   context: Context,
   trx: Transaction<Database>,
   { seq, held: before }: Loaded,
   held: HeldTransaction,
-): Promise<FoundMismatch[]> {
+): Promise<{ found: FoundMismatch[]; over: { kind: 'commission_differs'; scope: string }[] }> {
   const same = PRICED.every((name) => before[name] === held[name]) && isPaid(before) === isPaid(held);
-  const judged = same ? undefined : judge(context, held, await readContracts(trx));
-  return judged ? [{ ...judged, ...nameBooked(seq, held) }] : [];
+  if (same) return { found: [], over: [] };
+  const judged = judge(context, held, await readContracts(trx));
+  if (judged) return { found: await leaveUndecided(trx, [{ ...judged, ...nameBooked(seq, held) }]), over: [] };
+  const mine = { kind: 'commission_differs', scope: held.id } as const;
+  return { found: [], over: (await lockOpen(trx, [mine])).some(isClaim) ? [mine] : [] };
+}
+
+/** A changed commission that nobody decided yet keeps its evidence: that is what can be accepted. */
+async function leaveUndecided(trx: Transaction<Database>, found: FoundMismatch[]): Promise<FoundMismatch[]> {
+  if (found.length === 0) return [];
+  const open = new Map((await lockOpen(trx, found)).map((row) => [row.scope, row]));
+  return found.filter((one) => {
+    const row = open.get(one.scope);
+    // where the provider shows again what is booked, there is nothing to decide
+    return !row || isClaim(row) || row.actual === JSON.stringify(one.actual);
+  });
+}
+
+/** Whether it is a contract's, and not a change after the payment. */
+function isClaim({ expected }: Open): boolean {
+  return expected !== null && 'contract' in JSON.parse(expected);
 }
 
 const PRICED = ['amountCents', 'commissionCents', 'operation', 'platform'] as const;
@@ -126,5 +146,5 @@ async function checkBatch(
     const judged = judge(context, held, contracts);
     return judged ? [{ ...judged, ...nameBooked(seq, held) }] : [];
   });
-  return (await raiseMismatches(trx, found, context.clock.now())).length;
+  return (await raiseMismatches(trx, await leaveUndecided(trx, found), context.clock.now())).length;
 }

@@ -5,7 +5,7 @@
  * state is a row of its own that is never changed, and each opening is an alert, written in the same transaction.
  */
 import { randomUUID } from 'node:crypto';
-import { sql, type Transaction } from 'kysely';
+import { type Selectable, sql, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import { type FoundMismatch, MISMATCH_SEVERITY, type Severity } from '../domain/mismatch.ts';
 import { alertMismatches, type Told } from './alert-mismatches.ts';
@@ -34,7 +34,7 @@ export async function raiseMismatches(
     } else if (last.state === 'resolved' && mayReopen(last, one)) {
       await reopen(trx, last.seq, one, now);
       raised.push({ seq: last.seq, id: last.id, found: one, severity });
-    } else if (last.state !== 'resolved' && !one.late && last.actual !== toJson(one.actual)) {
+    } else if (last.state !== 'resolved' && !one.late && isNews(last, one)) {
       await refreshEvidence(trx, last.seq, one, now);
     }
   }
@@ -43,13 +43,13 @@ export async function raiseMismatches(
   return raised.map((row) => row.found);
 }
 
-type Latest = { seq: number; id: string; state: string; kept_scope: string | null; actual: string | null };
+type Latest = Pick<Selectable<Database['mismatches']>, 'seq' | 'id' | 'state' | 'kept_scope' | 'expected' | 'actual'>;
 
 /** The newest mismatch of each kind and scope, open or not, locked. */
 async function findLatest(trx: Transaction<Database>, found: FoundMismatch[]): Promise<Map<string, Latest>> {
   const rows = await trx
     .selectFrom('mismatches')
-    .select(['seq', 'id', 'kind', 'scope', 'state', 'kept_scope', 'actual'])
+    .select(['seq', 'id', 'kind', 'scope', 'state', 'kept_scope', 'expected', 'actual'])
     .where((eb) =>
       eb.or(
         [...Map.groupBy(found, (one) => one.kind)].map(([kind, ones]) =>
@@ -72,6 +72,12 @@ async function findLatest(trx: Transaction<Database>, found: FoundMismatch[]): P
 
 function mayReopen(last: Latest, found: FoundMismatch): boolean {
   return last.kept_scope === null || last.actual !== toJson(found.actual);
+}
+
+function isNews(last: Latest, found: FoundMismatch): boolean {
+  // what is paid for the same commission may have another price by now: by another amount, or another contract
+  const priced = found.kind === 'commission_differs' && last.expected !== toJson(found.expected);
+  return priced || last.actual !== toJson(found.actual);
 }
 
 async function reopen(trx: Transaction<Database>, seq: number, found: FoundMismatch, now: Date): Promise<void> {

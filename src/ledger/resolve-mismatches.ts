@@ -66,13 +66,19 @@ function readClaim(expected: string | null): string {
   return (JSON.parse(expected ?? '{}') as { amount?: string }).amount ?? '';
 }
 
-type Open = Pick<Selectable<Database['mismatches']>, 'seq' | 'kind' | 'scope' | 'opened_at' | 'expected' | 'actual'>;
+export type Open = Pick<
+  Selectable<Database['mismatches']>,
+  'seq' | 'kind' | 'scope' | 'opened_at' | 'expected' | 'actual'
+>;
 
 /**
- * Locked by this index and no other: left to itself, the server reads a small table whole, and waits for every row that
- * somebody else is writing.
+ * What is unresolved under these kinds and scopes. Locked by this index and no other: left to itself, the server reads
+ * a small table whole, and waits for every row that somebody else is writing.
  */
-async function lockOpen(trx: Transaction<Database>, scopes: { kind: MismatchKind; scope: string }[]): Promise<Open[]> {
+export async function lockOpen(
+  trx: Transaction<Database>,
+  scopes: { kind: MismatchKind; scope: string }[],
+): Promise<Open[]> {
   const names = [...new Set(scopes.map(openScope))];
   const { rows } = await sql<Open>`
     SELECT seq, kind, scope, opened_at, expected, actual

@@ -109,6 +109,59 @@ test('one that is the contract’s is not told, and an amount that is accepted h
   ]);
 });
 
+const amountOf = async (id: string) =>
+  (await mismatches(world.context, 'amount_differs')).find((one) => one.transaction_id === id);
+const booksOf = (id: string) =>
+  world.context.db
+    .selectFrom('transactions')
+    .select(['amount_cents', 'commission_cents'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+
+/** A payment of which the provider then changes both at once. */
+async function changeBoth(commission: string) {
+  const { row } = await pay('1.09');
+  const changed = { ...row, amount: '200.00', commission };
+  await shows(changed);
+  const [told] = await toldOf(row.id);
+  expect(told).toMatchObject({ state: 'open', expected: { commission: '1.09' }, actual: { commission } });
+  const amount = await amountOf(row.id);
+  return { row, changed, commission: told?.id, amount: amount?.id };
+}
+
+// 0.99 % of 200.00 and the fixed part is 2.08
+const claim = { expected: { commission: '2.08', contract: expect.any(String) }, actual: { commission: '2.00' } };
+const ends = { '2.00': { state: 'open', amount: '200.00', ...claim }, '2.08': { state: 'resolved' } };
+const orders = [
+  ['amount', 'commission'],
+  ['commission', 'amount'],
+] as const;
+test.each(orders.flatMap((order) => (['2.00', '2.08'] as const).map((shown) => [...order, shown] as const)))(
+  'an accepted %s, and then its %s of %s, leave the same books and what the contract says of them',
+  async (first, second, shown) => {
+    const { row, ...ids } = await changeBoth(shown);
+    await accept(ids[first]);
+    await accept(ids[second]);
+    expect(await booksOf(row.id)).toEqual({ amount_cents: 20_000n, commission_cents: shown === '2.00' ? 200n : 208n });
+    expect(await toldOf(row.id)).toMatchObject([{ id: ids.commission, ...ends[shown] }]);
+  },
+);
+
+test('a changed commission that nobody decided yet keeps its evidence, whatever the contract says of the books', async () => {
+  const { row, changed, commission, amount } = await changeBoth('2.00');
+  const undecided = { id: commission, state: 'open', expected: { commission: '1.09' }, actual: { commission: '2.00' } };
+  await accept(amount);
+  await checkCommissions(world.context, { from: '2026-11-20', to: '2026-11-20' });
+  const told = await toldOf(row.id);
+  expect(told).toMatchObject([undecided]);
+  expect(told[0]?.expected).not.toHaveProperty('contract');
+  // shown again as it is booked there is nothing to decide, and then it is the contract that the books differ from
+  await shows({ ...changed, commission: '1.09' });
+  await checkCommissions(world.context, { from: '2026-11-20', to: '2026-11-20' });
+  const booked = { id: commission, state: 'open', amount: '200.00', ...claim, actual: { commission: '1.09' } };
+  expect(await toldOf(row.id)).toMatchObject([booked]);
+});
+
 test('the price lies between the neighbouring cents, and what is shown is one of them', () => {
   const contract: Contract = {
     id: 'cc',
