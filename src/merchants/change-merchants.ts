@@ -7,7 +7,7 @@ import { ConfereError } from '../domain/errors.ts';
 import { refuseUrl } from './check-url.ts';
 import { completeFilter, type FilterInput } from './match-filter.ts';
 import { findMerchant, type MerchantRow, type MerchantState } from './read-merchants.ts';
-import { addSecret } from './secrets.ts';
+import { addSecret, makeSecret, tellSecret } from './secrets.ts';
 
 const ID_BYTES = 12;
 const SECOND_MS = 1000;
@@ -38,11 +38,12 @@ export async function createMerchant(
   input: NewMerchant,
 ): Promise<{ merchant: MerchantRow; secret: string }> {
   checkUrl(context, input.url);
-  const now = context.clock.now();
+  const made = makeSecret(context);
+  const now = made.createdAt;
   const id = `mer_${randomBytes(ID_BYTES).toString('hex')}`;
   // the provider's clock shows whole seconds: an event of this very second counts
   const thisSecond = new Date(Math.floor(now.getTime() / SECOND_MS) * SECOND_MS);
-  const secret = await transact(context.db, async (trx) => {
+  await transact(context.db, async (trx) => {
     const row = {
       id,
       name: input.name,
@@ -54,9 +55,9 @@ export async function createMerchant(
       created_at: now,
     };
     const { insertId } = await trx.insertInto('merchants').values(row).executeTakeFirstOrThrow();
-    return addSecret(context, trx, Number(insertId));
+    await addSecret(context, trx, Number(insertId), made);
   });
-  return { merchant: await findMerchant(context.db, id), secret };
+  return { merchant: await findMerchant(context.db, id), secret: tellSecret(made) };
 }
 
 export type MerchantChange = { [Name in keyof NewMerchant]?: NewMerchant[Name] | undefined } & {

@@ -12,14 +12,29 @@ const PREFIX = 'whsec_';
 /** How long the secret before a rotation goes on signing beside the new one. */
 export const ROTATION_MS = 24 * 3_600_000;
 
-/** Makes a merchant's first or next secret: `whsec_` and base64. It is stored encrypted and can't be shown again. */
-export async function addSecret(context: Context, trx: Transaction<Database>, merchantSeq: number): Promise<string> {
-  const key = randomBytes(SECRET_BYTES);
-  const { vault, clock } = context;
-  const ciphertext = await sealStored(trx, vault, key);
-  const row = { merchant_seq: merchantSeq, ciphertext, key_id: vault.keyId, created_at: clock.now() };
-  await trx.insertInto('merchant_secrets').values(row).execute();
+/** A secret before it is stored: made outside of the transaction that stores it, which may be run again. */
+export type NewSecret = { key: Buffer; createdAt: Date };
+
+export function makeSecret(context: Context): NewSecret {
+  return { key: randomBytes(SECRET_BYTES), createdAt: context.clock.now() };
+}
+
+/** As a merchant is told it, once: `whsec_` and base64. */
+export function tellSecret({ key }: NewSecret): string {
   return PREFIX + key.toString('base64');
+}
+
+/** Gives a merchant its first or next secret: it is stored encrypted and can't be shown again. */
+export async function addSecret(
+  context: Context,
+  trx: Transaction<Database>,
+  merchantSeq: number,
+  { key, createdAt }: NewSecret,
+): Promise<void> {
+  const { vault } = context;
+  const ciphertext = await sealStored(trx, vault, key);
+  const row = { merchant_seq: merchantSeq, ciphertext, key_id: vault.keyId, created_at: createdAt };
+  await trx.insertInto('merchant_secrets').values(row).execute();
 }
 
 /**
@@ -27,21 +42,40 @@ export async function addSecret(context: Context, trx: Transaction<Database>, me
  * than two signatures stand in a header.
  */
 export async function rotateSecret(context: Context, id: string): Promise<{ secret: string; oldUntil: Date }> {
-  const now = context.clock.now();
+  const made = makeSecret(context);
+  const now = made.createdAt;
   const oldUntil = new Date(now.getTime() + ROTATION_MS);
   const merchant = await findMerchant(context.db, id);
-  const secret = await transact(context.db, async (trx) => {
+  await transact(context.db, async (trx, mayBeDone) => {
     // two rotations at once would leave three secrets alive
     await trx.selectFrom('merchants').select('seq').where('seq', '=', merchant.seq).forUpdate().execute();
+    // once more would end the secret that the merchant knows, for one that nobody was told
+    if (mayBeDone && (await isStored(context, trx, merchant.seq, made))) return;
     await trx
       .updateTable('merchant_secrets')
       .set((eb) => ({ expires_at: eb.case().when('expires_at', 'is', null).then(oldUntil).else(now).end() }))
       .where('merchant_seq', '=', merchant.seq)
       .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
       .execute();
-    return addSecret(context, trx, merchant.seq);
+    await addSecret(context, trx, merchant.seq, made);
   });
-  return { secret, oldUntil };
+  return { secret: tellSecret(made), oldUntil };
+}
+
+/** Whether this very secret is there, though another rotation may have followed. */
+async function isStored(
+  { vault }: Context,
+  trx: Transaction<Database>,
+  merchantSeq: number,
+  { key, createdAt }: NewSecret,
+): Promise<boolean> {
+  const rows = await trx
+    .selectFrom('merchant_secrets')
+    .select('ciphertext')
+    .where('merchant_seq', '=', merchantSeq)
+    .where('created_at', '=', createdAt)
+    .execute();
+  return rows.some((row) => vault.open(row.ciphertext).equals(key));
 }
 
 /** The keys that sign for each merchant at an instant, newest first. */

@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ROTATION_MS, readLiveKeys, rotateSecret } from '../../../src/merchants/secrets.ts';
+import { loseCommit } from '../../support/failing-database.ts';
+import { openWorld, type World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+}, 60_000);
+afterAll(() => world[Symbol.asyncDispose]());
+
+/** What signs for a merchant, newest first, as it was told. */
+async function readLive(seq: number): Promise<string[]> {
+  const keys = (await readLiveKeys(world.context, world.context.db, [seq])).get(seq) ?? [];
+  return keys.map((key) => `whsec_${key.export().toString('base64')}`);
+}
+
+test('a rotation whose commit was answered to nobody is done once: what was known and what was told sign', async () => {
+  const { merchant, secret: known } = await world.addMerchant('https://loja.example/pix');
+  const { secret, oldUntil } = await rotateSecret(loseCommit(world.context, 'merchant_secrets'), merchant.id);
+  expect(await readLive(merchant.seq)).toEqual([secret, known]);
+  const rows = await world.context.db
+    .selectFrom('merchant_secrets')
+    .select(['created_at', 'expires_at'])
+    .where('merchant_seq', '=', merchant.seq)
+    .orderBy('seq')
+    .execute();
+  expect(rows.map((row) => row.expires_at)).toEqual([oldUntil, null]);
+  expect(oldUntil.getTime() - (rows[1]?.created_at.getTime() ?? 0)).toBe(ROTATION_MS);
+});
