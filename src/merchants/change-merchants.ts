@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Updateable } from 'kysely';
+import type { Transaction, Updateable } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
@@ -43,7 +43,8 @@ export async function createMerchant(
   const id = `mer_${randomBytes(ID_BYTES).toString('hex')}`;
   // the provider's clock shows whole seconds: an event of this very second counts
   const thisSecond = new Date(Math.floor(now.getTime() / SECOND_MS) * SECOND_MS);
-  await transact(context.db, async (trx) => {
+  await transact(context.db, async (trx, mayBeDone) => {
+    if (mayBeDone && (await isThere(trx, id))) return;
     const row = {
       id,
       name: input.name,
@@ -58,6 +59,10 @@ export async function createMerchant(
     await addSecret(context, trx, Number(insertId), made);
   });
   return { merchant: await findMerchant(context.db, id), secret: tellSecret(made) };
+}
+
+async function isThere(trx: Transaction<Database>, id: string): Promise<boolean> {
+  return (await trx.selectFrom('merchants').select('seq').where('id', '=', id).executeTakeFirst()) !== undefined;
 }
 
 export type MerchantChange = { [Name in keyof NewMerchant]?: NewMerchant[Name] | undefined } & {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { ROTATION_MS, readLiveKeys, rotateSecret } from '../../../src/merchants/secrets.ts';
 import { loseCommit } from '../../support/failing-database.ts';
 import { openWorld, type World } from './world.ts';
@@ -27,4 +28,11 @@ test('a rotation whose commit was answered to nobody is done once: what was know
     .execute();
   expect(rows.map((row) => row.expires_at)).toEqual([oldUntil, null]);
   expect(oldUntil.getTime() - (rows[1]?.created_at.getTime() ?? 0)).toBe(ROTATION_MS);
+});
+
+test('a merchant whose commit was answered to nobody is added once, and told the secret that signs', async () => {
+  const input = { name: 'Loja', url: 'https://loja.example/pix' };
+  const { merchant, secret } = await createMerchant(loseCommit(world.context, 'merchants'), input);
+  expect(merchant).toMatchObject({ name: 'Loja', state: 'enabled' });
+  expect(await readLive(merchant.seq)).toEqual([secret]);
 });
