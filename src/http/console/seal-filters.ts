@@ -26,11 +26,15 @@ const FORM_TOKEN = 'form_token';
 export function sealFilters(context: Context, schema: z.ZodType): RequestHandler {
   return (request, response, next) => {
     const posted = request.method === 'POST';
-    const given: Given = posted ? { ...(request.body as Given | undefined) } : request.query;
-    if (!posted && !PERSONAL_FILTERS.some((name) => given[name] !== undefined && given[name] !== '')) {
+    const typed = PERSONAL_FILTERS.filter((name) => request.query[name] !== undefined && request.query[name] !== '');
+    if (!posted && typed.length === 0) {
       next();
       return;
     }
+    const given: Given = posted
+      ? { ...(request.body as Given | undefined) }
+      : // what was sealed before stays, but for what is typed anew
+        { ...openFilters(context, request), ...Object.fromEntries(typed.map((name) => [name, request.query[name]])) };
     // before it is sealed: an address has no room for more than a field takes
     readFilters(given, schema);
     response.redirect(303, sealAddress(vaultOf(context, request), request.path, given));

@@ -65,9 +65,14 @@ test('what is not one sealed text is refused: a lost filter must not look like n
   const led = await post(cookie, '/transactions', { document: PERSONAL.document });
   const address = led.headers.get('location') ?? '';
   const sealed = new URL(address, world.url).searchParams.get('sealed');
+  const both = await get(cookie, `${address}&extra=x`);
+  expect(both.headers.get('location')).toMatch(/^\/transactions\?sealed=[\w-]+$/);
+  const text = await (await get(cookie, both.headers.get('location') ?? '')).text();
+  expect(text).toMatch(/name="extra" value="x".*name="document" value="123.456.789-09"/s);
   for (const query of [
     'sealed=a&sealed=b',
     `sealed=${sealed}&sealed=${sealed}`,
+    'extra=x&sealed=a&sealed=b',
     'sealed=',
     'sealed',
     'status=paid&sealed=',
