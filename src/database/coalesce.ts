@@ -1,6 +1,9 @@
+/** No share is waited for any longer: a batch that stands still holds up none of the others. */
+export const BESIDE_WAIT_MS_MAX = 100;
+
 /**
  * Joins calls that come while one is under way: the next one takes all that wait, together. So one commit serves as
- * many callers as came during the commit before it, and nobody waits for a timer.
+ * many callers as came during the commit before it, and nobody waits for a timer while commits go on.
  */
 export function createCoalescer<Item, Result>(options: {
   itemsMax: number;
@@ -9,7 +12,10 @@ export function createCoalescer<Item, Result>(options: {
   work: (items: Item[]) => Promise<Result[]>;
   /** How many batches may be under way at once. */
   inFlightMax: number;
-  /** One starts beside others only once so large a share of what they hold waits: fewer and larger, where each costs by itself. */
+  /**
+   * One starts beside others only once so large a share of what they hold waits, or the oldest has waited for
+   * BESIDE_WAIT_MS_MAX: fewer and larger, where each costs by itself.
+   */
   besideShare?: number;
   /** More than so many, or so much, that wait are refused at once. */
   waitingMax?: number;
@@ -17,16 +23,33 @@ export function createCoalescer<Item, Result>(options: {
   /** How many of so many to take, where some counts are cheaper than others; the rest goes with the next batch. */
   roundDown?: (count: number) => number;
 }): (item: Item) => Promise<Result> {
-  type Waiting = { item: Item; resolve: (result: Result) => void; reject: (error: unknown) => void };
+  type Waiting = { item: Item; sinceMs: number; resolve: (result: Result) => void; reject: (error: unknown) => void };
   const queue: Waiting[] = [];
   let queuedBytes = 0;
   let running = 0;
   let underWay = 0;
   let isScheduled = false;
+  let waker: NodeJS.Timeout | undefined;
 
   function mayStart(): boolean {
     if (running === 0) return true;
-    return running < options.inFlightMax && queue.length >= underWay * (options.besideShare ?? 0);
+    if (running >= options.inFlightMax) return false;
+    return queue.length >= underWay * (options.besideShare ?? 0) || waitedMs() >= BESIDE_WAIT_MS_MAX;
+  }
+
+  /** How long the oldest has waited. */
+  function waitedMs(): number {
+    return queue[0] ? performance.now() - queue[0].sinceMs : 0;
+  }
+
+  /** Looks again once the oldest has waited for long enough. Where nothing more may start, what ends looks again. */
+  function wakeLater(): void {
+    if (waker || queue.length === 0 || running >= options.inFlightMax) return;
+    const wake = (): void => {
+      waker = undefined;
+      schedule();
+    };
+    waker = setTimeout(wake, Math.max(1, BESIDE_WAIT_MS_MAX - waitedMs()));
   }
 
   function takeBatch(): Waiting[] {
@@ -45,10 +68,14 @@ export function createCoalescer<Item, Result>(options: {
   }
 
   async function run(): Promise<void> {
-    if (queue.length === 0 || !mayStart()) return;
+    if (queue.length === 0 || !mayStart()) {
+      wakeLater();
+      return;
+    }
     const batch = takeBatch();
     running++;
     underWay += batch.length;
+    wakeLater();
     const answer = await work(batch);
     underWay -= batch.length;
     running--;
@@ -71,7 +98,11 @@ export function createCoalescer<Item, Result>(options: {
   }
 
   function schedule(): void {
-    if (isScheduled || !mayStart()) return;
+    if (isScheduled) return;
+    if (!mayStart()) {
+      wakeLater();
+      return;
+    }
     isScheduled = true;
     setImmediate(() => {
       isScheduled = false;
@@ -88,7 +119,7 @@ export function createCoalescer<Item, Result>(options: {
         return;
       }
       queuedBytes += options.sizeOf(item);
-      queue.push({ item, resolve, reject });
+      queue.push({ item, sinceMs: performance.now(), resolve, reject });
       // started in a later turn, so that what arrived in the same tick of the event loop goes together
       schedule();
     });

@@ -1,5 +1,9 @@
-import { expect, it } from 'vitest';
-import { createCoalescer } from '../../../src/database/coalesce.ts';
+import { afterEach, expect, it, vi } from 'vitest';
+import { BESIDE_WAIT_MS_MAX, createCoalescer } from '../../../src/database/coalesce.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 it('refuses what comes while too many, or too much, wait; and takes again once they are done', async () => {
   let release = Promise.withResolvers<void>();
@@ -31,6 +35,7 @@ it('refuses what comes while too many, or too much, wait; and takes again once t
 });
 
 it('starts a batch beside another only once its share of what is under way waits', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
   const tick = () => new Promise((resolve) => setImmediate(resolve));
   const batches: { items: string[]; end: () => void }[] = [];
   const give = createCoalescer<string, string>({
@@ -55,5 +60,38 @@ it('starts a batch beside another only once its share of what is under way waits
   await tick();
   expect(started()).toEqual(['abc', 'def', 'g']);
   batches[2]?.end();
+  expect(await Promise.all(given)).toEqual([...'abcdefg']);
+});
+
+it('waits for no share for longer than a while: a batch that stands still holds up none of the others', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+  const tick = () => new Promise((resolve) => setImmediate(resolve));
+  const batches: { items: string[]; end: () => void }[] = [];
+  const give = createCoalescer<string, string>({
+    ...{ itemsMax: 10, bytesMax: 100, inFlightMax: 3, besideShare: 1, sizeOf: () => 1 },
+    work: (items) => new Promise((resolve) => batches.push({ items, end: () => resolve(items) })),
+  });
+  const started = () => batches.map((batch) => batch.items.join(''));
+  const given = [...'abcd'].map(give);
+  await tick();
+  given.push(give('e'));
+  await tick();
+  vi.advanceTimersByTime(BESIDE_WAIT_MS_MAX - 1);
+  given.push(give('f'));
+  await tick();
+  expect(started()).toEqual(['abcd']);
+  vi.advanceTimersByTime(1);
+  await tick();
+  expect(started()).toEqual(['abcd', 'ef']);
+  // one that ends leaves the same wait to those that came beside it
+  given.push(give('g'));
+  await tick();
+  batches[1]?.end();
+  await tick();
+  expect(started()).toEqual(['abcd', 'ef']);
+  vi.advanceTimersByTime(BESIDE_WAIT_MS_MAX);
+  await tick();
+  expect(started()).toEqual(['abcd', 'ef', 'g']);
+  for (const batch of batches) batch.end();
   expect(await Promise.all(given)).toEqual([...'abcdefg']);
 });
