@@ -88,11 +88,11 @@ async function keepBatch(context: Context, spool: Spool | undefined, batch: Arri
 
 /** @returns undefined where the spool has to take it. */
 async function commit(context: Context, spool: Spool | undefined, batch: Arrival[]): Promise<Kept[] | undefined> {
-  if (!spool) return await writeArrivals(context, batch);
-  if (spool.databaseIsAway) return undefined;
+  if (spool?.databaseIsAway) return undefined;
   try {
-    return await within(writeArrivals(context, batch), COMMIT_MS_MAX);
+    return await within(COMMIT_MS_MAX, (givenUp) => writeArrivals(context, batch, givenUp));
   } catch (error) {
+    if (!spool) throw error;
     spool.databaseIsAway = true;
     context.log.warn({ error: describeError(error) }, 'the database took no webhooks: they go to the spool');
     return undefined;
@@ -106,9 +106,17 @@ async function spoolBatch(spool: Spool, batch: Arrival[]): Promise<Kept[]> {
   return repeats.map((duplicate) => ({ duplicate }));
 }
 
-function within<T>(work: Promise<T>, ms: number): Promise<T> {
+/** What is still under way after so long is given up, and told so: by then it is refused, or the spool's. */
+function within<T>(ms: number, work: (givenUp: AbortSignal) => Promise<T>): Promise<T> {
+  const givenUp = new AbortController();
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`the commit took longer than ${ms} ms`)), ms);
-    work.then(resolve, reject).finally(() => clearTimeout(late));
+    const late = setTimeout(() => {
+      const error = new Error(`the commit took longer than ${ms} ms`);
+      reject(error);
+      givenUp.abort(error);
+    }, ms);
+    work(givenUp.signal)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(late));
   });
 }

@@ -21,10 +21,11 @@ const NEW: Kept = { duplicate: false };
 /**
  * Commits a batch of arrivals: new bodies in one insert, bodies that came before as repeats of the first. One that the
  * database would not take for what it holds is refused alone: halves are tried until it stands by itself.
+ * @param givenUp once it is aborted nothing more is begun or committed: nobody waits for it, and the spool may hold it.
  * @throws Error when the database takes nothing; some of the batch may be committed by then, or come to be.
  */
-export async function writeArrivals(context: Context, arrivals: Arrival[]): Promise<Kept[]> {
-  return await writeInHalves(arrivals, (some) => writeTogether(context, some));
+export async function writeArrivals(context: Context, arrivals: Arrival[], givenUp?: AbortSignal): Promise<Kept[]> {
+  return await writeInHalves(arrivals, (some) => writeTogether(context, some, givenUp));
 }
 
 /** Writes all at once; where the database refuses some of them for what they hold, these alone are left out. */
@@ -45,7 +46,8 @@ export function roundDownRows(count: number): number {
   return count <= ROWS_STEP ? count : count - (count % ROWS_STEP);
 }
 
-async function writeTogether(context: Context, arrivals: Arrival[]): Promise<Kept[]> {
+async function writeTogether(context: Context, arrivals: Arrival[], givenUp?: AbortSignal): Promise<Kept[]> {
+  givenUp?.throwIfAborted();
   const hashes = new Set(arrivals.map(hashKeyOf));
   let isUnknown = false;
   if (hashes.size === arrivals.length) {
@@ -60,7 +62,17 @@ async function writeTogether(context: Context, arrivals: Arrival[]): Promise<Kep
   }
   // a connection that was lost may have committed: what it left is no earlier arrival, but this one
   const write = (mayBeDone: boolean) => (isUnknown || mayBeDone ? writeMissing : writeAsNew);
-  return await transact(context.db, (trx, mayBeDone) => write(mayBeDone)(trx, arrivals), { retryDuplicates: true });
+  return await transact(
+    context.db,
+    async (trx, mayBeDone) => {
+      givenUp?.throwIfAborted();
+      const kept = await write(mayBeDone)(trx, arrivals);
+      // what the drain of the spool has written since then would be taken for an earlier arrival
+      givenUp?.throwIfAborted();
+      return kept;
+    },
+    { retryDuplicates: true },
+  );
 }
 
 const texts = new Map<number, string>();

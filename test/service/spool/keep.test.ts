@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
@@ -9,6 +9,8 @@ import { drainSpool } from '../../../src/inbox/drain-spool.ts';
 import { createReceiver, type Receiver } from '../../../src/inbox/receive.ts';
 import { openSpool, type Spool } from '../../../src/inbox/spool.ts';
 import { decodeSegment } from '../../../src/inbox/spool-format.ts';
+import { writeArrivals } from '../../../src/inbox/write-arrivals.ts';
+import { writeSpooled } from '../../../src/inbox/write-spooled.ts';
 import { spoolCutOff, spoolKeptFiles } from '../../../src/metrics/metrics.ts';
 import { eventually, temporaryDirectory } from '../../support/programs.ts';
 import { openWorld } from '../receiver/world.ts';
@@ -227,5 +229,66 @@ describe('a database that hangs', () => {
     expect(await countKept(ids)).toBe(250);
     await send(receive);
     expect(readdirSync(home.path)).toEqual([]);
+  });
+});
+
+describe('a commit that is given up', () => {
+  it('without a spool is refused, holds up no others, and does not come late', async () => {
+    const receive = createReceiver(context, undefined);
+    const known = { body: body(), address: '127.0.0.1', headers: {} };
+    const { id } = await receive(known);
+    const digest = hash('sha256', known.body, 'buffer');
+    const repeatsOf = () =>
+      context.db.selectFrom('webhooks').select('repeats').where('hash', '=', digest).executeTakeFirstOrThrow();
+    const refused = await context.db.transaction().execute(async (trx) => {
+      await trx.selectFrom('webhooks').select('seq').where('hash', '=', digest).forUpdate().execute();
+      const stuck = Promise.allSettled([
+        receive(known),
+        receive(known),
+        ...Array.from({ length: 20 }, () => send(receive)),
+      ]);
+      await new Promise((resolve) => setImmediate(resolve));
+      const others = await Promise.all(Array.from({ length: 8 }, () => send(receive)));
+      expect(await countKept(others.map((answer) => answer.id))).toBe(8);
+      return await stuck;
+    });
+    expect(new Set(refused.map((answer) => answer.status))).toEqual(new Set(['rejected']));
+    // it waits for the lock behind those that were given up
+    expect(await receive(known)).toMatchObject({ id, duplicate: true });
+    expect(await repeatsOf()).toEqual({ repeats: 1 });
+  });
+
+  it('takes nothing that the drain wrote meanwhile for an earlier arrival', async () => {
+    const asked = Promise.withResolvers<void>();
+    const drained = Promise.withResolvers<void>();
+    const slow = context.db.withPlugin({
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        asked.resolve();
+        await drained.promise;
+        return result;
+      },
+    });
+    const [twice, once] = [body(), body()];
+    const arrive = (one: Buffer, at: number) => ({
+      ...{ body: one, hash: hash('sha256', one, 'buffer'), address: '127.0.0.1', headers: {}, fault: undefined },
+      receivedAt: new Date(Date.UTC(2026, 9, 1, 12, 0, 0, at)),
+    });
+    const arrivals = [arrive(twice, 1), arrive(twice, 2), arrive(once, 3)];
+    const givenUp = new AbortController();
+    const late = writeArrivals({ ...context, db: slow }, arrivals, givenUp.signal);
+    const failed = expect(late).rejects.toThrow('given up');
+    await asked.promise;
+    givenUp.abort(new Error('given up'));
+    expect(await writeSpooled(context, arrivals)).toEqual([]);
+    drained.resolve();
+    await failed;
+    const rows = await context.db
+      .selectFrom('webhooks')
+      .select('repeats')
+      .where('hash', 'in', [arrive(twice, 1).hash, arrive(once, 3).hash])
+      .orderBy('seq')
+      .execute();
+    expect(rows).toEqual([{ repeats: 1 }, { repeats: 0 }]);
   });
 });
