@@ -1,6 +1,7 @@
 import type { Reader } from '../database/reader.ts';
 import { addDays } from '../domain/calendar.ts';
 import type { ChangeRow } from './columns.ts';
+import { type Counted, compareCounts } from './compare-counts.ts';
 import { compareOpenings, EMPTY_CHANGE, sumMoved } from './compare-openings.ts';
 import { boundsOf, type Previous, type ReportPlan, STATE_RANK } from './plan.ts';
 import { type AccountBalance, keepPlatform, readBalances } from './read-balances.ts';
@@ -8,7 +9,7 @@ import { type Change, readChanges } from './read-changes.ts';
 import { type KnownThen, readKnownThen } from './read-facts.ts';
 import { type EntriesOfCut, readEntriesOfCut } from './read-late.ts';
 import { listRestated, readStatements, type StatedBalance } from './read-statements.ts';
-import { fill, formatMoment, say, sayAmount, type Texts } from './texts.ts';
+import { fill, formatMoment, say, sayAmount, sayCount, type Texts } from './texts.ts';
 import { isProven } from './write-summary.ts';
 
 type Books = {
@@ -55,10 +56,14 @@ async function* listRows(books: Books, previous: Previous, texts: Texts): AsyncG
     count += rows.length;
   }
   if (previous.state !== 'partial') {
+    let transactions = 0;
     for await (const rows of listTransactions(books, previous, texts)) {
       yield rows;
-      count += rows.length;
+      transactions += rows.length;
     }
+    const counted = transactions === 0 ? await tellCounts(books, previous, texts) : [];
+    yield counted;
+    count += transactions + counted.length;
   }
   if (count === 0 && plan.platform === undefined && !books.digest.equals(previous.digest)) {
     yield [tellDigest(plan, previous, books.digest, texts)];
@@ -113,6 +118,20 @@ function tellProof(plan: ReportPlan, previous: Previous, texts: Texts): ChangeRo
   const why = fill(provenWhy, { at: formatMoment(plan.calendar.toWall(proof.askedAt)) });
   const source = `${texts.sources.list} ${proof.runId}`;
   return [{ ...EMPTY_CHANGE, recordedAt: plan.madeAt, what, before, after, why, source }];
+}
+
+/** What Resumo counts otherwise, where no transaction tells of it: `Cashin · Pago`, and how many for how much. */
+async function tellCounts({ db, plan }: Books, previous: Previous, texts: Texts): Promise<ChangeRow[]> {
+  const tell = (one: Counted): string => `${sayCount(one.count, texts)} · ${sayAmount(one.amountCents, texts)}`;
+  const changed = await compareCounts(db, plan, previous);
+  return changed.map(({ operation, status, before, after }) => ({
+    ...EMPTY_CHANGE,
+    recordedAt: plan.madeAt,
+    what: `${say(texts.operations, operation)} · ${say(texts.statuses, status)}`,
+    before: tell(before),
+    after: tell(after),
+    why: fill(texts.changes.countsWhy, { section: texts.summary.counts }),
+  }));
 }
 
 /** The last resort: what differs has no row of its own, so the digests say at least that something does. */

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { addDays, type Day, listDays } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { describeError } from '../log.ts';
+import { listChangedDays } from './end-changed-day.ts';
 import { COUNT_WINDOW } from './event-window.ts';
 import { judgeDay } from './judge-day.ts';
 import { hasImproved, makeReport } from './make-report.ts';
@@ -58,6 +59,7 @@ async function listDueDays(context: Context): Promise<Day[]> {
   const more = [
     ...(await listStated(context, newest)),
     ...cameLate.map((row) => row.day),
+    ...(await listChangedDays(context.db)),
     ...(await listImproved(
       context,
       newest.filter((row) => row.day <= yesterday && !due.has(row.day)),

@@ -1,7 +1,7 @@
 /**
  * Makes the next revision of a day's report, if there is anything new to say. A revision is a day and a cut: its rows
- * are what the append-only ledger held up to there, told by a digest. An equal digest makes no revision, unless the day
- * has come closer to its end: from partial to provisional to closed, or from unproven to proven; or a
+ * are what the append-only ledger held up to there, told by a digest. An equal digest makes no revision, unless Resumo
+ * counts other changes of status, which no row may show; or the day has come closer to its end: from partial to provisional to closed, or from unproven to proven; or a
  * person has stated a balance of it since.
  *
  * The files are written under other names and flushed, then the row is inserted, then the files get their names: a
@@ -12,9 +12,13 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { inSnapshot } from '../database/in-snapshot.ts';
+import type { Reader } from '../database/reader.ts';
+import { transact } from '../database/transact.ts';
 import { addDays, type Day, isDay, type Wall } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { countWindow } from './event-window.ts';
+import { compareCounts } from './compare-counts.ts';
+import { endChangedDay, listChangedDays } from './end-changed-day.ts';
+import { countWindow, type EventWindow } from './event-window.ts';
 import { insertRevision } from './insert-revision.ts';
 import { type Judgement, judgeDay } from './judge-day.ts';
 import { nameFile } from './name-file.ts';
@@ -83,9 +87,9 @@ async function tryMake(context: Context, day: Day, options: Options): Promise<Ma
   const directory = reportsDirectory(context);
   return await withDrafts(directory, randomUUID(), async (drafts) => {
     const eventsThen = newest && (await countWindow(context.db, newest.cut_event_seq));
-    const written = await inSnapshot(context.db, (snapshot) => writeReport(snapshot, plan, drafts));
-    if (newest && !improves && written.digest.equals(newest.digest)) {
-      await noteChecked(context, newest, cut, eventsThen);
+    const written = await inSnapshot(context.db, (snapshot) => writeCompared(snapshot, plan, drafts));
+    if (newest && !improves && !written.hasChanged) {
+      await noteChecked(context, newest, { cut, eventWindow: written.eventWindow, eventCount: eventsThen });
       return { report: presentReport(newest), changed: false };
     }
     const sealed: { draft: string; facts: FileFacts }[] = [];
@@ -103,6 +107,14 @@ async function tryMake(context: Context, day: Day, options: Options): Promise<Ma
     context.log.info({ day, revision: plan.revision, state: plan.state }, 'report made');
     return { report: presentReport(row), changed: true };
   });
+}
+
+/** The files, and whether their rows, or Resumo's counts, are others than those of the revision before. */
+async function writeCompared(db: Reader, plan: ReportPlan, drafts: string) {
+  const written = await writeReport(db, plan, drafts);
+  const { previous } = plan;
+  const isSame = previous?.digest.equals(written.digest) && (await compareCounts(db, plan, previous)).length === 0;
+  return { ...written, hasChanged: !isSame };
 }
 
 type Next = { newest: ReportRow | undefined; cut: Cut; madeAt: Date; judgement: Judgement; options: Options };
@@ -178,7 +190,9 @@ async function mayHaveChanged(context: Context, newest: ReportRow, cut: Cut): Pr
     (await learnt('events', newest.checked_event_seq, cut.eventSeq)) ||
     (await cameLate(context, newest, end)) ||
     (await cameEventsLate(context, newest)) ||
-    (await wasCorrected(context, newest, cut))
+    (await wasCorrected(context, newest, cut)) ||
+    // a look that found the rows to be the same left it open, because more came, or before looks ended it
+    (await listChangedDays(context.db, newest.day)).length > 0
   );
 }
 
@@ -216,20 +230,24 @@ async function cameEventsLate(context: Context, newest: ReportRow): Promise<bool
   return (await countWindow(context.db, newest.cut_event_seq)) !== newest.checked_event_count;
 }
 
+type Checked = { cut: Cut; eventWindow: EventWindow; eventCount: number | undefined };
+
 async function noteChecked(
-  context: Context,
+  { db, clock }: Context,
   newest: ReportRow,
-  cut: Cut,
-  eventCount: number | undefined,
+  { cut, eventWindow, eventCount }: Checked,
 ): Promise<void> {
-  await context.db
-    .updateTable('reports')
-    .set({
-      checked_entry_seq: cut.entrySeq,
-      checked_event_seq: cut.eventSeq,
-      checked_fact_change_seq: cut.factChangeSeq,
-      ...(newest.checked_event_count === null ? {} : { checked_event_count: eventCount ?? null }),
-    })
-    .where('seq', '=', newest.seq)
-    .execute();
+  await transact(db, async (trx) => {
+    await trx
+      .updateTable('reports')
+      .set({
+        checked_entry_seq: cut.entrySeq,
+        checked_event_seq: cut.eventSeq,
+        checked_fact_change_seq: cut.factChangeSeq,
+        ...(newest.checked_event_count === null ? {} : { checked_event_count: eventCount ?? null }),
+      })
+      .where('seq', '=', newest.seq)
+      .execute();
+    await endChangedDay(trx, { day: newest.day, cut }, eventWindow, clock.now());
+  });
 }

@@ -200,6 +200,7 @@ export const EN: Texts = {
     provenWhy: 'read in full at {at}',
     rows: 'Rows of the day',
     rowsWhy: 'compare with revision {revision}',
+    countsWhy: 'counted again: {section}',
     available: 'available',
     held: 'held',
     earlierDay: 'change in an earlier day',

@@ -198,6 +198,7 @@ export const PT_BR = {
     provenWhy: 'lido por inteiro em {at}',
     rows: 'Linhas do dia',
     rowsWhy: 'compare com a revisão {revision}',
+    countsWhy: 'contagem refeita: {section}',
     available: 'disponível',
     held: 'retido',
     earlierDay: 'mudança em dia anterior',

@@ -227,6 +227,36 @@ test('where a correction came from stands in Alterações, before and after too'
   ]);
 });
 
+test('what Resumo counts otherwise has a row of its own where no transaction tells of it', async () => {
+  const { day, at, earlier } = takeDay();
+  const history = [
+    ['pending', earlier('10:00:00')] as const,
+    ['in_analysis', at('11:00:00')] as const,
+    ['paid', `${addDays(day, 1)} 12:00:00`] as const,
+  ];
+  const one = transactionOf(
+    'cashin',
+    9_900n,
+    history.map(([status, wall]) => [status, wall]),
+  );
+  await learn(context, [one]);
+  const { report: first } = await makeReport(context, day);
+  await accept('status_differs', one, lacks(2));
+  expect(await makeReport(context, day)).toMatchObject({
+    changed: true,
+    report: { revision: 2, digest: first.digest },
+  });
+  expect((await readRevision(context, day, 2)).changes).toMatchObject([
+    {
+      'O que mudou': { value: 'Entrada · Em análise' },
+      Antes: { value: '1 · 99,00' },
+      Depois: { value: '0 · 0,00' },
+      'Por quê': { value: 'contagem refeita: Mudanças de situação no dia' },
+    },
+  ]);
+  expect(await makeReport(context, day)).toMatchObject({ changed: false });
+});
+
 test('a balance stated for an earlier moment than the one that Resumo shows makes no revision', async () => {
   const { day } = takeDay();
   const state = (hour: number, balanceCents: bigint) =>

@@ -72,6 +72,55 @@ test('a late event that changes nothing of the day is looked at once', async () 
   expect(row.checked_event_count).toBe(Number(count.count));
 });
 
+test('a status between two others changes what Resumo counts, and makes the next revision, which ends the mismatch', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  const paid = transactionOf('cashin', 9_900n, [
+    ['pending', `${DAY} 10:00:00`],
+    ['paid', `${DAY} 12:00:00`],
+  ]);
+  await learn(context, [paid]);
+  const { report: first } = await makeReport(context, DAY);
+  const [pending, end] = paid.events;
+  const between = { status: 'in_analysis', atWall: `${DAY} 11:00:00` };
+  await learn(context, [{ ...paid, events: [pending, between, end].flatMap((one) => one ?? []) }]);
+  expect(await readStates(context)).toEqual(['open']);
+  const later = { ...context, clock: { ...context.clock, now: () => new Date('2026-03-12T12:00:00Z') } };
+  expect((await makeDueReports(later)).made).toEqual([DAY]);
+  expect(await readStates(context)).toEqual(['resolved']);
+  const { file, report } = await openReport(context, { day: DAY, format: 'xlsx' });
+  expect([report.revision, report.digest]).toEqual([2, first.digest]);
+  const sheets = await readWorkbook(file);
+  expect(lineOf(sheetOf(sheets, 'Resumo'), 'Entrada · Em análise')?.[0]?.value).toBe(1);
+  expect(rowsOf(sheetOf(sheets, 'Alterações'))).toMatchObject([
+    { 'Id da transação': { value: paid.id }, 'Por quê': { value: 'soubemos depois: em análise' } },
+  ]);
+  expect((await makeDueReports(later)).made).toEqual([]);
+  for (const revision of [1, 2]) {
+    const opened = await openReport(context, { day: DAY, format: 'xlsx', revision });
+    rmSync(opened.file);
+    expect((await openReport(context, { day: DAY, format: 'xlsx', revision })).sha256).toBe(opened.sha256);
+  }
+});
+
+test('a look that finds the day to say the same ends the mismatch, also one that an older look left open', async () => {
+  await using books = await openBooks();
+  const { context } = books;
+  await learn(context, [transactionOf('cashin', 700n, [['paid', `${DAY} 12:00:00`]])]);
+  await makeReport(context, DAY);
+  const later = { ...context, clock: { ...context.clock, now: () => new Date('2026-03-12T12:00:00Z') } };
+  expect((await makeDueReports(later)).made).toEqual([]);
+  const found = { kind: 'closed_day_changed' as const, scope: DAY };
+  await transact(context.db, (trx) => raiseMismatches(trx, [found], context.clock.now()));
+  expect((await makeDueReports(later)).made).toEqual([]);
+  expect(await readStates(context)).toEqual(['resolved']);
+});
+
+async function readStates({ db }: Context): Promise<string[]> {
+  const rows = await db.selectFrom('mismatches').select('state').where('kind', '=', 'closed_day_changed').execute();
+  return rows.map((row) => row.state);
+}
+
 test.each([
   ['nothing', 'resolved', async () => undefined],
   ['an event that was committed late below it', 'open', async (_: Context, late: () => Promise<void>) => late()],
