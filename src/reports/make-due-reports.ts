@@ -33,7 +33,7 @@ export async function makeDueReports(context: Context): Promise<{ made: Day[]; f
   return { made, failed };
 }
 
-/** Oldest first. */
+/** Those without a report of the whole day first, since people wait for it; of these and of the others the oldest first. */
 async function listDueDays(context: Context): Promise<Day[]> {
   const yesterday = addDays(context.calendar.dayOf(context.clock.now()), -1);
   const newest = await context.db
@@ -66,7 +66,9 @@ async function listDueDays(context: Context): Promise<Day[]> {
     )),
   ];
   for (const day of more) if (day <= yesterday) due.add(day);
-  return [...due].sort();
+  const whole = new Set(newest.filter((row) => row.state !== 'partial').map((row) => row.day));
+  const [others, missing] = [[...due].filter((day) => whole.has(day)), [...due].filter((day) => !whole.has(day))];
+  return [...missing.sort(), ...others.sort()];
 }
 
 /** Days that were proven or closed since: each at most twice in its life, however often the provider is read. */

@@ -7,6 +7,7 @@ import type { Context } from '../../../src/context.ts';
 import { addDays, listDays } from '../../../src/domain/calendar.ts';
 import { listReports } from '../../../src/reports/list-reports.ts';
 import { makeDueReports } from '../../../src/reports/make-due-reports.ts';
+import { makeReport } from '../../../src/reports/make-report.ts';
 import { openReport } from '../../../src/reports/open-report.ts';
 import { eventually, temporaryDirectory } from '../../support/programs.ts';
 import { type Books, learn, openBooks, proveDays, transactionOf } from './books.ts';
@@ -155,6 +156,21 @@ test('a day that was proven, and later closed, gets a revision at the next tick 
   expect(rowsOf(sheetOf(sheets, 'Alterações'))).toMatchObject([
     { 'O que mudou': { value: 'Situação do dia' }, Antes: { value: 'provisório' }, Depois: { value: 'fechado' } },
   ]);
+});
+
+test('days without a report of the whole day are made before those that only have more to say', async () => {
+  await using books = await openBooks();
+  using disk = temporaryDirectory();
+  const { replicas, moveTo } = openReplicas(books, disk.path);
+  const [context] = replicas;
+  moveTo('2026-01-30T09:00:00Z');
+  await makeDueReports(context);
+  moveTo('2026-01-31T09:00:00Z');
+  await makeDueReports(context);
+  await makeReport(context, '2026-01-31');
+  await proveDays(context, '2026-01-29', '2026-01-30', new Date('2026-01-31T10:00:00Z'));
+  moveTo('2026-02-02T09:00:00Z');
+  expect((await makeDueReports(context)).made).toEqual(['2026-01-31', '2026-02-01', '2026-01-29', '2026-01-30']);
 });
 
 test('a doubt about the time zone opens no day anew: the list says so while it lasts, and no revision comes', async () => {
