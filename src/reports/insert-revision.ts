@@ -16,13 +16,13 @@ type Written = { digest: Buffer; eventWindow: EventWindow; files: FileFacts[] };
 export async function insertRevision(
   context: Context,
   plan: ReportPlan,
-  written: Written & { isScheduled: boolean },
+  written: Written & { isMailed: boolean },
 ): Promise<boolean> {
   try {
     await transact(context.db, async (trx) => {
       const { insertId } = await trx.insertInto('reports').values(toRow(plan, written)).executeTakeFirstOrThrow();
       const now = context.clock.now();
-      if (written.isScheduled && mailsReports(context.config)) await oweReportMail(trx, Number(insertId), now);
+      if (written.isMailed && mailsReports(context.config)) await oweReportMail(trx, Number(insertId), now);
       await endChangedDay(trx, plan, written.eventWindow, now);
     });
     return true;

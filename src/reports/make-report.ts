@@ -41,7 +41,7 @@ import { writeReport } from './write-report.ts';
 import { isProven } from './write-summary.ts';
 
 export type MadeReport = { report: Report; changed: boolean };
-/** One that is made by the schedule is mailed. */
+/** One that is made by the schedule is mailed, unless the day's label or proof is all that is new. */
 type Options = { rowsPerSheetMax?: number; isScheduled?: boolean };
 
 /** The version in package.json, read once. */
@@ -80,7 +80,8 @@ async function tryMake(context: Context, day: Day, options: Options): Promise<Ma
   const madeAt = context.clock.now();
   const judgement = await judgeDay(context.db, day, madeAt, context.calendar);
   const plan = planNext(context, day, { newest, cut, madeAt, judgement, options });
-  const improves = newest !== undefined && (hasImproved(newest, plan) || (await wasStated(context, newest, madeAt)));
+  const isStated = newest !== undefined && (await wasStated(context, newest, madeAt));
+  const improves = newest !== undefined && (isStated || hasImproved(newest, plan));
   if (newest && !improves && !(await mayHaveChanged(context, newest, cut))) {
     return { report: presentReport(newest), changed: false };
   }
@@ -99,7 +100,8 @@ async function tryMake(context: Context, day: Day, options: Options): Promise<Ma
     }
     const files = sealed.map((one) => one.facts);
     const { digest, eventWindow } = written;
-    const revision = { digest, eventWindow, files, isScheduled: options.isScheduled ?? false };
+    const isNews = !newest || newest.state === 'partial' || isStated || written.hasChanged;
+    const revision = { digest, eventWindow, files, isMailed: isNews && (options.isScheduled ?? false) };
     if (!(await insertRevision(context, plan, revision))) return undefined;
     await publishDrafts(directory, sealed);
     const row = await findRevision(context.db, day, plan.revision);

@@ -149,7 +149,7 @@ test.each([
   };
   const [digest, sha256] = [Buffer.alloc(32), '00'.repeat(32)];
   const files = [{ format: 'xlsx' as const, name: 'x', bytes: 1, sha256 }];
-  expect(await insertRevision(context, plan, { digest, eventWindow, files, isScheduled: false })).toBe(true);
+  expect(await insertRevision(context, plan, { digest, eventWindow, files, isMailed: false })).toBe(true);
   expect(await context.db.selectFrom('mismatches').select('state').execute()).toEqual([{ state }]);
 });
 

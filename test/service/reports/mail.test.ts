@@ -6,7 +6,7 @@ import { makeDueReports } from '../../../src/reports/make-due-reports.ts';
 import { makeReport } from '../../../src/reports/make-report.ts';
 import { type MailSink, openMailSink } from '../../support/mail-sink.ts';
 import { eventually } from '../../support/programs.ts';
-import { type Books, learn, openBooks, transactionOf } from './books.ts';
+import { type Books, learn, openBooks, proveDays, transactionOf } from './books.ts';
 
 const MINUTE_MS = 60_000;
 let sink: MailSink;
@@ -87,6 +87,40 @@ test('a revision that a person makes is not mailed, and without addresses none i
   await using silent = await openBooks();
   await makeDueReports(silent.context);
   expect(await silent.context.db.selectFrom('report_mails').selectAll().execute()).toEqual([]);
+});
+
+test('a revision that only tells of a proof is not mailed; the first one of the whole day is', async () => {
+  await using books = await openMailing();
+  const { context } = books;
+  const { clock, calendar } = context;
+  const day = '2026-03-11';
+  const at = (days: number): Context => ({
+    ...context,
+    clock: { ...clock, now: () => new Date(calendar.startOf(addDays(day, days)).getTime() + 9 * 60 * MINUTE_MS) },
+  });
+  const owed = async (): Promise<string[]> => {
+    const rows = await context.db
+      .selectFrom('report_mails')
+      .innerJoin('reports', 'reports.seq', 'report_mails.report_seq')
+      .select(['day', 'revision'])
+      .where('day', '=', day)
+      .orderBy('revision')
+      .execute();
+    return rows.map((row) => `r${row.revision}`);
+  };
+  expect((await makeReport(at(0), day)).report).toMatchObject({ revision: 1, state: 'partial' });
+  // nothing more happened in it, but it is over
+  expect((await makeDueReports(at(1))).made).toEqual([day]);
+  expect(await owed()).toEqual(['r2']);
+  await proveDays(context, day, day, at(1).clock.now());
+  expect((await makeDueReports(at(2))).made).toContain(day);
+  expect((await makeReport(at(2), day)).report).toMatchObject({ revision: 3, proven: true });
+  expect(await owed()).toEqual(['r2']);
+  await proveDays(context, addDays(day, -95), day, at(2).clock.now());
+  await learn(context, [transactionOf('cashin', 1n, [['paid', `${day} 11:00:00`]])]);
+  expect((await makeDueReports(at(3))).made).toContain(day);
+  expect((await makeReport(at(3), day)).report).toMatchObject({ revision: 4, state: 'closed' });
+  expect(await owed()).toEqual(['r2', 'r4']);
 });
 
 test('a mail that did not go, or whose sender was killed, goes later', async () => {
