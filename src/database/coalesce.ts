@@ -17,6 +17,8 @@ export function createCoalescer<Item, Result>(options: {
    * BESIDE_WAIT_MS_MAX: fewer and larger, where each costs by itself.
    */
   besideShare?: number;
+  /** A batch gathers so long before it starts, where nobody is kept waiting by that; by default until the next turn. */
+  gatherMs?: number;
   /** More than so many, or so much, that wait are refused at once. */
   waitingMax?: number;
   waitingBytesMax?: number;
@@ -80,7 +82,8 @@ export function createCoalescer<Item, Result>(options: {
     underWay -= batch.length;
     running--;
     answer();
-    void run();
+    if (options.gatherMs === undefined) void run();
+    else schedule();
   }
 
   /** @returns what tells each caller what became of it. */
@@ -98,17 +101,19 @@ export function createCoalescer<Item, Result>(options: {
   }
 
   function schedule(): void {
-    if (isScheduled) return;
+    if (isScheduled || queue.length === 0) return;
     if (!mayStart()) {
       wakeLater();
       return;
     }
     isScheduled = true;
-    setImmediate(() => {
+    const start = (): void => {
       isScheduled = false;
       void run();
-      if (queue.length > 0) schedule();
-    });
+      schedule();
+    };
+    if (options.gatherMs === undefined) setImmediate(start);
+    else setTimeout(start, options.gatherMs);
   }
 
   return (item) =>

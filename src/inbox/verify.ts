@@ -21,6 +21,8 @@ import { type Look, settleItems } from './settle-items.ts';
 const APPLY_ITEMS_MAX = 100;
 const APPLYING_MAX = 1;
 const SETTLING_MAX = 1;
+/** What was shown is booked by then: its items can wait until there are more of them, and each batch costs statements. */
+const SETTLE_GATHER_MS = 25;
 const APPLY_BYTES_MAX = Number.POSITIVE_INFINITY;
 
 export type Verifier = {
@@ -44,6 +46,7 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
     bytesMax: APPLY_BYTES_MAX,
     sizeOf: () => 0,
     inFlightMax: SETTLING_MAX,
+    gatherMs: SETTLE_GATHER_MS,
     work: async (looks) => {
       await writeLooks(looks);
       return looks.map(() => undefined);

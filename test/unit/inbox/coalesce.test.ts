@@ -95,3 +95,26 @@ it('waits for no share for longer than a while: a batch that stands still holds 
   for (const batch of batches) batch.end();
   expect(await Promise.all(given)).toEqual([...'abcdefg']);
 });
+
+it('gathers before each batch, where it is told to', async () => {
+  vi.useFakeTimers();
+  const batches: string[] = [];
+  const give = createCoalescer<string, string>({
+    ...{ itemsMax: 10, bytesMax: 100, inFlightMax: 1, gatherMs: 25, sizeOf: () => 1 },
+    work: async (items) => {
+      batches.push(items.join(''));
+      return items;
+    },
+  });
+  const given = [give('a')];
+  await vi.advanceTimersByTimeAsync(24);
+  given.push(give('b'));
+  expect(batches).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(batches).toEqual(['ab']);
+  given.push(give('c'));
+  await vi.advanceTimersByTimeAsync(24);
+  expect(batches).toEqual(['ab']);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await Promise.all(given)).toEqual(['a', 'b', 'c']);
+});
