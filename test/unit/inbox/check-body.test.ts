@@ -34,7 +34,7 @@ test('bytes that are not UTF-8 are no JSON, inside a string too', () => {
 
 test('the deepest nesting that is taken is the limit, in objects and in lists', () => {
   const nest = (levels: number, open: string, close: string) =>
-    open.repeat(levels - 1) + '{}' + close.repeat(levels - 1);
+    `${open.repeat(levels - 1)}{}${close.repeat(levels - 1)}`;
   for (const [open, close] of [
     ['[', ']'],
     ['{"a":', '}'],
