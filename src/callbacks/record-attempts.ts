@@ -54,7 +54,7 @@ async function writeAttempts(context: Context, trx: Transaction<Database>, attem
   });
   await writeDelivered(trx, outcomes, now);
   await writeUndelivered(context, trx, outcomes, now);
-  return { woken: await wakeNewer(trx, outcomes, now) };
+  return { woken: await wakeNewer(context, trx, outcomes, now) };
 }
 
 /** A callback is in flight once at a time, so no two of its attempts began at the same instant. */
@@ -160,10 +160,11 @@ function nextAttemptAt({ callback, outcome }: Decided, now: Date): Date | null {
 }
 
 /**
- * Makes the newer callbacks of what is done with due now. They are found without a condition on when they are due: a
- * claim that is about to put one off holds its lock, and this waits for it.
+ * Makes the newer callbacks of what is done with due now. They are found without a condition on when they are due, or on
+ * who had them: a claim that is about to put one off, and to end a dead process's lease, holds its lock, and this waits
+ * for it. What this process has leased follows by itself.
  */
-async function wakeNewer(trx: Transaction<Database>, decided: Decided[], now: Date): Promise<number> {
+async function wakeNewer(context: Context, trx: Transaction<Database>, decided: Decided[], now: Date): Promise<number> {
   const done = decided
     .filter(({ outcome }) => outcome.state === 'delivered' || outcome.state === 'failed')
     .map(({ callback }) => callback);
@@ -172,23 +173,26 @@ async function wakeNewer(trx: Transaction<Database>, decided: Decided[], now: Da
   const lowest = new Map(done.map((one) => [`${one.merchantSeq}:${one.transactionSeq}`, one.sequence]));
   const merchantSeqs = [...new Set(done.map((callback) => callback.merchantSeq))];
   const open = await readOpenCallbacks(trx, transactionSeqs, merchantSeqs);
-  const waiting = open.filter((one) => one.state === 'pending' && !one.first_failed_at && !one.lease_holder);
+  const waiting = open.filter(
+    (one) => one.state === 'pending' && !one.first_failed_at && one.lease_holder !== context.holder,
+  );
   const newer = waiting.filter((one) => {
     const before = lowest.get(`${one.merchant_seq}:${one.transaction_seq}`);
     return before !== undefined && one.sequence > before;
   });
   if (newer.length === 0) return 0;
-  await trx
+  const seqs = newer.map((one) => one.seq);
+  // an UPDATE would pass over a row that is locked, where it does not fit as it was last committed
+  await sql`SELECT seq FROM callbacks FORCE INDEX (PRIMARY) WHERE seq IN (${sql.join(seqs)}) ORDER BY seq FOR UPDATE`.execute(
+    trx,
+  );
+  const woken = await trx
     .updateTable('callbacks')
     .set({ next_attempt_at: now })
-    .where(
-      'seq',
-      'in',
-      newer.map((one) => one.seq),
-    )
+    .where('seq', 'in', seqs)
     .where('state', '=', 'pending')
     .where('lease_holder', 'is', null)
     .where('next_attempt_at', '>', now)
-    .execute();
-  return newer.length;
+    .executeTakeFirstOrThrow();
+  return Number(woken.numUpdatedRows);
 }

@@ -1,10 +1,11 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { claimCallbacks, claimProbe } from '../../../src/callbacks/claim-callbacks.ts';
 import { readDeliveryMerchants } from '../../../src/callbacks/read-delivery-merchants.ts';
 import { type Attempt, recordAttempts } from '../../../src/callbacks/record-attempts.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { removeMerchant } from '../../../src/merchants/change-merchants.ts';
-import { openWorld, until } from './world.ts';
+import { openWorld, until, type World } from './world.ts';
 
 test('attempts whose commit was answered to nobody are recorded once, however often that is tried again', async () => {
   await using world = await openWorld();
@@ -66,3 +67,40 @@ test('a probe whose callback is locked at that moment is made at the next look, 
   expect(await claimProbe(world.context, merchant, new Set())).toMatchObject([{ isProbe: true }]);
   expect(await claimProbe(world.context, merchant, new Set())).toEqual([]);
 });
+
+test('what is put off just as the one before it is recorded is woken, a dead process having had it too', async () => {
+  await using world = await openWorld();
+  await world.addMerchant('http://127.0.0.1:1/');
+  await world.pay(['pending', 'paid']);
+  const { context } = world;
+  const [merchant] = await readDeliveryMerchants(context);
+  if (!merchant) throw new Error('no merchant');
+  const second = (db: typeof context.db) => db.updateTable('callbacks').where('sequence', '=', 2);
+  const past = new Date(context.clock.now().getTime() - 1_000);
+  await second(context.db).set({ lease_holder: 'dead', lease_until: past, next_attempt_at: past }).execute();
+  const { claimed } = await claimCallbacks(context, [{ merchant, places: 10 }], new Set([2]));
+  const answer = { status: 200, errorClass: null, retryAfterMs: undefined, body: null, durationMs: 3 };
+  const attempts = claimed.map((callback) => ({ callback, startedAt: past, requestHeaders: {}, answer }));
+  expect(attempts.map(({ callback }) => callback.sequence)).toEqual([1]);
+  // another process's claim, which read before the first was recorded
+  const later = new Date(context.clock.now().getTime() + 60_000);
+  const held = Promise.withResolvers<void>();
+  const recorded = await context.db.transaction().execute(async (trx) => {
+    await second(trx).set({ lease_holder: null, lease_until: null, next_attempt_at: later }).execute();
+    const recording = recordAttempts(context, attempts).finally(held.resolve);
+    await Promise.race([held.promise, untilItWaits(world)]);
+    return { recording };
+  });
+  expect(await recorded.recording).toEqual({ woken: 1 });
+  const row = await context.db.selectFrom('callbacks').select('next_attempt_at').where('sequence', '=', 2).execute();
+  expect(row[0]?.next_attempt_at?.getTime()).toBeLessThan(later.getTime());
+});
+
+async function untilItWaits({ context }: World): Promise<void> {
+  await until('a wait for a lock', async () => {
+    const waits = await sql`SELECT 1 FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'`.execute(
+      context.db,
+    );
+    return waits.rows.length > 0;
+  });
+}
