@@ -2,6 +2,7 @@ import { CompiledQuery, type DatabaseConnection, Kysely, MysqlDialect } from 'ky
 import mysql, { type Pool, type PoolOptions, type TypeCastField } from 'mysql2';
 import { type Connections, failOver, type HostPool } from './fail-over.ts';
 import { watchRefusals } from './watch-refusals.ts';
+import { GREETING_MS } from './watch-silence.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;
@@ -74,7 +75,7 @@ function openEach(target: ConnectionTarget, open: (one: ConnectionTarget) => Poo
 }
 
 function greet(host: ConnectionTarget, callback: (error: NodeJS.ErrnoException | null) => void): void {
-  const connection = mysql.createConnection(poolOptions(host));
+  const connection = mysql.createConnection({ ...poolOptions(host), connectTimeout: GREETING_MS });
   const settle = (error: NodeJS.ErrnoException | null): void => {
     connection.destroy();
     callback(error);

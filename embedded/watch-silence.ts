@@ -5,14 +5,21 @@ import { hearStatements } from './hear-statements.ts';
 /** A statement that has no answer after so long has its host asked whether it still answers anybody. */
 const SILENT_MS = 10_000;
 const LOOK_EVERY_MS = 2_000;
+/** A host that is asked answers within so long. */
+export const GREETING_MS = 5_000;
+/** What is told so long after that was told late: our own thread was busy, and has not read what the host may have sent. */
+const GREETING_LATE_MS = 1_000;
+/** One alone may be a lost packet, or a server that is started again. */
+const FAILURES_IN_A_ROW = 2;
+const AWAY_CODES = new Set(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ECONNREFUSED']);
 
 /** Connects anew to a host, and hangs up; tells why it could not. */
 export type Greet = (callback: (error: NodeJS.ErrnoException | null) => void) => void;
 
 /**
  * Ends what waits for a host that no longer answers: one that lost its power, was cut off or hangs sends nothing that
- * would end a connection, and a statement would wait for it for a quarter of an hour, or for ever. A host that greets
- * is only slow, and is waited for.
+ * would end a connection, and a statement would wait for it for a quarter of an hour, or for ever. A host that greets,
+ * or fails in another way than not to be there, is only slow, and is waited for.
  */
 export function watchSilence(
   greet: Greet,
@@ -21,19 +28,26 @@ export function watchSilence(
 ): { watch(connection: PoolConnection): void; stop(): void } {
   const waiting = new Map<PoolConnection, number>();
   let isAsking = false;
+  let failures = 0;
   const look = (): void => {
     // what was given up by its asker is never answered
     for (const connection of waiting.keys()) if (streamOf(connection).writableEnded) waiting.delete(connection);
     const late = [...waiting].filter(([, sinceMs]) => now() - sinceMs >= SILENT_MS);
+    if (late.length === 0) failures = 0;
     if (isAsking || late.length === 0) return;
     isAsking = true;
+    const startedMs = now();
     greet((error) => {
       isAsking = false;
-      if (isAnswer(error)) {
+      if (!AWAY_CODES.has(error?.code ?? '')) {
+        failures = 0;
         // asked again once they have waited for as long again
         for (const [connection] of late) if (waiting.has(connection)) waiting.set(connection, now());
         return;
       }
+      // it is asked again at the next look
+      if (now() - startedMs > GREETING_MS + GREETING_LATE_MS || ++failures < FAILURES_IN_A_ROW) return;
+      failures = 0;
       onSilence();
       for (const [connection, sinceMs] of late) if (waiting.get(connection) === sinceMs) breakOff(connection);
     });
@@ -54,11 +68,6 @@ export function watchSilence(
     },
     stop: () => clearInterval(looking),
   };
-}
-
-/** A server that says no, for having too many connections for instance, does answer. */
-function isAnswer(error: NodeJS.ErrnoException | null): boolean {
-  return error === null || error.code?.startsWith('ER_') === true;
 }
 
 function breakOff(connection: PoolConnection): void {

@@ -22,6 +22,7 @@ function openHosts(names: string[]) {
   const broken: unknown[] = [];
   /** What a new connection meets. */
   const greetings = new Map<string, NodeJS.ErrnoException>();
+  const greeting = { takesMs: 0 };
   let greeted = 0;
   let nowMs = 1;
   const connect = (name: string) => ({
@@ -48,6 +49,7 @@ function openHosts(names: string[]) {
       },
       greet(callback) {
         greeted++;
+        nowMs += greeting.takesMs;
         callback(greetings.get(name) ?? null);
       },
       end(callback) {
@@ -68,7 +70,21 @@ function openHosts(names: string[]) {
     nowMs += ms;
     vi.advanceTimersByTime(LOOK_EVERY_MS);
   };
-  return { pool, get, take, down, refusing, asked, ended, closed, broken, greetings, greeted: () => greeted, wait };
+  return {
+    pool,
+    get,
+    take,
+    down,
+    refusing,
+    asked,
+    ended,
+    closed,
+    broken,
+    greetings,
+    greeting,
+    greeted: () => greeted,
+    wait,
+  };
 }
 
 describe('several hosts of one database', () => {
@@ -135,19 +151,60 @@ describe('several hosts of one database', () => {
     expect(await get()).toBe('a');
   });
 
-  test('what waits for a host that answers nobody is broken off, and the next host is used', async () => {
+  test.each(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ECONNREFUSED'])(
+    'what waits for a host that answers nobody (%s), asked twice, is broken off, and the next host is used',
+    async (code) => {
+      const { get, take, broken, greetings, greeted, wait } = openHosts(['a', 'b']);
+      (await take()).query('wait', () => undefined);
+      greetings.set('a', Object.assign(new Error('silent'), { code }));
+      wait(SILENT_MS - 1);
+      expect(greeted()).toBe(0);
+      wait(1);
+      expect([greeted(), broken]).toEqual([1, []]);
+      wait(LOOK_EVERY_MS);
+      // a code that says that it may be done or not: transactions are run again
+      expect(broken).toEqual([expect.objectContaining({ code: 'PROTOCOL_CONNECTION_LOST' })]);
+      expect(await get()).toBe('b');
+    },
+  );
+
+  test('one greeting that fails condemns no host, nor two with a good one, or an end of the wait, between them', async () => {
     const { get, take, broken, greetings, wait } = openHosts(['a', 'b']);
+    const silent = Object.assign(new Error('silent'), { code: 'ETIMEDOUT' });
+    const connection = await take();
+    connection.query('wait', () => undefined);
+    greetings.set('a', silent);
+    wait(SILENT_MS);
+    greetings.delete('a');
+    wait(LOOK_EVERY_MS);
+    greetings.set('a', silent);
+    wait(SILENT_MS);
+    connection.stream.writableEnded = true;
+    wait(LOOK_EVERY_MS);
+    connection.stream.writableEnded = false;
     (await take()).query('wait', () => undefined);
-    greetings.set('a', Object.assign(new Error('silent'), { code: 'ETIMEDOUT' }));
-    wait(SILENT_MS - 1);
+    wait(SILENT_MS);
     expect(broken).toEqual([]);
-    wait(1);
-    // a code that says that it may be done or not: transactions are run again
-    expect(broken).toEqual([expect.objectContaining({ code: 'PROTOCOL_CONNECTION_LOST' })]);
-    expect(await get()).toBe('b');
+    expect(await get()).toBe('a');
   });
 
-  test.each([undefined, 'ER_CON_COUNT_ERROR'])(
+  test('a greeting that is told late, since our own thread was busy, says nothing of its host', async () => {
+    const { get, take, broken, greetings, greeting, greeted, wait } = openHosts(['a', 'b']);
+    (await take()).query('wait', () => undefined);
+    greetings.set('a', Object.assign(new Error('silent'), { code: 'ETIMEDOUT' }));
+    greeting.takesMs = 6_001;
+    wait(SILENT_MS);
+    wait(LOOK_EVERY_MS);
+    wait(LOOK_EVERY_MS);
+    expect([greeted(), broken]).toEqual([3, []]);
+    expect(await get()).toBe('a');
+    greeting.takesMs = 5_000;
+    wait(LOOK_EVERY_MS);
+    wait(LOOK_EVERY_MS);
+    expect(broken).toHaveLength(1);
+  });
+
+  test.each([undefined, 'ER_CON_COUNT_ERROR', 'ECONNRESET', 'EMFILE'])(
     'a host that greets (%s) is only slow: it is waited for',
     async (code) => {
       const { get, take, broken, greetings, greeted, wait } = openHosts(['a', 'b']);
