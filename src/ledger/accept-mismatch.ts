@@ -26,7 +26,7 @@ import { raiseMismatches } from './mismatches.ts';
 import { charge, listDesiredEntries } from './post.ts';
 import { readPolicies } from './read-policies.ts';
 import { releaseKept, resolveMismatches, setResolved } from './resolve-mismatches.ts';
-import { type By, cutNote, lockUnresolved } from './settle-mismatch.ts';
+import { type By, cutNote, lockUnresolved, wasResolved } from './settle-mismatch.ts';
 import { writeEntries } from './write-entries.ts';
 import { writeTransactions } from './write-transactions.ts';
 
@@ -38,9 +38,11 @@ const NO_DIGEST = Buffer.alloc(32);
  * does not say what to book, is what the books hold already, or is not the `actual` that they saw, where that is given.
  */
 export async function acceptMismatch(context: Context, id: string, by: By & { actual?: unknown }): Promise<void> {
+  let endedAt: Date | undefined;
   await transact(
     context.db,
     async (trx) => {
+      if (endedAt && (await wasResolved(trx, id, { actor: by.actor, at: endedAt }))) return;
       const named = await trx.selectFrom('mismatches').select('transaction_id').where('id', '=', id).executeTakeFirst();
       if (!named) throw new ConfereError('not_found', 'there is no such mismatch');
       // the transaction first, as whoever applies a look to it: then nobody waits for another in a ring
@@ -58,6 +60,7 @@ export async function acceptMismatch(context: Context, id: string, by: By & { ac
       await correct(context, trx, { loaded, held, mismatchSeq: mismatch.seq, actor: by.actor });
       const end = { resolution: 'accepted', note: cutNote(by), actor: by.actor };
       const now = context.clock.now();
+      endedAt = now;
       await setResolved(trx, mismatch.seq, end, now);
       const commissions = await judgeAccepted(context, trx, loaded, held);
       // that the books hold it now was decided, that it is the contract's was not

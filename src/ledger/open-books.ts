@@ -53,10 +53,12 @@ export async function openBooks(context: Context, opening: Opening): Promise<str
  * @throws ConfereError `not_found`, `conflict` when it is reversed already.
  */
 export async function reverseOpening(context: Context, id: string): Promise<void> {
-  await transact(context.db, async (trx) => {
+  await transact(context.db, async (trx, mayBeDone) => {
     await lockPolicies(trx);
     const row = await trx.selectFrom('openings').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
     if (!row) throw new ConfereError('not_found', 'there is no such opening');
+    // by us, when a connection was lost as it was committed
+    if (row.in_force === null && mayBeDone) return;
     if (row.in_force === null) throw new ConfereError('conflict', 'it is reversed already');
     const reverse = [
       {

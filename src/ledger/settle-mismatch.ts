@@ -28,11 +28,32 @@ export async function acknowledgeMismatch(context: Context, id: string, by: By):
 
 /** A person says that it is over, and why; the books stay as they are. @throws ConfereError as above. */
 export async function resolveMismatch(context: Context, id: string, by: By): Promise<void> {
+  let endedAt: Date | undefined;
   await transact(context.db, async (trx) => {
+    if (endedAt && (await wasResolved(trx, id, { actor: by.actor, at: endedAt }))) return;
     const row = await lockUnresolved(trx, id);
     const end = { resolution: 'by_hand', note: cutNote(by), actor: by.actor };
-    await setResolved(trx, row.seq, end, context.clock.now());
+    endedAt = context.clock.now();
+    await setResolved(trx, row.seq, end, endedAt);
   });
+}
+
+/** Whether an earlier try of the same transaction was committed after all: it ended the mismatch at that very instant. */
+export async function wasResolved(
+  trx: Transaction<Database>,
+  id: string,
+  { actor, at }: { actor: string; at: Date },
+): Promise<boolean> {
+  const change = await trx
+    .selectFrom('mismatch_changes')
+    .innerJoin('mismatches', 'mismatches.seq', 'mismatch_changes.mismatch_seq')
+    .select('mismatch_changes.seq')
+    .where('mismatches.id', '=', id)
+    .where('mismatch_changes.state', '=', 'resolved')
+    .where('mismatch_changes.actor', '=', actor)
+    .where('mismatch_changes.at', '=', at)
+    .executeTakeFirst();
+  return change !== undefined;
 }
 
 /** @throws ConfereError `not_found`, `conflict` when it is over. */

@@ -10,6 +10,7 @@ import { checkBooks } from '../../../src/ledger/check-books.ts';
 import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
 import { resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
 import { createMerchant, type NewMerchant } from '../../../src/merchants/change-merchants.ts';
+import { loseCommit } from '../../support/failing-database.ts';
 import { anyLife, observe, type ShownTransaction, showLife } from '../../support/observations.ts';
 import { lookNow, mismatches, openWorld, readState, shown, type World } from './world.ts';
 
@@ -189,6 +190,23 @@ test('whoever says what they saw accepts nothing else', async () => {
   expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1000n });
   await acceptSeen((await about(row.id))[0]?.actual);
   expect(await heldOf(row.id)).toMatchObject({ amount_cents: 1300n });
+});
+
+test.each([
+  { end: acceptMismatch, resolution: 'accepted', cents: 1200n },
+  { end: resolveMismatch, resolution: 'by_hand', cents: 1000n },
+])('what a person ended ($resolution), its commit answered to nobody, is done once, and no conflict', async (one) => {
+  const row = shown(PAID, facts);
+  await look(row);
+  await look({ ...row, amount: '12.00' });
+  const id = (await about(row.id))[0]?.id ?? '';
+  await one.end(loseCommit(world.context, 'mismatches'), id, by);
+  expect(await about(row.id)).toMatchObject([{ state: 'resolved', resolution: one.resolution }]);
+  expect(await heldOf(row.id)).toMatchObject({ amount_cents: one.cents });
+  const changes = world.context.db.selectFrom('mismatch_changes').select('state').where('state', '=', 'resolved');
+  expect(await changes.execute()).toHaveLength(1);
+  // another's, or the same once more, is one still
+  await expect(one.end(world.context, id, by)).rejects.toMatchObject({ code: 'conflict' });
 });
 
 test('a reference that was accepted away is shared no more', async () => {

@@ -4,6 +4,7 @@ import { applyObservations } from '../../../src/ledger/apply.ts';
 import { openBooks, reverseOpening } from '../../../src/ledger/open-books.ts';
 import { type Known, readBalances } from '../../../src/ledger/read-balances.ts';
 import { tellTransaction } from '../../../src/ledger/tell-transaction.ts';
+import { loseCommit } from '../../support/failing-database.ts';
 import type { ShownTransaction } from '../../support/observations.ts';
 import { interrupt, lookNow, openWorld, readState, shown, type World } from './world.ts';
 
@@ -184,6 +185,16 @@ test('an opening that is taken back while its histories are booked by it leaves 
   expect(after).toEqual(before);
   const left = await context.db.selectFrom('openings').select(['in_force', 'reposted_at']).execute();
   expect(left).toEqual([{ in_force: null, reposted_at: expect.any(Date) }]);
+});
+
+test('an opening whose reversal was committed and answered to nobody is reversed once, and no conflict', async () => {
+  const { context } = world;
+  const id = await openBooks(context, { platform: 'p', day: '2026-11-10', balanceCents: 1_000n, actor: 'command' });
+  await reverseOpening(loseCommit(context, 'openings'), id);
+  const left = await context.db.selectFrom('openings').select(['in_force', 'reposted_at']).execute();
+  expect(left).toEqual([{ in_force: null, reposted_at: expect.any(Date) }]);
+  expect(await context.db.selectFrom('entries').select('seq').execute()).toHaveLength(2);
+  await expect(reverseOpening(context, id)).rejects.toMatchObject({ code: 'conflict' });
 });
 
 test('an entry that an opening asked for says so, and an event where it was seen', async () => {
