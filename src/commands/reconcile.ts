@@ -48,7 +48,7 @@ async function reconcile(context: Context, options: Options): Promise<PresentedR
   for (;;) {
     // a worker beside us may have been quicker: then we wait for it, and take the run up if it dies
     const claimed = await claimRun(context, { id });
-    if (claimed) await executeRun(context, client, claimed, showProgress());
+    if (claimed) await executeRun(context, client, claimed, { onProgress: showProgress() });
     const run = await findRun(context.db, id);
     if (!run) throw new Error(`run ${id} is gone`);
     const { seq: _, ...shown } = run;
@@ -71,22 +71,25 @@ function showProgress(): Progress {
   const began = Date.now();
   let begunAt: number | undefined;
   let drawnAt = 0;
-  return ({ windows, of, seen }) => {
+  return ({ windows, of, seen, waits }) => {
     begunAt ??= windows;
     const isLast = windows === of;
     if (!isLast && Date.now() - drawnAt < DRAW_EVERY_MS) return;
     drawnAt = Date.now();
-    process.stderr.write(`\r${tellProgress({ windows, of, seen, begunAt, ms: drawnAt - began })}${isLast ? '\n' : ''}`);
+    const line = tellProgress({ windows, of, seen, waits, begunAt, ms: drawnAt - began });
+    process.stderr.write(`\r${line}${isLast ? '\n' : ''}`);
   };
 }
 
 /** Pure. @param done.begunAt the windows that were done before this process began. */
-export function tellProgress(done: { windows: number; of: number; seen: number; begunAt: number; ms: number }): string {
+export function tellProgress(done: Parameters<Progress>[0] & { begunAt: number; ms: number }): string {
   const seconds = Math.max(1, done.ms / 1000);
   const filled = Math.floor((BAR_WIDTH * done.windows) / Math.max(1, done.of));
   const bar = `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)}`;
   const fresh = done.windows - done.begunAt;
   const left = fresh > 0 ? `${tellSpan((seconds / fresh) * (done.of - done.windows))} left` : '';
+  if (done.waits)
+    return `${bar} ${done.windows}/${done.of} windows, waits for another run of these days`.padEnd(LINE_CHARS);
   const rate = `${Math.round(done.seen / seconds)} transactions/s`;
   return `${bar} ${done.windows}/${done.of} windows, ${done.seen} rows, ${rate}, ${left}`.padEnd(LINE_CHARS);
 }

@@ -18,12 +18,17 @@ import { planRun } from './plan-run.ts';
 import { LATE_DAYS } from './plan-windows.ts';
 import type { RunRef } from './run-ref.ts';
 import { settleOwedWebhooks } from './settle-owed-webhooks.ts';
-import { type Progress, workWindows } from './work-windows.ts';
+import { DaysBusy, type WorkOptions, workWindows } from './work-windows.ts';
 
 const IDLE_MS = 1_000;
 const SHORT_DAYS_MAX = 8;
 /** A run that the database failed is taken up again after so long. */
 const DATABASE_PAUSE_MS = 5_000;
+/**
+ * So long others have a lane before a run looks again for days that another one reads. Many times what a look takes, or
+ * those that wait, being the oldest, would keep all lanes among themselves.
+ */
+const BUSY_DAYS_PAUSE_MS = 2_000;
 /** The worker's loop. */
 export async function workRuns(context: Context, client: ProviderClient): Promise<void> {
   const lane = (name: string, bell: Bell, only: OnlyRuns): Promise<void> =>
@@ -35,7 +40,8 @@ export async function workRuns(context: Context, client: ProviderClient): Promis
       signal: context.signal,
       work: async () => {
         const run = await claimRun(context, only);
-        if (run) await executeRun(context, client, run);
+        // one that waited here would keep its lane from runs of other days, today's too
+        if (run) await executeRun(context, client, run, { onBusy: 'throw' });
         return run !== undefined;
       },
     });
@@ -47,19 +53,19 @@ export async function workRuns(context: Context, client: ProviderClient): Promis
   ]);
 }
 
-/** Reads the windows of a claimed run that are not proven yet, and writes how it ended. */
+/** Reads the windows of a claimed run that are not proven yet, and writes how it ended; or why it is given back. */
 export async function executeRun(
   context: Context,
   client: ProviderClient,
   run: RunRef,
-  onProgress: Progress = () => undefined,
+  options: WorkOptions = {},
 ): Promise<void> {
   using lease = holdLease(context, run);
   const requests = countRequests(context, run);
   try {
     const sender = client.as('settled', requests.add);
     const plan = await planRun(context, sender, run);
-    await workWindows(context, sender, run, plan, { lease, requests, onProgress });
+    await workWindows(context, sender, run, plan, { ...options, lease, requests });
     await settleOwed(context, run);
     lease.check();
     await requests.write();
@@ -84,6 +90,9 @@ async function endBadly(context: Context, run: RunRef, error: unknown): Promise<
     context.log.warn({ run: run.id }, 'another process has taken this run up');
   } else if (context.signal.aborted) {
     await releaseRun(context, run);
+  } else if (error instanceof DaysBusy) {
+    context.log.debug({ run: run.id }, 'a run waits: others read its days');
+    await releaseRun(context, run, { ms: BUSY_DAYS_PAUSE_MS, why: 'waits for days that another run reads' });
   } else if (waitMs > WAIT_HERE_MAX_MS) {
     const why = `waits for the provider, which asked for ${Math.ceil(waitMs / 1000)} s`;
     context.log.warn({ run: run.id, wait_ms: waitMs }, 'a run waits: the provider asked to be left alone');

@@ -1,8 +1,8 @@
 /**
  * Proves the windows of a run, in order of days. Each is taken before it is asked for (see lease-days): one that another
- * run reads is left for later, and waited for once nothing else is left. While the last pages of a long window are on
- * their way the next one is begun, so that the provider is never waited for with nothing asked; both share one room of
- * pages under way, and no third is begun before the first is concluded.
+ * run reads is left for later, and waited for once nothing else is left, here or by giving the run back. While the last
+ * pages of a long window are on their way the next one is begun, so that the provider is never waited for with nothing
+ * asked; both share one room of pages under way, and no third is begun before the first is concluded.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
@@ -24,10 +24,20 @@ const READ_AHEAD_PAGES_MIN = 10;
 /** How often days that another run reads are looked at again. */
 const BUSY_DAYS_MS = 500;
 
-/** What was done so far; told after each page. `seen`: rows of pages of this process. */
-export type Progress = (done: { windows: number; of: number; seen: number }) => void;
+/** What was done so far; told after each page, and while it waits. `seen`: rows of pages of this process. */
+export type Progress = (done: { windows: number; of: number; seen: number; waits: boolean }) => void;
 
-type Work = { lease: Lease; requests: { write(): Promise<void> }; onProgress: Progress };
+/** All that is left of a run is being read by others, and whoever works it has more to do than to wait for them. */
+export class DaysBusy extends Error {
+  override name = 'DaysBusy';
+}
+
+export type WorkOptions = {
+  onProgress?: Progress;
+  /** What to do once others read all that is left: wait for them (the default), or throw DaysBusy. */
+  onBusy?: 'wait' | 'throw';
+};
+type Work = WorkOptions & { lease: Lease; requests: { write(): Promise<void> } };
 type Begun = {
   window: WindowRef;
   /** Whether its last pages are on their way; false once it ended without. */
@@ -36,18 +46,25 @@ type Begun = {
   ended: Promise<{ error: unknown } | undefined>;
 };
 
-/** @throws what the first broken window met, once all others were tried: one day can't keep the later ones unread. */
+/**
+ * @throws what the first broken window met, once all others were tried: one day can't keep the later ones unread.
+ * @throws DaysBusy where asked to; no day is held then.
+ */
 export async function workWindows(
   context: Context,
   sender: ProviderClient,
   run: RunRef,
   plan: { planned: WindowRef[]; done: number },
-  { lease, requests, onProgress }: Work,
+  { lease, requests, onProgress = () => undefined, onBusy = 'wait' }: Work,
 ): Promise<void> {
   const done = { windows: plan.done, of: plan.done + plan.planned.length, seen: 0 };
   const onPage = (rows: number): void => {
     done.seen += rows;
-    onProgress(done);
+    onProgress({ ...done, waits: false });
+  };
+  const onWait = (): void => {
+    if (onBusy === 'throw') throw new DaysBusy(`others read all that is left of run ${run.id}`);
+    onProgress({ ...done, waits: true });
   };
   await using readers = openReaders(context, sender, run, { lease, onPage });
   const troubles = weighTroubles(context, sender, run);
@@ -57,7 +74,7 @@ export async function workWindows(
     return window && readers.begin(window);
   };
   let ahead: Begun | undefined;
-  for (let now = begin(await awaitWindow(context, run, lease, left)); now; now = ahead) {
+  for (let now = begin(await awaitWindow(context, run, left, { lease, onWait })); now; now = ahead) {
     ahead = undefined;
     // never waited for while a day is held
     if (await now.nearEnd) ahead = begin(await leaseWindow(context, run, left.filter(isDay)));
@@ -70,9 +87,9 @@ export async function workWindows(
       // wide ones are cut into days as soon as the bounds are known
       if (!isDay(now.window)) left = await recutRun(context, run, left);
       done.of = Math.max(done.of, done.windows + left.length);
-      onProgress(done);
+      onProgress({ ...done, waits: false });
     }
-    ahead ??= begin(await awaitWindow(context, run, lease, left));
+    ahead ??= begin(await awaitWindow(context, run, left, { lease, onWait }));
   }
   troubles.tell();
 }
@@ -125,17 +142,18 @@ function openReaders(
   };
 }
 
-/** Takes the first window that no other run reads, however long that takes; undefined when none is left. */
+/** Takes the first window that no other run reads, for as long as `onWait` lets it; undefined when none is left. */
 async function awaitWindow(
   context: Context,
   run: RunRef,
-  lease: Lease,
   left: WindowRef[],
+  { lease, onWait }: { lease: Lease; onWait: () => void },
 ): Promise<WindowRef | undefined> {
   for (let waits = 0; left.length > 0; waits++) {
     lease.check();
     const window = await leaseWindow(context, run, left);
     if (window) return window;
+    onWait();
     if (waits === 0) context.log.info({ run: run.id, windows: left.length }, 'a run waits: others read its days');
     await sleep(BUSY_DAYS_MS, undefined, { signal: context.signal });
   }

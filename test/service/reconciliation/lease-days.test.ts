@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { claimRun } from '../../../src/reconciliation/claim-run.ts';
+import { holdLease } from '../../../src/reconciliation/hold-lease.ts';
 import { leaseWindow, releaseWindow } from '../../../src/reconciliation/lease-days.ts';
 import { findRun, type PresentedRun } from '../../../src/reconciliation/read-runs.ts';
 import type { RunRef } from '../../../src/reconciliation/run-ref.ts';
 import { startRun } from '../../../src/reconciliation/start-run.ts';
-import { executeRun } from '../../../src/reconciliation/work-runs.ts';
+import { executeRun, workRuns } from '../../../src/reconciliation/work-runs.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { API_KEY, eventually, SECRET_KEY, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';
 import { dayAgo, makeDay } from '../../support/provider-rows.ts';
@@ -100,6 +101,36 @@ async function endLease(world: World, run: RunRef): Promise<void> {
 }
 
 const dayOf = (day: string) => ({ fromDay: day, toDay: day });
+
+test('however many runs wait for a day that another one reads, the worker goes on with all others', async () => {
+  await using world = await openDays();
+  const elsewhere = await world.replica();
+  const reader = await claim(elsewhere, FIRST, FIRST);
+  await leaseWindow(elsewhere, reader, [dayOf(FIRST)]);
+  using held = holdLease(elsewhere, reader);
+  const start = (from: string, to: string) => startRun(world.context, { from, to, trigger: 'test', createdBy: 'test' });
+  // more than there are lanes, each with a day that it could read as well
+  const waiting = [];
+  for (let run = 0; run < 5; run++) waiting.push(await start(FIRST, THIRD));
+  const stop = new AbortController();
+  const loops = workRuns({ ...world.context, signal: stop.signal }, world.client);
+  const shown = (id: string) => findRun(world.context.db, id);
+  const why = 'waits for days that another run reads';
+  for (const { id } of waiting) await eventually(async () => (await shown(id))?.error === why);
+  const today = await start(dayAgo(0), dayAgo(0));
+  await eventually(async () => (await shown(today.id))?.state === 'complete');
+  for (const { id } of waiting) expect(await shown(id)).toMatchObject({ state: 'running' });
+  const asked = world.provider.seen.map((seen) => seen.query.get('initial_date'));
+  expect(asked).not.toContain(FIRST);
+  held.check();
+  await releaseWindow(elsewhere, reader, dayOf(FIRST));
+  for (const { id } of waiting) {
+    const run = await eventually(async () => ((await shown(id))?.state === 'running' ? undefined : await shown(id)));
+    expect(run).toMatchObject({ state: 'complete', total: 60, requests: 6, error: null });
+  }
+  stop.abort();
+  await loops;
+}, 90_000);
 
 test('what another run reads is left for last and waited for; a killed one is waited for until its lease runs out', async () => {
   await using world = await openDays();
