@@ -29,17 +29,24 @@ export async function leaseWindow<T extends Window>(
   return undefined;
 }
 
-/** Gives the days of a window back. What can't be given back now is free when the run's lease ends. */
-export async function releaseWindow(context: Context, run: RunRef, window: Window): Promise<void> {
-  await transact(context.db, (trx) =>
-    trx
-      .deleteFrom('run_days')
-      .where('day', 'in', listDays(window.fromDay, window.toDay))
-      .where('holder', '=', run.holder)
-      .execute(),
-  ).catch((error: unknown) =>
-    context.log.warn({ error: describeError(error), run: run.id }, 'days were not given back: they wait for the lease'),
-  );
+/**
+ * Gives the days of a window back.
+ * @returns false where the database refused: they are this run's until that is done again, or the run's lease ends.
+ */
+export async function releaseWindow(context: Context, run: RunRef, window: Window): Promise<boolean> {
+  try {
+    await transact(context.db, (trx) =>
+      trx
+        .deleteFrom('run_days')
+        .where('day', 'in', listDays(window.fromDay, window.toDay))
+        .where('holder', '=', run.holder)
+        .execute(),
+    );
+    return true;
+  } catch (error) {
+    context.log.warn({ error: describeError(error), run: run.id }, 'days were not given back yet');
+    return false;
+  }
 }
 
 async function listBusyDays(context: Context, run: RunRef): Promise<string[]> {

@@ -38,6 +38,8 @@ export type WorkOptions = {
   onBusy?: 'wait' | 'throw';
 };
 type Work = WorkOptions & { lease: Lease; requests: { write(): Promise<void> } };
+/** Takes the first of these windows that no other run reads. */
+type Take = (windows: WindowRef[]) => Promise<WindowRef | undefined>;
 type Begun = {
   window: WindowRef;
   /** Whether its last pages are on their way; false once it ended without. */
@@ -74,10 +76,14 @@ export async function workWindows(
     return window && readers.begin(window);
   };
   let ahead: Begun | undefined;
-  for (let now = begin(await awaitWindow(context, run, left, { lease, onWait })); now; now = ahead) {
+  for (
+    let now = begin(await awaitWindow(context, run, left, { lease, take: readers.take, onWait }));
+    now;
+    now = ahead
+  ) {
     ahead = undefined;
     // never waited for while a day is held
-    if (await now.nearEnd) ahead = begin(await leaseWindow(context, run, left.filter(isDay)));
+    if (await now.nearEnd) ahead = begin(await readers.take(left.filter(isDay)));
     const failed = await now.ended;
     if (failed && (await troubles.stop(now.window, failed.error))) throw failed.error;
     if (!failed) {
@@ -89,7 +95,7 @@ export async function workWindows(
       done.of = Math.max(done.of, done.windows + left.length);
       onProgress({ ...done, waits: false });
     }
-    ahead ??= begin(await awaitWindow(context, run, left, { lease, onWait }));
+    ahead ??= begin(await awaitWindow(context, run, left, { lease, take: readers.take, onWait }));
   }
   troubles.tell();
 }
@@ -104,10 +110,20 @@ function openReaders(
   const today = context.calendar.dayOf(context.clock.now());
   const room = createRoom(PAGES_IN_FLIGHT);
   const under = new Set<Promise<unknown>>();
+  const kept = new Set<WindowRef>();
   let stopped: Error | undefined;
   const checkLease = (): void => {
     if (stopped) throw stopped;
     lease.check();
+  };
+  const giveBack = async (window: WindowRef): Promise<void> => {
+    if (await releaseWindow(context, run, window)) kept.delete(window);
+    else kept.add(window);
+  };
+  // what could not be given back is, first: others wait for it, and nobody may hold days while it waits
+  const take: Take = async (windows) => {
+    for (const window of [...kept]) await giveBack(window);
+    return await leaseWindow(context, run, windows);
   };
   const work = async (window: WindowRef, onNearEnd: ReadingOptions['onNearEnd']): Promise<void> => {
     try {
@@ -116,10 +132,11 @@ function openReaders(
       checkLease();
       await concludeWindow(context, run, window, result);
     } finally {
-      await releaseWindow(context, run, window);
+      await giveBack(window);
     }
   };
   return {
+    take,
     begin(window: WindowRef): Begun {
       const near = Promise.withResolvers<boolean>();
       const onNearEnd = (pages: number): void => near.resolve(isDay(window) && pages > READ_AHEAD_PAGES_MIN);
@@ -147,11 +164,11 @@ async function awaitWindow(
   context: Context,
   run: RunRef,
   left: WindowRef[],
-  { lease, onWait }: { lease: Lease; onWait: () => void },
+  { lease, take, onWait }: { lease: Lease; take: Take; onWait: () => void },
 ): Promise<WindowRef | undefined> {
   for (let waits = 0; left.length > 0; waits++) {
     lease.check();
-    const window = await leaseWindow(context, run, left);
+    const window = await take(left);
     if (window) return window;
     onWait();
     if (waits === 0) context.log.info({ run: run.id, windows: left.length }, 'a run waits: others read its days');

@@ -15,6 +15,19 @@ export function watchWrites(context: Context, table: string, onWrite: () => void
   };
 }
 
+/** `onDelete` is called before each delete from this table: what it throws fails the statement. */
+export function watchDeletes(context: Context, table: string, onDelete: () => void): Context {
+  const plugin: KyselyPlugin = {
+    transformQuery({ node }) {
+      const from = node.kind === 'DeleteQueryNode' ? node.from.froms[0] : undefined;
+      if (from && TableNode.is(from) && from.table.identifier.name === table) onDelete();
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  return { ...context, db: context.db.withPlugin(plugin), [Symbol.asyncDispose]: async () => undefined };
+}
+
 /** The first transaction, or statement outside of one, that writes to this table is committed, and its answer lost. */
 export function loseCommit(context: Context, table: string): Context {
   let isLost = false;

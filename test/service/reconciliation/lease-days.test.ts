@@ -8,6 +8,7 @@ import type { RunRef } from '../../../src/reconciliation/run-ref.ts';
 import { startRun } from '../../../src/reconciliation/start-run.ts';
 import { executeRun, workRuns } from '../../../src/reconciliation/work-runs.ts';
 import { freshDatabase } from '../../support/database.ts';
+import { watchDeletes } from '../../support/failing-database.ts';
 import { API_KEY, eventually, SECRET_KEY, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';
 import { dayAgo, makeDay } from '../../support/provider-rows.ts';
 import { QuirkyProvider, type Seen } from '../../support/quirky-provider.ts';
@@ -154,6 +155,24 @@ test('what another run reads is left for last and waited for; a killed one is wa
   expect(await world.context.db.selectFrom('run_days').selectAll().execute()).toEqual([]);
   // the run that died is there to be taken up
   expect(await claimRun(world.context, { id: dead.id })).toMatchObject({ id: dead.id });
+});
+
+test('a day that the database did not let go is given back before the next one is taken', async () => {
+  await using world = await openDays();
+  const run = await claim(world.context, FIRST, THIRD);
+  let refusals = 0;
+  const refusing = watchDeletes(world.context, 'run_days', () => {
+    if (refusals++ === 0) throw new Error('refused');
+  });
+  const held: { asked: string | null; days: string[] }[] = [];
+  world.provider.switches.before = async (seen) => {
+    const rows = await world.context.db.selectFrom('run_days').select('day').orderBy('day').execute();
+    if (seen.page === 1) held.push({ asked: seen.query.get('initial_date'), days: rows.map((row) => row.day) });
+  };
+  await executeRun(refusing, world.client, run);
+  expect(refusals).toBe(4);
+  expect(held).toEqual([FIRST, DAYS[1], THIRD].map((day) => ({ asked: day, days: [day] })));
+  expect(await findRun(world.context.db, run.id)).toMatchObject({ state: 'complete', total: 60 });
 });
 
 test('who was only slow loses its run with the day: it cannot renew its lease while another reads', async () => {
