@@ -14,6 +14,10 @@ const COMMIT_FAILED_ERRNO = 1180;
  */
 const RETRIED_ERRNOS = new Set([1213, 1205, 1020, COMMIT_FAILED_ERRNO, 1047, 1290, 1836]);
 const LOST_CODES = new Set(['PROTOCOL_CONNECTION_LOST', 'ECONNRESET', 'EPIPE', 'ER_SERVER_SHUTDOWN']);
+/** Interrupted, out of time (MariaDB's, MySQL's), out of disk, table full, no memory for locks. */
+const SERVERS_OWN_ERRNOS = new Set([1317, 1969, 3024, 1021, 1114, 1206]);
+/** Too many prepared statements; one that is to be prepared again; one that the server does not know. */
+const UNPREPARED_ERRNOS = new Set([1461, 1615, 1243]);
 const DUPLICATE_ERRNO = 1062;
 const TOO_LARGE_ERRNO = 1153;
 
@@ -44,6 +48,16 @@ export async function transact<T>(
 
 export function isTransient(error: unknown): boolean {
   return isOutcomeUnknown(error) || RETRIED_ERRNOS.has((error as { errno?: number } | undefined)?.errno ?? 0);
+}
+
+/** The server's own trouble: it says nothing about what was written. */
+export function isServersOwn(error: unknown): boolean {
+  return SERVERS_OWN_ERRNOS.has((error as { errno?: number } | undefined)?.errno ?? 0);
+}
+
+/** A prepared statement was not run at all: as text it may be. */
+export function isUnprepared(error: unknown): boolean {
+  return UNPREPARED_ERRNOS.has((error as { errno?: number } | undefined)?.errno ?? 0);
 }
 
 /** Whether a connection went away, or a node from its cluster, under a statement: then it may have been done or not. */

@@ -3,7 +3,7 @@
  * fails stands by itself. It goes into quarantine, and the rest lands: one poisoned body must not hold up the inbox.
  */
 import type { Context } from '../context.ts';
-import { isTransient, transact } from '../database/transact.ts';
+import { isServersOwn, isTransient, transact } from '../database/transact.ts';
 import { isRefusedByDatabase } from '../ledger/refuse-row.ts';
 import { describeError } from '../log.ts';
 import type { ClaimedItem } from './claim-items.ts';
@@ -52,10 +52,12 @@ export async function isolateWebhooks(
     }
   };
   await halve(failing.seqs, failing.error);
-  // what the database would not take for what it holds is its own fault; of anything else, that others' items were taken tells
-  const left = failed.find(({ error }) => landed === 0 && !isRefusedByDatabase(error));
-  for (const one of failed) if (landed > 0 || isRefusedByDatabase(one.error)) await quarantine(context, one);
-  if (left) throw left.error;
+  // what the database would not take for what it holds is its own fault; of anything else but the server's, that others' items were taken tells
+  const isBlamed = ({ error }: Failed) => isRefusedByDatabase(error) || (landed > 0 && !isServersOwn(error));
+  for (const one of failed) if (isBlamed(one)) await quarantine(context, one);
+  const left = failed.find((one) => !isBlamed(one));
+  // what landed is claimed: it is looked at first, and what is left alone then is told of by the next try
+  if (left && landed === 0) throw left.error;
   return claimed;
 }
 

@@ -61,6 +61,29 @@ test.each([
   },
 );
 
+test.each([
+  ['was interrupted', 1317],
+  ['ran out of time', 1969],
+  ['has no room left', 1114],
+])(
+  'a body with which the server %s is not blamed for it, though others landed: it waits, and goes on',
+  async (_, errno) => {
+    await failItems("NEW.reference LIKE 'waits%'", errno);
+    const reference = `waits ${randomUUID()}`;
+    world.provider.put(shown(['paid@1'], { id: randomUUID(), reference }));
+    const [bad, ...others] = await Promise.all([
+      world.receive({ transaction_reference: reference, status: 'paid' }),
+      ...Array.from({ length: 9 }, () => world.receive(good())),
+    ]);
+    for (const { id } of others) await world.reaches(id, 'applied');
+    await expect(tryApart()).rejects.toMatchObject({ errno });
+    expect((await world.webhook(bad?.id ?? '')).state).toBe('pending');
+    await sql`DROP TRIGGER refuse_items`.execute(world.context.db);
+    world.context.bells.inbox.ring();
+    await world.reaches(bad?.id ?? '', 'applied');
+  },
+);
+
 test('a body that we fail on is quarantined at once; looked at again once we do not, it is applied', async () => {
   const body = { ...good(), x: UNREADABLE };
   const [bad, next] = await Promise.all([world.receive(body), world.receive(good())]);
