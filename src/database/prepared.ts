@@ -1,5 +1,6 @@
 import type { PoolConnection, PrepareStatementInfo } from 'mysql2';
 import { type ConnectionTarget, openConnections } from '../../embedded/pool.ts';
+import { isDuplicate } from './transact.ts';
 
 export type Value = string | number | Buffer | Date | null;
 
@@ -45,7 +46,10 @@ export function openPrepared(target: ConnectionTarget, connectionLimit: number):
               settle(error);
             };
             if (refused || !statement) return end(refused);
-            statement.execute(values, end);
+            statement.execute(values, (error: unknown) => {
+              if (error) forgetAfter(error, connection, text);
+              end(error);
+            });
           });
         });
       }),
@@ -54,6 +58,16 @@ export function openPrepared(target: ConnectionTarget, connectionLimit: number):
 }
 
 const statements = new WeakMap<PoolConnection, Map<string, PrepareStatementInfo>>();
+
+/** It may be no more what the server knows: the next use prepares it again. A duplicate key says that all is well with it. */
+function forgetAfter(error: unknown, connection: PoolConnection, text: string): void {
+  const { errno, fatal } = error as { errno?: number; fatal?: boolean };
+  // a connection that is lost took its statements with it
+  if (errno === undefined || fatal === true || isDuplicate(error)) return;
+  statements.get(connection)?.delete(text);
+  // closes it as well: mysql2 keeps it by its text too, and would hand it out again
+  connection.unprepare(text);
+}
 
 /** A connection's own statement of a text, prepared at its first use. Known by us: mysql2 makes a key of all the text each time. */
 function statementOf(

@@ -1,6 +1,13 @@
 import type { Context } from '../context.ts';
 import type { Value } from '../database/prepared.ts';
-import { isDuplicate, isOutcomeUnknown, isTooLarge, isTransient, transact } from '../database/transact.ts';
+import {
+  isDuplicate,
+  isOutcomeUnknown,
+  isTooLarge,
+  isTransient,
+  isUnprepared,
+  transact,
+} from '../database/transact.ts';
 import { isRefusedByDatabase } from '../ledger/refuse-row.ts';
 import {
   ADDRESS_CHARS_MAX,
@@ -56,7 +63,8 @@ async function writeTogether(context: Context, arrivals: Arrival[], givenUp?: Ab
       await context.prepared.execute(insertText(arrivals.length), valuesOf(arrivals), COMMIT_MS_MAX);
       return arrivals.map(() => NEW);
     } catch (error) {
-      if (!isDuplicate(error) && !isTransient(error) && !isTooLarge(error)) throw error;
+      const goesAsText = isDuplicate(error) || isTransient(error) || isTooLarge(error) || isUnprepared(error);
+      if (!goesAsText) throw error;
       isUnknown = isOutcomeUnknown(error);
     }
   }

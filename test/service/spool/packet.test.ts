@@ -64,3 +64,27 @@ it('takes and drains more than the database takes in one packet', async () => {
   expect(await countWebhooks(few)).toBe(39);
   expect(spool.databaseIsAway).toBe(false);
 });
+
+it('takes webhooks as text while the server prepares no more statements, and keeps none that failed', async () => {
+  using home = temporaryDirectory();
+  await using stack = new AsyncDisposableStack();
+  const context = await (await openOwn(home.path, stack))(16 * MIB);
+  const receive = createReceiver(context, undefined);
+  const send = () => receive({ body: body(1), address: '127.0.0.1', headers: {} });
+  const { rows: was } = await sql<{ n: number }>`SELECT @@GLOBAL.max_prepared_stmt_count AS n`.execute(context.db);
+  await sql`SET GLOBAL max_prepared_stmt_count = 0`.execute(context.db);
+  expect((await Promise.all([send(), send(), send()])).filter((answer) => answer.duplicate)).toEqual([]);
+  expect(await countWebhooks(context)).toBe(3);
+
+  await sql`SET GLOBAL max_prepared_stmt_count = ${sql.lit(was[0]?.n ?? 0)}`.execute(context.db);
+  const countPrepared = async () => {
+    const { rows } = await sql<{ Value: string }>`SHOW GLOBAL STATUS LIKE 'Prepared_stmt_count'`.execute(context.db);
+    return Number(rows[0]?.Value);
+  };
+  await send();
+  const before = await countPrepared();
+  const text = 'SELECT (SELECT 1 UNION SELECT ?)';
+  await expect(context.prepared.execute(text, [2], 10_000)).rejects.toMatchObject({ errno: 1242 });
+  await eventually(async () => (await countPrepared()) === before);
+  await context.prepared.execute(text, [1], 10_000);
+});
