@@ -20,6 +20,7 @@ export function hearStatements(connection: PoolConnection, ear: Ear): void {
         (callback as Method)(error, ...results);
       });
     };
+  // each method's overloads differ; what is put around them passes all arguments on as they come
   const methods = connection as unknown as Record<'query' | 'execute' | 'prepare', Method>;
   for (const name of ['query', 'execute'] as const) methods[name] = hear(methods[name].bind(connection));
   const prepare = hear(methods.prepare.bind(connection));

@@ -77,5 +77,6 @@ function breakOff(connection: PoolConnection): void {
 }
 
 function streamOf(connection: PoolConnection): Duplex {
+  // mysql2's types hide the socket, and its own destroy() tells nothing to what waits
   return (connection as unknown as { stream: Duplex }).stream;
 }

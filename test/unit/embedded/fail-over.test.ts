@@ -45,6 +45,7 @@ function openHosts(names: string[]) {
       getConnection(callback) {
         asked.push(name);
         const error = down.has(name) ? Object.assign(new Error(name), { code: 'ECONNREFUSED' }) : null;
+        // of a connection, all that is asked here
         callback(error, kept as unknown as PoolConnection);
       },
       greet(callback) {
@@ -59,6 +60,7 @@ function openHosts(names: string[]) {
     };
   });
   const pool = failOver(pools, () => nowMs);
+  // what comes out is what went in above
   const take = () =>
     new Promise<ReturnType<typeof connect>>((resolve, reject) =>
       pool.getConnection((error, connection) =>
