@@ -26,40 +26,43 @@ export async function raiseQuarantine(
 }
 
 /**
- * Puts a webhook's items back to be looked at, whatever became of them, and takes a quarantined body apart again. One
- * that had its looks gets one more, so that whoever asked soon sees what came of it.
+ * Puts a webhook's items back to be looked at, whatever became of them. One that names nothing to look up, a quarantined
+ * body that could not be read too, is taken apart again: what reads bodies may have learnt since then. An item that had
+ * its looks gets one more, so that whoever asked soon sees what came of it.
  * @throws ConfereError `not_found`, `conflict` when it is still waiting for its first look.
  */
 export async function reprocessWebhook(context: Context, seq: number): Promise<void> {
   await transact(context.db, async (trx) => {
-    const row = await trx
-      .selectFrom('webhooks')
-      .select(['state', 'items'])
-      .where('seq', '=', seq)
-      .forUpdate()
-      .executeTakeFirst();
+    const row = await trx.selectFrom('webhooks').select('state').where('seq', '=', seq).forUpdate().executeTakeFirst();
     if (!row) throw new ConfereError('not_found', 'there is no such webhook');
     if (row.state === 'received') throw new ConfereError('conflict', 'it is waiting for its first look already');
-    if (row.items === 0) {
-      await trx.updateTable('webhooks').set({ state: 'received' }).where('seq', '=', seq).execute();
+    const keyed = await findKeyed(trx, seq);
+    if (keyed.length === 0) {
+      await trx.deleteFrom('webhook_items').where('webhook_seq', '=', seq).execute();
+      await trx.updateTable('webhooks').set({ state: 'received', items: 0 }).where('seq', '=', seq).execute();
       return;
     }
-    const now = context.clock.now();
     await trx
       .updateTable('webhook_items')
-      .set({ state: 'pending', reason: null, next_look_at: now })
-      .where('webhook_seq', '=', seq)
-      .where((eb) =>
-        eb.or([
-          eb('transaction_id', 'is not', null),
-          eb('reference', 'is not', null),
-          eb('extra_hash', 'is not', null),
-        ]),
-      )
+      .set({ state: 'pending', reason: null, next_look_at: context.clock.now() })
+      .where('seq', 'in', keyed)
       .execute();
     await trx.updateTable('webhooks').set({ state: 'pending', reason: null }).where('seq', '=', seq).execute();
   });
   context.bells.inbox.ring();
+}
+
+/** A webhook's items that can be looked up. */
+async function findKeyed(trx: Transaction<Database>, webhookSeq: number): Promise<number[]> {
+  const rows = await trx
+    .selectFrom('webhook_items')
+    .select('seq')
+    .where('webhook_seq', '=', webhookSeq)
+    .where((eb) =>
+      eb.or([eb('transaction_id', 'is not', null), eb('reference', 'is not', null), eb('extra_hash', 'is not', null)]),
+    )
+    .execute();
+  return rows.map((row) => row.seq);
 }
 
 /**

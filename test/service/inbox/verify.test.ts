@@ -141,6 +141,17 @@ describe('again', () => {
     ]);
   });
 
+  test('reprocessed, what has no key is taken apart again, and ends in quarantine again; its mismatch stays open', async () => {
+    await using own = await openWorld();
+    const { id } = await own.receive({ id: 30, status: 'paid' });
+    const before = await own.reaches(id, 'quarantined');
+    await reprocessWebhook(own.context, before.seq);
+    expect(await own.reaches(id, 'quarantined')).toEqual(before);
+    expect(await mismatches(own.context, 'webhook_quarantined')).toMatchObject([
+      { state: 'open', actual: { reason: 'no_key' } },
+    ]);
+  });
+
   test('what is not there can not be reprocessed', async () => {
     await expect(reprocessWebhook(world.context, 999_999)).rejects.toMatchObject({ code: 'not_found' });
   });

@@ -59,6 +59,12 @@ describe('confere webhooks', () => {
     const [one] = await list('--state', 'quarantined');
     expect(await webhooks('reprocess', one?.id ?? '')).toMatchObject({ code: 0 });
     expect((await list('--state', 'quarantined')).map((row) => row.id)).not.toContain(one?.id);
+    await takeApart(context, 0);
+    expect((await list('--state', 'quarantined')).map((row) => row.reason).sort()).toEqual([
+      'no_key',
+      'no_key',
+      'not_json',
+    ]);
   });
 
   it('tells wrong use with 2, and an unknown webhook with 1', async () => {
