@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express } from 'express';
 import type { Config } from '../config.ts';
@@ -74,8 +75,11 @@ export async function listenHttp(config: Config, first: Express, limits: HttpLim
   // whoever waits to be asked for his body is asked by whoever reads it, and so not before he is known
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
   let draining = false;
-  server.prependListener('request', (_request, response) => {
-    if (draining) response.setHeader('connection', 'close');
+  const lasts = new Map<Socket, ServerResponse>();
+  server.on('connection', (socket) => socket.once('close', () => lasts.delete(socket)));
+  server.prependListener('request', ({ socket }, response) => {
+    lasts.set(socket, response);
+    if (draining) sayLast(response);
   });
   await listen(server, config.PORT, config.HOST).catch((error: NodeJS.ErrnoException) => {
     const place = `${config.HOST}:${config.PORT}`;
@@ -91,8 +95,9 @@ export async function listenHttp(config: Config, first: Express, limits: HttpLim
     },
     async [Symbol.asyncDispose]() {
       draining = true;
+      for (const response of lasts.values()) sayLast(response);
       await linger(server, limits.lingerMs);
-      await close(server, limits.drainMs);
+      await close(server, limits);
     },
   };
 }
@@ -117,12 +122,22 @@ function countConnections(server: Server): Promise<number> {
   return new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));
 }
 
-/** Stops listening and closes idle connections; those that are being answered close with their answer. */
-function close(server: Server, drainMs: number): Promise<void> {
+/** Its connection closes with it. Said of the last one of several that were asked for in a row: those before it go on. */
+function sayLast(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('connection', 'close');
+}
+
+/**
+ * Stops listening and closes idle connections; those that are being answered close with their answer, or soon after it
+ * where it began before they could be told.
+ */
+function close(server: Server, { lingerMs, drainMs }: HttpLimits): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), drainMs);
+    const closeIdle = setInterval(() => server.closeIdleConnections(), lingerMs);
     server.close(() => {
       clearTimeout(cut);
+      clearInterval(closeIdle);
       resolve();
     });
     server.closeIdleConnections();

@@ -20,6 +20,8 @@ const LIMITS: HttpLimits = {
   lingerMs: 1_500,
   drainMs: 5_000,
 };
+/** What ends on these ended by itself. */
+const NEVER_CUT: HttpLimits = { ...LIMITS, keepAliveMs: 600_000, drainMs: 600_000 };
 
 let context: Context;
 let server: HttpServer;
@@ -318,6 +320,54 @@ describe('a drain', () => {
     await disposed;
     const late = await dial(draining.port);
     expect(late.socket.destroyed).toBe(true);
+  });
+
+  it('tells whoever waits for an answer since before that it is the last; of several in a row, the last one', async () => {
+    const app = express();
+    const held = Promise.withResolvers<void>();
+    let asked = 0;
+    app.get('/held', async (_request, response) => {
+      asked++;
+      await held.promise;
+      response.send('held');
+    });
+    const draining = await serveHttp(context, app, NEVER_CUT);
+    const [one, two] = [await dial(draining.port), await dial(draining.port)];
+    const request = 'GET /held HTTP/1.1\r\nhost: a\r\n\r\n';
+    one.socket.write(request);
+    two.socket.write(request + request);
+    await eventually(async () => asked === 3);
+    const disposed = draining[Symbol.asyncDispose]();
+    held.resolve();
+    await Promise.all([one.closed, two.closed]);
+    expect(one.text()).toMatch(/connection: close[\s\S]*held$/i);
+    expect(two.text()).toMatch(/connection: keep-alive[\s\S]*held[\s\S]*connection: close[\s\S]*held$/i);
+    await disposed;
+  });
+
+  it('closes a connection whose answer began before it once that has ended, and does not wait to cut it', async () => {
+    const app = express();
+    const held = Promise.withResolvers<void>();
+    app.get('/held', async (_request, response) => {
+      response.write('first half, ');
+      await held.promise;
+      response.end('second half');
+    });
+    const draining = await serveHttp(context, app, NEVER_CUT);
+    const busy = await dial(draining.port);
+    busy.socket.write('GET /held HTTP/1.1\r\nhost: a\r\n\r\n');
+    await busy.until(/first half/);
+    const disposed = draining[Symbol.asyncDispose]();
+    await eventually(async () => {
+      const { socket } = await dial(draining.port);
+      const isRefused = socket.destroyed;
+      socket.destroy();
+      return isRefused;
+    });
+    held.resolve();
+    await busy.closed;
+    expect(busy.text()).toMatch(/first half, [\s\S]*second half/);
+    await disposed;
   });
 });
 
