@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import { isDuplicate, transact } from '../database/transact.ts';
 import { endChangedDay } from './end-changed-day.ts';
 import { countBits, type EventWindow } from './event-window.ts';
-import { mailsReports, oweReportMail } from './mail-reports.ts';
+import { oweReportMail } from './mail-reports.ts';
 import type { ReportPlan } from './plan.ts';
 import type { FileFacts } from './publish-files.ts';
 import { isProven } from './write-summary.ts';
@@ -22,7 +22,7 @@ export async function insertRevision(
     await transact(context.db, async (trx) => {
       const { insertId } = await trx.insertInto('reports').values(toRow(plan, written)).executeTakeFirstOrThrow();
       const now = context.clock.now();
-      if (written.isMailed && mailsReports(context.config)) await oweReportMail(trx, Number(insertId), now);
+      if (written.isMailed) await oweReportMail(trx, Number(insertId), now);
       await endChangedDay(trx, plan, written.eventWindow, now);
     });
     return true;

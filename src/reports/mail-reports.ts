@@ -1,6 +1,7 @@
 /**
- * Mails a link to each revision that the schedule made, but for those that only tell of a label or a proof. What is owed is a row, written in the transaction that wrote the
- * revision: a crash loses none. A row is claimed before its mail goes, so only a crash between the server's yes and
+ * Mails a link to each revision that the schedule made, but for those that only tell of a label or a proof, and to what
+ * people had made before it (see owe-untold). What is owed is a row, written in the transaction that wrote the
+ * revision, or by the tick after it: a crash loses none. A row is claimed before its mail goes, so only a crash between the server's yes and
  * ours sends one twice, with the same Message-ID. The mail holds no data of the day: whoever has no login gets none.
  */
 import type { Transaction } from 'kysely';

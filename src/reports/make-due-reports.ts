@@ -7,12 +7,13 @@ import { listChangedDays } from './end-changed-day.ts';
 import { COUNT_WINDOW } from './event-window.ts';
 import { judgeDay } from './judge-day.ts';
 import { hasImproved, makeReport } from './make-report.ts';
+import { oweUntold } from './owe-untold.ts';
 import { DIGESTED_FACTS } from './read-facts.ts';
 
 /**
  * Makes every report that is due: yesterday's, each day since the first report that has none (there was downtime),
  * those whose newest revision was made while the day was running, those whose rows may have changed since, and those of
- * days that were proven or closed since.
+ * days that were proven or closed since. Then the mail is owed of what people had made meanwhile.
  * One day's failure does not keep the others from being made.
  * @throws ConfereError `unavailable` at the end, when any day failed.
  */
@@ -29,6 +30,7 @@ export async function makeDueReports(context: Context): Promise<{ made: Day[]; f
       context.log.error({ error: describeError(error), day }, 'a report could not be made');
     }
   }
+  await oweUntold(context);
   if (failed.length > 0) throw new ConfereError('unavailable', `no report could be made of ${failed.join(', ')}`);
   return { made, failed };
 }

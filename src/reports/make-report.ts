@@ -14,17 +14,18 @@ import type { Context } from '../context.ts';
 import { inSnapshot } from '../database/in-snapshot.ts';
 import type { Reader } from '../database/reader.ts';
 import { transact } from '../database/transact.ts';
-import { addDays, type Day, isDay } from '../domain/calendar.ts';
+import { type Day, isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { compareCounts } from './compare-counts.ts';
 import { endChangedDay } from './end-changed-day.ts';
 import { countWindow, type EventWindow } from './event-window.ts';
 import { insertRevision } from './insert-revision.ts';
 import { type Judgement, judgeDay } from './judge-day.ts';
+import { mailsReports } from './mail-reports.ts';
 import { mayHaveChanged } from './may-have-changed.ts';
 import { nameFile } from './name-file.ts';
+import { tellsNews, wasStated } from './owe-untold.ts';
 import {
-  boundsOf,
   type Cut,
   FORMATS,
   type Previous,
@@ -33,15 +34,14 @@ import {
   ROWS_PER_SHEET_MAX,
   STATE_RANK,
 } from './plan.ts';
-import { findRevision, presentReport, type Report, type ReportRow } from './present-report.ts';
+import { findRevision, presentReport, type Report, type ReportRow, toCut } from './present-report.ts';
 import { type FileFacts, publishDrafts, sealDraft, withDrafts } from './publish-files.ts';
-import { listRestated, readNewestStated } from './read-statements.ts';
 import { takeCut } from './take-cut.ts';
 import { writeReport } from './write-report.ts';
 import { isProven } from './write-summary.ts';
 
 export type MadeReport = { report: Report; changed: boolean };
-/** One that is made by the schedule is mailed, unless the day's label or proof is all that is new. */
+/** One that is made by the schedule is mailed, unless the day's label or proof is all that nobody was told of. */
 type Options = { rowsPerSheetMax?: number; isScheduled?: boolean };
 
 /** The version in package.json, read once. */
@@ -100,8 +100,9 @@ async function tryMake(context: Context, day: Day, options: Options): Promise<Ma
     }
     const files = sealed.map((one) => one.facts);
     const { digest, eventWindow } = written;
-    const isNews = !newest || newest.state === 'partial' || isStated || written.hasChanged;
-    const revision = { digest, eventWindow, files, isMailed: isNews && (options.isScheduled ?? false) };
+    const mayMail = options.isScheduled === true && mailsReports(context.config);
+    const isMailed = mayMail && (await tellsNews(context, { ...plan, digest }));
+    const revision = { digest, eventWindow, files, isMailed };
     if (!(await insertRevision(context, plan, revision))) return undefined;
     await publishDrafts(directory, sealed);
     const row = await findRevision(context.db, day, plan.revision);
@@ -140,17 +141,6 @@ function planNext(context: Context, day: Day, { newest, cut, madeAt, judgement, 
   };
 }
 
-export function toCut(row: ReportRow): Cut {
-  return {
-    entrySeq: row.cut_entry_seq,
-    eventSeq: row.cut_event_seq,
-    mismatchChangeSeq: row.cut_mismatch_change_seq,
-    position: row.cut_seal_position,
-    factChangeSeq: row.cut_fact_change_seq,
-    eventWindow: row.cut_event_window,
-  };
-}
-
 export function toPrevious(row: ReportRow): Previous {
   const { revision, made_at: madeAt, digest } = row;
   return { revision, cut: toCut(row), state: row.state as ReportState, proven: row.proven === 1, madeAt, digest };
@@ -163,14 +153,6 @@ export function hasImproved(
 ): boolean {
   if (STATE_RANK[now.state] > STATE_RANK[newest.state as ReportState]) return true;
   return newest.proven === 0 && isProven(now);
-}
-
-/** Whether a person has stated another balance of that day since: Resumo shows it, and the digest does not hold it. */
-async function wasStated({ db }: Context, newest: ReportRow, madeAt: Date): Promise<boolean> {
-  const bounds = boundsOf(newest.day, addDays(newest.day, 1));
-  const then = await readNewestStated(db, { ...bounds, madeAt: newest.made_at });
-  const now = await readNewestStated(db, { ...bounds, madeAt });
-  return listRestated(then, now).length > 0;
 }
 
 type Checked = { cut: Cut; eventWindow: EventWindow; eventCount: number | undefined };

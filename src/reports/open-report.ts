@@ -6,7 +6,7 @@ import { inSnapshot } from '../database/in-snapshot.ts';
 import type { Day } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { assertPlatform } from './assert-platform.ts';
-import { reportsDirectory, toCut, toPrevious } from './make-report.ts';
+import { reportsDirectory, toPrevious } from './make-report.ts';
 import { nameFile } from './name-file.ts';
 import {
   FORMATS,
@@ -17,7 +17,7 @@ import {
   type ReportState,
   ROWS_PER_SHEET_MAX,
 } from './plan.ts';
-import { findRevision, presentReport, type Report, type ReportRow } from './present-report.ts';
+import { findRevision, presentReport, type Report, type ReportRow, toCut } from './present-report.ts';
 import { type FileFacts, hashFile, publishDrafts, sealDraft, withDrafts } from './publish-files.ts';
 import { writeReport } from './write-report.ts';
 

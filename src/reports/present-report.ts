@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import type { Day } from '../domain/calendar.ts';
-import type { ReportState } from './plan.ts';
+import type { Cut, ReportState } from './plan.ts';
 import type { FileFacts } from './publish-files.ts';
 
 /** With the hash of the position that it is cut at. */
@@ -61,6 +61,17 @@ export function selectReports(db: Reader) {
     .leftJoin('seals', 'seals.position', 'reports.cut_seal_position')
     .selectAll('reports')
     .select('seals.hash as seal_hash');
+}
+
+export function toCut(row: ReportRow): Cut {
+  return {
+    entrySeq: row.cut_entry_seq,
+    eventSeq: row.cut_event_seq,
+    mismatchChangeSeq: row.cut_mismatch_change_seq,
+    position: row.cut_seal_position,
+    factChangeSeq: row.cut_fact_change_seq,
+    eventWindow: row.cut_event_window,
+  };
 }
 
 /** `2026-11-20-r3`: as the console's addresses name a revision. */

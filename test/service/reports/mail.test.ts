@@ -92,36 +92,78 @@ test('a revision that a person makes is not mailed, and without addresses none i
 test('a revision that only tells of a proof is not mailed; the first one of the whole day is', async () => {
   await using books = await openMailing();
   const { context } = books;
-  const { clock, calendar } = context;
   const day = '2026-03-11';
-  const at = (days: number): Context => ({
-    ...context,
-    clock: { ...clock, now: () => new Date(calendar.startOf(addDays(day, days)).getTime() + 9 * 60 * MINUTE_MS) },
-  });
-  const owed = async (): Promise<string[]> => {
-    const rows = await context.db
-      .selectFrom('report_mails')
-      .innerJoin('reports', 'reports.seq', 'report_mails.report_seq')
-      .select(['day', 'revision'])
-      .where('day', '=', day)
-      .orderBy('revision')
-      .execute();
-    return rows.map((row) => `r${row.revision}`);
-  };
+  const at = (days: number) => daysAfter(context, day, days);
   expect((await makeReport(at(0), day)).report).toMatchObject({ revision: 1, state: 'partial' });
   // nothing more happened in it, but it is over
   expect((await makeDueReports(at(1))).made).toEqual([day]);
-  expect(await owed()).toEqual(['r2']);
+  expect(await owedOf(context, day)).toEqual(['r2']);
   await proveDays(context, day, day, at(1).clock.now());
   expect((await makeDueReports(at(2))).made).toContain(day);
   expect((await makeReport(at(2), day)).report).toMatchObject({ revision: 3, proven: true });
-  expect(await owed()).toEqual(['r2']);
+  expect(await owedOf(context, day)).toEqual(['r2']);
   await proveDays(context, addDays(day, -95), day, at(2).clock.now());
   await learn(context, [transactionOf('cashin', 1n, [['paid', `${day} 11:00:00`]])]);
   expect((await makeDueReports(at(3))).made).toContain(day);
   expect((await makeReport(at(3), day)).report).toMatchObject({ revision: 4, state: 'closed' });
-  expect(await owed()).toEqual(['r2', 'r4']);
+  expect(await owedOf(context, day)).toEqual(['r2', 'r4']);
 });
+
+test('what a person had made before the schedule is told by its next mail, with more to say or without', async () => {
+  await using books = await openMailing();
+  const { context } = books;
+  const day = '2026-03-11';
+  const at = (days: number) => daysAfter(context, day, days);
+  await makeReport(at(1), day);
+  expect(await owedOf(context, day)).toEqual([]);
+  // only the proof is new
+  await proveDays(context, day, day, at(1).clock.now());
+  expect((await makeDueReports(at(1))).made).toEqual([day]);
+  expect(await owedOf(context, day)).toEqual(['r2']);
+  await learn(context, [transactionOf('cashin', 1n, [['paid', `${day} 11:00:00`]])]);
+  expect((await makeReport(at(2), day)).report).toMatchObject({ revision: 3 });
+  expect(await owedOf(context, day)).toEqual(['r2']);
+  // nothing is new
+  expect((await makeDueReports(at(2))).made).not.toContain(day);
+  expect(await owedOf(context, day)).toEqual(['r2', 'r3']);
+  await learn(context, [transactionOf('cashin', 1n, [['paid', `${day} 12:00:00`]])]);
+  expect((await makeReport(at(3), day)).report).toMatchObject({ revision: 4 });
+  await proveDays(context, addDays(day, -95), day, at(3).clock.now());
+  await makeDueReports(at(3));
+  expect((await makeReport(at(3), day)).report).toMatchObject({ revision: 5, state: 'closed' });
+  expect(await owedOf(context, day)).toEqual(['r2', 'r3', 'r5']);
+});
+
+test('days whose reports were made long before anybody was mailed are told of once they change, not once they close', async () => {
+  await using books = await openMailing();
+  const { context } = books;
+  const [day, other] = ['2026-03-11', '2026-03-12'] as const;
+  const at = (days: number) => daysAfter(context, day, days);
+  for (const one of [day, other]) await makeReport(at(2), one);
+  await proveDays(context, addDays(day, -95), other, at(30).clock.now());
+  await learn(context, [transactionOf('cashin', 1n, [['paid', `${other} 11:00:00`]])]);
+  expect((await makeDueReports(at(30))).made).toEqual(expect.arrayContaining([day, other]));
+  expect(await owedOf(context, day)).toEqual([]);
+  expect(await owedOf(context, other)).toEqual(['r2']);
+});
+
+/** The world at nine in the morning, so many days after that day began. */
+function daysAfter(context: Context, day: string, days: number): Context {
+  const { clock, calendar } = context;
+  const now = (): Date => new Date(calendar.startOf(addDays(day, days)).getTime() + 9 * 60 * MINUTE_MS);
+  return { ...context, clock: { ...clock, now } };
+}
+
+async function owedOf(context: Context, day: string): Promise<string[]> {
+  const rows = await context.db
+    .selectFrom('report_mails')
+    .innerJoin('reports', 'reports.seq', 'report_mails.report_seq')
+    .select('revision')
+    .where('day', '=', day)
+    .orderBy('revision')
+    .execute();
+  return rows.map((row) => `r${row.revision}`);
+}
 
 test('a mail that did not go, or whose sender was killed, goes later', async () => {
   await using books = await openMailing();
