@@ -12,6 +12,7 @@ import { webhookIdOf } from '../domain/webhook-id.ts';
 import { describeError } from '../log.ts';
 import { lastWebhookSeconds, spoolBytes, webhookCommitSeconds, webhooksSpooled } from '../metrics/metrics.ts';
 import { type BodyFault, checkBody } from './check-body.ts';
+import { cutAddress } from './cut-address.ts';
 import { createQuarantineMeter } from './measure-quarantine.ts';
 import type { Spool } from './spool.ts';
 import { COMMIT_MS_MAX, roundDownRows, writeArrivals } from './write-arrivals.ts';
@@ -53,7 +54,7 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
     const { fault } = checkBody(body);
     const beganMs = performance.now();
     const { duplicate, refused } = await keep({
-      ...{ hash: digest, body, address, headers, fault },
+      ...{ hash: digest, body, address: cutAddress(address), headers, fault },
       receivedAt: context.clock.now(),
     });
     if (refused) throw refused;
@@ -68,7 +69,7 @@ export function createSpoolReceiver(spool: Spool): Receiver {
   return async ({ body, address, headers }) => {
     const digest = hash('sha256', body, 'buffer');
     const { fault } = checkBody(body);
-    const arrival = { hash: digest, body, address, headers, fault, receivedAt: new Date() };
+    const arrival = { hash: digest, body, address: cutAddress(address), headers, fault, receivedAt: new Date() };
     const [kept] = await spoolBatch(spool, [arrival]);
     lastWebhookSeconds.setToCurrentTime();
     return { id: webhookIdOf(digest), duplicate: kept?.duplicate ?? false, fault };

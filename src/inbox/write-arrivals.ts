@@ -9,14 +9,7 @@ import {
   transact,
 } from '../database/transact.ts';
 import { isRefusedByDatabase } from '../ledger/refuse-row.ts';
-import {
-  ADDRESS_CHARS_MAX,
-  type Arrival,
-  hashKeyOf,
-  type Kept,
-  writeAsNew,
-  writeMissing,
-} from './write-in-transaction.ts';
+import { type Arrival, hashKeyOf, type Kept, writeAsNew, writeMissing } from './write-in-transaction.ts';
 
 /** A commit that takes longer is given up: the database counts as away. */
 export const COMMIT_MS_MAX = 3_000;
@@ -99,7 +92,7 @@ function insertText(rows: number): string {
 function valuesOf(arrivals: Arrival[]): Value[] {
   const values: Value[] = [];
   for (const { hash, body, receivedAt, address, headers, fault } of arrivals) {
-    values.push(hash, body, receivedAt, address.slice(0, ADDRESS_CHARS_MAX), JSON.stringify(headers), fault ?? null);
+    values.push(hash, body, receivedAt, address, JSON.stringify(headers), fault ?? null);
   }
   return values;
 }

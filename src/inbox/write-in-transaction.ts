@@ -6,12 +6,12 @@ import type { Database } from '../database/tables.ts';
 import type { BodyFault } from './check-body.ts';
 import { cutBatches } from './cut-batches.ts';
 
-export const ADDRESS_CHARS_MAX = 64;
 export const RELOOK_AFTER_S = 10;
 
 export type Arrival = {
   hash: Buffer;
   body: Buffer;
+  /** As `cutAddress` leaves it. */
   address: string;
   headers: Record<string, string>;
   receivedAt: Date;
@@ -105,7 +105,7 @@ async function insertWebhooks(trx: Transaction<Database>, fresh: Arrival[]): Pro
         hash: one.hash,
         body: one.body,
         received_at: one.receivedAt,
-        source_address: one.address.slice(0, ADDRESS_CHARS_MAX),
+        source_address: one.address,
         headers: JSON.stringify(one.headers),
         state: 'received',
         reason: one.fault ?? null,
