@@ -8,9 +8,11 @@ import { sealStored } from '../database/settings.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { normalizeDocument } from '../domain/fold-person.ts';
+import type { Person } from '../domain/person.ts';
 import { countSegments } from '../inbox/redact-kept.ts';
-import { findPerson, type Values } from '../ledger/find-person.ts';
+import { findPerson, NO_VALUES, type Values } from '../ledger/find-person.ts';
 import { indexParties } from '../ledger/index-parties.ts';
+import { listShowingDays } from '../reports/list-showing-days.ts';
 import { listPlaces } from './forget-places.ts';
 import { print, withContext } from './with-context.ts';
 
@@ -100,13 +102,23 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
     ({ values } = found);
     transactions = found.person.transactions.length;
     if (!dryRun) await keepValues(context, hash, values);
-    let changed = 0;
-    for (const { name, erase } of listPlaces(context)) {
-      const count = await erase({ ...found.person, missed: (row) => missed.add(row) }, { write: !dryRun });
-      erased[name] = (erased[name] ?? 0) + count;
-      changed += count;
-      showProgress(name, count);
-    }
+    const changed = await emptyPlaces(
+      context,
+      { write: !dryRun, erased },
+      {
+        ...found.person,
+        missed: (row) => missed.add(row),
+        async remember(changes) {
+          values = { ...values, changes: [...new Set([...values.changes, ...changes])] };
+          if (!dryRun) await keepValues(context, hash, values);
+        },
+        days: async () => {
+          const theirs = found.person.transactions.map((one) => one.seq);
+          const { mentions, changes } = values;
+          return await listShowingDays(context, { transactions: [...theirs, ...mentions], changes });
+        },
+      },
+    );
     finished = missed.size === 0 && (dryRun || changed === 0);
     if (dryRun || changed === 0) break;
     // what was being written while we looked is met in the next round
@@ -124,14 +136,30 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
   };
 }
 
+/** @param to.erased counted on, by place. @returns how many rows and files there were. */
+async function emptyPlaces(
+  context: Context,
+  to: { write: boolean; erased: Record<string, number> },
+  person: Person,
+): Promise<number> {
+  let changed = 0;
+  for (const { name, erase } of listPlaces(context)) {
+    const count = await erase(person, to);
+    to.erased[name] = (to.erased[name] ?? 0) + count;
+    changed += count;
+    showProgress(name, count);
+  }
+  return changed;
+}
+
 async function readValues(context: Context, hash: Buffer): Promise<Values> {
   const row = await context.db
     .selectFrom('forgotten_people')
     .select('sealed_values')
     .where('document_hash', '=', hash)
     .executeTakeFirst();
-  if (!row?.sealed_values) return { own: [], shared: [] };
-  return JSON.parse(context.vault.open(row.sealed_values).toString()) as Values;
+  if (!row?.sealed_values) return NO_VALUES;
+  return { ...NO_VALUES, ...(JSON.parse(context.vault.open(row.sealed_values).toString()) as Partial<Values>) };
 }
 
 async function writeTombstone(context: Context, hash: Buffer): Promise<void> {

@@ -25,13 +25,21 @@ type Redacted = { column: string; value: string | Buffer };
  * Takes a person out of every row of a table, a few hundred at a time; a row is written only where it told of them.
  * @param options.missed told of a row that cannot be gone through: it stays, the others go on.
  * @param options.theirs the person's transactions: in what is about one of them their name alone tells.
+ * @param options.before told of rows' keys before the first of them is written.
  * @returns how many rows did.
  */
 export async function redactRows(
   db: Kysely<Database>,
   place: FreeText,
   redact: Redact,
-  options: { write: boolean; now: Date; signal: AbortSignal; missed: (row: string) => void; theirs?: Set<string> },
+  options: {
+    write: boolean;
+    now: Date;
+    signal: AbortSignal;
+    missed: (row: string) => void;
+    theirs?: Set<string>;
+    before?: (keys: number[]) => Promise<void>;
+  },
 ): Promise<number> {
   const { table, key, columns } = place;
   const names = sql.join([key, ...columns].map((name) => sql.ref(name)));
@@ -42,6 +50,7 @@ export async function redactRows(
     options.signal.throwIfAborted();
     const { rows } = await sql<Row>`SELECT ${names}, ${about} AS about_id FROM ${sql.table(table)}
       WHERE ${sql.ref(key)} > ${last} ORDER BY ${sql.ref(key)} LIMIT ${sql.lit(ROWS_MAX)}`.execute(db);
+    const telling: { at: number; redact: Redact }[] = [];
     for (const row of rows) {
       const at = Number(row[key]);
       const isTheirs = options.theirs?.has(String(row.about_id)) ?? false;
@@ -52,10 +61,11 @@ export async function redactRows(
       } catch {
         options.missed(`${table} ${at}`);
       }
-      if (redacted.length === 0) continue;
-      changed++;
-      if (options.write) await rewriteRow(db, place, at, { redact: redactIt, now: options.now });
+      if (redacted.length > 0) telling.push({ at, redact: redactIt });
     }
+    changed += telling.length;
+    if (telling.length > 0) await options.before?.(telling.map((row) => row.at));
+    if (options.write) for (const row of telling) await rewriteRow(db, place, row.at, { ...row, now: options.now });
     if (rows.length < ROWS_MAX) return changed;
     last = Number(rows.at(-1)?.[key]);
   }

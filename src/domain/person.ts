@@ -8,10 +8,12 @@ export type Person = {
   transactions: { seq: number; id: string }[];
   /** Of others, whose extra holds the document. */
   mentions: number[];
+  /** Told of changes of mismatches before they are redacted: a report that shows one is known by nothing else. */
+  remember: (changes: number[]) => Promise<void>;
   /** SHA-256 of each text that is theirs alone: an extra may be known elsewhere by its plain hash. */
   hashes: Buffer[];
-  /** Days of the provider's calendar whose reports may name them. */
-  days: Set<string>;
+  /** Days of the provider's calendar whose reports may name them: asked last, since it counts what was remembered. */
+  days: () => Promise<Set<string>>;
   /** Takes them out of a text. */
   redact: Redact;
   /** Whether a free text of a transaction of theirs holds a value of theirs. */

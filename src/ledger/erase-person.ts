@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
+import type { Reader } from '../database/reader.ts';
 import { type FreeText, redactRows } from '../database/redact-rows.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
@@ -8,17 +9,21 @@ import { sealDigest, sealExtra } from './forgotten.ts';
 
 const CHUNK_ROWS = 200;
 
+/** `changes` tells what of mismatches' history reports show of such rows. */
+type LedgerText = FreeText & { changes?: (db: Reader, seqs: number[]) => Promise<number[]> };
+
 /** What the ledger keeps as it came, or as people wrote it. */
-const FREE_TEXTS: FreeText[] = [
+const FREE_TEXTS: LedgerText[] = [
   { table: 'refused_rows', key: 'seq', columns: ['raw'] },
-  { table: 'mismatches', key: 'seq', columns: ['expected', 'actual'] },
+  { table: 'mismatches', key: 'seq', columns: ['expected', 'actual'], changes: listWithoutEvidence },
   { table: 'mismatches', key: 'seq', columns: ['note'], about: 'transaction_id' },
-  { table: 'mismatch_changes', key: 'seq', columns: ['expected', 'actual'] },
+  { table: 'mismatch_changes', key: 'seq', columns: ['expected', 'actual'], changes: async (_, seqs) => seqs },
   {
     table: 'mismatch_changes',
     key: 'seq',
     columns: ['note'],
     about: '(SELECT transaction_id FROM mismatches WHERE mismatches.seq = mismatch_changes.mismatch_seq)',
+    changes: async (_, seqs) => seqs,
   },
   { table: 'fact_changes', key: 'seq', columns: ['before_value'] },
   { table: 'adjustments', key: 'seq', columns: ['note'] },
@@ -28,20 +33,34 @@ const FREE_TEXTS: FreeText[] = [
 ];
 
 export function eraseFromLedgerTexts(context: Context): Erase {
-  return async ({ redact, missed, transactions }, { write }) => {
+  return async ({ redact, missed, transactions, remember }, { write }) => {
     const theirs = new Set(transactions.map((one) => one.id));
     let changed = 0;
-    for (const place of FREE_TEXTS) {
+    for (const { changes, ...place } of FREE_TEXTS) {
       changed += await redactRows(context.db, place, redact, {
         write,
         now: context.clock.now(),
         signal: context.signal,
         missed,
         theirs,
+        before: async (seqs) => {
+          if (changes) await remember(await changes(context.db, seqs));
+        },
       });
     }
     return changed;
   };
+}
+
+/** Changes from before each kept its evidence: reports show that of the mismatch itself. */
+async function listWithoutEvidence(db: Reader, mismatchSeqs: number[]): Promise<number[]> {
+  const rows = await db
+    .selectFrom('mismatch_changes')
+    .select('seq')
+    .where('mismatch_seq', 'in', mismatchSeqs)
+    .where('opened_at', 'is', null)
+    .execute();
+  return rows.map((row) => row.seq);
 }
 
 /**

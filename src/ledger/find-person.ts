@@ -4,7 +4,6 @@ import type { Context } from '../context.ts';
 import { hashDocument } from '../database/index-person.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Keys } from '../database/settings.ts';
-import { addDays, type Day } from '../domain/calendar.ts';
 import { normalizeDocument } from '../domain/fold-person.ts';
 import type { Person } from '../domain/person.ts';
 import { createHolds, createRedact, type Redact } from '../domain/redact-text.ts';
@@ -12,16 +11,20 @@ import { sealExtra } from './forgotten.ts';
 
 const CHUNK_ROWS = 500;
 const REFERENCE_CHARS_MIN = 6;
-/** A transaction that is still open is on the list of each day up to now; no more days than these are gone through. */
-const DAYS_MAX = 3_660;
 
-/** What a person's columns held, to be looked for elsewhere; kept, encrypted, until they are forgotten. */
+/** What a person's columns held, to be looked for elsewhere, and what named them; kept, encrypted, until they are forgotten. */
 export type Values = {
   /** E-mails, phones and PIX keys that are nobody else's, and extras that hold a value of theirs. */
   own: string[];
   /** Names and descriptions. */
   shared: string[];
+  /** Numbers of others' transactions whose extra held the document: once it is taken out, nothing else tells. */
+  mentions: number[];
+  /** Numbers of changes of mismatches that named them, likewise. */
+  changes: number[];
 };
+
+export const NO_VALUES: Values = { own: [], shared: [], mentions: [], changes: [] };
 
 /**
  * Everything there is of the person with this document: by its keyed hash, by a PIX key or an extra that holds it, and by
@@ -31,7 +34,7 @@ export async function findPerson(
   context: Context,
   document: string,
   before: Values,
-): Promise<{ person: Omit<Person, 'missed'>; values: Values }> {
+): Promise<{ person: Omit<Person, 'missed' | 'remember' | 'days'>; values: Values }> {
   const { db, keys } = context;
   const plain = normalizeDocument(document) ?? '';
   const hash = hashDocument(keys, plain);
@@ -51,11 +54,10 @@ export async function findPerson(
     transactions: rows.map(({ seq, id }) => ({ seq, id })),
     mentions: mentions.map((row) => row.seq),
     hashes,
-    days: await listDays(context, rows),
     redact: alsoHashes(keys, hashes, createRedact({ documents: [plain], ids: rows.flatMap(nameOf), ...values })),
     holds,
   };
-  return { person, values };
+  return { person, values: { ...values, mentions: [...new Set([...before.mentions, ...person.mentions])] } };
 }
 
 /** What a webhook may name a transaction by. A short reference may be anything. */
@@ -129,7 +131,7 @@ async function gatherValues(db: Reader, hash: Buffer, rows: Awaited<ReturnType<t
     for (const text of [row.name, row.description]) if (text !== null) shared.add(text);
   }
   for (const text of await findOthers(db, hash, [...own])) own.delete(text);
-  return { own: [...own], shared: [...shared] };
+  return { ...before, own: [...own], shared: [...shared] };
 }
 
 /** An extra is shown by its plain hash where it differs; that of a withheld one is keyed. */
@@ -153,7 +155,6 @@ function selectPeople(db: Reader) {
     .selectFrom('transactions')
     .innerJoin('parties', 'parties.transaction_seq', 'transactions.seq')
     .select(['transactions.seq', 'transactions.id', 'transactions.extra', 'transactions.reference'])
-    .select('transactions.created_wall')
     .select(['name', 'email', 'phone', 'pix_key', 'description']);
 }
 
@@ -168,40 +169,4 @@ async function findOthers(db: Reader, hash: Buffer, values: string[]): Promise<s
     .where((eb) => eb.or([eb('email', 'in', values), eb('phone', 'in', values), eb('pix_key', 'in', values)]))
     .execute();
   return rows.flatMap((row) => [row.email, row.phone, row.pix_key]).filter((text) => text !== null);
-}
-
-type Days = Pick<Awaited<ReturnType<typeof readRows>>[number], 'seq' | 'created_wall'>[];
-
-/** From a transaction's creation to the last thing that happened to it, or to be known of it, it may be on a report. */
-async function listDays(context: Context, rows: Days): Promise<Set<Day>> {
-  const today = context.calendar.dayOf(context.clock.now());
-  const days = new Set<Day>();
-  for (let from = 0; from < rows.length; from += CHUNK_ROWS) {
-    const chunk = rows.slice(from, from + CHUNK_ROWS);
-    const seqs = chunk.map((row) => row.seq);
-    const lasts = await context.db
-      .selectFrom('events')
-      .select(['transaction_seq', sql<string>`MAX(at_wall)`.as('last')])
-      .where('transaction_seq', 'in', seqs)
-      .groupBy('transaction_seq')
-      .execute();
-    const openSince = await findOpen(context.db, seqs);
-    const lastOf = new Map(lasts.map((row) => [row.transaction_seq, row.last.slice(0, 10)]));
-    for (const { seq, created_wall } of chunk) {
-      const end = openSince.has(seq) ? today : (lastOf.get(seq) ?? today);
-      let day = created_wall.slice(0, 10);
-      for (let count = 0; day <= end && count < DAYS_MAX; count++, day = addDays(day, 1)) days.add(day);
-    }
-  }
-  return days;
-}
-
-async function findOpen(db: Reader, seqs: number[]): Promise<Set<number>> {
-  const rows = await db
-    .selectFrom('transactions')
-    .select('seq')
-    .where('seq', 'in', seqs)
-    .where('status', 'not in', ['paid', 'denied', 'canceled', 'expired', 'refund'])
-    .execute();
-  return new Set(rows.map((row) => row.seq));
 }

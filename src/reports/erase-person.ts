@@ -1,23 +1,32 @@
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../context.ts';
+import type { Day } from '../domain/calendar.ts';
 import type { Erase } from '../domain/person.ts';
 import { reportsDirectory } from './make-report.ts';
 
 const FILE = /^confere-(\d{4}-\d{2}-\d{2})-r\d+/;
 const DRAFT = /^\.draft-/;
+/** One that was being made when its day was marked may be finished later; and machines' clocks differ. */
+const MAKING_MS_MAX = 600_000;
 
 /**
  * Deletes the files of reports that may name the person, those in other languages and of one platform too, and drafts
  * that a killed process left. A revision stays, marked: its files are made again from its cut when they are asked for.
+ * Files from before such a mark go too, whoever it was for: the mark may be another machine's.
  */
 export function eraseReportFiles(context: Context): Erase {
-  return async ({ days }, { write }) => {
+  return async (person, { write }) => {
+    const days = await person.days();
     const directory = reportsDirectory(context);
-    const files = (await listFiles(directory)).filter((name) => {
+    const marks = await readMarks(context);
+    const files: string[] = [];
+    for (const name of await listFiles(directory)) {
       const day = FILE.exec(name)?.[1];
-      return day === undefined ? DRAFT.test(name) : days.has(day);
-    });
+      const goes =
+        day === undefined ? DRAFT.test(name) : days.has(day) || (await isOlder(directory, name, marks.get(day)));
+      if (goes) files.push(name);
+    }
     if (!write) return files.length;
     // first: whoever opens a revision from now on does not take a file for what it was
     await markRevisions(context, [...days]);
@@ -31,6 +40,27 @@ async function listFiles(directory: string): Promise<string[]> {
     return await readdir(directory);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** When somebody was taken out of a day's revisions, the last time. */
+async function readMarks({ db }: Context): Promise<Map<Day, Date>> {
+  const rows = await db
+    .selectFrom('reports')
+    .select((eb) => ['day', eb.fn.max<Date>('redacted_at').as('at')])
+    .where('redacted_at', 'is not', null)
+    .groupBy('day')
+    .execute();
+  return new Map(rows.map((row) => [row.day, row.at]));
+}
+
+async function isOlder(directory: string, name: string, mark: Date | undefined): Promise<boolean> {
+  if (mark === undefined) return false;
+  try {
+    return (await stat(path.join(directory, name))).mtimeMs < mark.getTime() + MAKING_MS_MAX;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw error;
   }
 }

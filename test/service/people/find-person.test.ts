@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply.ts';
-import { findPerson } from '../../../src/ledger/find-person.ts';
+import { findPerson, NO_VALUES } from '../../../src/ledger/find-person.ts';
 import { lookNow, openWorld, shown, type World } from '../ledger/world.ts';
 
 const CPF = '31415926535';
@@ -63,7 +63,7 @@ describe.each([
       world.context,
       all.map((one) => lookNow(world.context, one)),
     );
-    const { person, values } = await findPerson(world.context, written.dotted, { own: [], shared: [] });
+    const { person, values } = await findPerson(world.context, written.dotted, NO_VALUES);
     const ids = new Set(person.transactions.map((one) => one.id));
     const missing = (list: { id: string }[]) =>
       list.flatMap((one, index) => (ids.has(one.id) ? [] : [extras[index] ?? 'key']));

@@ -26,6 +26,8 @@ import { findValues } from './find-values.ts';
 const DOCUMENT = '314.159.265-35';
 const PLAIN = '31415926535';
 const DAY = dayAgo(1);
+/** Of another's transaction that names the person, and of a report that shows a note on them. */
+const [MENTION_DAY, NOTE_DAY] = [dayAgo(5), dayAgo(3)];
 const person = {
   name: 'Zuzimara Quixabeira',
   email: 'zuzimara@plantada.example',
@@ -46,6 +48,7 @@ const namesake = makeRow({
   created: `${DAY} 13:00:00`,
   history: ['paid'],
 });
+const mention = makeRow({ extra: `mesa 4, CPF ${DOCUMENT}`, created: `${MENTION_DAY} 09:00:00`, history: ['paid'] });
 
 const home = temporaryDirectory();
 const stack = new AsyncDisposableStack();
@@ -84,7 +87,7 @@ beforeAll(async () => {
     filter,
     events_since: '2020-01-01T00:00:00Z',
   });
-  provider.add(theirs, open, refused, namesake);
+  provider.add(theirs, open, refused, namesake, mention);
   writeFileSync(path.join(home.path, 'document'), `${DOCUMENT}\n`);
 }, 60_000);
 afterAll(() => stack.disposeAsync());
@@ -99,7 +102,7 @@ const spooled = (body: object) =>
   encodeRecord({ receivedAt: new Date(), address: '127.0.0.1', headers: {}, body: Buffer.from(JSON.stringify(body)) });
 
 async function reconcile(): Promise<{ state: string; applied: number }> {
-  const { id } = await call<{ id: string }>('POST', '/reconciliations', { from: DAY, to: DAY });
+  const { id } = await call<{ id: string }>('POST', '/reconciliations', { from: MENTION_DAY, to: DAY });
   return await eventually(async () => {
     const run = await call<{ state: string; applied: number }>('GET', `/reconciliations/${id}`);
     return ['queued', 'running'].includes(run.state) ? undefined : run;
@@ -132,6 +135,7 @@ it('plants a person in every place there is', async () => {
     ],
   ]);
   await delivered();
+  await call('POST', '/reports', { day: MENTION_DAY });
   const { mismatches } = await call<{ mismatches: { id: string; kind: string }[] }>(
     'GET',
     '/mismatches?kind=row_refused',
@@ -153,7 +157,7 @@ it('plants a person in every place there is', async () => {
     amount: '-1.00',
     note: `CPF ${PLAIN}`,
   });
-  await call('POST', '/reports', { day: DAY });
+  for (const day of [NOTE_DAY, DAY]) await call('POST', '/reports', { day });
   await served.api.fetch(`/reports/${DAY}.csv?locale=en`);
   await call('GET', `/transactions?document=${PLAIN}&name=zuzimara`);
   // what the database refused, and a segment that was damaged
@@ -167,6 +171,8 @@ it('plants a person in every place there is', async () => {
     '2.torn',
     'adjustments.note',
     'callback_attempts.response_body',
+    `confere-${MENTION_DAY}-r1.xlsx`,
+    `confere-${NOTE_DAY}-r1.xlsx`,
     `confere-${DAY}-r1-en.csv`,
     `confere-${DAY}-r1-en.xlsx`,
     `confere-${DAY}-r1.csv`,

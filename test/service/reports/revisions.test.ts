@@ -412,7 +412,7 @@ test('Resumo says in a file that was made again without whom was forgotten that 
     return { report, says: lines.includes(textsOf('pt-BR').summary.forgottenText) };
   };
   expect(await says()).toMatchObject({ says: false, report: { redacted: false } });
-  const days = new Set([DAY]);
+  const days = async () => new Set([DAY]);
   const count = await eraseReportFiles(context)(
     { days } as Parameters<Erase>[0],
     { write: true } as Parameters<Erase>[1],
