@@ -552,6 +552,7 @@ type AdjustmentsTable = {
   note: string;
   entry_seq: number;
   reverses_seq: Optional<number>;
+  opening_seq: Optional<number>;
   created_at: Date;
   actor: string;
 };

@@ -34,11 +34,40 @@ export type Adjustment = {
   actor: string;
 };
 
-/** Books an adjustment at its day's start. @returns its id. */
+/** Why there is one that is not a person's new one: what it reverses, what it takes back, and the opening that asks. */
+type Cause = {
+  reverses?: { seq: number; entrySeq: number };
+  /** A reversal that is one no more: what it reversed is booked again. */
+  takesBackSeq?: number;
+  openingSeq?: number | null;
+};
+
+/**
+ * Books an adjustment at its day's start.
+ * @returns its id.
+ * @throws ConfereError `invalid_request` for a day before the platform's opening, whose balance holds it already.
+ */
 export async function adjustBooks(context: Context, adjustment: Adjustment): Promise<string> {
-  const id = makeId();
-  await transact(context.db, (trx) => writeAdjustment(context, trx, id, adjustment, undefined));
+  const id = makeAdjustmentId();
+  await transact(context.db, async (trx) => {
+    await lockPolicies(trx);
+    await assertOpened(trx, adjustment);
+    await writeAdjustment(context, trx, id, adjustment, {});
+  });
   return id;
+}
+
+async function assertOpened(trx: Transaction<Database>, { platform, day }: Adjustment): Promise<void> {
+  const opening = await trx
+    .selectFrom('openings')
+    .select('day')
+    .where('platform', '=', platform)
+    .where('in_force', '=', 1)
+    .where('day', '>', day)
+    .executeTakeFirst();
+  if (!opening) return;
+  const fault = `the books of ${platform} open on ${opening.day} with a balance that holds what came before: it must be that day or later`;
+  throw new ConfereError('invalid_request', fault, { fields: { day: [fault] } });
 }
 
 /**
@@ -51,12 +80,20 @@ export async function reverseAdjustment(
   id: string,
   by: { note: string; actor: string },
 ): Promise<string> {
-  const own = makeId();
+  const own = makeAdjustmentId();
   try {
     await transact(context.db, async (trx) => {
-      const row = await trx.selectFrom('adjustments').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+      // before the row: an opening that sets it aside takes them in this order
+      await lockPolicies(trx);
+      const row = await trx
+        .selectFrom('adjustments')
+        .innerJoin('entries', 'entries.seq', 'adjustments.entry_seq')
+        .selectAll('adjustments')
+        .select('entries.kind as entry_kind')
+        .where('id', '=', id)
+        .executeTakeFirst();
       if (!row) throw new ConfereError('not_found', 'there is no such adjustment');
-      if (row.reverses_seq !== null)
+      if (row.entry_kind === 'reversal')
         throw new ConfereError('conflict', 'it is a reversal itself: enter a new adjustment');
       const back = {
         platform: row.platform,
@@ -65,7 +102,7 @@ export async function reverseAdjustment(
         amountCents: -row.amount_cents,
         ...by,
       };
-      await writeAdjustment(context, trx, own, back, { seq: row.seq, entrySeq: row.entry_seq });
+      await writeAdjustment(context, trx, own, back, { reverses: { seq: row.seq, entrySeq: row.entry_seq } });
     });
     return own;
   } catch (error) {
@@ -74,15 +111,15 @@ export async function reverseAdjustment(
   }
 }
 
-async function writeAdjustment(
+/** Writes one with its entry, under the lock of the policies: one at a time. */
+export async function writeAdjustment(
   context: Context,
   trx: Transaction<Database>,
   id: string,
   adjustment: Adjustment,
-  reverses: { seq: number; entrySeq: number } | undefined,
+  { reverses, takesBackSeq, openingSeq = null }: Cause,
 ): Promise<void> {
-  // one at a time; and this very one may be there already, when a connection was lost as it was committed
-  await lockPolicies(trx);
+  // this very one may be there already, when a connection was lost as it was committed
   const written = await trx.selectFrom('adjustments').select('seq').where('id', '=', id).executeTakeFirst();
   if (written) return;
   const now = context.clock.now();
@@ -124,14 +161,15 @@ async function writeAdjustment(
       amount_cents: adjustment.amountCents,
       note: adjustment.note,
       entry_seq: entrySeq ?? 0,
-      reverses_seq: reverses?.seq ?? null,
+      reverses_seq: reverses?.seq ?? takesBackSeq ?? null,
+      opening_seq: openingSeq,
       created_at: now,
       actor: adjustment.actor,
     })
     .execute();
 }
 
-function makeId(): string {
+export function makeAdjustmentId(): string {
   return `adj_${randomUUID().replaceAll('-', '')}`;
 }
 

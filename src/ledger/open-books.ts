@@ -1,7 +1,7 @@
 /**
  * The opening of a platform's books: Confere starts in the middle of an account's life. From the day's start on the
- * journal is kept; what was posted before it is reversed at its own time, and cashouts that were held then are moved
- * from what is available. One opening a platform stands at a time; one that was wrong is reversed first.
+ * journal is kept; what was posted before it is reversed at its own time, adjustments included, and cashouts that were
+ * held then are moved from what is available. One opening a platform stands at a time; one that was wrong is reversed first.
  */
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
@@ -13,6 +13,7 @@ import { ConfereError } from '../domain/errors.ts';
 import { nameAccount, type Posting } from './post.ts';
 import { lockPolicies } from './read-policies.ts';
 import { repostTransactions } from './repost.ts';
+import { repostAdjustments } from './repost-adjustments.ts';
 import { type EntrySource, writeEntries } from './write-entries.ts';
 
 export type Opening = { platform: string; day: Day; balanceCents: bigint; actor: string };
@@ -49,7 +50,8 @@ export async function openBooks(context: Context, opening: Opening): Promise<str
 }
 
 /**
- * Takes an opening back: its entry is reversed, and the platform's whole history is booked again.
+ * Takes an opening back: its entry is reversed, and the platform's whole history is booked again, with the adjustments
+ * that it had set aside.
  * @throws ConfereError `not_found`, `conflict` when it is reversed already.
  */
 export async function reverseOpening(context: Context, id: string): Promise<void> {
@@ -86,6 +88,7 @@ export async function finishReposts(context: Context): Promise<void> {
     .orderBy('seq')
     .execute();
   for (const row of rows) {
+    await repostAdjustments(context, row.platform);
     await repostTransactions(context, row.platform);
     await context.db
       .updateTable('openings')

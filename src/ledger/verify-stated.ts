@@ -1,11 +1,17 @@
 import type { Context } from '../context.ts';
 import { loadSealedEntries } from './load-sealed-entries.ts';
 import { nameAccount } from './post.ts';
+import { selectBeforeOpening } from './repost-adjustments.ts';
 import type { TellBreak } from './tell-break.ts';
 
 const ROWS_AT_ONCE = 500;
 
-/** Whether each opening and adjustment that a person entered has an entry of its amount, on its platform and day. */
+const BEFORE_OPENING_MAX = 1_000;
+
+/**
+ * Whether each opening and adjustment that a person entered has an entry of its amount, on its platform and day, and no
+ * adjustment stands from before its platform's opening.
+ */
 export async function verifyStated(context: Context, tell: TellBreak): Promise<void> {
   for (const table of ['openings', 'adjustments'] as const) {
     let after = 0;
@@ -16,6 +22,24 @@ export async function verifyStated(context: Context, tell: TellBreak): Promise<v
       after = rows.at(-1)?.seq ?? after;
     }
   }
+  await verifyOpened(context, tell);
+}
+
+/** An adjustment of a platform that is being booked by its opening is left to the next check. */
+async function verifyOpened(context: Context, tell: TellBreak): Promise<void> {
+  const rows = await selectBeforeOpening(context.db)
+    .select(['adjustments.id', 'openings.id as opening_id'])
+    .where((eb) => {
+      const reposting = eb
+        .selectFrom('openings as other')
+        .select('other.seq')
+        .whereRef('other.platform', '=', 'adjustments.platform')
+        .where('other.reposted_at', 'is', null);
+      return eb.not(eb.exists(reposting));
+    })
+    .limit(BEFORE_OPENING_MAX)
+    .execute();
+  for (const { id, opening_id: opening } of rows) tell({ scope: id, says: `it stands from before ${opening}` });
 }
 
 type Stated = Awaited<ReturnType<typeof readRows>>[number];

@@ -243,7 +243,7 @@ export const adjustment = z
     kind: z.string(),
     amount: amount.describe('positive adds to Available'),
     note: text,
-    reverses: text,
+    reverses: text.describe('the one that it takes back; an opening does so too, as its note says'),
   })
   .register(components, { id: 'Adjustment' });
 export const statement = z

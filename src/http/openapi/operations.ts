@@ -80,7 +80,7 @@ export const OPERATIONS: readonly Operation[] = [
   listing('/adjustments', { tag: LEDGER, items: c.adjustment }),
   acting('/adjustments', 'admin', {
     tag: LEDGER,
-    summary: "Enter what the provider's list does not show, or reverse such an entry",
+    summary: "Enter what the provider's list does not show, from the opening's day on, or reverse such an entry",
     body: z.union([adjustmentSchema, reversalSchema]),
     answers: made('Entered', c.adjustment),
   }),

@@ -45,6 +45,14 @@ describe('what a person enters', () => {
     expect(await balances()).toEqual({ 'Assets:Provider:Available': '-1000.50', 'Equity:Opening': '1000.50' });
   });
 
+  it('refuses an adjustment from before the opening, by its day', async () => {
+    const early = { platform: PLATFORM, day: addDays(day, -1), kind: 'fee', amount: '-1.00', note: 'n' };
+    await expect(served.api.call('POST', '/adjustments', early)).rejects.toThrow(
+      new RegExp(`422.*open on ${day}`, 's'),
+    );
+    expect(await balances()).toMatchObject({ 'Assets:Provider:Available': '-1000.50' });
+  });
+
   it('refuses amounts above the largest that is taken', async () => {
     const balance = '10000000000000.01';
     const note = 'n';

@@ -1,7 +1,18 @@
+import type { Kysely } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { up as setAdjustmentsAside } from '../../../migrations/0025-set-adjustments-aside.ts';
+import { transact } from '../../../src/database/transact.ts';
 import { formatAmount } from '../../../src/domain/money.ts';
+import {
+  adjustBooks,
+  listAdjustments,
+  makeAdjustmentId,
+  reverseAdjustment,
+  writeAdjustment,
+} from '../../../src/ledger/adjust.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
-import { openBooks, reverseOpening } from '../../../src/ledger/open-books.ts';
+import { checkBooks } from '../../../src/ledger/check-books.ts';
+import { finishReposts, openBooks, reverseOpening } from '../../../src/ledger/open-books.ts';
 import { type Known, readBalances } from '../../../src/ledger/read-balances.ts';
 import { tellTransaction } from '../../../src/ledger/tell-transaction.ts';
 import { loseCommit } from '../../support/failing-database.ts';
@@ -52,6 +63,7 @@ function lived(
 }
 
 const AVAILABLE = 'Assets:Provider:Available:p';
+const AVAILABLE_OF_Q = 'Assets:Provider:Available:q';
 const HELD = 'Assets:Provider:Held:p';
 
 /** One of each: wholly before the opening of the 10th, across it, and after it. */
@@ -215,4 +227,95 @@ test('an entry that an opening asked for says so, and an event where it was seen
     .where('transaction_seq', 'is', null)
     .execute();
   expect(stated).toEqual([{ source_kind: 'person' }]);
+});
+
+const adjust = (day: string, amountCents: bigint, platform = 'p') =>
+  adjustBooks(world.context, { platform, day, kind: 'bank', amountCents, note: 'n', actor: 'a' });
+
+test('an adjustment from before an opening is set aside by it, and is in the books again once it is taken back', async () => {
+  await adjust('2026-11-01', -10_000n);
+  await adjust('2026-11-01', -500n);
+  await adjust('2026-11-10', -25n);
+  await adjust('2026-11-01', -7n, 'q');
+  const wrong = await adjust('2026-11-02', 99n);
+  await reverseAdjustment(world.context, wrong, { note: 'wrong', actor: 'a' });
+  const before = await balances();
+  const opening = await open('2026-11-10', 100_000n);
+  expect(await balances('2026-11-10 00:00:00')).toEqual({ [AVAILABLE_OF_Q]: '-0.07', 'Assets:Bank:q': '0.07' });
+  expect(await balances()).toMatchObject({ [AVAILABLE]: '999.75', 'Assets:Bank:p': '0.25' });
+  expect(await checkBooks(world.context)).toMatchObject({ breaks: [] });
+
+  await reverseOpening(world.context, opening);
+  expect(await balances()).toEqual(before);
+  expect((await balances('2026-11-10 00:00:00'))[AVAILABLE]).toBe('-105.00');
+  const earlier = await open('2026-11-01', 0n);
+  expect(await balances()).toMatchObject({ [AVAILABLE]: '-105.25' });
+  await reverseOpening(world.context, earlier);
+  await open('2026-11-03', 0n);
+  expect(await balances()).toMatchObject({ [AVAILABLE]: '-0.25' });
+  expect(await checkBooks(world.context)).toMatchObject({ breaks: [] });
+});
+
+test('an adjustment that is booked again can be taken back, and one that is set aside is reversed already', async () => {
+  const id = await adjust('2026-11-01', -500n);
+  const opening = await open('2026-11-10', 0n);
+  const reverse = (one: string) => reverseAdjustment(world.context, one, { note: 'n', actor: 'a' });
+  await expect(reverse(id)).rejects.toMatchObject({ code: 'conflict', message: 'it is reversed already' });
+  const [aside] = await listAdjustments(world.context.db, 1, undefined);
+  expect(aside).toMatchObject({ amount: '5.00', reverses: id, day: '2026-11-01' });
+  expect(aside?.note).toContain(opening);
+  await expect(reverse(aside?.id ?? '')).rejects.toMatchObject({ code: 'conflict' });
+  await reverseOpening(world.context, opening);
+  const [again] = await listAdjustments(world.context.db, 1, undefined);
+  expect(again).toMatchObject({ amount: '-5.00', reverses: aside?.id, kind: 'bank' });
+  expect(again?.note).toContain(id);
+  await reverse(again?.id ?? '');
+  expect(await balances()).toEqual({});
+  await open('2026-11-10', 0n);
+  expect(await balances()).toEqual({});
+  expect(await checkBooks(world.context)).toMatchObject({ breaks: [] });
+});
+
+test('no adjustment is taken in that is dated before the opening', async () => {
+  await open('2026-11-10', 1_000n);
+  const refused = { code: 'invalid_request', fields: { day: [expect.stringContaining('2026-11-10')] } };
+  await expect(adjust('2026-11-09', -100n)).rejects.toMatchObject(refused);
+  await adjust('2026-11-10', -100n);
+  await adjust('2026-11-09', -100n, 'q');
+  expect(await balances()).toMatchObject({ [AVAILABLE]: '9.00' });
+  expect(await listAdjustments(world.context.db, 9, undefined)).toHaveLength(2);
+});
+
+test('an opening that was killed before it set adjustments aside is gone on with, once', async () => {
+  const { context } = world;
+  await adjust('2026-11-01', -500n);
+  const killed = { ...context, signal: AbortSignal.abort() };
+  const opening = { platform: 'p', day: '2026-11-10', balanceCents: 700n, actor: 'command' };
+  await expect(openBooks(killed, opening)).rejects.toThrow();
+  expect(await checkBooks(context)).toMatchObject({ breaks: [] });
+  await Promise.all([finishReposts(context), finishReposts(await world.replica())]);
+  expect(await balances()).toEqual({ [AVAILABLE]: '7.00', 'Equity:Opening:p': '-7.00' });
+  expect(await checkBooks(context)).toMatchObject({ breaks: [] });
+});
+
+test('what a version before this one let stand from before an opening is set aside after the migration', async () => {
+  const { context } = world;
+  await open('2026-11-10', 700n);
+  const stands = { platform: 'p', day: '2026-11-09', kind: 'bank', amountCents: -100n, note: 'n', actor: 'a' } as const;
+  const id = makeAdjustmentId();
+  await transact(context.db, (trx) => writeAdjustment(context, trx, id, stands, {}));
+  expect((await checkBooks(context)).breaks).toMatchObject([
+    { scope: id, says: expect.stringContaining('before op_') },
+  ]);
+  await finishReposts(context);
+  expect(await balances()).toMatchObject({ [AVAILABLE]: '6.00' });
+
+  await open('2026-11-10', 5n, 'q');
+  await setAdjustmentsAside(context.db as Kysely<unknown>);
+  const asked = await context.db.selectFrom('openings').select('platform').where('reposted_at', 'is', null).execute();
+  expect(asked).toEqual([{ platform: 'p' }]);
+  expect(await checkBooks(context)).toMatchObject({ breaks: [] });
+  await finishReposts(context);
+  expect(await balances('2026-11-11 00:00:00')).toMatchObject({ [AVAILABLE]: '7.00' });
+  expect(await checkBooks(context)).toMatchObject({ breaks: [] });
 });

@@ -41,11 +41,15 @@ const entering: fc.Arbitrary<Operation> = fc.oneof(
 );
 const anyOperation = fc.oneof({ weight: 250, arbitrary: looking }, { weight: 1, arbitrary: entering });
 
-/** What must come of all that was done: the longest look at each life, and the opening that stands at each platform. */
+/**
+ * What must come of all that was done: the longest look at each life, the opening that stands at each platform, and the
+ * adjustments that it does not hold already.
+ */
 type Model = {
   seen: Map<number, number>;
   openings: Map<string, { id: string; day: string; cents: number }>;
-  entered: Record<string, bigint>;
+  /** Those that were taken in and not taken back. */
+  adjustments: { platform: string; day: string; cents: number }[];
 };
 
 function put(totals: Record<string, bigint>, key: string, amount: bigint): void {
@@ -58,11 +62,14 @@ async function enter(model: Model, person: Person): Promise<void> {
   const amount = BigInt(person.cents);
   if (person.does === 'adjust') {
     const by = { platform, day, kind: 'fee', note: 'n', actor: 'a' } as const;
-    const id = await adjustBooks(context, { ...by, amountCents: amount });
+    const entering = adjustBooks(context, { ...by, amountCents: amount });
+    if (day < (model.openings.get(platform)?.day ?? '')) {
+      await expect(entering).rejects.toMatchObject({ code: 'invalid_request' });
+      return;
+    }
+    const id = await entering;
     if (person.takenBack) await reverseAdjustment(context, id, { note: 'n', actor: 'a' });
-    const sign = person.takenBack ? 0n : amount;
-    put(model.entered, `null ${nameAccount('Assets:Provider:Available', platform)} @ ${day} 00:00:00`, sign);
-    put(model.entered, `null ${nameAccount('Expenses:Fees', platform)} @ ${day} 00:00:00`, -sign);
+    else model.adjustments.push(person);
     return;
   }
   const standing = model.openings.get(platform);
@@ -72,7 +79,7 @@ async function enter(model: Model, person: Person): Promise<void> {
 }
 
 async function carryOut(operations: Operation[], lives: Life[]): Promise<Model> {
-  const model: Model = { seen: new Map(), openings: new Map(), entered: {} };
+  const model: Model = { seen: new Map(), openings: new Map(), adjustments: [] };
   let looks: ReturnType<typeof lookAt>[] = [];
   const flush = async () => {
     await applyObservations(world.context, looks);
@@ -95,8 +102,13 @@ async function carryOut(operations: Operation[], lives: Life[]): Promise<Model> 
   return model;
 }
 
-function expected({ seen, openings, entered }: Model, lives: Life[]): Record<string, bigint> {
-  const totals = { ...entered };
+function expected({ seen, openings, adjustments }: Model, lives: Life[]): Record<string, bigint> {
+  const totals: Record<string, bigint> = {};
+  for (const { platform, day, cents: adjusted } of adjustments) {
+    if (day < (openings.get(platform)?.day ?? '')) continue;
+    put(totals, `null ${nameAccount('Assets:Provider:Available', platform)} @ ${day} 00:00:00`, BigInt(adjusted));
+    put(totals, `null ${nameAccount('Expenses:Fees', platform)} @ ${day} 00:00:00`, -BigInt(adjusted));
+  }
   for (const [platform, { day, cents: stated }] of openings) {
     put(totals, `null ${nameAccount('Assets:Provider:Available', platform)} @ ${day} 00:00:00`, BigInt(stated));
     put(totals, `null ${nameAccount('Equity:Opening', platform)} @ ${day} 00:00:00`, -BigInt(stated));
