@@ -7,7 +7,7 @@
  * row that the database refuses falls out alone, is kept raw, and the rest lands. What the caller must do: give each
  * observation the database's clock of when its request was sent.
  */
-import type { Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import { type CallbackCause, enqueueCallbacks } from '../callbacks/enqueue.ts';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
@@ -67,17 +67,12 @@ export async function applyObservations(context: Context, observations: Observat
  * waits for a look is it worth more than what it shows.
  */
 async function dropUnchanged(context: Context, observations: Observation[]): Promise<Observation[]> {
-  const rows = await context.db
-    .selectFrom('transactions')
-    .select(['id', 'digest'])
-    .where(
-      'id',
-      'in',
-      observations.map((one) => one.transaction.id),
-    )
-    .execute();
-  const digests = new Map(rows.map((row) => [row.id, row.digest]));
-  const awaited = new Set(digests.size > 0 ? await findAwaited(context, [...digests.keys()]) : []);
+  const rows = await readKnown(
+    context,
+    observations.map((one) => one.transaction.id),
+  );
+  const digests = new Map(rows.flatMap(({ id, digest }) => (digest ? [[id, digest]] : [])));
+  const awaited = new Set(rows.flatMap(({ id, digest }) => (digest ? [] : [id])));
   return observations.filter(({ transaction: { id }, digest }) => {
     const known = digests.get(id);
     if (known === undefined || awaited.has(id)) return true;
@@ -86,23 +81,30 @@ async function dropUnchanged(context: Context, observations: Observation[]): Pro
 }
 
 /**
- * Transactions with such a mismatch, and those with an event that a look lacked: few, read from the index of open ones
- * alone.
+ * The digests of what is known of these transactions; and, without one, every transaction with such a mismatch, and
+ * those of these with an event that a look lacked: few, read from the index of open ones alone.
  */
-async function findAwaited(context: Context, ids: string[]): Promise<string[]> {
-  const rows = await context.db
+async function readKnown(context: Context, ids: string[]): Promise<{ id: string; digest: Buffer | null }[]> {
+  const none = sql<Buffer | null>`NULL`.as('digest');
+  const awaited = context.db
     .selectFrom('mismatches')
-    .select('scope')
+    .select(['scope as id', none])
     .where((eb) =>
       eb.or(
         AWAITING_A_LOOK.map((kind) => eb.and([eb('open_scope', '>=', `${kind} `), eb('open_scope', '<', `${kind}!`)])),
       ),
-    )
-    .unionAll(
-      context.db.selectFrom('doubted_events').select('transaction_id as scope').where('transaction_id', 'in', ids),
-    )
+    );
+  const doubted = context.db
+    .selectFrom('doubted_events')
+    .select(['transaction_id as id', none])
+    .where('transaction_id', 'in', ids);
+  return await context.db
+    .selectFrom('transactions')
+    .select(['id', sql<Buffer | null>`digest`.as('digest')])
+    .where('id', 'in', ids)
+    .unionAll(awaited)
+    .unionAll(doubted)
     .execute();
-  return rows.map((row) => row.scope);
 }
 
 async function applyBatch(context: Context, batch: Observation[]): Promise<Applied> {

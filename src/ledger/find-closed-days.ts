@@ -13,7 +13,10 @@ export async function findClosedDays(
   trx: Transaction<Database>,
   changes: { atWall: string; runSeq: number | undefined }[],
 ): Promise<FoundMismatch[]> {
-  const days = [...new Set(changes.map((change) => change.atWall.slice(0, 10)))];
+  const now = context.clock.now();
+  const days = [...new Set(changes.map((change) => change.atWall.slice(0, 10)))].filter(
+    (day) => endOf(context, day) <= now,
+  );
   if (days.length === 0) return [];
   const reports = await trx
     .selectFrom('reports')
@@ -23,7 +26,7 @@ export async function findClosedDays(
     .execute();
   const newest = new Map<Day, (typeof reports)[number]>(reports.map((report) => [report.day, report]));
   return [...newest.values()]
-    .filter((report) => report.made_at >= context.calendar.startOf(addDays(report.day, 1)))
+    .filter((report) => report.made_at >= endOf(context, report.day))
     .map((report) => {
       const runSeq = changes.find((change) => change.atWall.startsWith(report.day))?.runSeq;
       return {
@@ -34,4 +37,8 @@ export async function findClosedDays(
         ...(runSeq === undefined ? {} : { runSeq }),
       };
     });
+}
+
+function endOf(context: Context, day: Day): Date {
+  return context.calendar.startOf(addDays(day, 1));
 }

@@ -10,11 +10,11 @@ import type { Database } from '../database/tables.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import { type Change, type LookAtEvents, nameFound } from './fold-observations.ts';
 import type { HeldEvent } from './history.ts';
+import type { Doubt } from './load-held.ts';
 
 /** How far apart two shows must be asked. */
 export const SHOWS_APART_MS = 60_000;
 
-type Doubt = { noticedAt: Date; shownWithoutAt: Date | null; told: boolean };
 /** By the event's row number. */
 type Doubts = Map<number, Doubt>;
 type Over = { kind: 'status_differs'; scope: string; askedAt: Date };
@@ -27,15 +27,11 @@ export async function judgeDoubts(
   seqs: Map<string, number>,
 ): Promise<{ found: FoundMismatch[]; over: Over[] }> {
   const looked = changes.filter((change) => change.looks.some((look) => look.whole));
-  const stored = await readDoubts(
-    trx,
-    looked.map((change) => change.held.id),
-  );
   const found: FoundMismatch[] = [];
   const over: Over[] = [];
   for (const change of looked) {
     const { id } = change.held;
-    const before = stored.get(id) ?? new Map();
+    const before = change.loaded?.doubts ?? new Map();
     const after: Doubts = new Map(before);
     const looks = change.looks.filter((look) => look.whole).sort((a, b) => a.askedAt.getTime() - b.askedAt.getTime());
     for (const look of looks) weighLook(after, look, change.held.events);
@@ -87,22 +83,6 @@ function tellDifference(context: Context, { held }: Change, look: LookAtEvents, 
     expected: { status: held.events.at(-1)?.status },
     actual: { status: look.status, lacks: gone.map(name), shows_again: look.showsAgain.map(name) },
   };
-}
-
-async function readDoubts(trx: Transaction<Database>, ids: string[]): Promise<Map<string, Doubts>> {
-  if (ids.length === 0) return new Map();
-  const rows = await trx
-    .selectFrom('doubted_events')
-    .select(['event_seq', 'transaction_id', 'noticed_at', 'shown_without_at', 'due_at'])
-    .where('transaction_id', 'in', ids)
-    .execute();
-  const doubts = new Map<string, Doubts>();
-  for (const row of rows) {
-    const one = doubts.get(row.transaction_id) ?? new Map();
-    const { noticed_at: noticedAt, shown_without_at: shownWithoutAt } = row;
-    doubts.set(row.transaction_id, one.set(row.event_seq, { noticedAt, shownWithoutAt, told: row.due_at === null }));
-  }
-  return doubts;
 }
 
 async function writeDoubts(

@@ -12,15 +12,20 @@ export type Loaded = {
   stored: { status: string; status_wall: string; sequence: number; event_count: number };
   held: HeldTransaction;
   entries: EntryInForce[];
+  /** By the event's row number, those that a look lacked. */
+  doubts: Map<number, Doubt>;
   /** Whose it was, by the keyed hash, where they were forgotten. */
   forgotten: Buffer | undefined;
 };
+
+/** An event that the provider was seen to show no more. `told`: shows have told so. */
+export type Doubt = { noticedAt: Date; shownWithoutAt: Date | null; told: boolean };
 
 type TransactionRow = Selectable<Database['transactions']>;
 
 /**
  * Locks the transactions of these ids in the order of their ids, which is the same for every writer, and reads them
- * with their events, their corrections and their entries in force: six statements, however many ids. By this index and
+ * with their events, their corrections and their entries in force: five statements, however many ids. By this index and
  * no other: left to itself, the server may read the whole of a small table, and wait for every row that another applier
  * is writing.
  */
@@ -28,7 +33,7 @@ export async function loadHeld(trx: Transaction<Database>, ids: string[]): Promi
   const { rows } = await sql<TransactionRow>`
     SELECT * FROM transactions FORCE INDEX (transactions_id) WHERE id IN (${sql.join(ids)}) ORDER BY id
     FOR UPDATE`.execute(trx);
-  return new Map((await assemble(trx, rows)).map((one) => [one.held.id, one]));
+  return new Map((await assemble(trx, rows, isCorrected)).map((one) => [one.held.id, one]));
 }
 
 /** The next transactions by their row numbers, in that order, without a lock. */
@@ -40,16 +45,28 @@ export async function loadHeldRange(snapshot: Transaction<Database>, after: numb
     .orderBy('seq')
     .limit(limit)
     .execute();
-  return await assemble(snapshot, rows);
+  // verified as they stand, and not by what their rows say of them
+  return await assemble(snapshot, rows, () => true);
 }
 
-async function assemble(trx: Transaction<Database>, rows: TransactionRow[]): Promise<Loaded[]> {
+/** A correction takes a number of the transaction's sequence: where every number is an event's, there was none. */
+function isCorrected({ sequence }: TransactionRow, history: HeldEvent[]): boolean {
+  return Math.max(sequence, ...history.map((event) => event.sequence)) > history.length;
+}
+
+/** @param mayBeCorrected whether to look for corrections of a transaction with this history. */
+async function assemble(
+  trx: Transaction<Database>,
+  rows: TransactionRow[],
+  mayBeCorrected: (row: TransactionRow, history: HeldEvent[]) => boolean,
+): Promise<Loaded[]> {
   if (rows.length === 0) return [];
   const seqs = rows.map((row) => row.seq);
   const parties = await trx.selectFrom('parties').selectAll().where('transaction_seq', 'in', seqs).execute();
   const partyOf = new Map(parties.map((party) => [party.transaction_seq, party]));
-  const events = await loadEvents(trx, seqs);
-  const corrections = await loadCorrections(trx, seqs);
+  const { events, doubts } = await loadEvents(trx, seqs);
+  const corrected = rows.filter((row) => mayBeCorrected(row, events.get(row.seq) ?? [])).map((row) => row.seq);
+  const corrections = await loadCorrections(trx, corrected);
   const struckSeqs = corrections.size > 0 ? await loadStruck(trx, [...corrections.keys()]) : new Set();
   const entries = await loadEntriesInForce(trx, seqs);
   return rows.map((row): Loaded => {
@@ -59,6 +76,7 @@ async function assemble(trx: Transaction<Database>, rows: TransactionRow[]): Pro
       seq: row.seq,
       stored: row,
       entries: entries.get(row.seq) ?? [],
+      doubts: new Map(doubts.get(row.seq)),
       forgotten: party?.forgotten_at ? (party.document_hash ?? undefined) : undefined,
       held: {
         id: row.id,
@@ -86,13 +104,16 @@ async function assemble(trx: Transaction<Database>, rows: TransactionRow[]): Pro
   });
 }
 
-async function loadEvents(trx: Transaction<Database>, seqs: number[]): Promise<Map<number, HeldEvent[]>> {
+/** The events of each transaction, and the doubts about them. */
+async function loadEvents(trx: Transaction<Database>, seqs: number[]) {
   const rows = await trx
     .selectFrom('events')
-    .select(['seq', 'transaction_seq', 'status', 'at_wall', 'occurrence', 'position', 'sequence', 'inferred'])
-    .where('transaction_seq', 'in', seqs)
+    .leftJoin('doubted_events', 'doubted_events.event_seq', 'events.seq')
+    .select(['events.seq', 'events.transaction_seq', 'status', 'at_wall', 'occurrence', 'position', 'sequence'])
+    .select(['inferred', 'noticed_at', 'shown_without_at', 'due_at'])
+    .where('events.transaction_seq', 'in', seqs)
     .execute();
-  return groupValues(
+  const events = groupValues(
     rows,
     (row) => row.transaction_seq,
     (row) => ({
@@ -105,9 +126,17 @@ async function loadEvents(trx: Transaction<Database>, seqs: number[]): Promise<M
       inferred: row.inferred === 1,
     }),
   );
+  const doubts = new Map<number, [number, Doubt][]>();
+  for (const { seq, transaction_seq: transactionSeq, noticed_at: noticedAt, ...row } of rows) {
+    if (noticedAt === null) continue;
+    const doubt = { noticedAt, shownWithoutAt: row.shown_without_at, told: row.due_at === null };
+    doubts.set(transactionSeq, [...(doubts.get(transactionSeq) ?? []), [seq, doubt]]);
+  }
+  return { events, doubts };
 }
 
 async function loadCorrections(trx: Transaction<Database>, seqs: number[]): Promise<Map<number, Corrected>> {
+  if (seqs.length === 0) return new Map();
   const rows = await trx
     .selectFrom('corrections')
     .select(['transaction_seq', 'sequence', 'created_at'])

@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
@@ -11,6 +11,9 @@ type RefundRule = { from: Day; commission: 'kept' | 'returned' };
 
 const SETTING = 'refund_commission';
 
+// LOCK IN SHARE MODE is the one spelling that MariaDB and MySQL share
+const LOCKS = { none: sql``, share: sql`LOCK IN SHARE MODE` };
+
 /**
  * What the journal needs beside a history: each platform's opening, and what became of commissions on refunds when.
  * Inside a transaction it shares the lock of who changes either: what is posted by these policies is committed before
@@ -21,10 +24,14 @@ export async function readPolicies(
   trx?: Transaction<Database>,
   lock: 'none' | 'share' = trx ? 'share' : 'none',
 ): Promise<Policies> {
-  const db = trx ?? context.db;
-  const rules = await readRules(db, lock);
-  const openings = await db.selectFrom('openings').select(['platform', 'day']).where('in_force', '=', 1).execute();
-  const days = new Map(openings.map((row) => [row.platform, row.day]));
+  const end = LOCKS[lock];
+  // one question for both, since each change of a transaction asks it
+  const { rows } = await sql<{ rules: Buffer | null; platform: string | null; day: Day }>`
+    (SELECT value AS rules, NULL AS platform, NULL AS day FROM settings WHERE name = ${SETTING} ${end})
+    UNION ALL
+    (SELECT NULL, platform, day FROM openings WHERE in_force = 1 ${end})`.execute(trx ?? context.db);
+  const rules = rows.flatMap((row) => (row.rules ? parseRules(row.rules) : []));
+  const days = new Map(rows.flatMap((row) => (row.platform === null ? [] : [[row.platform, row.day]])));
   const returnsCommission = (day: Day): boolean =>
     rules.findLast((rule) => rule.from <= day)?.commission === 'returned';
   return { of: (platform) => ({ openingDay: days.get(platform ?? 'none'), returnsCommission }) };
@@ -32,7 +39,7 @@ export async function readPolicies(
 
 /** Waits for every applier under way and keeps new ones waiting, until this transaction ends. */
 export async function lockPolicies(trx: Transaction<Database>): Promise<void> {
-  await readRules(trx, 'update');
+  await lockRules(trx);
 }
 
 /**
@@ -43,7 +50,7 @@ export async function lockPolicies(trx: Transaction<Database>): Promise<void> {
 export async function settleRefundRule(context: Context): Promise<void> {
   const { REFUND_COMMISSION: commission } = context.config;
   await transact(context.db, async (trx) => {
-    const rules = await readRules(trx, 'update');
+    const rules = await lockRules(trx);
     if (rules.at(-1)?.commission === commission) return;
     const from = addDays(context.calendar.dayOf(context.clock.now()), 1);
     const kept = rules.filter((rule) => rule.from < from);
@@ -53,9 +60,17 @@ export async function settleRefundRule(context: Context): Promise<void> {
   });
 }
 
-async function readRules(db: Kysely<Database>, lock: 'none' | 'share' | 'update'): Promise<RefundRule[]> {
-  // LOCK IN SHARE MODE is the one spelling that MariaDB and MySQL share
-  const end = { none: sql``, share: sql`LOCK IN SHARE MODE`, update: sql`FOR UPDATE` }[lock];
-  const { rows } = await sql<{ value: Buffer }>`SELECT value FROM settings WHERE name = ${SETTING} ${end}`.execute(db);
-  return rows[0] ? (JSON.parse(rows[0].value.toString()) as RefundRule[]) : [];
+/** Locked against whoever else changes them, and against every applier. */
+async function lockRules(trx: Transaction<Database>): Promise<RefundRule[]> {
+  const row = await trx
+    .selectFrom('settings')
+    .select('value')
+    .where('name', '=', SETTING)
+    .forUpdate()
+    .executeTakeFirst();
+  return row ? parseRules(row.value) : [];
+}
+
+function parseRules(value: Buffer): RefundRule[] {
+  return JSON.parse(value.toString()) as RefundRule[];
 }

@@ -24,8 +24,9 @@ export async function resolveMismatches(
   now: Date,
 ): Promise<number> {
   if (over.length === 0) return 0;
-  await releaseKept(trx, over, now);
-  const ended = listEnded(await lockOpen(trx, over), over);
+  const { open, kept } = await lockTold(trx, { open: over, kept: over });
+  await release(trx, kept, over, now);
+  const ended = listEnded(open, over);
   for (const { seq } of ended) await setResolved(trx, seq, { resolution, note: null, actor: SYSTEM }, now);
   return ended.length;
 }
@@ -48,9 +49,10 @@ export type Evidence = {
 export async function weighEvidence(trx: Transaction<Database>, evidence: Evidence, now: Date): Promise<void> {
   const { over, agreed } = evidence;
   // a contract's claim is not answered by a look that shows what it was raised for
-  await releaseKept(trx, [...over, ...agreed.filter(({ kind }) => kind !== 'commission_differs')], now);
+  const ending = [...over, ...agreed.filter(({ kind }) => kind !== 'commission_differs')];
   const claims = evidence.amounts.map(({ scope, amounts }) => ({ kind: CLAIM, scope, amounts }));
-  const open = await lockOpen(trx, [...over, ...agreed, ...claims]);
+  const { open, kept } = await lockTold(trx, { open: [...over, ...agreed, ...claims], kept: ending });
+  await release(trx, kept, ending, now);
   const shown = new Map(agreed.map((one) => [openScope(one), one.shown]));
   for (const row of open) await refreshShown(trx, row, shown.get(openScope(row)) ?? {}, now);
   const claimed = new Map(claims.map((one) => [openScope(one), one.amounts]));
@@ -71,22 +73,35 @@ export type Open = Pick<
   'seq' | 'kind' | 'scope' | 'opened_at' | 'expected' | 'actual'
 >;
 
+type Told = Open & { resolved_at: Date | null };
+type Scope = { kind: MismatchKind; scope: string };
+
+/** What is unresolved under these kinds and scopes, locked. */
+export async function lockOpen(trx: Transaction<Database>, scopes: Scope[]): Promise<Open[]> {
+  return (await lockTold(trx, { open: scopes, kept: [] })).open;
+}
+
 /**
- * What is unresolved under these kinds and scopes. Locked by this index and no other: left to itself, the server reads
- * a small table whole, and waits for every row that somebody else is writing.
+ * What is unresolved under some kinds and scopes, and what a person resolved under others. Locked by these indexes and
+ * no other: left to itself, the server reads a small table whole, and waits for every row that somebody else is writing.
  */
-export async function lockOpen(
+async function lockTold(
   trx: Transaction<Database>,
-  scopes: { kind: MismatchKind; scope: string }[],
-): Promise<Open[]> {
-  const names = [...new Set(scopes.map(openScope))];
-  const { rows } = await sql<Open>`
-    SELECT seq, kind, scope, opened_at, expected, actual
-    FROM mismatches FORCE INDEX (mismatches_open)
-    WHERE open_scope IN (${sql.join(names)})
-    ORDER BY seq
-    FOR UPDATE`.execute(trx);
-  return rows;
+  scopes: { open: Scope[]; kept: Scope[] },
+): Promise<{ open: Told[]; kept: Told[] }> {
+  const questions = (['open', 'kept'] as const).flatMap((which) => {
+    const names = [...new Set(scopes[which].map(openScope))];
+    if (names.length === 0) return [];
+    return sql`(
+      SELECT seq, kind, scope, opened_at, expected, actual, resolved_at
+      FROM mismatches FORCE INDEX (${sql.ref(`mismatches_${which}`)})
+      WHERE ${sql.ref(`${which}_scope`)} IN (${sql.join(names)})
+      FOR UPDATE)`;
+  });
+  if (questions.length === 0) return { open: [], kept: [] };
+  const { rows } = await sql<Told>`${sql.join(questions, sql` UNION ALL `)}`.execute(trx);
+  rows.sort((a, b) => a.seq - b.seq);
+  return { open: rows.filter((row) => row.resolved_at === null), kept: rows.filter((row) => row.resolved_at !== null) };
 }
 
 function listEnded(open: Open[], over: Over[]): Open[] {
@@ -109,19 +124,17 @@ async function refreshShown(trx: Transaction<Database>, row: Open, shown: object
 
 /** What a person said of these stands no longer: found again, they are news. */
 export async function releaseKept(trx: Transaction<Database>, over: Over[], now: Date): Promise<void> {
-  if (over.length === 0) return;
-  const byInstant = Map.groupBy(over, (one) => (one.askedAt ?? now).getTime());
-  await trx
-    .updateTable('mismatches')
-    .set({ kept_scope: null })
-    .where((eb) =>
-      eb.or(
-        [...byInstant].map(([askedAt, ones]) =>
-          eb.and([eb('kept_scope', 'in', ones.map(openScope)), eb('resolved_at', '<=', new Date(askedAt))]),
-        ),
-      ),
-    )
-    .execute();
+  const { kept } = await lockTold(trx, { open: [], kept: over });
+  await release(trx, kept, over, now);
+}
+
+async function release(trx: Transaction<Database>, kept: Told[], over: Over[], now: Date): Promise<void> {
+  const askedAt = new Map(over.map((one) => [openScope(one), one.askedAt ?? now]));
+  const seqs = kept
+    .filter((row) => row.resolved_at && row.resolved_at <= (askedAt.get(openScope(row)) ?? now))
+    .map((row) => row.seq);
+  if (seqs.length === 0) return;
+  await trx.updateTable('mismatches').set({ kept_scope: null }).where('seq', 'in', seqs).execute();
 }
 
 /** Writes the end of one mismatch and of its alert. */

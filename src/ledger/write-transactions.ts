@@ -43,14 +43,25 @@ export async function writeTransactions(
   if (created.length > 0) for (const [id, seq] of await insertTransactions(trx, created, now)) seqs.set(id, seq);
   if (updated.length > 0) await updateTransactions(trx, updated, now);
   await writeFactChanges(trx, updated, now);
-  await trx
-    .insertInto('parties')
-    .values(changes.map((change) => toPartyRow(keys, seqs.get(change.held.id) ?? 0, change, now)))
-    .onDuplicateKeyUpdate(takeNew(PARTY_COLUMNS))
-    .execute();
+  const parties = changes.filter(isNewParty);
+  if (parties.length > 0) {
+    await trx
+      .insertInto('parties')
+      .values(parties.map((change) => toPartyRow(keys, seqs.get(change.held.id) ?? 0, change, now)))
+      .onDuplicateKeyUpdate(takeNew(PARTY_COLUMNS))
+      .execute();
+  }
   await insertEvents(trx, changes, seqs, now);
   return seqs;
 }
+
+/** Nearly never after the first look. What is held of somebody who was forgotten is not what their row holds. */
+function isNewParty({ loaded, held, forgotten }: Changed): boolean {
+  if (!loaded || forgotten || loaded.forgotten) return true;
+  return PARTY_FACTS.some((name) => loaded.held[name] !== held[name]);
+}
+
+const PARTY_FACTS = ['name', 'email', 'phone', 'document', 'pixKey', 'description'] as const;
 
 async function updateTransactions(trx: Transaction<Database>, updated: ChangedFacts[], now: Date): Promise<void> {
   // keyed by the row's own number, so that no second unique key can lead the update to another row
