@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Context } from '../context.ts';
+import { createCoalescer } from '../database/coalesce.ts';
 import { describeError } from '../log.ts';
 import { readLiveKeys } from '../merchants/secrets.ts';
 import type { ClaimedCallback } from './claimed-callback.ts';
@@ -14,6 +15,8 @@ import { sign } from './sign.ts';
 
 /** An attempt begins this long after its claim at the latest: with its own 15 s it ends well before the lease does. */
 const CLAIM_AGE_MS_MAX = 30_000;
+/** Followers that come to their turn while others are rendered are rendered together. */
+const RENDER_MAX = 100;
 const USER_AGENT = 'Confere (callbacks; Standard Webhooks)';
 
 export type Desk = {
@@ -23,7 +26,22 @@ export type Desk = {
   places: Places;
   /** As the last look read them, by row number. */
   merchants: Map<number, DeliveryMerchant>;
+  /** The body of a follower at its own turn: somebody may have been forgotten since its claim. */
+  renderNext: (callback: ClaimedCallback) => Promise<object | undefined>;
 };
+
+export function createRenderNext(context: Context): Desk['renderNext'] {
+  return createCoalescer<ClaimedCallback, object | undefined>({
+    itemsMax: RENDER_MAX,
+    bytesMax: Number.POSITIVE_INFINITY,
+    sizeOf: () => 0,
+    inFlightMax: 1,
+    work: async (callbacks) => {
+      const bodies = await renderBodies(context, callbacks);
+      return callbacks.map(({ seq }) => bodies.get(seq));
+    },
+  });
+}
 
 /**
  * Renders claimed callbacks, sends them side by side, each one's followers after it, and hands what came of each to the
@@ -61,7 +79,7 @@ async function sendChain(desk: Desk, first: Message, claimedAtMs: number): Promi
   let message: Message | undefined = first;
   while (message) {
     const passed = await sendOrForget(desk, message, { next: rest[0], claimedAtMs });
-    message = passed ? (await prepare(desk, rest.slice(0, 1)))?.[0] : undefined;
+    message = passed && rest[0] ? await prepareNext(desk, rest[0], first.keys) : undefined;
     if (message) rest = rest.slice(1);
   }
   await returnAll(desk, rest);
@@ -106,6 +124,18 @@ async function prepare({ context, merchants }: Desk, callbacks: ClaimedCallback[
     }));
   } catch (error) {
     context.log.error({ error: describeError(error), callbacks: callbacks.length }, 'callbacks could not be sent yet');
+    return undefined;
+  }
+}
+
+/** @param keys those that signed the one before, a moment ago. @returns undefined where it can't be sent now. */
+async function prepareNext(desk: Desk, callback: ClaimedCallback, keys: KeyObject[]): Promise<Message | undefined> {
+  try {
+    const body = await desk.renderNext(callback);
+    const url = desk.merchants.get(callback.merchantSeq)?.url ?? '';
+    return { callback, url, body: body && JSON.stringify(body), keys };
+  } catch (error) {
+    desk.context.log.error({ error: describeError(error), callback: callback.seq }, 'a callback could not be sent yet');
     return undefined;
   }
 }

@@ -5,6 +5,8 @@ import { describeError } from '../log.ts';
 import { type Attempt, type Recorded, recordAttempts } from './record-attempts.ts';
 
 const BATCH_MAX = 500;
+/** What was delivered waits so long for others: nothing waits for its record, and each batch costs statements. */
+const GATHER_MS = 20;
 const RETRY_MS = 500;
 const TRIES_TOGETHER = 3;
 
@@ -15,7 +17,7 @@ export type Recorder = {
 };
 
 /**
- * Writes attempts down in batches: while one batch is committed, the next gathers. A database that is away is waited
+ * Writes attempts down in batches: while one batch is committed, and a moment after, the next gathers. A database that is away is waited
  * for; the leases of what waits too long run out, and it is tried again.
  * @param onRecorded called after each commit.
  */
@@ -29,6 +31,7 @@ export function createRecorder(
 
   async function run(): Promise<void> {
     while (waiting.length > 0 && !giveUp.aborted) {
+      if (waiting.length < BATCH_MAX) await sleep(GATHER_MS, undefined, { signal: giveUp }).catch(() => undefined);
       const batch = waiting.splice(0, BATCH_MAX);
       for (const { attempts, recorded } of await write(context, batch, giveUp)) onRecorded(attempts, recorded);
     }

@@ -17,7 +17,7 @@ export type Renderable = {
   createdAt: Date;
 };
 
-type EventFacts = { seq: number; status: string; at_wall: string; sequence: number };
+type Event = { seq: number; status: string; atWall: string; sequence: number; transaction: LedgerTransaction };
 
 /**
  * The bodies of callbacks, from the ledger as it is now: personal data stands in one place only, and a late attempt
@@ -26,11 +26,8 @@ type EventFacts = { seq: number; status: string; at_wall: string; sequence: numb
  */
 export async function renderBodies(context: Context, callbacks: Renderable[]): Promise<Map<number, object>> {
   const corrected = callbacks.filter((callback) => callback.eventSeq === null);
-  const [transactions, events, corrections] = await Promise.all([
-    readTransactions(context, listSeqs(callbacks, 'transactionSeq')),
-    readEvents(context, listSeqs(callbacks, 'eventSeq')),
-    readCorrections(context, corrected),
-  ]);
+  const events = await readEvents(context, listSeqs(callbacks, 'eventSeq'));
+  const corrections = await readCorrections(context, corrected);
   const bodies = new Map<number, object>();
   // an event that goes to many merchants is rendered once
   const rendered = new Map<string, object>();
@@ -39,30 +36,24 @@ export async function renderBodies(context: Context, callbacks: Renderable[]): P
       bodies.set(callback.seq, renderTest(callback));
       continue;
     }
-    const transaction = transactions.get(callback.transactionSeq);
     const correction =
       callback.eventSeq === null ? corrections.get(`${callback.transactionSeq} ${callback.sequence}`) : undefined;
-    if (transaction && correction) {
-      bodies.set(callback.seq, renderCorrection(context, callback, transaction, correction));
+    if (correction) {
+      bodies.set(callback.seq, renderCorrection(context, callback, correction));
       continue;
     }
     const event = callback.eventSeq === null ? undefined : events.get(callback.eventSeq);
-    if (!transaction || !event) continue;
+    if (!event) continue;
     const key = `${event.seq} ${callback.type} ${callback.previousStatus} ${callback.source}`;
-    const body = rendered.get(key) ?? renderEvent(context, callback, transaction, event);
+    const body = rendered.get(key) ?? renderEvent(context, callback, event);
     rendered.set(key, body);
     bodies.set(callback.seq, body);
   }
   return bodies;
 }
 
-function renderEvent(
-  context: Context,
-  callback: Renderable,
-  transaction: LedgerTransaction,
-  event: EventFacts,
-): object {
-  const at = context.calendar.toIso(event.at_wall);
+function renderEvent(context: Context, callback: Renderable, { transaction, ...event }: Event): object {
+  const at = context.calendar.toIso(event.atWall);
   return {
     type: callback.type,
     timestamp: at,
@@ -80,14 +71,13 @@ function renderEvent(
   };
 }
 
-type Correction = { at: Date; before: CorrectedFacts; after: CorrectedFacts };
+type Correction = { at: Date; before: CorrectedFacts; after: CorrectedFacts; transaction: LedgerTransaction };
 
 /** What the transaction was and what it is: both as of the correction, whatever came after. */
 function renderCorrection(
   context: Context,
   callback: Renderable,
-  transaction: LedgerTransaction,
-  { at, before, after }: Correction,
+  { at, before, after, transaction }: Correction,
 ): object {
   return {
     type: callback.type,
@@ -111,18 +101,19 @@ function renderCorrection(
 async function readCorrections(context: Context, callbacks: Renderable[]): Promise<Map<string, Correction>> {
   const seqs = listSeqs(callbacks, 'transactionSeq');
   if (seqs.length === 0) return new Map();
-  const rows = await context.db
-    .selectFrom('corrections')
-    .select(['transaction_seq', 'sequence', 'before_facts', 'after_facts', 'created_at'])
-    .where('transaction_seq', 'in', seqs)
+  const rows = await selectTransactions(context.db)
+    .innerJoin('corrections', 'corrections.transaction_seq', 'transactions.seq')
+    .select(['corrections.sequence as corrected_sequence', 'before_facts', 'after_facts', 'created_at'])
+    .where('transactions.seq', 'in', seqs)
     .execute();
   return new Map(
     rows.map((row) => [
-      `${row.transaction_seq} ${row.sequence}`,
+      `${row.seq} ${row.corrected_sequence}`,
       {
         at: row.created_at,
         before: JSON.parse(row.before_facts) as CorrectedFacts,
         after: JSON.parse(row.after_facts) as CorrectedFacts,
+        transaction: toLedgerTransaction(row),
       },
     ]),
   );
@@ -140,18 +131,22 @@ function listSeqs(callbacks: Renderable[], field: 'transactionSeq' | 'eventSeq')
   return [...new Set(callbacks.map((callback) => callback[field]))].filter((seq) => seq !== null);
 }
 
-async function readTransactions(context: Context, seqs: number[]): Promise<Map<number, LedgerTransaction>> {
+/** Each with its transaction, in one question: callbacks ask it thousands of times a second. */
+async function readEvents(context: Context, seqs: number[]): Promise<Map<number, Event>> {
   if (seqs.length === 0) return new Map();
-  const rows = await selectTransactions(context.db).where('transactions.seq', 'in', seqs).execute();
-  return new Map(rows.map((row) => [row.seq, toLedgerTransaction(row)]));
-}
-
-async function readEvents(context: Context, seqs: number[]): Promise<Map<number, EventFacts>> {
-  if (seqs.length === 0) return new Map();
-  const rows = await context.db
-    .selectFrom('events')
-    .select(['seq', 'status', 'at_wall', 'sequence'])
-    .where('seq', 'in', seqs)
+  const rows = await selectTransactions(context.db)
+    .innerJoin('events', 'events.transaction_seq', 'transactions.seq')
+    .select(['events.seq as event_seq', 'events.status as event_status', 'events.at_wall'])
+    .select('events.sequence as event_sequence')
+    .where('events.seq', 'in', seqs)
     .execute();
-  return new Map(rows.map((row) => [row.seq, row]));
+  return new Map(
+    rows.map((row) => [
+      row.event_seq,
+      {
+        ...{ seq: row.event_seq, status: row.event_status, atWall: row.at_wall, sequence: row.event_sequence },
+        transaction: toLedgerTransaction(row),
+      },
+    ]),
+  );
 }

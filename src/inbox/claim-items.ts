@@ -76,7 +76,7 @@ export function selectClaimable(trx: Transaction<Database>) {
     .select(['claimed_status', 'claimed_amount_cents', 'looks']);
 }
 
-type ClaimableRow = Awaited<ReturnType<ReturnType<typeof selectClaimable>['execute']>>[number];
+export type ClaimableRow = Awaited<ReturnType<ReturnType<typeof selectClaimable>['execute']>>[number];
 
 /** @param webhooks by seq. */
 export function toClaimed(row: ClaimableRow, webhooks: Map<number, { hash: Buffer; repeats: number }>): ClaimedItem {

@@ -5,7 +5,7 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { describeError } from '../log.ts';
 import { checkBody } from './check-body.ts';
-import { type ClaimedItem, leaseOf, selectClaimable, toClaimed } from './claim-items.ts';
+import { type ClaimableRow, type ClaimedItem, leaseOf, selectClaimable, toClaimed } from './claim-items.ts';
 import { isolateWebhooks, NOT_TAKEN_APART, type Take } from './isolate-webhooks.ts';
 import { raiseQuarantine } from './quarantine.ts';
 import { ITEMS_MAX, readItems, type WebhookItem } from './read-items.ts';
@@ -67,12 +67,12 @@ async function takeTogether(
     const keyed = taken.reduce((sum, { items }) => sum + items.filter(hasKey).length, 0);
     // all or none of them: what is claimed here is what this process looks at next
     const claims = keyed > 0 && keyed <= room;
-    const items = await insertItems(context, trx, taken, claims);
+    const { items, single } = await insertItems(context, trx, taken, claims);
     await moveWebhooks(trx, taken);
     const quarantined = taken.flatMap(({ row, reason }) => (reason ? [{ seq: row.seq, reason }] : []));
     await raiseQuarantine(context, trx, quarantined);
     await redactArrived(context, trx, seqs);
-    return { count: rows.length, items, claimed: claims ? await readClaimed(trx, taken) : [] };
+    return { count: rows.length, items, claimed: claims ? await readClaimed(trx, taken, single) : [] };
   });
 }
 
@@ -90,13 +90,13 @@ function takeOneApart(context: Context, row: WebhookRow): Apart {
   }
 }
 
-/** @returns how many there are. */
+/** @returns how many there are, and the row where there is but one: the numbers of many need not follow one another. */
 async function insertItems(
   context: Context,
   trx: Transaction<Database>,
   taken: Apart[],
   claims: boolean,
-): Promise<number> {
+): Promise<{ items: number; single: ClaimableRow | undefined }> {
   const lease = claims ? leaseOf(context) : { lease_holder: null, lease_until: null };
   const values = taken.flatMap(({ row, items }) =>
     items.map((item, position) => ({
@@ -113,13 +113,16 @@ async function insertItems(
         : { state: 'quarantined', reason: 'no_key', next_look_at: null, lease_holder: null, lease_until: null }),
     })),
   );
+  let seq = 0;
   for (let start = 0; start < values.length; start += ITEMS_AN_INSERT) {
-    await trx
+    const { insertId } = await trx
       .insertInto('webhook_items')
       .values(values.slice(start, start + ITEMS_AN_INSERT))
-      .execute();
+      .executeTakeFirstOrThrow();
+    seq = Number(insertId);
   }
-  return values.length;
+  const [first, ...others] = values;
+  return { items: values.length, single: first && others.length === 0 ? { ...first, seq, looks: 0 } : undefined };
 }
 
 /** One statement for all that change alike: nearly always that is all of them. */
@@ -133,17 +136,18 @@ async function moveWebhooks(trx: Transaction<Database>, taken: Apart[]): Promise
   }
 }
 
-async function readClaimed(trx: Transaction<Database>, taken: Apart[]): Promise<ClaimedItem[]> {
+async function readClaimed(
+  trx: Transaction<Database>,
+  taken: Apart[],
+  single: ClaimableRow | undefined,
+): Promise<ClaimedItem[]> {
+  const webhooks = new Map(taken.map(({ row }) => [row.seq, row]));
+  if (single) return [toClaimed(single, webhooks)];
   const rows = await selectClaimable(trx)
-    .where(
-      'webhook_seq',
-      'in',
-      taken.map(({ row }) => row.seq),
-    )
+    .where('webhook_seq', 'in', [...webhooks.keys()])
     .where('state', '=', 'pending')
     .orderBy('seq')
     .execute();
-  const webhooks = new Map(taken.map(({ row }) => [row.seq, row]));
   return rows.map((row) => toClaimed(row, webhooks));
 }
 
