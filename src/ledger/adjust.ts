@@ -7,12 +7,12 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
-import { isDuplicate, transact } from '../database/transact.ts';
 import type { Day } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { formatAmount } from '../domain/money.ts';
 import { nameAccount, type Posting } from './post.ts';
 import { lockPolicies } from './read-policies.ts';
+import { enterInBooks, tellClosedDays } from './tell-closed-days.ts';
 import { writeEntries } from './write-entries.ts';
 
 export const ADJUSTMENT_KINDS = ['bank', 'fee', 'block', 'other'] as const;
@@ -49,7 +49,7 @@ type Cause = {
  */
 export async function adjustBooks(context: Context, adjustment: Adjustment): Promise<string> {
   const id = makeAdjustmentId();
-  await transact(context.db, async (trx) => {
+  await enterInBooks(context, async (trx) => {
     await lockPolicies(trx);
     await assertOpened(trx, adjustment);
     await writeAdjustment(context, trx, id, adjustment, {});
@@ -81,34 +81,41 @@ export async function reverseAdjustment(
   by: { note: string; actor: string },
 ): Promise<string> {
   const own = makeAdjustmentId();
-  try {
-    await transact(context.db, async (trx) => {
-      // before the row: an opening that sets it aside takes them in this order
-      await lockPolicies(trx);
-      const row = await trx
-        .selectFrom('adjustments')
-        .innerJoin('entries', 'entries.seq', 'adjustments.entry_seq')
-        .selectAll('adjustments')
-        .select('entries.kind as entry_kind')
-        .where('id', '=', id)
-        .executeTakeFirst();
-      if (!row) throw new ConfereError('not_found', 'there is no such adjustment');
-      if (row.entry_kind === 'reversal')
-        throw new ConfereError('conflict', 'it is a reversal itself: enter a new adjustment');
-      const back = {
-        platform: row.platform,
-        day: row.day,
-        kind: row.kind as AdjustmentKind,
-        amountCents: -row.amount_cents,
-        ...by,
-      };
-      await writeAdjustment(context, trx, own, back, { reverses: { seq: row.seq, entrySeq: row.entry_seq } });
-    });
-    return own;
-  } catch (error) {
-    if (!isDuplicate(error)) throw error;
-    throw new ConfereError('conflict', 'it is reversed already', { cause: error });
-  }
+  await enterInBooks(context, async (trx) => {
+    // before the row: an opening that sets it aside takes them in this order
+    await lockPolicies(trx);
+    const row = await trx
+      .selectFrom('adjustments')
+      .innerJoin('entries', 'entries.seq', 'adjustments.entry_seq')
+      .selectAll('adjustments')
+      .select('entries.kind as entry_kind')
+      .where('id', '=', id)
+      .executeTakeFirst();
+    if (!row) throw new ConfereError('not_found', 'there is no such adjustment');
+    if (row.entry_kind === 'reversal')
+      throw new ConfereError('conflict', 'it is a reversal itself: enter a new adjustment');
+    await assertUnreversed(trx, row.seq, own);
+    const back = {
+      platform: row.platform,
+      day: row.day,
+      kind: row.kind as AdjustmentKind,
+      amountCents: -row.amount_cents,
+      ...by,
+    };
+    await writeAdjustment(context, trx, own, back, { reverses: { seq: row.seq, entrySeq: row.entry_seq } });
+  });
+  return own;
+}
+
+/** @param own the reversal that is being made: its COMMIT may have been done. */
+async function assertUnreversed(trx: Transaction<Database>, seq: number, own: string): Promise<void> {
+  const other = await trx
+    .selectFrom('adjustments')
+    .select('id')
+    .where('reverses_seq', '=', seq)
+    .where('id', '!=', own)
+    .executeTakeFirst();
+  if (other) throw new ConfereError('conflict', 'it is reversed already');
 }
 
 /** Writes one with its entry, under the lock of the policies: one at a time. */
@@ -151,6 +158,7 @@ export async function writeAdjustment(
     ],
     now,
   );
+  await tellClosedDays(context, trx, [{ atWall }], now);
   await trx
     .insertInto('adjustments')
     .values({

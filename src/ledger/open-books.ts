@@ -7,13 +7,13 @@ import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
-import { transact } from '../database/transact.ts';
 import type { Day } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { nameAccount, type Posting } from './post.ts';
 import { lockPolicies } from './read-policies.ts';
 import { repostTransactions } from './repost.ts';
 import { repostAdjustments } from './repost-adjustments.ts';
+import { enterInBooks, tellClosedDays } from './tell-closed-days.ts';
 import { type EntrySource, writeEntries } from './write-entries.ts';
 
 export type Opening = { platform: string; day: Day; balanceCents: bigint; actor: string };
@@ -27,7 +27,7 @@ const STATED: EntrySource = { kind: 'person' };
  */
 export async function openBooks(context: Context, opening: Opening): Promise<string> {
   const id = `op_${randomUUID().replaceAll('-', '')}`;
-  await transact(context.db, async (trx) => {
+  await enterInBooks(context, async (trx) => {
     await lockPolicies(trx);
     const standing = await trx
       .selectFrom('openings')
@@ -55,7 +55,7 @@ export async function openBooks(context: Context, opening: Opening): Promise<str
  * @throws ConfereError `not_found`, `conflict` when it is reversed already.
  */
 export async function reverseOpening(context: Context, id: string): Promise<void> {
-  await transact(context.db, async (trx, mayBeDone) => {
+  await enterInBooks(context, async (trx, mayBeDone) => {
     await lockPolicies(trx);
     const row = await trx.selectFrom('openings').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
     if (!row) throw new ConfereError('not_found', 'there is no such opening');
@@ -74,6 +74,7 @@ export async function reverseOpening(context: Context, id: string): Promise<void
     ];
     const now = context.clock.now();
     await writeEntries(context, trx, [{ transactionSeq: null, source: STATED, reverse, post: [] }], now);
+    await tellClosedDays(context, trx, reverse, now);
     await trx.updateTable('openings').set({ in_force: null, reposted_at: null }).where('seq', '=', row.seq).execute();
   });
   await finishReposts(context);
@@ -107,6 +108,7 @@ async function writeOpening(context: Context, trx: Transaction<Database>, openin
   const entry = { kind: 'opening', event: undefined, atWall: `${opening.day} 00:00:00`, platform, postings };
   const change = { transactionSeq: null, source: STATED, reverse: [], post: [entry] };
   const [entrySeq] = await writeEntries(context, trx, [change], now);
+  await tellClosedDays(context, trx, [entry], now);
   await trx
     .insertInto('openings')
     .values({

@@ -2,9 +2,9 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
-import { transact } from '../database/transact.ts';
 import { type AdjustmentKind, makeAdjustmentId, writeAdjustment } from './adjust.ts';
 import { lockPolicies } from './read-policies.ts';
+import { enterInBooks } from './tell-closed-days.ts';
 
 const BATCH_ROWS = 50;
 /** Nobody entered these: an opening that was stated or taken back asks for them. */
@@ -18,7 +18,7 @@ const ACTOR = 'confere';
 export async function repostAdjustments(context: Context, platform: string): Promise<void> {
   for (;;) {
     context.signal.throwIfAborted();
-    const written = await transact(context.db, async (trx) => {
+    const written = await enterInBooks(context, async (trx) => {
       await lockPolicies(trx);
       return (await setAside(context, trx, platform)) + (await bookAgain(context, trx, platform));
     });

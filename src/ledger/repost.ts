@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
-import { transact } from '../database/transact.ts';
 import { loadHeld } from './load-held.ts';
 import { mendJournal } from './mend-journal.ts';
 import { charge, listDesiredEntries } from './post.ts';
 import { readPolicies } from './read-policies.ts';
+import { enterInBooks, tellClosedDays } from './tell-closed-days.ts';
 import { writeEntries } from './write-entries.ts';
 
 const BATCH_ROWS = 200;
@@ -27,7 +27,7 @@ export async function repostTransactions(context: Context, platform: string): Pr
       .execute();
     if (rows.length === 0) return;
     after = rows.at(-1)?.seq ?? after;
-    await transact(context.db, async (trx) => {
+    await enterInBooks(context, async (trx) => {
       // in each batch, under their lock: they may change while this goes on, and are booked by again after it
       const policies = await readPolicies(context, trx);
       const loaded = await loadHeld(
@@ -41,7 +41,10 @@ export async function repostTransactions(context: Context, platform: string): Pr
           charge(held, name),
         ),
       }));
-      await writeEntries(context, trx, changes, context.clock.now());
+      const now = context.clock.now();
+      await writeEntries(context, trx, changes, now);
+      const entries = changes.flatMap(({ reverse, post }) => [...reverse, ...post]);
+      await tellClosedDays(context, trx, entries, now);
     });
   }
 }
