@@ -8,6 +8,8 @@ export type Person = {
   transactions: { seq: number; id: string }[];
   /** Of others, whose extra holds the document. */
   mentions: number[];
+  /** Of others, whose PIX key is the document. */
+  keyed: number[];
   /** Told of changes of mismatches before they are redacted: a report that shows one is known by nothing else. */
   remember: (changes: number[]) => Promise<void>;
   /** SHA-256 of each text that is theirs alone: an extra may be known elsewhere by its plain hash. */

@@ -65,20 +65,36 @@ async function listWithoutEvidence(db: Reader, mismatchSeqs: number[]): Promise<
 
 /**
  * Empties the columns of a person's transactions; the keyed hash of the document stays, and so do amounts, events,
- * entries and the chain. An extra goes where it holds a value of theirs; its keyed hash stays, to be compared with.
+ * entries and the chain. An extra goes where it holds a value of theirs; its keyed hash stays, to be compared with. Of
+ * others' transactions what holds the document goes: an extra, a PIX key.
  */
 export function eraseParties(context: Context): Erase {
   return async (person, { write }) => {
-    let changed = await withholdMentions(context, person, write);
-    for (let from = 0; from < person.transactions.length; from += CHUNK_ROWS) {
-      context.signal.throwIfAborted();
-      const seqs = person.transactions.slice(from, from + CHUNK_ROWS).map((one) => one.seq);
-      changed += write
-        ? await transact(context.db, (trx) => eraseSome(context, trx, person, seqs))
-        : (await readNamed(context.db, seqs)).length;
-    }
-    return changed;
+    const mentions = [...new Set([...person.mentions, ...person.keyed])];
+    const theirs = person.transactions.map((one) => one.seq);
+    if (!write) return mentions.length + (await eraseChunks(context, theirs, (seqs) => countNamed(context.db, seqs)));
+    const inTransaction = (erase: typeof eraseSome) => (seqs: number[]) =>
+      transact(context.db, (trx) => erase(context, trx, person, seqs));
+    const mentioned = await eraseChunks(context, mentions, inTransaction(eraseMentions));
+    return mentioned + (await eraseChunks(context, theirs, inTransaction(eraseSome)));
   };
+}
+
+async function eraseChunks(
+  { signal }: Context,
+  all: number[],
+  work: (seqs: number[]) => Promise<number>,
+): Promise<number> {
+  let changed = 0;
+  for (let from = 0; from < all.length; from += CHUNK_ROWS) {
+    signal.throwIfAborted();
+    changed += await work(all.slice(from, from + CHUNK_ROWS));
+  }
+  return changed;
+}
+
+async function countNamed(db: Context['db'], seqs: number[]): Promise<number> {
+  return (await readNamed(db, seqs)).length;
 }
 
 async function eraseSome(
@@ -118,24 +134,39 @@ async function eraseSome(
   return named.size;
 }
 
-/** Extras of others' transactions that hold the document. */
-async function withholdMentions(context: Context, { mentions }: Person, write: boolean): Promise<number> {
-  if (!write || mentions.length === 0) return mentions.length;
-  return await transact(context.db, async (trx) => {
-    const rows = await trx
-      .selectFrom('transactions')
-      .select(['seq', 'extra_hash'])
-      .where('seq', 'in', mentions)
-      .where('extra', 'is not', null)
-      .orderBy('seq')
-      .forUpdate()
+/** What of others' transactions holds the document; their digests were made of it too. */
+async function eraseMentions(
+  context: Context,
+  trx: Transaction<Database>,
+  person: Person,
+  seqs: number[],
+): Promise<number> {
+  const rows = await trx
+    .selectFrom('transactions')
+    .innerJoin('parties', 'parties.transaction_seq', 'transactions.seq')
+    .select(['seq', 'extra', 'extra_hash', 'digest', 'pix_key'])
+    .where('seq', 'in', seqs)
+    .orderBy('seq')
+    .forUpdate()
+    .execute();
+  const [inExtra, isKey] = [new Set(person.mentions), new Set(person.keyed)];
+  let changed = 0;
+  for (const { seq, extra, extra_hash, digest, pix_key } of rows) {
+    const withheld = inExtra.has(seq) && extra !== null;
+    const keyed = isKey.has(seq) && pix_key !== null;
+    if (!withheld && !keyed) continue;
+    changed++;
+    await trx
+      .updateTable('transactions')
+      .set({
+        digest: sealDigest(context.keys, digest),
+        ...(withheld ? { extra: null, extra_hash: extra_hash && sealExtra(context.keys, extra_hash) } : {}),
+      })
+      .where('seq', '=', seq)
       .execute();
-    for (const { seq, extra_hash } of rows) {
-      const change = { extra: null, extra_hash: extra_hash && sealExtra(context.keys, extra_hash) };
-      await trx.updateTable('transactions').set(change).where('seq', '=', seq).execute();
-    }
-    return rows.length;
-  });
+    if (keyed) await trx.updateTable('parties').set({ pix_key: null }).where('transaction_seq', '=', seq).execute();
+  }
+  return changed;
 }
 
 /** Those that are not forgotten yet. */

@@ -44,7 +44,8 @@ export async function findPerson(
     hash,
     naming.filter((row) => row.documentHash === null).map((row) => row.seq),
   );
-  const mentions = naming.filter((row) => row.documentHash !== null && !row.documentHash.equals(hash));
+  const others = naming.filter((row) => row.documentHash !== null && !row.documentHash.equals(hash));
+  const mentions = others.filter((row) => row.inExtra);
   const values = await gatherValues(db, hash, rows, before);
   const holds = createHolds({ documents: [plain], ...values });
   for (const { extra } of [...rows, ...mentions]) if (extra !== null && holds(extra)) values.own.push(extra);
@@ -53,6 +54,7 @@ export async function findPerson(
     hash,
     transactions: rows.map(({ seq, id }) => ({ seq, id })),
     mentions: mentions.map((row) => row.seq),
+    keyed: others.filter((row) => row.isKey).map((row) => row.seq),
     hashes,
     redact: alsoHashes(keys, hashes, createRedact({ documents: [plain], ids: rows.flatMap(nameOf), ...values })),
     holds,
@@ -65,11 +67,11 @@ function nameOf({ id, reference }: { id: string; reference: string | null }): st
   return reference !== null && reference.length >= REFERENCE_CHARS_MIN ? [id, reference] : [id];
 }
 
-type Naming = { seq: number; documentHash: Buffer | null; extra: string | null };
+type Naming = { seq: number; documentHash: Buffer | null; extra: string | null; inExtra: boolean; isKey: boolean };
 
 /**
- * Transactions whose extra holds the document in any spelling, and those of nobody whose PIX key it is. The server leaves
- * out what can't hold it; what does is judged as whoever decodes it reads it.
+ * Transactions whose extra holds the document in any spelling, and those whose PIX key it is. The server leaves out what
+ * can't hold it; what does is judged as whoever decodes it reads it.
  */
 async function findNaming({ db, signal }: Context, plain: string): Promise<Naming[]> {
   const holds = createHolds({ documents: [plain], own: [], shared: [] });
@@ -79,18 +81,14 @@ async function findNaming({ db, signal }: Context, plain: string): Promise<Namin
     const rows = await selectPeople(db)
       .select('document_hash as documentHash')
       .where('transactions.seq', '>', after)
-      .where((eb) =>
-        eb.or([
-          mayHold('transactions.extra', plain),
-          eb.and([eb('document_hash', 'is', null), mayHold('parties.pix_key', plain)]),
-        ]),
-      )
+      .where((eb) => eb.or([mayHold('transactions.extra', plain), mayHold('parties.pix_key', plain)]))
       .orderBy('transactions.seq')
       .limit(CHUNK_ROWS)
       .execute();
     for (const row of rows) {
-      const isKey = row.documentHash === null && normalizeDocument(row.pix_key) === plain;
-      if (isKey || (row.extra !== null && holds(row.extra))) found.push(row);
+      const isKey = normalizeDocument(row.pix_key) === plain;
+      const inExtra = row.extra !== null && holds(row.extra);
+      if (isKey || inExtra) found.push({ ...row, isKey, inExtra });
     }
     if (rows.length < CHUNK_ROWS) return found;
     after = rows.at(-1)?.seq ?? after;

@@ -11,17 +11,30 @@ import type { Keys } from '../database/settings.ts';
 import type { Database } from '../database/tables.ts';
 import { normalizeDocument } from '../domain/fold-person.ts';
 import type { Observation, ObservedTransaction } from '../domain/observation.ts';
+import { DOCUMENT_LENGTHS } from '../domain/person-tells.ts';
 import { createHolds, createRedact, listCandidates } from '../domain/redact-text.ts';
 import type { Loaded } from './load-held.ts';
 import { isWithheld, withholdExtra } from './withheld-extra.ts';
 
 type Named = { document: string | null; pixKey: string | null };
 
-/** Whose a transaction is: its document's, else that of a PIX key that is one. CPF has 11 characters, CNPJ 14. */
-export function hashPerson(keys: Keys, { document, pixKey }: Named): Buffer | undefined {
-  const key = normalizeDocument(pixKey);
-  const text = normalizeDocument(document) ?? (key?.length === 11 || key?.length === 14 ? key : null);
+/** Whose a transaction is: its document's, else that of a PIX key that is one. */
+function hashPerson(keys: Keys, { document, pixKey }: Named): Buffer | undefined {
+  const text = normalizeDocument(document) ?? readKey(pixKey);
   return text === null ? undefined : hashDocument(keys, text);
+}
+
+/** Whom else its PIX key names: not whose it is. */
+function hashKey(keys: Keys, { document, pixKey }: Named): Buffer | undefined {
+  const key = readKey(pixKey);
+  const plain = normalizeDocument(document);
+  return key === null || plain === null || key === plain ? undefined : hashDocument(keys, key);
+}
+
+/** The document that a PIX key is. */
+function readKey(pixKey: string | null): string | null {
+  const key = normalizeDocument(pixKey);
+  return key !== null && DOCUMENT_LENGTHS.has(key.length) ? key : null;
 }
 
 /** Hostile bodies may name 20,000 documents each: a question stays far below `max_allowed_packet`. */
@@ -79,7 +92,8 @@ export type Hidden = {
 
 /**
  * Takes the personal fields out of looks at transactions of forgotten people, and out of what is held of them: a look
- * may come while they are being forgotten. One question a batch.
+ * may come while they are being forgotten. Of others' a PIX key goes that is a forgotten person's document. One question
+ * a batch.
  */
 export async function hideForgotten(
   keys: Keys,
@@ -88,30 +102,53 @@ export async function hideForgotten(
   loaded: Map<string, Loaded>,
 ): Promise<Hidden> {
   const hashes = new Map<string, Buffer[]>();
+  const others: Buffer[] = [];
   for (const { transaction } of batch) {
     const held = loaded.get(transaction.id)?.held;
-    const theirs = [hashPerson(keys, transaction), held && hashPerson(keys, held)].filter((hash) => hash !== undefined);
+    const both = held ? [transaction, held] : [transaction];
+    const theirs = present(both.map((one) => hashPerson(keys, one)));
     hashes.set(transaction.id, [...(hashes.get(transaction.id) ?? []), ...theirs]);
+    others.push(...present(both.map((one) => hashKey(keys, one))));
   }
-  const forgotten = await findForgotten(trx, [...hashes.values()].flat());
+  const forgotten = await findForgotten(trx, [...[...hashes.values()].flat(), ...others]);
   const people = new Map<string, Buffer>();
   for (const [id, theirs] of hashes) {
     const hash = loaded.get(id)?.forgotten ?? theirs.find((one) => forgotten.has(one.toString('base64')));
     if (hash) people.set(id, hash);
   }
   const extras = new Map<string, string>();
-  for (const [id, one] of loaded) if (people.has(id)) hideHeld(keys, one);
+  const hideKey = createHideKey(keys, forgotten);
+  for (const [id, one] of loaded) {
+    if (people.has(id)) hideHeld(keys, one);
+    else one.held = hideKey(one.held);
+  }
   const hidden = batch.map((look) => {
     const { id } = look.transaction;
     const held = loaded.get(id)?.held.extra ?? null;
     const known = held !== null && isWithheld(held);
-    if (!people.has(id)) return known ? withhold(keys, look, extras) : look;
-    return hideLook(keys, look, known, extras);
+    const hide = people.has(id) ? hideAll : hideKey;
+    const transaction = hide(known ? withhold(keys, look.transaction, extras) : look.transaction);
+    // a digest would tell, by trying, what is not shown beside it
+    return transaction === look.transaction ? look : { ...look, transaction, digest: sealDigest(keys, look.digest) };
   });
   return { batch: hidden, people, extras };
+
+  function hideAll(shown: ObservedTransaction): ObservedTransaction {
+    const { extra } = shown;
+    const holds = extra !== null && !isWithheld(extra) && tells(shown)(extra);
+    return { ...(holds ? withhold(keys, shown, extras) : shown), ...EMPTY };
+  }
 }
 
 const EMPTY = { name: null, email: null, phone: null, document: null, description: null, pixKey: null };
+
+function createHideKey(keys: Keys, forgotten: Set<string>) {
+  return <T extends Named>(of: T): T => {
+    // mostly nobody was, and then nothing is hashed again
+    const hash = forgotten.size > 0 ? hashKey(keys, of) : undefined;
+    return hash && forgotten.has(hash.toString('base64')) ? { ...of, pixKey: null } : of;
+  };
+}
 
 function hideHeld(keys: Keys, loaded: Loaded): void {
   const { held } = loaded;
@@ -120,22 +157,18 @@ function hideHeld(keys: Keys, loaded: Loaded): void {
   } else loaded.held = { ...held, ...EMPTY };
 }
 
-function hideLook(keys: Keys, look: Observation, known: boolean, extras: Map<string, string>): Observation {
-  const { transaction, digest } = look;
-  const withheld = known || (transaction.extra !== null && tells(transaction)(transaction.extra));
-  const shown = withheld ? withhold(keys, look, extras) : look;
-  return { ...shown, digest: sealDigest(keys, digest), transaction: { ...shown.transaction, ...EMPTY } };
+function withhold(keys: Keys, shown: ObservedTransaction, extras: Map<string, string>): ObservedTransaction {
+  const { id, extra } = shown;
+  if (extra === null) return shown;
+  extras.set(id, extra);
+  return { ...shown, extra: withholdExtra(sealExtra(keys, hashExtra(extra))) };
 }
 
-function withhold(keys: Keys, look: Observation, extras: Map<string, string>): Observation {
-  const { id, extra } = look.transaction;
-  if (extra === null) return look;
-  extras.set(id, extra);
-  return { ...look, transaction: { ...look.transaction, extra: withholdExtra(sealExtra(keys, hashExtra(extra))) } };
+function present<T>(all: (T | null | undefined)[]): T[] {
+  return all.filter((one) => one !== null && one !== undefined);
 }
 
 function tells(of: Pick<ObservedTransaction, keyof typeof EMPTY>): (text: string) => boolean {
-  const present = (texts: (string | null)[]) => texts.filter((text) => text !== null);
   return createHolds({
     documents: present([normalizeDocument(of.document)]),
     own: present([of.email, of.phone, of.pixKey]),

@@ -26,8 +26,8 @@ import { findValues } from './find-values.ts';
 const DOCUMENT = '314.159.265-35';
 const PLAIN = '31415926535';
 const DAY = dayAgo(1);
-/** Of another's transaction that names the person, and of a report that shows a note on them. */
-const [MENTION_DAY, NOTE_DAY] = [dayAgo(5), dayAgo(3)];
+/** Of others' transactions that name the person, by extra and by PIX key, and of a report that shows a note on them. */
+const [MENTION_DAY, KEY_DAY, NOTE_DAY] = [dayAgo(5), dayAgo(4), dayAgo(3)];
 const person = {
   name: 'Zuzimara Quixabeira',
   email: 'zuzimara@plantada.example',
@@ -49,6 +49,7 @@ const namesake = makeRow({
   history: ['paid'],
 });
 const mention = makeRow({ extra: `mesa 4, CPF ${DOCUMENT}`, created: `${MENTION_DAY} 09:00:00`, history: ['paid'] });
+const keyed = makeRow({ operation: 'cashout', pix_key: DOCUMENT, created: `${KEY_DAY} 09:00:00`, history: ['paid'] });
 
 const home = temporaryDirectory();
 const stack = new AsyncDisposableStack();
@@ -87,7 +88,7 @@ beforeAll(async () => {
     filter,
     events_since: '2020-01-01T00:00:00Z',
   });
-  provider.add(theirs, open, refused, namesake, mention);
+  provider.add(theirs, open, refused, namesake, mention, keyed);
   writeFileSync(path.join(home.path, 'document'), `${DOCUMENT}\n`);
 }, 60_000);
 afterAll(() => stack.disposeAsync());
@@ -123,6 +124,7 @@ const delivered = () => eventually(async () => (await callbacks()).callbacks.eve
 it('plants a person in every place there is', async () => {
   await reconcile();
   await sendAll([
+    { transaction_id: keyed.id, status: 'paid', pix_key: DOCUMENT },
     { transaction_id: theirs.id, status: 'paid', transaction_amount: '77.70', extra: person.extra, payer: person },
     { extra: person.extra, status: 'paid', name: person.name, document: Number(PLAIN) },
     { reference: theirs.reference, name: 'Quixabeira, Zuzimara', status: 'paid' },
@@ -157,7 +159,7 @@ it('plants a person in every place there is', async () => {
     amount: '-1.00',
     note: `CPF ${PLAIN}`,
   });
-  for (const day of [NOTE_DAY, DAY]) await call('POST', '/reports', { day });
+  for (const day of [KEY_DAY, NOTE_DAY, DAY]) await call('POST', '/reports', { day });
   await served.api.fetch(`/reports/${DAY}.csv?locale=en`);
   await call('GET', `/transactions?document=${PLAIN}&name=zuzimara`);
   // what the database refused, and a segment that was damaged
@@ -172,6 +174,7 @@ it('plants a person in every place there is', async () => {
     'adjustments.note',
     'callback_attempts.response_body',
     `confere-${MENTION_DAY}-r1.xlsx`,
+    `confere-${KEY_DAY}-r1.xlsx`,
     `confere-${NOTE_DAY}-r1.xlsx`,
     `confere-${DAY}-r1-en.csv`,
     `confere-${DAY}-r1-en.xlsx`,

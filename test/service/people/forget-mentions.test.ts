@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { Observation, ObservedTransaction } from '../../../src/domain/observation.ts';
+import { applyObservations } from '../../../src/ledger/apply.ts';
+import { SECRET_KEY } from '../../support/programs.ts';
+import { runCommand } from '../commands/run-command.ts';
+import { type Books, continued, openBooks, transactionOf } from '../reports/books.ts';
+
+const PLAIN = '31415926535';
+const DOTTED = '314.159.265-35';
+/** Another one's, who is not forgotten. */
+const OTHER = '11144477735';
+const DAY = '2026-03-05';
+
+const paid = (facts: Partial<ObservedTransaction>) =>
+  transactionOf('cashout', 900n, [['paid', `${DAY} 10:00:00`]], { document: OTHER, ...facts });
+const refunded = (one: ObservedTransaction) => continued(one, [['refund', `${DAY} 11:00:00`]]);
+
+/** The digest of a look is what the provider shows, hashed: with all of it but one field, that field is soon found. */
+function look({ clock }: Books['context'], transaction: ObservedTransaction): Observation {
+  const text = JSON.stringify(transaction, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+  const digest = createHash('sha256').update(text).digest();
+  return { transaction, askedAt: clock.now(), source: { kind: 'show' }, digest };
+}
+
+async function see({ context }: Books, transactions: ObservedTransaction[]) {
+  const looks = transactions.map((one) => look(context, one));
+  const { changed } = await applyObservations(context, looks);
+  return { looks, changed };
+}
+
+async function read({ context }: Books, { id }: ObservedTransaction) {
+  return await context.db
+    .selectFrom('transactions')
+    .innerJoin('parties', 'parties.transaction_seq', 'transactions.seq')
+    .select(['digest', 'asked_at', 'status', 'extra', 'pix_key', 'document', 'name'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+}
+
+async function forget({ context, dataDir }: Books) {
+  const { DATABASE_URL = '' } = context.config;
+  const env = { DATABASE_URL, SECRET_KEY, DATA_DIR: dataDir };
+  const { out } = await runCommand(['forget', '--document', PLAIN, '--json'], env);
+  return JSON.parse(out) as { finished: boolean; transactions: number; erased: Record<string, number> };
+}
+
+test('a document that is the PIX key of another’s transaction goes, and stays gone; all else of it stays', async () => {
+  await using books = await openBooks({ SECRET_KEY });
+  const keyed = paid({ pixKey: PLAIN });
+  const dotted = paid({ pixKey: DOTTED, document: '12ABC34501DE35' });
+  const own = paid({ pixKey: '111.444.777-35' });
+  const phone = paid({ pixKey: '+5511987654321' });
+  await see(books, [keyed, dotted, own, phone]);
+  expect(await forget(books)).toMatchObject({ finished: true, transactions: 0 });
+  const readKeys = async () => {
+    const rows = await Promise.all([keyed, dotted, own, phone].map((one) => read(books, one)));
+    return rows.map((row) => row.pix_key);
+  };
+  const kept = [null, null, '111.444.777-35', '+5511987654321'];
+  expect(await readKeys()).toEqual(kept);
+  expect(await read(books, keyed)).toMatchObject({ document: OTHER, name: keyed.name });
+  // an equal look is known, one that brings something is applied without the key
+  expect((await see(books, [keyed, dotted])).changed).toEqual([]);
+  expect((await see(books, [keyed, dotted].map(refunded))).changed).toHaveLength(2);
+  const after = await see(books, [paid({ pixKey: DOTTED }), paid({ pixKey: OTHER })]);
+  const [later, others] = await Promise.all(after.looks.map((one) => read(books, one.transaction)));
+  expect([later?.pix_key, later?.document, others?.pix_key]).toEqual([null, OTHER, OTHER]);
+  expect(await readKeys()).toEqual(kept);
+  expect((await forget(books)).erased.transactions).toBe(0);
+});
+
+test.each([
+  ['extra', { extra: `cliente ${PLAIN}` }],
+  ['PIX key', { pixKey: PLAIN }],
+  ['both', { extra: PLAIN, pixKey: PLAIN }],
+])('of another’s transaction that held it as %s no digest is left to try documents against', async (_, facts) => {
+  await using books = await openBooks({ SECRET_KEY });
+  const one = paid(facts);
+  const first = await see(books, [one]);
+  await forget(books);
+  const withheld = await read(books, one);
+  expect(withheld.digest).not.toEqual(first.looks[0]?.digest);
+  expect([withheld.extra, withheld.pix_key]).toEqual([null, null]);
+  // an equal look is still known for one, and read no further
+  await see(books, [one]);
+  expect(await read(books, one)).toEqual(withheld);
+  const later = await see(books, [refunded(one)]);
+  const changed = await read(books, one);
+  expect([changed.status, changed.extra, changed.pix_key]).toEqual(['refund', null, null]);
+  expect(changed.digest).not.toEqual(later.looks[0]?.digest);
+  await see(books, [refunded(one)]);
+  expect(await read(books, one)).toEqual(changed);
+});
