@@ -1,4 +1,5 @@
 import type { Context } from '../src/context.ts';
+import { retryLearnt } from '../src/inbox/retry-learnt.ts';
 import { type Sweep, watchSilence } from '../src/inbox/watch-silence.ts';
 import { countOpenMismatches } from '../src/ledger/count-open-mismatches.ts';
 import { finishReposts } from '../src/ledger/open-books.ts';
@@ -13,6 +14,7 @@ import { watchZone } from '../src/reconciliation/watch-zone.ts';
 
 const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
   settleOwedWebhooks,
+  retryLearnt,
   watchStuck,
   watchZone,
   finishReposts,
@@ -24,7 +26,7 @@ const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
 };
 
 /**
- * What has to be seen within a minute: webhooks that did not come, transactions that do not end, a wrong zone, silence.
+ * What has to be seen within a minute: webhooks that did not come, unknown ones that are known by now, transactions that do not end, a wrong zone, silence.
  * @throws Error when a step failed, after all the others had their turn: each is logged by its name.
  */
 export async function watch(context: Context): Promise<void> {

@@ -104,7 +104,7 @@ async function findShown(trx: Transaction<Database>, claims: { id: string }[]): 
  * before the items, as those do who put items back.
  * @returns how often each has come again, by seq.
  */
-async function lockWebhooks(trx: Transaction<Database>, webhookSeqs: number[]): Promise<Map<number, number>> {
+export async function lockWebhooks(trx: Transaction<Database>, webhookSeqs: number[]): Promise<Map<number, number>> {
   const rows = await trx
     .selectFrom('webhooks')
     .select(['seq', 'repeats'])

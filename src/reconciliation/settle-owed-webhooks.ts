@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely';
+import type { ExpressionBuilder, Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
@@ -79,6 +79,7 @@ async function claimDue(trx: Transaction<Database>, now: Date, eventsUntil: Date
     .select(['owed_webhooks.event_seq', 'owed_webhooks.event_at', 'owed_webhooks.run_seq'])
     .select(['events.status', 'events.at_wall', 'events.sequence'])
     .select(['transactions.seq', 'transactions.id', 'transactions.reference', 'transactions.amount_cents'])
+    .select(['transactions.extra_hash', (eb) => eb.not(eb.exists(hasSameExtra(eb))).as('owns_extra')])
     .where(
       'owed_webhooks.event_seq',
       'in',
@@ -87,7 +88,23 @@ async function claimDue(trx: Transaction<Database>, now: Date, eventsUntil: Date
     .execute();
 }
 
-type Owed = { id: string; reference: string | null; status: string; event_at: Date };
+/** A shop's extra may stand in each of its transactions: then it names none of them. */
+function hasSameExtra(eb: ExpressionBuilder<Database, 'transactions'>) {
+  return eb
+    .selectFrom('transactions as other')
+    .select('other.seq')
+    .whereRef('other.extra_hash', '=', 'transactions.extra_hash')
+    .whereRef('other.seq', '<>', 'transactions.seq');
+}
+
+type Owed = {
+  id: string;
+  reference: string | null;
+  extra_hash: Buffer | null;
+  owns_extra: unknown;
+  status: string;
+  event_at: Date;
+};
 
 /** The first arrival between the change and the end of its grace that names the transaction, by any of its keys. */
 async function findAnnouncement(context: Context, trx: Transaction<Database>, owed: Owed): Promise<Date | null> {
@@ -101,10 +118,19 @@ async function findAnnouncement(context: Context, trx: Transaction<Database>, ow
       eb.or([
         eb('transaction_id', '=', owed.id.toLowerCase()),
         eb('resolved_id', '=', owed.id),
-        // named by reference, and not looked up yet
+        // named by reference or extra, and not looked up yet, or before the ledger knew it
         ...(owed.reference === null
           ? []
           : [eb.and([eb('transaction_id', 'is', null), eb('reference', '=', owed.reference)])]),
+        ...(owed.extra_hash === null || !owed.owns_extra
+          ? []
+          : [
+              eb.and([
+                eb('transaction_id', 'is', null),
+                eb('reference', 'is', null),
+                eb('extra_hash', '=', owed.extra_hash),
+              ]),
+            ]),
       ]),
     )
     .where('received_at', '<=', to)

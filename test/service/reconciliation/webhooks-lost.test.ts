@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { settleOwedWebhooks } from '../../../src/reconciliation/settle-owed-webhooks.ts';
 import { makeRow, type Row, wallAgo } from '../../support/provider-rows.ts';
@@ -24,7 +24,7 @@ function paidAgo(ms: number, facts: Partial<Row> = {}): Row {
 async function arrive(
   world: World,
   msAgo: number,
-  item: { id?: string; reference?: string; status?: string; repeats?: number[] },
+  item: { id?: string; reference?: string; extra?: string; status?: string; repeats?: number[] },
 ) {
   const received_at = new Date(world.context.clock.now().getTime() - msAgo);
   const { insertId } = await world.context.db
@@ -48,6 +48,7 @@ async function arrive(
       received_at,
       transaction_id: item.id ?? null,
       reference: item.reference ?? null,
+      extra_hash: item.extra === undefined ? null : createHash('sha256').update(item.extra).digest(),
       claimed_status: item.status ?? 'paid',
       state: 'pending',
     })
@@ -173,6 +174,28 @@ test('anything that names the transaction in time announced it, whatever status 
   await arrive(world, 29 * MINUTE, { reference: byReference.reference });
   await arrive(world, 55 * MINUTE, { id: byRepeat.id, repeats: [50 * MINUTE, 21 * MINUTE] });
   expect((await reconcile(world)).by_kind).toEqual({});
+});
+
+test('a webhook that came before the transaction was known, and has its extra alone, announced it', async () => {
+  await using world = await openWorld(GRACE);
+  const [row, byRepeat, late] = ['caixa 1', 'caixa 2', 'caixa 3'].map((extra) => paidAgo(30 * MINUTE, { extra }));
+  world.provider.add(...[row, byRepeat, late].flatMap((one) => one ?? []));
+  await arrive(world, 25 * MINUTE, { extra: 'caixa 1' });
+  await arrive(world, 55 * MINUTE, { extra: 'caixa 2', repeats: [21 * MINUTE] });
+  await arrive(world, 19 * MINUTE, { extra: 'caixa 3' });
+  await world.context.db.updateTable('webhook_items').set({ state: 'quarantined' }).execute();
+  expect((await reconcile(world)).by_kind).toEqual({ webhook_lost: 1 });
+  expect(await world.mismatches('webhook_lost')).toMatchObject([{ transaction_id: late?.id }]);
+});
+
+test('an extra that several transactions have, or beside the key of another one, announces none of them', async () => {
+  await using world = await openWorld(GRACE);
+  const extras = ['loja 7', 'loja 7', 'caixa 4', 'caixa 5'];
+  world.provider.add(...extras.map((extra) => paidAgo(30 * MINUTE, { extra })));
+  await arrive(world, 25 * MINUTE, { extra: 'loja 7' });
+  await arrive(world, 25 * MINUTE, { extra: 'caixa 4', id: randomUUID() });
+  await arrive(world, 25 * MINUTE, { extra: 'caixa 5', reference: 'of another' });
+  expect((await reconcile(world)).by_kind).toEqual({ webhook_lost: 4 });
 });
 
 test('what came too early, too late, or names another, announced nothing', async () => {
