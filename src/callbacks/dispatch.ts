@@ -64,8 +64,12 @@ function isStale(claimedAtMs: number): boolean {
   return performance.now() - claimedAtMs > CLAIM_AGE_MS_MAX;
 }
 
-async function returnAll({ context, places }: Desk, callbacks: ClaimedCallback[]): Promise<void> {
-  await giveBack(context, callbacks);
+async function returnAll(
+  { context, places }: Desk,
+  callbacks: ClaimedCallback[],
+  sent?: ClaimedCallback,
+): Promise<void> {
+  await giveBack(context, callbacks, sent);
   const mayHaveMore = callbacks.map((callback) => forget(places, callback));
   if (mayHaveMore.includes(true)) context.bells.callbacks.ring();
 }
@@ -77,12 +81,14 @@ async function returnAll({ context, places }: Desk, callbacks: ClaimedCallback[]
 async function sendChain(desk: Desk, first: Message, claimedAtMs: number): Promise<void> {
   let rest = first.callback.followers;
   let message: Message | undefined = first;
+  let sent = first.callback;
   while (message) {
+    sent = message.callback;
     const passed = await sendOrForget(desk, message, { next: rest[0], claimedAtMs });
     message = passed && rest[0] ? await prepareNext(desk, rest[0], first.keys) : undefined;
     if (message) rest = rest.slice(1);
   }
-  await returnAll(desk, rest);
+  await returnAll(desk, rest, sent);
 }
 
 type Follower = { next: ClaimedCallback | undefined; claimedAtMs: number };

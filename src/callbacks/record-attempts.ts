@@ -162,7 +162,7 @@ function nextAttemptAt({ callback, outcome }: Decided, now: Date): Date | null {
 /**
  * Makes the newer callbacks of what is done with due now. They are found without a condition on when they are due, or on
  * who had them: a claim that is about to put one off, and to end a dead process's lease, holds its lock, and this waits
- * for it. What this process has leased follows by itself.
+ * for it. What this process has leased follows by itself, or is given back under the lock of what is recorded here.
  */
 async function wakeNewer(context: Context, trx: Transaction<Database>, decided: Decided[], now: Date): Promise<number> {
   const done = decided

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import { claimCallbacks } from '../../../src/callbacks/claim-callbacks.ts';
 import type { ClaimedCallback } from '../../../src/callbacks/claimed-callback.ts';
+import { dispatch } from '../../../src/callbacks/dispatch.ts';
+import { createPlaces, takePlace } from '../../../src/callbacks/places.ts';
 import { readDeliveryMerchants } from '../../../src/callbacks/read-delivery-merchants.ts';
+import { createRecorder } from '../../../src/callbacks/recorder.ts';
+import type { Sender } from '../../../src/callbacks/send-attempt.ts';
+import { untilItWaits } from '../../support/lock-waits.ts';
 import { type Behaviour, openShop } from './shop.ts';
 import { openWorld, until, type World } from './world.ts';
 
@@ -153,6 +158,44 @@ test('what follows waits as long as another answer of its merchant asks for', as
   });
   await until('what follows it is given back', async () => (await countLeased(world)) === 0);
   expect(shop.calls).toHaveLength(2);
+});
+
+test('what is given back just as the one before it is recorded is claimed at the next look', async () => {
+  await using world = await openWorld();
+  const { context } = world;
+  await world.addMerchant('http://127.0.0.1:1/');
+  for (let count = 0; count < 2; count++) await world.pay(['pending', 'paid']);
+  const newest = (db: typeof context.db) => db.updateTable('callbacks').where('seq', '=', 4);
+  const later = new Date(context.clock.now().getTime() + 60_000);
+  await newest(context.db).set({ lease_holder: 'another', lease_until: later, next_attempt_at: later }).execute();
+  const claimed = await claim(world);
+  expect(sequences(claimed)).toEqual([[1, 2], [1]]);
+
+  const recorder = createRecorder(context, () => undefined, new AbortController().signal);
+  const merchants = new Map((await readDeliveryMerchants(context)).map((merchant) => [merchant.seq, merchant]));
+  const answer = { status: 200, errorClass: null, retryAfterMs: undefined, body: null, durationMs: 3 };
+  const sender: Sender = {
+    send: async () => answer,
+    abandon: () => undefined,
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+  const places = createPlaces();
+  for (const one of claimed) takePlace(places, one);
+  const recording = Promise.withResolvers<never>();
+  const desk = { context, sender, recorder, places, merchants, renderNext: () => recording.promise };
+  const dispatched = await context.db.transaction().execute(async (trx) => {
+    // the recorder has read who waits for the first two, and waits for the row of one of them
+    await newest(trx).set({ step: 0 }).execute();
+    const dispatching = dispatch(desk, claimed);
+    await untilItWaits(context);
+    recording.reject(new Error('it can not be rendered'));
+    await Promise.race([dispatching, untilItWaits(context, 2)]);
+    expect(sequences(await claim(world))).toEqual([]);
+    return { dispatching };
+  });
+  await dispatched.dispatching;
+  await recorder.flushed();
+  expect(sequences(await claim(world))).toEqual([[2]]);
 });
 
 /** Answers the first call once `work` is done, and the others at once. */

@@ -1,11 +1,11 @@
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { claimCallbacks, claimProbe } from '../../../src/callbacks/claim-callbacks.ts';
 import { readDeliveryMerchants } from '../../../src/callbacks/read-delivery-merchants.ts';
 import { type Attempt, recordAttempts } from '../../../src/callbacks/record-attempts.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { removeMerchant } from '../../../src/merchants/change-merchants.ts';
-import { openWorld, until, type World } from './world.ts';
+import { untilItWaits } from '../../support/lock-waits.ts';
+import { openWorld, until } from './world.ts';
 
 test('attempts whose commit was answered to nobody are recorded once, however often that is tried again', async () => {
   await using world = await openWorld();
@@ -88,21 +88,10 @@ test('what is put off just as the one before it is recorded is woken, a dead pro
   const recorded = await context.db.transaction().execute(async (trx) => {
     await second(trx).set({ lease_holder: null, lease_until: null, next_attempt_at: later }).execute();
     const recording = recordAttempts(context, attempts).finally(held.resolve);
-    await Promise.race([held.promise, untilItWaits(world)]);
+    await Promise.race([held.promise, untilItWaits(context)]);
     return { recording };
   });
   expect(await recorded.recording).toEqual({ woken: 1 });
   const row = await context.db.selectFrom('callbacks').select('next_attempt_at').where('sequence', '=', 2).execute();
   expect(row[0]?.next_attempt_at?.getTime()).toBeLessThan(later.getTime());
 });
-
-/** The server tells of waits anew only where it was not asked for a tenth of a second. */
-const ASKED_EVERY_MS = 250;
-
-async function untilItWaits({ context }: World): Promise<void> {
-  const ask = async () => {
-    await new Promise((resolve) => setTimeout(resolve, ASKED_EVERY_MS));
-    return await sql`SELECT 1 FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'`.execute(context.db);
-  };
-  await until('a wait for a lock', async () => (await ask()).rows.length > 0);
-}

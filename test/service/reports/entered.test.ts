@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { transact } from '../../../src/database/transact.ts';
@@ -6,7 +5,7 @@ import { adjustBooks, reverseAdjustment } from '../../../src/ledger/adjust.ts';
 import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
 import { openBooks as openPlatform, reverseOpening } from '../../../src/ledger/open-books.ts';
 import { makeReport } from '../../../src/reports/make-report.ts';
-import { eventually } from '../../support/programs.ts';
+import { untilItWaits } from '../../support/lock-waits.ts';
 import { learn, openBooks, PLATFORM_A, transactionOf } from './books.ts';
 
 const DAY = '2026-03-11';
@@ -100,7 +99,7 @@ test('an adjustment whose day is told of by another at that instant is entered, 
       const found = { kind: 'closed_day_changed' as const, scope: day };
       await raiseMismatches(trx, [found], context.clock.now());
       entered = act();
-      await eventually(() => isWaitedFor(context));
+      await untilItWaits(context);
     });
     await entered;
   }
@@ -108,11 +107,3 @@ test('an adjustment whose day is told of by another at that instant is entered, 
   await reverseAdjustment(context, id, BY);
   await expect(reverseAdjustment(context, id, BY)).rejects.toThrow('it is reversed already');
 });
-
-/** Whether anybody waits for a lock in our own database. */
-async function isWaitedFor({ db }: Context): Promise<boolean> {
-  const { rows } = await sql`SELECT 1 FROM information_schema.INNODB_TRX
-    JOIN information_schema.PROCESSLIST ON PROCESSLIST.ID = trx_mysql_thread_id
-    WHERE trx_state = 'LOCK WAIT' AND DB = DATABASE()`.execute(db);
-  return rows.length > 0;
-}
