@@ -38,10 +38,12 @@ const OF_ENTRIES: Check[] = [
   },
   {
     says: 'no transaction, opening or adjustment asks for it',
+    // a reversal is asked for by an opening that was taken back, or by an adjustment of its own
     find: (within) => sql`SELECT e.seq FROM entries e
-      LEFT JOIN openings o ON o.entry_seq = e.seq LEFT JOIN adjustments a ON a.entry_seq = e.seq
-      WHERE ${within('e.seq')} AND e.transaction_seq IS NULL AND e.reverses_seq IS NULL
-        AND o.seq IS NULL AND a.seq IS NULL`,
+      LEFT JOIN openings o ON o.entry_seq = COALESCE(e.reverses_seq, e.seq)
+        AND (e.reverses_seq IS NULL OR o.in_force IS NULL)
+      LEFT JOIN adjustments a ON a.entry_seq = e.seq
+      WHERE ${within('e.seq')} AND e.transaction_seq IS NULL AND o.seq IS NULL AND a.seq IS NULL`,
   },
   {
     says: 'it is no reversal of an entry of the same time, platform and event',

@@ -289,3 +289,58 @@ test('a chain that was cut off at its end is missed by the report that was cut a
     `seal ${head.position}: the report of ${DAY}, revision 1, was cut there, and the chain ends at ${head.position - 1}`,
   );
 });
+
+/** As the serving user may: entry, postings, and then the sealer takes them for ours. */
+async function insertReversal(of: number): Promise<number> {
+  const { db } = world.context;
+  const entry = await db.selectFrom('entries').selectAll().where('seq', '=', of).executeTakeFirstOrThrow();
+  const { seq: _, ...copied } = { ...entry, kind: 'reversal', reverses_seq: of, recorded_at: new Date() };
+  const { insertId } = await db.insertInto('entries').values(copied).executeTakeFirstOrThrow();
+  await sql`INSERT INTO postings SELECT ${Number(insertId)}, position, account_seq, at_wall, -amount_cents
+    FROM postings WHERE entry_seq = ${of}`.execute(db);
+  await sealNow(world.context);
+  return Number(insertId);
+}
+
+test.each(['openings', 'adjustments'] as const)('a reversal that nobody asked for is found, of %s', async (table) => {
+  await keepBooks();
+  const { db } = world.context;
+  const row = await db.selectFrom(table).select(['id', 'entry_seq']).orderBy('seq', 'desc').executeTakeFirstOrThrow();
+  const seq = await insertReversal(row.entry_seq);
+  const said = saysOf(await checkBooks(world.context));
+  expect(said).toContain(`entry en_${seq}: no transaction, opening or adjustment asks for it`);
+  expect(said).toContain(`${row.id}: its entry en_${row.entry_seq} is reversed, and it was not taken back`);
+});
+
+test('what was taken back and whose entry still stands is found', async () => {
+  await keepBooks();
+  const { db } = world.context;
+  await dropTriggers(db);
+  const back = (await db.selectFrom('openings').selectAll().where('in_force', 'is', null).execute())[0];
+  const turned = await db
+    .selectFrom('adjustments as reversal')
+    .innerJoin('adjustments', 'adjustments.seq', 'reversal.reverses_seq')
+    .select(['adjustments.id', 'adjustments.entry_seq'])
+    .executeTakeFirstOrThrow();
+  await db
+    .deleteFrom('entries')
+    .where('reverses_seq', 'in', [back?.entry_seq ?? 0, turned.entry_seq])
+    .execute();
+  const said = saysOf(await checkBooks(world.context));
+  for (const row of [back, turned]) {
+    expect(said).toContain(`${row?.id}: it was taken back, and its entry en_${row?.entry_seq} is not reversed by that`);
+  }
+});
+
+test('a reversal that names another entry than the adjustment that it takes back is found', async () => {
+  const { context } = world;
+  const same = { platform: 'p', day: DAY, kind: 'fee', amountCents: -300n, note: 'n', actor: 'a' } as const;
+  const [taken, other] = [await adjustBooks(context, same), await adjustBooks(context, same)];
+  const back = await reverseAdjustment(context, taken, { note: 'n', actor: 'a' });
+  await dropTriggers(context.db);
+  await sql`UPDATE entries SET reverses_seq = (SELECT entry_seq FROM adjustments WHERE id = ${other})
+    WHERE seq = (SELECT entry_seq FROM adjustments WHERE id = ${back})`.execute(context.db);
+  const said = saysOf(await checkBooks(context));
+  expect(said).toContain(`${taken}: it was taken back, and its entry`);
+  expect(said).toContain(`${other}: its entry`);
+});
