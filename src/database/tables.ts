@@ -521,6 +521,7 @@ type ReportsTable = {
   cut_event_seq: number;
   cut_mismatch_change_seq: number;
   cut_seal_position: Optional<number>;
+  cut_seal_hash: Optional<Buffer>;
   cut_fact_change_seq: Generated<number>;
   checked_entry_seq: number;
   checked_event_seq: number;

@@ -2,7 +2,13 @@ import { type Kysely, sql } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import { APPEND_ONLY } from './list-grants.ts';
 
-const COLUMNS = { events: 'status', entries: 'kind', postings: 'position', seals: 'entries' } as const;
+const COLUMNS = {
+  events: 'status',
+  entries: 'kind',
+  postings: 'position',
+  seals: 'entries',
+  seal_stragglers: 'position',
+} as const;
 /** The user may not do this, on this table or on its column. */
 const DENIED_ERRNOS = new Set([1142, 1143, 1044, 1227]);
 

@@ -10,6 +10,7 @@ import { FIRST_PREVIOUS, hashSeal, type SealedEntry } from './hash-seal.ts';
 import { loadSealedEntries } from './load-sealed-entries.ts';
 import { parseMembers } from './seal-members.ts';
 import type { TellBreak } from './tell-break.ts';
+import { judgeCounts, readStragglers, verifyNoOthers } from './verify-stragglers.ts';
 
 const SEALS_AT_ONCE = 200;
 const ENTRIES_AT_ONCE = 4_000;
@@ -32,6 +33,7 @@ export async function verifyChain(context: Context, tell: TellBreak): Promise<nu
   for (const [seq, recordedAt] of walk.uncovered) {
     if (recordedAt < since) tell({ scope: `entry en_${seq}`, says: 'it is in no sealed position' });
   }
+  await verifyNoOthers(context, tell);
   await verifyEnd(context, walk.position, tell);
   return walk.position;
 }
@@ -70,7 +72,14 @@ async function verifyGroup(context: Context, rows: SealRow[], walk: Walk, tell: 
     if (walk.uncovered.size < UNCOVERED_MAX) walk.uncovered.set(seq, recordedAt);
   }
   for (const seq of named) walk.uncovered.delete(seq);
-  for (const row of rows) verifySeal(row, members.get(row.position) ?? [], entries, walk, tell);
+  const lateTold = await readStragglers(context, rows[0]?.position ?? 0, rows.at(-1)?.position ?? 0);
+  for (const row of rows) {
+    const seqs = members.get(row.position) ?? [];
+    for (const says of judgeCounts(row, { members: seqs, before: walk.entrySeq, told: lateTold.get(row.position) })) {
+      tell({ scope: `seal ${row.position}`, says });
+    }
+    verifySeal(row, seqs, entries, walk, tell);
+  }
 }
 
 function verifySeal(

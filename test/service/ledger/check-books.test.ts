@@ -344,3 +344,37 @@ test('a reversal that names another entry than the adjustment that it takes back
   expect(said).toContain(`${taken}: it was taken back, and its entry`);
   expect(said).toContain(`${other}: its entry`);
 });
+
+test.each([
+  ['of an entry that came in time', 'INSERT INTO seal_stragglers VALUES (1, 3)', /seal 3: .* en_1/],
+  ['of a position to come', 'INSERT INTO seal_stragglers VALUES (1, 1000000000)', /seal 1000000000: .* en_1/],
+  ['of no entry', 'INSERT INTO seal_stragglers VALUES (4711, 2)', /seal 2: .* en_4711/],
+  ['how many there are', 'UPDATE seals SET stragglers = 1 WHERE position = 2', /seal 2: it counts .* 1 late/],
+  ['how many members there are', 'UPDATE seals SET entries = entries + 1 WHERE position = 2', /seal 2: it counts/],
+])('what is said of late entries is held against the members: %s', async (_, damage, told) => {
+  await keepBooks();
+  await dropTriggers(world.context.db);
+  await sql.raw(damage).execute(world.context.db);
+  expect(saysOf(await checkBooks(world.context))).toMatch(told);
+});
+
+test('an entry that was sealed late and is not told so is found', async () => {
+  const { context } = world;
+  await keepBooks();
+  await dropTriggers(context.db);
+  const row = { kind: 'adjustment', platform: 'p', at_wall: `${DAY} 00:00:00`, source_kind: 'person' };
+  // as when another node commits a lower number later
+  const insert = (seq: number) =>
+    context.db
+      .insertInto('entries')
+      .values({ ...row, seq, recorded_at: new Date() })
+      .execute();
+  await insert(60);
+  await sealNow(context);
+  await insert(50);
+  const { position } = await sealNow(context);
+  const isOf = `seal ${position}: `;
+  expect(saysOf(await checkBooks(context))).not.toContain(isOf);
+  await context.db.deleteFrom('seal_stragglers').where('entry_seq', '=', 50).execute();
+  expect(saysOf(await checkBooks(context))).toMatch(new RegExp(`${isOf}.* en_50`));
+});

@@ -77,11 +77,17 @@ test('and sees no database of a name that differs where this one has an undersco
   }
 });
 
-test.each(['events', 'entries', 'postings', 'seals'])(
+test.each(['events', 'entries', 'postings', 'seals', 'seal_stragglers'])(
   'and cannot change or delete %s, triggers or none',
   async (table) => {
     const connection = await mysql.createConnection({ ...testServer(), user, password, database: database.database });
-    const columns = { events: 'status', entries: 'kind', postings: 'position', seals: 'entries' };
+    const columns = {
+      events: 'status',
+      entries: 'kind',
+      postings: 'position',
+      seals: 'entries',
+      seal_stragglers: 'position',
+    };
     const column = columns[table as keyof typeof columns];
     await expect(connection.query(`UPDATE ${table} SET ${column} = ${column}`)).rejects.toMatchObject({ errno: 1142 });
     await expect(connection.query(`DELETE FROM ${table}`)).rejects.toMatchObject({ errno: 1142 });
@@ -93,7 +99,9 @@ test.each(['events', 'entries', 'postings', 'seals'])(
 
 test('the doctor says where triggers alone stand in the way, and where nothing does', async () => {
   await using owner = openDatabase<Database>(database);
-  expect(await examineGuards(owner.db)).toMatch(/^triggers alone refuse this user to update events, delete events/);
+  expect(await examineGuards(owner.db)).toMatch(
+    /^triggers alone refuse this user to update events, delete events, .*, delete seal_stragglers;/,
+  );
   await dropTriggers(owner.db);
   await expect(examineGuards(owner.db)).rejects.toThrow('nothing keeps this user from: update events, delete events');
 });

@@ -3,6 +3,7 @@ import { type Kysely, type KyselyPlugin, sql } from 'kysely';
 import { readConfig } from '../../../src/config.ts';
 import { type Context, openContext } from '../../../src/context.ts';
 import type { Database } from '../../../src/database/tables.ts';
+import { APPEND_ONLY } from '../../../src/ledger/list-grants.ts';
 import { listMismatches } from '../../../src/ledger/read-mismatches.ts';
 import { createLog } from '../../../src/log.ts';
 import { freshDatabase } from '../../support/database.ts';
@@ -121,7 +122,7 @@ export function interrupt(context: Context, at: (row: object) => boolean, happen
 
 /** As somebody with all rights could, before changing what is append-only. */
 export async function dropTriggers(db: Kysely<Database>): Promise<void> {
-  for (const table of ['events', 'entries', 'postings', 'seals']) {
+  for (const table of APPEND_ONLY) {
     for (const verb of ['update', 'delete']) await sql.raw(`DROP TRIGGER IF EXISTS ${table}_no_${verb}`).execute(db);
   }
 }
