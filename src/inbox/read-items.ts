@@ -17,59 +17,75 @@ export type WebhookItem = {
   claimedAmountCents: bigint | null;
 };
 
+/** What may stand around an item, or several. A flat body may have fields of these names that hold something else. */
+const WRAPPERS = ['transaction', 'transactions', 'data'];
+
 /**
  * Takes a body apart into the transactions that it names. Known shapes: flat; flat with the interface's own field
- * names; `{transaction: {…} | […]}`; `{transactions: […]}`; `{data: …}`; a list of any of them. An item without a
- * usable key has nulls in place of all three.
+ * names; `{transaction: {…} | […]}`; `{transactions: […]}`; `{data: …}`; several of these beside each other; a list of
+ * any of them. An item without a usable key has nulls in place of all three. More than ITEMS_MAX are cut off after one.
  */
 export function readItems(body: unknown): WebhookItem[] {
+  return readValue(body).slice(0, ITEMS_MAX + 1);
+}
+
+/** Whether an item can be looked up. */
+export function hasKey(item: WebhookItem): boolean {
+  return item.transactionId !== null || item.reference !== null || item.extra !== null;
+}
+
+/** Of anything at least one item, so that its webhook has something to be quarantined by. */
+function readValue(value: unknown): WebhookItem[] {
+  if (Array.isArray(value) && value.length > 0) return readList(value);
+  const isItem = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isItem ? readObject(value as Record<string, unknown>) : [readItem({})];
+}
+
+function readList(values: unknown[]): WebhookItem[] {
   const items: WebhookItem[] = [];
-  const queue: unknown[] = [body];
-  for (let value = queue.shift(); value !== undefined && items.length <= ITEMS_MAX; value = queue.shift()) {
-    // an empty list inside a body names nothing, but its webhook must have an item to be quarantined by
-    if (Array.isArray(value) && value.length === 0) items.push(readItem({}));
-    else if (Array.isArray(value)) queue.push(...value.slice(0, ITEMS_MAX + 1).map((element) => element ?? {}));
-    else queue.push(...unwrap(value, items));
+  for (const value of values) {
+    items.push(...readValue(value));
+    if (items.length > ITEMS_MAX) break;
   }
   return items;
 }
 
-/** The wrapped values of an object, or none when it is an item itself. */
-function unwrap(value: unknown, items: WebhookItem[]): unknown[] {
-  if (typeof value !== 'object' || value === null) {
-    items.push(readItem({}));
-    return [];
-  }
-  const fields = value as Record<string, unknown>;
-  const wrapped = ['transaction', 'transactions', 'data'].map((name) => own(fields, name)).find(isContainer);
-  if (wrapped !== undefined) return [wrapped];
-  items.push(readItem(fields));
-  return [];
-}
-
-function isContainer(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && (!Array.isArray(value) || value.length > 0);
+/**
+ * What its wrappers name, or else the object itself. Around those, an id or a reference may be the event's own; what is
+ * called `transaction_id` never is: it is read beside them.
+ */
+function readObject(fields: Record<string, unknown>): WebhookItem[] {
+  const itself = readItem(fields);
+  const wrapped = WRAPPERS.map((name) => own(fields, name))
+    .filter((value) => typeof value === 'object' && value !== null)
+    .map(readValue)
+    .filter((items) => items.some(hasKey))
+    .flat();
+  if (wrapped.length === 0) return [itself];
+  const named = readUuid(own(fields, 'transaction_id'));
+  return named === null || wrapped.some((item) => item.transactionId === named) ? wrapped : [itself, ...wrapped];
 }
 
 function readItem(fields: Record<string, unknown>): WebhookItem {
-  const amount = own(fields, 'transaction_amount') ?? own(fields, 'amount');
+  const reference = (name: string): string | null => readText(own(fields, name), REFERENCE_BYTES_MAX);
   return {
     transactionId: readId(fields),
-    reference: readText(own(fields, 'transaction_reference') ?? own(fields, 'reference'), REFERENCE_BYTES_MAX),
+    reference: reference('transaction_reference') ?? reference('reference'),
     extra: readText(own(fields, 'extra'), EXTRA_BYTES_MAX),
     claimedStatus: readText(own(fields, 'status'), STATUS_BYTES_MAX),
-    claimedAmountCents: readAmount(amount),
+    claimedAmountCents: readAmount(own(fields, 'transaction_amount')) ?? readAmount(own(fields, 'amount')),
   };
 }
 
 /** The integer `id` of a flat body is the notification's; only an id of UUID shape can be a transaction's. */
 function readId(fields: Record<string, unknown>): string | null {
-  const named = [own(fields, 'transaction_id'), own(fields, 'id')];
-  const id = named.find((value): value is string => typeof value === 'string' && UUID.test(value));
-  if (id !== undefined) return id.toLowerCase();
   const path = own(fields, 'path');
   const inPath = typeof path === 'string' ? PATH.exec(path)?.[1] : undefined;
-  return inPath !== undefined && UUID.test(inPath) ? inPath.toLowerCase() : null;
+  return readUuid(own(fields, 'transaction_id')) ?? readUuid(own(fields, 'id')) ?? readUuid(inPath);
+}
+
+function readUuid(value: unknown): string | null {
+  return typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : null;
 }
 
 function readText(value: unknown, bytesMax: number): string | null {

@@ -8,7 +8,7 @@ import { checkBody } from './check-body.ts';
 import { type ClaimableRow, type ClaimedItem, leaseOf, selectClaimable, toClaimed } from './claim-items.ts';
 import { isolateWebhooks, NOT_TAKEN_APART, type Take } from './isolate-webhooks.ts';
 import { raiseQuarantine } from './quarantine.ts';
-import { ITEMS_MAX, readItems, type WebhookItem } from './read-items.ts';
+import { hasKey, ITEMS_MAX, readItems, type WebhookItem } from './read-items.ts';
 import { redactArrived } from './redact-arrived.ts';
 
 const WEBHOOKS_MAX = 200;
@@ -149,8 +149,4 @@ async function readClaimed(
     .orderBy('seq')
     .execute();
   return rows.map((row) => toClaimed(row, webhooks));
-}
-
-function hasKey(item: WebhookItem): boolean {
-  return item.transactionId !== null || item.reference !== null || item.extra !== null;
 }

@@ -60,7 +60,57 @@ test('several transactions of one body are as many items, in their order', () =>
   }
 });
 
+describe('a wrapper that names nothing hides nothing', () => {
+  test.each<[string, object]>([
+    ['an object of other things', { source: 'app' }],
+    ['an empty object', {}],
+    ['an empty list', []],
+    ['a list of other things', [{ source: 'app' }]],
+    ['a list of nothing', [[], null]],
+    ['wrappers in it that name nothing', { transaction: { x: 1 }, data: [{}] }],
+  ])('the keys beside %s are read', (_, value) => {
+    for (const name of ['data', 'transaction', 'transactions']) {
+      expect(readItems({ ...FLAT, [name]: value })).toEqual([READ]);
+      expect(readItems({ data: { ...SPEC, [name]: value } })).toEqual([READ]);
+    }
+  });
+
+  test('what it claims goes with the keys that stand beside it', () => {
+    expect(readItems({ transaction_id: ID, data: { status: 'paid' } })).toEqual([{ ...NOTHING, transactionId: ID }]);
+  });
+
+  test('where neither names anything, there is one item', () => {
+    expect(readItems({ id: 30, status: 'paid', data: { source: 'app' } })).toEqual([
+      { ...NOTHING, claimedStatus: 'paid' },
+    ]);
+  });
+});
+
+test('all wrappers of one body are read, in their order; what stands around them is no item of its own', () => {
+  const other = { ...SPEC, id: OTHER };
+  const ids = (body: object) => readItems(body).map((item) => item.transactionId);
+  expect(ids({ transaction: SPEC, transactions: [other] })).toEqual([ID, OTHER]);
+  expect(ids({ transactions: [SPEC, {}], data: { transaction: [other] } })).toEqual([ID, null, OTHER]);
+  expect(ids({ reference: 'an event', transaction: SPEC, data: { source: 'app' } })).toEqual([ID]);
+});
+
+test('a transaction_id beside wrapped ones is read too, once', () => {
+  const other = { ...SPEC, id: OTHER };
+  const ids = (body: object) => readItems(body).map((item) => item.transactionId);
+  expect(ids({ transaction_id: ID, status: 'paid', data: { reference: 'r' } })).toEqual([ID, null]);
+  expect(ids({ transaction_id: ID, transactions: [other] })).toEqual([ID, OTHER]);
+  expect(ids({ transaction_id: ID, transactions: [other, SPEC] })).toEqual([OTHER, ID]);
+  expect(ids({ id: ID, type: 'event', data: other })).toEqual([OTHER]);
+});
+
 describe('the key', () => {
+  test('an empty name does not hide the other one', () => {
+    expect(readItems({ ...SPEC, transaction_id: '', transaction_reference: '', transaction_amount: '' })).toEqual([
+      READ,
+    ]);
+    expect(readItems({ ...SPEC, transaction_reference: null, transaction_amount: {} })).toEqual([READ]);
+  });
+
   test("the integer id of a flat body is the notification's, never the transaction's", () => {
     const { transaction_id: _, path: __, ...rest } = FLAT;
     expect(readItems(rest)[0]?.transactionId).toBeNull();
