@@ -76,25 +76,38 @@ async function findSeqs(trx: Transaction<Database>, arrivals: Arrival[]): Promis
   return new Map(rows.map((row) => [row.hash.toString('latin1'), row.seq]));
 }
 
-/** Of these bodies, every arrival that the inbox knows, and whether it was the first or a repeat. */
+/**
+ * Of these arrivals, those that the inbox knows, and whether each was the first of its body or a repeat. A commit that
+ * was given up may be under way still: it has the body's row locked, and is waited for, or its repeats would not be seen.
+ */
 async function findKnown(trx: Transaction<Database>, arrivals: Arrival[]) {
-  const rows = await trx
+  const seqs = await findSeqs(trx, arrivals);
+  const known = new Map<string, 'first' | 'repeat'>();
+  if (seqs.size === 0) return { seqs, arrivals: known };
+  const firsts = await trx
     .selectFrom('webhooks')
-    .leftJoin('webhook_repeats', 'webhook_repeats.webhook_seq', 'webhooks.seq')
-    .select(['webhooks.seq', 'webhooks.hash', 'webhooks.received_at', 'webhook_repeats.received_at as repeated_at'])
-    .where(
-      'webhooks.hash',
-      'in',
-      arrivals.map((one) => one.hash),
-    )
+    .select(['hash', 'received_at'])
+    .where('seq', 'in', [...seqs.values()])
+    .orderBy('seq')
+    .forUpdate()
     .execute();
-  return {
-    seqs: new Map(rows.map((row) => [row.hash.toString('latin1'), row.seq])),
-    arrivals: new Map<string, 'first' | 'repeat'>([
-      ...rows.flatMap((row) => (row.repeated_at ? [[arrivalKeyOf(row.hash, row.repeated_at), 'repeat'] as const] : [])),
-      ...rows.map((row) => [arrivalKeyOf(row.hash, row.received_at), 'first'] as const),
-    ]),
-  };
+  const of = arrivals.flatMap((one) => {
+    const seq = seqs.get(hashKeyOf(one));
+    return seq === undefined ? [] : [{ ...one, seq }];
+  });
+  const repeats = await trx
+    .selectFrom('webhook_repeats')
+    .select(['webhook_seq', 'received_at'])
+    // by their instants: of one body there may be millions
+    .where((eb) => eb.or(of.map((one) => eb.and({ webhook_seq: one.seq, received_at: one.receivedAt }))))
+    .execute();
+  const repeated = new Set(repeats.map((row) => `${row.webhook_seq} ${row.received_at.getTime()}`));
+  for (const one of of) {
+    if (repeated.has(`${one.seq} ${one.receivedAt.getTime()}`))
+      known.set(arrivalKeyOf(one.hash, one.receivedAt), 'repeat');
+  }
+  for (const row of firsts) known.set(arrivalKeyOf(row.hash, row.received_at), 'first');
+  return { seqs, arrivals: known };
 }
 
 async function insertWebhooks(trx: Transaction<Database>, fresh: Arrival[]): Promise<void> {
