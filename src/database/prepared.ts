@@ -21,13 +21,16 @@ export type Prepared = {
 export function openPrepared(target: ConnectionTarget, connectionLimit: number): Prepared {
   const pool = openConnections({ ...target, connectionLimit });
   return {
-    execute: (text, values, msMax) =>
-      new Promise((resolve, reject) => {
+    execute(text, values, msMax) {
+      // let go of once it is settled: mysql2 keeps whoever waits for a connection, also when he no longer does
+      let writing = values;
+      return new Promise((resolve, reject) => {
         let held: PoolConnection | undefined;
         let settled = false;
         const settle = (error: unknown): void => {
           if (settled) return;
           settled = true;
+          writing = [];
           clearTimeout(late);
           if (error) reject(error);
           else resolve();
@@ -46,13 +49,14 @@ export function openPrepared(target: ConnectionTarget, connectionLimit: number):
               settle(error);
             };
             if (refused || !statement) return end(refused);
-            statement.execute(values, (error: unknown) => {
+            statement.execute(writing, (error: unknown) => {
               if (error) forgetAfter(error, connection, text);
               end(error);
             });
           });
         });
-      }),
+      });
+    },
     [Symbol.asyncDispose]: () => new Promise((resolve) => pool.end(() => resolve())),
   };
 }
