@@ -53,12 +53,12 @@ async function answers(context: Context): Promise<boolean> {
 }
 
 async function drainAll(context: Context, spool: Spool): Promise<void> {
+  const wasAway = spool.databaseIsAway;
+  // before the segment is closed that is being written: an outage would leave one for each time
+  if (wasAway) await sql`SELECT 1`.execute(context.db);
   const names = await spool.takeSegments();
   if (names.length > 0) await reportSpool(context, spool.name, true);
-  if (names.length === 0 && spool.databaseIsAway) {
-    await sql`SELECT 1`.execute(context.db);
-    spool.databaseIsAway = false;
-  }
+  else if (wasAway) spool.databaseIsAway = false;
   for (const name of names) await drainSegment(context, spool, name);
   await reportSpool(context, spool.name, !spool.isEmpty());
 }

@@ -3,8 +3,10 @@ import { readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../../embedded/pool.ts';
 import type { Context } from '../../../src/context.ts';
 import { hashDocument } from '../../../src/database/index-person.ts';
+import type { Database } from '../../../src/database/tables.ts';
 import { drainSpool } from '../../../src/inbox/drain-spool.ts';
 import { createReceiver, type Receiver } from '../../../src/inbox/receive.ts';
 import { openSpool, type Spool } from '../../../src/inbox/spool.ts';
@@ -190,6 +192,32 @@ describe('a database that answers, but takes nothing of the spool', () => {
     await sql`RENAME TABLE webhooks_aside TO webhooks`.execute(context.db);
     await drainUntil(spool, async () => spool.isEmpty());
     expect(await countKept([id])).toBe(1);
+  });
+});
+
+describe('a database that is away', () => {
+  it('is asked again and again, and the spool goes on in one file', async () => {
+    using home = temporaryDirectory();
+    await using spool = openSpool(home.path);
+    // nothing listens there
+    await using dead = openDatabase<Database>({ host: '127.0.0.1', port: 1, user: 'root' });
+    spool.databaseIsAway = true;
+    const receive = createReceiver(context, spool);
+    const ids: string[] = [];
+    let asked = 0;
+    const debug = () => asked++;
+    const log: Context['log'] = Object.assign(Object.create(context.log), { debug });
+    const stop = new AbortController();
+    const drained = drainSpool({ ...context, db: dead.db, log, signal: stop.signal }, spool);
+    for (let round = 1; round <= 3; round++) {
+      ids.push((await send(receive)).id);
+      await eventually(async () => asked >= round);
+    }
+    stop.abort();
+    await drained;
+    expect(readdirSync(home.path)).toHaveLength(1);
+    await drainUntil(spool, async () => spool.isEmpty() && !spool.databaseIsAway);
+    expect(await countKept(ids)).toBe(3);
   });
 });
 
