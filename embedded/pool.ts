@@ -2,7 +2,7 @@ import { CompiledQuery, type DatabaseConnection, Kysely, MysqlDialect } from 'ky
 import mysql, { type Pool, type PoolOptions, type TypeCastField } from 'mysql2';
 import { type Connections, failOver, type HostPool } from './fail-over.ts';
 import { watchRefusals } from './watch-refusals.ts';
-import { GREETING_MS } from './watch-silence.ts';
+import { GREETING_MS, type Greet, watchSilence } from './watch-silence.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_MS = 10_000;
@@ -55,11 +55,7 @@ export function openConnections(target: ConnectionTarget): Connections {
 
 /** A pool for each host, behind one. */
 function openEach(target: ConnectionTarget, open: (one: ConnectionTarget) => Pool): Connections {
-  if (!('others' in target) || !target.others) {
-    const pool = open(target);
-    pool.on('connection', (connection) => watchRefusals(connection, () => undefined));
-    return pool;
-  }
+  if (!('others' in target) || !target.others) return openAlone(target, open(target));
   const { others, ...first } = target;
   const hosts = [first, ...others.map((other) => ({ ...first, ...other }))];
   return failOver(
@@ -72,6 +68,24 @@ function openEach(target: ConnectionTarget, open: (one: ConnectionTarget) => Poo
       };
     }),
   );
+}
+
+/** Of the only host: what waits for it is told when it no longer answers. On a socket it can only be gone, which ends it. */
+function openAlone(target: ConnectionTarget, pool: Pool): Connections {
+  const asking: Greet = (callback) => greet(target, callback);
+  const noOther = (): void => undefined;
+  const silence = 'host' in target ? watchSilence(asking, noOther, () => performance.now()) : undefined;
+  pool.on('connection', (connection) => {
+    silence?.watch(connection);
+    watchRefusals(connection, () => undefined);
+  });
+  return {
+    getConnection: (callback) => pool.getConnection(callback),
+    end(callback) {
+      silence?.stop();
+      pool.end(callback);
+    },
+  };
 }
 
 function greet(host: ConnectionTarget, callback: (error: NodeJS.ErrnoException | null) => void): void {

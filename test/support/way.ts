@@ -19,6 +19,7 @@ export async function openWay(socketPath: string) {
   const sockets = new Set<Socket>();
   let taken = 0;
   let mood: Mood = 'well';
+  let isGone = false;
   const server = net.createServer((socket) => {
     taken++;
     const onward = net.connect(socketPath);
@@ -36,6 +37,7 @@ export async function openWay(socketPath: string) {
     socket.on(
       'data',
       cutPackets((packet) => {
+        if (isGone) return;
         const answer = answerOf(mood, packet);
         if (answer) socket.write(answer);
         else onward.write(mood === 'read only' ? sayReadOnly(packet) : packet);
@@ -49,6 +51,11 @@ export async function openWay(socketPath: string) {
     taken: () => taken,
     become(next: Mood) {
       mood = next;
+    },
+    /** As a host that lost its power: what is open to it stays open and is not answered, and nothing new is. */
+    vanish() {
+      isGone = true;
+      server.close();
     },
     cut() {
       server.close();

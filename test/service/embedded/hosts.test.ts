@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import mysql from 'mysql2';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parseDatabaseUrl } from '../../../embedded/parse-url.ts';
 import { openDatabase } from '../../../embedded/pool.ts';
 import { watchSilence } from '../../../embedded/watch-silence.ts';
@@ -8,6 +8,7 @@ import { openPrepared } from '../../../src/database/prepared.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { freshDatabase } from '../../support/database.ts';
+import { eventually } from '../../support/programs.ts';
 import { type Mood, openWay } from '../../support/way.ts';
 
 test('the next host is used while the first is away, also when it goes in the middle of the work', async () => {
@@ -131,4 +132,26 @@ test('what waits on a silent connection is told that it was lost, and the pool o
   silence.stop();
   expect(await ask('SELECT 1 AS one')).toEqual([{ one: 1 }]);
   await new Promise((resolve) => pool.end(resolve));
+});
+
+test('a host that has no other is given up too once it is silent, by transactions and by prepared statements', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { first, target } = await openBoth(stack);
+  const { others: _, ...alone } = target as typeof target & { others: unknown };
+  // only what looks for silence is hurried
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  stack.defer(() => void vi.useRealTimers());
+  const { db } = stack.use(openDatabase<Database>({ ...alone, connectionLimit: 1 }));
+  const prepared = stack.use(openPrepared(alone, 1));
+  const add = () => prepared.execute('INSERT INTO t VALUES (1)', [], 600_000);
+  await sql`SELECT 1`.execute(db);
+  await add();
+  first.vanish();
+  const lost: unknown[] = [];
+  for (const waiting of [sql`SELECT 1`.execute(db), add()]) waiting.catch((error: unknown) => lost.push(error));
+  await eventually(async () => {
+    vi.advanceTimersByTime(2_000);
+    return lost.length === 2;
+  });
+  expect(lost).toMatchObject([{ code: 'PROTOCOL_CONNECTION_LOST' }, { code: 'PROTOCOL_CONNECTION_LOST' }]);
 });
