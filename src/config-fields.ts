@@ -7,6 +7,8 @@ import { createCalendar } from './domain/calendar.ts';
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const UNIT_BYTES = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
 const DURATION_MS_MAX = 100 * 365 * 86_400_000;
+/** What stands before an IPv4 address that is written as one of IPv6 (::ffff:203.0.113.7). */
+const MAPPED_PREFIX_BITS = 96;
 
 /** `10s`, `5m`, `24h`, `7d` → milliseconds. */
 export const durationText = z.string().transform((text, context): number => {
@@ -105,8 +107,10 @@ export const owedChanges = z.string().transform((text, context): string[] => {
 });
 
 export const cidrList = z.string().transform((text, context): string[] => {
-  const parts = text.split(',').map((part) => part.trim());
-  return parts.every(isCidr) ? parts : fault(context, 'must be a list of CIDR blocks: 203.0.113.0/24,2001:db8::/32');
+  const parts = text.split(',').map((part) => (isCidr(part.trim()) ? unmap(part.trim()) : undefined));
+  return parts.every((part) => part !== undefined)
+    ? parts
+    : fault(context, 'must be a list of CIDR blocks: 203.0.113.0/24,2001:db8::/32');
 });
 
 /** A hop count, or a CIDR list; `true` would trust any header of any stranger and is refused. */
@@ -204,6 +208,14 @@ function isHttpUrl(text: string): boolean {
 
 function isCidr(text: string): boolean {
   return ipaddr.isValidCIDR(text) || ipaddr.isValid(text);
+}
+
+/** A peer of IPv4 is known by that address: a block of mapped ones becomes that of IPv4. Undefined where it is wider than that. */
+function unmap(text: string): string | undefined {
+  if (!text.includes('/')) return text;
+  const [range, bits] = ipaddr.parseCIDR(text);
+  if (!(range instanceof ipaddr.IPv6) || !range.isIPv4MappedAddress()) return text;
+  return bits < MAPPED_PREFIX_BITS ? undefined : `${range.toIPv4Address().toString()}/${bits - MAPPED_PREFIX_BITS}`;
 }
 
 function fault(context: { issues: unknown[]; value: unknown }, message: string): never {
