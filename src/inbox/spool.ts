@@ -19,6 +19,9 @@ export const SPOOL_BYTES_MAX = 1024 ** 3;
 const SEGMENT_BYTES_MAX = 32 * 1024 * 1024;
 const APPEND_RECORDS_MAX = 512;
 const APPEND_BYTES_MAX = 8 * 1024 * 1024;
+/** More that waits for the disk is refused: memory is no place to keep it. */
+const WAITING_MAX = 8_192;
+const WAITING_BYTES_MAX = 128 * 1024 * 1024;
 /** A segment whose owner can't be seen from here (another container) is taken once nothing was written for so long. */
 const FOREIGN_QUIET_MS = 2 * 60_000;
 /** So often a batch is written anew because its segment was taken away meanwhile. */
@@ -94,9 +97,7 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
   async function openSegment(): Promise<Current> {
     const name = nameSegment(Date.now().toString().padStart(15, '0'), owner);
     const file = await open(path.join(directory, name), 'ax', 0o600);
-    const folder = await open(directory, 'r');
-    await folder.sync();
-    await folder.close();
+    await syncNames(directory);
     return { name, file, inode: (await file.stat({ bigint: true })).ino, bytes: 0 };
   }
 
@@ -159,6 +160,8 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
     bytesMax: APPEND_BYTES_MAX,
     sizeOf: (record) => record.body.length,
     inFlightMax: 1,
+    waitingMax: WAITING_MAX,
+    waitingBytesMax: WAITING_BYTES_MAX,
     work: (batch) => inTurn(() => writeBatch(batch)),
   });
 
@@ -190,6 +193,8 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
       await file.appendFile(Buffer.concat(records.map(encodeRecord)));
       await file.sync();
       await file.close();
+      // before the segment is removed in which they stood
+      await syncNames(directory);
       return name;
     },
     get bytes() {
@@ -199,6 +204,13 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
     databaseIsAway: false,
     [Symbol.asyncDispose]: () => inTurn(closeSegment),
   };
+}
+
+/** A file that was made, or has another name, is there after a crash only once its directory is on the disk too. */
+async function syncNames(directory: string): Promise<void> {
+  const folder = await open(directory, 'r');
+  await folder.sync();
+  await folder.close();
 }
 
 /** What a failed write left behind must neither stand before what follows, nor fill the disk further. */

@@ -112,6 +112,14 @@ describe('the spool', () => {
     expect(await spool.append(record('z'))).toBe(false);
   });
 
+  it('lets no more wait for the disk than its bound, and keeps all that it takes', async () => {
+    using home = temporaryDirectory();
+    await using spool = openSpool(home.path);
+    const answers = await Promise.allSettled(Array.from({ length: 8_200 }, (_, n) => spool.append(record(`${n}`))));
+    expect(answers.filter((answer) => answer.status === 'rejected')).toHaveLength(8);
+    expect(await drain(spool)).toHaveLength(8_192);
+  });
+
   it('leaves a torn end out and drains the rest', async () => {
     using home = temporaryDirectory();
     await using spool = openSpool(home.path);
