@@ -66,26 +66,32 @@ function spellDocument(document: string): RegExp {
 
 /** With or without its country and a zero before it. What is no phone has no other spelling. */
 function spellPhone(value: string): RegExp[] {
-  if (!/^[\d+()./\s-]+$/.test(value)) return [];
+  const national = readPhone(value);
+  if (national === undefined) return [];
+  const before = `(?:\\+?${COUNTRY}${GAP})?0?`;
+  return [new RegExp(`(?<!\\d)${before}${[...national].join(GAP)}(?!\\d)`, 'g')];
+}
+
+/** A phone's digits without its country; undefined of what is no phone. */
+export function readPhone(value: string): string | undefined {
+  if (!/^[\d+()./\s-]+$/.test(value)) return undefined;
   const digits = value.replace(/\D/g, '');
   const national =
     digits.startsWith(COUNTRY) && digits.length >= COUNTRY.length + PHONE_DIGITS_MIN
       ? digits.slice(COUNTRY.length)
       : digits;
-  if (national.length < PHONE_DIGITS_MIN) return [];
-  const before = `(?:\\+?${COUNTRY}${GAP})?0?`;
-  return [new RegExp(`(?<!\\d)${before}${[...national].join(GAP)}(?!\\d)`, 'g')];
+  return national.length < PHONE_DIGITS_MIN ? undefined : national;
 }
 
 /** A text as it is, and as whoever decodes JSON's escapes or those of an address reads it, an address in an address too. */
 export function listReadings(text: string): string[] {
-  if (!/[%\\]|[^ -~\s]/.test(text)) return [text];
+  if (!/[%+\\]|[^ -~\s]/.test(text)) return [text];
   const readings = new Set([text]);
   // a digit of another width is one
   let reading = capMarks(text).normalize('NFKC');
   for (let round = 0; round < ENCODED_MAX; round++) {
     const unescaped = readEscapes(reading);
-    const decoded = /%[0-9a-f]{2}/i.test(unescaped) ? readPercents(unescaped.replaceAll('+', ' ')) : unescaped;
+    const decoded = readPercents(unescaped.replaceAll('+', ' '));
     readings.add(unescaped).add(decoded);
     if (decoded === reading) break;
     reading = decoded;
@@ -94,9 +100,12 @@ export function listReadings(text: string): string[] {
 }
 
 function readEscapes(text: string): string {
-  return text
-    .replace(/\\u([0-9a-fA-F]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
-    .replaceAll('\\/', '/');
+  return (
+    text
+      // from where a run of them begins: from each of them it would take the square of their number
+      .replace(/(?<!\\)\\+u([0-9a-fA-F]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+      .replaceAll('\\/', '/')
+  );
 }
 
 function readPercents(text: string): string {

@@ -1,6 +1,7 @@
 import type { Calendar, Wall } from './calendar.ts';
 import { foldName, normalizeDocument } from './fold-person.ts';
 import { formatAmount } from './money.ts';
+import { DOCUMENT_LENGTHS, listReadings, readPhone } from './person-tells.ts';
 import type { Operation, Status } from './statuses.ts';
 
 /** A transaction as the ledger holds it, with its personal fields. */
@@ -71,22 +72,34 @@ export function maskTransaction<T extends PresentedTransaction>(transaction: T):
 }
 
 const NEEDLE_CHARS_MIN = 4;
+const MASKED = ['name', 'email', 'phone', 'document', 'pix_key'] as const;
 
-/** Free text that repeats what is masked is masked as a whole. */
+/**
+ * Free text that repeats what is masked is masked as a whole, however it is spelled: with escapes, a phone without its
+ * country, a document within a longer number too.
+ */
 export function maskHolding(
   text: string | null,
   of: Pick<PresentedTransaction, (typeof MASKED)[number]>,
 ): string | null {
   if (text === null) return null;
-  const plain = foldName(text);
-  const bare = normalizeDocument(text) ?? '';
-  const document = normalizeDocument(of.document);
   const needles = MASKED.map((name) => foldName(of[name] ?? '')).filter((one) => one.length >= NEEDLE_CHARS_MIN);
-  const holds = needles.some((needle) => plain.includes(needle)) || (document !== null && bare.includes(document));
+  const numbers = listNumbers(of);
+  const holds = listReadings(text).some((reading) => {
+    const plain = foldName(reading);
+    const bare = normalizeDocument(reading) ?? '';
+    return needles.some((needle) => plain.includes(needle)) || numbers.some((number) => bare.includes(number));
+  });
   return holds ? '***' : text;
 }
 
-const MASKED = ['name', 'email', 'phone', 'document', 'pix_key'] as const;
+/** What is punctuated in many ways, without any; a PIX key may be a document or a phone. */
+function listNumbers({ document, phone, pix_key }: Pick<PresentedTransaction, 'document' | 'phone' | 'pix_key'>) {
+  const key = normalizeDocument(pix_key);
+  const phones = [phone, pix_key].map((one) => readPhone(one ?? ''));
+  const numbers = [normalizeDocument(document), key && DOCUMENT_LENGTHS.has(key.length) ? key : null, ...phones];
+  return numbers.filter((one) => one !== null && one !== undefined);
+}
 
 /** `***.456.789-**` for a CPF; for a CNPJ, letters and all, the middle eight of its fourteen. */
 export function maskDocument(document: string | null): string | null {

@@ -50,6 +50,7 @@ describe('taking a person out of a text', () => {
       '{"u":"https://x/?next=https%3A%2F%2Fy%2F%3Fcpf%3D123%252E456%252E789%252D09"}',
     ],
     ['a form', `id=${ID}&nome=Ana+Concei%C3%A7%C3%A3o&cpf=123%2E456%2E789%2D09`],
+    ['a form without an escape', 'nome=Ana+Conceicao&cpf=12345678909'],
     ["a field's name", `{"${ID}":1,"clientes":{"123.456.789-09":{},"Ana Conceição":2}}`],
     ['a field that another one of its name hides', '{"document":"12345678909","document":"1"}'],
     ['a number with a point', '{"document":12345678909.0}'],

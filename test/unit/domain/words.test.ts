@@ -107,6 +107,48 @@ describe('a transaction as it is shown', () => {
     });
   });
 
+  describe.each(['extra', 'description'] as const)('masked, its %s goes where it repeats one of these', (field) => {
+    const shown = presentTransaction(
+      { ...HELD, name: 'João da Silva', phone: '+5511999998888', document: '12345678909', pixKey: '98765432100' },
+      calendar,
+    );
+    const mask = (text: string) => maskTransaction({ ...shown, [field]: text })[field];
+
+    test.each([
+      '{"nome":"Jo\\u00e3o da Silva"}',
+      'nome=Jo%C3%A3o%20da%20Silva',
+      'nome=Jo%C3%A3o+da+Silva&mesa=4',
+      'cliente=joao+da+silva',
+      'https://x/?volta=https%3A%2F%2Fy%2F%3Fnome%3DJo%25C3%25A3o%2520da%2520Silva',
+      'JOÃO  DA SILVA, mesa 4',
+      'tel (11) 99999-8888',
+      'tel 011 99999 8888',
+      'tel %2B55%2011%2099999-8888',
+      'maria%40example.com',
+      'MARIA@example.com',
+      'cpf 123.456.789-09',
+      'cpf 123 456 789 09',
+      'cpf \\u0031\\u0032345678909',
+      'cpf １２３４５６７８９０９',
+      '00012345678909',
+      'chave 987.654.321-00',
+    ])('%s', (text) => {
+      expect(mask(text)).toBe('***');
+    });
+
+    test.each(['mesa 4', 'João da Costa', 'tel (11) 99999-8887', 'cpf 123.456.789-10', 'nome=Jo%C3%A3o', '%', '\\u00'])(
+      'and not where it does not: %s',
+      (text) => {
+        expect(mask(text)).toBe(text);
+      },
+    );
+
+    test('a short name is looked for from four letters on', () => {
+      const of = (name: string, text: string) => maskTransaction({ ...shown, name, [field]: text })[field];
+      expect([of('Rosa', 'pedido da rosa'), of('Ana', 'semana')]).toEqual(['***', 'semana']);
+    });
+  });
+
   test('any document loses at least its ends, whatever its length and letters', () => {
     expect(maskDocument('12.ABC.345/01DE-35')).toBe('**.ABC.345/01DE-**');
     expect(maskDocument('123.456.789-09')).toBe('***.456.789-**');
