@@ -16,20 +16,26 @@ const OPEN_DAYS_MAX = 200;
 /** All else is open, a status that nobody knows too. */
 const ENDED = STATUSES.filter(isFinal);
 
-/** Cuts a run into its windows, once; @returns those that are not proven yet. */
-export async function planRun(
-  context: Context,
-  client: ProviderClient,
-  run: RunRef,
-): Promise<{ planned: WindowRef[]; done: number }> {
+/** What is left of a run. */
+export type Plan = {
+  planned: WindowRef[];
+  /** How many windows are concluded. */
+  done: number;
+  /** What the first window met that was broken before the run was given back: none of these is tried again. */
+  broken: string | undefined;
+};
+
+/** Cuts a run into its windows, once; @returns those that are neither concluded nor known to be broken. */
+export async function planRun(context: Context, client: ProviderClient, run: RunRef): Promise<Plan> {
   let rows = await findWindows(context, run);
   if (rows.length === 0) {
     if (run.trigger === WEEKLY) await checkBounds(context, client, run);
     await insertWindows(context.db, run, await listWindows(context, run));
     rows = await findWindows(context, run);
   }
-  const planned = rows.filter((row) => row.state === 'planned');
-  return { planned, done: rows.length - planned.length };
+  const left = rows.filter((row) => row.state === 'planned');
+  const broken = left.find((row) => row.error !== null)?.error ?? undefined;
+  return { planned: left.filter((row) => row.error === null), done: rows.length - left.length, broken };
 }
 
 /**
@@ -68,7 +74,7 @@ function isWithin(day: Window, windows: Window[]): boolean {
 async function findWindows(context: Context, run: RunRef) {
   return await context.db
     .selectFrom('run_windows')
-    .select(['seq', 'from_day as fromDay', 'to_day as toDay', 'state'])
+    .select(['seq', 'from_day as fromDay', 'to_day as toDay', 'state', 'error'])
     .where('run_seq', '=', run.seq)
     .orderBy('from_day')
     .execute();

@@ -49,7 +49,8 @@ const RESUMED_MS_MAX = 7 * 86_400_000;
 
 /**
  * The newest run that somebody asked for with the same days, and that did not come to its end: queued once more where it
- * had failed. What it proved stays proven, so a long backfill is gone on with and not begun again.
+ * had failed. What it proved stays proven, so a long backfill is gone on with and not begun again; windows that were
+ * broken are tried once more.
  * @returns undefined where there is none.
  */
 export async function resumeRun(
@@ -69,6 +70,12 @@ export async function resumeRun(
     .limit(1)
     .executeTakeFirst();
   if (!run || !['queued', 'running', 'failed'].includes(run.state)) return undefined;
+  await context.db
+    .updateTable('run_windows')
+    .set({ error: null })
+    .where('run_seq', '=', run.seq)
+    .where('state', '=', 'planned')
+    .execute();
   await context.db
     .updateTable('runs')
     .set({ state: 'queued', finished_at: null, error: null })

@@ -1,8 +1,10 @@
 import type { Context } from '../context.ts';
+import { ConfereError } from '../domain/errors.ts';
 import { describeError } from '../log.ts';
 import type { ProviderClient } from '../provider/client.ts';
 import { stopsAll } from '../provider/gate.ts';
 import { ProviderError } from '../provider/provider-error.ts';
+import { raiseRunAlert } from './alert-runs.ts';
 import type { RunRef, WindowRef } from './run-ref.ts';
 
 /** After so many windows in a row that can't be had the provider is asked whether it is there at all. */
@@ -13,6 +15,8 @@ export type Troubles = {
   stop(window: WindowRef, error: unknown): Promise<boolean>;
   /** A window was concluded. */
   over(): void;
+  /** Tells of broken windows before the run is given back, and writes them down: whoever claims it tries none of them again. */
+  keep(): Promise<void>;
   /** @throws what the first broken window met. */
   tell(): void;
 };
@@ -20,9 +24,16 @@ export type Troubles = {
 /**
  * Windows that can't be had stay unproven, and fail the run in the end: days that are broken, however many, keep no other
  * unread. A provider that is away does: nothing else is tried, and what is left is there for who goes on.
+ * @param before what the first window met that was broken at an earlier claim of this run.
  */
-export function weighTroubles(context: Context, client: ProviderClient, run: RunRef): Troubles {
-  let first: { error: unknown } | undefined;
+export function weighTroubles(
+  context: Context,
+  client: ProviderClient,
+  run: RunRef,
+  before: string | undefined,
+): Troubles {
+  let first = before === undefined ? undefined : { error: new ConfereError('provider_unavailable', before) };
+  const broken: { window: WindowRef; message: string }[] = [];
   let inARow = 0;
   return {
     async stop(window, error) {
@@ -31,11 +42,19 @@ export function weighTroubles(context: Context, client: ProviderClient, run: Run
       if (!ofWindow) return true;
       context.log.warn({ error: describeError(error), run: run.id, day: window.fromDay }, 'a window could not be read');
       first ??= { error };
+      broken.push({ window, message: error.message });
       inARow++;
       return inARow % BROKEN_WINDOWS_MAX === 0 && (await isAway(context, client));
     },
     over() {
       inARow = 0;
+    },
+    async keep() {
+      if (!first || broken.length === 0) return;
+      await raiseRunAlert(context, run, first.error);
+      for (const { window, message } of broken) {
+        await context.db.updateTable('run_windows').set({ error: message }).where('seq', '=', window.seq).execute();
+      }
     },
     tell() {
       if (first) throw first.error;

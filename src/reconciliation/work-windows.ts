@@ -13,7 +13,7 @@ import { concludeWindow } from './conclude-window.ts';
 import { countWindow } from './count-window.ts';
 import type { Lease } from './hold-lease.ts';
 import { leaseWindow, releaseWindow } from './lease-days.ts';
-import { recutRun } from './plan-run.ts';
+import { type Plan, recutRun } from './plan-run.ts';
 import { priorityOf } from './plan-windows.ts';
 import { type ReadingOptions, readWindow } from './read-window.ts';
 import type { RunRef, WindowRef, WindowResult } from './run-ref.ts';
@@ -56,7 +56,7 @@ export async function workWindows(
   context: Context,
   sender: ProviderClient,
   run: RunRef,
-  plan: { planned: WindowRef[]; done: number },
+  plan: Plan,
   { lease, requests, onProgress = () => undefined, onBusy = 'wait' }: Work,
 ): Promise<void> {
   const done = { windows: plan.done, of: plan.done + plan.planned.length, seen: 0 };
@@ -64,12 +64,15 @@ export async function workWindows(
     done.seen += rows;
     onProgress({ ...done, waits: false });
   };
-  const onWait = (): void => {
-    if (onBusy === 'throw') throw new DaysBusy(`others read all that is left of run ${run.id}`);
+  const onWait = async (): Promise<void> => {
+    if (onBusy === 'throw') {
+      await troubles.keep();
+      throw new DaysBusy(`others read all that is left of run ${run.id}`);
+    }
     onProgress({ ...done, waits: true });
   };
   await using readers = openReaders(context, sender, run, { lease, onPage });
-  const troubles = weighTroubles(context, sender, run);
+  const troubles = weighTroubles(context, sender, run, plan.broken);
   let left = plan.planned;
   const begin = (window: WindowRef | undefined): Begun | undefined => {
     left = left.filter((one) => one !== window);
@@ -164,13 +167,13 @@ async function awaitWindow(
   context: Context,
   run: RunRef,
   left: WindowRef[],
-  { lease, take, onWait }: { lease: Lease; take: Take; onWait: () => void },
+  { lease, take, onWait }: { lease: Lease; take: Take; onWait: () => Promise<void> },
 ): Promise<WindowRef | undefined> {
   for (let waits = 0; left.length > 0; waits++) {
     lease.check();
     const window = await take(left);
     if (window) return window;
-    onWait();
+    await onWait();
     if (waits === 0) context.log.info({ run: run.id, windows: left.length }, 'a run waits: others read its days');
     await sleep(BUSY_DAYS_MS, undefined, { signal: context.signal });
   }

@@ -5,7 +5,7 @@ import { holdLease } from '../../../src/reconciliation/hold-lease.ts';
 import { leaseWindow, releaseWindow } from '../../../src/reconciliation/lease-days.ts';
 import { findRun, type PresentedRun } from '../../../src/reconciliation/read-runs.ts';
 import type { RunRef } from '../../../src/reconciliation/run-ref.ts';
-import { startRun } from '../../../src/reconciliation/start-run.ts';
+import { resumeRun, startRun } from '../../../src/reconciliation/start-run.ts';
 import { executeRun, workRuns } from '../../../src/reconciliation/work-runs.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { watchDeletes } from '../../support/failing-database.ts';
@@ -131,6 +131,48 @@ test('however many runs wait for a day that another one reads, the worker goes o
   }
   stop.abort();
   await loops;
+}, 90_000);
+
+test('a day that can not be had is asked for once and told at once, however long another day is waited for', async () => {
+  await using world = await openDays();
+  const elsewhere = await world.replica();
+  const reader = await claim(elsewhere, THIRD, THIRD);
+  await leaseWindow(elsewhere, reader, [dayOf(THIRD)]);
+  using held = holdLease(elsewhere, reader);
+  world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === FIRST ? { status: 400 } : undefined);
+  const { id } = await startRun(world.context, { from: FIRST, to: THIRD, trigger: 'test', createdBy: 'test' });
+  const stop = new AbortController();
+  const loops = workRuns({ ...world.context, signal: stop.signal }, world.client);
+  const { db } = world.context;
+  const pauses = new Set<number>();
+  await eventually(async () => {
+    const row = await db.selectFrom('runs').select('not_before').where('id', '=', id).executeTakeFirst();
+    if (row?.not_before) pauses.add(row.not_before.getTime());
+    return pauses.size >= 3;
+  });
+  const asked = () => world.provider.seen.map((seen) => seen.query.get('initial_date'));
+  expect(asked().filter((day) => day === FIRST)).toHaveLength(1);
+  const alerts = await db.selectFrom('alerts').select(['name', 'scope', 'ended_at']).execute();
+  expect(alerts).toEqual([{ name: 'run_failed', scope: 'test', ended_at: null }]);
+  expect(await findRun(db, id)).toMatchObject({ state: 'running' });
+  held.check();
+  await releaseWindow(elsewhere, reader, dayOf(THIRD));
+  const run = await eventually(async () => {
+    const shown = await findRun(db, id);
+    return shown?.state === 'running' ? undefined : shown;
+  });
+  expect(run).toMatchObject({ state: 'failed', total: 40, error: expect.stringContaining('400') });
+  expect(asked().filter((day) => day === FIRST)).toHaveLength(1);
+  stop.abort();
+  await loops;
+  // whoever goes on with it by command has the day asked for again
+  world.provider.switches.fault = () => undefined;
+  const again = { from: FIRST, to: THIRD, trigger: 'test', createdBy: 'test' };
+  expect(await resumeRun(world.context, again)).toMatchObject({ id, proven: 2 });
+  const taken = await claimRun(world.context, { id });
+  if (!taken) throw new Error('not claimed');
+  await executeRun(world.context, world.client, taken);
+  expect(await findRun(db, id)).toMatchObject({ state: 'complete', total: 60, error: null });
 }, 90_000);
 
 test('what another run reads is left for last and waited for; a killed one is waited for until its lease runs out', async () => {
