@@ -275,9 +275,11 @@ it('says so wherever they were, and keeps the amounts', async () => {
 it('writes nothing back: a list, a change, a late webhook, a row that is refused', async () => {
   expect((await reconcile()).applied).toBe(0);
   provider.move(theirs.id, 'refund', `${DAY} 15:00:00`);
+  provider.move(mention.id, 'refund', `${MENTION_DAY} 15:00:00`);
+  provider.move(keyed.id, 'refund', `${KEY_DAY} 15:00:00`);
   provider.patches.set(refused.id, { description: `outra vez, ${person.name}` });
   const run = await reconcile();
-  expect([run.state, run.applied]).toEqual(['complete', 1]);
+  expect([run.state, run.applied]).toEqual(['complete', 3]);
   await sendAll([
     { transaction_id: theirs.id, status: 'refund', name: person.name, extra: person.extra },
     { extra: person.extra, status: 'refund', customer: { name: person.name } },
