@@ -1,10 +1,15 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import { addDays } from '../domain/calendar.ts';
 import { formatAmount } from '../domain/money.ts';
 import { readBalances } from './read-balances.ts';
 import { readHead } from './read-head.ts';
+
+export function manifestsDirectory(config: Pick<Config, 'DATA_DIR'>): string {
+  return path.resolve(config.DATA_DIR, 'manifests');
+}
 
 /**
  * Once a night the newest sealed position, with its hash, leaves the database: in a line of the log, and with the
@@ -27,7 +32,7 @@ export async function keepManifest(context: Context): Promise<string | undefined
     sealed,
     balances: balances.map(({ account, cents }) => ({ account, amount: formatAmount(cents) })),
   };
-  const directory = path.resolve(config.DATA_DIR, 'manifests');
+  const directory = manifestsDirectory(config);
   await mkdir(directory, { recursive: true });
   const file = path.join(directory, `${day}.json`);
   await writeFile(`${file}.draft`, `${JSON.stringify(manifest, null, 2)}\n`, { flush: true });

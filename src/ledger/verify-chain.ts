@@ -10,6 +10,7 @@ import { FIRST_PREVIOUS, hashSeal, type SealedEntry } from './hash-seal.ts';
 import { loadSealedEntries } from './load-sealed-entries.ts';
 import { parseMembers } from './seal-members.ts';
 import type { TellBreak } from './tell-break.ts';
+import { verifyManifests, verifyReports } from './verify-anchors.ts';
 import { judgeCounts, readStragglers, verifyNoOthers } from './verify-stragglers.ts';
 
 const SEALS_AT_ONCE = 200;
@@ -34,7 +35,8 @@ export async function verifyChain(context: Context, tell: TellBreak): Promise<nu
     if (recordedAt < since) tell({ scope: `entry en_${seq}`, says: 'it is in no sealed position' });
   }
   await verifyNoOthers(context, tell);
-  await verifyEnd(context, walk.position, tell);
+  await verifyReports(context, walk.position, tell);
+  await verifyManifests(context, walk.position, tell);
   return walk.position;
 }
 
@@ -120,18 +122,4 @@ function readMembers(row: SealRow, tell: TellBreak): number[] {
     tell({ scope: `seal ${row.position}`, says: error.message });
     return [];
   }
-}
-
-/** A chain that was cut off at its end is whole in itself: reports remember how far it went. */
-async function verifyEnd(context: Context, position: number, tell: TellBreak): Promise<void> {
-  const report = await context.db
-    .selectFrom('reports')
-    .select(['day', 'revision', 'cut_seal_position'])
-    .where('cut_seal_position', '>', position)
-    .orderBy('cut_seal_position', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  if (!report) return;
-  const says = `the report of ${report.day}, revision ${report.revision}, was cut there, and the chain ends at ${position}`;
-  tell({ scope: `seal ${report.cut_seal_position}`, says });
 }

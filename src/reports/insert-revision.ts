@@ -49,6 +49,7 @@ function toRow(plan: ReportPlan, { digest, files, eventWindow }: Written) {
     cut_event_seq: plan.cut.eventSeq,
     cut_mismatch_change_seq: plan.cut.mismatchChangeSeq,
     cut_seal_position: plan.cut.position,
+    cut_seal_hash: plan.cut.sealHash,
     cut_fact_change_seq: plan.cut.factChangeSeq,
     checked_entry_seq: plan.cut.entrySeq,
     checked_event_seq: plan.cut.eventSeq,

@@ -14,6 +14,7 @@ import { transact } from '../database/transact.ts';
 import type { Locale } from './plan.ts';
 import { nameRevision, presentReport, type Report, selectReports } from './present-report.ts';
 import { fill, formatDay, textsOf } from './texts.ts';
+import { tellSeal } from './write-summary.ts';
 
 const IDLE_MS = 5_000;
 /** Nobody else takes a mail up while it may still be on its way. */
@@ -101,10 +102,11 @@ async function settle(
   await context.db.updateTable('report_mails').set(end).where('report_seq', '=', reportSeq).execute();
 }
 
-/** Day, revision, state and digests: nothing of what the report says. Pure. */
+/** Day, revision, state, digests and the head of the chain, which so leaves this machine: nothing of what the report says. Pure. */
 function writeMail(report: Report, locale: Locale, publicUrl: string): { subject: string; text: string; id: string } {
   const texts = textsOf(locale);
   const values = { day: formatDay(report.day), revision: report.revision, state: texts.states[report.state] };
+  const chain = tellSeal(report.position, report.chain_hash);
   const lines = [
     fill(texts.mail.intro, values),
     report.proven ? texts.mail.proven : texts.mail.notProven,
@@ -114,6 +116,7 @@ function writeMail(report: Report, locale: Locale, publicUrl: string): { subject
     '',
     `SHA-256: ${report.sha256}`,
     `${texts.mail.digest}: ${report.digest}`,
+    ...(chain === undefined ? [] : [`${texts.summary.chain}: ${chain}`]),
     '',
     texts.mail.outro,
   ];

@@ -15,6 +15,8 @@ export const STATE_RANK: Record<ReportState, number> = { partial: 0, provisional
 export type Cut = {
   /** Null for a revision that was made before there were seals. */
   position: number | null;
+  /** The chain's hash there, as it was when it was made: the one of now may have been built anew. */
+  sealHash: Buffer | null;
   entrySeq: number;
   eventSeq: number;
   mismatchChangeSeq: number;

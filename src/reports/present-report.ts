@@ -6,8 +6,7 @@ import type { Day } from '../domain/calendar.ts';
 import type { Cut, ReportState } from './plan.ts';
 import type { FileFacts } from './publish-files.ts';
 
-/** With the hash of the position that it is cut at. */
-export type ReportRow = Selectable<Database['reports']> & { seal_hash: Buffer | null };
+export type ReportRow = Selectable<Database['reports']>;
 
 /** A revision as our API and `confere export --json` show it. */
 export type Report = {
@@ -21,7 +20,7 @@ export type Report = {
   /** Of the workbook. */
   sha256: string;
   files: FileFacts[];
-  /** The sealed position of the journal's hash chain that it is cut at, and the chain's hash there. */
+  /** The sealed position of the journal's hash chain that it is cut at, and the chain's hash there when it was made. */
   position: number | null;
   chain_hash: string | null;
   /** A person in it was forgotten since: files are not those of then any more, and say *removido*. */
@@ -40,7 +39,7 @@ export function presentReport(row: ReportRow, now?: { state: ReportState; proven
     sha256: row.sha256.toString('hex'),
     files: JSON.parse(row.files) as FileFacts[],
     position: row.cut_seal_position,
-    chain_hash: row.seal_hash?.toString('hex') ?? null,
+    chain_hash: row.cut_seal_hash?.toString('hex') ?? null,
     redacted: row.redacted_at !== null,
   };
 }
@@ -56,11 +55,7 @@ export async function findRevision(db: Reader, day: Day, revision?: number): Pro
 }
 
 export function selectReports(db: Reader) {
-  return db
-    .selectFrom('reports')
-    .leftJoin('seals', 'seals.position', 'reports.cut_seal_position')
-    .selectAll('reports')
-    .select('seals.hash as seal_hash');
+  return db.selectFrom('reports').selectAll();
 }
 
 export function toCut(row: ReportRow): Cut {
@@ -69,6 +64,7 @@ export function toCut(row: ReportRow): Cut {
     eventSeq: row.cut_event_seq,
     mismatchChangeSeq: row.cut_mismatch_change_seq,
     position: row.cut_seal_position,
+    sealHash: row.cut_seal_hash,
     factChangeSeq: row.cut_fact_change_seq,
     eventWindow: row.cut_event_window,
   };

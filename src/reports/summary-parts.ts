@@ -1,4 +1,3 @@
-import type { Seal } from '../ledger/read-head.ts';
 import type { ReportPlan } from './plan.ts';
 import type { StatedOpening, StatusCount } from './read-counts.ts';
 import type { MismatchCount } from './read-mismatches.ts';
@@ -22,8 +21,6 @@ export type Summary = {
   /** Open at the cut. */
   mismatches: MismatchCount[];
   digest: Buffer;
-  /** Undefined for a revision from before there were seals. */
-  seal: Seal | undefined;
   tables: {
     receipts: FinishedTable;
     payments: FinishedTable;

@@ -8,7 +8,6 @@ import path from 'node:path';
 
 import type { Reader } from '../database/reader.ts';
 import { addDays } from '../domain/calendar.ts';
-import { readSeal, type Seal } from '../ledger/read-head.ts';
 import * as columns from './columns.ts';
 import { createFactory, type ReportFactory } from './create-factory.ts';
 import { describeChanges } from './describe-changes.ts';
@@ -58,7 +57,6 @@ export async function writeReport(db: Reader, plan: ReportPlan, directory: strin
     rendering,
     digest,
     balances,
-    seal: plan.cut.position === null ? undefined : await readSeal(db, plan.cut.position),
     known: await readKnownThen(db, { ...plan.cut, ...ofCut }),
     tally: createTally(balances, plan.platform),
     factory: createFactory(plan, rendering.texts, directory, failed.signal),
@@ -90,7 +88,6 @@ type Work = {
   rendering: columns.Rendering;
   digest: RowDigest;
   balances: AccountBalance[];
-  seal: Seal | undefined;
   known: KnownThen;
   tally: Tally;
   factory: ReportFactory;
@@ -111,7 +108,8 @@ async function writeMovements(work: Work) {
   const journal = await openTextFile(work.files.journal, work.signal);
   startCsv(csv, columns.STATEMENT_COLUMNS, rendering);
   const note = `Confere, ${plan.day}, revision ${plan.revision}, cut ${plan.cut.entrySeq}`;
-  const chain = work.seal ? `, chain ${work.seal.position} sha256:${work.seal.hash.toString('hex')}` : '';
+  const { position, sealHash } = plan.cut;
+  const chain = sealHash ? `, chain ${position} sha256:${sealHash.toString('hex')}` : '';
   const running = startJournal(journal, plan.day, work.balances, `${note}${chain}`);
   const late = await readLateCommissions(db, scope);
 
@@ -227,7 +225,6 @@ async function finishWorkbook(work: Work, tables: Tables, digest: Buffer): Promi
     statements: await listStatements(work),
     mismatches: tables.openMismatches,
     digest,
-    seal: work.seal,
     tables: { ...tables, all: order.map((one) => [texts.sheets[one], tables[one]]) },
   });
   const summary = await sheet.end();
@@ -243,8 +240,9 @@ async function finishWorkbook(work: Work, tables: Tables, digest: Buffer): Promi
   await writeWorkbook(work.files.xlsx, sheets, properties, work.factory.scratch);
 }
 
-function describeFile({ seal }: Work, digest: Buffer): string {
-  const chain = seal ? ` chain:${seal.position}:${seal.hash.toString('hex')}` : '';
+function describeFile({ plan }: Work, digest: Buffer): string {
+  const { position, sealHash } = plan.cut;
+  const chain = sealHash ? ` chain:${position}:${sealHash.toString('hex')}` : '';
   return `sha256:${digest.toString('hex')} columns:${columns.COLUMNS_VERSION}${chain}`;
 }
 

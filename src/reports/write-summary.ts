@@ -1,6 +1,5 @@
 import { addDays } from '../domain/calendar.ts';
 import { MISMATCH_SEVERITY } from '../domain/mismatch.ts';
-import type { Seal } from '../ledger/read-head.ts';
 import type { ReportPlan } from './plan.ts';
 import { MISMATCHES_MAX } from './read-mismatches.ts';
 import { type Summary, startSection } from './summary-parts.ts';
@@ -29,7 +28,7 @@ export function writeSummary(sheet: SheetWriter, summary: Summary): void {
   writeHours(sheet, summary);
 }
 
-function writeAbout(sheet: SheetWriter, { plan, texts, digest, seal, tables }: Summary, columns: number): void {
+function writeAbout(sheet: SheetWriter, { plan, texts, digest, tables }: Summary, columns: number): void {
   const words = texts.summary;
   const add = (label: string, cell: Cell, height?: number): void => {
     const row = sheet.nextRow();
@@ -51,7 +50,7 @@ function writeAbout(sheet: SheetWriter, { plan, texts, digest, seal, tables }: S
   const { entrySeq, eventSeq, mismatchChangeSeq } = plan.cut;
   add(words.cut, { text: `${entrySeq} · ${eventSeq} · ${mismatchChangeSeq}` });
   add(words.digest, { text: digest.toString('hex') });
-  add(words.chain, { text: seal ? tellSeal(seal) : words.chainNone });
+  add(words.chain, { text: tellSeal(plan.cut.position, plan.cut.sealHash?.toString('hex')) ?? words.chainNone });
   add(words.version, { text: `Confere ${plan.version}` });
   const split = tables.all.filter(([, table]) => table.sheets.length > 1);
   for (const [name, table] of split) {
@@ -60,9 +59,9 @@ function writeAbout(sheet: SheetWriter, { plan, texts, digest, seal, tables }: S
   }
 }
 
-/** `1204 · 5f0c…`: the chain's hash at the position that the report is cut at. */
-export function tellSeal(seal: Pick<Seal, 'position' | 'hash'>): string {
-  return `${seal.position} · ${seal.hash.toString('hex')}`;
+/** `1204 · 5f0c…`: the chain's hash, in hex, at the position that the report is cut at; undefined before there were seals. */
+export function tellSeal(position: number | null, hash: string | null | undefined): string | undefined {
+  return position === null || !hash ? undefined : `${position} · ${hash}`;
 }
 
 function lookOf(cell: Cell) {

@@ -1,9 +1,13 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/adjust.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
 import { type BooksCheck, checkBooks } from '../../../src/ledger/check-books.ts';
+import { keepManifest } from '../../../src/ledger/keep-manifest.ts';
 import { finishReposts, openBooks, reverseOpening } from '../../../src/ledger/open-books.ts';
+import { readSeal, type Seal } from '../../../src/ledger/read-head.ts';
 import { sealNow } from '../../../src/ledger/seal-ledger.ts';
 import { collectBreaks } from '../../../src/ledger/tell-break.ts';
 import { verifyBalances } from '../../../src/ledger/verify-balances.ts';
@@ -272,22 +276,66 @@ test('an entry that is slipped in below a sealed number long after is in no posi
   expect(saysOf(await checkBooks(world.context))).toContain('entry en_50000: it is in no sealed position');
 });
 
+/** A revision of a report, cut at a position. */
+async function cutAt({ position, hash, entrySeq }: Seal): Promise<void> {
+  const blank = { made_at: new Date(), proven: 0, digest: Buffer.alloc(32), sha256: Buffer.alloc(32), files: '[]' };
+  const cut = { cut_entry_seq: entrySeq, cut_event_seq: 0, cut_mismatch_change_seq: 0 };
+  const sealed = { cut_seal_position: position, cut_seal_hash: hash };
+  const rest = { checked_entry_seq: 0, checked_event_seq: 0, locale: 'en', full_documents: 0, version: '0' };
+  await world.context.db
+    .insertInto('reports')
+    .values({ day: DAY, revision: 1, state: 'closed', ...blank, ...cut, ...sealed, ...rest })
+    .execute();
+}
+
 test('a chain that was cut off at its end is missed by the report that was cut at it', async () => {
   const { db } = world.context;
   await keepBooks();
   const head = await sealNow(world.context);
-  const blank = { made_at: new Date(), proven: 0, digest: Buffer.alloc(32), sha256: Buffer.alloc(32), files: '[]' };
-  const cut = { cut_entry_seq: head.entrySeq, cut_event_seq: head.eventSeq, cut_mismatch_change_seq: 0 };
-  const rest = { checked_entry_seq: 0, checked_event_seq: 0, locale: 'en', full_documents: 0, version: '0' };
-  await db
-    .insertInto('reports')
-    .values({ day: DAY, revision: 1, state: 'closed', ...blank, ...cut, ...rest, cut_seal_position: head.position })
-    .execute();
+  await cutAt(head);
   await dropTriggers(db);
   await db.deleteFrom('seals').where('position', '=', head.position).execute();
   expect(saysOf(await checkBooks(world.context))).toContain(
     `seal ${head.position}: the report of ${DAY}, revision 1, was cut there, and the chain ends at ${head.position - 1}`,
   );
+});
+
+/** As somebody with all rights could: the chain and the balances of it are made anew, and whole in themselves. */
+async function rebuildChain(): Promise<void> {
+  await dropTriggers(world.context.db);
+  for (const table of ['seals', 'seal_stragglers', 'balance_spans'] as const) {
+    await world.context.db.deleteFrom(table).execute();
+  }
+  await sealNow(world.context);
+}
+
+test('a chain that was built anew is told by the report that was cut at the old one', async () => {
+  const { context } = world;
+  await keepBooks();
+  await cutAt((await readSeal(context.db, 1)) as Seal);
+  expect(await checkBooks(context)).toMatchObject({ breaks: [] });
+  await rebuildChain();
+  expect((await checkBooks(context)).breaks).toEqual([
+    { scope: 'seal 1', says: `its hash is not the one that the report of ${DAY}, revision 1, was cut at` },
+  ]);
+});
+
+test("and by the night's manifest, where that still lies here", async () => {
+  const { context } = world;
+  await learn(['paid@1']);
+  await sealNow(context);
+  const file = (await keepManifest(context)) ?? '';
+  expect(await checkBooks(context)).toMatchObject({ breaks: [] });
+  await rebuildChain();
+  const name = path.basename(file);
+  const says = `its hash is not the one in manifests/${name}`;
+  expect((await checkBooks(context)).breaks).toEqual([{ scope: 'seal 1', says }]);
+  await context.db.deleteFrom('seals').execute();
+  expect(saysOf(await checkBooks(context))).toContain(`seal 1: manifests/${name} names it, and the chain ends at 0`);
+  writeFileSync(file, '{"sealed":7}');
+  writeFileSync(path.join(path.dirname(file), 'notes.json'), 'of mine');
+  expect(saysOf(await checkBooks(context))).toContain(`manifests/${name}: it is no manifest that can be read`);
+  expect(saysOf(await checkBooks(context))).not.toContain('notes');
 });
 
 /** As the serving user may: entry, postings, and then the sealer takes them for ours. */

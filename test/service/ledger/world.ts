@@ -8,6 +8,7 @@ import { listMismatches } from '../../../src/ledger/read-mismatches.ts';
 import { createLog } from '../../../src/log.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { observe, type ShownTransaction } from '../../support/observations.ts';
+import { temporaryDirectory } from '../../support/programs.ts';
 
 /** A ledger of its own, with as many replicas on it as are asked for. */
 export type World = {
@@ -19,7 +20,9 @@ export type World = {
 
 export async function openWorld(env: Record<string, string> = {}): Promise<World> {
   const database = await freshDatabase();
+  const home = temporaryDirectory();
   const config = readConfig({
+    DATA_DIR: home.path,
     DATABASE_URL: `mysql://root@localhost/${database.database}?socket=${encodeURIComponent(database.socketPath)}`,
     SECRET_KEY: randomBytes(32).toString('base64'),
     ...env,
@@ -36,6 +39,7 @@ export async function openWorld(env: Record<string, string> = {}): Promise<World
     replica: open,
     async [Symbol.asyncDispose]() {
       for (const context of opened) await context[Symbol.asyncDispose]();
+      home[Symbol.dispose]();
     },
   };
 }

@@ -65,8 +65,9 @@ test('each revision that the schedule makes is mailed once, as a link that needs
   const [mail] = sink.mails;
   expect(mail?.to).toEqual(['contas@example.com', 'chefe@example.com']);
   expect(mail?.text).toContain(`https://confere.example.com/reports/${yesterday}-r1.xlsx`);
-  const { sha256 } = (await makeReport(context, yesterday)).report;
+  const { sha256, position, chain_hash: chain } = (await makeReport(context, yesterday)).report;
   expect(mail?.text).toContain(sha256);
+  expect(mail?.text).toContain(`Cadeia do razão (posição e SHA-256): ${position} · ${chain}`);
   for (const secret of ['Maria', '12345678909', '1234,56', '1.234', 'pedido-']) expect(mail?.raw).not.toContain(secret);
 
   await learn(context, [transactionOf('cashin', 1n, [['paid', `${yesterday} 11:00:00`]])]);

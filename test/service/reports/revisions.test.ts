@@ -322,6 +322,14 @@ test('a revision names the position of the hash chain that it is cut at, in the 
   expect(core).toContain(`chain:${report.position}:${report.chain_hash}`);
   const journal = readFileSync((await openReport(context, { day: DAY, format: 'journal' })).file, 'utf8');
   expect(journal.split('\n')[0]).toContain(`chain ${report.position} sha256:${report.chain_hash}`);
+
+  // a chain that was built anew does not become the one that it was cut at
+  await sql.raw('DROP TRIGGER seals_no_update').execute(context.db);
+  await sql`UPDATE seals SET hash = UNHEX(REPEAT('ab', 32))`.execute(context.db);
+  rmSync(file);
+  const again = await openReport(context, { day: DAY, format: 'xlsx' });
+  expect(again.report.chain_hash).toBe(report.chain_hash);
+  expect(again.sha256).toBe(report.sha256);
 });
 
 test('a day is partial while it runs, provisional when it ended, closed once all before it was read again', async () => {
