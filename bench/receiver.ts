@@ -13,15 +13,15 @@ import { sampleMemory, tellMemory } from './soak.ts';
 const MODES = ['bare', 'insert', 'ours'] as const;
 type Mode = (typeof MODES)[number];
 /** CPU that one request cost, in microseconds, by process. */
-type Cost = { service: number; database: number; load: number };
+type Cost = { service: number; database: number };
 type Slice = Load & { cost: Cost };
-type Running = { port: number; pids: { service: number; database: number; load: number } };
+type Running = { port: number; pids: { service: number; database: number } };
 
 const ROUNDS = Number(process.env.RECEIVER_ROUNDS ?? 9);
 /** So long ours is driven at its peak after that, and its memory watched. */
 const MEMORY_MINUTES = Number(process.env.RECEIVER_MINUTES ?? 0);
 const SLICE_MS = 2_000;
-const WARM_MS = 1_500;
+const WARM_MS = 2_000;
 const CONNECTIONS = 64;
 const SECRET = 'whk_0123456789abcdef0123456789abcdef';
 
@@ -45,7 +45,7 @@ export async function run(): Promise<Figure[]> {
     const child = startServer(mode, server.socketPath, name, home);
     stack.defer(() => stop(child));
     const [{ port }] = (await once(child, 'message')) as [{ port: number }];
-    running[mode] = { port, pids: { service: child.pid ?? 0, database, load: process.pid } };
+    running[mode] = { port, pids: { service: child.pid ?? 0, database } };
     await load(port, { secret: SECRET, connections: CONNECTIONS, ms: WARM_MS });
   }
   const rounds: Record<Mode, Slice>[] = [];
@@ -68,32 +68,21 @@ async function measure({ port, pids }: Running): Promise<Slice> {
   const read = (): Cost => ({
     service: readCpuUs(pids.service),
     database: readCpuUs(pids.database),
-    load: readCpuUs(pids.load),
   });
   const before = read();
   const loaded = await load(port, { secret: SECRET, connections: CONNECTIONS, ms: SLICE_MS });
   const after = read();
-  const each = (process: keyof Cost): number => (after[process] - before[process]) / loaded.latenciesMs.length;
-  return { ...loaded, cost: { service: each('service'), database: each('database'), load: each('load') } };
+  const each = (process: keyof Cost): number => (after[process] - before[process]) / loaded.requests;
+  return { ...loaded, cost: { service: each('service'), database: each('database') } };
 }
 
 /** At the peak, on an inbox that nobody works off: what the receiver alone holds must not grow. */
 async function watchMemory(port: number): Promise<Figure> {
-  const endMs = Date.now() + MEMORY_MINUTES * 60_000;
+  const ms = MEMORY_MINUTES * 60_000;
+  const endMs = Date.now() + ms;
   const samples = sampleMemory(`http://127.0.0.1:${port}`, () => Date.now() < endMs);
-  let accepted = 0;
-  let failures = 0;
-  // in slices: the client keeps each latency of one
-  while (Date.now() < endMs) {
-    const slice = await load(port, {
-      secret: SECRET,
-      connections: CONNECTIONS,
-      ms: Math.min(SLICE_MS * 5, endMs - Date.now()),
-    });
-    accepted += slice.latenciesMs.length;
-    failures += slice.failures;
-  }
-  const grew = tellMemory(`at the peak, ${accepted} webhooks, ${failures} not answered 200`, await samples);
+  const { requests, failures } = await load(port, { secret: SECRET, connections: CONNECTIONS, ms });
+  const grew = tellMemory(`at the peak, ${requests} webhooks, ${failures} not answered 200`, await samples);
   return {
     figure: `memory over ${MEMORY_MINUTES} minutes at the peak`,
     value: grew ? 'grew' : 'flat',
@@ -104,12 +93,11 @@ async function watchMemory(port: number): Promise<Figure> {
 
 function judge(rounds: Record<Mode, Slice>[]): Figure[] {
   const median = (values: number[]): number => quantile(values, 0.5);
-  const p99 = (one: Load): number => quantile(one.latenciesMs, 0.99);
   for (const mode of MODES) {
     const perSecond = Math.round(median(rounds.map((round) => round[mode].perSecond)));
-    const worst = median(rounds.map((round) => p99(round[mode])));
+    const worst = median(rounds.map((round) => round[mode].p99Ms));
     const cost = (of: keyof Cost): string => median(rounds.map((round) => round[mode].cost[of])).toFixed(1);
-    const spent = `service ${cost('service')}, database ${cost('database')}, load ${cost('load')}`;
+    const spent = `service ${cost('service')}, database ${cost('database')}`;
     process.stderr.write(`  ${mode}: ${perSecond}/s, p99 ${worst.toFixed(1)} ms, µs of CPU a request: ${spent}\n`);
   }
   const ratio = (of: (round: Record<Mode, Slice>) => number): number => median(rounds.map(of));
@@ -135,7 +123,7 @@ function judge(rounds: Record<Mode, Slice>[]): Figure[] {
     ),
     figure(
       'its p99 against that of the app without a database',
-      ratio(({ ours, bare }) => p99(ours) / p99(bare)),
+      ratio(({ ours, bare }) => ours.p99Ms / bare.p99Ms),
       2,
       'most',
     ),
