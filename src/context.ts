@@ -7,6 +7,7 @@ import { type ConnectionTarget, ensureDatabase, openDatabase } from '../embedded
 import { joinServer } from '../embedded/server.ts';
 import type { Config } from './config.ts';
 import { type Clock, openClock } from './database/clock.ts';
+import { returnsInserted } from './database/insert-returning.ts';
 import { type Bell, createBell } from './database/poll.ts';
 import { openPrepared, type Prepared } from './database/prepared.ts';
 import { adoptNextKey, findNextKey, readOrMakeSecretKey } from './database/secret-key-file.ts';
@@ -26,6 +27,8 @@ const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
 export type Context = {
   config: Config;
   db: Kysely<Database>;
+  /** Whether an INSERT gives back the rows that it made. */
+  returnsInserted: boolean;
   /** For the few statements that come thousands of times a second. */
   prepared: Prepared;
   log: Log;
@@ -71,6 +74,7 @@ export async function openContext(
   return {
     config,
     db,
+    returnsInserted: await returnsInserted(db),
     prepared,
     log: options.log,
     clock,

@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
@@ -31,7 +31,9 @@ export async function claimItems(context: Context, itemsMax: number): Promise<Cl
   const now = context.clock.now();
   return await transact(context.db, async (trx) => {
     const due = () =>
-      selectClaimable(trx)
+      trx
+        .selectFrom('webhook_items')
+        .select(CLAIMABLE)
         .where('state', '=', 'pending')
         .where('next_look_at', '<=', now)
         .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
@@ -69,14 +71,13 @@ export function leaseOf(context: Context): { lease_holder: string; lease_until: 
   return { lease_holder: context.holder, lease_until: new Date(context.clock.now().getTime() + LEASE_MS) };
 }
 
-export function selectClaimable(trx: Transaction<Database>) {
-  return trx
-    .selectFrom('webhook_items')
-    .select(['seq', 'webhook_seq', 'received_at', 'transaction_id', 'reference', 'extra_hash'])
-    .select(['claimed_status', 'claimed_amount_cents', 'looks']);
-}
+/** What a look needs of an item. */
+export const CLAIMABLE = [
+  ...(['seq', 'webhook_seq', 'received_at', 'transaction_id', 'reference', 'extra_hash'] as const),
+  ...(['claimed_status', 'claimed_amount_cents', 'looks'] as const),
+] as const;
 
-export type ClaimableRow = Awaited<ReturnType<ReturnType<typeof selectClaimable>['execute']>>[number];
+type ClaimableRow = Pick<Selectable<Database['webhook_items']>, (typeof CLAIMABLE)[number]>;
 
 /** @param webhooks by seq. */
 export function toClaimed(row: ClaimableRow, webhooks: Map<number, { hash: Buffer; repeats: number }>): ClaimedItem {

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { Transaction } from 'kysely';
+import type { Insertable, Transaction } from 'kysely';
 import type { Context } from '../context.ts';
+import { insertReturning } from '../database/insert-returning.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { describeError } from '../log.ts';
 import { checkBody } from './check-body.ts';
-import { type ClaimableRow, type ClaimedItem, leaseOf, selectClaimable, toClaimed } from './claim-items.ts';
+import { CLAIMABLE, type ClaimedItem, leaseOf, toClaimed } from './claim-items.ts';
 import { isolateWebhooks, NOT_TAKEN_APART, type Take } from './isolate-webhooks.ts';
 import { raiseQuarantine } from './quarantine.ts';
 import { hasKey, ITEMS_MAX, readItems, type WebhookItem } from './read-items.ts';
@@ -64,15 +65,16 @@ async function takeTogether(
     onSelected(seqs);
     if (rows.length === 0) return { count: 0, items: 0, claimed: [] };
     const taken = rows.map((row) => takeOneApart(context, row));
-    const keyed = taken.reduce((sum, { items }) => sum + items.filter(hasKey).length, 0);
+    const items = taken.flatMap((one) => one.items);
+    const keyed = items.filter(hasKey).length;
     // all or none of them: what is claimed here is what this process looks at next
-    const claims = keyed > 0 && keyed <= room;
-    const { items, single } = await insertItems(context, trx, taken, claims);
+    const claims = keyed > 0 && keyed <= room && items.length <= ITEMS_AN_INSERT;
+    const claimed = await insertItems(context, trx, taken, claims);
     await moveWebhooks(trx, taken);
     const quarantined = taken.flatMap(({ row, reason }) => (reason ? [{ seq: row.seq, reason }] : []));
     await raiseQuarantine(context, trx, quarantined);
     await redactArrived(context, trx, seqs);
-    return { count: rows.length, items, claimed: claims ? await readClaimed(trx, taken, single) : [] };
+    return { count: rows.length, items: items.length, claimed };
   });
 }
 
@@ -90,13 +92,13 @@ function takeOneApart(context: Context, row: WebhookRow): Apart {
   }
 }
 
-/** @returns how many there are, and the row where there is but one: the numbers of many need not follow one another. */
+/** @returns those that are claimed. */
 async function insertItems(
   context: Context,
   trx: Transaction<Database>,
   taken: Apart[],
   claims: boolean,
-): Promise<{ items: number; single: ClaimableRow | undefined }> {
+): Promise<ClaimedItem[]> {
   const lease = claims ? leaseOf(context) : { lease_holder: null, lease_until: null };
   const values = taken.flatMap(({ row, items }) =>
     items.map((item, position) => ({
@@ -113,16 +115,34 @@ async function insertItems(
         : { state: 'quarantined', reason: 'no_key', next_look_at: null, lease_holder: null, lease_until: null }),
     })),
   );
-  let seq = 0;
+  if (claims) return await insertClaimed(context, trx, taken, values);
   for (let start = 0; start < values.length; start += ITEMS_AN_INSERT) {
-    const { insertId } = await trx
+    await trx
       .insertInto('webhook_items')
       .values(values.slice(start, start + ITEMS_AN_INSERT))
-      .executeTakeFirstOrThrow();
-    seq = Number(insertId);
+      .execute();
   }
-  const [first, ...others] = values;
-  return { items: values.length, single: first && others.length === 0 ? { ...first, seq, looks: 0 } : undefined };
+  return [];
+}
+
+async function insertClaimed(
+  context: Context,
+  trx: Transaction<Database>,
+  taken: Apart[],
+  values: Insertable<Database['webhook_items']>[],
+): Promise<ClaimedItem[]> {
+  const webhooks = new Map(taken.map(({ row }) => [row.seq, row]));
+  const columns = [...CLAIMABLE, 'state'] as const;
+  const insert = trx.insertInto('webhook_items').values(values);
+  const rows = await insertReturning(context, trx, insert, [...columns], () =>
+    trx
+      .selectFrom('webhook_items')
+      .select(columns)
+      .where('webhook_seq', 'in', [...webhooks.keys()])
+      .orderBy('seq')
+      .execute(),
+  );
+  return rows.filter((row) => row.state === 'pending').map((row) => toClaimed(row, webhooks));
 }
 
 /** One statement for all that change alike: nearly always that is all of them. */
@@ -134,19 +154,4 @@ async function moveWebhooks(trx: Transaction<Database>, taken: Apart[]): Promise
     const seqs = group.map(({ row }) => row.seq);
     await trx.updateTable('webhooks').set({ state, reason, items: items.length }).where('seq', 'in', seqs).execute();
   }
-}
-
-async function readClaimed(
-  trx: Transaction<Database>,
-  taken: Apart[],
-  single: ClaimableRow | undefined,
-): Promise<ClaimedItem[]> {
-  const webhooks = new Map(taken.map(({ row }) => [row.seq, row]));
-  if (single) return [toClaimed(single, webhooks)];
-  const rows = await selectClaimable(trx)
-    .where('webhook_seq', 'in', [...webhooks.keys()])
-    .where('state', '=', 'pending')
-    .orderBy('seq')
-    .execute();
-  return rows.map((row) => toClaimed(row, webhooks));
 }

@@ -85,7 +85,7 @@ async function correct(context: Context, trx: Transaction<Database>, correction:
   const held = { ...correction.held, corrected, digest: NO_DIGEST };
   const source = await readSource(trx, mismatchSeq);
   const { forgotten } = loaded;
-  await writeTransactions(context.keys, trx, [{ loaded, held, added: [], source, forgotten }], now);
+  await writeTransactions(context, trx, [{ loaded, held, added: [], source, forgotten }], now);
   const correctionSeq = await writeCorrection(context, trx, { ...correction, held });
   await writeStandings(trx, loaded, held, correctionSeq);
 

@@ -135,7 +135,7 @@ async function applyInTransaction(
   const { batch: shown, people, extras } = await hideForgotten(context.keys, trx, batch, loaded);
   const changes = foldObservations(shown, loaded);
   const seqs = await writeTransactions(
-    context.keys,
+    context,
     trx,
     changes.map((change) => ({ ...change, forgotten: people.get(change.held.id) })),
     now,

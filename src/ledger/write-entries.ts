@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Context } from '../context.ts';
+import { insertReturning } from '../database/insert-returning.ts';
 import type { Database } from '../database/tables.ts';
 import type { Source } from '../domain/observation.ts';
 import type { HeldEvent } from './history.ts';
@@ -47,11 +48,7 @@ export async function writeEntries(
     context.db,
     new Set(drafts.flatMap((draft) => draft.postings.map((p) => p.account))),
   );
-  const { insertId } = await trx
-    .insertInto('entries')
-    .values(drafts.map(({ source, postings: _, ...row }) => ({ ...row, recorded_at: now, ...sourceColumns(source) })))
-    .executeTakeFirstOrThrow();
-  const seqs = drafts.length === 1 ? [Number(insertId)] : await findEntrySeqs(trx, drafts, now);
+  const seqs = await insertEntries(context, trx, drafts, now);
   await trx
     .insertInto('postings')
     .values(
@@ -98,15 +95,35 @@ function assertBalanced(draft: Draft): void {
   if (sum !== 0n) throw new Error(`an entry of kind ${draft.kind} does not sum to zero`);
 }
 
+/** @returns the numbers of the entries, told by what they reverse, or by transaction, event and kind. */
+async function insertEntries(
+  context: Context,
+  trx: Transaction<Database>,
+  drafts: Draft[],
+  now: Date,
+): Promise<number[]> {
+  const insert = trx
+    .insertInto('entries')
+    .values(drafts.map(({ source, postings: _, ...row }) => ({ ...row, recorded_at: now, ...sourceColumns(source) })));
+  const rows = await insertReturning(context, trx, insert, [...ENTRY_KEY], () => findEntries(trx, drafts, now));
+  const seqOf = new Map(rows.map((row) => [entryKey(row), row.seq]));
+  return drafts.map((draft) => {
+    const seq = seqOf.get(entryKey(draft));
+    if (seq === undefined) throw new Error(`an entry of kind ${draft.kind} was written but is not found`);
+    return seq;
+  });
+}
+
+const ENTRY_KEY = ['seq', 'kind', 'transaction_seq', 'event_seq', 'reverses_seq', 'at_wall', 'platform'] as const;
+
 /**
- * Reads back the numbers of the entries just written: the newest by what they reverse, or by transaction, event and
- * kind. The transactions are locked by this writer, so no other can have written newer ones. Numbers are not counted up
- * from the first one: MySQL interleaves them between writers, and Galera steps them by the number of nodes.
+ * The entries just written are the last of their key. The transactions are locked by this writer, so no other can have
+ * written newer ones.
  */
-async function findEntrySeqs(trx: Transaction<Database>, drafts: Draft[], now: Date): Promise<number[]> {
-  const rows = await trx
+async function findEntries(trx: Transaction<Database>, drafts: Draft[], now: Date) {
+  return await trx
     .selectFrom('entries')
-    .select(['seq', 'kind', 'transaction_seq', 'event_seq', 'reverses_seq', 'at_wall', 'platform'])
+    .select(ENTRY_KEY)
     .where((eb) => {
       const transactions = [...new Set(drafts.map((draft) => draft.transaction_seq).filter((seq) => seq !== null))];
       if (transactions.length > 0) return eb('transaction_seq', 'in', transactions);
@@ -115,12 +132,6 @@ async function findEntrySeqs(trx: Transaction<Database>, drafts: Draft[], now: D
     })
     .orderBy('seq')
     .execute();
-  const seqOf = new Map(rows.map((row) => [entryKey(row), row.seq]));
-  return drafts.map((draft) => {
-    const seq = seqOf.get(entryKey(draft));
-    if (seq === undefined) throw new Error(`an entry of kind ${draft.kind} was written but is not found`);
-    return seq;
-  });
 }
 
 function entryKey(entry: Omit<Draft, 'source' | 'postings'>): string {

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { sql, type Transaction } from 'kysely';
+import type { Context } from '../context.ts';
 import { indexParty } from '../database/index-person.ts';
+import { insertReturning } from '../database/insert-returning.ts';
 import type { Keys } from '../database/settings.ts';
 import type { Database } from '../database/tables.ts';
 import type { Source } from '../domain/observation.ts';
@@ -30,7 +32,7 @@ export type Changed = {
  * @returns the row number of each transaction by its id; the events that were added get theirs.
  */
 export async function writeTransactions(
-  keys: Keys,
+  context: Context,
   trx: Transaction<Database>,
   changes: Changed[],
   now: Date,
@@ -40,18 +42,19 @@ export async function writeTransactions(
     loaded ? [{ seq: loaded.seq, before: loaded.held, held, source }] : [],
   );
   const seqs = new Map(updated.map(({ seq, held }) => [held.id, seq]));
-  if (created.length > 0) for (const [id, seq] of await insertTransactions(trx, created, now)) seqs.set(id, seq);
+  if (created.length > 0)
+    for (const { id, seq } of await insertTransactions(context, trx, created, now)) seqs.set(id, seq);
   if (updated.length > 0) await updateTransactions(trx, updated, now);
   await writeFactChanges(trx, updated, now);
   const parties = changes.filter(isNewParty);
   if (parties.length > 0) {
     await trx
       .insertInto('parties')
-      .values(parties.map((change) => toPartyRow(keys, seqs.get(change.held.id) ?? 0, change, now)))
+      .values(parties.map((change) => toPartyRow(context.keys, seqs.get(change.held.id) ?? 0, change, now)))
       .onDuplicateKeyUpdate(takeNew(PARTY_COLUMNS))
       .execute();
   }
-  await insertEvents(trx, changes, seqs, now);
+  await insertEvents(context, trx, changes, seqs, now);
   return seqs;
 }
 
@@ -110,20 +113,21 @@ const PARTY_COLUMNS = [
   'forgotten_at',
 ] as const;
 
-/**
- * The number of a single row comes with its insert; those of many are read back, since they need not follow one another.
- * @returns the row number of each by its id.
- */
-async function insertTransactions(trx: Transaction<Database>, created: Changed[], now: Date) {
+async function insertTransactions(
+  context: Context,
+  trx: Transaction<Database>,
+  created: Changed[],
+  now: Date,
+): Promise<{ id: string; seq: number }[]> {
   const rows = created.map((change) => toRow(change.held, now));
-  const { insertId } = await trx.insertInto('transactions').values(rows).executeTakeFirstOrThrow();
   const ids = rows.map(({ id }) => id);
-  if (ids.length === 1) return ids.map((id) => [id, Number(insertId)] as const);
-  const written = await trx.selectFrom('transactions').select(['seq', 'id']).where('id', 'in', ids).execute();
-  return written.map(({ id, seq }) => [id, seq] as const);
+  return await insertReturning(context, trx, trx.insertInto('transactions').values(rows), ['seq', 'id'], () =>
+    trx.selectFrom('transactions').select(['seq', 'id']).where('id', 'in', ids).execute(),
+  );
 }
 
 async function insertEvents(
+  context: Context,
   trx: Transaction<Database>,
   changes: Changed[],
   seqs: Map<string, number>,
@@ -143,17 +147,14 @@ async function insertEvents(
     })),
   );
   if (rows.length === 0) return;
-  const { insertId } = await trx.insertInto('events').values(rows).executeTakeFirstOrThrow();
-  const [only, ...others] = changes.flatMap(({ added }) => added);
-  if (only && others.length === 0) {
-    only.seq = Number(insertId);
-    return;
-  }
-  const written = await trx
-    .selectFrom('events')
-    .select(['seq', 'transaction_seq', 'status', 'at_wall', 'occurrence'])
-    .where('transaction_seq', 'in', [...new Set(rows.map((row) => row.transaction_seq))])
-    .execute();
+  const columns = ['seq', 'transaction_seq', 'status', 'at_wall', 'occurrence'] as const;
+  const written = await insertReturning(context, trx, trx.insertInto('events').values(rows), [...columns], () =>
+    trx
+      .selectFrom('events')
+      .select(columns)
+      .where('transaction_seq', 'in', [...new Set(rows.map((row) => row.transaction_seq))])
+      .execute(),
+  );
   const seqOf = new Map(
     written.map((row) => [`${row.transaction_seq} ${eventKey({ ...row, atWall: row.at_wall })}`, row.seq]),
   );
