@@ -13,6 +13,7 @@ import type { ProviderClient } from '../provider/client.ts';
 import { type ClaimedItem, claimItems, countDue, LEASE_MS, renewLeases } from './claim-items.ts';
 import type { Found } from './find-transaction.ts';
 import { lookUpByDays } from './look-up-by-days.ts';
+import { createPutOff, type PutOff } from './put-off.ts';
 import { takeApart } from './take-apart.ts';
 import { createVerifier, type Verifier } from './verify.ts';
 
@@ -32,6 +33,7 @@ export async function drainInbox(context: Context, client: ProviderClient): Prom
   /** More was due than there was room for. */
   let isShort = false;
   let claimedAtMs = 0;
+  const putOff = createPutOff();
   const looks = createLooks(context, client, () => {
     if (isShort) context.bells.inbox.ring();
   });
@@ -41,6 +43,23 @@ export async function drainInbox(context: Context, client: ProviderClient): Prom
     );
   }, RENEW_MS);
 
+  /** @returns whether there is more to do at once. */
+  async function startDue(fresh: Fresh): Promise<boolean> {
+    // only once all is taken apart: the more ids of a day, the cheaper its pages
+    if (!fresh.more && isShort && !looks.inBurst() && (await countDue(context, BURST_ITEMS_MIN)) === BURST_ITEMS_MIN)
+      looks.startBurst(await claimItems(context, BURST_ITEMS_MAX));
+    // what came just now is under way; what is due besides it can wait that long
+    if (fresh.claimed && Date.now() - claimedAtMs < CLAIM_EVERY_MS) return fresh.more;
+    const room = ITEMS_IN_FLIGHT_MAX - looks.singles();
+    isShort = room <= 0;
+    if (isShort) return false;
+    claimedAtMs = Date.now();
+    const items = await claimItems(context, room);
+    looks.start(items);
+    isShort = items.length >= room;
+    return fresh.more || isShort;
+  }
+
   await poll({
     name: 'inbox',
     bell: context.bells.inbox,
@@ -48,20 +67,13 @@ export async function drainInbox(context: Context, client: ProviderClient): Prom
     log: context.log,
     signal: context.signal,
     work: async () => {
-      const fresh = await takeAllApart(context, looks, isShort);
-      // only once all is taken apart: the more ids of a day, the cheaper its pages
-      if (!fresh.more && isShort && !looks.inBurst() && (await countDue(context, BURST_ITEMS_MIN)) === BURST_ITEMS_MIN)
-        looks.startBurst(await claimItems(context, BURST_ITEMS_MAX));
-      // what came just now is under way; what is due besides it can wait that long
-      if (fresh.claimed && Date.now() - claimedAtMs < CLAIM_EVERY_MS) return fresh.more;
-      const room = ITEMS_IN_FLIGHT_MAX - looks.singles();
-      isShort = room <= 0;
-      if (isShort) return false;
-      claimedAtMs = Date.now();
-      const items = await claimItems(context, room);
-      looks.start(items);
-      isShort = items.length >= room;
-      return fresh.more || isShort;
+      const fresh = await takeAllApart(context, looks, isShort, putOff).catch(
+        (error: unknown): Fresh => ({ more: false, claimed: false, failed: { error } }),
+      );
+      // what is due does not wait for what can't be taken apart
+      const more = await startDue(fresh);
+      if (fresh.failed) throw fresh.failed.error;
+      return more;
     },
   });
   clearInterval(renewal);
@@ -69,16 +81,13 @@ export async function drainInbox(context: Context, client: ProviderClient): Prom
 }
 
 type Looks = ReturnType<typeof createLooks>;
+type Fresh = { more: boolean; claimed: boolean; failed?: { error: unknown } };
 
 /** What was taken apart is looked at without another claim, as long as there is room and nothing older waits. */
-async function takeAllApart(
-  context: Context,
-  looks: Looks,
-  isShort: boolean,
-): Promise<{ more: boolean; claimed: boolean }> {
+async function takeAllApart(context: Context, looks: Looks, isShort: boolean, putOff: PutOff): Promise<Fresh> {
   let claimed = false;
   for (let round = 0; round < TAKE_APART_ROUNDS; round++) {
-    const taken = await takeApart(context, isShort ? 0 : ITEMS_IN_FLIGHT_MAX - looks.singles());
+    const taken = await takeApart(context, isShort ? 0 : ITEMS_IN_FLIGHT_MAX - looks.singles(), putOff);
     looks.start(taken.claimed);
     claimed ||= taken.claimed.length > 0;
     if (!taken.more) return { more: false, claimed };

@@ -7,6 +7,7 @@ import { isServersOwn, isTransient, transact } from '../database/transact.ts';
 import { isRefusedByDatabase } from '../ledger/refuse-row.ts';
 import { describeError } from '../log.ts';
 import type { ClaimedItem } from './claim-items.ts';
+import type { PutOff } from './put-off.ts';
 import { raiseQuarantine } from './quarantine.ts';
 import { redactArrived } from './redact-arrived.ts';
 
@@ -19,13 +20,13 @@ export type Take = (seqs: number[], room: number) => Promise<{ claimed: ClaimedI
 type Failed = { seq: number; error: unknown };
 
 /**
- * @param error why they failed together.
+ * @param failing `error`: why they failed together; `putOff`: takes those that nothing tells of.
  * @returns what was claimed of those that landed.
  * @throws the error, where nothing tells that it is a webhook's own: the database is away, or takes nothing at all.
  */
 export async function isolateWebhooks(
   context: Context,
-  failing: { seqs: number[]; room: number; error: unknown },
+  failing: { seqs: number[]; room: number; error: unknown; putOff?: PutOff | undefined },
   take: Take,
 ): Promise<ClaimedItem[]> {
   const claimed: ClaimedItem[] = [];
@@ -51,14 +52,34 @@ export async function isolateWebhooks(
       }
     }
   };
+  const takeAgain = async ({ seq }: Failed): Promise<Failed | undefined> => {
+    try {
+      claimed.push(...(await take([seq], failing.room - claimed.length)).claimed);
+      return undefined;
+    } catch (error) {
+      if (!isAnswer(error)) throw error;
+      return { seq, error };
+    }
+  };
   await halve(failing.seqs, failing.error);
-  // what the database would not take for what it holds is its own fault; of anything else but the server's, that others' items were taken tells
-  const isBlamed = ({ error }: Failed) => isRefusedByDatabase(error) || (landed > 0 && !isServersOwn(error));
-  for (const one of failed) if (isBlamed(one)) await quarantine(context, one);
-  const left = failed.find((one) => !isBlamed(one));
-  // what landed is claimed: it is looked at first, and what is left alone then is told of by the next try
-  if (left && landed === 0) throw left.error;
+  const left: Failed[] = [];
+  for (const one of failed) {
+    // of anything but what it holds, only that others' items were taken tells; and what failed before them may be over
+    const last = landed > 0 && !isRefusedByDatabase(one.error) ? await takeAgain(one) : one;
+    if (last && (isRefusedByDatabase(last.error) || (landed > 0 && !isServersOwn(last.error))))
+      await quarantine(context, last);
+    else if (last) left.push(last);
+  }
+  const isPutOff = left.map((one) => putOffAlone(context, one, failing.putOff)).every(Boolean);
+  if (left[0] && landed === 0 && !isPutOff) throw left[0].error;
   return claimed;
+}
+
+function putOffAlone(context: Context, { seq, error }: Failed, putOff: PutOff | undefined): boolean {
+  if (!putOff?.add(seq, error)) return false;
+  const told = { webhook: seq, error: describeError(error) };
+  context.log.error(told, 'a webhook could not be taken apart: it is tried again in a while, what comes goes on');
+  return true;
 }
 
 /** Whether the database answered at all: one that is away says nothing about a webhook. */

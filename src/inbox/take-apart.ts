@@ -8,6 +8,7 @@ import { describeError } from '../log.ts';
 import { checkBody } from './check-body.ts';
 import { CLAIMABLE, type ClaimedItem, leaseOf, toClaimed } from './claim-items.ts';
 import { isolateWebhooks, NOT_TAKEN_APART, type Take } from './isolate-webhooks.ts';
+import type { PutOff } from './put-off.ts';
 import { raiseQuarantine } from './quarantine.ts';
 import { hasKey, ITEMS_MAX, readItems, type WebhookItem } from './read-items.ts';
 import { redactArrived } from './redact-arrived.ts';
@@ -22,48 +23,50 @@ type Apart = { row: WebhookRow; items: WebhookItem[]; reason: string | null };
  * Takes committed webhooks apart into items, each with a fate of its own; an item without a usable key is quarantined,
  * its siblings go on. Each webhook is taken by one process only. One that can't be taken apart is quarantined, alone.
  * @param room so many of the new items are claimed in the same transaction, for whoever looks at once.
+ * @param putOff what could not be taken apart just now, and is left for a while; without it, that is thrown.
  * @returns whether there may be more, and what was claimed.
  */
-export async function takeApart(context: Context, room: number): Promise<{ more: boolean; claimed: ClaimedItem[] }> {
+export async function takeApart(
+  context: Context,
+  room: number,
+  putOff?: PutOff,
+): Promise<{ more: boolean; claimed: ClaimedItem[] }> {
   let tried: number[] = [];
   try {
-    const { count, claimed } = await takeTogether(context, room, (seqs) => {
+    const onSelected = (seqs: number[]): void => {
       tried = seqs;
-    });
+    };
+    const { count, claimed } = await takeTogether(context, room, { putOff, onSelected });
     return { more: count === WEBHOOKS_MAX, claimed };
   } catch (error) {
-    const take: Take = (seqs, left) => takeTogether(context, left, () => undefined, seqs);
-    return { more: true, claimed: await isolateWebhooks(context, { seqs: tried, room, error }, take) };
+    const take: Take = (seqs, left) => takeTogether(context, left, { only: seqs });
+    return { more: true, claimed: await isolateWebhooks(context, { seqs: tried, room, error, putOff }, take) };
   }
 }
 
 type Taken = { count: number; items: number; claimed: ClaimedItem[] };
 
-/**
- * In one transaction: all of them, or none.
- * @param onSelected told which they are, before anything is done to them.
- * @param only of these; else the oldest that wait.
- */
-async function takeTogether(
-  context: Context,
-  room: number,
-  onSelected: (seqs: number[]) => void,
-  only?: number[],
-): Promise<Taken> {
+/** `only` of these, else the oldest that wait; `onSelected` is told which, before anything is done to them. */
+type Selection = { only?: number[]; putOff?: PutOff | undefined; onSelected?: (seqs: number[]) => void };
+
+/** In one transaction: all of them, or none. */
+async function takeTogether(context: Context, room: number, { only, putOff, onSelected }: Selection): Promise<Taken> {
   return await transact(context.db, async (trx) => {
+    const leftOut = putOff?.leftOut() ?? [];
     const rows = await trx
       .selectFrom('webhooks')
       .select(['seq', 'hash', 'body', 'received_at', 'repeats'])
       .where('state', '=', 'received')
       .$if(only !== undefined, (query) => query.where('seq', 'in', only ?? []))
+      .$if(leftOut.length > 0, (query) => query.where('seq', 'not in', leftOut))
       .orderBy('seq')
       .limit(WEBHOOKS_MAX)
       .forUpdate()
       .skipLocked()
       .execute();
     const seqs = rows.map((row) => row.seq);
-    onSelected(seqs);
-    if (rows.length === 0) return { count: 0, items: 0, claimed: [] };
+    onSelected?.(seqs);
+    if (rows.length === 0 || putOff?.holds(seqs)) return { count: 0, items: 0, claimed: [] };
     const taken = rows.map((row) => takeOneApart(context, row));
     const items = taken.flatMap((one) => one.items);
     const keyed = items.filter(hasKey).length;

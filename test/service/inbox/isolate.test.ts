@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { isolateWebhooks, type Take } from '../../../src/inbox/isolate-webhooks.ts';
+import { createPutOff } from '../../../src/inbox/put-off.ts';
 import { takeApart } from '../../../src/inbox/take-apart.ts';
 import { mismatches, shown } from '../ledger/world.ts';
 import { openWorld, until, type World } from './world.ts';
@@ -116,4 +118,51 @@ test('one that fails alone, for a reason that may not be its own, waits for anot
   const { id } = await world.receive(good());
   await world.reaches(bad.id, 'quarantined');
   await world.reaches(id, 'applied');
+});
+
+test.each([
+  ['the server runs out of time with', 1969],
+  ['fails alone, for whatever reason,', 1644],
+])('one that %s holds up neither what is due nor what comes after it', async (_, errno) => {
+  await using own = await openWorld({ WEBHOOK_GRACE: '10m' });
+  const tries = { count: 0 };
+  const error = (told: { loop?: string }) => void (told.loop === 'inbox' && tries.count++);
+  Object.assign(own.context.log, { error });
+  await sql`CREATE TRIGGER refuse_items BEFORE INSERT ON webhook_items FOR EACH ROW
+    IF NEW.reference LIKE 'poison%' THEN SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = ${sql.lit(errno)}; END IF`.execute(
+    own.context.db,
+  );
+  const row = own.provider.put(shown(['pending@0'], { id: randomUUID() }));
+  const ahead = await own.receive({ transaction_id: row.id, status: 'paid' });
+  await until('a first look', async () =>
+    (await own.webhook(ahead.id)).items_detail[0]?.looks === 1 ? true : undefined,
+  );
+  const bad = await own.receive(poisoned());
+  await until('a second look, due after it', async () =>
+    (await own.webhook(ahead.id)).items_detail[0]?.looks === 2 ? true : undefined,
+  );
+  expect((await own.webhook(bad.id)).state).toBe('pending');
+  expect(tries.count).toBe(0);
+  const fine = own.provider.put(shown(['paid@1'], { id: randomUUID() }));
+  const next = await own.receive({ transaction_id: fine.id, status: 'paid' });
+  await own.reaches(next.id, 'applied');
+  if (errno === 1644) await own.reaches(bad.id, 'quarantined');
+  else expect((await own.webhook(bad.id)).state).toBe('pending');
+  expect(tries.count).toBe(0);
+  await sql`DROP TRIGGER refuse_items`.execute(own.context.db);
+});
+
+test('webhooks that failed before others landed, and would not any more, are not blamed', async () => {
+  const errors = [1644, 1644].map((errno) => Object.assign(new Error('x'), { errno, sqlState: '45000' }));
+  const landed: number[][] = [];
+  const take: Take = async (seqs) => {
+    // the trouble is over once the first two were tried alone
+    const error = seqs.length === 1 ? errors.pop() : errors[0];
+    if (error) throw error;
+    landed.push(seqs);
+    return { claimed: [], items: seqs.length };
+  };
+  const seqs = [-1, -2, -3, -4];
+  await isolateWebhooks(world.context, { seqs, room: 0, error: errors[0], putOff: createPutOff() }, take);
+  expect(landed.flat().toSorted((a, b) => b - a)).toEqual(seqs);
 });
