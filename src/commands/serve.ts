@@ -21,7 +21,7 @@ import { openSpool, type Spool } from '../inbox/spool.ts';
 import { indexPartiesInBackground } from '../ledger/index-parties.ts';
 import { settleRefundRule } from '../ledger/read-policies.ts';
 import { sealLedger } from '../ledger/seal-ledger.ts';
-import { createLog } from '../log.ts';
+import { createLog, type Log } from '../log.ts';
 import { openClient } from '../provider/open-client.ts';
 import { watchDoubted } from '../reconciliation/look-at-doubted.ts';
 import { lookAtOpen } from '../reconciliation/look-at-open.ts';
@@ -56,7 +56,7 @@ async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
     process.on(signal, () => {
       if (stop.signal.aborted) return;
       log.info({ signal }, 'stopping');
-      setTimeout(() => process.exit(1), STOP_MS).unref();
+      setTimeout(() => cutOff(log), STOP_MS).unref();
       stop.abort();
     });
   }
@@ -67,6 +67,12 @@ async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
   }
   unlock?.();
   log.info('stopped');
+}
+
+/** What was under way is taken up by another process, or by the next start, once its lease has run out. */
+function cutOff(log: Log): void {
+  log.error({ afterMs: STOP_MS }, 'not all has ended since the signal, as where a database hangs: it is cut off');
+  process.exit(1);
 }
 
 /** Serves and works until the signal, and ends each part after those that use it. */
