@@ -1,5 +1,6 @@
 import { CompiledQuery, type DatabaseConnection, Kysely, MysqlDialect } from 'kysely';
 import mysql, { type Pool, type PoolOptions, type TypeCastField } from 'mysql2';
+import { prepareEnd } from './end-pool.ts';
 import { type Connections, failOver, type HostPool } from './fail-over.ts';
 import { watchRefusals } from './watch-refusals.ts';
 import { GREETING_MS, type Greet, watchSilence } from './watch-silence.ts';
@@ -63,7 +64,7 @@ function openEach(target: ConnectionTarget, open: (one: ConnectionTarget) => Poo
       const pool = open(host);
       return {
         getConnection: (callback) => pool.getConnection(callback),
-        end: (callback) => pool.end(callback),
+        end: prepareEnd(pool),
         greet: (callback) => greet(host, callback),
       };
     }),
@@ -79,11 +80,12 @@ function openAlone(target: ConnectionTarget, pool: Pool): Connections {
     silence?.watch(connection);
     watchRefusals(connection, () => undefined);
   });
+  const end = prepareEnd(pool);
   return {
     getConnection: (callback) => pool.getConnection(callback),
     end(callback) {
       silence?.stop();
-      pool.end(callback);
+      end(callback);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import type { PoolConnection } from 'mysql2';
 import { hearStatements } from './hear-statements.ts';
 
@@ -70,13 +70,14 @@ export function watchSilence(
   };
 }
 
-function breakOff(connection: PoolConnection): void {
+/** Tells all that waits on a connection that it was lost. */
+export function breakOff(connection: PoolConnection): void {
   const lost = Object.assign(new Error('the database host does not answer'), { code: 'PROTOCOL_CONNECTION_LOST' });
   // mysql2 tells everything that waits on it of its stream's error
   streamOf(connection).destroy(lost);
 }
 
-function streamOf(connection: PoolConnection): Duplex {
+export function streamOf(connection: PoolConnection): Socket {
   // mysql2's types hide the socket, and its own destroy() tells nothing to what waits
-  return (connection as unknown as { stream: Duplex }).stream;
+  return (connection as unknown as { stream: Socket }).stream;
 }

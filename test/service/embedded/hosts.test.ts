@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
 import { sql } from 'kysely';
 import mysql from 'mysql2';
 import { expect, test, vi } from 'vitest';
@@ -154,4 +157,38 @@ test('a host that has no other is given up too once it is silent, by transaction
     return lost.length === 2;
   });
   expect(lost).toMatchObject([{ code: 'PROTOCOL_CONNECTION_LOST' }, { code: 'PROTOCOL_CONNECTION_LOST' }]);
+});
+
+test.each([
+  ['one host', 'of which an answer is waited for', ''],
+  ['one host', 'of which nothing is waited for', ''],
+  ['several hosts', 'of which an answer is waited for', '?hosts=127.0.0.1:1'],
+])('a process that is done ends, though %s vanished, %s', async (_, waits, query) => {
+  const { socketPath, database } = await freshDatabase();
+  const way = await openWay(socketPath);
+  const script = `
+    import { once } from 'node:events';
+    import { sql } from 'kysely';
+    import { parseDatabaseUrl } from '${path.resolve('embedded/parse-url.ts')}';
+    import { openDatabase } from '${path.resolve('embedded/pool.ts')}';
+    const opened = openDatabase(parseDatabaseUrl(process.argv[1]));
+    await sql\`SELECT 1\`.execute(opened.db);
+    process.stdout.write('open');
+    await once(process.stdin, 'data');
+    process.stdin.destroy();
+    if (process.argv[2].includes('an answer')) sql\`SELECT 2\`.execute(opened.db).catch(() => undefined);
+    // a turn later it has been sent
+    await new Promise(setImmediate);
+    await opened[Symbol.asyncDispose]();
+  `;
+  const url = `mysql://root@127.0.0.1:${way.port}/${database}${query}`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, url, waits], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  way.vanish();
+  const exited = once(child, 'exit');
+  child.stdin.write('go');
+  expect(await exited).toEqual([0, null]);
+  way.cut();
 });
