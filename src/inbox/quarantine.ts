@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
@@ -89,22 +89,19 @@ export async function resolveQuarantine(trx: Transaction<Database>, webhookSeqs:
   await resolveMismatches(trx, over, 'reprocessed', now);
 }
 
-/** The first webhook that is still quarantined for this reason since this hour. */
+/** The first webhook that is still quarantined for this reason since this hour; it has no items where it could not be read. */
 async function findQuarantined(trx: Transaction<Database>, scope: string): Promise<number | undefined> {
   const [reason = '', hour = ''] = scope.split(' ');
   const from = new Date(`${hour}:00:00.000Z`);
+  const since = sql<Date>`COALESCE(webhook_items.looked_at, webhooks.received_at)`;
   const row = await trx
     .selectFrom('webhooks')
-    .innerJoin('webhook_items', 'webhook_items.webhook_seq', 'webhooks.seq')
+    .leftJoin('webhook_items', 'webhook_items.webhook_seq', 'webhooks.seq')
     .select('webhooks.seq')
     .where('webhooks.state', '=', 'quarantined')
     .where((eb) => eb.or([eb('webhook_items.reason', '=', reason), eb('webhooks.reason', '=', reason)]))
-    .where((eb) => eb.fn.coalesce('webhook_items.looked_at', 'webhook_items.received_at'), '>=', from)
-    .where(
-      (eb) => eb.fn.coalesce('webhook_items.looked_at', 'webhook_items.received_at'),
-      '<',
-      new Date(from.getTime() + HOUR_MS),
-    )
+    .where(since, '>=', from)
+    .where(since, '<', new Date(from.getTime() + HOUR_MS))
     .orderBy('webhooks.seq')
     .limit(1)
     .executeTakeFirst();

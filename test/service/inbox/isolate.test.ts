@@ -166,3 +166,26 @@ test('webhooks that failed before others landed, and would not any more, are not
   await isolateWebhooks(world.context, { seqs, room: 0, error: errors[0], putOff: createPutOff() }, take);
   expect(landed.flat().toSorted((a, b) => b - a)).toEqual(seqs);
 });
+
+test('of two that could not be taken apart the first, reprocessed with success, hands its mismatch on to the other', async () => {
+  await using own = await openWorld();
+  const bodies = [0, 1].map(() => ({
+    transaction_id: own.provider.put(shown(['paid@1'], { id: randomUUID() })).id,
+    x: UNREADABLE,
+  }));
+  const ids: string[] = [];
+  for (const body of bodies) {
+    const { id } = await own.receive(body);
+    await own.reaches(id, 'quarantined');
+    ids.push(id);
+  }
+  reads.broken = false;
+  const { reprocessWebhook } = await import('../../../src/inbox/quarantine.ts');
+  const statesAfter: string[] = [];
+  for (const id of ids) {
+    await reprocessWebhook(own.context, (await own.webhook(id)).seq);
+    await own.reaches(id, 'applied');
+    statesAfter.push(...(await mismatches(own.context, 'webhook_quarantined')).map((one) => one.state));
+  }
+  expect(statesAfter).toEqual(['open', 'resolved']);
+});
