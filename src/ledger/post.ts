@@ -58,12 +58,16 @@ export function listDesiredEntries<E extends { status: string; atWall: Wall }>(
     if (!opened && state === 'held') add('held_at_opening', undefined, opensAt, hold(booked, platform));
     opened = true;
   };
+  let latest = opensAt;
   for (const event of history) {
     if (!opened && event.atWall >= opensAt) open();
-    const step = takeStep(state, event, booked, platform, policy);
+    if (event.atWall > latest) latest = event.atWall;
+    // one that was inferred has its creation's time: what the opening's balance does not hold yet is dated after it
+    const atWall = opened && event.atWall < opensAt ? latest : event.atWall;
+    const step = takeStep(state, { status: event.status, atWall }, booked, platform, policy);
     if (!step) continue;
     state = step.state;
-    if (opened) add('event', event, event.atWall, step.postings);
+    if (opened) add('event', event, atWall, step.postings);
   }
   open();
   return entries;

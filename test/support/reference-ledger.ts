@@ -40,9 +40,12 @@ export function referenceLedger(input: ReferenceInput): Record<string, bigint> {
     if (state === 'held') move(HELD, AVAILABLE, X);
   };
 
+  let latest = opensAt;
   for (const event of history) {
     if (event.at >= opensAt) open();
-    at = event.at;
+    if (event.at > latest) latest = event.at;
+    // what happened since the opening and is dated before it has no time of its own
+    at = opened && event.at < opensAt ? latest : event.at;
     silent = !opened;
     const { status } = event;
     if (['pending', 'in_process', 'in_analysis'].includes(status)) {

@@ -319,3 +319,19 @@ test('what a version before this one let stand from before an opening is set asi
   expect(await balances('2026-11-11 00:00:00')).toMatchObject({ [AVAILABLE]: '7.00' });
   expect(await checkBooks(context)).toMatchObject({ breaks: [] });
 });
+
+test('a refund that came without a history is booked after the opening, though its creation is before it', async () => {
+  const { context } = world;
+  const row = lived('cashin', [
+    ['pending', '2026-11-09'],
+    ['paid', '2026-11-12'],
+  ]);
+  await open('2026-11-10', 1_000n);
+  await look(row);
+  await look({ ...row, status: 'refund', events: [] });
+  const story = await tellTransaction(context.db, context.calendar, row.id);
+  expect(story?.events.map((event) => [event.status, event.at.slice(0, 10)])).toContainEqual(['refund', '2026-11-09']);
+  expect(await balances('2026-11-10 00:00:01')).toEqual({ [AVAILABLE]: '10.00', 'Equity:Opening:p': '-10.00' });
+  expect(await balances()).toMatchObject({ [AVAILABLE]: '9.90' });
+  expect(await checkBooks(context)).toMatchObject({ breaks: [] });
+});

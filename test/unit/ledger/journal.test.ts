@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Decision, decide, type HeldTransaction } from '../../../src/ledger/decide.ts';
+import { sortHistory } from '../../../src/ledger/history.ts';
 import { type EntryInForce, mendJournal } from '../../../src/ledger/mend-journal.ts';
 import { addUp, charge, listDesiredEntries, nameAccount, type Policy, type Posting } from '../../../src/ledger/post.ts';
 import { anyLife, type Life, lookAt, wallsOf } from '../../support/observations.ts';
@@ -221,4 +222,55 @@ test('no two platforms share an account, and each account is one that hledger ta
     }),
   );
   expect(nameAccount('A', 'é1')).not.toBe(nameAccount('A', '\u0e91'));
+});
+
+test('no entry is dated before the opening, also of an event that has no time of its own', () => {
+  const event = fc.record({
+    status: fc.constantFrom('pending', 'in_process', 'paid', 'denied', 'refund'),
+    atWall: fc.constantFrom('2026-11-09 10:00:00', '2026-11-10 00:00:00', '2026-11-12 09:00:00', '2026-11-13 08:00:00'),
+    inferred: fc.boolean(),
+  });
+  const place = { seq: undefined, occurrence: 0 };
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 6 }), fc.constantFrom('cashin', 'cashout'), (events, operation) => {
+      const all = events.map((one, index) => ({ ...place, ...one, position: index, sequence: index + 1 }));
+      const history = sortHistory(all);
+      const booked = { operation, amountCents: 1_000n, commissionCents: 10n, platform: 'p' } as const;
+      const policy = { openingDay: '2026-11-10', returnsCommission: () => false };
+      const entries = listDesiredEntries(booked, history, policy);
+      expect(entries.filter(({ atWall }) => atWall < '2026-11-10 00:00:00')).toEqual([]);
+      const net = addUp(
+        entries.flatMap(({ postings, atWall }) =>
+          postings.map(({ account, cents }) => ({
+            account: `${account} @ ${atWall}`,
+            cents,
+          })),
+        ),
+      );
+      const told = history.map(({ status, atWall: at }) => ({ status, at }));
+      const asked = { operation, amount: 1_000n, commission: 10n, platform: 'p', opensAt: '2026-11-10 00:00:00' };
+      expect(Object.fromEntries(net.map(({ account, cents }) => [account, cents]))).toEqual(
+        referenceLedger({ ...asked, history: told }),
+      );
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('a refund that came without a history is booked when the payment was, where its creation is before the opening', () => {
+  const place = { seq: undefined, occurrence: 0, position: 0 };
+  const history = sortHistory([
+    { ...place, status: 'refund', atWall: '2026-07-09 10:00:00', sequence: 2, inferred: true },
+    { ...place, status: 'paid', atWall: '2026-07-12 10:00:00', sequence: 1, inferred: false },
+  ]);
+  const booked = { operation: 'cashin', amountCents: 1_000n, commissionCents: 10n, platform: 'p' } as const;
+  const list = (openingDay: string | undefined) =>
+    listDesiredEntries(booked, history, { openingDay, returnsCommission: () => false }).map((entry) => [
+      entry.event?.status,
+      entry.atWall,
+    ]);
+  const paid = ['paid', '2026-07-12 10:00:00'];
+  expect(list('2026-07-10')).toEqual([paid, ['refund', '2026-07-12 10:00:00']]);
+  expect(list('2026-07-09')).toEqual([paid, ['refund', '2026-07-09 10:00:00']]);
+  expect(list(undefined)).toEqual([paid, ['refund', '2026-07-09 10:00:00']]);
 });
