@@ -16,8 +16,6 @@ import { resolveMismatches } from './resolve-mismatches.ts';
 
 export type Statement = { platform: string; at: Date; balanceCents: bigint; actor: string };
 
-const COMPARED_AT_ONCE_MAX = 500;
-
 /** Stores a statement and compares it if its day was read past it already. @returns its id. */
 export async function stateBalance(context: Context, statement: Statement): Promise<string> {
   const id = `st_${randomUUID().replaceAll('-', '')}`;
@@ -43,12 +41,12 @@ export async function stateBalance(context: Context, statement: Statement): Prom
  */
 export async function compareStatements(context: Context): Promise<void> {
   const now = context.clock.now();
-  const newest = new Map<
-    string,
-    { seq: number; at_wall: string; balance_cents: bigint; platform: string; id: string }
-  >();
-  for (const row of await findReadPast(context)) newest.set(row.platform, row);
-  for (const row of newest.values()) {
+  const platforms = await context.db.selectFrom('statements').select('platform').distinct().execute();
+  let count = 0;
+  for (const { platform } of platforms) {
+    const row = await findReadPast(context, platform);
+    if (!row) continue;
+    count++;
     const ledger = await readPlatformBalance(context, row.platform, row.at_wall);
     const scope = row.platform;
     await transact(
@@ -71,14 +69,15 @@ export async function compareStatements(context: Context): Promise<void> {
       { retryDuplicates: true },
     );
   }
-  if (newest.size > 0) context.bells.alerts.ring();
+  if (count > 0) context.bells.alerts.ring();
 }
 
-/** Statements, the oldest first, whose days were proven complete by a reading that was asked after their instant. */
-async function findReadPast(context: Context) {
+/** A platform's newest statement whose day was proven complete by a reading that was asked after its instant. */
+async function findReadPast(context: Context, platform: string) {
   return await context.db
     .selectFrom('statements')
     .select(['seq', 'id', 'platform', 'at_wall', 'balance_cents'])
+    .where('platform', '=', platform)
     .where((eb) =>
       eb.exists(
         eb
@@ -97,9 +96,9 @@ async function findReadPast(context: Context) {
       ),
     )
     .orderBy('at_wall', 'desc')
-    .limit(COMPARED_AT_ONCE_MAX)
-    .execute()
-    .then((rows) => rows.toReversed());
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
 }
 
 /** Available + Held of a platform, of entries that happened before a wall clock. */
