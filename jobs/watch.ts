@@ -5,6 +5,7 @@ import { countOpenMismatches } from '../src/ledger/count-open-mismatches.ts';
 import { finishReposts } from '../src/ledger/open-books.ts';
 import { compareStatements } from '../src/ledger/state-balance.ts';
 import { tellBaseline } from '../src/ledger/tell-baseline.ts';
+import { measureUnsealed } from '../src/ledger/verify-sealed.ts';
 import { describeError } from '../src/log.ts';
 import { countNumbers } from '../src/reconciliation/count-numbers.ts';
 import { settleOwedWebhooks } from '../src/reconciliation/settle-owed-webhooks.ts';
@@ -22,6 +23,7 @@ const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
   watchSilence: (context) => watchSilence(context, (days) => sweepGap(context, days)),
   tellBaseline,
   countOpenMismatches,
+  measureUnsealed,
   countNumbers,
 };
 

@@ -7,11 +7,13 @@ import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import { raiseMismatches } from './mismatches.ts';
+import { LEASE_GIVEN_MS, sealLeft } from './seal-left.ts';
 import { type Break, collectBreaks } from './tell-break.ts';
 import { verifyBalances } from './verify-balances.ts';
 import { verifyChain } from './verify-chain.ts';
 import { verifyEntries } from './verify-entries.ts';
 import { verifyHistories } from './verify-histories.ts';
+import { UNSEALED_SCOPE } from './verify-sealed.ts';
 import { verifyStated } from './verify-stated.ts';
 
 export type BooksCheck = {
@@ -26,12 +28,14 @@ export type BooksCheck = {
 
 /**
  * What is broken is read a second time before it is raised: a break stays, and what only moved while it was read does
- * not.
+ * not. What nobody has sealed for long is sealed in between, if it can be.
+ * @param leaseGivenMs how long the sealer of another process is waited for.
  * @throws the signal's reason when it was stopped: what was not read through proves nothing.
  */
-export async function checkBooks(context: Context): Promise<BooksCheck> {
+export async function checkBooks(context: Context, { leaseGivenMs = LEASE_GIVEN_MS } = {}): Promise<BooksCheck> {
   const first = await readThrough(context);
   if (first.broken === 0) return first;
+  if (first.breaks.some((one) => one.scope === UNSEALED_SCOPE)) await sealLeft(context, leaseGivenMs);
   const check = keepBoth(first, await readThrough(context));
   if (check.broken > 0) await raiseBroken(context, check.breaks, check.broken);
   return check;

@@ -20,7 +20,7 @@ import { readTops, settleTops, type Tops } from './settle-tops.ts';
 
 /** How long what was committed may wait, so that a busy second makes one position and not a hundred. */
 const SEAL_EVERY_MS = 1_000;
-const LEASE_MS = 15_000;
+export const LEASE_MS = 15_000;
 /** How often all of the ten minutes before the head is looked through for entries that came late. */
 const LOOK_FAR_EVERY_MS = 60_000;
 const NOTHING: Seal = {
@@ -98,7 +98,7 @@ function reaches(head: Seal, tops: Tops): boolean {
 }
 
 /** Whether the loop of this process may seal now; one that died lets another in when its lease has run out. */
-async function claimLease(context: Context): Promise<boolean> {
+export async function claimLease(context: Context): Promise<boolean> {
   const now = context.clock.now();
   const result = await context.db
     .updateTable('sealing')

@@ -11,12 +11,11 @@ import { loadSealedEntries } from './load-sealed-entries.ts';
 import { parseMembers } from './seal-members.ts';
 import type { TellBreak } from './tell-break.ts';
 import { verifyManifests, verifyReports } from './verify-anchors.ts';
+import { SEALED_WITHIN_MS, verifySealed } from './verify-sealed.ts';
 import { judgeCounts, readStragglers, verifyNoOthers } from './verify-stragglers.ts';
 
 const SEALS_AT_ONCE = 200;
 const ENTRIES_AT_ONCE = 4_000;
-/** What is newer may be on its way into a seal. */
-const SEALED_WITHIN_MS = 10 * 60_000;
 const UNCOVERED_MAX = 10_000;
 
 type SealRow = Awaited<ReturnType<typeof readSealRows>>[number];
@@ -34,6 +33,7 @@ export async function verifyChain(context: Context, tell: TellBreak): Promise<nu
   for (const [seq, recordedAt] of walk.uncovered) {
     if (recordedAt < since) tell({ scope: `entry en_${seq}`, says: 'it is in no sealed position' });
   }
+  await verifySealed(context, walk.entrySeq, tell);
   await verifyNoOthers(context, tell);
   await verifyReports(context, walk.position, tell);
   await verifyManifests(context, walk.position, tell);

@@ -76,6 +76,12 @@ export const mismatchStakeCents = new Gauge({
   registers,
 });
 
+export const unsealedSeconds = new Gauge({
+  name: 'confere_ledger_unsealed_seconds',
+  help: 'How long the oldest entry that the hash chain does not hold yet has waited, as of the last watch.',
+  registers,
+});
+
 export const daysUnproven = new Gauge({
   name: 'confere_days_unproven',
   help: 'Of the last 95 ended days, those that no complete reading has proven, as of the last watch.',

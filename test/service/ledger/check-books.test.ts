@@ -12,7 +12,9 @@ import { sealNow } from '../../../src/ledger/seal-ledger.ts';
 import { collectBreaks } from '../../../src/ledger/tell-break.ts';
 import { verifyBalances } from '../../../src/ledger/verify-balances.ts';
 import { verifyChain } from '../../../src/ledger/verify-chain.ts';
+import { measureUnsealed } from '../../../src/ledger/verify-sealed.ts';
 import { verifyStated } from '../../../src/ledger/verify-stated.ts';
+import { unsealedSeconds } from '../../../src/metrics/metrics.ts';
 import { dropTriggers, interrupt, lookNow, mismatches, openWorld, shown, type World } from './world.ts';
 
 let world: World;
@@ -426,3 +428,36 @@ test('an entry that was sealed late and is not told so is found', async () => {
   await context.db.deleteFrom('seal_stragglers').where('entry_seq', '=', 50).execute();
   expect(saysOf(await checkBooks(context))).toMatch(new RegExp(`${isOf}.* en_50`));
 });
+
+/** The same process, some minutes later. */
+function laterBy(minutes: number): World['context'] {
+  const { context } = world;
+  const now = (): Date => new Date(context.clock.now().getTime() + minutes * 60_000);
+  return { ...context, clock: { ...context.clock, now } };
+}
+
+test('entries that nobody has sealed for ten minutes are told, where another holds the lease', async () => {
+  const { context } = world;
+  await keepBooks();
+  await learn(['paid@9'], ['paid@9']);
+  await sql`UPDATE sealing SET holder = 'x', lease_until = '2999-01-01'`.execute(context.db);
+  expect(await checkBooks(laterBy(9), { leaseGivenMs: 0 })).toMatchObject({ breaks: [] });
+  const { breaks } = await checkBooks(laterBy(11), { leaseGivenMs: 0 });
+  expect(breaks).toEqual([
+    { scope: 'seals', says: expect.stringMatching(/^2 entries, from en_\d+ on, .* older than 10 minutes/) },
+  ]);
+  expect((await measure(laterBy(11))) / 60).toBeGreaterThanOrEqual(11);
+});
+
+test('and where nobody does, they are sealed and not told', async () => {
+  const { context } = world;
+  await learn(['paid@9']);
+  expect(await checkBooks(laterBy(11))).toMatchObject({ broken: 0, position: 1 });
+  expect(await mismatches(context, 'books_broken')).toEqual([]);
+  expect(await measure(laterBy(11))).toBe(0);
+});
+
+async function measure(context: World['context']): Promise<number> {
+  await measureUnsealed(context);
+  return (await unsealedSeconds.get()).values[0]?.value ?? -1;
+}
