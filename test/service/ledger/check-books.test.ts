@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { up as guardWhatProves } from '../../../migrations/0026-guard-what-proves.ts';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/adjust.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
 import { type BooksCheck, checkBooks } from '../../../src/ledger/check-books.ts';
@@ -279,7 +280,7 @@ test('an entry that is slipped in below a sealed number long after is in no posi
 });
 
 /** A revision of a report, cut at a position. */
-async function cutAt({ position, hash, entrySeq }: Seal): Promise<void> {
+async function cutAt({ position, hash, entrySeq }: Omit<Seal, 'hash'> & { hash: Buffer | null }): Promise<void> {
   const blank = { made_at: new Date(), proven: 0, digest: Buffer.alloc(32), sha256: Buffer.alloc(32), files: '[]' };
   const cut = { cut_entry_seq: entrySeq, cut_event_seq: 0, cut_mismatch_change_seq: 0 };
   const sealed = { cut_seal_position: position, cut_seal_hash: hash };
@@ -338,6 +339,20 @@ test("and by the night's manifest, where that still lies here", async () => {
   writeFileSync(path.join(path.dirname(file), 'notes.json'), 'of mine');
   expect(saysOf(await checkBooks(context))).toContain(`manifests/${name}: it is no manifest that can be read`);
   expect(saysOf(await checkBooks(context))).not.toContain('notes');
+});
+
+test('a report from before its hash was kept gets the one that stands there at the migration', async () => {
+  const { db } = world.context;
+  await keepBooks();
+  const seal = (await readSeal(db, 2)) as Seal;
+  await cutAt({ ...seal, hash: null });
+  await guardWhatProves(db as Kysely<unknown>);
+  const kept = async () =>
+    (await db.selectFrom('reports').select('cut_seal_hash').executeTakeFirstOrThrow()).cut_seal_hash;
+  expect(await kept()).toEqual(seal.hash);
+  await rebuildChain();
+  await guardWhatProves(db as Kysely<unknown>);
+  expect(await kept()).toEqual(seal.hash);
 });
 
 /** As the serving user may: entry, postings, and then the sealer takes them for ours. */
