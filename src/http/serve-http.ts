@@ -1,5 +1,5 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express } from 'express';
 import type { Config } from '../config.ts';
@@ -35,6 +35,7 @@ const LIMITS: HttpLimits = {
 const HEADER_BYTES_MAX = 16 * 1024;
 const LINGER_POLL_MS = 25;
 
+type Lasts = Map<Socket, ServerResponse>;
 export type HttpServer = { port: number; [Symbol.asyncDispose](): Promise<void> };
 export type Listening = HttpServer & {
   /** Has requests answered by another app from now on; those under way go on where they are. */
@@ -75,10 +76,16 @@ export async function listenHttp(config: Config, first: Express, limits: HttpLim
   // whoever waits to be asked for his body is asked by whoever reads it, and so not before he is known
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
   let draining = false;
-  const lasts = new Map<Socket, ServerResponse>();
+  /** Of the connections with answers under way, the last one that was asked for. */
+  const lasts: Lasts = new Map();
+  // one for all: it runs with every request
+  function forget(this: ServerResponse): void {
+    if (lasts.get(this.req.socket) === this) lasts.delete(this.req.socket);
+  }
   server.on('connection', (socket) => socket.once('close', () => lasts.delete(socket)));
   server.prependListener('request', ({ socket }, response) => {
     lasts.set(socket, response);
+    response.on('close', forget);
     if (draining) sayLast(response);
   });
   await listen(server, config.PORT, config.HOST).catch((error: NodeJS.ErrnoException) => {
@@ -97,7 +104,7 @@ export async function listenHttp(config: Config, first: Express, limits: HttpLim
       draining = true;
       for (const response of lasts.values()) sayLast(response);
       await linger(server, limits.lingerMs);
-      await close(server, limits);
+      await close(server, lasts, limits);
     },
   };
 }
@@ -128,18 +135,25 @@ function sayLast(response: ServerResponse): void {
 }
 
 /**
- * Stops listening and closes idle connections; those that are being answered close with their answer, or soon after it
- * where it began before they could be told.
+ * Stops listening; those that are being answered close with their answer. Idle ones, and those whose answer began before
+ * they could be told, close soon after the last answer was handed to the system: Node takes a connection for idle once
+ * end() was called, whatever is still queued, and would cut it.
  */
-function close(server: Server, { lingerMs, drainMs }: HttpLimits): Promise<void> {
+function close(server: Server, lasts: Lasts, { lingerMs, drainMs }: HttpLimits): Promise<void> {
   return new Promise((resolve) => {
+    const closeIdle = (): void => {
+      if (lasts.size === 0) server.closeIdleConnections();
+    };
     const cut = setTimeout(() => server.closeAllConnections(), drainMs);
-    const closeIdle = setInterval(() => server.closeIdleConnections(), lingerMs);
-    server.close(() => {
+    const look = setInterval(closeIdle, lingerMs);
+    // not by its own close(), which begins by closing what Node takes for idle
+    NetServer.prototype.close.call(server, () => {
       clearTimeout(cut);
-      clearInterval(closeIdle);
+      clearInterval(look);
+      // ends its check for slow requests
+      server.close();
       resolve();
     });
-    server.closeIdleConnections();
+    closeIdle();
   });
 }

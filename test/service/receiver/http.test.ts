@@ -1,6 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/context.ts';
@@ -34,6 +36,11 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
   await context[Symbol.asyncDispose]();
 });
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+}
 
 type Raw = { socket: Socket; text: () => string; closed: Promise<void>; until: (pattern: RegExp) => Promise<void> };
 
@@ -368,6 +375,75 @@ describe('a drain', () => {
     await busy.closed;
     expect(busy.text()).toMatch(/first half, [\s\S]*second half/);
     await disposed;
+  });
+});
+
+describe('a long answer', () => {
+  const LONG = Buffer.concat([Buffer.alloc(10_000_000, 'x'), Buffer.from('END')]);
+
+  it.each([
+    ['whole before the signal', true, true],
+    ['whole in the drain, begun before it', true, false],
+    ['whole in the drain, begun in it', false, false],
+  ])('that is %s reaches whoever reads it slowly', async (_, isBegun, isWhole) => {
+    const app = express();
+    const asked = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    const sent = Promise.withResolvers<void>();
+    app.get('/long', async (_request, response) => {
+      response.setHeader('content-length', LONG.length);
+      if (isBegun) response.flushHeaders();
+      asked.resolve();
+      await held.promise;
+      response.end(LONG);
+      sent.resolve();
+    });
+    const draining = await serveHttp(context, app, { ...NEVER_CUT, lingerMs: 30 });
+    const reader = await dial(draining.port);
+    reader.socket.pause();
+    reader.socket.write('GET /long HTTP/1.1\r\nhost: a\r\n\r\n');
+    await asked.promise;
+    if (isWhole) {
+      held.resolve();
+      await sent.promise;
+    }
+    const disposed = draining[Symbol.asyncDispose]();
+    await eventually(async () => {
+      const { socket } = await dial(draining.port);
+      const isRefused = socket.destroyed;
+      socket.destroy();
+      return isRefused;
+    });
+    held.resolve();
+    await sent.promise;
+    // so that it is looked for idle connections meanwhile
+    await sleep(150);
+    reader.socket.resume();
+    await reader.closed;
+    const [head = '', body = ''] = reader.text().split('\r\n\r\n');
+    expect(head).toMatch(isBegun ? /connection: keep-alive/i : /connection: close/i);
+    expect([body.length, body.slice(-3)]).toEqual([LONG.length, 'END']);
+    await disposed;
+  });
+
+  it('is not kept once it was sent, though its connection is', async () => {
+    const app = express();
+    const answers: WeakRef<object>[] = [];
+    app.get('/quick', (_request, response) => {
+      answers.push(new WeakRef(response));
+      response.send('quick');
+    });
+    const own = await serveHttp(context, app, NEVER_CUT);
+    const idle = await dial(own.port);
+    idle.socket.write('GET /quick HTTP/1.1\r\nhost: a\r\n\r\n');
+    await idle.until(/quick$/);
+    await eventually(async () => {
+      collectGarbage();
+      return answers[0]?.deref() === undefined;
+    });
+    expect([answers.length, idle.socket.destroyed]).toEqual([1, false]);
+    idle.socket.destroy();
+    await own[Symbol.asyncDispose]();
   });
 });
 
