@@ -70,11 +70,12 @@ export async function openContext(
   );
   const zone = await settle(db, 'provider_time_zone', () => Buffer.from(config.PROVIDER_TIME_ZONE));
   if (zone.toString() !== config.PROVIDER_TIME_ZONE) await refuseZoneChange(db, zone.toString(), config);
+  const returns = await returnsInserted(db);
   const owned = stack.move();
   return {
     config,
     db,
-    returnsInserted: await returnsInserted(db),
+    returnsInserted: returns,
     prepared,
     log: options.log,
     clock,

@@ -5,7 +5,7 @@ import { describeError } from '../log.ts';
 import { callbackAttempts } from '../metrics/metrics.ts';
 import { claimCallbacks, claimProbe } from './claim-callbacks.ts';
 import type { ClaimedCallback } from './claimed-callback.ts';
-import { createRenderNext, type Desk, dispatch } from './dispatch.ts';
+import { createPrepareNext, type Desk, dispatch } from './dispatch.ts';
 import { holdAndDrain, type Ramps } from './hold-and-drain.ts';
 import { createPlaces, forget, laneOf, listHeld, sharePlaces, takePlace } from './places.ts';
 import { type DeliveryMerchant, readDeliveryMerchants } from './read-delivery-merchants.ts';
@@ -66,7 +66,7 @@ export async function startDelivery(context: Context, options: DeliveryOptions =
   const dispatches = new Set<Promise<void>>();
   const delivery: Delivery = {
     ...{ context, options, sender, recorder, places, dispatches, merchants: new Map() },
-    renderNext: createRenderNext(context),
+    prepareNext: createPrepareNext(context),
     ...{ ramps: new Map(), upkeepAtMs: 0, idleLooks: 0, looks: 0 },
   };
   await poll({

@@ -15,8 +15,9 @@ import { sign } from './sign.ts';
 
 /** An attempt begins this long after its claim at the latest: with its own 15 s it ends well before the lease does. */
 const CLAIM_AGE_MS_MAX = 30_000;
-/** Followers that come to their turn while others are rendered are rendered together. */
-const RENDER_MAX = 100;
+/** Followers that come to their turn while others are prepared are prepared together. */
+const PREPARE_MAX = 100;
+const PREPARING_MAX = 2;
 const USER_AGENT = 'Confere (callbacks; Standard Webhooks)';
 
 export type Desk = {
@@ -26,21 +27,32 @@ export type Desk = {
   places: Places;
   /** As the last look read them, by row number. */
   merchants: Map<number, DeliveryMerchant>;
-  /** The body of a follower at its own turn: somebody may have been forgotten since its claim. */
-  renderNext: (callback: ClaimedCallback) => Promise<object | undefined>;
+  /**
+   * A follower at its own turn: somebody may have been forgotten, or a secret rotated, since its claim.
+   * @throws Error when the database does not tell.
+   */
+  prepareNext: (callback: ClaimedCallback) => Promise<Prepared>;
 };
 
-export function createRenderNext(context: Context): Desk['renderNext'] {
-  return createCoalescer<ClaimedCallback, object | undefined>({
-    itemsMax: RENDER_MAX,
+type Prepared = { body: object | undefined; keys: KeyObject[] };
+
+export function createPrepareNext(context: Context): Desk['prepareNext'] {
+  return createCoalescer<ClaimedCallback, Prepared>({
+    itemsMax: PREPARE_MAX,
     bytesMax: Number.POSITIVE_INFINITY,
     sizeOf: () => 0,
-    inFlightMax: 1,
-    work: async (callbacks) => {
-      const bodies = await renderBodies(context, callbacks);
-      return callbacks.map(({ seq }) => bodies.get(seq));
-    },
+    inFlightMax: PREPARING_MAX,
+    work: (callbacks) => readToSend(context, callbacks),
   });
+}
+
+/** What each callback says now, and who signs it. */
+async function readToSend(context: Context, callbacks: ClaimedCallback[]): Promise<Prepared[]> {
+  const [keys, bodies] = await Promise.all([
+    readLiveKeys(context, context.db, [...new Set(callbacks.map((one) => one.merchantSeq))]),
+    renderBodies(context, callbacks),
+  ]);
+  return callbacks.map(({ seq, merchantSeq }) => ({ body: bodies.get(seq), keys: keys.get(merchantSeq) ?? [] }));
 }
 
 /**
@@ -85,7 +97,7 @@ async function sendChain(desk: Desk, first: Message, claimedAtMs: number): Promi
   while (message) {
     sent = message.callback;
     const passed = await sendOrForget(desk, message, { next: rest[0], claimedAtMs });
-    message = passed && rest[0] ? await prepareNext(desk, rest[0], first.keys) : undefined;
+    message = passed && rest[0] ? await prepareFollower(desk, rest[0], claimedAtMs) : undefined;
     if (message) rest = rest.slice(1);
   }
   await returnAll(desk, rest, sent);
@@ -117,16 +129,14 @@ type Message = { callback: ClaimedCallback; url: string; body: string | undefine
 /** @returns what goes out, in this order; undefined where nothing can be sent now. */
 async function prepare({ context, merchants }: Desk, callbacks: ClaimedCallback[]): Promise<Message[] | undefined> {
   try {
-    const [keys, bodies] = await Promise.all([
-      readLiveKeys(context, context.db, [...new Set(callbacks.map((one) => one.merchantSeq))]),
-      renderBodies(context, callbacks),
-    ]);
-    const texts = new Map([...new Set(bodies.values())].map((body) => [body, JSON.stringify(body)]));
-    return callbacks.map((callback) => ({
+    const prepared = await readToSend(context, callbacks);
+    const bodies = new Set(prepared.flatMap(({ body }) => body ?? []));
+    const texts = new Map([...bodies].map((body) => [body, JSON.stringify(body)]));
+    return callbacks.map((callback, index) => ({
       callback,
       url: merchants.get(callback.merchantSeq)?.url ?? '',
-      body: texts.get(bodies.get(callback.seq) ?? {}),
-      keys: keys.get(callback.merchantSeq) ?? [],
+      body: texts.get(prepared[index]?.body ?? {}),
+      keys: prepared[index]?.keys ?? [],
     }));
   } catch (error) {
     context.log.error({ error: describeError(error), callbacks: callbacks.length }, 'callbacks could not be sent yet');
@@ -134,10 +144,16 @@ async function prepare({ context, merchants }: Desk, callbacks: ClaimedCallback[
   }
 }
 
-/** @param keys those that signed the one before, a moment ago. @returns undefined where it can't be sent now. */
-async function prepareNext(desk: Desk, callback: ClaimedCallback, keys: KeyObject[]): Promise<Message | undefined> {
+/** @returns undefined where it can't be sent now. */
+async function prepareFollower(
+  desk: Desk,
+  callback: ClaimedCallback,
+  claimedAtMs: number,
+): Promise<Message | undefined> {
   try {
-    const body = await desk.renderNext(callback);
+    const { body, keys } = await desk.prepareNext(callback);
+    // that may have taken its time
+    if (!mayFollow(desk, callback, claimedAtMs)) return undefined;
     const url = desk.merchants.get(callback.merchantSeq)?.url ?? '';
     return { callback, url, body: body && JSON.stringify(body), keys };
   } catch (error) {

@@ -76,7 +76,7 @@ async function dropUnchanged(context: Context, observations: Observation[]): Pro
   return observations.filter(({ transaction: { id }, digest }) => {
     const known = digests.get(id);
     if (known === undefined || awaited.has(id)) return true;
-    return !known.equals(digest) && !known.equals(sealDigest(context.keys, digest));
+    return known !== toHex(digest) && known !== toHex(sealDigest(context.keys, digest));
   });
 }
 
@@ -84,8 +84,9 @@ async function dropUnchanged(context: Context, observations: Observation[]): Pro
  * The digests of what is known of these transactions; and, without one, every transaction with such a mismatch, and
  * those of these with an event that a look lacked: few, read from the index of open ones alone.
  */
-async function readKnown(context: Context, ids: string[]): Promise<{ id: string; digest: Buffer | null }[]> {
-  const none = sql<Buffer | null>`NULL`.as('digest');
+async function readKnown(context: Context, ids: string[]): Promise<{ id: string; digest: string | null }[]> {
+  // as text: MySQL makes another type of bytes that stand in a union
+  const none = sql<string | null>`NULL`.as('digest');
   const awaited = context.db
     .selectFrom('mismatches')
     .select(['scope as id', none])
@@ -100,11 +101,16 @@ async function readKnown(context: Context, ids: string[]): Promise<{ id: string;
     .where('transaction_id', 'in', ids);
   return await context.db
     .selectFrom('transactions')
-    .select(['id', sql<Buffer | null>`digest`.as('digest')])
+    .select(['id', sql<string | null>`HEX(digest)`.as('digest')])
     .where('id', 'in', ids)
     .unionAll(awaited)
     .unionAll(doubted)
     .execute();
+}
+
+/** As the database writes it. */
+function toHex(digest: Buffer): string {
+  return digest.toString('hex').toUpperCase();
 }
 
 async function applyBatch(context: Context, batch: Observation[]): Promise<Applied> {

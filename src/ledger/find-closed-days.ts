@@ -13,10 +13,8 @@ export async function findClosedDays(
   trx: Transaction<Database>,
   changes: { atWall: string; runSeq: number | undefined }[],
 ): Promise<FoundMismatch[]> {
-  const now = context.clock.now();
-  const days = [...new Set(changes.map((change) => change.atWall.slice(0, 10)))].filter(
-    (day) => endOf(context, day) <= now,
-  );
+  const today = context.calendar.dayOf(context.clock.now());
+  const days = [...new Set(changes.map((change) => change.atWall.slice(0, 10)))].filter((day) => day < today);
   if (days.length === 0) return [];
   const reports = await trx
     .selectFrom('reports')
@@ -26,7 +24,7 @@ export async function findClosedDays(
     .execute();
   const newest = new Map<Day, (typeof reports)[number]>(reports.map((report) => [report.day, report]));
   return [...newest.values()]
-    .filter((report) => report.made_at >= endOf(context, report.day))
+    .filter((report) => report.made_at >= context.calendar.startOf(addDays(report.day, 1)))
     .map((report) => {
       const runSeq = changes.find((change) => change.atWall.startsWith(report.day))?.runSeq;
       return {
@@ -37,8 +35,4 @@ export async function findClosedDays(
         ...(runSeq === undefined ? {} : { runSeq }),
       };
     });
-}
-
-function endOf(context: Context, day: Day): Date {
-  return context.calendar.startOf(addDays(day, 1));
 }

@@ -11,12 +11,16 @@ export type Loaded = {
   /** What the row says of its events. */
   stored: { status: string; status_wall: string; sequence: number; event_count: number };
   held: HeldTransaction;
+  /** As the row has it; what is held may have been hidden since. */
+  party: Pick<HeldTransaction, (typeof PARTY_FACTS)[number]>;
   entries: EntryInForce[];
   /** By the event's row number, those that a look lacked. */
   doubts: Map<number, Doubt>;
   /** Whose it was, by the keyed hash, where they were forgotten. */
   forgotten: Buffer | undefined;
 };
+
+export const PARTY_FACTS = ['name', 'email', 'phone', 'document', 'description', 'pixKey'] as const;
 
 /** An event that the provider was seen to show no more. `told`: shows have told so. */
 export type Doubt = { noticedAt: Date; shownWithoutAt: Date | null; told: boolean };
@@ -70,14 +74,23 @@ async function assemble(
   const struckSeqs = corrections.size > 0 ? await loadStruck(trx, [...corrections.keys()]) : new Set();
   const entries = await loadEntriesInForce(trx, seqs);
   return rows.map((row): Loaded => {
-    const party = partyOf.get(row.seq);
+    const known = partyOf.get(row.seq);
+    const party = {
+      name: known?.name ?? null,
+      email: known?.email ?? null,
+      phone: known?.phone ?? null,
+      document: known?.document ?? null,
+      description: known?.description ?? null,
+      pixKey: known?.pix_key ?? null,
+    };
     const history = events.get(row.seq) ?? [];
     return {
       seq: row.seq,
       stored: row,
       entries: entries.get(row.seq) ?? [],
       doubts: new Map(doubts.get(row.seq)),
-      forgotten: party?.forgotten_at ? (party.document_hash ?? undefined) : undefined,
+      party,
+      forgotten: known?.forgotten_at ? (known.document_hash ?? undefined) : undefined,
       held: {
         id: row.id,
         operation: row.operation as Operation,
@@ -88,12 +101,7 @@ async function assemble(
         extra: row.extra ?? (row.extra_hash && withholdExtra(row.extra_hash)),
         platform: row.platform,
         e2eId: row.e2e_id,
-        name: party?.name ?? null,
-        email: party?.email ?? null,
-        phone: party?.phone ?? null,
-        document: party?.document ?? null,
-        description: party?.description ?? null,
-        pixKey: party?.pix_key ?? null,
+        ...party,
         digest: row.digest,
         askedAt: row.asked_at,
         events: sortHistory(history.filter((event) => !struckSeqs.has(event.seq))),

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
 import type { Day } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { nameAccount, type Posting } from './post.ts';
@@ -91,13 +92,16 @@ export async function finishReposts(context: Context): Promise<void> {
   for (const row of rows) {
     await repostAdjustments(context, row.platform);
     await repostTransactions(context, row.platform);
-    await context.db
-      .updateTable('openings')
-      .set({ reposted_at: context.clock.now() })
-      .where('seq', '=', row.seq)
-      // one that was taken back meanwhile is booked by once more
-      .where('in_force', row.in_force === null ? 'is' : '=', row.in_force)
-      .execute();
+    // appliers share the openings' locks
+    await transact(context.db, (trx) =>
+      trx
+        .updateTable('openings')
+        .set({ reposted_at: context.clock.now() })
+        .where('seq', '=', row.seq)
+        // one that was taken back meanwhile is booked by once more
+        .where('in_force', row.in_force === null ? 'is' : '=', row.in_force)
+        .execute(),
+    );
   }
 }
 

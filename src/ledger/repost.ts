@@ -28,12 +28,13 @@ export async function repostTransactions(context: Context, platform: string): Pr
     if (rows.length === 0) return;
     after = rows.at(-1)?.seq ?? after;
     await enterInBooks(context, async (trx) => {
-      // in each batch, under their lock: they may change while this goes on, and are booked by again after it
-      const policies = await readPolicies(context, trx);
+      // the transactions first, as whoever applies a look to them: then nobody waits for another in a ring
       const loaded = await loadHeld(
         trx,
         rows.map((row) => row.id),
       );
+      // in each batch, under their lock: they may change while this goes on, and are booked by again after it
+      const policies = await readPolicies(context, trx);
       const changes = [...loaded.values()].map(({ seq, held, entries }) => ({
         transactionSeq: seq,
         source: { kind: 'person' as const },

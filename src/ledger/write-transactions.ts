@@ -8,7 +8,7 @@ import type { Database } from '../database/tables.ts';
 import type { Source } from '../domain/observation.ts';
 import { type HeldTransaction, tellState } from './decide.ts';
 import { eventKey, type HeldEvent } from './history.ts';
-import type { Loaded } from './load-held.ts';
+import { type Loaded, PARTY_FACTS } from './load-held.ts';
 import { sourceColumns } from './source-columns.ts';
 import { readWithheld } from './withheld-extra.ts';
 import { type ChangedFacts, writeFactChanges } from './write-fact-changes.ts';
@@ -58,13 +58,11 @@ export async function writeTransactions(
   return seqs;
 }
 
-/** Nearly never after the first look. What is held of somebody who was forgotten is not what their row holds. */
+/** Nearly never after the first look. Compared with the row: what is held may have been hidden from a later look. */
 function isNewParty({ loaded, held, forgotten }: Changed): boolean {
   if (!loaded || forgotten || loaded.forgotten) return true;
-  return PARTY_FACTS.some((name) => loaded.held[name] !== held[name]);
+  return PARTY_FACTS.some((name) => loaded.party[name] !== held[name]);
 }
-
-const PARTY_FACTS = ['name', 'email', 'phone', 'document', 'pixKey', 'description'] as const;
 
 async function updateTransactions(trx: Transaction<Database>, updated: ChangedFacts[], now: Date): Promise<void> {
   // keyed by the row's own number, so that no second unique key can lead the update to another row

@@ -1,3 +1,5 @@
+import { createSecretKey } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { claimCallbacks } from '../../../src/callbacks/claim-callbacks.ts';
 import type { ClaimedCallback } from '../../../src/callbacks/claimed-callback.ts';
@@ -6,6 +8,8 @@ import { createPlaces, takePlace } from '../../../src/callbacks/places.ts';
 import { readDeliveryMerchants } from '../../../src/callbacks/read-delivery-merchants.ts';
 import { createRecorder } from '../../../src/callbacks/recorder.ts';
 import type { Sender } from '../../../src/callbacks/send-attempt.ts';
+import type { Context } from '../../../src/context.ts';
+import { rotateSecret } from '../../../src/merchants/secrets.ts';
 import { untilItWaits } from '../../support/lock-waits.ts';
 import { type Behaviour, openShop } from './shop.ts';
 import { openWorld, until, type World } from './world.ts';
@@ -108,6 +112,44 @@ test('what follows tells nothing of a person who is forgotten meanwhile', async 
   expect(shop.at('/a').map((call) => call.body.includes('Joana'))).toEqual([true, false, false]);
 });
 
+test('what follows is signed with the secret of its own turn', async () => {
+  await using world = await openWorld();
+  await using shop = await openShop();
+  const { merchant, secret } = await world.addMerchant(`${shop.url}/a`);
+  let newSecret = '';
+  shop.behave['/a'] = answerAfter(async () => {
+    ({ secret: newSecret } = await rotateSecret(world.context, merchant.id));
+  });
+  await world.pay(['pending', 'paid']);
+  await world.deliver();
+  await until('both', () => shop.at('/a').length === 2);
+  const signatures = shop.at('/a').map((call) => String(call.headers['webhook-signature']).split(' ').length);
+  expect(signatures).toEqual([1, 2]);
+  const [, second] = shop.at('/a');
+  const verify = (key: string) =>
+    new Webhook(key).verify(second?.body ?? '', second?.headers as Record<string, string>);
+  for (const key of [secret, newSecret]) expect(verify(key)).toMatchObject({ type: 'pix.cashin.paid' });
+});
+
+test('what follows is not sent where its merchant was paused, or its claim grew old, while it was prepared', async () => {
+  await using world = await openWorld();
+  const { context } = world;
+  await world.addMerchant('http://127.0.0.1:1/');
+  await world.pay(['pending', 'paid']);
+  const claimed = await claim(world);
+  expect(sequences(claimed)).toEqual([[1, 2]]);
+  const sent: string[] = [];
+  const desk = await openDesk(context, claimed, (body) => sent.push(body));
+  const prepareNext = async () => {
+    for (const [seq, merchant] of desk.merchants) desk.merchants.set(seq, { ...merchant, holds: true });
+    return { body: {}, keys: [createSecretKey(Buffer.alloc(32))] };
+  };
+  await dispatch({ ...desk, prepareNext }, claimed);
+  await desk.recorder.flushed();
+  expect(sent).toHaveLength(1);
+  expect(await countLeased(world)).toBe(0);
+});
+
 test('what follows goes to the new address of a merchant, and waits with one that is paused', async () => {
   await using world = await openWorld();
   await using shop = await openShop();
@@ -171,18 +213,8 @@ test('what is given back just as the one before it is recorded is claimed at the
   const claimed = await claim(world);
   expect(sequences(claimed)).toEqual([[1, 2], [1]]);
 
-  const recorder = createRecorder(context, () => undefined, new AbortController().signal);
-  const merchants = new Map((await readDeliveryMerchants(context)).map((merchant) => [merchant.seq, merchant]));
-  const answer = { status: 200, errorClass: null, retryAfterMs: undefined, body: null, durationMs: 3 };
-  const sender: Sender = {
-    send: async () => answer,
-    abandon: () => undefined,
-    [Symbol.asyncDispose]: async () => undefined,
-  };
-  const places = createPlaces();
-  for (const one of claimed) takePlace(places, one);
   const recording = Promise.withResolvers<never>();
-  const desk = { context, sender, recorder, places, merchants, renderNext: () => recording.promise };
+  const desk = { ...(await openDesk(context, claimed, () => undefined)), prepareNext: () => recording.promise };
   const dispatched = await context.db.transaction().execute(async (trx) => {
     // the recorder has read who waits for the first two, and waits for the row of one of them
     await newest(trx).set({ step: 0 }).execute();
@@ -194,9 +226,27 @@ test('what is given back just as the one before it is recorded is claimed at the
     return { dispatching };
   });
   await dispatched.dispatching;
-  await recorder.flushed();
+  await desk.recorder.flushed();
   expect(sequences(await claim(world))).toEqual([[2]]);
 });
+
+/** What dispatches these without a network: each is answered 200 at once. */
+async function openDesk(context: Context, claimed: ClaimedCallback[], onSent: (body: string) => void) {
+  const recorder = createRecorder(context, () => undefined, new AbortController().signal);
+  const merchants = new Map((await readDeliveryMerchants(context)).map((merchant) => [merchant.seq, merchant]));
+  const answer = { status: 200, errorClass: null, retryAfterMs: undefined, body: null, durationMs: 3 };
+  const sender: Sender = {
+    send: async (_url, _headers, body) => {
+      onSent(body);
+      return answer;
+    },
+    abandon: () => undefined,
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+  const places = createPlaces();
+  for (const one of claimed) takePlace(places, one);
+  return { context, sender, recorder, places, merchants };
+}
 
 /** Answers the first call once `work` is done, and the others at once. */
 function answerAfter(work: () => Promise<unknown>): Behaviour {

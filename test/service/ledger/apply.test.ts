@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Observation } from '../../../src/domain/observation.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
+import { checkBooks } from '../../../src/ledger/check-books.ts';
 import { refuseRows } from '../../../src/ledger/refuse-row.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import type { ShownTransaction } from '../../support/observations.ts';
@@ -65,6 +66,36 @@ test('a change in what is told again later changes the row, and adds no event', 
   expect(await callbacksOf(row.id)).toHaveLength(3);
   const stored = await context.db.selectFrom('transactions').selectAll().where('id', '=', row.id).executeTakeFirst();
   expect(stored).toMatchObject({ e2e_id: 'E1', event_count: 2, sequence: 2, status: 'paid' });
+});
+
+test('a server that does not tell what it inserted is asked, to the same end', async () => {
+  await using told = await openWorld();
+  await using asked = await openWorld();
+  const rows = ['p', 'q'].flatMap((platform) => [
+    shown(['pending@0', 'paid@1', 'refund@2'], { commission: '0.50', platform }),
+    shown(['paid@1', 'paid@1'], { platform }),
+  ]);
+  const single = shown(['pending@0', 'paid@1']);
+  const [first, second] = await Promise.all(
+    [told, asked].map(async ({ context }, index) => {
+      const mine = { ...context, returnsInserted: index === 0 };
+      const looks = (some: ShownTransaction[], minute: number) => some.map((row) => lookNow(context, row, minute));
+      await applyObservations(mine, looks(rows, 0));
+      await applyObservations(mine, looks([{ ...single, events: single.events.slice(1) }], 1));
+      await applyObservations(mine, looks([single], 2));
+      expect((await checkBooks(context)).breaks).toEqual([]);
+      return await readState(context);
+    }),
+  );
+  expect(first?.events).toHaveLength(12);
+  expect(second).toEqual(first);
+});
+
+test('an event on the last day that there is a date for is booked', async () => {
+  const { context } = world;
+  const row = shown(['paid@0']);
+  const late = { ...row, events: row.events.map((event) => ({ ...event, date_created: '9999-12-31 10:00:00' })) };
+  expect(await applyObservations(context, [lookNow(context, late)])).toEqual({ changed: [row.id], raised: [] });
 });
 
 test('identifiers that differ only in case, accent or a blank stay distinct: id, reference, extra and platform', async () => {

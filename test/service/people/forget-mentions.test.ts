@@ -70,6 +70,17 @@ test('a document that is the PIX key of another’s transaction goes, and stays 
   expect((await forget(books)).erased.transactions).toBe(0);
 });
 
+test('a document that was written as another’s PIX key beside its forgetting goes with the next change', async () => {
+  await using books = await openBooks({ SECRET_KEY });
+  const keyed = paid({ pixKey: PLAIN });
+  await see(books, [keyed]);
+  expect((await forget(books)).finished).toBe(true);
+  // whoever had not read of the forgetting yet
+  await books.context.db.updateTable('parties').set({ pix_key: PLAIN }).execute();
+  await see(books, [refunded(keyed)]);
+  expect(await read(books, keyed)).toMatchObject({ status: 'refund', pix_key: null, document: OTHER });
+});
+
 test.each([
   ['extra', { extra: `cliente ${PLAIN}` }],
   ['PIX key', { pixKey: PLAIN }],
