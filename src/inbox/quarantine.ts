@@ -89,7 +89,10 @@ export async function resolveQuarantine(trx: Transaction<Database>, webhookSeqs:
   await resolveMismatches(trx, over, 'reprocessed', now);
 }
 
-/** The first webhook that is still quarantined for this reason since this hour; it has no items where it could not be read. */
+/**
+ * The first webhook that is still quarantined for this reason since this hour. One that nothing was looked
+ * up for only tells when it came: as it may have waited to be taken apart, it counts in each hour since.
+ */
 async function findQuarantined(trx: Transaction<Database>, scope: string): Promise<number | undefined> {
   const [reason = '', hour = ''] = scope.split(' ');
   const from = new Date(`${hour}:00:00.000Z`);
@@ -100,7 +103,7 @@ async function findQuarantined(trx: Transaction<Database>, scope: string): Promi
     .select('webhooks.seq')
     .where('webhooks.state', '=', 'quarantined')
     .where((eb) => eb.or([eb('webhook_items.reason', '=', reason), eb('webhooks.reason', '=', reason)]))
-    .where(since, '>=', from)
+    .where((eb) => eb.or([eb('webhook_items.looked_at', '>=', from), eb('webhook_items.looked_at', 'is', null)]))
     .where(since, '<', new Date(from.getTime() + HOUR_MS))
     .orderBy('webhooks.seq')
     .limit(1)

@@ -167,25 +167,33 @@ test('webhooks that failed before others landed, and would not any more, are not
   expect(landed.flat().toSorted((a, b) => b - a)).toEqual(seqs);
 });
 
-test('of two that could not be taken apart the first, reprocessed with success, hands its mismatch on to the other', async () => {
-  await using own = await openWorld();
-  const bodies = [0, 1].map(() => ({
-    transaction_id: own.provider.put(shown(['paid@1'], { id: randomUUID() })).id,
-    x: UNREADABLE,
-  }));
-  const ids: string[] = [];
-  for (const body of bodies) {
-    const { id } = await own.receive(body);
-    await own.reaches(id, 'quarantined');
-    ids.push(id);
-  }
-  reads.broken = false;
-  const { reprocessWebhook } = await import('../../../src/inbox/quarantine.ts');
-  const statesAfter: string[] = [];
-  for (const id of ids) {
-    await reprocessWebhook(own.context, (await own.webhook(id)).seq);
-    await own.reaches(id, 'applied');
-    statesAfter.push(...(await mismatches(own.context, 'webhook_quarantined')).map((one) => one.state));
-  }
-  expect(statesAfter).toEqual(['open', 'resolved']);
-});
+test.each([
+  ['since it came', 0],
+  ['since the hour after it came', 3_600_000],
+])(
+  'of two that could not be taken apart %s the first, reprocessed with success, hands its mismatch on to the other',
+  async (_, waitedMs) => {
+    await using own = await openWorld();
+    const bodies = [0, 1].map(() => ({
+      transaction_id: own.provider.put(shown(['paid@1'], { id: randomUUID() })).id,
+      x: UNREADABLE,
+    }));
+    const ids: string[] = [];
+    for (const body of bodies) {
+      const { id } = await own.receive(body);
+      const { seq, received_at } = await own.reaches(id, 'quarantined');
+      const before = new Date(new Date(received_at).getTime() - waitedMs);
+      await own.context.db.updateTable('webhooks').set({ received_at: before }).where('seq', '=', seq).execute();
+      ids.push(id);
+    }
+    reads.broken = false;
+    const { reprocessWebhook } = await import('../../../src/inbox/quarantine.ts');
+    const statesAfter: string[] = [];
+    for (const id of ids) {
+      await reprocessWebhook(own.context, (await own.webhook(id)).seq);
+      await own.reaches(id, 'applied');
+      statesAfter.push(...(await mismatches(own.context, 'webhook_quarantined')).map((one) => one.state));
+    }
+    expect(statesAfter).toEqual(['open', 'resolved']);
+  },
+);
