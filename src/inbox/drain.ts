@@ -86,11 +86,14 @@ type Fresh = { more: boolean; claimed: boolean; failed?: { error: unknown } };
 /** What was taken apart is looked at without another claim, as long as there is room and nothing older waits. */
 async function takeAllApart(context: Context, looks: Looks, isShort: boolean, putOff: PutOff): Promise<Fresh> {
   let claimed = false;
+  const onClaimed = (items: ClaimedItem[]): void => {
+    looks.start(items);
+    claimed ||= items.length > 0;
+  };
   for (let round = 0; round < TAKE_APART_ROUNDS; round++) {
-    const taken = await takeApart(context, isShort ? 0 : ITEMS_IN_FLIGHT_MAX - looks.singles(), putOff);
-    looks.start(taken.claimed);
-    claimed ||= taken.claimed.length > 0;
-    if (!taken.more) return { more: false, claimed };
+    const room = isShort ? 0 : ITEMS_IN_FLIGHT_MAX - looks.singles();
+    const { more } = await takeApart(context, room, { putOff, onClaimed });
+    if (!more) return { more: false, claimed };
   }
   return { more: true, claimed };
 }

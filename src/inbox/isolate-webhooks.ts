@@ -17,21 +17,29 @@ const FAILED_ALONE_MAX = 8;
 
 /** @param room so many of the new items may be claimed; `items` is how many were written. */
 export type Take = (seqs: number[], room: number) => Promise<{ claimed: ClaimedItem[]; items: number }>;
+/** What a taking apart is handed on to. */
+export type Hands = { putOff?: PutOff | undefined; onClaimed?: ((items: ClaimedItem[]) => void) | undefined };
 type Failed = { seq: number; error: unknown };
 
 /**
- * @param failing `error`: why they failed together; `putOff`: takes those that nothing tells of.
- * @returns what was claimed of those that landed.
+ * @param failing `error`: why they failed together; `putOff`: takes those that nothing tells of; `onClaimed`: is told what
+ *   was claimed of those that landed, as they land: they are under lease, whatever fails after them.
  * @throws the error, where nothing tells that it is a webhook's own: the database is away, or takes nothing at all.
  */
 export async function isolateWebhooks(
   context: Context,
-  failing: { seqs: number[]; room: number; error: unknown; putOff?: PutOff | undefined },
+  failing: { seqs: number[]; room: number; error: unknown } & Hands,
   take: Take,
-): Promise<ClaimedItem[]> {
-  const claimed: ClaimedItem[] = [];
+): Promise<void> {
+  let { room } = failing;
   const failed: Failed[] = [];
   let landed = 0;
+  const land = async (seqs: number[]): Promise<number> => {
+    const { claimed, items } = await take(seqs, room);
+    room -= claimed.length;
+    failing.onClaimed?.(claimed);
+    return items;
+  };
   const halve = async (seqs: number[], error: unknown): Promise<void> => {
     if (!isAnswer(error)) throw error;
     const [seq, second] = seqs;
@@ -44,9 +52,8 @@ export async function isolateWebhooks(
     const middle = Math.ceil(seqs.length / 2);
     for (const half of [seqs.slice(0, middle), seqs.slice(middle)]) {
       try {
-        const taken = await take(half, failing.room - claimed.length);
-        claimed.push(...taken.claimed);
-        landed += taken.items;
+        const items = await land(half);
+        landed += items;
       } catch (again) {
         await halve(half, again);
       }
@@ -54,7 +61,7 @@ export async function isolateWebhooks(
   };
   const takeAgain = async ({ seq }: Failed): Promise<Failed | undefined> => {
     try {
-      claimed.push(...(await take([seq], failing.room - claimed.length)).claimed);
+      await land([seq]);
       return undefined;
     } catch (error) {
       if (!isAnswer(error)) throw error;
@@ -72,7 +79,6 @@ export async function isolateWebhooks(
   }
   const isPutOff = left.map((one) => putOffAlone(context, one, failing.putOff)).every(Boolean);
   if (left[0] && landed === 0 && !isPutOff) throw left[0].error;
-  return claimed;
 }
 
 function putOffAlone(context: Context, { seq, error }: Failed, putOff: PutOff | undefined): boolean {

@@ -7,7 +7,7 @@ import { transact } from '../database/transact.ts';
 import { describeError } from '../log.ts';
 import { checkBody } from './check-body.ts';
 import { CLAIMABLE, type ClaimedItem, leaseOf, toClaimed } from './claim-items.ts';
-import { isolateWebhooks, NOT_TAKEN_APART, type Take } from './isolate-webhooks.ts';
+import { type Hands, isolateWebhooks, NOT_TAKEN_APART, type Take } from './isolate-webhooks.ts';
 import type { PutOff } from './put-off.ts';
 import { raiseQuarantine } from './quarantine.ts';
 import { hasKey, ITEMS_MAX, readItems, type WebhookItem } from './read-items.ts';
@@ -23,24 +23,23 @@ type Apart = { row: WebhookRow; items: WebhookItem[]; reason: string | null };
  * Takes committed webhooks apart into items, each with a fate of its own; an item without a usable key is quarantined,
  * its siblings go on. Each webhook is taken by one process only. One that can't be taken apart is quarantined, alone.
  * @param room so many of the new items are claimed in the same transaction, for whoever looks at once.
- * @param putOff what could not be taken apart just now, and is left for a while; without it, that is thrown.
- * @returns whether there may be more, and what was claimed.
+ * @param hands `putOff`: what could not be taken apart just now, and is left for a while; without it, that is thrown.
+ *   `onClaimed`: is told what was claimed, once that is committed, also where it throws after that.
+ * @returns whether there may be more.
  */
-export async function takeApart(
-  context: Context,
-  room: number,
-  putOff?: PutOff,
-): Promise<{ more: boolean; claimed: ClaimedItem[] }> {
+export async function takeApart(context: Context, room: number, hands: Hands = {}): Promise<{ more: boolean }> {
   let tried: number[] = [];
   try {
     const onSelected = (seqs: number[]): void => {
       tried = seqs;
     };
-    const { count, claimed } = await takeTogether(context, room, { putOff, onSelected });
-    return { more: count === WEBHOOKS_MAX, claimed };
+    const { count, claimed } = await takeTogether(context, room, { putOff: hands.putOff, onSelected });
+    hands.onClaimed?.(claimed);
+    return { more: count === WEBHOOKS_MAX };
   } catch (error) {
     const take: Take = (seqs, left) => takeTogether(context, left, { only: seqs });
-    return { more: true, claimed: await isolateWebhooks(context, { seqs: tried, room, error, putOff }, take) };
+    await isolateWebhooks(context, { seqs: tried, room, error, ...hands }, take);
+    return { more: true };
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { ClaimedItem } from '../../../src/inbox/claim-items.ts';
 import { isolateWebhooks, type Take } from '../../../src/inbox/isolate-webhooks.ts';
 import { createPutOff } from '../../../src/inbox/put-off.ts';
 import { takeApart } from '../../../src/inbox/take-apart.ts';
@@ -37,7 +38,7 @@ async function failItems(when: string, errno: number): Promise<void> {
 }
 
 /** What the inbox's own loop has in hand is passed over: asked again until it was this one that took them. */
-const tryApart = () => until('they were tried', async () => (await takeApart(world.context, 0)).claimed[0]);
+const tryApart = () => until('they were tried', async () => void (await takeApart(world.context, 0)));
 
 const good = () => ({ transaction_id: world.provider.put(shown(['paid@1'], { id: randomUUID() })).id, status: 'paid' });
 const poisoned = () => ({ transaction_reference: `poison ${randomUUID()}`, status: 'paid' });
@@ -150,6 +151,21 @@ test.each([
   else expect((await own.webhook(bad.id)).state).toBe('pending');
   expect(tries.count).toBe(0);
   await sql`DROP TRIGGER refuse_items`.execute(own.context.db);
+});
+
+test('what landed before the database went away is looked at all the same', async () => {
+  const refused = Object.assign(new Error('x'), { errno: 1644, sqlState: '45000' });
+  const away = new Error('the connection is lost');
+  const item = { seq: -1 } as ClaimedItem;
+  const take: Take = async (seqs) => {
+    if (seqs.includes(-1)) return { claimed: [item], items: 1 };
+    throw away;
+  };
+  const started: ClaimedItem[] = [];
+  const onClaimed = (items: ClaimedItem[]) => void started.push(...items);
+  const failing = { seqs: [-1, -2], room: 2, error: refused, onClaimed };
+  await expect(isolateWebhooks(world.context, failing, take)).rejects.toBe(away);
+  expect(started).toEqual([item]);
 });
 
 test('webhooks that failed before others landed, and would not any more, are not blamed', async () => {
