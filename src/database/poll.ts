@@ -33,6 +33,11 @@ export function createBell(): Bell {
   };
 }
 
+/** How long to wait, in ms, after so many failures in a row. */
+export function pauseAfter(failures: number): number {
+  return Math.min(FAILURE_PAUSE_MAX_MS, FAILURE_PAUSE_MS * 2 ** Math.min(failures - 1, 4));
+}
+
 /**
  * Calls `work` until the signal. `work` returns whether there may be more at once; else the loop waits for its bell or
  * `idleMs`. A failure is logged and tried again after a pause that grows: a loop never ends by itself.
@@ -54,8 +59,7 @@ export async function poll(options: {
     } catch (error) {
       failures++;
       options.log.error({ error: describeError(error), loop: options.name, failures }, 'a loop failed; it goes on');
-      const pause = Math.min(FAILURE_PAUSE_MAX_MS, FAILURE_PAUSE_MS * 2 ** Math.min(failures - 1, 4));
-      await sleep(pause, undefined, { signal: options.signal }).catch(() => undefined);
+      await sleep(pauseAfter(failures), undefined, { signal: options.signal }).catch(() => undefined);
     }
   }
 }

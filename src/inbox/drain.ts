@@ -7,7 +7,7 @@
  * that is cheaper, and only the rest by shows. One burst is under way at a time, beside what is looked at singly.
  */
 import type { Context } from '../context.ts';
-import { poll } from '../database/poll.ts';
+import { pauseAfter, poll } from '../database/poll.ts';
 import { describeError } from '../log.ts';
 import type { ProviderClient } from '../provider/client.ts';
 import { type ClaimedItem, claimItems, countDue, LEASE_MS, renewLeases } from './claim-items.ts';
@@ -33,10 +33,10 @@ export async function drainInbox(context: Context, client: ProviderClient): Prom
   /** More was due than there was room for. */
   let isShort = false;
   let claimedAtMs = 0;
-  const putOff = createPutOff();
   const looks = createLooks(context, client, () => {
     if (isShort) context.bells.inbox.ring();
   });
+  const takeAll = createTaker(context, looks);
   const renewal = setInterval(() => {
     renewLeases(context, looks.seqs()).catch((error: unknown) =>
       context.log.warn({ error: describeError(error) }, 'leases of looks could not be renewed'),
@@ -66,22 +66,35 @@ export async function drainInbox(context: Context, client: ProviderClient): Prom
     idleMs: IDLE_MS,
     log: context.log,
     signal: context.signal,
-    work: async () => {
-      const fresh = await takeAllApart(context, looks, isShort, putOff).catch(
-        (error: unknown): Fresh => ({ more: false, claimed: false, failed: { error } }),
-      );
-      // what is due does not wait for what can't be taken apart
-      const more = await startDue(fresh);
-      if (fresh.failed) throw fresh.failed.error;
-      return more;
-    },
+    work: async () => await startDue(await takeAll(isShort)),
   });
   clearInterval(renewal);
   await looks.ended();
 }
 
 type Looks = ReturnType<typeof createLooks>;
-type Fresh = { more: boolean; claimed: boolean; failed?: { error: unknown } };
+type Fresh = { more: boolean; claimed: boolean };
+
+/** Takes apart what waits for it; after a failure not before a pause. What is due waits for neither. */
+function createTaker(context: Context, looks: Looks): (isShort: boolean) => Promise<Fresh> {
+  const putOff = createPutOff();
+  let failures = 0;
+  let notBeforeMs = 0;
+  return async (isShort) => {
+    if (Date.now() < notBeforeMs) return { more: false, claimed: false };
+    try {
+      const fresh = await takeAllApart(context, looks, isShort, putOff);
+      failures = 0;
+      return fresh;
+    } catch (error) {
+      failures++;
+      notBeforeMs = Date.now() + pauseAfter(failures);
+      const told = { error: describeError(error), loop: 'inbox', failures };
+      context.log.error(told, 'webhooks could not be taken apart; they are tried again, what is due goes on');
+      return { more: false, claimed: false };
+    }
+  };
+}
 
 /** What was taken apart is looked at without another claim, as long as there is room and nothing older waits. */
 async function takeAllApart(context: Context, looks: Looks, isShort: boolean, putOff: PutOff): Promise<Fresh> {

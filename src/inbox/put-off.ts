@@ -1,7 +1,7 @@
 import { isServersOwn } from '../database/transact.ts';
 
 const PUT_OFF_MS = 5_000;
-/** Of more than so many it is the database that fails: the loop pauses. */
+/** Of more than so many it is the database that fails: taking apart pauses. */
 const PUT_OFF_MAX = 100;
 
 /** Webhooks that could not be taken apart just now, by this process: they hold up nothing else meanwhile. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { Context } from '../../../src/context.ts';
 import type { ClaimedItem } from '../../../src/inbox/claim-items.ts';
 import { isolateWebhooks, type Take } from '../../../src/inbox/isolate-webhooks.ts';
 import { createPutOff } from '../../../src/inbox/put-off.ts';
@@ -17,6 +18,17 @@ vi.mock('../../../src/inbox/read-items.ts', async (original) => {
     return real.readItems(body);
   };
   return { ...real, readItems };
+});
+
+/** Is told of each claim of what is due. */
+const claims = vi.hoisted(() => ({ told: (_context: Context): void => undefined }));
+vi.mock('../../../src/inbox/claim-items.ts', async (original) => {
+  const real = await original<typeof import('../../../src/inbox/claim-items.ts')>();
+  const claimItems: typeof real.claimItems = (context, itemsMax) => {
+    claims.told(context);
+    return real.claimItems(context, itemsMax);
+  };
+  return { ...real, claimItems };
 });
 
 let world: World;
@@ -40,7 +52,11 @@ async function failItems(when: string, errno: number): Promise<void> {
 /** What the inbox's own loop has in hand is passed over: asked again until it was this one that took them. */
 const tryApart = () => until('they were tried', async () => void (await takeApart(world.context, 0)));
 
-const good = () => ({ transaction_id: world.provider.put(shown(['paid@1'], { id: randomUUID() })).id, status: 'paid' });
+const goodOf = ({ provider }: World) => {
+  const { id } = provider.put(shown(['paid@1'], { id: randomUUID() }));
+  return { transaction_id: id, status: 'paid' };
+};
+const good = () => goodOf(world);
 const poisoned = () => ({ transaction_reference: `poison ${randomUUID()}`, status: 'paid' });
 
 test.each([
@@ -166,6 +182,22 @@ test('what landed before the database went away is looked at all the same', asyn
   const failing = { seqs: [-1, -2], room: 2, error: refused, onClaimed };
   await expect(isolateWebhooks(world.context, failing, take)).rejects.toBe(away);
   expect(started).toEqual([item]);
+});
+
+test('while nothing can be taken apart what is due is claimed all the same, as often as ever', async () => {
+  await using own = await openWorld({ WEBHOOK_GRACE: '10m' });
+  await sql`CREATE TRIGGER refuse_items BEFORE INSERT ON webhook_items FOR EACH ROW
+    SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 1644`.execute(own.context.db);
+  const happened: ('failure' | 'claim')[] = [];
+  const error = (told: { loop?: string }) => void (told.loop === 'inbox' && happened.push('failure'));
+  Object.assign(own.context.log, { error });
+  claims.told = (context) => void (context === own.context && happened.push('claim'));
+  const answers = await Promise.all(Array.from({ length: 30 }, () => own.receive(goodOf(own))));
+  await until('two claims between failures', async () => /failure.*claim claim/.test(happened.join(' ')) || undefined);
+  const states = await Promise.all(answers.map(async ({ id }) => (await own.webhook(id)).state));
+  expect(new Set(states)).toEqual(new Set(['pending']));
+  await sql`DROP TRIGGER refuse_items`.execute(own.context.db);
+  for (const { id } of answers) await own.reaches(id, 'applied');
 });
 
 test('webhooks that failed before others landed, and would not any more, are not blamed', async () => {
