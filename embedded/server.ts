@@ -39,6 +39,10 @@ const START_TIMEOUT_MS = 60_000;
 const POLL_MS = 20;
 const WATCH_MS = 2_000;
 const SOCKET_PATH_BYTES_MAX = 107;
+const POOL_SHARE = 16;
+const POOL_MIB_MIN = 256;
+const POOL_MIB_MAX = 1024;
+const LOG_SHARE = 2;
 
 export type JoinedServer = { socketPath: string; [Symbol.asyncDispose](): Promise<void> };
 
@@ -141,7 +145,7 @@ async function initialise(binaries: ServerBinaries, home: string, data: string):
       '--auth-root-authentication-method=normal',
       '--skip-test-db',
       '--skip-name-resolve',
-      '--innodb-log-file-size=48M',
+      `--innodb-log-file-size=${chooseSizes().logMib}M`,
       `--datadir=${draft}`,
       `--tmpdir=${path.join(alias, path.basename(temporary(home)))}`,
       ...asUser(),
@@ -166,6 +170,7 @@ function launch(
   socketPath: string,
 ): { code: number | string | undefined } {
   const log = openSync(path.join(home, 'server.log'), 'a', 0o600);
+  const sizes = chooseSizes();
   const exited: { code: number | string | undefined } = { code: undefined };
   const child = spawn(
     binaries.server,
@@ -178,8 +183,8 @@ function launch(
       `--tmpdir=${temporary(home)}`,
       '--skip-networking',
       '--innodb-flush-log-at-trx-commit=1',
-      '--innodb-buffer-pool-size=256M',
-      '--innodb-log-file-size=48M',
+      `--innodb-buffer-pool-size=${sizes.poolMib}M`,
+      `--innodb-log-file-size=${sizes.logMib}M`,
       '--character-set-server=utf8mb4',
       '--skip-name-resolve',
       '--max-allowed-packet=64M',
@@ -200,6 +205,17 @@ function launch(
   });
   child.unref();
   return exited;
+}
+
+/**
+ * A sixteenth of the machine's memory, or of what this process may have of it, is for pages; half as much on the
+ * disk is for the log. Where either is small, commits stand still every few seconds until pages are written.
+ */
+function chooseSizes(): { poolMib: number; logMib: number } {
+  const allowed = process.constrainedMemory() || Number.POSITIVE_INFINITY;
+  const share = Math.min(os.totalmem(), allowed) / POOL_SHARE / 2 ** 20;
+  const poolMib = Math.round(Math.min(POOL_MIB_MAX, Math.max(POOL_MIB_MIN, share)));
+  return { poolMib, logMib: Math.round(poolMib / LOG_SHARE) };
 }
 
 /** A socket path must fit 107 bytes: it stands under the run directory, named by a hash of the data directory. */
