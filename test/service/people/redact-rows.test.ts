@@ -17,7 +17,6 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 // a table of the test's own: the type lists ours alone
-// a table of this test's own, which the product's types do not know
 const place = { table: 'texts', key: 'seq', columns: ['wide', 'narrow'] } as unknown as FreeText;
 const missed: string[] = [];
 const run = (by: Redact = redact) =>

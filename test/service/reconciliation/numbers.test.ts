@@ -32,7 +32,6 @@ async function announce(world: World, day: Day, ...late: number[]): Promise<void
       .executeTakeFirstOrThrow();
     const source = { kind: 'webhook' as const, webhook: { seq: Number(insertId), id: 'wh' } };
     // a row as the provider prints it, which is what observe reads
-    // the sandbox's row, read as the provider would show it
     await applyObservations(context, [observe(row as unknown as ShownTransaction, context.clock.now(), source)]);
   }
 }
