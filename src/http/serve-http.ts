@@ -35,7 +35,8 @@ const LIMITS: HttpLimits = {
 const HEADER_BYTES_MAX = 16 * 1024;
 const LINGER_POLL_MS = 25;
 
-type Lasts = Map<Socket, ServerResponse>;
+/** A connection, and the last answer under way that it asked for. */
+type Connection = { last: ServerResponse | undefined };
 export type HttpServer = { port: number; [Symbol.asyncDispose](): Promise<void> };
 export type Listening = HttpServer & {
   /** Has requests answered by another app from now on; those under way go on where they are. */
@@ -76,15 +77,22 @@ export async function listenHttp(config: Config, first: Express, limits: HttpLim
   // whoever waits to be asked for his body is asked by whoever reads it, and so not before he is known
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
   let draining = false;
-  /** Of the connections with answers under way, the last one that was asked for. */
-  const lasts: Lasts = new Map();
-  // one for all: it runs with every request
+  const connections = new Map<Socket, Connection>();
+  /**
+   * One for all: it runs with every request. The map itself changes only with connections: each time that V8 makes a
+   * map's table anew the old one keeps the new one, and with it all that it ever held, until the next full collection.
+   */
   function forget(this: ServerResponse): void {
-    if (lasts.get(this.req.socket) === this) lasts.delete(this.req.socket);
+    const connection = connections.get(this.req.socket);
+    if (connection?.last === this) connection.last = undefined;
   }
-  server.on('connection', (socket) => socket.once('close', () => lasts.delete(socket)));
+  server.on('connection', (socket) => {
+    connections.set(socket, { last: undefined });
+    socket.once('close', () => connections.delete(socket));
+  });
   server.prependListener('request', ({ socket }, response) => {
-    lasts.set(socket, response);
+    const connection = connections.get(socket);
+    if (connection) connection.last = response;
     response.on('close', forget);
     if (draining) sayLast(response);
   });
@@ -102,9 +110,9 @@ export async function listenHttp(config: Config, first: Express, limits: HttpLim
     },
     async [Symbol.asyncDispose]() {
       draining = true;
-      for (const response of lasts.values()) sayLast(response);
+      for (const response of answersUnderWay(connections)) sayLast(response);
       await linger(server, limits.lingerMs);
-      await close(server, lasts, limits);
+      await close(server, connections, limits);
     },
   };
 }
@@ -129,6 +137,10 @@ function countConnections(server: Server): Promise<number> {
   return new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));
 }
 
+function answersUnderWay(connections: Map<Socket, Connection>): ServerResponse[] {
+  return [...connections.values()].flatMap(({ last }) => last ?? []);
+}
+
 /** Its connection closes with it. Said of the last one of several that were asked for in a row: those before it go on. */
 function sayLast(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
@@ -139,10 +151,10 @@ function sayLast(response: ServerResponse): void {
  * they could be told, close soon after the last answer was handed to the system: Node takes a connection for idle once
  * end() was called, whatever is still queued, and would cut it.
  */
-function close(server: Server, lasts: Lasts, { lingerMs, drainMs }: HttpLimits): Promise<void> {
+function close(server: Server, connections: Map<Socket, Connection>, { lingerMs, drainMs }: HttpLimits): Promise<void> {
   return new Promise((resolve) => {
     const closeIdle = (): void => {
-      if (lasts.size === 0) server.closeIdleConnections();
+      if (answersUnderWay(connections).length === 0) server.closeIdleConnections();
     };
     const cut = setTimeout(() => server.closeAllConnections(), drainMs);
     const look = setInterval(closeIdle, lingerMs);
