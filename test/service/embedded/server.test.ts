@@ -98,6 +98,20 @@ test('it has no port, flushes at every commit, and keeps what it was given', asy
   expect(await query(again.socketPath, "SHOW DATABASES LIKE 'kept'")).toHaveLength(1);
 });
 
+test('it takes no processor from whoever asks it: all its threads are batch work, those of new connections too', async () => {
+  await using server = await joinServer({ dataDir: home.path, ...quiet });
+  await using database = openDatabase({ socketPath: server.socketPath, user: 'root' });
+  await database.db.executeQuery(CompiledQuery.raw('SELECT 1'));
+  const [pid = 0] = serversOf(home.path);
+  const threads = readdirSync(`/proc/${pid}/task`);
+  expect(threads.length).toBeGreaterThan(2);
+  // sched(7): the policy is field 41, 3 is SCHED_BATCH; what follows the last ')' starts at field 3
+  const policies = threads.map((thread) => {
+    return readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ').pop()?.split(' ')[38];
+  });
+  expect(new Set(policies)).toEqual(new Set(['3']));
+});
+
 test('the server of a killed process is adopted as it runs', async () => {
   const { child, socketPath } = await joinElsewhere();
   const [pid] = serversOf(home.path);
