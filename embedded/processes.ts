@@ -1,6 +1,11 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+
+const SCHED_OTHER = '0';
+/** A thread that ends while they are gone through ends the going through. */
+const BATCH_TRIES_MAX = 3;
+const BATCH_MS_MAX = 1_000;
 
 /** A process told apart from a later one that got the same pid: `<pid>:<start time>`; undefined when it is not running. */
 export function identifyProcess(pid: number): string | undefined {
@@ -25,11 +30,30 @@ export function readCommandLine(pid: number): string {
 }
 
 /**
- * Has Linux run a process as batch work, with all its threads and those to come: one that wakes waits for a processor
- * that is free, and takes none from whoever woke it in the middle of his work. Where `chrt` is not there it stays as it is.
+ * Has Linux run a process as batch work, with all its threads and those to come: one that wakes takes no processor from
+ * whoever woke it in the middle of his work. One that somebody gave a policy of its own keeps it.
+ * @returns false where that could not be done: without `chrt` of util-linux, or not allowed.
  */
-export async function runAsBatch(pid: number): Promise<void> {
-  await promisify(execFile)('chrt', ['-a', '-b', '-p', '0', String(pid)]).catch(() => undefined);
+export async function runAsBatch(pid: number): Promise<boolean> {
+  for (let tries = 0; tries < BATCH_TRIES_MAX && readPolicies(pid).includes(SCHED_OTHER); tries++) {
+    const limits = { timeout: BATCH_MS_MAX, killSignal: 'SIGKILL' } as const;
+    await promisify(execFile)('chrt', ['-a', '-b', '-p', '0', String(pid)], limits).catch(() => undefined);
+  }
+  return !readPolicies(pid).includes(SCHED_OTHER);
+}
+
+/** The scheduling policy of each of its threads, as sched(7) numbers them; none where there is no /proc. */
+function readPolicies(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map((thread) => readStat(`${pid}/task/${thread}`)[38] ?? '');
+  } catch {
+    return [];
+  }
+}
+
+/** proc(5): the name, field 2, may hold blanks and parentheses; what follows the last ')' starts at field 3. */
+function readStat(name: string): string[] {
+  return readFileSync(`/proc/${name}/stat`, 'utf8').split(') ').pop()?.split(' ') ?? [];
 }
 
 function readStartTime(pid: number): string | undefined {
@@ -37,8 +61,7 @@ function readStartTime(pid: number): string | undefined {
     if (process.platform !== 'linux') {
       return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim() || undefined;
     }
-    // proc(5): the name, field 2, may hold blanks and parentheses; what follows the last ')' starts at field 3
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop()?.split(' ') ?? [];
+    const fields = readStat(String(pid));
     const [state, startTime] = [fields[0], fields[19]];
     return state === 'Z' || state === 'X' ? undefined : startTime;
   } catch {

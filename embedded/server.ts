@@ -43,11 +43,6 @@ const POOL_SHARE = 16;
 const POOL_MIB_MIN = 256;
 const POOL_MIB_MAX = 1024;
 const LOG_SHARE = 2;
-const OWN = {
-  // a commit writes its log through to the disk in one call, where it would write and then flush in two
-  mariadb: ['--loose-innodb-flush-method=O_DSYNC'],
-  mysql: ['--mysqlx=OFF', '--secure-file-priv=', '--skip-log-bin'],
-};
 
 /** Its code, signal or error once it has ended. */
 type Launched = { pid: number | undefined; code: number | string | undefined };
@@ -112,7 +107,10 @@ function watchServer(socketPath: string, log: (message: string) => void, restart
 /** @returns the socket of the server that runs, whoever started it and under whatever run directory. */
 async function bringUp(home: string, others: () => number, log: (message: string) => void): Promise<string> {
   const running = findRunning(home);
-  if (running && (await answersInTime(running))) return running.socketPath;
+  if (running && (await answersInTime(running))) {
+    await giveWay(Number(running.identity.split(':', 1)[0]), log);
+    return running.socketPath;
+  }
   if (running && others() > 0) {
     throw new Error(
       `the embedded database ${running.identity.split(':', 1)[0]} under ${home} does not answer on ` +
@@ -133,10 +131,15 @@ async function bringUp(home: string, others: () => number, log: (message: string
     if (launched.code !== undefined || Date.now() > deadline) throw new Error(describeFailure(home, launched.code));
     await sleep(POLL_MS);
   }
-  // on few cores each statement would interrupt the thread that asks it: the same work takes a fifth longer
-  if (launched.pid !== undefined) await runAsBatch(launched.pid);
+  if (launched.pid !== undefined) await giveWay(launched.pid, log);
   log(`embedded database started under ${home}`);
   return socketPath;
+}
+
+/** On few cores each statement would interrupt the thread that asks it, in the middle of its work. */
+async function giveWay(pid: number, log: (message: string) => void): Promise<void> {
+  if (await runAsBatch(pid)) return;
+  log('the embedded database could not be made batch work (chrt of util-linux): on few cores it is slower so');
 }
 
 /** Creates the system tables beside their final place and moves them there whole: a kill leaves no half of them. */
@@ -192,7 +195,7 @@ function launch(binaries: ServerBinaries, home: string, data: string, socketPath
       '--skip-name-resolve',
       '--max-allowed-packet=64M',
       '--max-connections=300',
-      ...OWN[binaries.kind],
+      ...(binaries.kind === 'mysql' ? ['--mysqlx=OFF', '--secure-file-priv=', '--skip-log-bin'] : []),
       ...asUser(),
     ],
     { detached: true, stdio: ['ignore', log, log], cwd: home },

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -98,19 +98,34 @@ test('it has no port, flushes at every commit, and keeps what it was given', asy
   expect(await query(again.socketPath, "SHOW DATABASES LIKE 'kept'")).toHaveLength(1);
 });
 
-test('it takes no processor from whoever asks it: all its threads are batch work, those of new connections too', async () => {
+test('it is batch work with all its threads, those of new connections too, also where it is adopted', async () => {
   await using server = await joinServer({ dataDir: home.path, ...quiet });
   await using database = openDatabase({ socketPath: server.socketPath, user: 'root' });
   await database.db.executeQuery(CompiledQuery.raw('SELECT 1'));
   const [pid = 0] = serversOf(home.path);
-  const threads = readdirSync(`/proc/${pid}/task`);
-  expect(threads.length).toBeGreaterThan(2);
-  // sched(7): the policy is field 41, 3 is SCHED_BATCH; what follows the last ')' starts at field 3
-  const policies = threads.map((thread) => {
-    return readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ').pop()?.split(' ')[38];
-  });
-  expect(new Set(policies)).toEqual(new Set(['3']));
+  expect(policiesOf(pid)).toEqual(new Set(['3']));
+  execFileSync('chrt', ['-a', '-o', '-p', '0', String(pid)]);
+  expect(policiesOf(pid)).toEqual(new Set(['0']));
+  await using _ = await joinServer({ dataDir: home.path, ...quiet });
+  expect(policiesOf(pid)).toEqual(new Set(['3']));
 });
+
+test('it keeps a policy that somebody gave it', async () => {
+  await using server = await joinServer({ dataDir: home.path, ...quiet });
+  const [pid = 0] = serversOf(home.path);
+  execFileSync('chrt', ['-a', '-i', '-p', '0', String(pid)]);
+  await using again = await joinServer({ dataDir: home.path, ...quiet });
+  expect(again.socketPath).toBe(server.socketPath);
+  expect(policiesOf(pid)).toEqual(new Set(['5']));
+});
+
+/** sched(7): 0 is SCHED_OTHER, 3 SCHED_BATCH, 5 SCHED_IDLE. In proc(5) it is field 41; what follows the last ')' starts at field 3. */
+function policiesOf(pid: number): Set<string | undefined> {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return new Set(
+    threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ').pop()?.split(' ')[38]),
+  );
+}
 
 test('the server of a killed process is adopted as it runs', async () => {
   const { child, socketPath } = await joinElsewhere();
