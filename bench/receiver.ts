@@ -27,8 +27,6 @@ const MEMORY_MINUTES = Number(process.env.RECEIVER_MINUTES ?? 0);
 const SLICE_MS = 2_000;
 const WARM_MS = 2_000;
 const CONNECTIONS = 64;
-/** As `bin/confere serve` has them, for all three. */
-const SERVE_ARGUMENTS = ['--max-semi-space-size=32'];
 const SECRET = 'whk_0123456789abcdef0123456789abcdef';
 
 export type Figure = { figure: string; value: string | number; target: string; ok: boolean };
@@ -139,10 +137,9 @@ function startServer(mode: Mode, socketPath: string, database: string, home: str
   const env = {
     ...process.env,
     ...{ DATABASE_URL: url, SECRET_KEY: Buffer.alloc(32, 7).toString('base64'), DATA_DIR: path.join(home, mode) },
-    ...{ UV_THREADPOOL_SIZE: '16', PORT: '0', WEBHOOK_SECRET: SECRET, SPOOL_DIR: path.join(home, mode, 'spool') },
+    ...{ PORT: '0', WEBHOOK_SECRET: SECRET, SPOOL_DIR: path.join(home, mode, 'spool') },
   };
-  const file = fileURLToPath(new URL('receiver-server.ts', import.meta.url));
-  return fork(file, [mode, socketPath, database], { env, execArgv: SERVE_ARGUMENTS });
+  return fork(fileURLToPath(new URL('receiver-server.ts', import.meta.url)), [mode, socketPath, database], { env });
 }
 
 async function stop(child: ChildProcess): Promise<void> {
