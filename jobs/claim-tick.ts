@@ -90,12 +90,12 @@ async function workUnderLease(context: Context, tick: Tick, work: () => Promise<
       .where('job', '=', tick.job)
       .where('due_at', '=', tick.dueAt)
       .where('holder', '=', context.holder);
-  const renewal = setInterval(() => {
+  const renewal = context.timers.every(RENEW_MS, () => {
     own()
       .set({ lease_until: leaseFrom(context.clock.now()) })
       .execute()
       .catch((error: unknown) => context.log.warn({ error: describeError(error), job: tick.job }, 'lease not renewed'));
-  }, RENEW_MS);
+  });
   let failure: unknown;
   try {
     await work();
@@ -103,7 +103,7 @@ async function workUnderLease(context: Context, tick: Tick, work: () => Promise<
     failure = error;
     context.log.error({ error: describeError(error), job: tick.job }, 'a job failed; its next tick comes as planned');
   } finally {
-    clearInterval(renewal);
+    renewal.cancel();
   }
   jobTicks.inc({ job: tick.job, outcome: failure === undefined ? 'done' : 'failed' });
   const error = failure === undefined ? null : JSON.stringify(describeError(failure)).slice(0, ERROR_CHARS_MAX);

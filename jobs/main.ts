@@ -84,16 +84,16 @@ export function startTimetable(context: Context): AsyncDisposable {
     }),
   );
   for (const job of jobs.filter((one) => one.catchesUp)) guard(job.name, () => runMissed(context, job));
-  const retake = setInterval(() => {
+  const retake = context.timers.every(RETAKE_EVERY_MS, () => {
     const workOf = (name: string) => {
       const job = jobs.find((one) => one.name === name);
       return job && (() => job.work(context));
     };
     guard('retake', () => retakeTicks(context, workOf));
-  }, RETAKE_EVERY_MS);
+  });
   return {
     async [Symbol.asyncDispose]() {
-      clearInterval(retake);
+      retake.cancel();
       for (const clock of clocks) await clock.stop();
       await Promise.allSettled(running);
     },

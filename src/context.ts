@@ -17,6 +17,7 @@ import { createVault, type Vault } from './database/vault.ts';
 import { type Calendar, createCalendar } from './domain/calendar.ts';
 import { ConfereError } from './domain/errors.ts';
 import type { Log } from './log.ts';
+import { MACHINE_TIMERS, type Timers } from './timers.ts';
 
 const EMBEDDED_DATABASE = 'confere';
 const POOL_CONNECTIONS = 20;
@@ -33,6 +34,8 @@ export type Context = {
   prepared: Prepared;
   log: Log;
   clock: Clock;
+  /** What loops, leases and back-off wait by. */
+  timers: Timers;
   calendar: Calendar;
   vault: Vault;
   keys: Keys;
@@ -53,7 +56,7 @@ export type Context = {
  */
 export async function openContext(
   config: Config,
-  options: { log: Log; signal: AbortSignal; migrates: boolean },
+  options: { log: Log; signal: AbortSignal; migrates: boolean; timers?: Timers },
 ): Promise<Context> {
   await using stack = new AsyncDisposableStack();
   const target = await findDatabase(config, options.log, stack);
@@ -63,7 +66,8 @@ export async function openContext(
   await bringUpToDate(db, mayMigrate, options.log);
   const vault = await findVault(db, config);
   const keys = await openKeys(db, vault);
-  const clock = await openClock(db);
+  const { timers = MACHINE_TIMERS } = options;
+  const clock = await openClock(db, timers);
   const since = await settle(db, 'webhooks_since', () => Buffer.from(clock.now().toISOString()));
   await settle(db, 'refund_commission', () =>
     Buffer.from(JSON.stringify([{ from: '0000-01-01', commission: config.REFUND_COMMISSION }])),
@@ -79,12 +83,18 @@ export async function openContext(
     prepared,
     log: options.log,
     clock,
+    timers,
     calendar: createCalendar(config.PROVIDER_TIME_ZONE),
     vault,
     keys,
     webhooksSince: config.WEBHOOKS_SINCE ?? new Date(since.toString()),
     holder: `${process.pid}.${randomBytes(6).toString('hex')}`,
-    bells: { inbox: createBell(), callbacks: createBell(), alerts: createBell(), runs: createBell() },
+    bells: {
+      inbox: createBell(timers),
+      callbacks: createBell(timers),
+      alerts: createBell(timers),
+      runs: createBell(timers),
+    },
     signal: options.signal,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -19,10 +19,10 @@ const PAUSE_MS = 2_000;
 const PAUSE_MS_MAX = 60_000;
 
 export async function sendAlerts(context: Context, channels: Channel[]): Promise<void> {
-  const bells = new Map(channels.map((channel) => [channel.name, createBell()]));
+  const bells = new Map(channels.map((channel) => [channel.name, createBell(context.timers)]));
   let caughtUp = false;
   const spreading = poll({
-    ...{ name: 'alerts', bell: context.bells.alerts, idleMs: IDLE_MS, log: context.log, signal: context.signal },
+    ...{ name: 'alerts', bell: context.bells.alerts, idleMs: IDLE_MS, context },
     async work() {
       if (!caughtUp) await catchUp(context, channels);
       caughtUp = true;
@@ -31,7 +31,9 @@ export async function sendAlerts(context: Context, channels: Channel[]): Promise
       return more;
     },
   });
-  const telling = channels.map((channel) => tellChannel(context, channel, bells.get(channel.name) ?? createBell()));
+  const telling = channels.map((channel) =>
+    tellChannel(context, channel, bells.get(channel.name) ?? createBell(context.timers)),
+  );
   await Promise.all([spreading, ...telling]);
 }
 
@@ -39,14 +41,14 @@ async function tellChannel(context: Context, channel: Channel, bell: Bell): Prom
   let failures = 0;
   let pausedUntilMs = 0;
   await poll({
-    ...{ name: `alerts to ${channel.name}`, bell, idleMs: IDLE_MS, log: context.log, signal: context.signal },
+    ...{ name: `alerts to ${channel.name}`, bell, idleMs: IDLE_MS, context },
     async work() {
-      if (performance.now() < pausedUntilMs) return false;
+      if (context.timers.elapsed() < pausedUntilMs) return false;
       const alerts = await claimSends(context, channel);
       if (alerts.length === 0) return false;
       const pauseMs = await tell(context, channel, alerts, failures);
       failures = pauseMs === undefined ? 0 : failures + 1;
-      pausedUntilMs = performance.now() + (pauseMs ?? 0);
+      pausedUntilMs = context.timers.elapsed() + (pauseMs ?? 0);
       return true;
     },
   });

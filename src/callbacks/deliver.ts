@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { poll } from '../database/poll.ts';
 import { describeError } from '../log.ts';
@@ -52,7 +51,7 @@ type Delivery = Desk & {
  * ones of its own transaction: claimed together, they go one after another as each is delivered.
  */
 export async function startDelivery(context: Context, options: DeliveryOptions = {}): Promise<void> {
-  await using sender = openSender({ allowPrivate: context.config.CALLBACK_ALLOW_PRIVATE });
+  await using sender = openSender({ allowPrivate: context.config.CALLBACK_ALLOW_PRIVATE, timers: context.timers });
   const giveUp = new AbortController();
   const places = createPlaces();
   const onRecorded = (attempts: Attempt[], recorded: Recorded): void => {
@@ -67,20 +66,19 @@ export async function startDelivery(context: Context, options: DeliveryOptions =
   const delivery: Delivery = {
     ...{ context, options, sender, recorder, places, dispatches, merchants: new Map() },
     prepareNext: createPrepareNext(context),
-    ...{ ramps: new Map(), upkeepAtMs: 0, idleLooks: 0, looks: 0 },
+    ...{ ramps: new Map(), upkeepAtMs: Number.NEGATIVE_INFINITY, idleLooks: 0, looks: 0 },
   };
   await poll({
     name: 'callbacks',
     work: () => look(delivery),
     bell: context.bells.callbacks,
     idleMs: IDLE_MS,
-    log: context.log,
-    signal: context.signal,
+    context,
   });
-  await Promise.race([Promise.all(dispatches), sleep(DRAIN_MS, undefined, { ref: false })]);
+  await Promise.race([Promise.all(dispatches), context.timers.sleep(DRAIN_MS, { ref: false })]);
   sender.abandon();
   await Promise.all(dispatches);
-  await Promise.race([recorder.flushed(), sleep(GIVE_UP_MS, undefined, { ref: false })]);
+  await Promise.race([recorder.flushed(), context.timers.sleep(GIVE_UP_MS, { ref: false })]);
   giveUp.abort();
 }
 
@@ -103,9 +101,10 @@ async function look(delivery: Delivery): Promise<boolean> {
 }
 
 async function keepUp(delivery: Delivery): Promise<void> {
-  if (performance.now() < delivery.upkeepAtMs) return;
+  const { timers } = delivery.context;
+  if (timers.elapsed() < delivery.upkeepAtMs) return;
   const { drained } = await holdAndDrain(delivery.context, delivery.ramps);
-  delivery.upkeepAtMs = performance.now() + UPKEEP_EVERY_MS;
+  delivery.upkeepAtMs = timers.elapsed() + UPKEEP_EVERY_MS;
   if (drained > 0) delivery.idleLooks = 0;
   const { onTrouble, onRecovery } = delivery.options;
   try {
@@ -126,7 +125,7 @@ async function claim(delivery: Delivery, merchants: DeliveryMerchant[]): Promise
   const shares = sharePlaces(
     places,
     inTurn.map((merchant) => merchant.seq),
-    performance.now(),
+    context.timers.elapsed(),
   );
   const wants = inTurn.flatMap((merchant) => {
     const share = shares.get(merchant.seq);

@@ -60,9 +60,10 @@ async function readToSend(context: Context, callbacks: ClaimedCallback[]): Promi
  * recorder. Never throws.
  */
 export async function dispatch(desk: Desk, claimed: ClaimedCallback[]): Promise<void> {
-  const claimedAtMs = performance.now();
+  const { context } = desk;
+  const claimedAtMs = context.timers.elapsed();
   const messages = await prepare(desk, claimed);
-  if (!messages || isStale(claimedAtMs)) {
+  if (!messages || isStale(context, claimedAtMs)) {
     await returnAll(
       desk,
       claimed.flatMap((one) => [one, ...one.followers]),
@@ -72,8 +73,8 @@ export async function dispatch(desk: Desk, claimed: ClaimedCallback[]): Promise<
   await Promise.all(messages.map((message) => sendChain(desk, message, claimedAtMs)));
 }
 
-function isStale(claimedAtMs: number): boolean {
-  return performance.now() - claimedAtMs > CLAIM_AGE_MS_MAX;
+function isStale({ timers }: Context, claimedAtMs: number): boolean {
+  return timers.elapsed() - claimedAtMs > CLAIM_AGE_MS_MAX;
 }
 
 async function returnAll(
@@ -107,10 +108,10 @@ type Follower = { next: ClaimedCallback | undefined; claimedAtMs: number };
 
 /** Not where the process ends, the claim is old, or its merchant has changed or asked for a pause since. */
 function mayFollow({ context, places, merchants }: Desk, next: ClaimedCallback, claimedAtMs: number): boolean {
-  if (context.signal.aborted || isStale(claimedAtMs)) return false;
+  if (context.signal.aborted || isStale(context, claimedAtMs)) return false;
   const merchant = merchants.get(next.merchantSeq);
   if (!merchant || merchant.holds || merchant.rate !== null) return false;
-  return mayPass(places, next, performance.now());
+  return mayPass(places, next, context.timers.elapsed());
 }
 
 async function sendOrForget(desk: Desk, message: Message, follower: Follower): Promise<boolean> {
@@ -184,7 +185,7 @@ async function sendOne(desk: Desk, message: Message, { next, claimedAtMs }: Foll
   }
   const { retryAfterMs } = answer;
   const result = { delivered: isDelivered(answer), asksForLess: asksForLess(answer), retryAfterMs };
-  adaptLane(laneOf(places, callback.merchantSeq), result, performance.now());
+  adaptLane(laneOf(places, callback.merchantSeq), result, context.timers.elapsed());
   const passes = result.delivered && next !== undefined && mayFollow(desk, next, claimedAtMs);
   if (passes) passPlace(places, callback, next);
   else if (leavePlace(places, callback)) context.bells.callbacks.ring();

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { isTransient } from '../database/transact.ts';
 import { describeError } from '../log.ts';
@@ -31,7 +30,7 @@ export function createRecorder(
 
   async function run(): Promise<void> {
     while (waiting.length > 0 && !giveUp.aborted) {
-      if (waiting.length < BATCH_MAX) await sleep(GATHER_MS, undefined, { signal: giveUp }).catch(() => undefined);
+      if (waiting.length < BATCH_MAX) await context.timers.sleep(GATHER_MS, { signal: giveUp }).catch(() => undefined);
       const batch = waiting.splice(0, BATCH_MAX);
       for (const { attempts, recorded } of await write(context, batch, giveUp)) onRecorded(attempts, recorded);
     }
@@ -59,7 +58,7 @@ async function write(context: Context, batch: Attempt[], giveUp: AbortSignal): P
       context.log.error({ error: describeError(error), attempts: batch.length }, 'could not record attempts yet');
       // one bad row must not keep the others from being recorded
       if (!isTransient(error) && tries >= TRIES_TOGETHER) return writeEach(context, batch);
-      await sleep(RETRY_MS, undefined, { signal: giveUp }).catch(() => undefined);
+      await context.timers.sleep(RETRY_MS, { signal: giveUp }).catch(() => undefined);
     }
   }
   return [];

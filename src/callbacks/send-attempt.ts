@@ -1,5 +1,6 @@
 import { Agent, type Dispatcher } from 'undici';
 import { parseRetryAfter } from '../domain/retry-after.ts';
+import { MACHINE_TIMERS, type Timers } from '../timers.ts';
 import { classifyError } from './classify-error.ts';
 import type { AttemptResult } from './decide-outcome.ts';
 import { createConnector, type Resolve } from './guard-connect.ts';
@@ -23,7 +24,8 @@ export type Sender = {
 };
 
 /** Connections are not limited here: two merchants may share a host, and one that hangs must not use up its places. */
-export function openSender(options: { allowPrivate: boolean; resolve?: Resolve }): Sender {
+export function openSender(options: { allowPrivate: boolean; resolve?: Resolve; timers?: Timers }): Sender {
+  const { timers = MACHINE_TIMERS } = options;
   const agent = new Agent({
     connect: createConnector(options.allowPrivate, options.resolve),
     pipelining: 1,
@@ -39,7 +41,7 @@ export function openSender(options: { allowPrivate: boolean; resolve?: Resolve }
       const controller = new AbortController();
       inFlight.add(controller);
       try {
-        const answer = await attempt(agent, { url, headers, body }, controller);
+        const answer = await attempt(agent, { url, headers, body }, controller, timers);
         return abandoned && answer.errorClass === 'timeout' ? undefined : answer;
       } finally {
         inFlight.delete(controller);
@@ -57,9 +59,10 @@ async function attempt(
   agent: Agent,
   request: { url: string; headers: Record<string, string>; body: string },
   controller: AbortController,
+  timers: Timers,
 ): Promise<Answer> {
   const startedMs = performance.now();
-  const timer = setTimeout(() => controller.abort(), ATTEMPT_MS_MAX);
+  const timer = timers.after(ATTEMPT_MS_MAX, () => controller.abort());
   const elapsedMs = (): number => Math.round(performance.now() - startedMs);
   try {
     // undici follows no redirects unless it is told to
@@ -70,14 +73,14 @@ async function attempt(
       body: request.body,
       signal: controller.signal,
     });
-    clearTimeout(timer);
-    const body = await readStart(response);
+    timer.cancel();
+    const body = await readStart(response, timers);
     return { ...judgeStatus(response), body, durationMs: elapsedMs() };
   } catch (error) {
     const errorClass = classifyError(error);
     return { status: null, errorClass, retryAfterMs: undefined, body: null, durationMs: elapsedMs() };
   } finally {
-    clearTimeout(timer);
+    timer.cancel();
   }
 }
 
@@ -97,7 +100,7 @@ function judgeStatus(response: Dispatcher.ResponseData): AttemptResult {
 }
 
 /** The first bytes of an answer. Its end is waited for only a moment: it lets the connection be used again. */
-async function readStart({ body, headers }: Dispatcher.ResponseData): Promise<Buffer | null> {
+async function readStart({ body, headers }: Dispatcher.ResponseData, timers: Timers): Promise<Buffer | null> {
   // most answers are empty, and to go through a stream for that costs as much as the request
   if (headers['content-length'] === '0') {
     await body.dump();
@@ -105,7 +108,7 @@ async function readStart({ body, headers }: Dispatcher.ResponseData): Promise<Bu
   }
   const kept: Buffer[] = [];
   let bytes = 0;
-  const timer = setTimeout(() => body.destroy(), BODY_MS_MAX);
+  const timer = timers.after(BODY_MS_MAX, () => body.destroy());
   body.on('error', () => undefined);
   try {
     for await (const chunk of body) {
@@ -117,7 +120,7 @@ async function readStart({ body, headers }: Dispatcher.ResponseData): Promise<Bu
   } catch {
     // the status has been given: how the rest of the answer ends changes nothing
   } finally {
-    clearTimeout(timer);
+    timer.cancel();
     body.destroy();
   }
   return kept.length > 0 ? Buffer.concat(kept) : null;

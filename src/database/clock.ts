@@ -1,12 +1,16 @@
 import { type Kysely, sql } from 'kysely';
+import { MACHINE_TIMERS, type Timers } from '../timers.ts';
 import type { Database } from './tables.ts';
 
 const MEASURE_EVERY_MS = 60_000;
 
-/** The database's clock, which all replicas share: our own plus an offset that is measured again every minute. */
+/**
+ * The database's clock, which all replicas share: ours plus an offset that is measured again every minute. The offset is
+ * between the two machines, so timers that a test has advanced stay advanced.
+ */
 export type Clock = { now(): Date; measure(): Promise<void> };
 
-export async function openClock(db: Kysely<Database>): Promise<Clock> {
+export async function openClock(db: Kysely<Database>, timers: Timers = MACHINE_TIMERS): Promise<Clock> {
   let offsetMs = 0;
   let measuredAt = 0;
 
@@ -25,7 +29,7 @@ export async function openClock(db: Kysely<Database>): Promise<Clock> {
     now() {
       // measured aside: whoever asks for the time never waits, and a database that is away leaves the last offset
       if (Date.now() - measuredAt > MEASURE_EVERY_MS) void measure().catch(() => undefined);
-      return new Date(Date.now() + offsetMs);
+      return new Date(timers.now() + offsetMs);
     },
   };
 }

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError, type Log } from '../log.ts';
+import type { Timers } from '../timers.ts';
 
 const FAILURE_PAUSE_MS = 1_000;
 const FAILURE_PAUSE_MAX_MS = 15_000;
@@ -7,7 +7,7 @@ const FAILURE_PAUSE_MAX_MS = 15_000;
 /** Tells a loop of the same process that there is something to do, so that it need not wait for its next look. */
 export type Bell = { ring(): void; wait(ms: number, signal: AbortSignal): Promise<void> };
 
-export function createBell(): Bell {
+export function createBell(timers: Timers): Bell {
   let rung = false;
   let wake: (() => void) | undefined;
   return {
@@ -23,7 +23,7 @@ export function createBell(): Bell {
         const timer = new AbortController();
         const stop = (): void => timer.abort();
         signal.addEventListener('abort', stop, { once: true });
-        await Promise.race([woken, sleep(ms, undefined, { signal: timer.signal }).catch(() => undefined)]);
+        await Promise.race([woken, timers.sleep(ms, { signal: timer.signal }).catch(() => undefined)]);
         signal.removeEventListener('abort', stop);
         timer.abort();
       }
@@ -47,19 +47,19 @@ export async function poll(options: {
   work: () => Promise<boolean>;
   bell: Bell;
   idleMs: number;
-  log: Log;
-  signal: AbortSignal;
+  context: { log: Log; timers: Timers; signal: AbortSignal };
 }): Promise<void> {
+  const { log, timers, signal } = options.context;
   let failures = 0;
-  while (!options.signal.aborted) {
+  while (!signal.aborted) {
     try {
       const more = await options.work();
       failures = 0;
-      if (!more) await options.bell.wait(options.idleMs, options.signal);
+      if (!more) await options.bell.wait(options.idleMs, signal);
     } catch (error) {
       failures++;
-      options.log.error({ error: describeError(error), loop: options.name, failures }, 'a loop failed; it goes on');
-      await sleep(pauseAfter(failures), undefined, { signal: options.signal }).catch(() => undefined);
+      log.error({ error: describeError(error), loop: options.name, failures }, 'a loop failed; it goes on');
+      await timers.sleep(pauseAfter(failures), { signal }).catch(() => undefined);
     }
   }
 }

@@ -20,10 +20,9 @@ const IDLE_MS = 1_000;
 export async function drainSpool(context: Context, spool: Spool): Promise<void> {
   await poll({
     name: 'spool',
-    bell: createBell(),
+    bell: createBell(context.timers),
     idleMs: IDLE_MS,
-    log: context.log,
-    signal: context.signal,
+    context,
     work: async () => {
       await drainAll(context, spool).catch(async (error: unknown) => {
         // one that is back takes nothing for a reason of its own, which somebody has to be told

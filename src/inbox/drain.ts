@@ -32,16 +32,16 @@ const RENEW_MS = LEASE_MS / 4;
 export async function drainInbox(context: Context, client: ProviderClient): Promise<void> {
   /** More was due than there was room for. */
   let isShort = false;
-  let claimedAtMs = 0;
+  let claimedAtMs = Number.NEGATIVE_INFINITY;
   const looks = createLooks(context, client, () => {
     if (isShort) context.bells.inbox.ring();
   });
   const takeAll = createTaker(context, looks);
-  const renewal = setInterval(() => {
+  const renewal = context.timers.every(RENEW_MS, () => {
     renewLeases(context, looks.seqs()).catch((error: unknown) =>
       context.log.warn({ error: describeError(error) }, 'leases of looks could not be renewed'),
     );
-  }, RENEW_MS);
+  });
 
   /** @returns whether there is more to do at once. */
   async function startDue(fresh: Fresh): Promise<boolean> {
@@ -49,11 +49,11 @@ export async function drainInbox(context: Context, client: ProviderClient): Prom
     if (!fresh.more && isShort && !looks.inBurst() && (await countDue(context, BURST_ITEMS_MIN)) === BURST_ITEMS_MIN)
       looks.startBurst(await claimItems(context, BURST_ITEMS_MAX));
     // what came just now is under way; what is due besides it can wait that long
-    if (fresh.claimed && Date.now() - claimedAtMs < CLAIM_EVERY_MS) return fresh.more;
+    if (fresh.claimed && context.timers.elapsed() - claimedAtMs < CLAIM_EVERY_MS) return fresh.more;
     const room = ITEMS_IN_FLIGHT_MAX - looks.singles();
     isShort = room <= 0;
     if (isShort) return false;
-    claimedAtMs = Date.now();
+    claimedAtMs = context.timers.elapsed();
     const items = await claimItems(context, room);
     looks.start(items);
     isShort = items.length >= room;
@@ -64,11 +64,10 @@ export async function drainInbox(context: Context, client: ProviderClient): Prom
     name: 'inbox',
     bell: context.bells.inbox,
     idleMs: IDLE_MS,
-    log: context.log,
-    signal: context.signal,
+    context,
     work: async () => await startDue(await takeAll(isShort)),
   });
-  clearInterval(renewal);
+  renewal.cancel();
   await looks.ended();
 }
 
@@ -77,18 +76,18 @@ type Fresh = { more: boolean; claimed: boolean };
 
 /** Takes apart what waits for it; after a failure not before a pause. What is due waits for neither. */
 function createTaker(context: Context, looks: Looks): (isShort: boolean) => Promise<Fresh> {
-  const putOff = createPutOff();
+  const putOff = createPutOff(context.timers);
   let failures = 0;
   let notBeforeMs = 0;
   return async (isShort) => {
-    if (Date.now() < notBeforeMs) return { more: false, claimed: false };
+    if (context.timers.elapsed() < notBeforeMs) return { more: false, claimed: false };
     try {
       const fresh = await takeAllApart(context, looks, isShort, putOff);
       failures = 0;
       return fresh;
     } catch (error) {
       failures++;
-      notBeforeMs = Date.now() + pauseAfter(failures);
+      notBeforeMs = context.timers.elapsed() + pauseAfter(failures);
       const told = { error: describeError(error), loop: 'inbox', failures };
       context.log.error(told, 'webhooks could not be taken apart; they are tried again, what is due goes on');
       return { more: false, claimed: false };

@@ -26,12 +26,12 @@ export type QuarantineMeter = {
 export function createQuarantineMeter(context: Context): QuarantineMeter {
   let measuredBytes = 0;
   let addedBytes = 0;
-  let nextAtMs = 0;
+  let nextAtMs = Number.NEGATIVE_INFINITY;
   /** Undefined until the first measure: the process before may have left it firing. */
   let told: boolean | undefined;
 
   async function measure(): Promise<void> {
-    const beganMs = Date.now();
+    const beganMs = context.timers.elapsed();
     nextAtMs = Number.POSITIVE_INFINITY;
     const before = addedBytes;
     try {
@@ -48,7 +48,7 @@ export function createQuarantineMeter(context: Context): QuarantineMeter {
     } catch (error) {
       context.log.warn({ error: describeError(error) }, 'the quarantine could not be measured');
     }
-    nextAtMs = Date.now() + Math.max(MEASURE_EVERY_MS, (Date.now() - beganMs) * REST_TIMES);
+    nextAtMs = context.timers.elapsed() + Math.max(MEASURE_EVERY_MS, (context.timers.elapsed() - beganMs) * REST_TIMES);
   }
 
   /** Each process says what it finds; the alert is one, and one that fires already is not raised again. */
@@ -70,7 +70,7 @@ export function createQuarantineMeter(context: Context): QuarantineMeter {
 
   return {
     isFull() {
-      if (Date.now() >= nextAtMs) void measure();
+      if (context.timers.elapsed() >= nextAtMs) void measure();
       return measuredBytes + addedBytes >= context.config.QUARANTINE_MAX_BYTES;
     },
     add(bytes) {

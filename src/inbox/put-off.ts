@@ -1,4 +1,5 @@
 import { isServersOwn } from '../database/transact.ts';
+import type { Timers } from '../timers.ts';
 
 const PUT_OFF_MS = 5_000;
 /** Of more than so many it is the database that fails: taking apart pauses. */
@@ -14,15 +15,15 @@ export type PutOff = {
   holds(seqs: number[]): boolean;
 };
 
-export function createPutOff(): PutOff {
+export function createPutOff(timers: Timers): PutOff {
   const kept = new Map<number, { untilMs: number; isServers: boolean }>();
   const forgetOver = (): void => {
-    for (const [seq, { untilMs }] of kept) if (untilMs <= Date.now()) kept.delete(seq);
+    for (const [seq, { untilMs }] of kept) if (untilMs <= timers.elapsed()) kept.delete(seq);
   };
   return {
     add(seq, error) {
       if (kept.size >= PUT_OFF_MAX && !kept.has(seq)) return false;
-      kept.set(seq, { untilMs: Date.now() + PUT_OFF_MS, isServers: isServersOwn(error) });
+      kept.set(seq, { untilMs: timers.elapsed() + PUT_OFF_MS, isServers: isServersOwn(error) });
       return true;
     },
     leftOut() {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { describeError } from '../log.ts';
 import { KEPT_DAYS, MINUTE_MS } from './judge-silence.ts';
@@ -18,7 +17,7 @@ export function startBeats(context: Context): AsyncDisposable {
       await recordBeat(context).catch((error: unknown) =>
         context.log.warn({ error: describeError(error) }, "the receiver's heartbeat could not be written"),
       );
-      await sleep(MINUTE_MS, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
+      await context.timers.sleep(MINUTE_MS, { signal: stop.signal, ref: false }).catch(() => undefined);
     }
   })();
   return {

@@ -48,10 +48,9 @@ export async function sealLedger(context: Context): Promise<void> {
       if (lookBack === 'far') lookedFarAt = now;
       return false;
     },
-    bell: createBell(),
+    bell: createBell(context.timers),
     idleMs: SEAL_EVERY_MS,
-    log: context.log,
-    signal: context.signal,
+    context,
   });
 }
 

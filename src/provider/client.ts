@@ -7,6 +7,7 @@ import type { Agent } from 'undici';
 import { z } from 'zod';
 import type { Day } from '../domain/calendar.ts';
 import { formatAmount } from '../domain/money.ts';
+import { MACHINE_TIMERS, type Timers } from '../timers.ts';
 import { type Budget, createGate, type Gate, type Priority } from './gate.ts';
 import { ProviderError } from './provider-error.ts';
 import { type ReadRow, readTransaction } from './read-transaction.ts';
@@ -68,11 +69,14 @@ export function createProviderClient(options: {
   agent?: Agent;
   /** What all replicas together may send; undefined: no limit but the provider's own. */
   budget?: Budget | undefined;
+  timers?: Timers;
 }): ProviderClient {
   const agent = options.agent ?? createAgent(CONNECTIONS_MAX);
-  const gate = createGate(CONNECTIONS_MAX, options.budget);
+  const { timers = MACHINE_TIMERS } = options;
+  const gate = createGate(CONNECTIONS_MAX, options.budget, timers);
   const { url: baseUrl, apiKey, signal } = options;
-  return clientOf({ baseUrl, apiKey, agent, gate, signal, priority: 'verification', onRequest: () => undefined });
+  const onRequest = (): void => undefined;
+  return clientOf({ baseUrl, apiKey, agent, gate, signal, timers, priority: 'verification', onRequest });
 }
 
 function clientOf(transport: Transport): ProviderClient {

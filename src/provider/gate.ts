@@ -4,6 +4,7 @@
  * Who waits is let in by priority, and a place is kept free for verifications; with a budget, nobody is let in without
  * a token of it. A place is never held while a token is waited for, nor a token while there is no place.
  */
+import { MACHINE_TIMERS, type Timers } from '../timers.ts';
 import { ProviderError } from './provider-error.ts';
 
 /** The most urgent first. */
@@ -40,13 +41,13 @@ export function stopsAll(error: ProviderError): boolean {
 
 type Waiting = { enter(ticket: Ticket): void; refuse(error: unknown): void };
 
-export function createGate(limitMax: number, budget?: Budget): Gate {
+export function createGate(limitMax: number, budget?: Budget, timers: Timers = MACHINE_TIMERS): Gate {
   let limit = Math.min(LIMIT_START, limitMax);
   let under = 0;
   let halvings = 0;
   let pausedUntil = 0;
   const waiting = new Map(PRIORITIES.map((priority) => [priority, new Set<Waiting>()]));
-  const purse = budget && createPurse(budget, admit);
+  const purse = budget && createPurse(budget, admit, timers);
 
   function hasRoom(priority: Priority): boolean {
     const places = Math.floor(limit);
@@ -54,10 +55,10 @@ export function createGate(limitMax: number, budget?: Budget): Gate {
   }
 
   function admit(): void {
-    const wait = pausedUntil - Date.now();
+    const wait = pausedUntil - timers.elapsed();
     if (wait > 0) {
       if (wait > WAIT_HERE_MAX_MS) refuseAll(wait);
-      else setTimeout(admit, wait).unref();
+      else timers.after(wait, admit);
       return;
     }
     for (const [priority, queue] of waiting) {
@@ -117,7 +118,7 @@ export function createGate(limitMax: number, budget?: Budget): Gate {
       admit();
     },
     pause(ms) {
-      pausedUntil = Math.max(pausedUntil, Date.now() + ms);
+      pausedUntil = Math.max(pausedUntil, timers.elapsed() + ms);
       admit();
     },
     get limit() {
@@ -127,7 +128,7 @@ export function createGate(limitMax: number, budget?: Budget): Gate {
 }
 
 /** The tokens that this process has taken and not used yet, and the asking for more. */
-function createPurse(budget: Budget, onChange: () => void) {
+function createPurse(budget: Budget, onChange: () => void, timers: Timers) {
   const held = new Map(PRIORITIES.map((priority) => [priority, { tokens: 0, until: 0 }]));
   const asking = new Set<Priority>();
 
@@ -135,15 +136,15 @@ function createPurse(budget: Budget, onChange: () => void) {
     if (asking.has(priority)) return;
     asking.add(priority);
     const again = (ms: number): void => {
-      setTimeout(() => {
+      timers.after(ms, () => {
         asking.delete(priority);
         onChange();
-      }, ms).unref();
+      });
     };
     budget.take(priority).then(
       (grant) => {
         if ('waitMs' in grant) return again(grant.waitMs);
-        held.set(priority, { tokens: grant.tokens, until: Date.now() + TOKEN_MS });
+        held.set(priority, { tokens: grant.tokens, until: timers.elapsed() + TOKEN_MS });
         asking.delete(priority);
         onChange();
       },
@@ -157,7 +158,7 @@ function createPurse(budget: Budget, onChange: () => void) {
     spend(priority: Priority): boolean {
       for (const from of PRIORITIES.slice(PRIORITIES.indexOf(priority))) {
         const purse = held.get(from);
-        if (!purse || purse.tokens < 1 || purse.until < Date.now()) continue;
+        if (!purse || purse.tokens < 1 || purse.until < timers.elapsed()) continue;
         purse.tokens--;
         return true;
       }

@@ -6,7 +6,8 @@ import { openBudget } from './share-rate.ts';
 /** The client of the configured provider, within what all replicas may send. @throws ConfereError when none is set. */
 export function openClient(context: Context): ProviderClient {
   const { PROVIDER, PROVIDER_RATE } = context.config;
+  const { signal, timers } = context;
   if (!PROVIDER) throw new ConfereError('config_invalid', 'PROVIDER_URL and PROVIDER_API_KEY are required');
   const budget = PROVIDER_RATE === 'off' ? undefined : openBudget(context.db, PROVIDER_RATE);
-  return createProviderClient({ ...PROVIDER, signal: context.signal, budget });
+  return createProviderClient({ ...PROVIDER, signal, timers, budget });
 }

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { parseRetryAfter } from '../domain/retry-after.ts';
+import type { Timers } from '../timers.ts';
 import { type Gate, type Priority, WAIT_HERE_MAX_MS } from './gate.ts';
 import { ProviderError } from './provider-error.ts';
 
@@ -23,6 +23,7 @@ export type Transport = {
   agent: Agent;
   gate: Gate;
   signal: AbortSignal;
+  timers: Timers;
   priority: Priority;
   /** Called for every request that is sent, repeats included. */
   onRequest: () => void;
@@ -80,7 +81,7 @@ async function pauseBefore(attempt: number, error: ProviderError, transport: Tra
   const ceiling = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** attempt);
   const jittered = ceiling / 2 + (Math.random() * ceiling) / 2;
   const ms = Math.max(jittered, error.retryAfterMs ?? 0);
-  await sleep(ms, undefined, { signal: transport.signal }).catch(() => {
+  await transport.timers.sleep(ms, { signal: transport.signal }).catch(() => {
     throw new ProviderError('provider_unavailable', 'stopped while waiting for the provider', { cause: error });
   });
 }

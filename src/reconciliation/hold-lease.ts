@@ -32,11 +32,11 @@ export function holdLease(context: Context, run: Pick<RunRef, 'seq' | 'id' | 'ho
     if (kept.numUpdatedRows === 1n) heldUntil = until;
     else taken = true;
   }
-  const renewal = setInterval(() => void renew().catch(() => undefined), RENEW_MS);
+  const renewal = context.timers.every(RENEW_MS, () => void renew().catch(() => undefined));
   return {
     check() {
       if (taken || context.clock.now().getTime() > heldUntil) throw new LeaseLost(`run ${run.id} is not ours any more`);
     },
-    [Symbol.dispose]: () => clearInterval(renewal),
+    [Symbol.dispose]: () => renewal.cancel(),
   };
 }

@@ -21,8 +21,7 @@ const TRIES_MAX = 2;
 /** The worker's loop: asks by id for what a look lacked an event of. */
 export async function watchDoubted(context: Context, client: ProviderClient): Promise<void> {
   const work = async (): Promise<boolean> => (await lookAtDoubted(context, client)) === CLAIMED_MAX;
-  const { log, signal } = context;
-  await poll({ name: 'doubted events', bell: createBell(), idleMs: IDLE_MS, log, signal, work });
+  await poll({ name: 'doubted events', bell: createBell(context.timers), idleMs: IDLE_MS, context, work });
 }
 
 /** @returns how many were due. */

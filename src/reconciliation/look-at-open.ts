@@ -4,7 +4,6 @@
  * the last age only the readings of its day look at it; what holds money or is being processed goes on being looked at.
  * Each look is claimed in the database, so that one replica makes it; so many are made in a round, and no more.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import { createBell, poll } from '../database/poll.ts';
@@ -40,18 +39,17 @@ type Open = { seq: number; id: string; status: string; operation: string; create
 export async function lookAtOpen(context: Context, client: ProviderClient): Promise<void> {
   const schedule = context.config.SHOW_OPEN_SCHEDULE;
   if (schedule === 'off') return;
-  let oldEnlistedAt = 0;
+  let oldEnlistedAt = Number.NEGATIVE_INFINITY;
   const shower = client.as('today');
   await poll({
     name: 'open transactions',
-    bell: createBell(),
+    bell: createBell(context.timers),
     idleMs: ROUND_MS,
-    log: context.log,
-    signal: context.signal,
+    context,
     work: async () => {
-      const withOld = Date.now() - oldEnlistedAt > ENLIST_OLD_EVERY_MS;
+      const withOld = context.timers.elapsed() - oldEnlistedAt > ENLIST_OLD_EVERY_MS;
       await enlistOpen(context, schedule, withOld);
-      if (withOld) oldEnlistedAt = Date.now();
+      if (withOld) oldEnlistedAt = context.timers.elapsed();
       await lookAtDue(context, shower, schedule);
       return false;
     },
@@ -233,5 +231,5 @@ async function pauseAfter(context: Context, error: unknown): Promise<void> {
   if (!(error instanceof ProviderError)) throw error;
   context.log.warn({ error: describeError(error) }, 'open transactions could not be looked at');
   const ms = error.code === 'provider_unauthorized' ? REFUSED_KEY_MS : (error.retryAfterMs ?? 0);
-  await sleep(ms, undefined, { signal: context.signal }).catch(() => undefined);
+  await context.timers.sleep(ms, { signal: context.signal }).catch(() => undefined);
 }

@@ -36,8 +36,7 @@ export async function workRuns(context: Context, client: ProviderClient): Promis
       name,
       bell,
       idleMs: IDLE_MS,
-      log: context.log,
-      signal: context.signal,
+      context,
       work: async () => {
         const run = await claimRun(context, only);
         // one that waited here would keep its lane from runs of other days, today's too
@@ -48,8 +47,8 @@ export async function workRuns(context: Context, client: ProviderClient): Promis
   // a backfill of years must not keep the timetable's days waiting, nor those the last ones: each has a lane
   await Promise.all([
     lane('runs', context.bells.runs, {}),
-    lane('runs of late days', createBell(), { daysMax: LATE_DAYS + 1, orOpen: true }),
-    lane('short runs', createBell(), { daysMax: SHORT_DAYS_MAX }),
+    lane('runs of late days', createBell(context.timers), { daysMax: LATE_DAYS + 1, orOpen: true }),
+    lane('short runs', createBell(context.timers), { daysMax: SHORT_DAYS_MAX }),
   ]);
 }
 

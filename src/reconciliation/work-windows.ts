@@ -4,7 +4,6 @@
  * pages of a long window are on their way the next one is begun, so that the provider is never waited for with nothing
  * asked; both share one room of pages under way, and no third is begun before the first is concluded.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import type { ProviderClient } from '../provider/client.ts';
 import { createRoom } from '../provider/create-room.ts';
@@ -175,7 +174,7 @@ async function awaitWindow(
     if (window) return window;
     await onWait();
     if (waits === 0) context.log.info({ run: run.id, windows: left.length }, 'a run waits: others read its days');
-    await sleep(BUSY_DAYS_MS, undefined, { signal: context.signal });
+    await context.timers.sleep(BUSY_DAYS_MS, { signal: context.signal });
   }
   return undefined;
 }

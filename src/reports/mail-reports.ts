@@ -41,10 +41,9 @@ export async function mailReports(context: Context): Promise<void> {
   if (!mailer || !mailsReports(context.config)) return;
   await poll({
     name: 'report mails',
-    bell: createBell(),
+    bell: createBell(context.timers),
     idleMs: IDLE_MS,
-    log: context.log,
-    signal: context.signal,
+    context,
     work: () => mailNext(context, mailer),
   });
 }

@@ -1,21 +1,45 @@
 import { randomBytes } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
-import { inject } from 'vitest';
-import { type ConnectionTarget, ensureDatabase } from '../../embedded/pool.ts';
+import mysql from 'mysql2/promise';
+import { afterAll, inject } from 'vitest';
+import type { ConnectionTarget } from '../../embedded/pool.ts';
+import type { TemplateName } from './templates.ts';
 
-/** The names of the databases that tests make. */
-export const TEST_DATABASE = /^t_[0-9a-f]{12}$/;
+const made: string[] = [];
 
 /** The run's real database server: connect with this, as root, on its socket. */
 export function testServer(): { socketPath: string; user: string } {
   return { socketPath: inject('socketPath'), user: 'root' };
 }
 
-/** A database of one's own, empty. */
-export async function freshDatabase(): Promise<ConnectionTarget & { socketPath: string; database: string }> {
+/** A database of one's own with the tables of a template and no rows but the template's; dropped after the test file. */
+export async function freshDatabase(
+  template: TemplateName | 'empty' = 'confere',
+): Promise<ConnectionTarget & { socketPath: string; database: string }> {
   const database = `t_${randomBytes(6).toString('hex')}`;
-  await ensureDatabase(testServer(), database);
+  const copy = template === 'empty' ? '' : inject('templates')[template];
+  await runAll(`CREATE DATABASE ${database} CHARACTER SET utf8mb4;\nUSE ${database};\n${copy}`);
+  made.push(database);
   return { ...testServer(), database };
+}
+
+afterAll(async () => {
+  if (made.length > 0)
+    await runAll(
+      made
+        .splice(0)
+        .map((name) => `DROP DATABASE IF EXISTS ${name}`)
+        .join(';\n'),
+    );
+});
+
+async function runAll(statements: string): Promise<void> {
+  const connection = await mysql.createConnection({ ...testServer(), multipleStatements: true, charset: 'utf8mb4' });
+  try {
+    await connection.query(statements);
+  } finally {
+    connection.destroy();
+  }
 }
 
 /** Rows whose `seq` counts from 1 to this, to select from: MariaDB's own `seq_1_to_…` is its own alone. */

@@ -101,7 +101,7 @@ export async function startSandbox(
 ): Promise<AsyncDisposable & { api: Api; url: string }> {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
-  const database = await freshDatabase();
+  const database = await freshDatabase('sandbox');
   const program = launch(
     home,
     'sandbox',

@@ -10,6 +10,7 @@ const LAYERS: Record<string, number> = {
   'src/domain': 0,
   'src/config': 0,
   'src/log': 1,
+  'src/timers': 1,
   'src/metrics': 1,
   'src/database': 2,
   'src/context': 3,

@@ -24,7 +24,7 @@ beforeAll(() => {
 afterAll(() => home[Symbol.dispose]());
 
 beforeEach(async () => {
-  opened = openDatabase<unknown>(await freshDatabase());
+  opened = openDatabase<unknown>(await freshDatabase('empty'));
   logged = [];
   return () => opened[Symbol.asyncDispose]();
 });

@@ -211,7 +211,11 @@ test('webhooks that failed before others landed, and would not any more, are not
     return { claimed: [], items: seqs.length };
   };
   const seqs = [-1, -2, -3, -4];
-  await isolateWebhooks(world.context, { seqs, room: 0, error: errors[0], putOff: createPutOff() }, take);
+  await isolateWebhooks(
+    world.context,
+    { seqs, room: 0, error: errors[0], putOff: createPutOff(world.context.timers) },
+    take,
+  );
   expect(landed.flat().toSorted((a, b) => b - a)).toEqual(seqs);
 });
 

@@ -54,7 +54,7 @@ export type TestSandbox = RunningSandbox & {
 
 /** The real sandbox on a database of its own (or one handed over), what clients create staying pending. */
 export async function startTestSandbox(args: string[] = [], database?: string): Promise<TestSandbox> {
-  const name = database ?? (await freshDatabase()).database;
+  const name = database ?? (await freshDatabase('sandbox')).database;
   const options = readOptions(['--port', '0', '--api-key', KEY, '--seed', '1', '--manual', ...args], {});
   const running = await startSandbox({ ...options, server: testServer(), database: name }, () => undefined);
   return Object.assign(running, {

@@ -342,7 +342,7 @@ describe('with a database that is away when it starts', () => {
 
   it('takes webhooks to the spool while the tables are migrated, and drains them afterwards', async () => {
     using home = temporaryDirectory();
-    const database = await freshDatabase();
+    const database = await freshDatabase('empty');
     const databaseUrl = urlOf(database);
     const providerUrl = 'http://127.0.0.1:1';
     await using opened = openDatabase<Database>(database);

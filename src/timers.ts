@@ -1,0 +1,34 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * Time as a process knows it. A context carries one set of timers; a test opens its context with timers that it can
+ * advance, so grace periods, leases, back-off and idle waits pass at once.
+ */
+export type Timers = {
+  /** The machine's wall clock, in ms since 1970. */
+  now(): number;
+  /** A clock that is never set back, in ms; only differences mean something. */
+  elapsed(): number;
+  /** Resolves after `ms`. @param options.ref false: does not keep the process alive. @throws AbortError on the signal. */
+  sleep(ms: number, options?: { signal?: AbortSignal; ref?: boolean }): Promise<void>;
+  /** Calls `run` once after `ms`, without keeping the process alive. */
+  after(ms: number, run: () => void): Timer;
+  /** Calls `run` every `ms`, without keeping the process alive. */
+  every(ms: number, run: () => void): Timer;
+};
+
+export type Timer = { cancel(): void };
+
+export const MACHINE_TIMERS: Timers = {
+  now: () => Date.now(),
+  elapsed: () => performance.now(),
+  sleep: (ms, options) => sleep(ms, undefined, options),
+  after: (ms, run) => {
+    const timer = setTimeout(run, ms).unref();
+    return { cancel: () => clearTimeout(timer) };
+  },
+  every: (ms, run) => {
+    const timer = setInterval(run, ms).unref();
+    return { cancel: () => clearInterval(timer) };
+  },
+};

@@ -1,0 +1,99 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import mysql from 'mysql2/promise';
+import { findServer, type ServerBinaries } from '../../embedded/find-server.ts';
+
+const START_MS_MAX = 60_000;
+const POLL_MS = 20;
+/** What a whole run needs in a memory file system, several times over. */
+const MEMORY_BYTES_MIN = 4 * 2 ** 30;
+const MEMORY = '/dev/shm';
+
+/**
+ * Nothing here survives a crash of the machine: copying a template of 51 tables takes 40 ms in memory, 170 ms on a disk
+ * without syncs, and over a second with them. A test whose subject is durability starts an embedded server instead.
+ */
+const NOT_DURABLE = ['--innodb-flush-log-at-trx-commit=0', '--skip-innodb-doublewrite'];
+const NEVER_SYNC = ['--innodb-flush-method=nosync', '--debug-no-sync'];
+
+export type TestServer = { socketPath: string; stop(): void };
+
+/** Starts the database server of one test run, without durability, in memory where there is room. */
+export async function startTestServer(): Promise<TestServer> {
+  const binaries = findServer();
+  const home = mkdtempSync(path.join(hasMemory() ? MEMORY : tmpdir(), 'confere-test-'));
+  const socketPath = path.join(home, 'server.sock');
+  const data = path.join(home, 'data');
+  const tmp = path.join(home, 'tmp');
+  mkdirSync(tmp);
+  initialise(binaries, data);
+  const [command = '', ...args] = [
+    ...endingWithUs(),
+    binaries.server,
+    '--no-defaults',
+    `--datadir=${data}`,
+    `--socket=${socketPath}`,
+    `--tmpdir=${tmp}`,
+    '--skip-networking',
+    '--character-set-server=utf8mb4',
+    '--skip-name-resolve',
+    '--max-allowed-packet=64M',
+    '--max-connections=600',
+    '--innodb-buffer-pool-size=512M',
+    ...NOT_DURABLE,
+    ...(binaries.kind === 'mysql' ? ['--mysqlx=OFF', '--secure-file-priv=', '--skip-log-bin'] : NEVER_SYNC),
+    ...asUser(),
+  ];
+  const child = spawn(command, args, { stdio: 'ignore' });
+  const stop = (): void => {
+    child.kill('SIGKILL');
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
+  };
+  const deadline = Date.now() + START_MS_MAX;
+  while (!(await answers(socketPath))) {
+    if (child.exitCode !== null || Date.now() > deadline) {
+      stop();
+      throw new Error(`the tests' database server did not start: ${[command, ...args].join(' ')}`);
+    }
+    await sleep(POLL_MS);
+  }
+  return { socketPath, stop };
+}
+
+function hasMemory(): boolean {
+  if (!existsSync(MEMORY)) return false;
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize >= MEMORY_BYTES_MIN;
+}
+
+function initialise(binaries: ServerBinaries, data: string): void {
+  const [command, ...args] =
+    binaries.kind === 'mariadb'
+      ? [binaries.install, '--no-defaults', '--auth-root-authentication-method=normal', '--skip-test-db', ...NEVER_SYNC]
+      : [binaries.server, '--no-defaults', '--initialize-insecure'];
+  execFileSync(command, [...args, `--datadir=${data}`, ...asUser()], { stdio: 'ignore' });
+}
+
+/** A run that is killed leaves no server behind: the kernel ends it with its parent, where util-linux is there to ask. */
+function endingWithUs(): string[] {
+  const setpriv = '/usr/bin/setpriv';
+  return existsSync(setpriv) ? [setpriv, '--pdeathsig', 'KILL', '--'] : [];
+}
+
+/** As root the server asks to be told so. */
+function asUser(): string[] {
+  return process.getuid?.() === 0 ? ['--user=root'] : [];
+}
+
+async function answers(socketPath: string): Promise<boolean> {
+  try {
+    const connection = await mysql.createConnection({ socketPath, user: 'root' });
+    await connection.end();
+    return true;
+  } catch {
+    return false;
+  }
+}

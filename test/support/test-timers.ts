@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Timers } from '../../src/timers.ts';
+
+/** Timers that run with the machine's and can be advanced. */
+export type TestTimers = Timers & {
+  /** Lets `ms` pass at once: clocks jump, and whatever was due by then runs. Resolves once that has begun. */
+  advance(ms: number): Promise<void>;
+};
+
+type Due = { atMs: number; everyMs: number | undefined; run: () => void; timer: NodeJS.Timeout };
+
+/** How long what an advance woke is given to begin, in ms: one turn of the event loop would do on an idle machine. */
+const SETTLE_MS = 5;
+
+export function createTestTimers(): TestTimers {
+  let skippedMs = 0;
+  const pending = new Set<Due>();
+  const elapsed = (): number => performance.now() + skippedMs;
+
+  function arm(due: Due): void {
+    clearTimeout(due.timer);
+    due.timer = setTimeout(() => fire(due), Math.max(0, due.atMs - elapsed()));
+    due.timer.unref();
+  }
+
+  function fire(due: Due): void {
+    if (!pending.has(due)) return;
+    if (due.everyMs === undefined) pending.delete(due);
+    else due.atMs = elapsed() + due.everyMs;
+    if (due.everyMs !== undefined) arm(due);
+    due.run();
+  }
+
+  function add(ms: number, run: () => void, everyMs?: number): Due {
+    const due: Due = { atMs: elapsed() + ms, everyMs, run, timer: setTimeout(() => undefined, 0) };
+    pending.add(due);
+    arm(due);
+    return due;
+  }
+
+  function cancel(due: Due): void {
+    clearTimeout(due.timer);
+    pending.delete(due);
+  }
+
+  return {
+    now: () => Date.now() + skippedMs,
+    elapsed,
+    sleep: (ms, options = {}) =>
+      new Promise((resolve, reject) => {
+        const { signal, ref = true } = options;
+        const stop = (): void => {
+          cancel(due);
+          reject(signal?.reason);
+        };
+        if (signal?.aborted) {
+          reject(signal.reason);
+          return;
+        }
+        const due = add(ms, () => {
+          signal?.removeEventListener('abort', stop);
+          resolve();
+        });
+        if (ref) due.timer.ref();
+        signal?.addEventListener('abort', stop, { once: true });
+      }),
+    after: (ms, run) => {
+      const due = add(ms, run);
+      return { cancel: () => cancel(due) };
+    },
+    every: (ms, run) => {
+      const due = add(ms, run, ms);
+      return { cancel: () => cancel(due) };
+    },
+    async advance(ms) {
+      skippedMs += ms;
+      for (const due of [...pending]) arm(due);
+      await sleep(SETTLE_MS);
+    },
+  };
+}
