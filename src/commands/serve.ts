@@ -2,31 +2,13 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { takeLock } from '../../embedded/members.ts';
-import { startTimetable } from '../../jobs/main.ts';
 import { makeAdminToken } from '../access/tokens.ts';
-import { openChannels } from '../alerts/open-channels.ts';
-import { openMailer } from '../alerts/open-mailer.ts';
-import { sendAlerts } from '../alerts/send.ts';
-import { endMerchantTrouble, tellMerchantTrouble } from '../alerts/tell-merchant-trouble.ts';
-import { startDelivery } from '../callbacks/deliver.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { createApp } from '../http/app.ts';
-import { type Listening, serveHttp } from '../http/serve-http.ts';
-import { drainInbox } from '../inbox/drain.ts';
-import { drainSpool } from '../inbox/drain-spool.ts';
-import { startBeats } from '../inbox/record-beat.ts';
 import { openSpool, type Spool } from '../inbox/spool.ts';
-import { indexPartiesInBackground } from '../ledger/index-parties.ts';
-import { settleRefundRule } from '../ledger/read-policies.ts';
-import { sealLedger } from '../ledger/seal-ledger.ts';
 import { createLog, type Log } from '../log.ts';
-import { openClient } from '../provider/open-client.ts';
-import { watchDoubted } from '../reconciliation/look-at-doubted.ts';
-import { lookAtOpen } from '../reconciliation/look-at-open.ts';
-import { workRuns } from '../reconciliation/work-runs.ts';
-import { mailReports } from '../reports/mail-reports.ts';
+import { startService } from './start-service.ts';
 import { type Opened, waitForDatabase } from './wait-for-database.ts';
 
 /** SIGTERM is promised to end in 20 s; what has not ended by then is cut off. */
@@ -84,14 +66,10 @@ async function run(
   stopped: Promise<void>,
 ): Promise<void> {
   await using context = opened.context;
-  await using stack = new AsyncDisposableStack();
-  // for a failure before the web side has taken it over
-  if (opened.listening) stack.use(opened.listening);
+  const options = { sides, spool, listening: opened.listening };
+  await using _ = await startService(context, options, () => stop.abort());
   try {
-    await settleRefundRule(context);
     await announceAdminToken(context);
-    if (sides.worker) startWorker(context, stack);
-    if (sides.web) await startWeb(context, spool, opened.listening, stack);
   } catch (error) {
     // what runs already ends only by the signal
     stop.abort();
@@ -100,54 +78,10 @@ async function run(
   await stopped;
 }
 
-async function startWeb(
-  context: Context,
-  spool: Spool | undefined,
-  listening: Listening | undefined,
-  stack: AsyncDisposableStack,
-): Promise<void> {
-  const { config, log } = context;
-  if (spool) {
-    const drained = drainSpool(context, spool);
-    stack.defer(() => drained);
-  }
-  const app = createApp(context, spool);
-  if (listening) {
-    listening.use(app);
-    stack.use(startBeats(context));
-    stack.use(listening);
-  }
-  const server = listening ?? stack.use(await serveHttp(context, app));
-  log.info({ port: server.port, url: config.PUBLIC_URL, auth: config.WEBHOOK_AUTH }, 'listening');
-}
-
 /** Where webhooks go while the database is away: on the embedded database by default, else where SPOOL_DIR says. */
 function openOwnSpool({ DATABASE_URL, DATA_DIR, SPOOL_DIR }: Config): Spool | undefined {
   const directory = SPOOL_DIR ?? (DATABASE_URL ? undefined : path.join(DATA_DIR, 'spool'));
   return directory === undefined ? undefined : openSpool(path.resolve(directory));
-}
-
-/** The loops of the worker; disposing waits until each has ended after the signal. */
-function startWorker(context: Context, stack: AsyncDisposableStack): void {
-  const client = stack.use(openClient(context));
-  const loops = [
-    drainInbox(context, client),
-    workRuns(context, client),
-    watchDoubted(context, client.as('today')),
-    ...(context.config.JOBS === 'on' ? [lookAtOpen(context, client)] : []),
-    startDelivery(context, {
-      onTrouble: (trouble) => tellMerchantTrouble(context, trouble),
-      onRecovery: (merchantId) => endMerchantTrouble(context, merchantId),
-    }),
-    sendAlerts(context, openChannels(context, openMailer(context.config))),
-    mailReports(context),
-    sealLedger(context),
-    indexPartiesInBackground(context),
-  ];
-  stack.defer(async () => {
-    await Promise.all(loops);
-  });
-  if (context.config.JOBS === 'on') stack.use(startTimetable(context));
 }
 
 /** The embedded database has one `serve`: a second one would answer on behalf of the first. */

@@ -4,16 +4,16 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { addDays } from '../../src/domain/calendar.ts';
 import { applyObservations } from '../../src/ledger/apply.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/console.ts';
 import { observe } from '../support/observations.ts';
 import { type Browser, logIn, openBrowser } from './browser.ts';
-import { openWorld, type World } from './world.ts';
 
-let world: World;
+let world: ConsoleEnvironment;
 let opened: Browser;
 let page: Page;
 
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openConsoleEnvironment();
 });
 afterAll(() => world[Symbol.asyncDispose]());
 beforeEach(async () => {

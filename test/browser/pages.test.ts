@@ -4,8 +4,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { webhookIdOf } from '../../src/domain/webhook-id.ts';
 import { makeReport } from '../../src/reports/make-report.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/console.ts';
 import { logIn, openBrowser } from './browser.ts';
-import { openWorld, type World } from './world.ts';
 
 /** Set SCREENSHOTS=1 to look at every page: they are written here. */
 const SHOTS = process.env.SCREENSHOTS ? path.join(tmpdir(), 'confere-screenshots') : undefined;
@@ -19,11 +19,11 @@ const LOOKS = {
   dark: { size: { width: 1280, height: 900 }, dark: true },
 };
 
-let world: World;
+let world: ConsoleEnvironment;
 let addresses: [name: string, address: string, heading: string | RegExp][];
 
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openConsoleEnvironment();
   const { db } = world.context;
   await makeReport(world.context, world.today);
   const mismatch = await db

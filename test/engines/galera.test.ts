@@ -3,16 +3,10 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Call, openShop, type Shop } from '../service/callbacks/shop.ts';
-import { runCommand } from '../service/commands/run-command.ts';
-import {
-  eventually,
-  SECRET_KEY,
-  type Served,
-  startSandbox,
-  startServe,
-  temporaryDirectory,
-} from '../support/programs.ts';
+import { type Call, openShop, type Shop } from '../support/merchant-server.ts';
+import { SECRET_KEY, type Served, startSandbox, startServe, temporaryDirectory } from '../support/programs.ts';
+import { runCommand } from '../support/run-command.ts';
+import { eventually } from '../support/wait.ts';
 import { ask, type Node, startCluster } from './cluster.ts';
 
 const PAYMENTS = 400;
@@ -148,18 +142,18 @@ test('two replicas on two nodes keep one ledger, while nodes are killed, cut off
   await eventually(async () => {
     const page = await replica.api.call<{ webhooks: unknown[] }>('GET', '/webhooks?state=pending&limit=1');
     return page.webhooks.length === 0;
-  }, SETTLE_MS);
+  });
   const to = new Date().toISOString().slice(0, 10);
   const from = new Date(Date.now() - 4 * 86_400_000).toISOString().slice(0, 10);
   const { id: runId } = await replica.api.call<{ id: string }>('POST', '/reconciliations', { from, to });
   await eventually(async () => {
     const run = await replica.api.call<{ state: string }>('GET', `/reconciliations/${runId}`);
     return run.state === 'complete';
-  }, SETTLE_MS);
+  });
   await eventually(async () => {
     const open = await replica.api.call<{ callbacks: unknown[] }>('GET', '/callbacks?state=pending&limit=1');
     return open.callbacks.length === 0;
-  }, SETTLE_MS);
+  });
 
   const kept = await readAll(replica, 'webhooks');
   const applied = new Set(kept.filter((one) => one.state === 'applied').map((one) => one.id));

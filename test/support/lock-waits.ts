@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Context } from '../../src/context.ts';
-import { eventually } from './programs.ts';
+import { eventually } from './wait.ts';
 
 /** The server tells of waits anew only where it was not asked for a tenth of a second. */
 const ASKED_EVERY_MS = 250;

@@ -136,14 +136,3 @@ async function sendWebhook(url: string, body: unknown, headers: Record<string, s
   const text = await response.body.text();
   return { status: response.statusCode, json: JSON.parse(text) as Record<string, unknown> };
 }
-
-/** Asks again until the answer is true, for things that happen in their own time. @throws Error after `ms`. */
-export async function eventually<T>(ask: () => Promise<T | false | undefined>, ms = 30_000): Promise<T> {
-  const deadline = Date.now() + ms;
-  for (;;) {
-    const answer = await ask();
-    if (answer) return answer;
-    if (Date.now() > deadline) throw new Error(`it did not come true within ${ms} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}

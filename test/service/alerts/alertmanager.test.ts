@@ -2,13 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  eventually,
-  type Served,
-  startSandbox,
-  startServeOnFreshDatabase,
-  temporaryDirectory,
-} from '../../support/programs.ts';
+import { type Served, startSandbox, startServeOnFreshDatabase, temporaryDirectory } from '../../support/programs.ts';
+import { eventually } from '../../support/wait.ts';
 
 type Posted = {
   labels: { alertname: string; severity: string; transaction_id?: string };

@@ -7,16 +7,17 @@ import { endAlerts, type RaisedAlert, raiseAlerts } from '../../../src/alerts/ra
 import { sendAlerts } from '../../../src/alerts/send.ts';
 import { tellMerchantTrouble } from '../../../src/alerts/tell-merchant-trouble.ts';
 import { transact } from '../../../src/database/transact.ts';
+import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/callbacks.ts';
 import { type HttpSink, openHttpSink } from '../../support/http-sink.ts';
 import { type MailSink, openMailSink } from '../../support/mail-sink.ts';
-import { openWorld, until, type World } from '../callbacks/world.ts';
+import { eventually } from '../../support/wait.ts';
 
 type Event = { event_action: string; dedup_key: string; routing_key: string; payload?: { severity: string } };
 
 const REFUSED_MAILBOX = 'gone@example.com';
 let sink: HttpSink;
 let mails: MailSink;
-let world: World;
+let world: CallbackEnvironment;
 let running: { stop(): Promise<void> }[];
 
 beforeEach(async () => {
@@ -26,7 +27,7 @@ beforeEach(async () => {
     onRcptTo: ({ address }, _session, callback) =>
       callback(address === REFUSED_MAILBOX ? Object.assign(new Error('no such user'), { responseCode: 550 }) : null),
   });
-  world = await openWorld({
+  world = await openCallbackEnvironment({
     ALERTMANAGER_URL: `${sink.url}/am`,
     SLACK_WEBHOOK_URL: `${sink.url}/slack/T0/B0/s3cret`,
     PAGERDUTY_ROUTING_KEY: 'R0UT1NGK3Y',
@@ -83,7 +84,7 @@ describe('an alert', () => {
   it('is told to every channel, and so is its end', async () => {
     start();
     const alert = await raise({ mismatchId: 'mm_1', transactionId: 'tx_1' });
-    await until(
+    await eventually(
       'told to all',
       () => at('/am').length > 0 && at('/slack').length > 0 && events().length > 0 && mails.mails.length > 0,
     );
@@ -99,14 +100,14 @@ describe('an alert', () => {
     expect(mails.mails[0]).toMatchObject({ from: 'alerts@pay.example', to: ['ops@example.com', 'boss@example.com'] });
     expect(mails.mails[0]?.header('subject')).toBe('[Confere] critical: stuck');
     await end(alert);
-    await until(
+    await eventually(
       'its end told to all',
       () => events().length === 2 && slackText().includes('over:') && mails.mails.length === 2,
     );
     expect(events()[1]).toMatchObject({ event_action: 'resolve', dedup_key: trigger?.dedup_key });
     expect(mails.mails[1]?.header('subject')).toBe('[Confere] over: stuck');
-    await until('Alertmanager', () => at('/am').some((one) => one.text.includes('endsAt')));
-    await until('nothing left to send', async () => {
+    await eventually('Alertmanager', () => at('/am').some((one) => one.text.includes('endsAt')));
+    await eventually('nothing left to send', async () => {
       const rows = await world.context.db.selectFrom('alert_sends').select('next_attempt_at').execute();
       return rows.length === 5 && rows.every((row) => row.next_attempt_at === null);
     });
@@ -115,8 +116,8 @@ describe('an alert', () => {
   it('that is over at once is told once, and PagerDuty is left with nothing open', async () => {
     start();
     await raise({ name: 'webhook_lost', severity: 'medium', ended: true });
-    await until('told to all', async () => (await sendsOf('pagerduty')).some((row) => row.end_sent_at));
-    await until('told', () => slackText() && mails.mails.length === 1);
+    await eventually('told to all', async () => (await sendsOf('pagerduty')).some((row) => row.end_sent_at));
+    await eventually('told', () => slackText() && mails.mails.length === 1);
     expect(events().map((event) => event.event_action)).toEqual(['trigger', 'resolve']);
     expect(slackText().split('\n')).toHaveLength(1);
   });
@@ -126,12 +127,12 @@ describe('an alert', () => {
     sink.answer = ({ path }) => (path.startsWith('/slack') && away ? 503 : 200);
     start();
     await raise();
-    await until('the others', () => events().length === 1 && mails.mails.length === 1 && at('/am').length > 0);
-    const failed = await until('it failed', async () => (await sendsOf('slack')).find((row) => row.attempts > 0));
+    await eventually('the others', () => events().length === 1 && mails.mails.length === 1 && at('/am').length > 0);
+    const failed = await eventually('it failed', async () => (await sendsOf('slack')).find((row) => row.attempts > 0));
     expect([failed.error, at('/slack').length]).toEqual(['HTTP 503', 0]);
     away = false;
-    await until('Slack has it', () => at('/slack').length === 1);
-    await until('written down', async () => (await sendsOf('slack'))[0]?.sent_at);
+    await eventually('Slack has it', () => at('/slack').length === 1);
+    await eventually('written down', async () => (await sendsOf('slack'))[0]?.sent_at);
     expect((await sendsOf('slack'))[0]).toMatchObject({ attempts: 0, error: null, next_attempt_at: null });
   });
 
@@ -152,7 +153,7 @@ describe('an alert', () => {
     await asked.promise;
     await end(alert);
     go.resolve();
-    await until('resolved', () => events().some((event) => event.event_action === 'resolve'));
+    await eventually('resolved', () => events().some((event) => event.event_action === 'resolve'));
     expect(events().map((event) => event.event_action)).toEqual(['trigger', 'resolve']);
   });
 
@@ -160,8 +161,8 @@ describe('an alert', () => {
     sink.answer = ({ path, text }) => (path.startsWith('/slack') && text.includes('poison') ? 400 : 200);
     for (let i = 0; i < 5; i++) await raise({ summary: i === 2 ? 'poison' : `number ${i}` });
     start();
-    await until('the other four', () => ['0', '1', '3', '4'].every((i) => slackText().includes(`number ${i}`)));
-    const rows = await until('written down', async () => {
+    await eventually('the other four', () => ['0', '1', '3', '4'].every((i) => slackText().includes(`number ${i}`)));
+    const rows = await eventually('written down', async () => {
       const sends = await sendsOf('slack');
       return sends.filter((row) => row.sent_at).length === 4 ? sends : undefined;
     });
@@ -172,8 +173,8 @@ describe('an alert', () => {
     start();
     start();
     for (let i = 0; i < 30; i++) await raise();
-    await until('all', () => events().length >= 30);
-    await until('all written', async () => (await sendsOf('pagerduty')).every((row) => row.sent_at));
+    await eventually('all', () => events().length >= 30);
+    await eventually('all written', async () => (await sendsOf('pagerduty')).every((row) => row.sent_at));
     expect(new Set(events().map((event) => event.dedup_key)).size).toBe(30);
     expect(events()).toHaveLength(30);
     // told, and killed before it was written down: the lease runs out
@@ -186,7 +187,7 @@ describe('an alert', () => {
       .where('alert_seq', '=', first)
       .execute();
     world.context.bells.alerts.ring();
-    await until('again', () => events().length === 31);
+    await eventually('again', () => events().length === 31);
     expect(new Set(events().map((event) => event.dedup_key)).size).toBe(30);
   });
 });
@@ -195,16 +196,18 @@ describe('Alertmanager', () => {
   it('is told of what fires again within its five minutes, until it ends', async () => {
     start();
     const alert = await raise();
-    const first = await until('written down', async () => (await sendsOf('alertmanager')).find((row) => row.sent_at));
+    const first = await eventually('written down', async () =>
+      (await sendsOf('alertmanager')).find((row) => row.sent_at),
+    );
     const againMs = (first.next_attempt_at?.getTime() ?? 0) - (first.sent_at?.getTime() ?? 0);
     expect(againMs).toBeGreaterThan(0);
     expect(againMs).toBeLessThan(5 * 60_000 - 90_000);
     const due = { next_attempt_at: world.context.clock.now() };
     await world.context.db.updateTable('alert_sends').set(due).where('channel', '=', 'alertmanager').execute();
     world.context.bells.alerts.ring();
-    await until('again', () => at('/am').length === 2);
+    await eventually('again', () => at('/am').length === 2);
     await end(alert);
-    await until('its end', () => at('/am')[2]?.text.includes('endsAt'));
+    await eventually('its end', () => at('/am')[2]?.text.includes('endsAt'));
   });
 });
 
@@ -214,10 +217,10 @@ describe('a channel that is set later', () => {
     start(channels.filter((channel) => channel.name === 'log'));
     const over = await raise({ name: 'over_by_then' });
     await raise({ name: 'still_fires' });
-    await until('spread', async () => (await sendsOf('log')).length === 2);
+    await eventually('spread', async () => (await sendsOf('log')).length === 2);
     await end(over);
     start(channels.filter((channel) => channel.name === 'slack'));
-    await until('told', () => slackText().includes('still_fires'));
+    await eventually('told', () => slackText().includes('still_fires'));
     expect(slackText()).not.toContain('over_by_then');
   });
 });
@@ -235,7 +238,7 @@ describe('a merchant in trouble', () => {
     for (const { id } of [silent, gone, read]) {
       await tellMerchantTrouble(world.context, { kind: 'merchant_failing', merchantId: id, since });
     }
-    await until('written down', async () => {
+    await eventually('written down', async () => {
       const rows = await sendsOf('merchant_email');
       return rows.length === 3 && rows.every((row) => row.sent_at && row.next_attempt_at === null);
     });
@@ -245,8 +248,10 @@ describe('a merchant in trouble', () => {
     expect(own[0]?.text).not.toMatch(/Zuleica|s3cret/);
     expect(mails.mails.flatMap((mail) => mail.to)).not.toContain(REFUSED_MAILBOX);
     await end({ name: 'merchant_failing', severity: 'high', scope: read.id, summary: '' });
-    await until('its end is told to ops', () => slackText().includes('over:'));
-    await until('done', async () => (await sendsOf('merchant_email')).every((row) => row.next_attempt_at === null));
+    await eventually('its end is told to ops', () => slackText().includes('over:'));
+    await eventually('done', async () =>
+      (await sendsOf('merchant_email')).every((row) => row.next_attempt_at === null),
+    );
     expect(mails.mails.filter((mail) => mail.to.includes('loja@example.com'))).toHaveLength(1);
   });
 });

@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
-import {
-  eventually,
-  type Served,
-  startSandbox,
-  startServeOnFreshDatabase,
-  temporaryDirectory,
-} from '../../support/programs.ts';
+import { type Served, startSandbox, startServeOnFreshDatabase, temporaryDirectory } from '../../support/programs.ts';
+import { eventually } from '../../support/wait.ts';
 
 const PLATFORM = '0f0e7b8e-5a55-4b3c-9a51-1b5d7b3d1a01';
 const home = temporaryDirectory();

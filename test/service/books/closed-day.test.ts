@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
-import {
-  eventually,
-  type Served,
-  startSandbox,
-  startServeOnFreshDatabase,
-  temporaryDirectory,
-} from '../../support/programs.ts';
+import { type Served, startSandbox, startServeOnFreshDatabase, temporaryDirectory } from '../../support/programs.ts';
+import { eventually } from '../../support/wait.ts';
 
 const home = temporaryDirectory();
 const stack = new AsyncDisposableStack();

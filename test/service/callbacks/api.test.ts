@@ -5,8 +5,9 @@ import { expect, test } from 'vitest';
 import { createToken } from '../../../src/access/tokens.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { createApp } from '../../../src/http/app.ts';
-import { openShop } from './shop.ts';
-import { openWorld, until, type World } from './world.ts';
+import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/callbacks.ts';
+import { openShop } from '../../support/merchant-server.ts';
+import { eventually } from '../../support/wait.ts';
 
 const ADMIN_TOKEN = 'adm_0123456789abcdef0123';
 
@@ -38,7 +39,7 @@ type Api = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-async function openApi(world: World): Promise<Api> {
+async function openApi(world: CallbackEnvironment): Promise<Api> {
   const server = http.createServer(createApp(world.context));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`;
@@ -64,7 +65,7 @@ async function openApi(world: World): Promise<Api> {
 }
 
 test('a merchant is added, shown without its secret, changed and removed', async () => {
-  await using world = await openWorld({ ADMIN_TOKEN });
+  await using world = await openCallbackEnvironment({ ADMIN_TOKEN });
   await using api = await openApi(world);
   const input = { name: 'Loja', url: 'https://loja.example/pix', filter: { operations: ['cashin'] }, rate: 5 };
   const added = await api.call('POST', '/merchants', input);
@@ -90,7 +91,7 @@ test('a merchant is added, shown without its secret, changed and removed', async
 });
 
 test('what can be no merchant is refused by field', async () => {
-  await using world = await openWorld({ ADMIN_TOKEN, CALLBACK_ALLOW_PRIVATE: 'false' });
+  await using world = await openCallbackEnvironment({ ADMIN_TOKEN, CALLBACK_ALLOW_PRIVATE: 'false' });
   await using api = await openApi(world);
   const good = { name: 'Loja', url: 'https://loja.example/pix' };
   const bad: Array<[object, string]> = [
@@ -114,14 +115,14 @@ test('what can be no merchant is refused by field', async () => {
 });
 
 test('only admins change merchants, only operators repeat callbacks, and viewers see no merchant’s own words', async () => {
-  await using world = await openWorld({ ADMIN_TOKEN, CALLBACK_RETRY_SCHEDULE: '1h' });
+  await using world = await openCallbackEnvironment({ ADMIN_TOKEN, CALLBACK_RETRY_SCHEDULE: '1h' });
   await using api = await openApi(world);
   await using shop = await openShop();
   shop.behave['/a?key=s3cret'] = () => (_request, response) => void response.writeHead(500).end('Maria is unknown');
   const { merchant } = await world.addMerchant(`${shop.url}/a?key=s3cret`);
   await world.deliver();
   await world.pay(['paid']);
-  await until('the try', async () => (await api.call('GET', '/callbacks')).json.callbacks[0]?.attempts === 1);
+  await eventually('the try', async () => (await api.call('GET', '/callbacks')).json.callbacks[0]?.attempts === 1);
   const viewer = (await createToken(world.context, { name: 'v', role: 'viewer' })).token;
   const operator = (await createToken(world.context, { name: 'o', role: 'operator' })).token;
   const id = (await api.call('GET', '/callbacks', undefined, viewer)).json.callbacks[0]?.id;
@@ -140,7 +141,7 @@ test('only admins change merchants, only operators repeat callbacks, and viewers
 });
 
 test('a redelivery and a replay send the same ids again, in order, and a dry run only counts', async () => {
-  await using world = await openWorld({ ADMIN_TOKEN });
+  await using world = await openCallbackEnvironment({ ADMIN_TOKEN });
   await using api = await openApi(world);
   await using shop = await openShop();
   const { merchant } = await world.addMerchant(`${shop.url}/a`);
@@ -149,7 +150,7 @@ test('a redelivery and a replay send the same ids again, in order, and a dry run
   await world.pay(['pending', 'paid', 'refund'], { reference: 'a-1' });
   await world.pay(['pending', 'paid'], { reference: 'b-1' });
   const allDone = () =>
-    until('all recorded', async () => {
+    eventually('all recorded', async () => {
       const { callbacks } = (await api.call('GET', '/callbacks')).json;
       return callbacks.length === 5 && callbacks.every((one) => one.state === 'delivered');
     });
@@ -157,7 +158,7 @@ test('a redelivery and a replay send the same ids again, in order, and a dry run
   const ids = shop.calls.map((call) => call.headers['webhook-id']);
   const last = (await api.call('GET', '/callbacks?limit=1')).json;
   expect((await api.call('POST', `/callbacks/${last.callbacks[0]?.id}/redeliver`)).status).toBe(202);
-  await until('the redelivery', () => shop.calls.length === 6);
+  await eventually('the redelivery', () => shop.calls.length === 6);
   expect(ids).toContain(shop.calls[5]?.headers['webhook-id']);
   await allDone();
   const to = new Date(world.context.clock.now().getTime() + 1000).toISOString();
@@ -166,13 +167,13 @@ test('a redelivery and a replay send the same ids again, in order, and a dry run
   expect(shop.calls).toHaveLength(6);
   const onlyA = { ...range, filter: { reference_prefixes: ['a-'] } };
   expect(await api.call('POST', '/callbacks/replay', onlyA)).toMatchObject({ status: 202, json: { count: 3 } });
-  await until('the replay', () => shop.calls.length === 9);
+  await eventually('the replay', () => shop.calls.length === 9);
   expect(shop.calls.slice(6).map((call) => call.json.data.transaction.sequence)).toEqual([1, 2, 3]);
   expect(new Set(shop.calls.map((call) => call.headers['webhook-id']))).toEqual(new Set(ids));
 });
 
 test('after a rotation both secrets sign, the newest first, and after the next one the oldest no longer', async () => {
-  await using world = await openWorld({ ADMIN_TOKEN });
+  await using world = await openCallbackEnvironment({ ADMIN_TOKEN });
   await using api = await openApi(world);
   await using shop = await openShop();
   const { merchant, secret: first } = await world.addMerchant(`${shop.url}/a`);
@@ -181,7 +182,7 @@ test('after a rotation both secrets sign, the newest first, and after the next o
     (await api.call('POST', `/merchants/${merchant.id}/rotate-secret`)).json.secret;
   const nextCall = async (count: number) => {
     await world.pay(['paid']);
-    await until('a call', () => shop.calls.length === count);
+    await eventually('a call', () => shop.calls.length === count);
     const call = shop.calls[count - 1];
     const verifies = (secret: string): boolean => {
       try {
@@ -207,7 +208,7 @@ test('after a rotation both secrets sign, the newest first, and after the next o
 });
 
 test('a test reaches a paused merchant, signed, and is tried once', async () => {
-  await using world = await openWorld({ ADMIN_TOKEN });
+  await using world = await openCallbackEnvironment({ ADMIN_TOKEN });
   await using api = await openApi(world);
   await using shop = await openShop();
   shop.behave['/a'] = (_call, nth) => (nth === 1 ? 200 : 500);
@@ -216,16 +217,16 @@ test('a test reaches a paused merchant, signed, and is tried once', async () => 
   await api.call('POST', `/merchants/${merchant.id}/pause`);
   const sent = await api.call('POST', `/merchants/${merchant.id}/test`);
   expect(sent.status).toBe(202);
-  await until('the test', () => shop.calls.length === 1);
+  await eventually('the test', () => shop.calls.length === 1);
   const call = shop.calls[0];
   expect(new Webhook(secret).verify(call?.body ?? '', call?.headers ?? {})).toMatchObject({ type: 'confere.test' });
   const { id } = (await api.call('POST', `/merchants/${merchant.id}/test`)).json;
-  await until('its end', async () => (await api.call('GET', `/callbacks/${id}`)).json.state === 'failed');
+  await eventually('its end', async () => (await api.call('GET', `/callbacks/${id}`)).json.state === 'failed');
   expect((await api.call('GET', `/merchants/${merchant.id}`)).json.state).toBe('paused');
 });
 
 test('lists page through everything once, and narrow', async () => {
-  await using world = await openWorld({ ADMIN_TOKEN });
+  await using world = await openCallbackEnvironment({ ADMIN_TOKEN });
   await using api = await openApi(world);
   const { merchant } = await world.addMerchant('http://127.0.0.1:1/');
   await world.addMerchant('http://127.0.0.1:1/', { filter: { statuses: ['paid'] } });
@@ -249,7 +250,7 @@ test('lists page through everything once, and narrow', async () => {
 });
 
 test('a merchant fetches its own events with its own token, and a late commit is not skipped', async () => {
-  await using world = await openWorld({ ADMIN_TOKEN });
+  await using world = await openCallbackEnvironment({ ADMIN_TOKEN });
   await using api = await openApi(world);
   const { merchant } = await world.addMerchant('http://127.0.0.1:1/', { filter: { platforms: ['p1'] } });
   const { token } = (await api.call('POST', `/merchants/${merchant.id}/pull-token`)).json;

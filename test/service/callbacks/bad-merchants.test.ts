@@ -5,8 +5,9 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { openShop } from './shop.ts';
-import { openWorld, until, type World } from './world.ts';
+import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/callbacks.ts';
+import { openShop } from '../../support/merchant-server.ts';
+import { eventually } from '../../support/wait.ts';
 
 /** A server that answers with bytes of its own, or not at all. */
 async function openRawServer(answer: (socket: Socket) => void): Promise<{ url: string } & AsyncDisposable> {
@@ -26,8 +27,10 @@ async function openRawServer(answer: (socket: Socket) => void): Promise<{ url: s
   };
 }
 
-async function firstAttempt(world: World) {
-  return until('an attempt', () => world.context.db.selectFrom('callback_attempts').selectAll().executeTakeFirst());
+async function firstAttempt(world: CallbackEnvironment) {
+  return eventually('an attempt', () =>
+    world.context.db.selectFrom('callback_attempts').selectAll().executeTakeFirst(),
+  );
 }
 
 /** Sends something forever, until the other side has had enough. */
@@ -71,7 +74,7 @@ const CASES: Array<[string, (socket: Socket) => void, { status: number | null; e
 ];
 
 test.each(CASES)('%s is recorded for what it is, and no other merchant notices', async (_what, answer, expected) => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   await using bad = await openRawServer(answer);
   const { merchant } = await world.addMerchant(bad.url);
@@ -82,12 +85,12 @@ test.each(CASES)('%s is recorded for what it is, and no other merchant notices',
   expect(attempt.response_body?.length ?? 0).toBeLessThanOrEqual(4096);
   await world.addMerchant(`${shop.url}/well`);
   await world.pay(['paid']);
-  await until('the other merchant', () => shop.taken('/well').length === 1);
+  await eventually('the other merchant', () => shop.taken('/well').length === 1);
   expect(merchant.state).toBe('enabled');
 });
 
 test('an answer that does not come is given up after 15 s', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await using bad = await openRawServer(() => undefined);
   await world.addMerchant(bad.url);
   await world.deliver();
@@ -108,7 +111,7 @@ test('a certificate that nobody vouches for is refused', async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {
-    await using world = await openWorld();
+    await using world = await openCallbackEnvironment();
     await world.addMerchant(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`);
     await world.deliver();
     await world.pay(['paid']);
@@ -121,7 +124,7 @@ test('a certificate that nobody vouches for is refused', async () => {
 });
 
 test.each(['127.0.0.1', 'localhost'])('without CALLBACK_ALLOW_PRIVATE nothing is sent to %s', async (host) => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   await world.addMerchant(shop.url.replace('127.0.0.1', host));
   await world.deliver({}, { CALLBACK_ALLOW_PRIVATE: 'false' });
@@ -131,12 +134,12 @@ test.each(['127.0.0.1', 'localhost'])('without CALLBACK_ALLOW_PRIVATE nothing is
 });
 
 test('a name that does not exist and a port that nobody listens on have classes of their own', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await world.addMerchant('http://no-such-host.invalid/');
   await world.addMerchant('http://127.0.0.1:1/');
   await world.deliver();
   await world.pay(['paid']);
-  const attempts = await until('both', async () => {
+  const attempts = await eventually('both', async () => {
     const rows = await world.context.db.selectFrom('callback_attempts').select('error_class').execute();
     return rows.length >= 2 ? rows : undefined;
   });

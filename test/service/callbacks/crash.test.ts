@@ -7,14 +7,15 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { ensureDatabase } from '../../../embedded/pool.ts';
 import { joinServer } from '../../../embedded/server.ts';
+import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/callbacks.ts';
+import { type Call, openShop } from '../../support/merchant-server.ts';
 import { temporaryDirectory } from '../../support/programs.ts';
-import { type Call, openShop } from './shop.ts';
-import { openWorld, until, type World } from './world.ts';
+import { eventually } from '../../support/wait.ts';
 
 const PAYMENTS = 150;
 const HISTORY = ['pending', 'in_process', 'paid'];
 
-async function startChild(world: World): Promise<ChildProcess> {
+async function startChild(world: CallbackEnvironment): Promise<ChildProcess> {
   const child = fork(fileURLToPath(new URL('deliver-child.ts', import.meta.url)), {
     env: { ...process.env, ...world.env },
   });
@@ -29,7 +30,7 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 /** As if a minute had passed since a process died: what it had leased is due. */
-async function endLeases(world: World): Promise<void> {
+async function endLeases(world: CallbackEnvironment): Promise<void> {
   const now = world.context.clock.now();
   await world.context.db
     .updateTable('callbacks')
@@ -40,7 +41,7 @@ async function endLeases(world: World): Promise<void> {
   world.context.bells.callbacks.ring();
 }
 
-async function countUndelivered(world: World): Promise<number> {
+async function countUndelivered(world: CallbackEnvironment): Promise<number> {
   const row = await world.context.db
     .selectFrom('callbacks')
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -64,37 +65,37 @@ function expectAllInOrder(calls: Call[]): void {
 }
 
 test('two workers share the work: everything arrives exactly once, in order', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   await world.addMerchant(`${shop.url}/a`);
   await world.deliver();
   await world.deliver();
   await Promise.all(Array.from({ length: PAYMENTS }, () => world.pay(HISTORY)));
-  await until('all', async () => (await countUndelivered(world)) === 0);
+  await eventually('all', async () => (await countUndelivered(world)) === 0);
   expect(shop.calls).toHaveLength(PAYMENTS * HISTORY.length);
   expectAllInOrder(shop.calls);
 });
 
 test('a worker that is killed again and again loses nothing, and what it repeats keeps its id', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   await world.addMerchant(`${shop.url}/a`);
   await Promise.all(Array.from({ length: PAYMENTS }, () => world.pay(HISTORY)));
   for (let kills = 0; kills < 4; kills++) {
     const child = await startChild(world);
     const before = shop.calls.length;
-    await until('some more', () => shop.calls.length >= before + 20);
+    await eventually('some more', () => shop.calls.length >= before + 20);
     await kill(child);
     await endLeases(world);
   }
   const last = await startChild(world);
-  await until('all', async () => (await countUndelivered(world)) === 0);
+  await eventually('all', async () => (await countUndelivered(world)) === 0);
   await kill(last);
   expectAllInOrder(shop.calls);
 });
 
 test('a database that cuts its connections in the middle loses nothing', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   await world.addMerchant(`${shop.url}/a`);
   await Promise.all(Array.from({ length: PAYMENTS }, () => world.pay(HISTORY)));
@@ -102,14 +103,14 @@ test('a database that cuts its connections in the middle loses nothing', async (
   const own = await sql<{ db: string }>`SELECT DATABASE() AS db`.execute(world.context.db);
   for (let cuts = 0; cuts < 5; cuts++) {
     const before = shop.calls.length;
-    await until('some more', () => shop.calls.length > before || shop.calls.length >= PAYMENTS * HISTORY.length);
+    await eventually('some more', () => shop.calls.length > before || shop.calls.length >= PAYMENTS * HISTORY.length);
     const { rows } = await sql<{ id: number }>`SELECT ID AS id FROM information_schema.PROCESSLIST
       WHERE DB = ${own.rows[0]?.db} AND ID <> CONNECTION_ID()`.execute(world.context.db);
     for (const { id } of rows) {
       await sql`KILL CONNECTION ${sql.lit(id)}`.execute(world.context.db).catch(() => undefined);
     }
   }
-  await until('all but what is leased', async () => {
+  await eventually('all but what is leased', async () => {
     await endLeases(world);
     return (await countUndelivered(world)) === 0;
   });
@@ -122,14 +123,14 @@ test('a database server that is stopped in the middle and comes back loses nothi
   await using _ = joined;
   const target = { socketPath: joined.socketPath, user: 'root' };
   await ensureDatabase(target, 'confere');
-  await using world = await openWorld({}, { ...target, database: 'confere' });
+  await using world = await openCallbackEnvironment({}, { ...target, database: 'confere' });
   await using shop = await openShop();
   await world.addMerchant(`${shop.url}/a`);
   await Promise.all(Array.from({ length: PAYMENTS }, () => world.pay(HISTORY)));
   await world.deliver();
-  await until('some', () => shop.calls.length > 30);
+  await eventually('some', () => shop.calls.length > 30);
   process.kill(Number(readFileSync(path.join(home.path, 'mariadb/server.pid'), 'utf8')), 'SIGKILL');
-  await until('the rest', async () => {
+  await eventually('the rest', async () => {
     // away at first: whoever joined the server starts it again
     const left = await countUndelivered(world).catch(() => undefined);
     if (left !== undefined && left > 0) await endLeases(world).catch(() => undefined);

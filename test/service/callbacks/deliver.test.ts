@@ -4,21 +4,22 @@ import { expect, test } from 'vitest';
 import { enqueueCallbacks } from '../../../src/callbacks/enqueue.ts';
 import { callbackBodySchema } from '../../../src/callbacks/event-schema.ts';
 import { transact } from '../../../src/database/transact.ts';
-import { openShop } from './shop.ts';
-import { openWorld, until } from './world.ts';
+import { openCallbackEnvironment } from '../../support/callbacks.ts';
+import { openShop } from '../../support/merchant-server.ts';
+import { eventually } from '../../support/wait.ts';
 
 test('an event reaches the merchant once, signed so that two other libraries accept it', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   const { secret } = await world.addMerchant(`${shop.url}/a`);
   await world.deliver();
   const paid = await world.pay(['pending', 'paid']);
-  await until('both callbacks', () => shop.at('/a').length === 2);
+  await eventually('both callbacks', () => shop.at('/a').length === 2);
   const [first, second] = shop.at('/a');
   expect([first?.json.type, second?.json.type]).toEqual(['pix.cashin.pending', 'pix.cashin.paid']);
   expect(second?.json.data).toMatchObject({
     previous_status: 'pending',
-    source: 'webhook',
+    source: 'reconciliation',
     transaction: { id: paid.id, status: 'paid', sequence: 2, current_status: 'paid', amount: '123.45' },
   });
   for (const call of shop.at('/a')) {
@@ -27,7 +28,7 @@ test('an event reaches the merchant once, signed so that two other libraries acc
     expect(new Webhook(secret).verify(call.body, call.headers)).toEqual(call.json);
     expect(() => new SvixWebhook(secret).verify(call.body, call.headers)).not.toThrow();
   }
-  const rows = await until('both recorded', async () => {
+  const rows = await eventually('both recorded', async () => {
     const found = await world.context.db.selectFrom('callbacks').selectAll().execute();
     return found.every((row) => row.state === 'delivered') ? found : undefined;
   });
@@ -35,7 +36,7 @@ test('an event reaches the merchant once, signed so that two other libraries acc
 });
 
 test('a callback that fails is tried again under the same id, and newer ones of its payment wait for it', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   const tries = new Map<string, number>();
   shop.behave['/b'] = ({ headers }) => {
@@ -47,7 +48,7 @@ test('a callback that fails is tried again under the same id, and newer ones of 
   await world.deliver();
   const payments = await Promise.all(Array.from({ length: 5 }, () => world.pay(['pending'])));
   await Promise.all(payments.map((paid) => world.change(paid, ['paid', 'refund'])));
-  await until('all delivered', () => shop.taken('/b').length === 15);
+  await eventually('all delivered', () => shop.taken('/b').length === 15);
   for (const paid of payments) {
     const calls = shop.at('/b').filter((call) => call.json.data.transaction.id === paid.id);
     expect(calls.map((call) => call.json.data.transaction.sequence)).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3]);
@@ -56,7 +57,7 @@ test('a callback that fails is tried again under the same id, and newer ones of 
 });
 
 test('a merchant that hangs and one that is dead delay nobody', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   shop.behave['/hangs'] = () => 'hangs';
   await world.addMerchant(`${shop.url}/hangs`);
@@ -64,12 +65,12 @@ test('a merchant that hangs and one that is dead delay nobody', async () => {
   await world.addMerchant(`${shop.url}/a`);
   await world.deliver();
   for (let i = 0; i < 100; i++) await world.pay(['paid']);
-  await until('all of the well merchant', () => shop.taken('/a').length === 100);
+  await eventually('all of the well merchant', () => shop.taken('/a').length === 100);
   expect(shop.at('/hangs').length).toBeLessThanOrEqual(32);
 });
 
 test('what is in flight when the worker is told to stop ends and is recorded', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   const asked = Promise.withResolvers<void>();
   shop.behave['/slow'] = () => (_request, response) => {
@@ -86,7 +87,7 @@ test('what is in flight when the worker is told to stop ends and is recorded', a
 });
 
 test('an event is told once, however often it is written, and not to whom it does not concern', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   await world.addMerchant(`${shop.url}/all`);
   await world.addMerchant(`${shop.url}/store`, { filter: { extra_match: { store: '12' } } });
@@ -116,6 +117,6 @@ test('an event is told once, however often it is written, and not to whom it doe
     return (await trx.selectFrom('callbacks').select('seq').execute()).length;
   });
   expect(count).toBe(3);
-  await until('all', () => shop.calls.length === 3);
+  await eventually('all', () => shop.calls.length === 3);
   expect([shop.at('/all').length, shop.at('/store').length, shop.at('/late').length]).toEqual([2, 1, 0]);
 });

@@ -10,13 +10,14 @@ import { createRecorder } from '../../../src/callbacks/recorder.ts';
 import type { Sender } from '../../../src/callbacks/send-attempt.ts';
 import type { Context } from '../../../src/context.ts';
 import { rotateSecret } from '../../../src/merchants/secrets.ts';
+import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/callbacks.ts';
 import { untilItWaits } from '../../support/lock-waits.ts';
-import { type Behaviour, openShop } from './shop.ts';
-import { openWorld, until, type World } from './world.ts';
+import { type Behaviour, openShop } from '../../support/merchant-server.ts';
+import { eventually } from '../../support/wait.ts';
 
 const HISTORY = ['pending', 'in_process', 'paid'];
 
-async function claim(world: World): Promise<ClaimedCallback[]> {
+async function claim(world: CallbackEnvironment): Promise<ClaimedCallback[]> {
   const merchants = await readDeliveryMerchants(world.context);
   const wants = merchants.map((merchant) => ({ merchant, places: 10 }));
   return (await claimCallbacks(world.context, wants, new Set())).claimed;
@@ -26,7 +27,7 @@ const sequences = (claimed: ClaimedCallback[]): number[][] =>
   claimed.map((one) => [one, ...one.followers].map(({ sequence }) => sequence));
 
 /** Of those that follow another. */
-async function countLeased(world: World): Promise<number> {
+async function countLeased(world: CallbackEnvironment): Promise<number> {
   const rows = await world.context.db
     .selectFrom('callbacks')
     .select('seq')
@@ -37,7 +38,7 @@ async function countLeased(world: World): Promise<number> {
 }
 
 test('a history that was learnt at once is claimed at once, for each merchant its own', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await world.addMerchant('http://127.0.0.1:1/a');
   await world.addMerchant('http://127.0.0.1:1/b');
   await world.pay(HISTORY);
@@ -48,14 +49,14 @@ test('a history that was learnt at once is claimed at once, for each merchant it
 });
 
 test('of a merchant with a rate each is claimed by itself', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await world.addMerchant('http://127.0.0.1:1/', { rate: 1 });
   await world.pay(HISTORY);
   expect(sequences(await claim(world))).toEqual([[1]]);
 });
 
 test('none follows that another process holds, that failed before, or that comes after such a one', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await world.addMerchant('http://127.0.0.1:1/');
   await world.pay(HISTORY);
   const { db, clock } = world.context;
@@ -70,20 +71,20 @@ test('none follows that another process holds, that failed before, or that comes
 });
 
 test('what follows one that fails is given back, waits for it, and goes out after it', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   shop.behave['/a'] = (_call, nth) => (nth === 1 ? 500 : 200);
   await world.addMerchant(`${shop.url}/a`);
   await world.pay(HISTORY);
   await world.deliver();
-  await until('the first has failed', () => shop.calls.length > 0);
-  await until('the others are given back', async () => (await countLeased(world)) === 0);
-  await until('all delivered', () => shop.taken('/a').length === 3);
+  await eventually('the first has failed', () => shop.calls.length > 0);
+  await eventually('the others are given back', async () => (await countLeased(world)) === 0);
+  await eventually('all delivered', () => shop.taken('/a').length === 3);
   expect(shop.calls.map((call) => call.json.data.transaction.sequence)).toEqual([1, 1, 2, 3]);
 });
 
 test('merchants that hang, with much that follows, leave places to another', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   shop.behave['/hang'] = () => 'hangs';
   const filter = { platforms: ['hangs'] };
@@ -92,28 +93,28 @@ test('merchants that hang, with much that follows, leave places to another', asy
   for (let count = 0; count < 8; count++) await world.pay(history, { platform: 'hangs' });
   await world.addMerchant(`${shop.url}/well`, { filter: { platforms: ['well'] } });
   await world.deliver();
-  await until('all their places are taken', () => shop.at('/hang').length === 64 * 8);
+  await eventually('all their places are taken', () => shop.at('/hang').length === 64 * 8);
   await world.pay(['paid'], { platform: 'well' });
-  await until('the other has its own', () => shop.at('/well').length === 1);
+  await eventually('the other has its own', () => shop.at('/well').length === 1);
   // none of them has ended: they are cut off after 15 s
   const ended = world.context.db.selectFrom('callback_attempts').select('seq').where('response_status', 'is', null);
   expect(await ended.execute()).toEqual([]);
 });
 
 test('what follows tells nothing of a person who is forgotten meanwhile', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   const change = world.context.db.updateTable('parties').set({ name: null, forgotten_at: new Date() });
   shop.behave['/a'] = answerAfter(() => change.execute());
   await world.addMerchant(`${shop.url}/a`);
   await world.pay(HISTORY, { name: 'Joana Esquecida' });
   await world.deliver();
-  await until('all', () => shop.at('/a').length === 3);
+  await eventually('all', () => shop.at('/a').length === 3);
   expect(shop.at('/a').map((call) => call.body.includes('Joana'))).toEqual([true, false, false]);
 });
 
 test('what follows is signed with the secret of its own turn', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   const { merchant, secret } = await world.addMerchant(`${shop.url}/a`);
   let newSecret = '';
@@ -122,7 +123,7 @@ test('what follows is signed with the secret of its own turn', async () => {
   });
   await world.pay(['pending', 'paid']);
   await world.deliver();
-  await until('both', () => shop.at('/a').length === 2);
+  await eventually('both', () => shop.at('/a').length === 2);
   const signatures = shop.at('/a').map((call) => String(call.headers['webhook-signature']).split(' ').length);
   expect(signatures).toEqual([1, 2]);
   const [, second] = shop.at('/a');
@@ -132,7 +133,7 @@ test('what follows is signed with the secret of its own turn', async () => {
 });
 
 test('what follows is not sent where its merchant was paused, or its claim grew old, while it was prepared', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   const { context } = world;
   await world.addMerchant('http://127.0.0.1:1/');
   await world.pay(['pending', 'paid']);
@@ -151,7 +152,7 @@ test('what follows is not sent where its merchant was paused, or its claim grew 
 });
 
 test('what follows goes to the new address of a merchant, and waits with one that is paused', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   const { merchant } = await world.addMerchant(`${shop.url}/old`, { filter: { platforms: ['a'] } });
   await world.addMerchant(`${shop.url}/other`, { filter: { platforms: ['b'] } });
@@ -160,13 +161,13 @@ test('what follows goes to the new address of a merchant, and waits with one tha
     const before = shop.at('/other').length;
     // what another merchant is sent proves that merchants were looked at since
     await world.pay(['paid'], { platform: 'b' });
-    await until('a look', () => shop.at('/other').length > before);
+    await eventually('a look', () => shop.at('/other').length > before);
   };
   shop.behave['/old'] = answerAfter(change({ url: `${shop.url}/new` }));
   shop.behave['/new'] = answerAfter(change({ state: 'paused' }));
   await world.pay(HISTORY, { platform: 'a' });
   await world.deliver();
-  await until('held', async () => {
+  await eventually('held', async () => {
     const rows = await world.context.db.selectFrom('callbacks').select('seq').where('state', '=', 'held').execute();
     return rows.length === 1;
   });
@@ -174,12 +175,12 @@ test('what follows goes to the new address of a merchant, and waits with one tha
 });
 
 test('what follows waits as long as another answer of its merchant asks for', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   let refused = false;
   shop.behave['/a'] = (call) => {
     if (call.json.data.transaction.status !== 'denied')
-      return answerAfter(() => until('refused', () => refused))(call, 1);
+      return answerAfter(() => eventually('refused', () => refused))(call, 1);
     return (_request, response) => {
       response.writeHead(429, { 'retry-after': '600' }).end(() => {
         refused = true;
@@ -190,7 +191,7 @@ test('what follows waits as long as another answer of its merchant asks for', as
   await world.pay(HISTORY);
   await world.pay(['denied']);
   await world.deliver();
-  await until('the first is delivered', async () => {
+  await eventually('the first is delivered', async () => {
     const rows = await world.context.db
       .selectFrom('callbacks')
       .select('seq')
@@ -198,12 +199,12 @@ test('what follows waits as long as another answer of its merchant asks for', as
       .execute();
     return rows.length === 1;
   });
-  await until('what follows it is given back', async () => (await countLeased(world)) === 0);
+  await eventually('what follows it is given back', async () => (await countLeased(world)) === 0);
   expect(shop.calls).toHaveLength(2);
 });
 
 test('what is given back just as the one before it is recorded is claimed at the next look', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   const { context } = world;
   await world.addMerchant('http://127.0.0.1:1/');
   for (let count = 0; count < 2; count++) await world.pay(['pending', 'paid']);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Resolve } from '../../../src/callbacks/guard-connect.ts';
 import { openSender } from '../../../src/callbacks/send-attempt.ts';
-import { openShop } from './shop.ts';
+import { openShop } from '../../support/merchant-server.ts';
 
 const METADATA = '169.254.169.254';
 const HERE = '127.0.0.1';

@@ -4,11 +4,12 @@ import { readDeliveryMerchants } from '../../../src/callbacks/read-delivery-merc
 import { type Attempt, recordAttempts } from '../../../src/callbacks/record-attempts.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { removeMerchant } from '../../../src/merchants/change-merchants.ts';
+import { openCallbackEnvironment } from '../../support/callbacks.ts';
 import { untilItWaits } from '../../support/lock-waits.ts';
-import { openWorld, until } from './world.ts';
+import { eventually } from '../../support/wait.ts';
 
 test('attempts whose commit was answered to nobody are recorded once, however often that is tried again', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await world.addMerchant('http://127.0.0.1:1/');
   await world.pay(['paid']);
   await world.pay(['paid']);
@@ -40,17 +41,17 @@ test('attempts whose commit was answered to nobody are recorded once, however of
 });
 
 test('that a merchant in trouble is removed ends what was told of it', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   const { merchant } = await world.addMerchant('http://127.0.0.1:1/');
   const over: string[] = [];
   await world.deliver({ onRecovery: (id) => void over.push(id) });
   await removeMerchant(world.context, merchant.id);
-  await until('told', () => over.length > 0);
+  await eventually('told', () => over.length > 0);
   expect(over).toEqual([merchant.id]);
 });
 
 test('a probe whose callback is locked at that moment is made at the next look, not 5 minutes later', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await world.addMerchant('http://127.0.0.1:1/');
   await world.pay(['paid']);
   const { db } = world.context;
@@ -69,7 +70,7 @@ test('a probe whose callback is locked at that moment is made at the next look, 
 });
 
 test('what is put off just as the one before it is recorded is woken, a dead process having had it too', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await world.addMerchant('http://127.0.0.1:1/');
   await world.pay(['pending', 'paid']);
   const { context } = world;

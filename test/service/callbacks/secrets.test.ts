@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { ROTATION_MS, readLiveKeys, rotateSecret } from '../../../src/merchants/secrets.ts';
+import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/callbacks.ts';
 import { loseCommit } from '../../support/failing-database.ts';
-import { openWorld, type World } from './world.ts';
 
-let world: World;
+let world: CallbackEnvironment;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openCallbackEnvironment();
 }, 60_000);
 afterAll(() => world[Symbol.asyncDispose]());
 

@@ -3,9 +3,10 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { findFreePort } from '../../../src/commands/demo/start-programs.ts';
+import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/callbacks.ts';
+import { type Call, openShop } from '../../support/merchant-server.ts';
 import { temporaryDirectory } from '../../support/programs.ts';
-import { type Call, openShop } from './shop.ts';
-import { openWorld, until, type World } from './world.ts';
+import { eventually } from '../../support/wait.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const page = readFileSync(path.join(root, 'docs/callbacks.md'), 'utf8');
@@ -35,16 +36,16 @@ async function post(url: string, headers: Record<string, string>, body: string):
 
 /** A shop that runs a snippet takes what Confere delivers, and nothing that was changed on the way. */
 async function expectToTakeOnlyOurs(start: (secret: string, port: number) => void): Promise<void> {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}/`;
   const { secret } = await world.addMerchant(url);
   start(secret, port);
-  await until('it listens', () => post(url, {}, '{}').catch(() => undefined));
+  await eventually('it listens', () => post(url, {}, '{}').catch(() => undefined));
   await world.deliver();
   await world.pay(['paid'], { name: 'Zoë Ação' });
-  await until('taken', async () => (await stateOf(world)) === 'delivered');
+  await eventually('taken', async () => (await stateOf(world)) === 'delivered');
 
   const { call, secret: another } = await deliverOne(world, shop);
   const headers = pick(call.headers);
@@ -52,18 +53,18 @@ async function expectToTakeOnlyOurs(start: (secret: string, port: number) => voi
   expect(another).not.toBe(secret);
 }
 
-async function stateOf(world: World): Promise<string | undefined> {
+async function stateOf(world: CallbackEnvironment): Promise<string | undefined> {
   return (await world.context.db.selectFrom('callbacks').select('state').executeTakeFirst())?.state;
 }
 
 /** A genuine message, signed for another merchant. */
 async function deliverOne(
-  world: World,
+  world: CallbackEnvironment,
   shop: Awaited<ReturnType<typeof openShop>>,
 ): Promise<{ call: Call; secret: string }> {
   const { secret } = await world.addMerchant(`${shop.url}/other`);
   await world.pay(['paid']);
-  const call = await until('a call', () => shop.calls[0]);
+  const call = await eventually('a call', () => shop.calls[0]);
   return { call, secret };
 }
 
@@ -91,7 +92,7 @@ test('the PHP snippet takes what is delivered, and refuses what is signed for an
 });
 
 test.each(['python', 'php'])('the %s snippet refuses a delivered message with any part changed', async (language) => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   await world.deliver();
   const { call, secret } = await deliverOne(world, shop);

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply.ts';
+import { openEnvironment } from '../../support/environment.ts';
+import { lookNow, shown } from '../../support/ledger.ts';
 import { SECRET_KEY } from '../../support/programs.ts';
-import { lookNow, openWorld, shown } from '../ledger/world.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand } from '../../support/run-command.ts';
 
 test('mismatches are listed, taken on, accepted or kept by command, each audited', async () => {
-  await using world = await openWorld({ SECRET_KEY, WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+  await using world = await openEnvironment({ SECRET_KEY, WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
   const [one, other] = [shown(['paid@1']), shown(['paid@1'])];
   const changed = [one, other].map((row) => ({ ...row, amount: '12.00' }));
   for (const [seconds, rows] of [[one, other], changed].entries()) {

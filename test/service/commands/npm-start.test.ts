@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { findFreePort } from '../../../src/commands/demo/start-programs.ts';
 import { freshDatabase } from '../../support/database.ts';
-import { eventually, SECRET_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { SECRET_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { eventually } from '../../support/wait.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const DRAIN_MS = 20_000;

@@ -2,16 +2,17 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PresentedRun } from '../../../src/reconciliation/read-runs.ts';
-import { API_KEY, eventually, type Served, startServe, temporaryDirectory } from '../../support/programs.ts';
+import { API_KEY, type Served, startServe, temporaryDirectory } from '../../support/programs.ts';
 import { dayAgo, makeDay, makeRow, PLATFORM } from '../../support/provider-rows.ts';
-import { QuirkyProvider } from '../../support/quirky-provider.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand } from '../../support/run-command.ts';
+import { TestProvider } from '../../support/test-provider.ts';
+import { eventually } from '../../support/wait.ts';
 
 const DRAIN_MS = 20_000;
 const [D3, D2] = [dayAgo(3), dayAgo(2)];
 
 let home: ReturnType<typeof temporaryDirectory>;
-let provider: QuirkyProvider;
+let provider: TestProvider;
 let served: Served;
 
 /** `serve` on the embedded database, as `npm start` runs it, and commands beside it on the same data directory. */
@@ -26,7 +27,7 @@ const run = (args: string[], env: Record<string, string> = {}) =>
 
 beforeAll(async () => {
   home = temporaryDirectory();
-  provider = await new QuirkyProvider(API_KEY).listen();
+  provider = await new TestProvider(API_KEY).listen();
   provider.add(...makeDay(D3, 130), ...makeDay(D2, 20));
   served = await start();
 });

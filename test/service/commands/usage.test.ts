@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freshDatabase } from '../../support/database.ts';
 import { SECRET_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand } from '../../support/run-command.ts';
 
 const COMMANDS = [
   'serve',

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openWorld, type World } from '../../browser/world.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/console.ts';
 
-let world: World;
+let world: ConsoleEnvironment;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openConsoleEnvironment();
 });
 afterAll(() => world[Symbol.asyncDispose]());
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { revokeToken } from '../../../src/access/tokens.ts';
-import { openWorld, type World } from '../../browser/world.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/console.ts';
 
-let world: World;
+let world: ConsoleEnvironment;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openConsoleEnvironment();
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
@@ -51,7 +51,7 @@ test('the cookie is for no script and no other site, and is kept as a hash only'
 });
 
 test('behind https the cookie is Secure and bound to the host', async () => {
-  await using secure = await openWorld({ PUBLIC_URL: 'https://confere.example' });
+  await using secure = await openConsoleEnvironment({ PUBLIC_URL: 'https://confere.example' });
   const { header } = await logIn(secure.tokens.viewer, {}, { origin: 'https://confere.example' }, secure.url);
   expect(header).toMatch(/^__Host-confere_session=/);
   expect(header).toMatch(/; Secure/);

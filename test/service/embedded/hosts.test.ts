@@ -11,8 +11,8 @@ import { openPrepared } from '../../../src/database/prepared.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { freshDatabase } from '../../support/database.ts';
-import { eventually } from '../../support/programs.ts';
-import { type Mood, openWay } from '../../support/way.ts';
+import { type Mood, openWay } from '../../support/tcp-proxy.ts';
+import { eventually } from '../../support/wait.ts';
 
 test('the next host is used while the first is away, also when it goes in the middle of the work', async () => {
   const { socketPath, database } = await freshDatabase();

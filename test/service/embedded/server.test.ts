@@ -7,7 +7,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openConnections, openDatabase } from '../../../embedded/pool.ts';
 import { identifyProcess, isRunning, readCommandLine } from '../../../embedded/processes.ts';
 import { joinServer } from '../../../embedded/server.ts';
-import { eventually, temporaryDirectory } from '../../support/programs.ts';
+import { temporaryDirectory } from '../../support/programs.ts';
+import { eventually } from '../../support/wait.ts';
 
 const JOIN = fileURLToPath(new URL('./join.ts', import.meta.url));
 const quiet = { log: () => undefined };

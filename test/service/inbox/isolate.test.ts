@@ -6,8 +6,9 @@ import type { ClaimedItem } from '../../../src/inbox/claim-items.ts';
 import { isolateWebhooks, type Take } from '../../../src/inbox/isolate-webhooks.ts';
 import { createPutOff } from '../../../src/inbox/put-off.ts';
 import { takeApart } from '../../../src/inbox/take-apart.ts';
-import { mismatches, shown } from '../ledger/world.ts';
-import { openWorld, until, type World } from './world.ts';
+import { type InboxEnvironment, openInboxEnvironment } from '../../support/inbox.ts';
+import { mismatches, shown } from '../../support/ledger.ts';
+import { eventually } from '../../support/wait.ts';
 
 const UNREADABLE = 'cannot be read';
 const reads = vi.hoisted(() => ({ broken: true }));
@@ -31,9 +32,9 @@ vi.mock('../../../src/inbox/claim-items.ts', async (original) => {
   return { ...real, claimItems };
 });
 
-let world: World;
+let world: InboxEnvironment;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openInboxEnvironment();
 });
 afterAll(() => world[Symbol.asyncDispose]());
 afterEach(async () => {
@@ -50,9 +51,9 @@ async function failItems(when: string, errno: number): Promise<void> {
 }
 
 /** What the inbox's own loop has in hand is passed over: asked again until it was this one that took them. */
-const tryApart = () => until('they were tried', async () => void (await takeApart(world.context, 0)));
+const tryApart = () => eventually('they were tried', async () => void (await takeApart(world.context, 0)));
 
-const goodOf = ({ provider }: World) => {
+const goodOf = ({ provider }: InboxEnvironment) => {
   const { id } = provider.put(shown(['paid@1'], { id: randomUUID() }));
   return { transaction_id: id, status: 'paid' };
 };
@@ -141,7 +142,7 @@ test.each([
   ['the server runs out of time with', 1969],
   ['fails alone, for whatever reason,', 1644],
 ])('one that %s holds up neither what is due nor what comes after it', async (_, errno) => {
-  await using own = await openWorld({ WEBHOOK_GRACE: '10m' });
+  await using own = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
   const tries = { count: 0 };
   const error = (told: { loop?: string }) => void (told.loop === 'inbox' && tries.count++);
   Object.assign(own.context.log, { error });
@@ -151,11 +152,11 @@ test.each([
   );
   const row = own.provider.put(shown(['pending@0'], { id: randomUUID() }));
   const ahead = await own.receive({ transaction_id: row.id, status: 'paid' });
-  await until('a first look', async () =>
+  await eventually('a first look', async () =>
     (await own.webhook(ahead.id)).items_detail[0]?.looks === 1 ? true : undefined,
   );
   const bad = await own.receive(poisoned());
-  await until('a second look, due after it', async () =>
+  await eventually('a second look, due after it', async () =>
     (await own.webhook(ahead.id)).items_detail[0]?.looks === 2 ? true : undefined,
   );
   expect((await own.webhook(bad.id)).state).toBe('pending');
@@ -185,7 +186,7 @@ test('what landed before the database went away is looked at all the same', asyn
 });
 
 test('while nothing can be taken apart what is due is claimed all the same, as often as ever', async () => {
-  await using own = await openWorld({ WEBHOOK_GRACE: '10m' });
+  await using own = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
   await sql`CREATE TRIGGER refuse_items BEFORE INSERT ON webhook_items FOR EACH ROW
     SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 1644`.execute(own.context.db);
   const happened: ('failure' | 'claim')[] = [];
@@ -193,7 +194,10 @@ test('while nothing can be taken apart what is due is claimed all the same, as o
   Object.assign(own.context.log, { error });
   claims.told = (context) => void (context === own.context && happened.push('claim'));
   const answers = await Promise.all(Array.from({ length: 30 }, () => own.receive(goodOf(own))));
-  await until('two claims between failures', async () => /failure.*claim claim/.test(happened.join(' ')) || undefined);
+  await eventually(
+    'two claims between failures',
+    async () => /failure.*claim claim/.test(happened.join(' ')) || undefined,
+  );
   const states = await Promise.all(answers.map(async ({ id }) => (await own.webhook(id)).state));
   expect(new Set(states)).toEqual(new Set(['pending']));
   await sql`DROP TRIGGER refuse_items`.execute(own.context.db);
@@ -225,7 +229,7 @@ test.each([
 ])(
   'of two that could not be taken apart %s the first, reprocessed with success, hands its mismatch on to the other',
   async (_, waitedMs) => {
-    await using own = await openWorld();
+    await using own = await openInboxEnvironment();
     const bodies = [0, 1].map(() => ({
       transaction_id: own.provider.put(shown(['paid@1'], { id: randomUUID() })).id,
       x: UNREADABLE,

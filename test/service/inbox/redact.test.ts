@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { hashDocument } from '../../../src/database/index-person.ts';
 import { refuseRows } from '../../../src/ledger/refuse-row.ts';
-import { shown } from '../ledger/world.ts';
-import { openWorld, type World } from './world.ts';
+import { type InboxEnvironment, openInboxEnvironment } from '../../support/inbox.ts';
+import { shown } from '../../support/ledger.ts';
 
 const UNREADABLE = 'cannot be gone through';
 const broken = vi.hoisted(() => ({ on: true }));
@@ -17,9 +17,9 @@ vi.mock('../../../src/domain/redact-text.ts', async (original) => {
 });
 
 const DOCUMENT = '12345678909';
-let world: World;
+let world: InboxEnvironment;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openInboxEnvironment();
   await world.context.db
     .insertInto('forgotten_people')
     .values({ document_hash: hashDocument(world.context.keys, DOCUMENT), forgotten_at: new Date() })

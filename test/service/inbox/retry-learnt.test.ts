@@ -3,26 +3,27 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { watch } from '../../../jobs/watch.ts';
 import { retryLearnt } from '../../../src/inbox/retry-learnt.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
+import { type InboxEnvironment, openInboxEnvironment } from '../../support/inbox.ts';
+import { mismatches, shown } from '../../support/ledger.ts';
 import { observe, type ShownTransaction } from '../../support/observations.ts';
-import { mismatches, shown } from '../ledger/world.ts';
-import { openWorld, until, type World } from './world.ts';
+import { eventually } from '../../support/wait.ts';
 
-let world: World;
+let world: InboxEnvironment;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openInboxEnvironment();
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
 const make = (more: Partial<ShownTransaction> = {}) => shown(['pending@0', 'paid@1'], { id: randomUUID(), ...more });
 
 /** A run learns these, whatever the provider shows by then of each alone. */
-const learn = (own: World, ...rows: ShownTransaction[]) =>
+const learn = (own: InboxEnvironment, ...rows: ShownTransaction[]) =>
   applyObservations(
     own.context,
     rows.map((row) => observe(row, own.context.clock.now())),
   );
 
-async function quarantine(own: World, body: object) {
+async function quarantine(own: InboxEnvironment, body: object) {
   const { id } = await own.receive({ ...body, status: 'paid' });
   return await own.reaches(id, 'quarantined');
 }
@@ -34,7 +35,7 @@ test.each<[string, (row: ShownTransaction) => object]>([
 ])(
   'what was unknown by its %s is looked at again once the ledger has learnt it, and its mismatch is over',
   async (_, bodyOf) => {
-    await using own = await openWorld();
+    await using own = await openInboxEnvironment();
     const row = make({ reference: 'pedido 1', extra: 'caixa 1' });
     const webhook = await quarantine(own, bodyOf(row));
     expect(webhook.reason).toBe('unknown_at_provider');
@@ -58,7 +59,7 @@ test('of a body with several items only those that the ledger has learnt are loo
   const [[, looks], keyless, unknown] = looksOf(webhook) as [[string, number], unknown, unknown];
   await learn(world, world.provider.put(row));
   expect(await retryLearnt(world.context)).toBe(1);
-  const after = await until('the one was applied', async () => {
+  const after = await eventually('the one was applied', async () => {
     const now = await world.webhook(id);
     return now.items_detail[0]?.state === 'applied' && now.state === 'quarantined' ? now : undefined;
   });
@@ -66,7 +67,7 @@ test('of a body with several items only those that the ledger has learnt are loo
 });
 
 test('what stays unknown to the provider is tried once, however often the ledger is asked', async () => {
-  await using own = await openWorld();
+  await using own = await openInboxEnvironment();
   const row = make({ extra: 'listed, never shown' });
   const webhook = await quarantine(own, { extra: row.extra });
   await learn(own, row);
@@ -104,7 +105,7 @@ test('two replicas that look at once put each item back once', async () => {
 });
 
 test('one that is quarantined a moment after the ledger learnt what it names is met too; what is long settled is not read again', async () => {
-  await using own = await openWorld();
+  await using own = await openInboxEnvironment();
   const row = own.provider.put(make({ extra: 'crossed' }));
   const first = await quarantine(own, { extra: row.extra });
   await learn(own, row);

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reprocessWebhook } from '../../../src/inbox/quarantine.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
+import { type InboxEnvironment, openInboxEnvironment } from '../../support/inbox.ts';
+import { mismatches, shown } from '../../support/ledger.ts';
 import { observe, type ShownTransaction } from '../../support/observations.ts';
-import { mismatches, shown } from '../ledger/world.ts';
-import { openWorld, until, type World } from './world.ts';
+import { eventually } from '../../support/wait.ts';
 
-let world: World;
+let world: InboxEnvironment;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openInboxEnvironment();
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
@@ -29,7 +31,6 @@ const flat = (row: ShownTransaction, more: object = {}) => ({
 
 const heldOf = (id: string) =>
   world.context.db.selectFrom('transactions').selectAll().where('id', '=', id).executeTakeFirst();
-const _askedFor = (key: string) => world.provider.asked.get(key) ?? 0;
 
 /** Puts a transaction into the ledger by a run, as it was before its webhook comes. */
 async function know(row: ShownTransaction): Promise<void> {
@@ -41,10 +42,12 @@ describe('what it claims', () => {
     (await mismatches(world.context, 'webhook_contradiction')).filter((one) => one.transaction_id === id);
 
   test('ahead of the provider is looked at again, and applied once it is shown', async () => {
-    await using slow = await openWorld({ WEBHOOK_GRACE: '10m' });
+    await using slow = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
     const row = slow.provider.put(shown(['pending@0'], { id: randomUUID() }));
     const { id } = await slow.receive({ transaction_id: row.id, status: 'paid' });
-    await until('a first look', async () => ((await slow.webhook(id)).items_detail[0]?.looks === 1 ? true : undefined));
+    await eventually('a first look', async () =>
+      (await slow.webhook(id)).items_detail[0]?.looks === 1 ? true : undefined,
+    );
     expect(await slow.webhook(id)).toMatchObject({ state: 'pending' });
     slow.provider.put({ ...shown(PAID), id: row.id });
     expect(await slow.reaches(id, 'applied')).toMatchObject({ items_detail: [{ looks: 2, contradicted: false }] });
@@ -91,7 +94,7 @@ describe('again', () => {
     await letTimePass();
     world.provider.put({ ...shown([...PAID, 'refund@9']), id: row.id });
     expect(await world.receive(flat(row))).toMatchObject({ duplicate: true });
-    await until('the refund', async () => ((await heldOf(row.id))?.status === 'refund' ? true : undefined));
+    await eventually('the refund', async () => ((await heldOf(row.id))?.status === 'refund' ? true : undefined));
   });
 
   test('a repeat of what was quarantined is another chance', async () => {
@@ -105,11 +108,13 @@ describe('again', () => {
   });
 
   test('a repeat brings forward the look of what waits for its claim', async () => {
-    await using slow = await openWorld({ WEBHOOK_GRACE: '10m' });
+    await using slow = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
     const row = slow.provider.put(shown(['pending@0'], { id: randomUUID() }));
     const body = { transaction_id: row.id, status: 'paid' };
     const { id } = await slow.receive(body);
-    await until('a first look', async () => ((await slow.webhook(id)).items_detail[0]?.looks === 1 ? true : undefined));
+    await eventually('a first look', async () =>
+      (await slow.webhook(id)).items_detail[0]?.looks === 1 ? true : undefined,
+    );
     const later = new Date(Date.now() + 300_000);
     await slow.context.db
       .updateTable('webhook_items')
@@ -121,7 +126,7 @@ describe('again', () => {
   });
 
   test('reprocessed with success, a quarantined webhook and its mismatch are over; the next of its like takes its place', async () => {
-    await using own = await openWorld();
+    await using own = await openInboxEnvironment();
     const bodies = [0, 1].map(() => ({ transaction_id: randomUUID(), status: 'paid' }));
     const ids: string[] = [];
     for (const body of bodies) {
@@ -142,7 +147,7 @@ describe('again', () => {
   });
 
   test('reprocessed, what has no key is taken apart again, and ends in quarantine again; its mismatch stays open', async () => {
-    await using own = await openWorld();
+    await using own = await openInboxEnvironment();
     const { id } = await own.receive({ id: 30, status: 'paid' });
     const before = await own.reaches(id, 'quarantined');
     await reprocessWebhook(own.context, before.seq);
@@ -158,7 +163,7 @@ describe('again', () => {
 });
 
 test('of a body with good and bad items the good ones are applied, and it stays quarantined and told', async () => {
-  await using own = await openWorld();
+  await using own = await openInboxEnvironment();
   const rows = [0, 1].map(() => own.provider.put(shown(PAID, { id: randomUUID() })));
   const { id } = await own.receive([
     flat(rows[0] ?? shown([])),
@@ -176,8 +181,8 @@ test('of a body with good and bad items the good ones are applied, and it stays 
 });
 
 test('the items of one body that are looked at side by side close it together', async () => {
-  await using own = await openWorld();
-  own.provider.delayMs = 20;
+  await using own = await openInboxEnvironment();
+  own.provider.switches.before = () => sleep(20);
   const rows = Array.from({ length: 40 }, () => own.provider.put(shown(PAID, { id: randomUUID() })));
   for (let from = 0; from < rows.length; from += 4) {
     const { id } = await own.receive(rows.slice(from, from + 4).map((row) => flat(row)));
@@ -186,13 +191,13 @@ test('the items of one body that are looked at side by side close it together', 
 });
 
 test('while the provider is down nothing is quarantined; when it is back, it goes on', async () => {
-  await using own = await openWorld();
-  own.provider.fault = { status: 503, retryAfter: 1 };
+  await using own = await openInboxEnvironment();
+  own.provider.switches.fault = () => ({ status: 503, headers: { 'retry-after': '1' } });
   const row = own.provider.put(shown(PAID, { id: randomUUID() }));
   const { id } = await own.receive(flat(row));
-  await until('the grace is over', async () => ((own.provider.asked.get(row.id) ?? 0) >= 3 ? true : undefined));
+  await eventually('the grace is over', async () => own.provider.countShows(row.id) >= 3);
   expect(await own.webhook(id)).toMatchObject({ state: 'pending', items_detail: [{ looks: 0 }] });
-  own.provider.fault = undefined;
+  own.provider.switches.fault = () => undefined;
   expect(await own.reaches(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: false }] });
   expect(await mismatches(own.context)).toEqual([]);
 });

@@ -5,16 +5,16 @@ import { dropOld, KEPT_DAYS } from '../../../src/database/drop-old.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
 import { keepManifest } from '../../../src/ledger/keep-manifest.ts';
 import { sealNow } from '../../../src/ledger/seal-ledger.ts';
+import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/callbacks.ts';
+import { lookNow, shown } from '../../support/ledger.ts';
 import { temporaryDirectory } from '../../support/programs.ts';
-import { openWorld, type World } from '../callbacks/world.ts';
-import { lookNow, shown } from '../ledger/world.ts';
 
 const DAY_MS = 86_400_000;
 const home = temporaryDirectory();
-let world: World;
+let world: CallbackEnvironment;
 
 beforeAll(async () => {
-  world = await openWorld({ DATA_DIR: home.path });
+  world = await openCallbackEnvironment({ DATA_DIR: home.path });
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();

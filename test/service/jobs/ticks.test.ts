@@ -3,15 +3,15 @@ import { retakeTicks, runTick } from '../../../jobs/claim-tick.ts';
 import { nameTick, startTimetable } from '../../../jobs/main.ts';
 import { reconcileDays } from '../../../jobs/reconcile-days.ts';
 import type { Context } from '../../../src/context.ts';
-import { eventually } from '../../support/programs.ts';
-import { openWorld, type World } from '../reconciliation/world.ts';
+import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
+import { eventually } from '../../support/wait.ts';
 
 const DUE = new Date('2026-03-01T06:00:00Z');
-let world: World;
+let world: ReconciliationEnvironment;
 let replicas: [Context, Context];
 
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openReconciliationEnvironment();
   replicas = [await world.replica(), await world.replica()];
 });
 afterAll(async () => {

@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { watch } from '../../../jobs/watch.ts';
 import { openBooks } from '../../../src/ledger/open-books.ts';
-import { openWorld } from '../ledger/world.ts';
+import { openEnvironment } from '../../support/environment.ts';
 
 test('a step of the watch that fails keeps none of the others from their turn', async () => {
-  await using world = await openWorld();
+  await using world = await openEnvironment();
   const said: unknown[] = [];
   const log = Object.assign(Object.create(world.context.log), {
     error: (fields: { step: string }) => said.push(fields.step),

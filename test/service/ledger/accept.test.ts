@@ -10,15 +10,16 @@ import { checkBooks } from '../../../src/ledger/check-books.ts';
 import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
 import { resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
 import { createMerchant, type NewMerchant } from '../../../src/merchants/change-merchants.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { loseCommit } from '../../support/failing-database.ts';
+import { lookNow, mismatches, readState, shown } from '../../support/ledger.ts';
 import { anyLife, observe, type ShownTransaction, showLife } from '../../support/observations.ts';
-import { lookNow, mismatches, openWorld, readState, shown, type World } from './world.ts';
 
-let world: World;
+let world: TestEnvironment;
 let seconds = 0;
 beforeEach(async () => {
   seconds = 0;
-  world = await openWorld({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+  world = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
@@ -86,7 +87,7 @@ test.each<[string, Partial<ShownTransaction>, object]>([
   expect(await heldOf(row.id)).toMatchObject(held);
   expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
   const { postings } = await readState(world.context);
-  await using fresh = await openWorld();
+  await using fresh = await openEnvironment();
   await applyObservations(fresh.context, [lookNow(fresh.context, { ...row, ...other })]);
   expect(postings).toEqual((await readState(fresh.context)).postings);
 });
@@ -339,8 +340,8 @@ test('a correction of a day that has a spreadsheet says so', async () => {
 });
 
 test('whatever is accepted, every order of later looks ends in the same books', async () => {
-  await using sorted = await openWorld();
-  await using shuffled = await openWorld();
+  await using sorted = await openEnvironment();
+  await using shuffled = await openEnvironment();
   const cents = fc.integer({ min: 0, max: 99_999 });
   await fc.assert(
     fc.asyncProperty(anyLife, cents, fc.infiniteStream(fc.nat(1000)), async (life, centsThen, ranks) => {

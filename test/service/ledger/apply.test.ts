@@ -4,12 +4,13 @@ import { applyObservations } from '../../../src/ledger/apply.ts';
 import { checkBooks } from '../../../src/ledger/check-books.ts';
 import { refuseRows } from '../../../src/ledger/refuse-row.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { lookNow, mismatches, readState, shown } from '../../support/ledger.ts';
 import type { ShownTransaction } from '../../support/observations.ts';
-import { lookNow, mismatches, openWorld, readState, shown, type World } from './world.ts';
 
-let world: World;
+let world: TestEnvironment;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openEnvironment();
   const url = 'https://shop.example/hook';
   await createMerchant(world.context, { name: 'a', url, eventsSince: new Date(0) });
   await createMerchant(world.context, { name: 'b', url, eventsSince: new Date(0), filter: { statuses: ['paid'] } });
@@ -69,8 +70,8 @@ test('a change in what is told again later changes the row, and adds no event', 
 });
 
 test('a server that does not tell what it inserted is asked, to the same end', async () => {
-  await using told = await openWorld();
-  await using asked = await openWorld();
+  await using told = await openEnvironment();
+  await using asked = await openEnvironment();
   const rows = ['p', 'q'].flatMap((platform) => [
     shown(['pending@0', 'paid@1', 'refund@2'], { commission: '0.50', platform }),
     shown(['paid@1', 'paid@1'], { platform }),

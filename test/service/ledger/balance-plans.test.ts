@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findStragglers } from '../../../src/ledger/find-stragglers.ts';
 import { type Known, readBalances } from '../../../src/ledger/read-balances.ts';
 import { readHead } from '../../../src/ledger/read-head.ts';
-import { dropTriggers, openWorld, type World } from './world.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { dropTriggers } from '../../support/ledger.ts';
 
 /** Twenty an hour, two postings each, for sixty-two days and a half. */
 const ENTRIES = 30_000;
@@ -13,9 +14,9 @@ const PER_SEAL = 100;
 const SEALS = ENTRIES / PER_SEAL;
 const AT = '2026-02-13 17:59:59';
 
-let world: World;
+let world: TestEnvironment;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openEnvironment();
   await load();
 });
 afterAll(() => world[Symbol.asyncDispose]());

@@ -7,12 +7,13 @@ import { openBooks } from '../../../src/ledger/open-books.ts';
 import { type Known, readBalances } from '../../../src/ledger/read-balances.ts';
 import type { Seal } from '../../../src/ledger/read-head.ts';
 import { sealNow } from '../../../src/ledger/seal-ledger.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { lookNow, shown } from '../../support/ledger.ts';
 import { anyLife, lookAt } from '../../support/observations.ts';
-import { lookNow, openWorld, shown, type World } from './world.ts';
 
-let world: World;
+let world: TestEnvironment;
 beforeEach(async () => {
-  world = await openWorld();
+  world = await openEnvironment();
 });
 afterEach(() => world[Symbol.asyncDispose]());
 

@@ -15,14 +15,15 @@ import { checkBooks } from '../../../src/ledger/check-books.ts';
 import { finishReposts, openBooks, reverseOpening } from '../../../src/ledger/open-books.ts';
 import { type Known, readBalances } from '../../../src/ledger/read-balances.ts';
 import { tellTransaction } from '../../../src/ledger/tell-transaction.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { loseCommit } from '../../support/failing-database.ts';
+import { interrupt, lookNow, readState, shown } from '../../support/ledger.ts';
 import type { ShownTransaction } from '../../support/observations.ts';
-import { interrupt, lookNow, openWorld, readState, shown, type World } from './world.ts';
 
-let world: World;
+let world: TestEnvironment;
 let seconds = 0;
 beforeEach(async () => {
-  world = await openWorld();
+  world = await openEnvironment();
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
@@ -111,7 +112,7 @@ test('an opening stated before anything is known, or after all of it, comes to t
   const { postings } = await readState(world.context);
 
   await world[Symbol.asyncDispose]();
-  world = await openWorld();
+  world = await openEnvironment();
   await look(...rows);
   await open('2026-11-10', 10_000n);
   expect(await balances()).toEqual(before);

@@ -16,11 +16,12 @@ import { verifyChain } from '../../../src/ledger/verify-chain.ts';
 import { measureUnsealed } from '../../../src/ledger/verify-sealed.ts';
 import { verifyStated } from '../../../src/ledger/verify-stated.ts';
 import { unsealedSeconds } from '../../../src/metrics/metrics.ts';
-import { dropTriggers, interrupt, lookNow, mismatches, openWorld, shown, type World } from './world.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { dropTriggers, interrupt, lookNow, mismatches, shown } from '../../support/ledger.ts';
 
-let world: World;
+let world: TestEnvironment;
 beforeEach(async () => {
-  world = await openWorld();
+  world = await openEnvironment();
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
@@ -445,7 +446,7 @@ test('an entry that was sealed late and is not told so is found', async () => {
 });
 
 /** The same process, some minutes later. */
-function laterBy(minutes: number): World['context'] {
+function laterBy(minutes: number): TestEnvironment['context'] {
   const { context } = world;
   const now = (): Date => new Date(context.clock.now().getTime() + minutes * 60_000);
   return { ...context, clock: { ...context.clock, now } };
@@ -472,7 +473,7 @@ test('and where nobody does, they are sealed and not told', async () => {
   expect(await measure(laterBy(11))).toBe(0);
 });
 
-async function measure(context: World['context']): Promise<number> {
+async function measure(context: TestEnvironment['context']): Promise<number> {
   await measureUnsealed(context);
   return (await unsealedSeconds.get()).values[0]?.value ?? -1;
 }

@@ -6,13 +6,14 @@ import type { Contract } from '../../../src/ledger/commission-contracts.ts';
 import { findContract, priceOf, stateContract, withdrawContract } from '../../../src/ledger/commission-contracts.ts';
 import { checkCommissions } from '../../../src/ledger/judge-commissions.ts';
 import { resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { lookNow, mismatches, shown } from '../../support/ledger.ts';
 import type { ShownTransaction } from '../../support/observations.ts';
-import { lookNow, mismatches, openWorld, shown, type World } from './world.ts';
 
-let world: World;
+let world: TestEnvironment;
 let seconds = 0;
 beforeAll(async () => {
-  world = await openWorld({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+  world = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
   const stated = { platform: null, operation: 'cashin', from: '2026-11-01', to: null, actor: 'tok_1' } as const;
   await stateContract(world.context, { ...stated, fixedCents: 10n, basisPoints: 99 });
   await stateContract(world.context, { ...stated, platform: 'own', fixedCents: 5n, basisPoints: 0 });

@@ -5,16 +5,17 @@ import type { Observation } from '../../../src/domain/observation.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
 import { checkBooks } from '../../../src/ledger/check-books.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { lookNow, mismatches, readState, shown } from '../../support/ledger.ts';
 import { anyLife, lookAt } from '../../support/observations.ts';
-import { lookNow, mismatches, openWorld, readState, shown, type World } from './world.ts';
 
 const TRANSACTIONS = 96;
 const APPLIERS = 6;
 
-let many: World;
-let one: World;
+let many: TestEnvironment;
+let one: TestEnvironment;
 beforeAll(async () => {
-  [many, one] = [await openWorld(), await openWorld()];
+  [many, one] = [await openEnvironment(), await openEnvironment()];
   for (const { context } of [many, one]) {
     for (const name of ['a', 'b']) {
       await createMerchant(context, { name, url: 'https://shop.example/hook', eventsSince: new Date(0) });

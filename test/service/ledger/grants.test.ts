@@ -6,9 +6,10 @@ import { openDatabase } from '../../../embedded/pool.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { examineGuards } from '../../../src/ledger/examine-guards.ts';
 import { freshDatabase, testServer } from '../../support/database.ts';
-import { eventually, SECRET_KEY, startSandbox, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';
-import { runCommand } from '../commands/run-command.ts';
-import { dropTriggers } from './world.ts';
+import { dropTriggers } from '../../support/ledger.ts';
+import { SECRET_KEY, startSandbox, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { runCommand } from '../../support/run-command.ts';
+import { eventually } from '../../support/wait.ts';
 
 const home = temporaryDirectory();
 const stack = new AsyncDisposableStack();

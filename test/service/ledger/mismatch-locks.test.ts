@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { resolveMismatches } from '../../../src/ledger/resolve-mismatches.ts';
-import { openWorld } from './world.ts';
+import { openEnvironment } from '../../support/environment.ts';
 
 const ROWS = 1_000;
 const SCOPES = 600;
 const AN_INSERT = 500;
 
 test('a mismatch that somebody else has locked holds up nobody whom it does not concern', async () => {
-  await using world = await openWorld();
+  await using world = await openEnvironment();
   const { db, clock } = world.context;
   const now = clock.now();
   const open = Array.from({ length: ROWS }, () => {

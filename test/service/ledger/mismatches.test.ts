@@ -6,13 +6,14 @@ import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
 import { resolveMismatches } from '../../../src/ledger/resolve-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
 import { tellBaseline } from '../../../src/ledger/tell-baseline.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { lookNow, mismatches, shown } from '../../support/ledger.ts';
 import type { ShownTransaction } from '../../support/observations.ts';
-import { lookNow, mismatches, openWorld, shown, type World } from './world.ts';
 
-let world: World;
+let world: TestEnvironment;
 let seconds = 0;
 beforeAll(async () => {
-  world = await openWorld({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+  world = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
 });
 afterAll(() => world[Symbol.asyncDispose]());
 

@@ -7,9 +7,9 @@ import { checkBooks } from '../../../src/ledger/check-books.ts';
 import { openBooks, reverseOpening } from '../../../src/ledger/open-books.ts';
 import { nameAccount } from '../../../src/ledger/post.ts';
 import { sealNow } from '../../../src/ledger/seal-ledger.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { anyLife, type Life, lookAt, wallsOf } from '../../support/observations.ts';
 import { referenceLedger } from '../../support/reference-ledger.ts';
-import { openWorld, type World } from './world.ts';
 
 const OPERATIONS = 10_000;
 const LIVES = 2_500;
@@ -17,9 +17,9 @@ const LOOKS_AT_ONCE_MAX = 300;
 const PLATFORMS = ['p', 'P', 'p ', 'none'];
 const DAYS = ['2026-11-20', '2026-11-21', '2026-11-22', '2026-11-23'];
 
-let world: World;
+let world: TestEnvironment;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openEnvironment();
 });
 afterAll(() => world[Symbol.asyncDispose]());
 

@@ -6,14 +6,15 @@ import { applyObservations } from '../../../src/ledger/apply.ts';
 import { openBooks } from '../../../src/ledger/open-books.ts';
 import { readHead, readSeal } from '../../../src/ledger/read-head.ts';
 import { sealLedger, sealNow } from '../../../src/ledger/seal-ledger.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { dropTriggers, interrupt, lookNow, shown } from '../../support/ledger.ts';
 import { anyLife, lookAt } from '../../support/observations.ts';
-import { eventually } from '../../support/programs.ts';
 import { referenceChain } from '../../support/reference-chain.ts';
-import { dropTriggers, interrupt, lookNow, openWorld, shown, type World } from './world.ts';
+import { eventually } from '../../support/wait.ts';
 
-let world: World;
+let world: TestEnvironment;
 beforeEach(async () => {
-  world = await openWorld();
+  world = await openEnvironment();
 });
 afterEach(() => world[Symbol.asyncDispose]());
 

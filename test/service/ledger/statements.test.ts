@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { compareStatements } from '../../../src/ledger/state-balance.ts';
-import { mismatches, openWorld, type World } from './world.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { mismatches } from '../../support/ledger.ts';
 
-let world: World;
+let world: TestEnvironment;
 beforeEach(async () => {
-  world = await openWorld();
+  world = await openEnvironment();
 });
 afterEach(() => world[Symbol.asyncDispose]());
 

@@ -7,17 +7,18 @@ import { resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
 import { tellTransaction } from '../../../src/ledger/tell-transaction.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { makeReport } from '../../../src/reports/make-report.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { mismatches, readState, shown } from '../../support/ledger.ts';
 import { observe, type ShownTransaction } from '../../support/observations.ts';
 import { temporaryDirectory } from '../../support/programs.ts';
-import { mismatches, openWorld, readState, shown, type World } from './world.ts';
 
 const LIST: Source = { kind: 'list', run: { seq: 1, id: 'run_1' }, page: 1 };
 const by = { actor: 'tok_1', note: 'as they wrote' };
 
 const home = temporaryDirectory();
-let world: World;
+let world: TestEnvironment;
 beforeAll(async () => {
-  world = await openWorld({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z', DATA_DIR: home.path });
+  world = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z', DATA_DIR: home.path });
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();

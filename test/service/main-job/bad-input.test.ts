@@ -2,13 +2,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
-  eventually,
   type Served,
   startSandbox,
   startServeOnFreshDatabase,
   temporaryDirectory,
   WEBHOOK_SECRET,
 } from '../../support/programs.ts';
+import { eventually } from '../../support/wait.ts';
 
 type Inbox = { webhooks: { id: string; state: string; reason: string | null }[] };
 

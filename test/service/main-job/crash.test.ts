@@ -2,14 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freshDatabase } from '../../support/database.ts';
-import {
-  eventually,
-  type Served,
-  startSandbox,
-  startServe,
-  temporaryDirectory,
-  urlOf,
-} from '../../support/programs.ts';
+import { type Served, startSandbox, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { eventually } from '../../support/wait.ts';
 
 const KILLS = 4;
 const SENDERS = 12;
@@ -73,7 +67,7 @@ describe('SIGKILL at random points under load', () => {
     await eventually(async () => {
       const pending = await served.api.call<{ webhooks: unknown[] }>('GET', '/webhooks?state=pending');
       return pending.webhooks.length === 0;
-    }, 50_000);
+    });
     const kept = new Map<string, string>();
     for (let cursor: string | null = ''; cursor !== null; ) {
       const page: { webhooks: { id: string; state: string }[]; next_cursor: string | null } = await served.api.call(

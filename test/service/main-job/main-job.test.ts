@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compareLedger } from '../../../src/commands/demo/compare-ledger.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import {
-  eventually,
   type Served,
   startSandbox,
   startServeOnFreshDatabase,
   temporaryDirectory,
   WEBHOOK_SECRET,
 } from '../../support/programs.ts';
+import { eventually } from '../../support/wait.ts';
 
 type Run = { id: string; state: string; applied: number; seen: number; total: number; mismatches: number };
 type Story = { from: string; to: string; webhooks: { forged: number } };

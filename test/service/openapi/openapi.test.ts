@@ -2,19 +2,19 @@ import type { Express } from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createApp } from '../../../src/http/app.ts';
-import { openWorld, type World } from '../../browser/world.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/console.ts';
 
 type Json = Record<string, unknown>;
 type Told = { responses: Record<string, { content?: Record<string, { schema?: Json }> }>; security: Json[] };
 type Document = { paths: Record<string, Record<string, Told>>; components: { schemas: Record<string, Json> } };
 
-let world: World;
+let world: ConsoleEnvironment;
 let document: Document;
 /** Operations of which the real service has answered at least once, each answer as documented. */
 const answered = new Set<string>();
 
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openConsoleEnvironment();
   const response = await fetch(`${world.url}/api/v1/openapi.json`, { headers: bearer(world.tokens.viewer) });
   document = (await response.json()) as Document;
 });

@@ -5,8 +5,9 @@ import { STATUSES, OPERATIONS as WAYS } from '../../../src/domain/statuses.ts';
 import { buildDocument } from '../../../src/http/openapi/build-document.ts';
 import { OPERATIONS } from '../../../src/http/openapi/operations.ts';
 import { WEBHOOKS } from '../../../src/http/openapi/webhooks.ts';
-import { openShop } from '../callbacks/shop.ts';
-import { openWorld, until } from '../callbacks/world.ts';
+import { openCallbackEnvironment } from '../../support/callbacks.ts';
+import { openShop } from '../../support/merchant-server.ts';
+import { eventually } from '../../support/wait.ts';
 
 type Json = Record<string, unknown>;
 type Told = {
@@ -34,7 +35,7 @@ function schemaOf(type: string): z.ZodType {
 }
 
 test('every message that is really delivered is in the document, as it is', async () => {
-  await using world = await openWorld();
+  await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   const { merchant } = await world.addMerchant(`${shop.url}/a`);
   await world.deliver();
@@ -45,7 +46,7 @@ test('every message that is really delivered is in the document, as it is', asyn
     await world.pay(['expired'], { operation });
   }
   await sendTest(world.context, merchant.id);
-  await until('all', () => shop.calls.length === 2 * STATUSES.length + 1);
+  await eventually('all', () => shop.calls.length === 2 * STATUSES.length + 1);
   for (const { json, headers } of shop.calls) {
     expect(schemaOf(json.type).safeParse(json).error?.issues ?? [], json.type).toEqual([]);
     const told = document.webhooks[json.type]?.post.parameters ?? [];

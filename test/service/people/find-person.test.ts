@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply.ts';
 import { findPerson, NO_VALUES } from '../../../src/ledger/find-person.ts';
-import { lookNow, openWorld, shown, type World } from '../ledger/world.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { lookNow, shown } from '../../support/ledger.ts';
 
 const CPF = '31415926535';
 const CNPJ = '12ABC34501DE35';
@@ -34,9 +35,9 @@ function encodeAll(text: string): string {
   return text.replaceAll(/[./-]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
 }
 
-let world: World;
+let world: TestEnvironment;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openEnvironment();
 });
 afterAll(() => world[Symbol.asyncDispose]());
 

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Observation, ObservedTransaction } from '../../../src/domain/observation.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { SECRET_KEY } from '../../support/programs.ts';
-import { runCommand } from '../commands/run-command.ts';
-import { type Books, continued, openBooks, transactionOf } from '../reports/books.ts';
+import { continued, transactionOf } from '../../support/reports.ts';
+import { runCommand } from '../../support/run-command.ts';
 
 const PLAIN = '31415926535';
 const DOTTED = '314.159.265-35';
@@ -17,19 +18,19 @@ const paid = (facts: Partial<ObservedTransaction>) =>
 const refunded = (one: ObservedTransaction) => continued(one, [['refund', `${DAY} 11:00:00`]]);
 
 /** The digest of a look is what the provider shows, hashed: with all of it but one field, that field is soon found. */
-function look({ clock }: Books['context'], transaction: ObservedTransaction): Observation {
+function look({ clock }: TestEnvironment['context'], transaction: ObservedTransaction): Observation {
   const text = JSON.stringify(transaction, (_, value) => (typeof value === 'bigint' ? String(value) : value));
   const digest = createHash('sha256').update(text).digest();
   return { transaction, askedAt: clock.now(), source: { kind: 'show' }, digest };
 }
 
-async function see({ context }: Books, transactions: ObservedTransaction[]) {
+async function see({ context }: TestEnvironment, transactions: ObservedTransaction[]) {
   const looks = transactions.map((one) => look(context, one));
   const { changed } = await applyObservations(context, looks);
   return { looks, changed };
 }
 
-async function read({ context }: Books, { id }: ObservedTransaction) {
+async function read({ context }: TestEnvironment, { id }: ObservedTransaction) {
   return await context.db
     .selectFrom('transactions')
     .innerJoin('parties', 'parties.transaction_seq', 'transactions.seq')
@@ -38,7 +39,7 @@ async function read({ context }: Books, { id }: ObservedTransaction) {
     .executeTakeFirstOrThrow();
 }
 
-async function forget({ context, dataDir }: Books) {
+async function forget({ context, dataDir }: TestEnvironment) {
   const { DATABASE_URL = '' } = context.config;
   const env = { DATABASE_URL, SECRET_KEY, DATA_DIR: dataDir };
   const { out } = await runCommand(['forget', '--document', PLAIN, '--json'], env);
@@ -46,7 +47,7 @@ async function forget({ context, dataDir }: Books) {
 }
 
 test('a document that is the PIX key of another’s transaction goes, and stays gone; all else of it stays', async () => {
-  await using books = await openBooks({ SECRET_KEY });
+  await using books = await openEnvironment({ SECRET_KEY });
   const keyed = paid({ pixKey: PLAIN });
   const dotted = paid({ pixKey: DOTTED, document: '12ABC34501DE35' });
   const own = paid({ pixKey: '111.444.777-35' });
@@ -71,7 +72,7 @@ test('a document that is the PIX key of another’s transaction goes, and stays 
 });
 
 test('a document that was written as another’s PIX key beside its forgetting goes with the next change', async () => {
-  await using books = await openBooks({ SECRET_KEY });
+  await using books = await openEnvironment({ SECRET_KEY });
   const keyed = paid({ pixKey: PLAIN });
   await see(books, [keyed]);
   expect((await forget(books)).finished).toBe(true);
@@ -86,7 +87,7 @@ test.each([
   ['PIX key', { pixKey: PLAIN }],
   ['both', { extra: PLAIN, pixKey: PLAIN }],
 ])('of another’s transaction that held it as %s no digest is left to try documents against', async (_, facts) => {
-  await using books = await openBooks({ SECRET_KEY });
+  await using books = await openEnvironment({ SECRET_KEY });
   const one = paid(facts);
   const first = await see(books, [one]);
   await forget(books);

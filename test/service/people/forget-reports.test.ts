@@ -5,9 +5,10 @@ import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
 import { acknowledgeMismatch, resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
 import { makeReport } from '../../../src/reports/make-report.ts';
 import { openReport } from '../../../src/reports/open-report.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { SECRET_KEY, temporaryDirectory } from '../../support/programs.ts';
-import { runCommand } from '../commands/run-command.ts';
-import { type Books, learn, openBooks, transactionOf } from '../reports/books.ts';
+import { learn, transactionOf } from '../../support/reports.ts';
+import { runCommand } from '../../support/run-command.ts';
 import { findValues } from './find-values.ts';
 
 const PLAIN = '31415926535';
@@ -21,28 +22,28 @@ const paid = (day: string, facts = {}) => transactionOf('cashin', 900n, [['paid'
 /** The person's own transaction, long before the days whose reports name them. */
 const theirs = { name: NAME, document: PLAIN };
 
-const open = () => openBooks({ SECRET_KEY });
-const inFiles = ({ context, dataDir }: Books) =>
+const open = () => openEnvironment({ SECRET_KEY });
+const inFiles = ({ context, dataDir }: TestEnvironment) =>
   findValues(context.db, [path.join(dataDir, 'reports')], [PLAIN, 'Zuzimara']);
-const daysOfFiles = ({ dataDir }: Books) => [
+const daysOfFiles = ({ dataDir }: TestEnvironment) => [
   ...new Set(readdirSync(path.join(dataDir, 'reports')).flatMap((name) => /\d{4}-\d{2}-\d{2}/.exec(name) ?? [])),
 ];
 
-async function forget({ context }: Books, dataDir: string, ...more: string[]) {
+async function forget({ context }: TestEnvironment, dataDir: string, ...more: string[]) {
   const { DATABASE_URL = '' } = context.config;
   const env = { DATABASE_URL, SECRET_KEY, DATA_DIR: dataDir };
   const { code, out, err } = await runCommand(['forget', '--document', PLAIN, '--json', ...more], env);
   return { code, err, told: (out === '' ? {} : JSON.parse(out)) as { erased: Record<string, number> } };
 }
 
-async function makeReports({ context }: Books, days: string[]): Promise<void> {
+async function makeReports({ context }: TestEnvironment, days: string[]): Promise<void> {
   for (const day of days) {
     await makeReport(context, day);
     await openReport(context, { day, format: 'xlsx', masked: true });
   }
 }
 
-async function findMismatch({ context }: Books, kind: string, transactionId: string): Promise<string> {
+async function findMismatch({ context }: TestEnvironment, kind: string, transactionId: string): Promise<string> {
   const found = await context.db
     .selectFrom('mismatches')
     .select('id')
@@ -52,7 +53,7 @@ async function findMismatch({ context }: Books, kind: string, transactionId: str
   return found.id;
 }
 
-async function raise(books: Books, transactionId: string): Promise<string> {
+async function raise(books: TestEnvironment, transactionId: string): Promise<string> {
   const differs = { kind: 'commission_differs' as const, scope: transactionId, transactionId };
   const { context } = books;
   await context.db.transaction().execute((trx) => raiseMismatches(trx, [differs], context.clock.now()));
@@ -116,7 +117,7 @@ test('so they do on a machine with reports of its own, once it was finished on a
 });
 
 /** Someone whom another's extra names on one day, and a note on the reports of a later one. */
-async function plantBoth(books: Books): Promise<void> {
+async function plantBoth(books: TestEnvironment): Promise<void> {
   const { context } = books;
   const one = paid(ALONE, theirs);
   await learn(context, [one, paid(NAMING, { extra: EXTRA })]);

@@ -9,18 +9,18 @@ import { REMOVED } from '../../../src/domain/redact-text.ts';
 import { decodeSegment, encodeRecord } from '../../../src/inbox/spool-format.ts';
 import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
 import { createLog } from '../../../src/log.ts';
+import { openShop, type Shop } from '../../support/merchant-server.ts';
 import {
   API_KEY,
-  eventually,
   SECRET_KEY,
   type Served,
   startServeOnFreshDatabase,
   temporaryDirectory,
 } from '../../support/programs.ts';
 import { dayAgo, makeRow } from '../../support/provider-rows.ts';
-import { QuirkyProvider } from '../../support/quirky-provider.ts';
-import { openShop, type Shop } from '../callbacks/shop.ts';
-import { runCommand } from '../commands/run-command.ts';
+import { runCommand } from '../../support/run-command.ts';
+import { TestProvider } from '../../support/test-provider.ts';
+import { eventually } from '../../support/wait.ts';
 import { findValues } from './find-values.ts';
 
 const DOCUMENT = '314.159.265-35';
@@ -53,7 +53,7 @@ const keyed = makeRow({ operation: 'cashout', pix_key: DOCUMENT, created: `${KEY
 
 const home = temporaryDirectory();
 const stack = new AsyncDisposableStack();
-let provider: QuirkyProvider;
+let provider: TestProvider;
 let shop: Shop;
 let served: Served & { databaseUrl: string };
 let context: Context;
@@ -61,7 +61,7 @@ let env: Record<string, string>;
 
 beforeAll(async () => {
   stack.defer(() => home[Symbol.dispose]());
-  provider = stack.use(await new QuirkyProvider(API_KEY).listen());
+  provider = stack.use(await new TestProvider(API_KEY).listen());
   shop = stack.use(await openShop());
   // a shop that tells its own log what it was told
   for (const at of ['/all', '/extra']) {

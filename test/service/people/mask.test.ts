@@ -4,18 +4,18 @@ import { applyObservations } from '../../../src/ledger/apply.ts';
 import { acknowledgeMismatch } from '../../../src/ledger/settle-mismatch.ts';
 import { makeReport } from '../../../src/reports/make-report.ts';
 import { openReport } from '../../../src/reports/open-report.ts';
-import { openWorld, type World } from '../../browser/world.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/console.ts';
 import { observe } from '../../support/observations.ts';
 import { readWorkbook, rowsOf, sheetOf } from '../reports/read-workbook.ts';
 
 const NOTE = 'falei com Zuzimara, CPF 111.444.777-35';
 /** Another extra, which is a document. */
 const EXTRA = '11144477735';
-let world: World;
+let world: ConsoleEnvironment;
 let id: string;
 
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openConsoleEnvironment();
   const { context } = world;
   await applyObservations(context, [observe({ ...world.paid, extra: EXTRA }, context.clock.now())]);
   ({ id } = await context.db

@@ -2,14 +2,14 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type FreeText, redactRows } from '../../../src/database/redact-rows.ts';
 import { createRedact, type Redact } from '../../../src/domain/redact-text.ts';
-import { openWorld, type World } from '../ledger/world.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 
 const DOCUMENT = '12345678909';
 const ID = '0f0e0d0c-0000-4000-8000-000000000001';
 const redact = createRedact({ documents: [DOCUMENT], ids: [ID], own: ['a@b.c'], shared: [] });
-let world: World;
+let world: TestEnvironment;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openEnvironment();
   await sql`CREATE TABLE texts (seq INT AUTO_INCREMENT PRIMARY KEY, wide VARCHAR(40), narrow VARBINARY(8))`.execute(
     world.context.db,
   );

@@ -11,7 +11,7 @@ import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { readLiveKeys, rotateSecret } from '../../../src/merchants/secrets.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { temporaryDirectory, urlOf } from '../../support/programs.ts';
-import { runCommand } from '../commands/run-command.ts';
+import { runCommand } from '../../support/run-command.ts';
 
 const CONFERE = path.join(import.meta.dirname, '../../../bin/confere');
 const home = temporaryDirectory();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type CashinRequest, createProviderClient, type ProviderClient } from '../../../src/provider/client.ts';
 import { createAgent } from '../../../src/provider/send-request.ts';
 import { makeDay, makeRow, PLATFORM } from '../../support/provider-rows.ts';
-import { type Fault, KEY, QuirkyProvider, type Seen } from '../../support/quirky-provider.ts';
+import { type Fault, KEY, type Seen, TestProvider } from '../../support/test-provider.ts';
 
 const CHARGE: CashinRequest = {
   name: 'Maria',
@@ -16,12 +16,12 @@ const CHARGE: CashinRequest = {
   reference: 'ord-create',
 };
 
-let provider: QuirkyProvider;
+let provider: TestProvider;
 let client: ProviderClient;
 const stop = new AbortController();
 
 beforeAll(async () => {
-  provider = await new QuirkyProvider().listen();
+  provider = await new TestProvider().listen();
 });
 afterAll(async () => {
   stop.abort();

@@ -10,8 +10,8 @@ import { createSpoolApp } from '../../../src/http/spool-app.ts';
 import { openSpool } from '../../../src/inbox/spool.ts';
 import { writeSpooled } from '../../../src/inbox/write-spooled.ts';
 import { createLog } from '../../../src/log.ts';
+import { openTestContext } from '../../support/environment.ts';
 import { SECRET_KEY, temporaryDirectory, WEBHOOK_SECRET } from '../../support/programs.ts';
-import { openWorld } from './world.ts';
 
 /** Posts a body from this machine, by way of proxies that name those before them. */
 function post(port: number, forwardedFor?: string, body: object = { transaction_id: randomUUID() }) {
@@ -48,7 +48,7 @@ const LONG = ['a'.repeat(100), 'é'.repeat(64), `${'b'.repeat(63)}é`];
 const CUT = ['a'.repeat(64), 'é'.repeat(32), 'b'.repeat(63)];
 
 test('an address that a proxy made up is cut to what fits, and its webhook is taken, repeats too', async () => {
-  await using context = await openWorld({ TRUST_PROXY: '1' });
+  await using context = await openTestContext({ TRUST_PROXY: '1' });
   await using server = await serveHttp(context, createApp(context));
   for (const address of LONG) {
     const body = { transaction_id: randomUUID() };
@@ -60,7 +60,7 @@ test('an address that a proxy made up is cut to what fits, and its webhook is ta
 
 test('it is cut before it goes to the spool', async () => {
   using home = temporaryDirectory();
-  await using context = await openWorld({ TRUST_PROXY: '1' });
+  await using context = await openTestContext({ TRUST_PROXY: '1' });
   await using spool = openSpool(home.path);
   await using server = await serveHttp(context, createSpoolApp(context.config, context.log, spool, context.signal));
   for (const address of LONG) expect((await post(server.port, address)).status).toBe(200);

@@ -7,8 +7,9 @@ import type { Context } from '../../../src/context.ts';
 import { drainInbox } from '../../../src/inbox/drain.ts';
 import { writeArrivals } from '../../../src/inbox/write-arrivals.ts';
 import { createProviderClient } from '../../../src/provider/client.ts';
-import { API_KEY, eventually } from '../../support/programs.ts';
-import { openWorld } from './world.ts';
+import { openTestContext } from '../../support/environment.ts';
+import { API_KEY } from '../../support/programs.ts';
+import { eventually } from '../../support/wait.ts';
 
 type Shown = { id: string; date_created: string; status: string };
 
@@ -23,7 +24,7 @@ let exclusive = false;
 let beforeAnswer: (() => Promise<void>) | undefined;
 
 beforeAll(async () => {
-  context = stack.use(await openWorld({ WEBHOOK_GRACE: '1m' }));
+  context = stack.use(await openTestContext({ WEBHOOK_GRACE: '1m' }));
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://provider');
     const answer = pathname.startsWith('/api/v1/transaction/') ? show(pathname) : list(searchParams);

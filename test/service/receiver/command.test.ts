@@ -5,13 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { takeApart } from '../../../src/inbox/take-apart.ts';
 import { writeArrivals } from '../../../src/inbox/write-arrivals.ts';
-import { openWorld } from './world.ts';
+import { openTestContext } from '../../support/environment.ts';
 
 const run = promisify(execFile);
 let context: Context;
 
 beforeAll(async () => {
-  context = await openWorld();
+  context = await openTestContext();
   const arrivals = ['{"hello":1}', '{"hello":2}', 'not json'].map((text) => {
     const body = Buffer.from(text);
     const hash = createHash('sha256').update(body).digest();

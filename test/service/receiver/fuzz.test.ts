@@ -4,15 +4,16 @@ import { createApp } from '../../../src/http/app.ts';
 import { serveHttp } from '../../../src/http/serve-http.ts';
 import { drainInbox } from '../../../src/inbox/drain.ts';
 import { createProviderClient } from '../../../src/provider/client.ts';
-import { API_KEY, eventually, WEBHOOK_SECRET } from '../../support/programs.ts';
+import { openTestContext } from '../../support/environment.ts';
+import { API_KEY, WEBHOOK_SECRET } from '../../support/programs.ts';
+import { eventually } from '../../support/wait.ts';
 import { fuzzReceiver } from './fuzz-receiver.ts';
-import { openWorld } from './world.ts';
 
 const REQUESTS = 4_000;
 
 describe('bodies made to break a reader', () => {
   it('are answered 200, 400, 401, 413 or 415; what was answered 200, or 400 with the secret, is in the inbox', async () => {
-    await using context = await openWorld();
+    await using context = await openTestContext();
     const stop = new AbortController();
     const server = await serveHttp(context, createApp(context));
     // a provider that is away: what can be taken apart is, and waits

@@ -10,8 +10,9 @@ import { createApp } from '../../../src/http/app.ts';
 import { webhookRoutes } from '../../../src/http/receive-webhook.ts';
 import { type HttpLimits, type HttpServer, serveHttp } from '../../../src/http/serve-http.ts';
 import { createReceiver } from '../../../src/inbox/receive.ts';
-import { eventually, WEBHOOK_SECRET } from '../../support/programs.ts';
-import { openWorld } from './world.ts';
+import { openTestContext } from '../../support/environment.ts';
+import { WEBHOOK_SECRET } from '../../support/programs.ts';
+import { eventually } from '../../support/wait.ts';
 
 const LIMITS: HttpLimits = {
   headersTimeoutMs: 400,
@@ -29,7 +30,7 @@ let context: Context;
 let server: HttpServer;
 
 beforeAll(async () => {
-  context = await openWorld();
+  context = await openTestContext();
   server = await serveHttp(context, createApp(context), LIMITS);
 });
 afterAll(async () => {
@@ -240,7 +241,7 @@ describe('who is refused by the head of his request', () => {
   });
 
   it('must bring a signature where one is asked for; a wrong one is told from the body', async () => {
-    await using signed = await openWorld({ WEBHOOK_AUTH: 'hmac' });
+    await using signed = await openTestContext({ WEBHOOK_AUTH: 'hmac' });
     const other = await serveHttp(signed, createApp(signed), LIMITS);
     const [without, wrong, right] = [await dial(other.port), await dial(other.port), await dial(other.port)];
     without.socket.write(post('', { 'content-length': MANY }));
@@ -449,7 +450,7 @@ describe('a long answer', () => {
 
 describe('a quarantine that is full', () => {
   it('takes nothing more, and says when to come again', async () => {
-    await using small = await openWorld({ QUARANTINE_MAX_BYTES: '2KiB' });
+    await using small = await openTestContext({ QUARANTINE_MAX_BYTES: '2KiB' });
     const full = await serveHttp(small, createApp(small), LIMITS);
     const raw = await dial(full.port);
     for (let n = 1; n <= 3; n++) {

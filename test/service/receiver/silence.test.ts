@@ -5,7 +5,7 @@ import type { Context } from '../../../src/context.ts';
 import { recordBeat } from '../../../src/inbox/record-beat.ts';
 import { writeArrivals } from '../../../src/inbox/write-arrivals.ts';
 import { registry } from '../../../src/metrics/metrics.ts';
-import { openWorld } from './world.ts';
+import { openTestContext } from '../../support/environment.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -16,7 +16,7 @@ let context: Context;
 let nowMs: number;
 
 beforeAll(async () => {
-  const world = await openWorld();
+  const world = await openTestContext();
   context = { ...world, clock: { now: () => new Date(nowMs), measure: async () => undefined } };
 });
 afterAll(() => context[Symbol.asyncDispose]());

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { readDays } from '../../../src/http/console/read-overview.ts';
 import { dayAgo, makeDay, makeRow } from '../../support/provider-rows.ts';
-import { openWorld, type World } from './world.ts';
+import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
 
 const [D5, D4, D3, D1, TODAY] = [5, 4, 3, 1, 0].map(dayAgo) as [string, string, string, string, string];
 
 /** Three settled days of 280 transactions in three statuses, read whole once: their bounds are learnt. */
-async function threeDays(): Promise<World> {
-  const world = await openWorld();
+async function threeDays(): Promise<ReconciliationEnvironment> {
+  const world = await openReconciliationEnvironment();
   for (const day of [D5, D4, D3])
     world.provider.add(
       ...makeDay(day, 250),
@@ -19,15 +19,16 @@ async function threeDays(): Promise<World> {
   return world;
 }
 
-const count = (world: World, from: string, to: string) => world.reconcile(from, to, { how: 'count' });
-const rowOf = (world: World, day: string, status: string) => {
+const count = (world: ReconciliationEnvironment, from: string, to: string) =>
+  world.reconcile(from, to, { how: 'count' });
+const rowOf = (world: ReconciliationEnvironment, day: string, status: string) => {
   const row = [...world.provider.rows.values()].find(
     (one) => one.date_created.startsWith(day) && one.status === status,
   );
   if (!row) throw new Error(`no ${status} row on ${day}`);
   return row;
 };
-const statesOf = async (world: World, day: string) =>
+const statesOf = async (world: ReconciliationEnvironment, day: string) =>
   await world.context.db
     .selectFrom('run_windows')
     .select('state')
@@ -104,7 +105,7 @@ test.each([
 });
 
 test('a day in one status is held against another one too, since a server that ignores the filter would agree', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   world.provider.add(...[D5, D4, D3].flatMap((day) => makeDay(day, 30)));
   await world.reconcile(D5, D3);
   expect(await count(world, D4, D4)).toMatchObject({ days_counted: 1, requests: 3 });
@@ -139,7 +140,7 @@ test('an empty day is proven by one request', async () => {
 });
 
 test('today and yesterday are always read whole, and so is every day until the bounds are learnt', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   world.provider.add(...[D5, D4, D1].flatMap((day) => makeDay(day, 20)));
   expect(await count(world, D5, D4)).toMatchObject({ state: 'complete', days_counted: 0, applied: 40 });
   expect(await count(world, D1, TODAY)).toMatchObject({ state: 'complete', days_counted: 0, applied: 20 });

@@ -8,25 +8,25 @@ import { startRun } from '../../../src/reconciliation/start-run.ts';
 import { executeRun } from '../../../src/reconciliation/work-runs.ts';
 import { LOST, loseCommit, watchWrites } from '../../support/failing-database.ts';
 import { dayAgo, makeDay } from '../../support/provider-rows.ts';
-import { openWorld, type World } from './world.ts';
+import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
 
 const D3 = dayAgo(3);
 const PAST = new Date(Date.now() - 60_000);
 
-async function claimed(world: World) {
+async function claimed(world: ReconciliationEnvironment) {
   world.provider.add(...makeDay(D3, 150));
   const { id } = await startRun(world.context, { from: D3, to: D3, trigger: 'test', createdBy: 'test' });
   return await claimAgain(world, id);
 }
 
-async function claimAgain(world: World, id: string) {
+async function claimAgain(world: ReconciliationEnvironment, id: string) {
   const run = await claimRun(world.context, { id });
   if (!run) throw new Error('not claimed');
   return run;
 }
 
 test.each(['run_pages', 'run_windows', 'runs'])('a commit to %s whose answer is lost counts once', async (table) => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const run = await claimed(world);
   await planRun(world.context, world.client, run);
   await executeRun(loseCommit(world.context, table), world.client, run);
@@ -38,7 +38,7 @@ test.each(['run_pages', 'run_windows', 'runs'])('a commit to %s whose answer is 
 });
 
 test('a run that the database fails for longer waits for it, and no alert is raised', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const run = await claimed(world);
   const away = watchWrites(world.context, 'run_pages', () => {
     throw LOST;
@@ -53,7 +53,7 @@ test('a run that the database fails for longer waits for it, and no alert is rai
 });
 
 test('a lane that lost its lease to another lane of its own process does not end that run', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const first = await claimed(world);
   await world.context.db.updateTable('runs').set({ lease_until: PAST }).execute();
   const second = await claimAgain(world, first.id);
@@ -64,7 +64,7 @@ test('a lane that lost its lease to another lane of its own process does not end
 });
 
 test('a run that proved its days is complete, whatever becomes of the webhooks that were owed', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const run = await claimed(world);
   await sql`RENAME TABLE spools TO spools_away`.execute(world.context.db);
   await expect(settleOwedWebhooks(world.context)).rejects.toThrow();

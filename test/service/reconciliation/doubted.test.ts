@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { lookAtDoubted } from '../../../src/reconciliation/look-at-doubted.ts';
 import { dayAgo, makeRow } from '../../support/provider-rows.ts';
-import { openWorld, type World } from './world.ts';
+import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
 
 const D3 = dayAgo(3);
 
 /** A refund that the list has, and then lacks. */
 async function takenBack() {
-  const world = await openWorld();
+  const world = await openReconciliationEnvironment();
   const row = makeRow({ created: `${D3} 10:00:00`, history: ['paid', 'refund'] });
   world.provider.add(row);
   await world.reconcile(D3, D3);
@@ -18,7 +18,7 @@ async function takenBack() {
 }
 
 /** As if a minute had passed since the last show. */
-async function waitAMinute({ context }: World): Promise<void> {
+async function waitAMinute({ context }: ReconciliationEnvironment): Promise<void> {
   const ago = (ms: number) => new Date(context.clock.now().getTime() - ms);
   await context.db
     .updateTable('doubted_events')
@@ -63,7 +63,7 @@ test('of two replicas one asks; a provider that is away is asked again, one that
 });
 
 test('one that can not be shown is put off, and those behind it are asked for', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const rows = [10, 11, 12].map((hour) => makeRow({ created: `${D3} ${hour}:00:00`, history: ['paid', 'refund'] }));
   world.provider.add(...rows);
   await world.reconcile(D3, D3);

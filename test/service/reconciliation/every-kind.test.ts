@@ -27,8 +27,9 @@ import { watchStuck } from '../../../src/reconciliation/watch-stuck.ts';
 import { executeRun } from '../../../src/reconciliation/work-runs.ts';
 import { makeReport } from '../../../src/reports/make-report.ts';
 import { freshDatabase } from '../../support/database.ts';
-import { API_KEY, eventually, startSandbox, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { API_KEY, startSandbox, temporaryDirectory, urlOf } from '../../support/programs.ts';
 import { dayAgo, wallAgo } from '../../support/provider-rows.ts';
+import { eventually } from '../../support/wait.ts';
 
 type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 type Books = AsyncDisposable & {

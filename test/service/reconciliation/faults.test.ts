@@ -6,20 +6,20 @@ import { claimRun } from '../../../src/reconciliation/claim-run.ts';
 import { findRun } from '../../../src/reconciliation/read-runs.ts';
 import { resumeRun, startRun } from '../../../src/reconciliation/start-run.ts';
 import { executeRun, workRuns } from '../../../src/reconciliation/work-runs.ts';
-import { eventually } from '../../support/programs.ts';
 import { dayAgo, makeDay, makeRow } from '../../support/provider-rows.ts';
-import type { Seen } from '../../support/quirky-provider.ts';
-import { openWorld, type World } from './world.ts';
+import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
+import type { Seen } from '../../support/test-provider.ts';
+import { eventually } from '../../support/wait.ts';
 
 const [D5, D4, D3] = [dayAgo(5), dayAgo(4), dayAgo(3)];
 
-async function alertsOf(world: World) {
+async function alertsOf(world: ReconciliationEnvironment) {
   return await world.context.db.selectFrom('alerts').select(['name', 'ended_at', 'severity']).orderBy('seq').execute();
 }
 
 /** Three ended days, their bounds learnt: from here on a day is a window. */
-async function threeDays(): Promise<World> {
-  const world = await openWorld();
+async function threeDays(): Promise<ReconciliationEnvironment> {
+  const world = await openReconciliationEnvironment();
   world.provider.add(...[D5, D4, D3].flatMap((day) => makeDay(day, 130)));
   await world.reconcile(D5, D3);
   world.provider.seen = [];
@@ -33,7 +33,7 @@ test.each([
   ['an answer cut in the middle', { cut: 'within' as const }],
   ['no JSON', { text: '<html>' }],
 ])('a page that is broken once by %s is asked for again, and the run goes on', async (_, fault) => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   world.provider.add(...makeDay(D3, 250));
   world.provider.switches.fault = (seen: Seen) => (seen.nth === 2 ? fault : undefined);
   expect(await world.reconcile(D3, D3)).toMatchObject({ state: 'complete', total: 250, applied: 250, passes: 1 });
@@ -41,7 +41,7 @@ test.each([
 });
 
 test.each([401, 403])('a %i stops the run at once, with one alert for all runs that it fails', async (status) => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   world.provider.add(...makeDay(D3, 10));
   world.provider.switches.fault = () => ({ status });
   const run = await world.reconcile(D3, D3);
@@ -179,12 +179,16 @@ test('a run whose process died goes on with the days that are not proven, and co
 
 const DIES_AT_PAGE = 15;
 
-async function countKept(world: World): Promise<number> {
+async function countKept(world: ReconciliationEnvironment): Promise<number> {
   return (await world.context.db.selectFrom('run_page_rows').select('page').execute()).length;
 }
 
 /** A day of 21 pages that a process dies in; another one has taken the run up. */
-async function dieInTheDay(world: World, diesAtPage: number, meanwhile: () => void = () => undefined) {
+async function dieInTheDay(
+  world: ReconciliationEnvironment,
+  diesAtPage: number,
+  meanwhile: () => void = () => undefined,
+) {
   world.provider.add(...makeDay(D4, 1_970));
   await world.reconcile(D5, D3);
   for (const row of world.provider.rows.values()) world.provider.move(row.id, 'refund');

@@ -9,11 +9,12 @@ import { resumeRun, startRun } from '../../../src/reconciliation/start-run.ts';
 import { executeRun, workRuns } from '../../../src/reconciliation/work-runs.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { watchDeletes } from '../../support/failing-database.ts';
-import { API_KEY, eventually, SECRET_KEY, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { API_KEY, SECRET_KEY, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';
 import { dayAgo, makeDay } from '../../support/provider-rows.ts';
-import { QuirkyProvider, type Seen } from '../../support/quirky-provider.ts';
-import { runCommand } from '../commands/run-command.ts';
-import { openWorld, type World } from './world.ts';
+import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
+import { runCommand } from '../../support/run-command.ts';
+import { type Seen, TestProvider } from '../../support/test-provider.ts';
+import { eventually } from '../../support/wait.ts';
 
 const ROWS_A_DAY = 350;
 /** Four pages of rows, and the one past the end. */
@@ -34,7 +35,7 @@ test('two replicas and a command come to the same days at once: no day is ever r
   using first = temporaryDirectory();
   using second = temporaryDirectory();
   using third = temporaryDirectory();
-  await using provider = await new QuirkyProvider(API_KEY).listen();
+  await using provider = await new TestProvider(API_KEY).listen();
   provider.add(...DAYS.flatMap((day) => makeDay(day, ROWS_A_DAY)));
   const databaseUrl = urlOf(await freshDatabase());
   await using one = await startServe({ home: first.path, databaseUrl, providerUrl: provider.url });
@@ -45,7 +46,7 @@ test('two replicas and a command come to the same days at once: no day is ever r
     await eventually(async () => {
       const run = await one.api.call<PresentedRun>('GET', `/reconciliations/${id}`);
       return ['queued', 'running'].includes(run.state) ? undefined : run;
-    }, 60_000);
+    });
   // the bounds are learnt: from here on a window is a day
   expect(await ended(await start(one.api, FIRST, LAST))).toMatchObject({ state: 'complete' });
   provider.seen = [];
@@ -81,8 +82,8 @@ test('two replicas and a command come to the same days at once: no day is ever r
 }, 180_000);
 
 /** A world whose days are read one by one, and a run of some of them that another process has claimed. */
-async function openDays(): Promise<World> {
-  const world = await openWorld();
+async function openDays(): Promise<ReconciliationEnvironment> {
+  const world = await openReconciliationEnvironment();
   world.provider.add(...DAYS.flatMap((day) => makeDay(day, 20)));
   await world.reconcile(FIRST, LAST);
   world.provider.seen = [];
@@ -96,7 +97,7 @@ async function claim(context: Context, from: string, to: string): Promise<RunRef
   return run;
 }
 
-async function endLease(world: World, run: RunRef): Promise<void> {
+async function endLease(world: ReconciliationEnvironment, run: RunRef): Promise<void> {
   const past = new Date(Date.now() - 60_000);
   await world.context.db.updateTable('runs').set({ lease_until: past }).where('seq', '=', run.seq).execute();
 }

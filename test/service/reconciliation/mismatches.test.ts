@@ -3,14 +3,14 @@ import { refuseRows } from '../../../src/ledger/refuse-row.ts';
 import { resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
 import { resolveSeen } from '../../../src/reconciliation/resolve-seen.ts';
 import { dayAgo, makeDay, makeRow } from '../../support/provider-rows.ts';
-import { openWorld } from './world.ts';
+import { openReconciliationEnvironment } from '../../support/reconciliation.ts';
 
 const [D4, D3, D2] = [dayAgo(4), dayAgo(3), dayAgo(2)];
 /** More than are held against a reading at once. */
 const MANY_ROWS = 5_200;
 
 test('ours that the list leaves out and show does not know is missing, until it is listed again as it was', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const rows = makeDay(D3, 5);
   world.provider.add(...rows);
   await world.reconcile(D3, D3);
@@ -32,7 +32,7 @@ test('ours that the list leaves out and show does not know is missing, until it 
 });
 
 test('what a person resolved is told again, once the provider had taken it back in between', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const rows = makeDay(D3, 5);
   world.provider.add(...rows);
   const [gone, unlisted] = rows;
@@ -57,7 +57,7 @@ test('what a person resolved is told again, once the provider had taken it back 
 });
 
 test('a day that was proven since is told again where it can not be, though a person resolved it before', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   world.provider.add(...makeDay(D3, 130));
   const read = (more: number) => {
     world.provider.switches.total = (count) => count + more;
@@ -74,7 +74,7 @@ test('a day that was proven since is told again where it can not be, though a pe
 });
 
 test('a missing one that show knows again, but the list does not, becomes an omission of the list', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const [row] = makeDay(D3, 1);
   if (!row) throw new Error('no row');
   world.provider.add(row);
@@ -91,7 +91,7 @@ test('a missing one that show knows again, but the list does not, becomes an omi
 });
 
 test('ours that the list leaves out and show knows is a list_omission, until a complete read has it', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const rows = makeDay(D3, 5);
   world.provider.add(...rows);
   await world.reconcile(D3, D3);
@@ -103,7 +103,7 @@ test('ours that the list leaves out and show knows is a list_omission, until a c
 });
 
 test('of a day of very many, whatever is absent is found, also where all were created in one second', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const rows = Array.from({ length: MANY_ROWS }, () => makeRow({ created: `${D3} 12:00:00`, history: ['paid'] }));
   world.provider.add(...rows, makeRow({ created: `${D3} 13:00:00` }));
   await world.reconcile(D3, D3);
@@ -116,7 +116,7 @@ test('of a day of very many, whatever is absent is found, also where all were cr
 });
 
 test('a run that proved nothing concludes nothing about what is absent, and is told for each ended day', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const rows = [...makeDay(D4, 130), ...makeDay(D3, 130), ...makeDay(D2, 5)];
   world.provider.add(...rows);
   await world.reconcile(D4, D2);
@@ -138,14 +138,14 @@ test('a run that proved nothing concludes nothing about what is absent, and is t
 });
 
 test('a running day that can not be proven is no list_unstable', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   world.provider.add(makeRow());
   world.provider.switches.total = (count) => count + 3;
   expect(await world.reconcile(dayAgo(0), dayAgo(0))).toMatchObject({ state: 'incomplete', mismatches: 0 });
 });
 
 test('a row that can not be read is kept raw and told, and its page and run go on', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const rows = makeDay(D3, 5);
   const [bad] = rows;
   if (!bad) throw new Error('no row');
@@ -168,7 +168,7 @@ test('a row that can not be read is kept raw and told, and its page and run go o
 });
 
 test('a known row that could not be read for a while and then is as it was resolves its row_refused', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const rows = makeDay(D3, 3);
   world.provider.add(...rows);
   await world.reconcile(D3, D3);
@@ -180,7 +180,7 @@ test('a known row that could not be read for a while and then is as it was resol
 });
 
 test('a refused row of a neighbouring day is not this window’s', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const [ours, theirs] = [makeDay(D3, 3), makeDay(D2, 3)];
   world.provider.add(...ours, ...theirs);
   world.provider.patches.set(theirs[0]?.id ?? '', { amount: 'ten' });
@@ -188,7 +188,7 @@ test('a refused row of a neighbouring day is not this window’s', async () => {
 });
 
 test('rows without an id that can be read prove nothing, and are told', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const rows = makeDay(D3, 3);
   world.provider.add(...rows);
   world.provider.patches.set(rows[0]?.id ?? '', { id: null });
@@ -200,7 +200,9 @@ test('rows without an id that can be read prove nothing, and are told', async ()
 });
 
 test('a row from before WEBHOOKS_SINCE that never could be read is baseline; one that could be is news', async () => {
-  await using world = await openWorld({ WEBHOOKS_SINCE: new Date(Date.now() - 60_000).toISOString() });
+  await using world = await openReconciliationEnvironment({
+    WEBHOOKS_SINCE: new Date(Date.now() - 60_000).toISOString(),
+  });
   const [old, known] = makeDay(D3, 2);
   world.provider.add(...[old, known].flatMap((row) => row ?? []));
   world.provider.patches.set(old?.id ?? '', { amount: '1.005' });
@@ -212,7 +214,7 @@ test('a row from before WEBHOOKS_SINCE that never could be read is baseline; one
 });
 
 test('a reading that began before a row was refused does not end that', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   await refuseRows(world.context, [{ id: 'row-1', raw: '{}', reason: 'amount', source: { kind: 'show' } }]);
   const see = (askedAt: Date) =>
     resolveSeen(world.context, { readable: new Set(['row-1']), listed: new Map(), askedAt });

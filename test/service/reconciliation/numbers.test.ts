@@ -8,13 +8,13 @@ import { readCoverage } from '../../../src/reconciliation/read-coverage.ts';
 import { lossRate, readWebhookDays } from '../../../src/reconciliation/read-webhook-days.ts';
 import { observe, type ShownTransaction } from '../../support/observations.ts';
 import { dayAgo, makeDay, makeRow } from '../../support/provider-rows.ts';
-import { openWorld, type World } from './world.ts';
+import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
 
 const [D4, D3, D2, D1] = [4, 3, 2, 1].map(dayAgo) as [Day, Day, Day, Day];
 const SINCE = { WEBHOOKS_SINCE: new Date(Date.now() - 30 * 86_400_000).toISOString() };
 
 /** Payments of a noon that webhooks told of, each so many seconds late. */
-async function announce(world: World, day: Day, ...late: number[]): Promise<void> {
+async function announce(world: ReconciliationEnvironment, day: Day, ...late: number[]): Promise<void> {
   const { context } = world;
   for (const seconds of late) {
     const row = makeRow({ created: `${day} 12:00:00`, history: ['paid'] });
@@ -37,7 +37,7 @@ async function announce(world: World, day: Day, ...late: number[]): Promise<void
 }
 
 test('webhooks are counted by the day of the change: those that came, how late, and those that never did', async () => {
-  await using world = await openWorld(SINCE);
+  await using world = await openReconciliationEnvironment(SINCE);
   await announce(world, D3, 1, 2, 3, 100);
   await announce(world, D2, 7);
   world.provider.add(makeRow({ created: `${D3} 10:00:00`, history: ['paid'] }));
@@ -50,7 +50,7 @@ test('webhooks are counted by the day of the change: those that came, how late, 
 });
 
 test('coverage: days read whole after their end, a day of nothing too, and the oldest that none was', async () => {
-  await using world = await openWorld(SINCE);
+  await using world = await openReconciliationEnvironment(SINCE);
   world.provider.add(...makeDay(D4, 3), ...makeDay(D2, 3));
   await world.reconcile(D4, D2);
   expect(await readCoverage(world.context)).toEqual({
@@ -79,7 +79,7 @@ test('coverage: days read whole after their end, a day of nothing too, and the o
 });
 
 test('the numbers stand in /metrics', async () => {
-  await using world = await openWorld(SINCE);
+  await using world = await openReconciliationEnvironment(SINCE);
   await announce(world, D1, 4);
   await countNumbers(world.context);
   const text = await registry.metrics();

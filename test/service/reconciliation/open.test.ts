@@ -4,9 +4,9 @@ import { claimRun } from '../../../src/reconciliation/claim-run.ts';
 import { enlistOpen, lookAtDue, lookAtOpen, nextLook } from '../../../src/reconciliation/look-at-open.ts';
 import { priorityOf } from '../../../src/reconciliation/plan-windows.ts';
 import { startRun } from '../../../src/reconciliation/start-run.ts';
-import { eventually } from '../../support/programs.ts';
 import { dayAgo, makeDay, makeRow, wallAgo } from '../../support/provider-rows.ts';
-import { openWorld, type World } from './world.ts';
+import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
+import { eventually } from '../../support/wait.ts';
 
 const AGES = [30_000, 120_000, 86_400_000];
 const [D100, D99, D98, D97] = [100, 99, 98, 97].map(dayAgo) as [string, string, string, string];
@@ -22,13 +22,13 @@ test('an open transaction is due at the ages of the schedule, then each day; a c
   expect(nextLook(created, at(86_400_000), AGES, false)).toEqual(at(2 * 86_400_000));
 });
 
-const statusOf = async (world: World, id: string) =>
+const statusOf = async (world: ReconciliationEnvironment, id: string) =>
   (await world.context.db.selectFrom('transactions').select('status').where('id', '=', id).executeTakeFirst())?.status;
-const listed = async (world: World) =>
+const listed = async (world: ReconciliationEnvironment) =>
   (await world.context.db.selectFrom('open_looks').select('transaction_seq').execute()).length;
 
 test('a payment whose webhook is lost is met by a look, and a transaction that ended is looked at no more', async () => {
-  await using world = await openWorld({ SHOW_OPEN_SCHEDULE: '1s,2s,4s,1d' });
+  await using world = await openReconciliationEnvironment({ SHOW_OPEN_SCHEDULE: '1s,2s,4s,1d' });
   const [open, ended] = [makeRow({ created: wallAgo(0), history: [] }), makeRow({ history: ['paid'] })];
   world.provider.add(open, ended);
   await world.reconcile(TODAY, TODAY);
@@ -51,7 +51,7 @@ test('a payment whose webhook is lost is met by a look, and a transaction that e
 });
 
 test('replicas make each look once, in rounds of so many', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   world.provider.add(...Array.from({ length: 60 }, () => makeRow({ created: wallAgo(40_000), history: [] })));
   await world.reconcile(TODAY, TODAY);
   world.provider.seen = [];
@@ -72,7 +72,7 @@ test('replicas make each look once, in rounds of so many', async () => {
 });
 
 test('old ones are looked at while they hold money or are in process, abandoned charges are not', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const old = { created: `${D98} 10:00:00`, history: [] as string[] };
   const cashout = makeRow({ ...old, operation: 'cashout' });
   const analysed = makeRow({ ...old, history: ['in_analysis'] });
@@ -88,7 +88,7 @@ test('old ones are looked at while they hold money or are in process, abandoned 
 });
 
 test('what holds money does not wait behind charges that nobody pays, nor those for ever behind it', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const [charges, cashouts] = [30, 30];
   const make = (count: number, operation: string) =>
     Array.from({ length: count }, () => makeRow({ created: `${D98} 10:00:00`, operation, history: [] }));
@@ -109,7 +109,7 @@ test('what holds money does not wait behind charges that nobody pays, nor those 
 });
 
 test('any number of old ones is put on the list at once, and they come due little by little', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   world.provider.add(
     ...Array.from({ length: 1_100 }, () => makeRow({ created: `${D98} 10:00:00`, operation: 'cashout', history: [] })),
   );
@@ -131,7 +131,7 @@ test('any number of old ones is put on the list at once, and they come due littl
 });
 
 test('each night the days older than the last ones that hold an open transaction are counted, until it closes', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const open = makeRow({ created: `${D98} 10:00:00`, history: [] });
   world.provider.add(...[D100, D99, D98, D97].flatMap((day) => makeDay(day, 20)), open);
   await world.reconcile(D100, D97);
@@ -152,7 +152,7 @@ test('each night the days older than the last ones that hold an open transaction
 });
 
 test('one that can not be shown does not end its round; a refused key does', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const rows = Array.from({ length: 12 }, () => makeRow({ created: wallAgo(40_000), history: [] }));
   world.provider.add(...rows);
   await world.reconcile(TODAY, TODAY);
@@ -180,7 +180,7 @@ test('one that can not be shown does not end its round; a refused key does', asy
 });
 
 test('the days with an open transaction do not wait behind a backfill', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const far = { from: dayAgo(400), to: D98, createdBy: 'test' };
   await startRun(world.context, { ...far, trigger: 'command' });
   const open = await startRun(world.context, { ...far, trigger: 'reconcile_open', how: 'open' });

@@ -6,11 +6,12 @@ import { claimRun } from '../../../src/reconciliation/claim-run.ts';
 import { startRun } from '../../../src/reconciliation/start-run.ts';
 import { executeRun } from '../../../src/reconciliation/work-runs.ts';
 import { freshDatabase } from '../../support/database.ts';
-import { API_KEY, eventually, SECRET_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { API_KEY, SECRET_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';
 import { dayAgo, makeDay } from '../../support/provider-rows.ts';
-import { QuirkyProvider } from '../../support/quirky-provider.ts';
-import { runCommand } from '../commands/run-command.ts';
-import { openWorld } from './world.ts';
+import { openReconciliationEnvironment } from '../../support/reconciliation.ts';
+import { runCommand } from '../../support/run-command.ts';
+import { TestProvider } from '../../support/test-provider.ts';
+import { eventually } from '../../support/wait.ts';
 
 /** How many requests of a priority are let through before the bucket has too little left for it. */
 async function drain(takers: { take(priority: Priority): Promise<object> }[], priority: Priority): Promise<number> {
@@ -21,7 +22,7 @@ async function drain(takers: { take(priority: Priority): Promise<object> }[], pr
 }
 
 test('replicas share one bucket; each priority leaves what a more urgent one may still take', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   // filled so slowly that nothing flows in while the test runs
   const perMinute = 8;
   const replicas = [world.context, await world.replica()].map((context) => openBudget(context.db, perMinute));
@@ -37,7 +38,7 @@ test('replicas share one bucket; each priority leaves what a more urgent one may
 
 test('two processes together keep to PROVIDER_RATE, and both get on', async () => {
   using home = temporaryDirectory();
-  await using provider = await new QuirkyProvider(API_KEY).listen();
+  await using provider = await new TestProvider(API_KEY).listen();
   const [older, newer] = [dayAgo(20), dayAgo(5)];
   provider.add(...makeDay(older, 9_000), ...makeDay(newer, 9_000));
   const perMinute = 600;
@@ -62,7 +63,7 @@ test('two processes together keep to PROVIDER_RATE, and both get on', async () =
 }, 120_000);
 
 test('a backfill that waits for the bucket to fill delays no verification', async () => {
-  await using world = await openWorld({ PROVIDER_RATE: '20/m' });
+  await using world = await openReconciliationEnvironment({ PROVIDER_RATE: '20/m' });
   const rows = makeDay(dayAgo(200), 3_000);
   world.provider.add(...rows);
   const stop = new AbortController();

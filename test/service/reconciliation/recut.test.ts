@@ -8,13 +8,15 @@ import { startRun } from '../../../src/reconciliation/start-run.ts';
 import { executeRun } from '../../../src/reconciliation/work-runs.ts';
 import { watchWrites } from '../../support/failing-database.ts';
 import { dayAgo, makeDay } from '../../support/provider-rows.ts';
-import { openWorld, type World } from './world.ts';
+import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
 
 const [D26, D3] = [dayAgo(26), dayAgo(3)];
 const ROWS = 4 * 30;
 
 /** A run of four wide windows, the first of them read: the bounds were learnt from it. */
-async function wideRun(world: World): Promise<{ run: RunRef; first: WindowRef; left: WindowRef[] }> {
+async function wideRun(
+  world: ReconciliationEnvironment,
+): Promise<{ run: RunRef; first: WindowRef; left: WindowRef[] }> {
   world.provider.add(...[25, 18, 11, 4].flatMap((ago) => makeDay(dayAgo(ago), ROWS / 4)));
   const { id } = await startRun(world.context, { from: D26, to: D3, trigger: 'test', createdBy: 'test' });
   const run = await claimRun(world.context, { id });
@@ -26,7 +28,7 @@ async function wideRun(world: World): Promise<{ run: RunRef; first: WindowRef; l
   return { run, first, left };
 }
 
-async function takeUp(world: World, run: RunRef) {
+async function takeUp(world: ReconciliationEnvironment, run: RunRef) {
   const past = new Date(Date.now() - 60_000);
   await world.context.db.updateTable('runs').set({ lease_until: past }).where('seq', '=', run.seq).execute();
   const taken = await claimRun(world.context, { id: run.id });
@@ -36,7 +38,7 @@ async function takeUp(world: World, run: RunRef) {
 }
 
 test('a run that is killed while its windows are cut anew loses none of them', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const { run, left } = await wideRun(world);
   const dies = watchWrites(world.context, 'run_windows', () => {
     throw new Error('killed');
@@ -47,7 +49,7 @@ test('a run that is killed while its windows are cut anew loses none of them', a
 });
 
 test('only what follows is cut anew: a window before it that is not proven stays', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const { run, first, left } = await wideRun(world);
   const days = await recutRun(world.context, run, left);
   expect(days[0]?.fromDay).toBe(left[0]?.fromDay);
@@ -57,7 +59,7 @@ test('only what follows is cut anew: a window before it that is not proven stays
 });
 
 test('a run is not called complete while a day of its range is in none of its windows', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const { run, left } = await wideRun(world);
   await world.context.db
     .deleteFrom('run_windows')

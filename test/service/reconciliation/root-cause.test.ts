@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { dayAgo, makeDay, makeRow, PLATFORM } from '../../support/provider-rows.ts';
-import { openWorld, type World } from './world.ts';
+import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
 
 const [D4, D3] = [dayAgo(4), dayAgo(3)];
 const SINCE = { WEBHOOKS_SINCE: new Date(Date.now() - 90 * 86_400_000).toISOString() };
 
-const alertsOf = (world: World, name: string) =>
+const alertsOf = (world: ReconciliationEnvironment, name: string) =>
   world.context.db.selectFrom('alerts').selectAll().where('name', '=', name).orderBy('seq').execute();
 
 test('many absent from one read are many rows and one alert, which ends with the last of them', async () => {
-  await using world = await openWorld(SINCE);
+  await using world = await openReconciliationEnvironment(SINCE);
   const rows = makeDay(D3, 140);
   world.provider.add(...rows);
   await world.reconcile(D3, D3);
@@ -31,7 +31,7 @@ test('many absent from one read are many rows and one alert, which ends with the
 });
 
 test('webhooks that one run found lost are one alert', async () => {
-  await using world = await openWorld({ ...SINCE, WEBHOOK_GRACE: '10m' });
+  await using world = await openReconciliationEnvironment({ ...SINCE, WEBHOOK_GRACE: '10m' });
   world.provider.add(...makeDay(D3, 30));
   const run = await world.reconcile(D3, D3);
   expect(run.by_kind).toEqual({ webhook_lost: 30 });
@@ -41,7 +41,7 @@ test('webhooks that one run found lost are one alert', async () => {
 });
 
 test('a day that one platform could not be read of is proven by a read of all', async () => {
-  await using world = await openWorld(SINCE);
+  await using world = await openReconciliationEnvironment(SINCE);
   world.provider.add(makeRow({ created: `${D4} 10:00:00` }), makeRow({ created: `${D3} 10:00:00` }));
   world.provider.switches.total = (count) => count + 3;
   await world.reconcile(D4, D3, { platform: PLATFORM });
@@ -58,7 +58,7 @@ test('a day that one platform could not be read of is proven by a read of all', 
 });
 
 test('years of history at the first install are listed, and tell of themselves together', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const illegal = makeDay(D3, 40, { history: ['denied', 'paid'] });
   world.provider.add(...illegal);
   expect((await world.reconcile(D3, D3)).by_kind).toEqual({ illegal_transition: 40 });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { dayAgo, makeDay, makeRow, PLATFORM, wallAgo } from '../../support/provider-rows.ts';
-import { openWorld } from './world.ts';
+import { openReconciliationEnvironment } from '../../support/reconciliation.ts';
 
 const [D5, D4, D3, D2, D1, TODAY] = [5, 4, 3, 2, 1, 0].map(dayAgo) as [string, string, string, string, string, string];
 
 test('a first run applies the window, counts it right, and a second one applies nothing', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   world.provider.add(...makeDay(D3, 230), ...makeDay(D2, 20), ...makeDay(D4, 7), ...makeDay(D1, 7));
   const first = await world.reconcile(D3, D2);
   // asked a day wider on both sides: 264 rows, 3 pages and the one after
@@ -26,7 +26,7 @@ test('a first run applies the window, counts it right, and a second one applies 
 });
 
 test('a change is applied by the next run and counted once, however many pages and passes show it', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const rows = makeDay(D3, 120, { history: [] });
   world.provider.add(...rows);
   await world.reconcile(D3, D3);
@@ -36,7 +36,7 @@ test('a change is applied by the next run and counted once, however many pages a
 });
 
 test('a day without a transaction is proven too', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const run = await world.reconcile(D3, D3);
   expect(run).toMatchObject({ state: 'complete', total: 0, seen: 0, applied: 0, passes: 1 });
   const windows = await world.context.db.selectFrom('run_windows').select(['state', 'total', 'from_day']).execute();
@@ -51,7 +51,7 @@ test.each([
 ] as const)(
   'bounds %s and %s are learnt from a proven run, and days are then read alone and whole',
   async (low, high) => {
-    await using world = await openWorld();
+    await using world = await openReconciliationEnvironment();
     Object.assign(world.provider.switches, { low, high });
     world.provider.add(...[D5, D4, D3, D2, D1].flatMap((day) => makeDay(day, 20)));
     expect(await world.reconcile(D4, D2)).toMatchObject({ state: 'complete', total: 60, applied: 60 });
@@ -76,7 +76,7 @@ test.each([
 );
 
 test('a first long run is cut into days as soon as it has learnt the bounds', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const days = Array.from({ length: 20 }, (_, index) => dayAgo(30 - index));
   world.provider.add(...days.flatMap((day) => makeDay(day, 5)));
   const run = await world.reconcile(days[0] ?? '', days.at(-1) ?? '');
@@ -91,7 +91,7 @@ test('a first long run is cut into days as soon as it has learnt the bounds', as
 });
 
 test('the weekly run forgets bounds that do not hold any more, and learns the new ones', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   world.provider.add(...[D5, D4, D3, D2, D1].flatMap((day) => makeDay(day, 10)));
   await world.reconcile(D5, D2);
   Object.assign(world.provider.switches, { low: 'exclusive', high: 'exclusive' });
@@ -101,7 +101,7 @@ test('the weekly run forgets bounds that do not hold any more, and learns the ne
 });
 
 test('a running day is complete as of its read, though it grows while it is read', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   world.provider.add(...Array.from({ length: 230 }, () => makeRow({ created: wallAgo(0), history: [] })));
   let more = 40;
   world.provider.switches.before = (seen) => {
@@ -114,7 +114,7 @@ test('a running day is complete as of its read, though it grows while it is read
 });
 
 test('a platform is read alone, and what others hold is not taken for absent', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   const other = 'a3bb189e-8bf9-4888-9912-ace4e6543002';
   world.provider.add(...makeDay(D3, 5), ...makeDay(D3, 7, { platform: other }));
   expect(await world.reconcile(D3, D3)).toMatchObject({ total: 12 });
@@ -134,14 +134,14 @@ test.each<[string, Parameters<typeof Object.assign>[1]]>([
   ['no last_page', { lastPage: () => undefined }],
   ['another host in next_page_url', { next: 'http://127.0.0.1:9' }],
 ])('a provider with %s is proven in one pass', async (_, switches) => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   Object.assign(world.provider.switches, switches);
   world.provider.add(...makeDay(D3, 250));
   expect(await world.reconcile(D3, D3)).toMatchObject({ state: 'complete', total: 250, applied: 250, passes: 1 });
 });
 
 test('the evidence of every page is kept: run, pass, page, total and rows', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   world.provider.add(...makeDay(D3, 120));
   await world.reconcile(D3, D3);
   const pages = await world.context.db
@@ -162,6 +162,6 @@ test.each([
   ['2099-01-01', '2099-01-02', /has not begun/],
   ['2010-01-01', dayAgo(0), /more than 3700 days/],
 ])('a range from %s to %s is refused with the reason', async (from, to, reason) => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   await expect(world.reconcile(from, to)).rejects.toThrow(reason);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { watchStuck } from '../../../src/reconciliation/watch-stuck.ts';
+import { interrupt } from '../../support/ledger.ts';
 import { makeRow, type Row, wallAgo } from '../../support/provider-rows.ts';
-import { interrupt } from '../ledger/world.ts';
-import { openWorld, type World } from './world.ts';
+import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
 
 const [MINUTE, HOUR] = [60_000, 3_600_000];
 const SINCE = { WEBHOOKS_SINCE: new Date(Date.now() - 90 * 86_400_000).toISOString() };
@@ -11,7 +11,7 @@ function openFor(ms: number, operation: string, ...history: string[]): Row {
   return makeRow({ created: wallAgo(ms), operation, history });
 }
 
-async function watchAll(world: World, rows: Row[]): Promise<void> {
+async function watchAll(world: ReconciliationEnvironment, rows: Row[]): Promise<void> {
   world.provider.add(...rows);
   const days = rows.map((row) => row.date_created.slice(0, 10)).sort();
   await world.reconcile(days[0] ?? '', wallAgo(0).slice(0, 10));
@@ -29,7 +29,7 @@ test.each<[string, string, string[], number, string | undefined]>([
   ['a cashin in process for 23 hours', 'cashin', ['in_process'], 23 * HOUR, undefined],
   ['a cashin that was only ever pending', 'cashin', [], 30 * 24 * HOUR, undefined],
 ])('%s: %s %s', async (_, operation, history, age, severity) => {
-  await using world = await openWorld(SINCE);
+  await using world = await openReconciliationEnvironment(SINCE);
   const row = openFor(age, operation, ...history);
   await watchAll(world, [row]);
   const found = await world.mismatches('stuck');
@@ -37,7 +37,7 @@ test.each<[string, string, string[], number, string | undefined]>([
 });
 
 test('it is told once, and resolves itself when a final status comes', async () => {
-  await using world = await openWorld(SINCE);
+  await using world = await openReconciliationEnvironment(SINCE);
   const row = openFor(20 * MINUTE, 'cashout', 'in_process');
   await watchAll(world, [row]);
   await watchStuck(world.context);
@@ -51,14 +51,16 @@ test('it is told once, and resolves itself when a final status comes', async () 
 });
 
 test('what was open before WEBHOOKS_SINCE is baseline, and alerts nobody', async () => {
-  await using world = await openWorld({ WEBHOOKS_SINCE: new Date(Date.now() - 10 * MINUTE).toISOString() });
+  await using world = await openReconciliationEnvironment({
+    WEBHOOKS_SINCE: new Date(Date.now() - 10 * MINUTE).toISOString(),
+  });
   await watchAll(world, [openFor(20 * MINUTE, 'cashout')]);
   expect(await world.mismatches('stuck')).toMatchObject([{ baseline: 1 }]);
   expect(await world.context.db.selectFrom('alerts').select('name').where('name', '=', 'stuck').execute()).toEqual([]);
 });
 
 test('those that a person resolved are not in the way of the next one, however many they are', async () => {
-  await using world = await openWorld(SINCE);
+  await using world = await openReconciliationEnvironment(SINCE);
   const old = Array.from({ length: 501 }, () => openFor(3 * 24 * HOUR, 'cashout'));
   await watchAll(world, old);
   expect(await world.mismatches('stuck')).toHaveLength(501);
@@ -86,7 +88,9 @@ test('those that a person resolved are not in the way of the next one, however m
 });
 
 test('those from before WEBHOOKS_SINCE, all of them, come after the fresh ones', async () => {
-  await using world = await openWorld({ WEBHOOKS_SINCE: new Date(Date.now() - HOUR).toISOString() });
+  await using world = await openReconciliationEnvironment({
+    WEBHOOKS_SINCE: new Date(Date.now() - HOUR).toISOString(),
+  });
   const old = Array.from({ length: 501 }, () => openFor(3 * 24 * HOUR, 'cashout'));
   const fresh = openFor(20 * MINUTE, 'cashout');
   await watchAll(world, [...old, fresh]);
@@ -96,7 +100,7 @@ test('those from before WEBHOOKS_SINCE, all of them, come after the fresh ones',
 });
 
 test('one that comes to its end while it is being told is not told', async () => {
-  await using world = await openWorld(SINCE);
+  await using world = await openReconciliationEnvironment(SINCE);
   const row = openFor(20 * MINUTE, 'cashout');
   world.provider.add(row);
   const day = row.date_created.slice(0, 10);

@@ -1,16 +1,17 @@
 import { expect, test } from 'vitest';
 import type { PresentedRun } from '../../../src/reconciliation/read-runs.ts';
 import { freshDatabase } from '../../support/database.ts';
-import { API_KEY, eventually, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { API_KEY, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';
 import { dayAgo, makeDay } from '../../support/provider-rows.ts';
-import { QuirkyProvider } from '../../support/quirky-provider.ts';
+import { TestProvider } from '../../support/test-provider.ts';
+import { eventually } from '../../support/wait.ts';
 
 const TAKE_OVER_MS = 60_000;
 
 test('a run whose process was killed in the middle is taken up by another within 60 s and ends whole', async () => {
   using first = temporaryDirectory();
   using second = temporaryDirectory();
-  await using provider = await new QuirkyProvider(API_KEY).listen();
+  await using provider = await new TestProvider(API_KEY).listen();
   const days = [20, 19, 18, 17, 16, 15].map(dayAgo);
   provider.add(...days.flatMap((day) => makeDay(day, 300)));
   const databaseUrl = urlOf(await freshDatabase());
@@ -31,7 +32,7 @@ test('a run whose process was killed in the middle is taken up by another within
   await using lives = await startServe({ home: second.path, databaseUrl, providerUrl: provider.url });
   const state = () => lives.api.call<PresentedRun>('GET', `/reconciliations/${run.id}`);
   expect(await state()).toMatchObject({ state: 'running' });
-  await eventually(async () => provider.count('list') > asked, TAKE_OVER_MS);
+  await eventually(async () => provider.count('list') > asked);
   expect(Date.now() - diedAt).toBeLessThan(TAKE_OVER_MS);
   const done = await eventually(async () => {
     const now = await state();

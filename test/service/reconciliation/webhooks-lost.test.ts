@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { settleOwedWebhooks } from '../../../src/reconciliation/settle-owed-webhooks.ts';
 import { makeRow, type Row, wallAgo } from '../../support/provider-rows.ts';
-import { openWorld, type World } from './world.ts';
+import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
 
 const MINUTE = 60_000;
 const GRACE = { WEBHOOK_GRACE: '10m', WEBHOOKS_SINCE: new Date(Date.now() - 86_400_000).toISOString() };
@@ -22,7 +22,7 @@ function paidAgo(ms: number, facts: Partial<Row> = {}): Row {
 
 /** A webhook that came so long ago, taken apart: what it names, and what it claims. */
 async function arrive(
-  world: World,
+  world: ReconciliationEnvironment,
   msAgo: number,
   item: { id?: string; reference?: string; extra?: string; status?: string; repeats?: number[] },
 ) {
@@ -62,10 +62,10 @@ async function arrive(
   }
 }
 
-const reconcile = (world: World) => world.reconcile(FROM, TODAY);
+const reconcile = (world: ReconciliationEnvironment) => world.reconcile(FROM, TODAY);
 
 test('a change that nothing announced within its grace is lost: told at once by the run that saw it, and over', async () => {
-  await using world = await openWorld(GRACE);
+  await using world = await openReconciliationEnvironment(GRACE);
   const row = paidAgo(30 * MINUTE);
   world.provider.add(row);
   expect(await reconcile(world)).toMatchObject({ applied: 1, mismatches: 1, by_kind: { webhook_lost: 1 } });
@@ -76,7 +76,7 @@ test('a change that nothing announced within its grace is lost: told at once by 
 });
 
 test('a change whose grace is not over is told later by the watch, and counted at the run that saw it', async () => {
-  await using world = await openWorld({ ...GRACE, WEBHOOK_GRACE: '4s' });
+  await using world = await openReconciliationEnvironment({ ...GRACE, WEBHOOK_GRACE: '4s' });
   world.provider.add(paidAgo(0));
   const run = await reconcile(world);
   expect(run.mismatches).toBe(0);
@@ -89,7 +89,7 @@ test('a change whose grace is not over is told later by the watch, and counted a
 
 describe('while a webhook may still come out of a spool', () => {
   type Said = { seenAgo: number; steadyFor: number; isWaiting?: boolean };
-  async function report(world: World, name: string, said: Said): Promise<void> {
+  async function report(world: ReconciliationEnvironment, name: string, said: Said): Promise<void> {
     const now = world.context.clock.now().getTime();
     const row = {
       ...{ name, is_waiting: said.isWaiting ? 1 : 0 },
@@ -99,7 +99,7 @@ describe('while a webhook may still come out of a spool', () => {
   }
 
   test('no change is judged; what is drained counts by when it came', async () => {
-    await using world = await openWorld(GRACE);
+    await using world = await openReconciliationEnvironment(GRACE);
     const [announced, lost] = [paidAgo(30 * MINUTE), paidAgo(30 * MINUTE)];
     world.provider.add(announced, lost);
     await report(world, 'a', { seenAgo: 0, steadyFor: 0, isWaiting: true });
@@ -117,14 +117,14 @@ describe('while a webhook may still come out of a spool', () => {
     ['one that was heard of in time', { a: { seenAgo: MINUTE, steadyFor: 0 } }, 1],
     ['one that is gone, alone', { a: { seenAgo: 25 * 60 * MINUTE, steadyFor: 0, isWaiting: true } }, 1],
   ])('it is waited for %s', async (_, spools, lost) => {
-    await using world = await openWorld(GRACE);
+    await using world = await openReconciliationEnvironment(GRACE);
     world.provider.add(paidAgo(30 * MINUTE));
     for (const [name, said] of Object.entries(spools)) await report(world, name, said);
     expect((await reconcile(world)).mismatches).toBe(lost);
   });
 
   test('nor while it stands in the inbox and is not taken apart', async () => {
-    await using world = await openWorld(GRACE);
+    await using world = await openReconciliationEnvironment(GRACE);
     world.provider.add(paidAgo(30 * MINUTE));
     await arrive(world, 25 * MINUTE, {});
     await world.context.db.updateTable('webhooks').set({ state: 'received' }).execute();
@@ -135,7 +135,7 @@ describe('while a webhook may still come out of a spool', () => {
 });
 
 test('of two watches at once, one tells it', async () => {
-  await using world = await openWorld(GRACE);
+  await using world = await openReconciliationEnvironment(GRACE);
   world.provider.add(...Array.from({ length: 30 }, () => paidAgo(0)));
   await reconcile(world);
   // as if the grace had passed since
@@ -154,20 +154,20 @@ test.each<[string, Partial<Row>, number]>([
   ['a change before WEBHOOKS_SINCE', {}, 90],
 ])('%s owes no webhook', async (_, facts, minutes) => {
   const since = new Date(Date.now() - 60 * MINUTE).toISOString();
-  await using world = await openWorld({ ...GRACE, WEBHOOKS_SINCE: since });
+  await using world = await openReconciliationEnvironment({ ...GRACE, WEBHOOKS_SINCE: since });
   world.provider.add(paidAgo(minutes * MINUTE, facts));
   expect(await reconcile(world)).toMatchObject({ applied: 1, mismatches: 0 });
 });
 
 test('WEBHOOKS_OWED says which changes are announced', async () => {
-  await using world = await openWorld({ ...GRACE, WEBHOOKS_OWED: 'cashin.expired' });
+  await using world = await openReconciliationEnvironment({ ...GRACE, WEBHOOKS_OWED: 'cashin.expired' });
   const expired = { status: 'expired', events: [{ status: 'expired', date_created: wallAgo(30 * MINUTE) }] };
   world.provider.add(paidAgo(30 * MINUTE), paidAgo(30 * MINUTE, expired));
   expect((await reconcile(world)).by_kind).toEqual({ webhook_lost: 1 });
 });
 
 test('anything that names the transaction in time announced it, whatever status it names', async () => {
-  await using world = await openWorld(GRACE);
+  await using world = await openReconciliationEnvironment(GRACE);
   const [byId, byReference, byRepeat] = [paidAgo(30 * MINUTE), paidAgo(30 * MINUTE), paidAgo(30 * MINUTE)];
   world.provider.add(byId, byReference, byRepeat);
   await arrive(world, 25 * MINUTE, { id: byId.id, status: 'pending' });
@@ -177,7 +177,7 @@ test('anything that names the transaction in time announced it, whatever status 
 });
 
 test('a webhook that came before the transaction was known, and has its extra alone, announced it', async () => {
-  await using world = await openWorld(GRACE);
+  await using world = await openReconciliationEnvironment(GRACE);
   const [row, byRepeat, late] = ['caixa 1', 'caixa 2', 'caixa 3'].map((extra) => paidAgo(30 * MINUTE, { extra }));
   world.provider.add(...[row, byRepeat, late].flatMap((one) => one ?? []));
   await arrive(world, 25 * MINUTE, { extra: 'caixa 1' });
@@ -189,7 +189,7 @@ test('a webhook that came before the transaction was known, and has its extra al
 });
 
 test('an extra that several transactions have, or beside the key of another one, announces none of them', async () => {
-  await using world = await openWorld(GRACE);
+  await using world = await openReconciliationEnvironment(GRACE);
   const extras = ['loja 7', 'loja 7', 'caixa 4', 'caixa 5'];
   world.provider.add(...extras.map((extra) => paidAgo(30 * MINUTE, { extra })));
   await arrive(world, 25 * MINUTE, { extra: 'loja 7' });
@@ -199,7 +199,7 @@ test('an extra that several transactions have, or beside the key of another one,
 });
 
 test('what came too early, too late, or names another, announced nothing', async () => {
-  await using world = await openWorld(GRACE);
+  await using world = await openReconciliationEnvironment(GRACE);
   const rows = [0, 1, 2, 3].map(() => paidAgo(30 * MINUTE));
   const [early, late, repeated, other] = rows;
   world.provider.add(...rows);
@@ -211,7 +211,7 @@ test('what came too early, too late, or names another, announced nothing', async
 });
 
 test('the webhook of the change a second before does not announce the one after it', async () => {
-  await using world = await openWorld(GRACE);
+  await using world = await openReconciliationEnvironment(GRACE);
   const [created, paid, refund] = [wallAgo(31 * MINUTE), wallAgo(30 * MINUTE), wallAgo(30 * MINUTE - 3000)];
   const events = [
     { status: 'refund', date_created: refund },
@@ -226,7 +226,7 @@ test('the webhook of the change a second before does not announce the one after 
 });
 
 test('a provider whose clock is a little ahead of ours announces its change all the same', async () => {
-  await using world = await openWorld(GRACE);
+  await using world = await openReconciliationEnvironment(GRACE);
   const row = paidAgo(30 * MINUTE);
   world.provider.add(row);
   await arrive(world, 30 * MINUTE + 3000, { id: row.id, status: 'paid' });

@@ -4,10 +4,10 @@ import { addDays, createCalendar } from '../../../src/domain/calendar.ts';
 import { watchZone } from '../../../src/reconciliation/watch-zone.ts';
 import { judgeDay } from '../../../src/reports/judge-day.ts';
 import { dayAgo, makeDay, type Row } from '../../support/provider-rows.ts';
-import { openWorld, type World } from './world.ts';
+import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
 
 const [D5, D4, D3] = [dayAgo(5), dayAgo(4), dayAgo(3)];
-const alertsOf = async (world: World) =>
+const alertsOf = async (world: ReconciliationEnvironment) =>
   await world.context.db
     .selectFrom('alerts')
     .select(['name', 'severity', 'summary', 'ended_at'])
@@ -25,7 +25,7 @@ function paidIn(zone: string, day: string, count: number): Row[] {
 }
 
 test('a zone that is not the provider’s is one alert that says which would fit, and keeps days from being closed', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   world.provider.add(...paidIn('America/Manaus', D5, 150), ...paidIn('America/Manaus', D4, 150));
   await world.reconcile(addDays(D4, -96), dayAgo(0));
   const judged = () => judgeDay(world.context.db, D4, world.context.clock.now(), world.context.calendar);
@@ -46,7 +46,7 @@ test('a zone that is not the provider’s is one alert that says which would fit
 });
 
 test('the right zone raises nothing', async () => {
-  await using world = await openWorld();
+  await using world = await openReconciliationEnvironment();
   world.provider.add(...paidIn('America/Sao_Paulo', D5, 150));
   await world.reconcile(D5, D5);
   await watchZone(world.context);

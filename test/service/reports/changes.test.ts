@@ -10,29 +10,28 @@ import { openBooks as openLedger } from '../../../src/ledger/open-books.ts';
 import { stateBalance } from '../../../src/ledger/state-balance.ts';
 import { makeReport } from '../../../src/reports/make-report.ts';
 import { openReport } from '../../../src/reports/open-report.ts';
-import { addLateEvent } from './add-late-event.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import {
-  type Books,
   continued,
   createRandom,
   inventTransactions,
   learn,
-  openBooks,
   PLATFORM_A,
   PLATFORM_B,
   proveDays,
   transactionOf,
-} from './books.ts';
+} from '../../support/reports.ts';
+import { addLateEvent } from './add-late-event.ts';
 import { centsOf, lineOf, readWorkbook, rowsOf, sheetOf, sumCents } from './read-workbook.ts';
 
 const BEFORE = '2026-03-10';
 const DAY = '2026-03-11';
 const AFTER = new Date('2026-03-12T09:00:00Z');
-let books: Books;
+let books: TestEnvironment;
 let context: Context;
 
 beforeAll(async () => {
-  books = await openBooks();
+  books = await openEnvironment();
   ({ context } = books);
 });
 afterAll(() => books[Symbol.asyncDispose]());
@@ -273,7 +272,7 @@ test('a balance stated for an earlier moment than the one that Resumo shows make
 });
 
 test('an opening balance that is stated of the day, or of an earlier one, is told once', async () => {
-  await using other = await openBooks();
+  await using other = await openEnvironment();
   for (const [platform, of] of [
     [PLATFORM_A, DAY],
     [PLATFORM_B, BEFORE],
@@ -287,7 +286,7 @@ test('an opening balance that is stated of the day, or of an earlier one, is tol
 });
 
 test('a revision after one of the running day says that, and by how much the day has moved since', async () => {
-  await using other = await openBooks();
+  await using other = await openEnvironment();
   const at = (instant: string): Context => ({
     ...other.context,
     clock: { ...other.context.clock, now: () => new Date(instant) },
@@ -307,7 +306,7 @@ test('a revision after one of the running day says that, and by how much the day
 });
 
 test.each([1, 2, 3])('whatever comes in whatever order, no revision comes without a row (seed %i)', async (seed) => {
-  await using other = await openBooks();
+  await using other = await openEnvironment();
   const random = createRandom(seed);
   const all = inventTransactions(120, [BEFORE, DAY], seed);
   // learnt piece by piece: a look shows a beginning of the history, and not every fact

@@ -8,11 +8,12 @@ import { stateBalance } from '../../../src/ledger/state-balance.ts';
 import { exportJournal } from '../../../src/reports/export-journal.ts';
 import { makeReport } from '../../../src/reports/make-report.ts';
 import { openReport } from '../../../src/reports/open-report.ts';
-import { type Books, continued, inventTransactions, learn, openBooks, PLATFORM_A, transactionOf } from './books.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { continued, inventTransactions, learn, PLATFORM_A, transactionOf } from '../../support/reports.ts';
 import { centsOf, hledger, lineOf, readWorkbook, rowsOf, sheetOf } from './read-workbook.ts';
 
 const DAY = '2026-03-11';
-let books: Books;
+let books: TestEnvironment;
 const odd = transactionOf('cashin', 12_345_678n, [['paid', '2026-03-11 15:00:00']], {
   reference: '=1+1;"x"',
   name: 'José\r\nda Silva',
@@ -20,7 +21,7 @@ const odd = transactionOf('cashin', 12_345_678n, [['paid', '2026-03-11 15:00:00'
 });
 
 beforeAll(async () => {
-  books = await openBooks();
+  books = await openEnvironment();
   await learn(books.context, [...inventTransactions(200, ['2026-03-09', '2026-03-10', DAY], 13), odd]);
   const held = transactionOf('cashout', 4_000n, [['pending', '2026-03-10 20:00:00']]);
   await learn(books.context, [held]);
@@ -77,7 +78,7 @@ test('a range of days is one journal, its balances asserted at the end of each',
 });
 
 test('a stated opening is the opening balance, and what was held then is held', async () => {
-  await using other = await openBooks();
+  await using other = await openEnvironment();
   const { context } = other;
   await learn(context, [
     transactionOf('cashin', 99_999n, [['paid', '2026-03-09 10:00:00']]),
@@ -99,7 +100,7 @@ test('a stated opening is the opening balance, and what was held then is held', 
 });
 
 test('an adjustment is a line of its own, and a stated balance stands beside the ledger with its difference', async () => {
-  await using other = await openBooks();
+  await using other = await openEnvironment();
   const { context } = other;
   await learn(context, [transactionOf('cashin', 10_050n, [['paid', '2026-03-11 10:00:00']])]);
   const by = { platform: PLATFORM_A, actor: 'test' };

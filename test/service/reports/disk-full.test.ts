@@ -4,15 +4,16 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Books, inventTransactions, learn, openBooks } from './books.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { inventTransactions, learn } from '../../support/reports.ts';
 
 const MAIN = path.resolve(import.meta.dirname, '../../../src/main.ts');
 const DAY = '2026-03-11';
-let books: Books;
+let books: TestEnvironment;
 let directory: string;
 
 beforeAll(async () => {
-  books = await openBooks();
+  books = await openEnvironment();
   directory = mkdtempSync(path.join(tmpdir(), 'confere-full-'));
   await learn(books.context, inventTransactions(1_200, [DAY], 3));
 }, 60_000);

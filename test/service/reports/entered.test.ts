@@ -5,8 +5,9 @@ import { adjustBooks, reverseAdjustment } from '../../../src/ledger/adjust.ts';
 import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
 import { openBooks as openPlatform, reverseOpening } from '../../../src/ledger/open-books.ts';
 import { makeReport } from '../../../src/reports/make-report.ts';
+import { openEnvironment } from '../../support/environment.ts';
 import { untilItWaits } from '../../support/lock-waits.ts';
-import { learn, openBooks, PLATFORM_A, transactionOf } from './books.ts';
+import { learn, PLATFORM_A, transactionOf } from '../../support/reports.ts';
 
 const DAY = '2026-03-11';
 const UNREPORTED = '2026-03-10';
@@ -24,7 +25,7 @@ async function listChanges({ db }: Context): Promise<string[]> {
 }
 
 test('what a person enters, and takes back, in a day that has a report is told of until its next revision', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   await makeReport(context, DAY);
   let revision = 1;
@@ -45,7 +46,7 @@ test('what a person enters, and takes back, in a day that has a report is told o
 });
 
 test('what is entered in a day without a report is told of to nobody', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   await makeReport(context, DAY);
   await adjustBooks(context, adjustmentOf(UNREPORTED));
@@ -53,7 +54,7 @@ test('what is entered in a day without a report is told of to nobody', async () 
 });
 
 test('an opening tells once of each day before it that its books move, however many payments they had', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   const days = ['2026-03-11', '2026-03-12', '2026-03-13'] as const;
   // more than one batch of those that are booked again
@@ -69,7 +70,7 @@ test('an opening tells once of each day before it that its books move, however m
 });
 
 test('an adjustment that an opening sets aside, and its reversal books again, is told of in its own day', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   await adjustBooks(context, adjustmentOf(DAY));
   await makeReport(context, DAY);
@@ -83,7 +84,7 @@ test('an adjustment that an opening sets aside, and its reversal books again, is
 });
 
 test('an adjustment whose day is told of by another at that instant is entered, and taken back, all the same', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   await makeReport(context, DAY);
   const id = await adjustBooks(context, adjustmentOf(UNREPORTED));

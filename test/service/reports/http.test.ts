@@ -6,16 +6,17 @@ import { reportRoutes } from '../../../src/http/api/reports.ts';
 import { createApp } from '../../../src/http/app.ts';
 import { authenticate } from '../../../src/http/authorize.ts';
 import { type HttpServer, serveHttp } from '../../../src/http/serve-http.ts';
-import { eventually } from '../../support/programs.ts';
-import { type Books, inventTransactions, learn, openBooks } from './books.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { inventTransactions, learn } from '../../support/reports.ts';
+import { eventually } from '../../support/wait.ts';
 
 const DAY = '2026-03-11';
-let books: Books;
+let books: TestEnvironment;
 let server: HttpServer;
 const tokens = new Map<Role, string>();
 
 beforeAll(async () => {
-  books = await openBooks({ PORT: '0' });
+  books = await openEnvironment({ PORT: '0' });
   server = await serveHttp(books.context, createApp(books.context));
   for (const role of ['viewer', 'operator'] as const) {
     tokens.set(role, (await createToken(books.context, { role, name: role })).token);

@@ -13,14 +13,15 @@ import { ROWS_PER_SHEET_MAX } from '../../../src/reports/plan.ts';
 import { countMismatches, MISMATCHES_MAX, readMismatches } from '../../../src/reports/read-mismatches.ts';
 import { takeCut } from '../../../src/reports/take-cut.ts';
 import { numbersTo } from '../../support/database.ts';
+import { openEnvironment } from '../../support/environment.ts';
+import { inventTransactions, learn, transactionOf } from '../../support/reports.ts';
 import { addLateEvent } from './add-late-event.ts';
-import { inventTransactions, learn, openBooks, transactionOf } from './books.ts';
 import { lineOf, readWorkbook, rowsOf, sheetOf } from './read-workbook.ts';
 
 const DAY = '2026-03-11';
 
 test('an event that was committed late and moves no money is no part of the cut, and makes the next revision', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   const open = transactionOf('cashin', 9_900n, [['pending', `${DAY} 10:00:00`]]);
   await learn(context, [open]);
@@ -51,7 +52,7 @@ test('an event that was committed late and moves no money is no part of the cut,
 });
 
 test('a late event that changes nothing of the day is looked at once', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   const open = transactionOf('cashin', 9_900n, [['pending', `${DAY} 10:00:00`]]);
   await learn(context, [open]);
@@ -73,7 +74,7 @@ test('a late event that changes nothing of the day is looked at once', async () 
 });
 
 test('a status between two others changes what Resumo counts, and makes the next revision, which ends the mismatch', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   const paid = transactionOf('cashin', 9_900n, [
     ['pending', `${DAY} 10:00:00`],
@@ -104,7 +105,7 @@ test('a status between two others changes what Resumo counts, and makes the next
 });
 
 test('a look that finds the day to say the same ends the mismatch, also one that an older look left open', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   await learn(context, [transactionOf('cashin', 700n, [['paid', `${DAY} 12:00:00`]])]);
   await makeReport(context, DAY);
@@ -130,7 +131,7 @@ test.each([
     async (context: Context) => learn(context, [transactionOf('cashin', 1n, [['paid', `${DAY} 23:00:00`]])]),
   ],
 ] as const)('where %s came after the cut, closed_day_changed ends up %s', async (_, state, act) => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   const open = transactionOf('cashin', 9_900n, [['pending', `${DAY} 10:00:00`]]);
   await learn(context, [open]);
@@ -154,7 +155,7 @@ test.each([
 });
 
 test('Resumo counts every open mismatch, however many the sheet shows', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { db } = books.context;
   const count = MISMATCHES_MAX + 5;
   const rows = numbersTo(count);

@@ -4,9 +4,10 @@ import { addDays } from '../../../src/domain/calendar.ts';
 import { mailReports } from '../../../src/reports/mail-reports.ts';
 import { makeDueReports } from '../../../src/reports/make-due-reports.ts';
 import { makeReport } from '../../../src/reports/make-report.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { type MailSink, openMailSink } from '../../support/mail-sink.ts';
-import { eventually } from '../../support/programs.ts';
-import { type Books, learn, openBooks, proveDays, transactionOf } from './books.ts';
+import { learn, proveDays, transactionOf } from '../../support/reports.ts';
+import { eventually } from '../../support/wait.ts';
 
 const MINUTE_MS = 60_000;
 let sink: MailSink;
@@ -19,10 +20,10 @@ beforeAll(async () => {
 });
 afterAll(() => sink[Symbol.asyncDispose]());
 
-async function openMailing(): Promise<Books> {
+async function openMailing(): Promise<TestEnvironment> {
   sink.mails.length = 0;
   isDown = false;
-  return await openBooks({
+  return await openEnvironment({
     SMTP_URL: `smtp://127.0.0.1:${sink.port}`,
     ALERT_EMAIL_FROM: 'Confere <confere@example.com>',
     ALERT_EMAIL_TO: 'contas@example.com,chefe@example.com',
@@ -85,7 +86,7 @@ test('a revision that a person makes is not mailed, and without addresses none i
   await using books = await openMailing();
   await makeReport(books.context, '2026-03-11');
   expect(await books.context.db.selectFrom('report_mails').selectAll().execute()).toEqual([]);
-  await using silent = await openBooks();
+  await using silent = await openEnvironment();
   await makeDueReports(silent.context);
   expect(await silent.context.db.selectFrom('report_mails').selectAll().execute()).toEqual([]);
 });

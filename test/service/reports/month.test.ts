@@ -5,13 +5,8 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { addDays, type Day, listDays } from '../../../src/domain/calendar.ts';
 import { parseSignedAmount } from '../../../src/domain/money.ts';
-import {
-  eventually,
-  SECRET_KEY,
-  startSandbox,
-  startServeOnFreshDatabase,
-  temporaryDirectory,
-} from '../../support/programs.ts';
+import { SECRET_KEY, startSandbox, startServeOnFreshDatabase, temporaryDirectory } from '../../support/programs.ts';
+import { eventually } from '../../support/wait.ts';
 import { centsOf, hledger, lineOf, type ReadSheet, readWorkbook, rowsOf, sheetOf, sumCents } from './read-workbook.ts';
 
 const DAYS_BEFORE = 30;

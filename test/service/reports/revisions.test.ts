@@ -18,8 +18,9 @@ import { makeDueReports } from '../../../src/reports/make-due-reports.ts';
 import { makeReport } from '../../../src/reports/make-report.ts';
 import { openReport } from '../../../src/reports/open-report.ts';
 import { textsOf } from '../../../src/reports/texts.ts';
+import { openEnvironment } from '../../support/environment.ts';
 import { temporaryDirectory } from '../../support/programs.ts';
-import { continued, inventTransactions, learn, openBooks, PLATFORM_A, proveDays, transactionOf } from './books.ts';
+import { continued, inventTransactions, learn, PLATFORM_A, proveDays, transactionOf } from '../../support/reports.ts';
 import { centsOf, lineOf, readWorkbook, rowsOf, sheetOf, sumCents } from './read-workbook.ts';
 
 const DAY = '2026-03-11';
@@ -27,7 +28,7 @@ const AFTER = new Date('2026-03-12T09:00:00Z');
 const sha256 = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
 
 test('nothing new makes no revision; a late event makes the next one, and the older stays', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   const late = transactionOf('cashin', 9_900n, [['pending', '2026-03-11 10:00:00']]);
   await learn(context, [late, transactionOf('cashin', 100n, [['paid', '2026-03-11 11:00:00']])]);
@@ -59,7 +60,7 @@ test('nothing new makes no revision; a late event makes the next one, and the ol
 });
 
 test('a change that moves nothing in the day makes no revision, and is not looked at again', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   const one = transactionOf('cashout', 500n, [['paid', '2026-03-11 09:00:00']]);
   await learn(context, [one]);
@@ -73,7 +74,7 @@ test('a change that moves nothing in the day makes no revision, and is not looke
 });
 
 test('a change in an earlier day shows in the opening balance of the later ones', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   await learn(context, [transactionOf('cashin', 1_000n, [['paid', '2026-03-11 09:00:00']])]);
   await makeReport(context, DAY);
@@ -88,7 +89,7 @@ test('a change in an earlier day shows in the opening balance of the later ones'
 });
 
 test('a missing or damaged file is made again from its cut, byte for byte, whatever was learnt since', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   await learn(context, inventTransactions(80, ['2026-03-10', DAY], 3));
   const { report } = await makeReport(context, DAY);
@@ -105,7 +106,7 @@ test('a missing or damaged file is made again from its cut, byte for byte, whate
 });
 
 test('another replica, with a disk, a language and a masking of its own, gives the same bytes from the same database', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   await learn(context, inventTransactions(80, ['2026-03-10', DAY], 3));
   await makeReport(context, DAY);
@@ -126,7 +127,7 @@ test('another replica, with a disk, a language and a masking of its own, gives t
 });
 
 test('a fact that was filled in later stays unknown in the revisions from before', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   const blank = { reference: null, extra: null, platform: null, e2eId: null };
   const held = transactionOf('cashout', 9_900n, [['pending', `${DAY} 10:00:00`]], blank);
@@ -156,7 +157,7 @@ test('a fact that was filled in later stays unknown in the revisions from before
 });
 
 test('what a person corrected is corrected in the next revision alone, and told in Alterações', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   const open = transactionOf('cashin', 9_900n, [['pending', `${DAY} 10:00:00`]]);
   const paid = transactionOf('cashout', 5_000n, [
@@ -209,7 +210,7 @@ test('what a person corrected is corrected in the next revision alone, and told 
 });
 
 test('what is committed late, below the number of a cut, is no part of it, and makes the next revision', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { db } = books.context;
   const open = transactionOf('cashin', 9_900n, [['pending', `${DAY} 10:00:00`]]);
   await learn(books.context, [open]);
@@ -304,7 +305,7 @@ test('what is committed late, below the number of a cut, is no part of it, and m
 });
 
 test('a revision names the position of the hash chain that it is cut at, in the API, on Resumo, in the journal and in the file', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   await learn(context, inventTransactions(30, [DAY], 3));
   const { report } = await makeReport(context, DAY);
@@ -333,7 +334,7 @@ test('a revision names the position of the hash chain that it is cut at, in the 
 });
 
 test('a day is partial while it runs, provisional when it ended, closed once all before it was read again', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   const today = context.calendar.dayOf(context.clock.now());
   expect((await makeReport(context, today)).report).toMatchObject({ state: 'partial', proven: false });
@@ -354,7 +355,7 @@ test('a day is partial while it runs, provisional when it ended, closed once all
 });
 
 test('a day without data has a valid, empty report', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   await proveDays(context, DAY, DAY, AFTER);
   expect((await makeReport(context, DAY)).report).toMatchObject({ revision: 1, proven: true });
@@ -364,7 +365,7 @@ test('a day without data has a valid, empty report', async () => {
 });
 
 test('a day in the future, and what is no day, are refused', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   const tomorrow = addDays(context.calendar.dayOf(context.clock.now()), 1);
   await expect(makeReport(context, tomorrow)).rejects.toMatchObject({ code: 'invalid_request' });
@@ -373,7 +374,7 @@ test('a day in the future, and what is no day, are refused', async () => {
 });
 
 test('one platform alone adds up to its own column', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   await learn(context, inventTransactions(120, ['2026-03-10', DAY], 11));
   await makeReport(context, DAY);
@@ -391,7 +392,7 @@ test('one platform alone adds up to its own column', async () => {
 });
 
 test("a masked file masks the merchant's own text where it repeats who paid, and only there", async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   const paid = (extra: string, email: string | null) =>
     transactionOf('cashin', 100n, [['paid', `${DAY} 10:00:00`]], { extra, email });
@@ -410,7 +411,7 @@ test("a masked file masks the merchant's own text where it repeats who paid, and
 });
 
 test('Resumo says in a file that was made again without whom was forgotten that it is not the original one', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context, dataDir } = books;
   await learn(context, [transactionOf('cashin', 100n, [['paid', `${DAY} 10:00:00`]])]);
   const { report: first } = await makeReport(context, DAY);
@@ -436,7 +437,7 @@ test('Resumo says in a file that was made again without whom was forgotten that 
 });
 
 test('no two platforms share a file, and one that nothing is known of has none', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   const platforms = ['a.b', 'a_b', 'a:b', 'en', 'masked', 'en-masked'];
   const paid = (platform: string) => transactionOf('cashin', 100n, [['paid', `${DAY} 10:00:00`]], { platform });
@@ -462,7 +463,7 @@ test('no two platforms share a file, and one that nothing is known of has none',
 });
 
 test('a balance that is stated after a report makes the next revision, which shows it; the older one stays', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   const day = addDays(context.calendar.dayOf(context.clock.now()), -1);
   await learn(context, [transactionOf('cashin', 1_000n, [['paid', `${day} 10:00:00`]])]);
@@ -485,7 +486,7 @@ test('a balance that is stated after a report makes the next revision, which sho
 });
 
 test('a sheet that outgrows its limit goes on in parts, which add up and are told on Resumo', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   const transactions = inventTransactions(150, [DAY], 5);
   await learn(context, transactions);
@@ -506,7 +507,7 @@ test('a sheet that outgrows its limit goes on in parts, which add up and are tol
 });
 
 test('the job makes yesterday, every missed day since the first report, and days that changed', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   const yesterday = addDays(context.calendar.dayOf(context.clock.now()), -1);
   const first = addDays(yesterday, -3);
@@ -518,7 +519,7 @@ test('the job makes yesterday, every missed day since the first report, and days
 });
 
 test('the next revision ends the mismatch that told of the change', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   await makeReport(context, DAY);
   await learn(context, [transactionOf('cashin', 700n, [['paid', `${DAY} 12:00:00`]])]);
@@ -531,7 +532,7 @@ test('the next revision ends the mismatch that told of the change', async () => 
 });
 
 test('two that make the same day at once end with one revision, whose file is its own', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   await learn(context, inventTransactions(60, [DAY], 9));
   const made = await Promise.all([makeReport(context, DAY), makeReport(context, DAY), makeReport(context, DAY)]);
@@ -542,7 +543,7 @@ test('two that make the same day at once end with one revision, whose file is it
 });
 
 test('a report that fails midway leaves nothing to be seen', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   await learn(context, [transactionOf('cashin', 700n, [['paid', `${DAY} 12:00:00`]])]);
   const toWall = (): string => {
@@ -555,7 +556,7 @@ test('a report that fails midway leaves nothing to be seen', async () => {
 });
 
 test('while a writer has uncommitted entries below the newest, a revision waits for it and loses nothing', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   const { context } = books;
   const transactions = inventTransactions(200, [DAY], 21);
   const learning = (async () => {

@@ -9,8 +9,10 @@ import { listReports } from '../../../src/reports/list-reports.ts';
 import { makeDueReports } from '../../../src/reports/make-due-reports.ts';
 import { makeReport } from '../../../src/reports/make-report.ts';
 import { openReport } from '../../../src/reports/open-report.ts';
-import { eventually, temporaryDirectory } from '../../support/programs.ts';
-import { type Books, learn, openBooks, proveDays, transactionOf } from './books.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { temporaryDirectory } from '../../support/programs.ts';
+import { learn, proveDays, transactionOf } from '../../support/reports.ts';
+import { eventually } from '../../support/wait.ts';
 import { readWorkbook, rowsOf, sheetOf } from './read-workbook.ts';
 
 const OTHERS_OFF = Object.fromEntries(
@@ -20,7 +22,7 @@ const OTHERS_OFF = Object.fromEntries(
 );
 
 /** Two replicas, each with a disk of its own, whose clock stands where the test puts it. */
-function openReplicas({ context }: Books, disk: string) {
+function openReplicas({ context }: TestEnvironment, disk: string) {
   let now = new Date(0);
   const clock = { ...context.clock, now: () => now };
   const first: Context = { ...context, clock };
@@ -48,7 +50,7 @@ async function listMade({ db }: Context): Promise<string[]> {
 const once = (from: string, to: string): string[] => listDays(from, to).map((day) => `${day} r1`);
 
 test('after a downtime over the end of a month each missed day gets its report once, with two replicas', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   using disk = temporaryDirectory();
   const { replicas, moveTo } = openReplicas(books, disk.path);
   await learn(replicas[0], [transactionOf('cashin', 700n, [['paid', '2026-01-29 12:00:00']])]);
@@ -65,7 +67,7 @@ test('after a downtime over the end of a month each missed day gets its report o
 });
 
 test('two replicas that both take the job up, as after a lease ran out, make each missed day once', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   using disk = temporaryDirectory();
   const { replicas, moveTo } = openReplicas(books, disk.path);
   moveTo('2026-02-26T09:00:00Z');
@@ -78,7 +80,7 @@ test('two replicas that both take the job up, as after a lease ran out, make eac
 });
 
 test('a tick that came due while nobody was up is run at the next start, once over all replicas', async () => {
-  await using books = await openBooks(OTHERS_OFF);
+  await using books = await openEnvironment(OTHERS_OFF);
   using disk = temporaryDirectory();
   const { replicas, moveTo } = openReplicas(books, disk.path);
   moveTo('2026-01-30T09:00:00Z');
@@ -109,7 +111,7 @@ async function start(replicas: readonly Context[]): Promise<AsyncDisposable> {
 }
 
 test('a day that was proven, and later closed, gets a revision at the next tick that says so, and no more', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   using disk = temporaryDirectory();
   const { replicas, moveTo } = openReplicas(books, disk.path);
   const [context] = replicas;
@@ -159,7 +161,7 @@ test('a day that was proven, and later closed, gets a revision at the next tick 
 });
 
 test('days without a report of the whole day are made before those that only have more to say', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   using disk = temporaryDirectory();
   const { replicas, moveTo } = openReplicas(books, disk.path);
   const [context] = replicas;
@@ -174,7 +176,7 @@ test('days without a report of the whole day are made before those that only hav
 });
 
 test('a doubt about the time zone opens no day anew: the list says so while it lasts, and no revision comes', async () => {
-  await using books = await openBooks();
+  await using books = await openEnvironment();
   using disk = temporaryDirectory();
   const { replicas, moveTo } = openReplicas(books, disk.path);
   const [context] = replicas;

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeReport } from '../../../src/reports/make-report.ts';
 import { openReport } from '../../../src/reports/open-report.ts';
-import { type Books, inventTransactions, learn, openBooks, PLATFORM_A, PLATFORM_B, transactionOf } from './books.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { inventTransactions, learn, PLATFORM_A, PLATFORM_B, transactionOf } from '../../support/reports.ts';
 import {
   centsOf,
   lineOf,
@@ -14,7 +15,7 @@ import {
 } from './read-workbook.ts';
 
 const DAY = '2026-03-11';
-let books: Books;
+let books: TestEnvironment;
 let file: string;
 let sheets: ReadSheet[];
 const invented = inventTransactions(300, ['2026-03-10', DAY, '2026-03-12'], 7);
@@ -34,7 +35,7 @@ const edges = [
 const all = [...invented, ...edges];
 
 beforeAll(async () => {
-  books = await openBooks();
+  books = await openEnvironment();
   await learn(books.context, all);
   await makeReport(books.context, DAY);
   ({ file } = await openReport(books.context, { day: DAY, format: 'xlsx' }));

@@ -3,7 +3,7 @@ import { formatCents, parseCents } from '../../../sandbox/domain/money.ts';
 import { dayAfter } from '../../../sandbox/domain/wall-clock.ts';
 import type { BooksDay } from '../../../sandbox/http/admin/read-books.ts';
 import type { StoryCounts } from '../../../sandbox/http/admin/tell-story.ts';
-import { type Shown, startReceiver, startTestSandbox, type TestSandbox } from './start.ts';
+import { type Shown, startReceiver, startTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
 
 let sandbox: TestSandbox;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { parsePix } from 'pix-utils';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CASHIN, type Shown, startTestSandbox, type TestSandbox } from './start.ts';
+import { CASHIN, type Shown, startTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
 
 let sandbox: TestSandbox;
 beforeAll(async () => {

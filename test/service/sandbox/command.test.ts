@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, describe, expect, it } from 'vitest';
-import { CASHIN } from './start.ts';
+import { CASHIN } from '../../support/sandbox.ts';
 
 const MAIN = path.resolve('sandbox/main.ts');
 const dataDir = mkdtempSync(path.join(tmpdir(), 'confere-sandbox-'));

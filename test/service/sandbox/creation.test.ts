@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { oneAnswerSchema } from '../../../sandbox/http/answer-schemas.ts';
-import { CASHIN, CASHOUT, startTestSandbox, type TestSandbox } from './start.ts';
+import { CASHIN, CASHOUT, startTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
 
 const CASHIN_PATH = '/api/v1/transaction/pix/cashin';
 const CASHOUT_PATH = '/api/v1/transaction/pix/cashout';

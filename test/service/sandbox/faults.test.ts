@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CASHIN, startTestSandbox, type TestSandbox } from './start.ts';
+import { CASHIN, startTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
 
 const LIST = '/api/v1/transactions';
 const CASHIN_PATH = '/api/v1/transaction/pix/cashin';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorAnswerSchema, listAnswerSchema, oneAnswerSchema } from '../../../sandbox/http/answer-schemas.ts';
-import { CASHIN, CASHOUT, startTestSandbox, type TestSandbox } from './start.ts';
+import { CASHIN, CASHOUT, startTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
 
 // bench/sandbox-fuzz.ts does the same for a minute
 const RUNS = 400;

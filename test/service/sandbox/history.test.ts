@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isCnpj, isCpf } from '../../../sandbox/pix/check-document.ts';
-import { CASHIN, type Shown, startReceiver, startTestSandbox, type TestSandbox } from './start.ts';
+import { CASHIN, type Shown, startReceiver, startTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
 
 const HISTORY = ['--history', '2d', '--per-day', '150'];
 

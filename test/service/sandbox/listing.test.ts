@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listAnswerSchema } from '../../../sandbox/http/answer-schemas.ts';
-import { PLATFORM, type Shown, startTestSandbox, type TestSandbox } from './start.ts';
+import { PLATFORM, type Shown, startTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
 
 const OTHER = '5f6c2f0a-7f7e-4b0a-8f0f-9d1c6a2b3c02';
 const STATUSES = ['pending', 'paid', 'denied', 'canceled', 'refund', 'in_process', 'in_analysis', 'expired'];

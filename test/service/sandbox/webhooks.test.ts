@@ -2,7 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { webhookSchema } from '../../../sandbox/http/answer-schemas.ts';
 import type { WebhookCounts } from '../../../sandbox/webhooks/count-webhooks.ts';
-import { CASHIN, CASHOUT, type Received, startReceiver, startTestSandbox, type TestSandbox } from './start.ts';
+import {
+  CASHIN,
+  CASHOUT,
+  type Received,
+  startReceiver,
+  startTestSandbox,
+  type TestSandbox,
+} from '../../support/sandbox.ts';
 
 async function create(
   sandbox: TestSandbox,

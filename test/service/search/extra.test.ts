@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createToken, type Role } from '../../../src/access/tokens.ts';
 import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/http/search-people.ts';
-import { openWorld, type World } from '../../browser/world.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/console.ts';
 
 const PLACES = ['/api/v1/transactions', '/api/v1/webhooks', '/transactions', '/inbox'];
-let world: World;
+let world: ConsoleEnvironment;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openConsoleEnvironment();
 });
 afterAll(() => world[Symbol.asyncDispose]());
 

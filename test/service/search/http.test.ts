@@ -5,16 +5,17 @@ import { createApp } from '../../../src/http/app.ts';
 import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/http/search-people.ts';
 import { type HttpServer, serveHttp } from '../../../src/http/serve-http.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
-import { lookNow, openWorld, shown, type World } from '../ledger/world.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { lookNow, shown } from '../../support/ledger.ts';
 
 const DOCUMENT = '12345678909';
 const row = shown(['paid'], { document: DOCUMENT, name: 'Maria Conceição', amount: '1234.56' });
-let world: World;
+let world: TestEnvironment;
 let server: HttpServer;
 const tokens = new Map<Role, string>();
 
 beforeAll(async () => {
-  world = await openWorld({ PORT: '0' });
+  world = await openEnvironment({ PORT: '0' });
   server = await serveHttp(world.context, createApp(world.context));
   for (const role of ['viewer', 'operator'] as const) {
     tokens.set(role, (await createToken(world.context, { role, name: role })).token);

@@ -10,15 +10,16 @@ import {
   type TransactionQuery,
 } from '../../../src/ledger/search-transactions.ts';
 import { numbersTo } from '../../support/database.ts';
-import { lookNow, openWorld, shown, type World } from '../ledger/world.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { lookNow, shown } from '../../support/ledger.ts';
 
 const ROWS = 30_000;
 const PAGE = 50;
 const CPF = '123.456.789-09';
 
-let world: World;
+let world: TestEnvironment;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openEnvironment();
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
@@ -150,7 +151,7 @@ describe('the search over many', () => {
 });
 
 /** A server whose time ran out. */
-function failingExecutor(db: World['context']['db']) {
+function failingExecutor(db: TestEnvironment['context']['db']) {
   const executor = db.getExecutor();
   return new Proxy(executor, {
     get: (target, name) =>

@@ -14,12 +14,13 @@ import { decodeSegment } from '../../../src/inbox/spool-format.ts';
 import { writeArrivals } from '../../../src/inbox/write-arrivals.ts';
 import { writeSpooled } from '../../../src/inbox/write-spooled.ts';
 import { spoolCutOff, spoolKeptFiles } from '../../../src/metrics/metrics.ts';
-import { eventually, temporaryDirectory } from '../../support/programs.ts';
-import { openWorld } from '../receiver/world.ts';
+import { openTestContext } from '../../support/environment.ts';
+import { temporaryDirectory } from '../../support/programs.ts';
+import { eventually } from '../../support/wait.ts';
 
 let context: Context;
 beforeAll(async () => {
-  context = await openWorld();
+  context = await openTestContext();
 });
 afterAll(() => context[Symbol.asyncDispose]());
 

@@ -9,7 +9,8 @@ import { drainSpool } from '../../../src/inbox/drain-spool.ts';
 import { createReceiver } from '../../../src/inbox/receive.ts';
 import { openSpool } from '../../../src/inbox/spool.ts';
 import { createLog } from '../../../src/log.ts';
-import { eventually, SECRET_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { SECRET_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { eventually } from '../../support/wait.ts';
 
 const MIB = 1024 * 1024;
 

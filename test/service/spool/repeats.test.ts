@@ -4,12 +4,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { type Arrival, writeAsNew, writeMissing } from '../../../src/inbox/write-in-transaction.ts';
 import { writeSpooled } from '../../../src/inbox/write-spooled.ts';
-import { eventually } from '../../support/programs.ts';
-import { openWorld } from '../receiver/world.ts';
+import { openTestContext } from '../../support/environment.ts';
+import { eventually } from '../../support/wait.ts';
 
 let context: Context;
 beforeAll(async () => {
-  context = await openWorld();
+  context = await openTestContext();
 });
 afterAll(() => context[Symbol.asyncDispose]());
 

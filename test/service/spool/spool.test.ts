@@ -16,14 +16,8 @@ import type { Database } from '../../../src/database/tables.ts';
 import { openSpool, type Spool } from '../../../src/inbox/spool.ts';
 import { decodeSegment, encodeRecord, type Spooled } from '../../../src/inbox/spool-format.ts';
 import { freshDatabase } from '../../support/database.ts';
-import {
-  eventually,
-  type Served,
-  startSandbox,
-  startServe,
-  temporaryDirectory,
-  urlOf,
-} from '../../support/programs.ts';
+import { type Served, startSandbox, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { eventually } from '../../support/wait.ts';
 
 function record(text: string): Spooled {
   return {

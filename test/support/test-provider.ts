@@ -59,7 +59,7 @@ const WELL_BEHAVED: Switches = {
   fault: () => undefined,
 };
 
-export class QuirkyProvider {
+export class TestProvider {
   url = '';
   rows = new Map<string, Row>();
   /** Ids that show knows and the list leaves out. */
@@ -95,6 +95,22 @@ export class QuirkyProvider {
       this.rows.set(row.id, row);
       this.touches.set(row.id, Date.parse(`${row.date_created.replace(' ', 'T')}Z`));
     }
+  }
+
+  /** Takes a transaction in, or another look at one. */
+  put<T extends { id: string; date_created: string }>(row: T): T {
+    this.add(row as unknown as Row);
+    return row;
+  }
+
+  /** Shows anything at all under an id. */
+  putRaw(id: string, raw: unknown): void {
+    this.rows.set(id, raw as Row);
+  }
+
+  /** How often a transaction was asked for by its id. */
+  countShows(id: string): number {
+    return this.seen.filter((one) => one.path.endsWith(`/${encodeURIComponent(id)}`)).length;
   }
 
   /** Adds an event to a row's history; it now sorts as the one touched last. */

@@ -1,38 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { readConfig } from '../../../src/config.ts';
-import { type Context, openContext } from '../../../src/context.ts';
-import type { Observation, ObservedTransaction } from '../../../src/domain/observation.ts';
-import type { Operation } from '../../../src/domain/statuses.ts';
-import { applyObservations } from '../../../src/ledger/apply.ts';
-import { createLog } from '../../../src/log.ts';
-import { freshDatabase } from '../../support/database.ts';
-
-/** A ledger of its own to report on. */
-export type Books = { context: Context; dataDir: string; [Symbol.asyncDispose](): Promise<void> };
-
-export async function openBooks(env: Record<string, string> = {}): Promise<Books> {
-  const database = await freshDatabase();
-  const dataDir = mkdtempSync(path.join(tmpdir(), 'confere-reports-'));
-  const config = readConfig({
-    DATABASE_URL: `mysql://root@localhost/${database.database}?socket=${encodeURIComponent(database.socketPath)}`,
-    SECRET_KEY: randomBytes(32).toString('base64'),
-    DATA_DIR: dataDir,
-    ...env,
-  });
-  const signal = new AbortController().signal;
-  const context = await openContext(config, { log: createLog('silent', process.stderr), signal, migrates: true });
-  return {
-    context,
-    dataDir,
-    async [Symbol.asyncDispose]() {
-      await context[Symbol.asyncDispose]();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
-  };
-}
+import type { Context } from '../../src/context.ts';
+import type { Observation, ObservedTransaction } from '../../src/domain/observation.ts';
+import type { Operation } from '../../src/domain/statuses.ts';
+import { applyObservations } from '../../src/ledger/apply.ts';
 
 export const PLATFORM_A = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
 export const PLATFORM_B = 'a3bb189e-8bf9-4888-9912-ace4e6543002';

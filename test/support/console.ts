@@ -1,28 +1,22 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { createHash } from 'node:crypto';
 import { createToken, type Role } from '../../src/access/tokens.ts';
-import { readConfig } from '../../src/config.ts';
-import { type Context, openContext } from '../../src/context.ts';
+import type { Context } from '../../src/context.ts';
 import { addDays, type Day } from '../../src/domain/calendar.ts';
 import { createApp } from '../../src/http/app.ts';
 import { serveHttp } from '../../src/http/serve-http.ts';
 import { takeApart } from '../../src/inbox/take-apart.ts';
 import { applyObservations } from '../../src/ledger/apply.ts';
-import { createLog } from '../../src/log.ts';
 import { createMerchant } from '../../src/merchants/change-merchants.ts';
 import { startRun } from '../../src/reconciliation/start-run.ts';
-import { freshDatabase } from '../support/database.ts';
-import { observe, type ShownTransaction } from '../support/observations.ts';
+import { openEnvironment, type TestEnvironment } from './environment.ts';
+import { observe, type ShownTransaction } from './observations.ts';
 
-export const ADMIN_TOKEN = 'adm_0123456789abcdef0123456789abcdef';
-const WEBHOOK_SECRET = 'whk_0123456789abcdef0123456789abcdef';
+import { ADMIN_TOKEN, WEBHOOK_SECRET } from './programs.ts';
+
 const DAYS = 14;
 const PLATFORMS = ['6f9619ff-8b86-4d01-b42d-00cf4fc964ff', 'a3bb189e-8bf9-4888-9912-ace4e6543002'];
 
-export type World = AsyncDisposable & {
-  context: Context;
+export type ConsoleEnvironment = TestEnvironment & {
   url: string;
   today: Day;
   tokens: Record<Role, string>;
@@ -34,41 +28,22 @@ export type World = AsyncDisposable & {
 };
 
 /** The real web side on a database of its own, with two weeks of a small shop's life in its ledger. */
-export async function openWorld(env: Record<string, string> = {}): Promise<World> {
-  const database = await freshDatabase();
-  const dataDir = mkdtempSync(path.join(tmpdir(), 'confere-browser-'));
-  const config = readConfig({
-    DATABASE_URL: `mysql://root@localhost/${database.database}?socket=${encodeURIComponent(database.socketPath)}`,
-    SECRET_KEY: randomBytes(32).toString('base64'),
-    DATA_DIR: dataDir,
-    PORT: '0',
-    ADMIN_TOKEN,
-    WEBHOOK_SECRET,
-    CALLBACK_ALLOW_PRIVATE: 'true',
-    WEBHOOKS_SINCE: '2020-01-01T00:00:00Z',
-    LOG_LEVEL: 'silent',
-    ...env,
-  });
-  const signal = new AbortController().signal;
-  const context = await openContext(config, { log: createLog('silent', process.stderr), signal, migrates: true });
-  const server = await serveHttp(context, createApp(context));
+export async function openConsoleEnvironment(env: Record<string, string> = {}): Promise<ConsoleEnvironment> {
+  const environment = await openEnvironment({ WEBHOOKS_SINCE: '2020-01-01T00:00:00Z', ...env });
+  const { context } = environment;
+  const server = environment.use(await serveHttp(context, createApp(context)));
   const url = `http://127.0.0.1:${server.port}`;
   const today = context.calendar.dayOf(context.clock.now());
   const [viewer, operator] = await Promise.all(
     (['viewer', 'operator'] as const).map((role) => createToken(context, { name: role, role })),
   );
   return {
-    context,
+    ...environment,
     url,
     today,
     webhookSecret: WEBHOOK_SECRET,
     tokens: { viewer: viewer?.token ?? '', operator: operator?.token ?? '', admin: ADMIN_TOKEN },
     ...(await furnish(context, url, today)),
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await context[Symbol.asyncDispose]();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
   };
 }
 
@@ -90,7 +65,7 @@ async function furnish(context: Context, url: string, today: Day) {
   );
   const paid = shown.find((one) => one.name === 'Maria Aparecida da Silva');
   const changed = shown.find((one) => one.operation === 'cashin' && one.status === 'paid' && one !== paid);
-  if (!paid || !changed) throw new Error('the world lacks its people');
+  if (!paid || !changed) throw new Error('the ledger lacks the two people it was given');
   await applyObservations(context, [
     observe({ ...changed, amount: '819.00' }, context.clock.now()),
     observe({ ...changed, amount: '819.00', id: idOf('double'), name: 'Outra Pessoa' }, context.clock.now()),

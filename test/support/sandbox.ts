@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readOptions } from '../../../sandbox/read-options.ts';
-import { type RunningSandbox, startSandbox } from '../../../sandbox/start-sandbox.ts';
-import { freshDatabase, testServer } from '../../support/database.ts';
+import { readOptions } from '../../sandbox/read-options.ts';
+import { type RunningSandbox, startSandbox } from '../../sandbox/start-sandbox.ts';
+import { freshDatabase, testServer } from './database.ts';
 
 const KEY = 'test-key';
 export const PLATFORM = '0f0e7b8e-5a55-4b3c-9a51-1b5d7b3d1a01';

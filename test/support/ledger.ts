@@ -1,48 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { type Kysely, type KyselyPlugin, sql } from 'kysely';
-import { readConfig } from '../../../src/config.ts';
-import { type Context, openContext } from '../../../src/context.ts';
-import type { Database } from '../../../src/database/tables.ts';
-import { APPEND_ONLY } from '../../../src/ledger/list-grants.ts';
-import { listMismatches } from '../../../src/ledger/read-mismatches.ts';
-import { createLog } from '../../../src/log.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { observe, type ShownTransaction } from '../../support/observations.ts';
-import { temporaryDirectory } from '../../support/programs.ts';
-
-/** A ledger of its own, with as many replicas on it as are asked for. */
-export type World = {
-  context: Context;
-  /** Another process would open it so: with its own pool, clock and caches. */
-  replica(): Promise<Context>;
-  [Symbol.asyncDispose](): Promise<void>;
-};
-
-export async function openWorld(env: Record<string, string> = {}): Promise<World> {
-  const database = await freshDatabase();
-  const home = temporaryDirectory();
-  const config = readConfig({
-    DATA_DIR: home.path,
-    DATABASE_URL: `mysql://root@localhost/${database.database}?socket=${encodeURIComponent(database.socketPath)}`,
-    SECRET_KEY: randomBytes(32).toString('base64'),
-    ...env,
-  });
-  const opened: Context[] = [];
-  const open = async (): Promise<Context> => {
-    const signal = new AbortController().signal;
-    const context = await openContext(config, { log: createLog('silent', process.stderr), signal, migrates: true });
-    opened.push(context);
-    return context;
-  };
-  return {
-    context: await open(),
-    replica: open,
-    async [Symbol.asyncDispose]() {
-      for (const context of opened) await context[Symbol.asyncDispose]();
-      home[Symbol.dispose]();
-    },
-  };
-}
+import type { Context } from '../../src/context.ts';
+import type { Database } from '../../src/database/tables.ts';
+import { APPEND_ONLY } from '../../src/ledger/list-grants.ts';
+import { listMismatches } from '../../src/ledger/read-mismatches.ts';
+import { observe, type ShownTransaction } from './observations.ts';
 
 let counter = 0;
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const CONFERE = fileURLToPath(new URL('../../../bin/confere', import.meta.url));
+const CONFERE = fileURLToPath(new URL('../../bin/confere', import.meta.url));
 
 export type Finished = { code: number | null; out: string; err: string };
 

@@ -1,0 +1,50 @@
+import { drainInbox } from '../../src/inbox/drain.ts';
+import { findWebhook } from '../../src/inbox/read-webhooks.ts';
+import { createReceiver, type Received } from '../../src/inbox/receive.ts';
+import { createProviderClient } from '../../src/provider/client.ts';
+import { openEnvironment, type TestEnvironment } from './environment.ts';
+import { API_KEY } from './programs.ts';
+import { TestProvider } from './test-provider.ts';
+import { eventually } from './wait.ts';
+
+type Webhook = NonNullable<Awaited<ReturnType<typeof findWebhook>>>;
+
+/** An environment whose inbox is drained against a provider of its own. */
+export type InboxEnvironment = TestEnvironment & {
+  provider: TestProvider;
+  receive(body: unknown): Promise<Received>;
+  /** A webhook as our API shows it. */
+  webhook(id: string): Promise<Webhook>;
+  /** Waits until a webhook is in this state. */
+  reaches(id: string, state: string): Promise<Webhook>;
+};
+
+export async function openInboxEnvironment(env: Record<string, string> = {}): Promise<InboxEnvironment> {
+  const environment = await openEnvironment({ WEBHOOK_GRACE: '1s', ...env });
+  const { context } = environment;
+  const provider = environment.use(await new TestProvider(API_KEY).listen());
+  const options = { url: provider.url, apiKey: API_KEY, signal: context.signal, timers: environment.timers };
+  const client = environment.use(createProviderClient(options));
+  const drained = drainInbox(context, client);
+  environment.use({ [Symbol.asyncDispose]: () => drained });
+  const receive = createReceiver(context, undefined);
+  const webhook: InboxEnvironment['webhook'] = async (id) => {
+    const found = await findWebhook(context.db, id);
+    if (!found) throw new Error(`there is no webhook ${id}`);
+    return found;
+  };
+  return {
+    ...environment,
+    provider,
+    webhook,
+    receive: (body) => {
+      const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+      return receive({ body: bytes, address: '127.0.0.1', headers: {} });
+    },
+    reaches: (id, state) =>
+      eventually(`${id} is ${state}`, async () => {
+        const found = await webhook(id);
+        return found.state === state ? found : undefined;
+      }),
+  };
+}
