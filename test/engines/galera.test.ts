@@ -15,7 +15,6 @@ const SENDERS = 6;
 const ROUND_MS = 8_000;
 /** Until what waits is broken off: 10 s of silence, 2 s until the next look, 5 s to connect. */
 const FROZEN_MS = 26_000;
-const SETTLE_MS = 120_000;
 
 const home = temporaryDirectory();
 const stack = new AsyncDisposableStack();

@@ -18,6 +18,18 @@ export const ADMIN_TOKEN = 'adm_0123456789abcdef0123456789abcdef';
 export const WEBHOOK_SECRET = 'whk_0123456789abcdef0123456789abcdef';
 export const API_KEY = 'pk_0123456789abcdef';
 
+/** The provider is asked only for what a test starts. */
+export const NO_RUNS = {
+  JOB_RECONCILE_RECENT: 'off',
+  JOB_RECONCILE_WEEK: 'off',
+  JOB_RECONCILE_MONTH: 'off',
+  JOB_RECONCILE_QUARTER: 'off',
+  JOB_RECONCILE_COUNTS: 'off',
+  JOB_RECONCILE_OPEN: 'off',
+  SHOW_OPEN_SCHEDULE: 'off',
+  JOB_DAILY_REPORT: 'off',
+};
+
 export function urlOf(database: { socketPath: string; database: string }): string {
   return `mysql://root@localhost/${database.database}?socket=${encodeURIComponent(database.socketPath)}`;
 }
@@ -58,14 +70,7 @@ export async function startServe(options: {
     WEBHOOK_SECRET,
     ADMIN_TOKEN,
     CALLBACK_ALLOW_PRIVATE: 'true',
-    JOB_RECONCILE_RECENT: 'off',
-    JOB_RECONCILE_WEEK: 'off',
-    JOB_RECONCILE_MONTH: 'off',
-    JOB_RECONCILE_QUARTER: 'off',
-    JOB_RECONCILE_COUNTS: 'off',
-    JOB_RECONCILE_OPEN: 'off',
-    SHOW_OPEN_SCHEDULE: 'off',
-    JOB_DAILY_REPORT: 'off',
+    ...NO_RUNS,
     ...options.env,
   });
   const isReady = async () => (await request(`${url}/readyz`)).statusCode === 200;
@@ -127,7 +132,7 @@ export async function startSandbox(
   return { api: createApi(url, '', API_KEY), url, [Symbol.asyncDispose]: () => program[Symbol.asyncDispose]() };
 }
 
-async function sendWebhook(url: string, body: unknown, headers: Record<string, string> = {}) {
+export async function sendWebhook(url: string, body: unknown, headers: Record<string, string> = {}) {
   const response = await request(`${url}/webhooks/pix`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${WEBHOOK_SECRET}`, ...headers },

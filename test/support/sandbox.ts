@@ -3,8 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { readOptions } from '../../sandbox/read-options.ts';
 import { type RunningSandbox, startSandbox } from '../../sandbox/start-sandbox.ts';
 import { freshDatabase, testServer } from './database.ts';
+import { API_KEY } from './programs.ts';
 
-const KEY = 'test-key';
+const KEY = API_KEY;
 export const PLATFORM = '0f0e7b8e-5a55-4b3c-9a51-1b5d7b3d1a01';
 
 type Answer = {

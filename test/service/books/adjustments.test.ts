@@ -1,19 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
-import { type Served, startSandbox, startServeOnFreshDatabase, temporaryDirectory } from '../../support/programs.ts';
+import { startTestSandbox } from '../../support/sandbox.ts';
+import { openServedEnvironment, type ServedEnvironment } from '../../support/served.ts';
 import { eventually } from '../../support/wait.ts';
 
 const PLATFORM = '0f0e7b8e-5a55-4b3c-9a51-1b5d7b3d1a01';
-const home = temporaryDirectory();
 const stack = new AsyncDisposableStack();
-let served: Served;
+let served: ServedEnvironment;
 const today = new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 10);
 const day = addDays(today, -2);
 
 beforeAll(async () => {
-  stack.defer(() => home[Symbol.dispose]());
-  const sandbox = stack.use(await startSandbox(home.path));
-  served = stack.use(await startServeOnFreshDatabase({ home: home.path, providerUrl: sandbox.url }));
+  const sandbox = stack.use(await startTestSandbox());
+  served = stack.use(await openServedEnvironment({ providerUrl: sandbox.url }));
 });
 afterAll(() => stack.disposeAsync());
 

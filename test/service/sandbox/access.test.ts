@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorAnswerSchema, oneAnswerSchema } from '../../../sandbox/http/answer-schemas.ts';
+import { API_KEY } from '../../support/programs.ts';
 import { CASHIN, startTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
 
 const LIST = '/api/v1/transactions';
@@ -24,9 +25,9 @@ describe('who may ask, and how', () => {
       undefined,
       'Bearer wrong',
       'Bearer ',
-      'Basic test-key',
-      'test-key',
-      'Bearer test-keys',
+      `Basic ${API_KEY}`,
+      API_KEY,
+      `Bearer ${API_KEY}s`,
     ]) {
       const { status, json } = await sandbox.ask(method, path, method === 'POST' ? CASHIN : undefined, {
         authorization,

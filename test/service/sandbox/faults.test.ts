@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { API_KEY } from '../../support/programs.ts';
 import { CASHIN, startTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
 
 const LIST = '/api/v1/transactions';
@@ -65,7 +66,7 @@ describe('faults', () => {
     const reference = `lost-${kind}`;
     const create = fetch(sandbox.url + CASHIN_PATH, {
       method: 'POST',
-      headers: { authorization: 'Bearer test-key', accept: 'application/json', 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${API_KEY}`, accept: 'application/json', 'content-type': 'application/json' },
       body: JSON.stringify({ ...CASHIN, reference }),
       signal: AbortSignal.timeout(1_000),
     }).then((response) => response.text());
