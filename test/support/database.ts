@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import mysql from 'mysql2/promise';
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
 import type { ConnectionTarget } from '../../embedded/pool.ts';
 import type { TemplateName } from './templates.ts';
 
@@ -23,15 +23,12 @@ export async function freshDatabase(
   return { ...testServer(), database };
 }
 
-afterAll(async () => {
-  if (made.length > 0)
-    await runAll(
-      made
-        .splice(0)
-        .map((name) => `DROP DATABASE IF EXISTS ${name}`)
-        .join(';\n'),
-    );
-});
+/** Drops what this test file made. */
+export async function dropDatabases(): Promise<void> {
+  if (made.length === 0) return;
+  const drops = made.splice(0).map((name) => `DROP DATABASE IF EXISTS ${name}`);
+  await runAll(drops.join(';\n'));
+}
 
 async function runAll(statements: string): Promise<void> {
   const connection = await mysql.createConnection({ ...testServer(), multipleStatements: true, charset: 'utf8mb4' });

@@ -11,8 +11,12 @@ declare module 'vitest' {
   }
 }
 
+type Running = TestServer & { templates: Templates };
+
 /** The names of the databases of a run. */
 const TEST_DATABASE = /^t_[0-9a-f]{12}$|^template_[0-9]+_[a-z]+$/;
+/** Every project of a run loads this module anew, in one process. */
+const shared = globalThis as { confereTestServer?: { running: Promise<Running>; users: number } | undefined };
 
 /**
  * One real database server for the whole run; each test takes databases of its own in it, copied from templates. The
@@ -20,15 +24,25 @@ const TEST_DATABASE = /^t_[0-9a-f]{12}$|^template_[0-9]+_[a-z]+$/;
  * without a password, on a socket.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  shared.confereTestServer ??= { running: start(), users: 0 };
+  const server = shared.confereTestServer;
+  server.users++;
+  const { socketPath, templates, stop } = await server.running;
+  project.provide('socketPath', socketPath);
+  project.provide('templates', templates);
+  return async () => {
+    if (--server.users > 0) return;
+    shared.confereTestServer = undefined;
+    if (process.env.TEST_DATABASE_URL) await dropDatabases(socketPath);
+    stop();
+  };
+}
+
+async function start(): Promise<Running> {
   const url = process.env.TEST_DATABASE_URL;
   const server = url ? useServer(url) : await startTestServer();
-  const { socketPath } = server;
-  project.provide('socketPath', socketPath);
-  project.provide('templates', await makeTemplates({ socketPath, user: 'root' }, `template_${process.pid}`));
-  return async () => {
-    if (url) await dropDatabases(socketPath);
-    server.stop();
-  };
+  const target = { socketPath: server.socketPath, user: 'root' };
+  return { ...server, templates: await makeTemplates(target, `template_${process.pid}`) };
 }
 
 function useServer(url: string): TestServer {

@@ -1,0 +1,4 @@
+import { afterAll } from 'vitest';
+import { dropDatabases } from './database.ts';
+
+afterAll(dropDatabases);
