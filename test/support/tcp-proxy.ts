@@ -1,4 +1,4 @@
-/** A way to the run's database server over TCP: it can be cut, and answer as a server that refuses to work does. */
+/** A TCP proxy to the database server of the run: it can be cut, and answer as a server that refuses to work does. */
 import net, { type AddressInfo, type Socket } from 'node:net';
 
 /**
@@ -15,7 +15,7 @@ const TAKEN_WHEN_NOT_READY = /^(set |show |select (1|@@|connection_id))/i;
 const WRITES = /^(insert|update|delete|replace|create|alter|drop) /i;
 const READ_ONLY_VARIABLES = 'SELECT @@global.read_only AS first, @@global.innodb_read_only AS second';
 
-export async function openWay(socketPath: string) {
+export async function openTcpProxy(socketPath: string) {
   const sockets = new Set<Socket>();
   let taken = 0;
   let mood: Mood = 'well';

@@ -11,12 +11,12 @@ import { openPrepared } from '../../../src/database/prepared.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { freshDatabase } from '../../support/database.ts';
-import { type Mood, openWay } from '../../support/tcp-proxy.ts';
+import { type Mood, openTcpProxy } from '../../support/tcp-proxy.ts';
 import { eventually } from '../../support/wait.ts';
 
 test('the next host is used while the first is away, also when it goes in the middle of the work', async () => {
   const { socketPath, database } = await freshDatabase();
-  const [first, second] = [await openWay(socketPath), await openWay(socketPath)];
+  const [first, second] = [await openTcpProxy(socketPath), await openTcpProxy(socketPath)];
   const url = `mysql://root@127.0.0.1:${first.port}/${database}?hosts=127.0.0.1:${second.port}`;
   await using opened = openDatabase<Database>({ ...parseDatabaseUrl(url), connectionLimit: 2 });
   await sql`CREATE TABLE t (n INT PRIMARY KEY)`.execute(opened.db);
@@ -38,7 +38,7 @@ test('the next host is used while the first is away, also when it goes in the mi
 
 test('a first host that is dead from the start keeps nobody from starting', async () => {
   const { socketPath, database } = await freshDatabase();
-  const way = await openWay(socketPath);
+  const way = await openTcpProxy(socketPath);
   const url = `mysql://root@127.0.0.1:1/${database}?hosts=127.0.0.1:${way.port}`;
   await using opened = openDatabase<Database>(parseDatabaseUrl(url));
   const { rows } = await sql<{ one: number }>`SELECT 1 AS one`.execute(opened.db);
@@ -49,7 +49,7 @@ test('a first host that is dead from the start keeps nobody from starting', asyn
 /** Two ways to one server, the table `t`, and a pool over both. */
 async function openBoth(stack: AsyncDisposableStack) {
   const { socketPath, database } = await freshDatabase();
-  const [first, second] = [await openWay(socketPath), await openWay(socketPath)];
+  const [first, second] = [await openTcpProxy(socketPath), await openTcpProxy(socketPath)];
   for (const way of [first, second]) stack.defer(() => way.cut());
   const target = parseDatabaseUrl(`mysql://root@127.0.0.1:${first.port}/${database}?hosts=127.0.0.1:${second.port}`);
   const alone = stack.use(openDatabase<Database>({ socketPath, database, user: 'root', connectionLimit: 1 }));
@@ -165,7 +165,7 @@ test.each([
   ['several hosts', 'of which an answer is waited for', '?hosts=127.0.0.1:1'],
 ])('a process that is done ends, though %s vanished, %s', async (_, waits, query) => {
   const { socketPath, database } = await freshDatabase();
-  const way = await openWay(socketPath);
+  const way = await openTcpProxy(socketPath);
   const script = `
     import { once } from 'node:events';
     import { sql } from 'kysely';
