@@ -19,7 +19,9 @@ import { transactionRoutes } from './api/transactions.ts';
 import { inboxRoutes } from './api/webhooks.ts';
 import { authenticate } from './authorize.ts';
 import { healthRoutes } from './check-health.ts';
+import { checkQuery } from './check-query.ts';
 import { consoleRoutes } from './console/routes.ts';
+import { OPERATIONS } from './openapi/operations.ts';
 import { handleErrors } from './problem.ts';
 import { waitsToBeAsked } from './read-body.ts';
 import { webhookRoutes } from './receive-webhook.ts';
@@ -36,6 +38,7 @@ export function createApp(
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('query parser', 'simple');
+  app.set('case sensitive routing', true);
   if (context.config.TRUST_PROXY !== undefined) app.set('trust proxy', context.config.TRUST_PROXY);
   // what must be quick and open comes first: nothing below slows a webhook down
   app.use(webhookRoutes(context, receive));
@@ -48,7 +51,8 @@ export function createApp(
   app.use(healthRoutes(context, spool));
   // merchants fetch with a token of their own
   app.use('/api/v1', eventRoutes(context));
-  app.use('/api/v1', authenticate(context), express.json({ limit: API_BODY_BYTES_MAX, type: () => true }), [
+  app.use('/api/v1', authenticate(context), checkQuery(OPERATIONS));
+  app.use('/api/v1', express.json({ limit: API_BODY_BYTES_MAX, type: () => true }), [
     transactionRoutes(context),
     reconciliationRoutes(context),
     mismatchRoutes(context),

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import express, { type Router } from 'express';
+import type { Router } from 'express';
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { SPOOL_BYTES_MAX, type Spool } from '../inbox/spool.ts';
 import { registry } from '../metrics/metrics.ts';
+import { createRouter } from './create-router.ts';
 import { sendProblem } from './problem.ts';
 
 const DATABASE_MS_MAX = 1_500;
@@ -19,7 +20,7 @@ export function offerHealth(of: {
   databaseAnswers: () => Promise<boolean>;
 }): Router {
   const { signal, spool } = of;
-  const router = express.Router();
+  const router = createRouter();
   router.get('/healthz', (_request, response) => {
     response.json({ alive: true });
   });

@@ -11,9 +11,9 @@ const LIMIT_MAX = 200;
 export function readPage(request: Request): { limit: number; after: string | undefined } {
   const { limit, cursor } = request.query;
   const fields: Record<string, string[]> = {};
-  const number = limit === undefined ? LIMIT_DEFAULT : Number(limit);
-  if (!Number.isInteger(number) || number < 1 || number > LIMIT_MAX)
-    fields.limit = [`must be a whole number from 1 to ${LIMIT_MAX}`];
+  const isNumber = typeof limit === 'string' && /^\d{1,3}$/.test(limit);
+  const number = limit === undefined ? LIMIT_DEFAULT : isNumber ? Number(limit) : 0;
+  if (number < 1 || number > LIMIT_MAX) fields.limit = [`must be a whole number from 1 to ${LIMIT_MAX}`];
   const after = typeof cursor === 'string' && cursor !== '' ? decode(cursor) : undefined;
   if (cursor !== undefined && cursor !== '' && after === undefined) fields.cursor = ['is none that we gave'];
   if (Object.keys(fields).length > 0) {

@@ -1,4 +1,4 @@
-import express, { type Request, type Response, type Router } from 'express';
+import type { Request, Response, Router } from 'express';
 import ipaddr from 'ipaddr.js';
 import type { Context } from '../context.ts';
 import { BODY_BYTES_MAX, type BodyFault } from '../inbox/check-body.ts';
@@ -6,6 +6,7 @@ import { checkHead, checkSignature } from '../inbox/check-credentials.ts';
 import type { Receiver } from '../inbox/receive.ts';
 import { describeError } from '../log.ts';
 import { webhooksReceived } from '../metrics/metrics.ts';
+import { createRouter } from './create-router.ts';
 import { type Problem, sendProblem } from './problem.ts';
 import { answerUnread, createBodyReader } from './read-body.ts';
 
@@ -33,7 +34,7 @@ type WebhookRequest = Request<{ token?: string }>;
  * address or the head of his request is refused before his body is read.
  */
 export function webhookRoutes(context: Door, receive: Receiver, readingBytesMax = READING_BYTES_MAX): Router {
-  const router = express.Router();
+  const router = createRouter();
   const readBody = createBodyReader({ bytesMax: BODY_BYTES_MAX, togetherMax: readingBytesMax });
   const logRefusal = createRefusalLog(context);
   const refuse = (request: WebhookRequest, response: Response, problem: Problem): void => {

@@ -15,6 +15,7 @@ export function createSpoolApp(config: Config, log: Log, spool: Spool, signal: A
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
+  app.set('case sensitive routing', true);
   if (config.TRUST_PROXY !== undefined) app.set('trust proxy', config.TRUST_PROXY);
   const clock = { now: () => new Date() };
   app.use(webhookRoutes({ config, log, clock }, createSpoolReceiver(spool)));

@@ -1,4 +1,5 @@
-import express, { type Request, type Response } from 'express';
+import type express from 'express';
+import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import { presentAttempt, presentCallback } from '../../callbacks/present-callback.ts';
@@ -7,6 +8,7 @@ import { redeliver } from '../../callbacks/redeliver.ts';
 import { replay } from '../../callbacks/replay.ts';
 import type { Context } from '../../context.ts';
 import { actorOf, allow, callerOf } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
 import { parseBody, parseQuery } from '../validate.ts';
 import { filterSchema } from './merchants.ts';
@@ -36,7 +38,7 @@ export const replaySchema = z
 
 /** What merchants were told, try by try, and telling them again. */
 export function callbackRoutes(context: Context): express.Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/callbacks', allow('viewer'), async (request, response) => {
     const { limit, after: before } = readNumberedPage(request);
     const { merchant, transaction_id: transactionId, state, type } = parseQuery(request, callbackQuerySchema);

@@ -1,4 +1,4 @@
-import express, { type Router } from 'express';
+import type { Router } from 'express';
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
@@ -7,6 +7,7 @@ import { AMOUNT_CENTS_MAX, formatAmount, parseAmount } from '../../domain/money.
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { listContracts, stateContract, withdrawContract } from '../../ledger/commission-contracts.ts';
 import { actorOf, allow } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
 import { parseBody } from '../validate.ts';
 
@@ -39,7 +40,7 @@ export const contractWithdrawalSchema = z.object({ withdraws: z.string().min(1) 
 
 /** What the provider may charge, by contract: newer ones go before older ones, and one can be taken back. */
 export function commissionRoutes(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.post('/commissions', allow('admin'), async (request, response) => {
     const actor = actorOf(response);
     const body = (request.body ?? {}) as { withdraws?: unknown };

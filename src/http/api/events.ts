@@ -1,8 +1,10 @@
-import express from 'express';
+import type express from 'express';
 import { z } from 'zod';
 import { readFeed } from '../../callbacks/read-feed.ts';
 import type { Context } from '../../context.ts';
 import { findByPullToken } from '../../merchants/pull-token.ts';
+import { assertParameters } from '../check-query.ts';
+import { createRouter } from '../create-router.ts';
 import { parseQuery } from '../validate.ts';
 
 const LIMIT_MAX = 200;
@@ -22,10 +24,11 @@ export const feedQuerySchema = z.object({
  * is asked for.
  */
 export function eventRoutes(context: Context): express.Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/events', async (request, response) => {
     const token = /^Bearer (\S+)$/i.exec(request.get('authorization') ?? '')?.[1];
     const merchant = await findByPullToken(context, token);
+    assertParameters(request, Object.keys(feedQuerySchema.shape));
     const { after = 0, limit } = parseQuery(request, feedQuerySchema);
     const items = await readFeed(context, merchant.seq, { after, limit });
     // always a place to go on from, also where nothing new was

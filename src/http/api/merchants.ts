@@ -1,4 +1,5 @@
-import express, { type Request, type Response } from 'express';
+import type express from 'express';
+import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import { presentCallback } from '../../callbacks/present-callback.ts';
@@ -11,6 +12,7 @@ import { givePullToken } from '../../merchants/pull-token.ts';
 import { findMerchant, listMerchants, type MerchantRow } from '../../merchants/read-merchants.ts';
 import { rotateSecret } from '../../merchants/secrets.ts';
 import { actorOf, allow, callerOf } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
 import { parseBody } from '../validate.ts';
 
@@ -47,7 +49,7 @@ export const merchantChangeSchema = z
 
 /** Who receives callbacks. */
 export function merchantRoutes(context: Context): express.Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/merchants', allow('viewer'), async (request, response) => {
     const { limit, after = 0 } = readNumberedPage(request);
     const { rows, last } = cutPage(await listMerchants(context.db, { limit: limit + 1, after }), limit);

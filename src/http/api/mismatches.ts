@@ -1,4 +1,4 @@
-import express, { type Request, type Response, type Router } from 'express';
+import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
@@ -9,6 +9,7 @@ import { acceptMismatch } from '../../ledger/accept-mismatch.ts';
 import { findMismatch, listMismatches, type PresentedMismatch } from '../../ledger/read-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatch } from '../../ledger/settle-mismatch.ts';
 import { actorOf, allow, seesPersons } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
 import { parseBody, parseQuery } from '../validate.ts';
 
@@ -25,7 +26,7 @@ export const notedSchema = z.object({ note: z.string().max(4000).optional() });
 export const acceptedSchema = notedSchema.extend({ actual: z.unknown().optional() });
 
 export function mismatchRoutes(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/mismatches', allow('viewer'), async (request, response) => {
     const { transaction_id, ...filter } = parseQuery(request, mismatchQuerySchema);
     const { limit, after } = readNumberedPage(request);

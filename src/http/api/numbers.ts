@@ -1,4 +1,4 @@
-import express, { type Router } from 'express';
+import type { Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { addDays, isDay } from '../../domain/calendar.ts';
@@ -8,6 +8,7 @@ import { readOpenMismatches } from '../../ledger/read-open-mismatches.ts';
 import { COVERED_DAYS, readCoverage } from '../../reconciliation/read-coverage.ts';
 import { lossRate, readWebhookDays } from '../../reconciliation/read-webhook-days.ts';
 import { allow } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { parseQuery } from '../validate.ts';
 
 const DEFAULT_DAYS = 14;
@@ -17,7 +18,7 @@ export const numbersQuerySchema = z.object({ from: day, to: day });
 
 /** What ops go by: how webhooks come, what is proven, what is at stake. */
 export function numberRoutes(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/numbers', allow('viewer'), async (request, response) => {
     const query = parseQuery(request, numbersQuerySchema);
     const to = query.to ?? context.calendar.dayOf(context.clock.now());

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
-import express, { type Router } from 'express';
+import type { Router } from 'express';
 import type { Context } from '../../context.ts';
 import { allow } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { buildDocument } from '../openapi/build-document.ts';
 import { OPERATIONS } from '../openapi/operations.ts';
 import { WEBHOOKS } from '../openapi/webhooks.ts';
@@ -10,7 +11,7 @@ const { version } = createRequire(import.meta.url)('../../../package.json') as {
 
 /** The description of this API, for any valid token. */
 export function openapiRoutes(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   let document: string | undefined;
   router.get('/openapi.json', allow('viewer'), (_request, response) => {
     document ??= JSON.stringify(buildDocument(OPERATIONS, WEBHOOKS, { version, url: context.config.PUBLIC_URL }));

@@ -1,4 +1,4 @@
-import express, { type Request, type Router } from 'express';
+import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
@@ -7,6 +7,7 @@ import { listPages } from '../../reconciliation/read-pages.ts';
 import { findRun, listRuns, type PresentedRun } from '../../reconciliation/read-runs.ts';
 import { startRun } from '../../reconciliation/start-run.ts';
 import { actorOf, allow } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
 import { parseBody } from '../validate.ts';
 
@@ -17,7 +18,7 @@ export const newRunSchema = z.object({
 });
 
 export function reconciliationRoutes(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.post('/reconciliations', allow('operator'), async (req, response) => {
     const range = parseBody(req, newRunSchema);
     const actor = actorOf(response);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import express, { type Request, type Router } from 'express';
+import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import { mayActAs } from '../../access/tokens.ts';
@@ -12,6 +12,7 @@ import { type MadeReport, makeReport } from '../../reports/make-report.ts';
 import { openReport } from '../../reports/open-report.ts';
 import type { Format } from '../../reports/plan.ts';
 import { actorOf, allow, callerOf } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { page, readPage } from '../pages.ts';
 import { parseBody, parseQuery } from '../validate.ts';
 
@@ -35,7 +36,7 @@ export const reportFileQuerySchema = z.object({
 
 /** Reports: the list of revisions, making the next one, and the files of the newest. */
 export function reportRoutes(context: Context, patienceMs = PATIENCE_MS): Router {
-  const router = express.Router();
+  const router = createRouter();
   const underWay = new Map<Day, Promise<MadeReport>>();
 
   router.get('/reports', allow('viewer'), async (request, response) => {

@@ -1,10 +1,11 @@
-import express, { type Request, type Router } from 'express';
+import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import { createToken, listTokens, ROLES, revokeToken } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { actorOf, allow } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
 import { parseBody } from '../validate.ts';
 
@@ -14,7 +15,7 @@ export const newTokenSchema = z.object({
 });
 
 export function tokenRoutes(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/tokens', allow('admin'), async (req, response) => {
     const { limit, after } = readNumberedPage(req);
     const { rows, last } = cutPage(await listTokens(context, limit + 1, after), limit);

@@ -1,4 +1,4 @@
-import express, { type Request, type Response, type Router } from 'express';
+import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
@@ -6,6 +6,7 @@ import { ConfereError } from '../../domain/errors.ts';
 import { reprocessWebhook } from '../../inbox/quarantine.ts';
 import { findWebhook, listWebhooks } from '../../inbox/read-webhooks.ts';
 import { actorOf, allow, callerOf } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
 import { permitSearch } from '../search-people.ts';
 import { parseQuery } from '../validate.ts';
@@ -20,7 +21,7 @@ export const webhookQuerySchema = z.object({
 });
 
 export function inboxRoutes(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/webhooks', allow('viewer'), async (request, response) => {
     const { transaction_id, ...filter } = parseQuery(request, webhookQuerySchema);
     const { limit, after } = readNumberedPage(request);

@@ -1,8 +1,9 @@
-import express, { type Router } from 'express';
+import type { Router } from 'express';
 import { z } from 'zod';
 import { type PresentedCallback, presentCallback } from '../../callbacks/present-callback.ts';
 import { CALLBACK_STATES, listCallbacks } from '../../callbacks/read-callbacks.ts';
 import type { Context } from '../../context.ts';
+import { createRouter } from '../create-router.ts';
 import { cutPage, readNumberedPage } from '../pages.ts';
 import { moment, NOTHING, shortId } from './format.ts';
 import { type Html, html } from './html.ts';
@@ -21,7 +22,7 @@ const query = z.object({
 
 /** The list of callbacks. */
 export function callbackListPages(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/callbacks', async (request, response) => {
     const { transaction_id: transactionId, ...filters } = readFilters(request.query, query);
     const { limit, after: before } = readNumberedPage(request);

@@ -1,7 +1,8 @@
-import express, { type Router } from 'express';
+import type { Router } from 'express';
 import type { Context } from '../../context.ts';
 import { type PresentedMerchant, presentMerchant } from '../../merchants/present-merchant.ts';
 import { listMerchants } from '../../merchants/read-merchants.ts';
+import { createRouter } from '../create-router.ts';
 import { cutPage, readNumberedPage } from '../pages.ts';
 import { formatCount, moment, NOTHING } from './format.ts';
 import { type Html, html } from './html.ts';
@@ -13,7 +14,7 @@ import { MERCHANT_STATE_WORDS } from './words.ts';
 
 /** The list of merchants, with what each is still to be told. */
 export function merchantListPages(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/merchants', async (request, response) => {
     const { limit, after = 0 } = readNumberedPage(request);
     const { rows, last } = cutPage(await listMerchants(context.db, { limit: limit + 1, after }), limit);

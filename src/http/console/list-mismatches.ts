@@ -1,8 +1,9 @@
-import express, { type Router } from 'express';
+import type { Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../domain/mismatch.ts';
 import { listMismatches, type PresentedMismatch } from '../../ledger/read-mismatches.ts';
+import { createRouter } from '../create-router.ts';
 import { cutPage, readNumberedPage } from '../pages.ts';
 import { explainMismatch, MISMATCH_TITLES } from './explain-mismatch.ts';
 import { moment, moneyOf, NOTHING, shortId } from './format.ts';
@@ -22,7 +23,7 @@ const query = z.object({
 
 /** The list of mismatches. */
 export function mismatchListPages(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/mismatches', async (request, response) => {
     const { transaction_id: transactionId, ...filters } = readFilters(request.query, query);
     const { limit, after } = readNumberedPage(request);

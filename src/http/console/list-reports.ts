@@ -1,5 +1,5 @@
 import path from 'node:path';
-import express, { type Request, type Response, type Router } from 'express';
+import type { Request, Response, Router } from 'express';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { addDays, isDay } from '../../domain/calendar.ts';
@@ -10,6 +10,7 @@ import { openReport } from '../../reports/open-report.ts';
 import { FORMATS, type Format } from '../../reports/plan.ts';
 import type { Report } from '../../reports/present-report.ts';
 import { actorOf, allow } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { readPage } from '../pages.ts';
 import { formatDay, moment } from './format.ts';
 import { type Html, html } from './html.ts';
@@ -28,7 +29,7 @@ const TYPES: Record<Format, string> = {
 
 /** The reports: every revision with its files, and making the next one. */
 export function reportPages(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/reports', (request, response) => sendList(context, request, response, undefined));
 
   router.post('/reports', allow('operator'), async (request, response) => {

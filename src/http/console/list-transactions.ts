@@ -1,4 +1,4 @@
-import express, { type Router } from 'express';
+import type { Router } from 'express';
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
@@ -9,6 +9,7 @@ import { type LedgerTransaction, maskTransaction, presentTransaction } from '../
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { searchTransactions } from '../../ledger/search-transactions.ts';
 import { actorOf, callerOf } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { readPage } from '../pages.ts';
 import { nameFilters, permitSearch, readPosition, writePosition } from '../search-people.ts';
 import { moment, moneyOf, NOTHING, shortId } from './format.ts';
@@ -45,7 +46,7 @@ type Filters = z.infer<typeof query>;
 
 /** The search for transactions. Who may see personal data sees it, which is audited; all others see it masked. */
 export function transactionListPages(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.all('/transactions', sealFilters(context, query));
   router.get('/transactions', async (request, response) => {
     const { by, ...filters } = readFilters(openFilters(context, request), query);

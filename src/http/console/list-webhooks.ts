@@ -1,8 +1,9 @@
-import express, { type Router } from 'express';
+import type { Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { listWebhooks } from '../../inbox/read-webhooks.ts';
 import { callerOf } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { cutPage, readNumberedPage } from '../pages.ts';
 import { permitSearch } from '../search-people.ts';
 import { moment, NOTHING, shortId } from './format.ts';
@@ -23,7 +24,7 @@ const query = z.object({
 
 /** The inbox: every webhook that came. */
 export function webhookListPages(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.all('/inbox', sealFilters(context, query));
   router.get('/inbox', async (request, response) => {
     const { transaction_id: transactionId, ...filters } = readFilters(openFilters(context, request), query);

@@ -6,6 +6,7 @@
 import express, { type Router } from 'express';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { createRouter } from '../create-router.ts';
 import { requireSession } from './keep-session.ts';
 import { callbackListPages } from './list-callbacks.ts';
 import { merchantListPages } from './list-merchants.ts';
@@ -33,7 +34,7 @@ const OURS = new RegExp(`^/(?:$|(?:${ROOMS})(?:/|$))`);
 
 /** Every page of the console. An address that is none of its own is left to who comes next. */
 export function consoleRoutes(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.use((request, _response, next) => next(OURS.test(request.path) ? undefined : 'router'));
   router.use(secureAnswers(), express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
   router.use(assetRoutes(), loginPages(context));

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import express, { type Router } from 'express';
+import type { Router } from 'express';
+import { createRouter } from '../create-router.ts';
 
 const FILES = { 'console.css': 'text/css', 'console.js': 'text/javascript', 'icon.svg': 'image/svg+xml' } as const;
 type FileName = keyof typeof FILES;
@@ -11,7 +12,7 @@ const contents = new Map(
 
 /** The console's own style, script and icon. Their address changes with their content, so they may be kept for ever. */
 export function assetRoutes(): Router {
-  const router = express.Router();
+  const router = createRouter();
   for (const [name, content] of contents) {
     router.get(`/console/${name}`, (request, response) => {
       const fresh = request.query.v === versionOf(content);

@@ -1,4 +1,4 @@
-import express, { type Request, type Router } from 'express';
+import type { Request, Router } from 'express';
 import { audit } from '../../access/audit.ts';
 import { presentAttempt, presentCallback } from '../../callbacks/present-callback.ts';
 import { findCallback, listAttempts } from '../../callbacks/read-callbacks.ts';
@@ -6,6 +6,7 @@ import { redeliver } from '../../callbacks/redeliver.ts';
 import type { Context } from '../../context.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
 import { actorOf, allow } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { formatCount, moment, NOTHING } from './format.ts';
 import { type Html, html } from './html.ts';
 import { badge, facts, idText, table } from './parts.ts';
@@ -26,7 +27,7 @@ const ERROR_WORDS: Record<string, string> = {
 
 /** One callback, each try of it, and telling it again. */
 export function callbackPages(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/callbacks/:id', async (request: Request<{ id: string }>, response) => {
     const row = await findCallback(context.db, request.params.id);
     const callback = presentCallback(row);

@@ -1,9 +1,10 @@
-import express, { type Request, type Response, type Router } from 'express';
+import type { Request, Response, Router } from 'express';
 import { audit } from '../../access/audit.ts';
 import { closeSession, openSession } from '../../access/sessions.ts';
 import { findCaller } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { actorOf } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { html } from './html.ts';
 import {
   checkOrigin,
@@ -17,7 +18,7 @@ import { BRAND, sendPage } from './send-page.ts';
 
 /** Logging in with a token, and out. */
 export function loginPages(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/login', (request, response) => {
     sendLogin(request, response, readNext(request.query.next), undefined);
   });

@@ -1,4 +1,4 @@
-import express, { type Request, type Response, type Router } from 'express';
+import type { Request, Response, Router } from 'express';
 import { audit } from '../../access/audit.ts';
 import { presentCallback } from '../../callbacks/present-callback.ts';
 import { listCallbacks } from '../../callbacks/read-callbacks.ts';
@@ -8,6 +8,7 @@ import { setMerchantState } from '../../merchants/change-merchants.ts';
 import { type PresentedMerchant, presentMerchant } from '../../merchants/present-merchant.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
 import { actorOf, allow } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { moment } from './format.ts';
 import { type Html, html } from './html.ts';
 import { callbackTable } from './list-callbacks.ts';
@@ -28,7 +29,7 @@ const FILTER_WORDS: Record<string, string> = {
 
 /** One merchant: where its callbacks go, which they are, and the last of them. */
 export function merchantPages(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/merchants/:id', async (request: Request<{ id: string }>, response) => {
     const merchant = presentMerchant(await findMerchant(context.db, request.params.id));
     const page = { limit: CALLBACKS_SHOWN, before: undefined };

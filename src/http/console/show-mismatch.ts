@@ -1,4 +1,4 @@
-import express, { type Request, type Response, type Router } from 'express';
+import type { Request, Response, Router } from 'express';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
@@ -8,6 +8,7 @@ import { isAcceptable } from '../../ledger/correct-held.ts';
 import { findMismatch, type PresentedMismatch } from '../../ledger/read-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatch } from '../../ledger/settle-mismatch.ts';
 import { actorOf, allow } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { explainMismatch } from './explain-mismatch.ts';
 import { moment, moneyOf, NOTHING, shortId } from './format.ts';
 import { type Html, html } from './html.ts';
@@ -18,7 +19,7 @@ import { MISMATCH_STATE_WORDS, RESOLUTION_WORDS, SEVERITY_WORDS, say } from './w
 
 /** One mismatch: what it is, what to do about it, and saying that one does. */
 export function mismatchPages(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/mismatches/:id', async (request: Request<{ id: string }>, response) => {
     const found = await findMismatch(context.db, request.params.id);
     if (!found) throw new ConfereError('not_found', 'there is no such mismatch');

@@ -1,10 +1,11 @@
-import express, { type Router } from 'express';
+import type { Router } from 'express';
 import type { Context } from '../../context.ts';
 import { addDays } from '../../domain/calendar.ts';
 import { type OpenMismatches, readOpenMismatches } from '../../ledger/read-open-mismatches.ts';
 import { type Coverage, readCoverage } from '../../reconciliation/read-coverage.ts';
 import { listRuns, type PresentedRun } from '../../reconciliation/read-runs.ts';
 import { lossRate, readWebhookDays, type WebhookDay } from '../../reconciliation/read-webhook-days.ts';
+import { createRouter } from '../create-router.ts';
 import { drawDays } from './draw-days.ts';
 import { explainMismatch } from './explain-mismatch.ts';
 import {
@@ -35,7 +36,7 @@ type Balances = Awaited<ReturnType<typeof readPlatformBalances>>;
 
 /** The first page: does it check out, and if not, where to look. */
 export function overviewPage(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/', async (request, response) => {
     const { db } = context;
     const today = context.calendar.dayOf(context.clock.now());

@@ -1,7 +1,8 @@
-import express, { type Request, type Router } from 'express';
+import type { Request, Router } from 'express';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { findRun, type PresentedRun } from '../../reconciliation/read-runs.ts';
+import { createRouter } from '../create-router.ts';
 import { explainMismatch } from './explain-mismatch.ts';
 import { formatCount, formatSpan, moment } from './format.ts';
 import { type Html, html } from './html.ts';
@@ -30,7 +31,7 @@ const WINDOW_WORDS: Record<string, string> = {
 
 /** One run: what it proved, and what it found. */
 export function runPages(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/reconciliations/:id', async (request: Request<{ id: string }>, response) => {
     const run = await findRun(context.db, request.params.id);
     if (!run) throw new ConfereError('not_found', 'there is no such reconciliation');

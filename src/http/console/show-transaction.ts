@@ -1,4 +1,4 @@
-import express, { type Request, type Router } from 'express';
+import type { Request, Router } from 'express';
 import { audit } from '../../access/audit.ts';
 import { presentCallback } from '../../callbacks/present-callback.ts';
 import { listTransactionCallbacks } from '../../callbacks/read-callbacks.ts';
@@ -7,6 +7,7 @@ import { ConfereError } from '../../domain/errors.ts';
 import { listMismatches } from '../../ledger/read-mismatches.ts';
 import { tellTransaction } from '../../ledger/tell-transaction.ts';
 import { actorOf } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { formatSpan, moment, moneyOf } from './format.ts';
 import { html } from './html.ts';
 import { callbackTable } from './list-callbacks.ts';
@@ -21,7 +22,7 @@ const MISMATCHES_SHOWN_MAX = 200;
 
 /** One transaction: its facts, and the story of how we came to know them. */
 export function transactionPages(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/transactions/:id', async (request: Request<{ id: string }>, response) => {
     const story = await tellTransaction(context.db, context.calendar, request.params.id);
     if (!story) throw new ConfereError('not_found', 'the ledger holds no such transaction');

@@ -1,10 +1,11 @@
-import express, { type Request, type Router } from 'express';
+import type { Request, Router } from 'express';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { reprocessWebhook } from '../../inbox/quarantine.ts';
 import { findWebhook } from '../../inbox/read-webhooks.ts';
 import { actorOf, allow } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { cutId, moment, NOTHING, shortId } from './format.ts';
 import { type Html, html } from './html.ts';
 import { badge, facts, idText, table } from './parts.ts';
@@ -17,7 +18,7 @@ type Webhook = NonNullable<Awaited<ReturnType<typeof findWebhook>>>;
 
 /** One webhook, what became of each of its items, and having it looked at again. */
 export function webhookPages(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/inbox/:id', async (request: Request<{ id: string }>, response) => {
     const webhook = await findWebhook(context.db, request.params.id);
     if (!webhook) throw new ConfereError('not_found', 'there is no such webhook');

@@ -1,0 +1,46 @@
+/**
+ * The query string of an API request: only parameters that its operation has, each once. A mistyped filter must not
+ * answer unfiltered, nor a mistyped `dry_run` act.
+ */
+import type { Request, RequestHandler } from 'express';
+import { ConfereError } from '../domain/errors.ts';
+import type { Operation } from './openapi/describe-operation.ts';
+
+type Route = { method: string; path: RegExp; names: readonly string[] };
+
+/**
+ * Refuses unknown and repeated query parameters of every operation in the list; what is in none goes on.
+ * @throws ConfereError `invalid_request`, every fault by its parameter.
+ */
+export function checkQuery(operations: readonly Operation[]): RequestHandler {
+  const routes = operations.map(toRoute);
+  return (request, _response, next) => {
+    const path = `${request.baseUrl}${request.path}`;
+    const method = request.method === 'HEAD' ? 'get' : request.method.toLowerCase();
+    const route = routes.find((one) => one.method === method && one.path.test(path));
+    if (route) assertParameters(request, route.names);
+    next();
+  };
+}
+
+/** @param names the parameters that the operation has. @throws ConfereError `invalid_request`. */
+export function assertParameters(request: Request, names: readonly string[]): void {
+  const faults = Object.entries(request.query).flatMap(([name, value]): [string, string[]][] => {
+    if (!names.includes(name)) return [[name, [`is no parameter here; there ${sayNames(names)}`]]];
+    return Array.isArray(value) ? [[name, ['is given more than once']]] : [];
+  });
+  if (faults.length === 0) return;
+  const detail = faults.map(([name, [fault]]) => `${name} ${fault}`).join('; ');
+  throw new ConfereError('invalid_request', detail, { fields: Object.fromEntries(faults) });
+}
+
+function sayNames(names: readonly string[]): string {
+  if (names.length === 0) return 'are none';
+  return names.length === 1 ? `is ${names[0]}` : `are ${names.join(', ')}`;
+}
+
+/** `/api/v1/mismatches/{id}` as Express matches it: a part for a name, and a slash at the end or none. */
+function toRoute({ method, path, query }: Operation): Route {
+  const pattern = path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+');
+  return { method, path: new RegExp(`^${pattern}/?$`), names: Object.keys(query?.shape ?? {}) };
+}
