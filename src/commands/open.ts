@@ -6,18 +6,26 @@ import { formatAmount, parseSignedAmount } from '../domain/money.ts';
 import { openBooks, reverseOpening } from '../ledger/open-books.ts';
 import { print, withContext } from './with-context.ts';
 
-type Options = { day?: string; platform?: string; balance?: string; reverse?: string; json?: boolean };
+type Options = {
+  day?: string;
+  platform?: string;
+  balance?: string;
+  newPlatform?: boolean;
+  reverse?: string;
+  json?: boolean;
+};
 
 export function openCommand(program: Command): void {
   program
     .command('open')
     .description("state a platform's balance (available and held) when a day began: its books start there")
-    .option('--day <day>', 'the first day of the books, YYYY-MM-DD')
+    .option('--day <day>', 'the first day of the books, YYYY-MM-DD; not one to come')
     .option('--platform <id>', 'the platform')
     .option('--balance <amount>', 'the balance, such as 1234.56; a leading - for less than nothing')
+    .option('--new-platform', 'the platform is meant, though no transaction shows it yet')
     .option('--reverse <id>', 'take an opening back, so that another can be stated')
     .option('--json', 'print one JSON object')
-    .action(async ({ day = '', platform = '', balance = '', reverse, json }: Options) => {
+    .action(async ({ day = '', platform = '', balance = '', newPlatform, reverse, json }: Options) => {
       if (reverse !== undefined) {
         await withContext({}, async (context) => {
           await reverseOpening(context, reverse);
@@ -31,7 +39,7 @@ export function openCommand(program: Command): void {
       if (!isDay(day)) throw new ConfereError('wrong_use', '--day must be a day: YYYY-MM-DD');
       if (balanceCents === undefined) throw new ConfereError('wrong_use', '--balance must be an amount: 1234.56');
       await withContext({}, async (context) => {
-        const id = await openBooks(context, { platform, day, balanceCents, actor: 'command' });
+        const id = await openBooks(context, { platform, day, balanceCents, actor: 'command', newPlatform });
         await audit(context, { actor: 'command', action: 'openings.create', target: id });
         const opening = { id, platform, day, balance: formatAmount(balanceCents) };
         print(json, opening, `opened ${platform} on ${day} with R$ ${opening.balance} (${id})`);

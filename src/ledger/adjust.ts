@@ -10,6 +10,7 @@ import type { Database } from '../database/tables.ts';
 import type { Day } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { formatAmount } from '../domain/money.ts';
+import { checkDayBegun, checkPlatformShown } from './check-stated.ts';
 import { nameAccount, type Posting } from './post.ts';
 import { lockPolicies } from './read-policies.ts';
 import { enterInBooks, tellClosedDays } from './tell-closed-days.ts';
@@ -32,6 +33,8 @@ export type Adjustment = {
   amountCents: bigint;
   note: string;
   actor: string;
+  /** Meant, though no transaction shows the platform yet. */
+  newPlatform?: boolean | undefined;
 };
 
 /** Why there is one that is not a person's new one: what it reverses, what it takes back, and the opening that asks. */
@@ -45,10 +48,13 @@ type Cause = {
 /**
  * Books an adjustment at its day's start.
  * @returns its id.
- * @throws ConfereError `invalid_request` for a day before the platform's opening, whose balance holds it already.
+ * @throws ConfereError `invalid_request` for a day to come, an unseen platform, or a day before the platform's opening,
+ *   whose balance holds it already.
  */
 export async function adjustBooks(context: Context, adjustment: Adjustment): Promise<string> {
   const id = makeAdjustmentId();
+  checkDayBegun(context, adjustment.day);
+  await checkPlatformShown(context.db, adjustment);
   await enterInBooks(context, async (trx) => {
     await lockPolicies(trx);
     await assertOpened(trx, adjustment);

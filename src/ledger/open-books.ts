@@ -10,6 +10,7 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { Day } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { checkDayBegun, checkPlatformShown } from './check-stated.ts';
 import { nameAccount, type Posting } from './post.ts';
 import { lockPolicies } from './read-policies.ts';
 import { repostTransactions } from './repost.ts';
@@ -17,17 +18,26 @@ import { repostAdjustments } from './repost-adjustments.ts';
 import { enterInBooks, tellClosedDays } from './tell-closed-days.ts';
 import { type EntrySource, writeEntries } from './write-entries.ts';
 
-export type Opening = { platform: string; day: Day; balanceCents: bigint; actor: string };
+export type Opening = {
+  platform: string;
+  day: Day;
+  balanceCents: bigint;
+  actor: string;
+  /** Meant, though no transaction shows the platform yet. */
+  newPlatform?: boolean | undefined;
+};
 
 const STATED: EntrySource = { kind: 'person' };
 
 /**
  * States that a platform's balance (available and held) was so many cents when a day began.
  * @returns the opening's id.
- * @throws ConfereError `conflict` when one stands already.
+ * @throws ConfereError `conflict` when one stands already, `invalid_request` for a day to come or an unseen platform.
  */
 export async function openBooks(context: Context, opening: Opening): Promise<string> {
   const id = `op_${randomUUID().replaceAll('-', '')}`;
+  checkDayBegun(context, opening.day);
+  await checkPlatformShown(context.db, opening);
   await enterInBooks(context, async (trx) => {
     await lockPolicies(trx);
     const standing = await trx

@@ -1,4 +1,4 @@
-import express, { type Router } from 'express';
+import type { Router } from 'express';
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
@@ -8,8 +8,10 @@ import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/
 import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } from '../../ledger/adjust.ts';
 import { compareStatements, listStatements, stateBalance } from '../../ledger/state-balance.ts';
 import { actorOf, allow, seesPersons } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
 import { parseBody } from '../validate.ts';
+import { newPlatform } from './openings.ts';
 
 const amount = z
   .string('must be a decimal text: "1234.56"')
@@ -27,6 +29,7 @@ export const adjustmentSchema = z.object({
   kind: z.enum(ADJUSTMENT_KINDS, `must be one of ${ADJUSTMENT_KINDS.join(', ')}`),
   amount: amount.refine((cents) => cents !== 0n, 'must not be zero'),
   note,
+  new_platform: newPlatform,
 });
 export const reversalSchema = z.object({ reverses: z.string().min(1), note });
 
@@ -34,11 +37,12 @@ export const statementSchema = z.object({
   platform,
   at: z.iso.datetime({ offset: true, error: 'must be an instant: 2026-11-21T18:00:00-03:00' }),
   balance: amount,
+  new_platform: newPlatform,
 });
 
 /** What people enter beside what the provider shows: adjustments, and the balances of its panel. */
 export function adjustmentRoutes(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.post('/adjustments', allow('admin'), async (request, response) => {
     const actor = actorOf(response);
     const body = (request.body ?? {}) as { reverses?: unknown };
@@ -61,9 +65,10 @@ export function adjustmentRoutes(context: Context): Router {
   });
 
   router.post('/statements', allow('operator'), async (request, response) => {
-    const { at, balance, ...rest } = parseBody(request, statementSchema);
+    const { at, balance, platform, new_platform } = parseBody(request, statementSchema);
     const actor = actorOf(response);
-    const id = await stateBalance(context, { ...rest, at: new Date(at), balanceCents: balance, actor });
+    const stated = { platform, at: new Date(at), balanceCents: balance, actor, newPlatform: new_platform };
+    const id = await stateBalance(context, stated);
     await audit(context, { actor, action: 'statements.create', target: id });
     const [statement] = await listStatements(context, 1, undefined, id);
     response.status(201).json(withoutSeq(statement ?? { seq: 0 }));
@@ -76,8 +81,9 @@ export function adjustmentRoutes(context: Context): Router {
   return router;
 }
 
-function enter(context: Context, { amount: amountCents, ...rest }: z.infer<typeof adjustmentSchema>, actor: string) {
-  return adjustBooks(context, { ...rest, amountCents, actor });
+function enter(context: Context, body: z.infer<typeof adjustmentSchema>, actor: string) {
+  const { amount: amountCents, new_platform, ...rest } = body;
+  return adjustBooks(context, { ...rest, amountCents, actor, newPlatform: new_platform });
 }
 
 function turnBack(context: Context, { reverses, note: why }: z.infer<typeof reversalSchema>, actor: string) {

@@ -1,4 +1,4 @@
-import express, { type Request, type Router } from 'express';
+import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
@@ -6,8 +6,14 @@ import { isDay } from '../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/money.ts';
 import { openBooks, reverseOpening } from '../../ledger/open-books.ts';
 import { actorOf, allow } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
 import { parseBody } from '../validate.ts';
+
+export const newPlatform = z
+  .boolean('must be true or false')
+  .default(false)
+  .describe('whether a platform that no transaction shows yet is meant');
 
 export const newOpeningSchema = z.object({
   platform: z.string('must be a platform id').min(1).max(64),
@@ -18,13 +24,14 @@ export const newOpeningSchema = z.object({
       (text) => parseSignedAmount(text) !== undefined,
       `must be an amount with at most two decimals, up to ${formatAmount(AMOUNT_CENTS_MAX)}`,
     ),
+  new_platform: newPlatform,
 });
 
 /** Takes an opening back, so that another can be stated. */
 export const openingReversalSchema = z.object({ reverses: z.string().min(1) });
 
 export function openingRoutes(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.post('/openings', allow('admin'), async (req, response) => {
     const actor = actorOf(response);
     const turnsBack = ((req.body ?? {}) as { reverses?: unknown }).reverses !== undefined;
@@ -49,8 +56,9 @@ export function openingRoutes(context: Context): Router {
 }
 
 async function open(context: Context, request: Request, actor: string): Promise<string> {
-  const { platform, day, balance } = parseBody(request, newOpeningSchema);
-  return await openBooks(context, { platform, day, balanceCents: parseSignedAmount(balance) ?? 0n, actor });
+  const { platform, day, balance, new_platform } = parseBody(request, newOpeningSchema);
+  const balanceCents = parseSignedAmount(balance) ?? 0n;
+  return await openBooks(context, { platform, day, balanceCents, actor, newPlatform: new_platform });
 }
 
 async function turnBack(context: Context, request: Request): Promise<string> {
