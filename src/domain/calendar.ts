@@ -12,6 +12,8 @@ export type Calendar = {
   /** The instant of a wall clock; in the hour that a zone repeats, the earlier one. */
   toInstant(wall: Wall): Date;
   toWall(instant: Date): Wall;
+  /** The same rounded up to a whole second: what happened before it by the wall clock happened before the instant. */
+  toWallAfter(instant: Date): Wall;
   dayOf(instant: Date): Day;
   /** The first instant of a day. */
   startOf(day: Day): Date;
@@ -58,6 +60,7 @@ export function createCalendar(zone: string): Calendar {
     zone,
     toInstant: (wall) => new Date(asIfUtc(wall) - offsetMs(wall)),
     toWall,
+    toWallAfter: (instant) => toWall(new Date(Math.ceil(instant.getTime() / 1000) * 1000)),
     dayOf: (instant) => toWall(instant).slice(0, 10),
     startOf: (day) => new Date(Temporal.PlainDate.from(day).toZonedDateTime(zone).epochMilliseconds),
     toIso: (wall) => `${wall.replace(' ', 'T')}${formatOffset(offsetMs(wall))}`,

@@ -1,6 +1,6 @@
 /**
  * Balances that a person read off the provider's panel, held against the ledger: Available + Held of the entries up to
- * that instant. The comparison counts once the statement's day has been read completely past it; until then a
+ * that instant; it agrees where it equals the ledger just before or just after its second. The comparison counts once the statement's day has been read completely past it; until then a
  * difference may only be what we have not seen yet.
  */
 import { randomUUID } from 'node:crypto';
@@ -9,16 +9,30 @@ import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
 import type { Wall } from '../domain/calendar.ts';
 import { formatAmount } from '../domain/money.ts';
+import { checkInstantPassed, checkPlatformShown } from './check-stated.ts';
 import { raiseMismatches } from './mismatches.ts';
 import { nameAccount } from './post.ts';
 import { readBalances } from './read-balances.ts';
 import { resolveMismatches } from './resolve-mismatches.ts';
 
-export type Statement = { platform: string; at: Date; balanceCents: bigint; actor: string };
+export type Statement = {
+  platform: string;
+  at: Date;
+  balanceCents: bigint;
+  actor: string;
+  /** Meant, though no transaction shows the platform yet. */
+  newPlatform?: boolean | undefined;
+};
 
-/** Stores a statement and compares it if its day was read past it already. @returns its id. */
+/**
+ * Stores a statement and compares it if its day was read past it already.
+ * @returns its id.
+ * @throws ConfereError `invalid_request` for an instant to come or an unseen platform.
+ */
 export async function stateBalance(context: Context, statement: Statement): Promise<string> {
   const id = `st_${randomUUID().replaceAll('-', '')}`;
+  checkInstantPassed(context, statement.at);
+  await checkPlatformShown(context.db, statement);
   await context.db
     .insertInto('statements')
     .values({
@@ -47,7 +61,7 @@ export async function compareStatements(context: Context): Promise<void> {
     const row = await findReadPast(context, platform);
     if (!row) continue;
     count++;
-    const ledger = await readPlatformBalance(context, row.platform, row.at_wall);
+    const ledger = chooseLedger(row, await readPlatformBalance(context, row));
     const scope = row.platform;
     await transact(
       context.db,
@@ -76,7 +90,7 @@ export async function compareStatements(context: Context): Promise<void> {
 async function findReadPast(context: Context, platform: string) {
   return await context.db
     .selectFrom('statements')
-    .select(['seq', 'id', 'platform', 'at_wall', 'balance_cents'])
+    .select(['seq', 'id', 'platform', 'at', 'at_wall', 'balance_cents'])
     .where('platform', '=', platform)
     .where((eb) =>
       eb.exists(
@@ -101,11 +115,31 @@ async function findReadPast(context: Context, platform: string) {
     .executeTakeFirst();
 }
 
-/** Available + Held of a platform, of entries that happened before a wall clock. */
-async function readPlatformBalance(context: Context, platform: string, before: Wall): Promise<bigint> {
+/** The ledger's balance just before and just after the second of a statement: of entries before it, and with its own. */
+export type AroundSecond = { before: bigint; after: bigint };
+
+/**
+ * The balance of the ledger that a statement is compared with: the provider's panel may have shown a payment of the same
+ * second or not, so where either side of it agrees that one counts. Else that of the entries before its instant. Pure.
+ */
+export function chooseLedger(stated: { at: Date; balance_cents: bigint }, { before, after }: AroundSecond): bigint {
+  if (stated.balance_cents === before || stated.balance_cents === after) return stated.balance_cents;
+  return stated.at.getMilliseconds() === 0 ? before : after;
+}
+
+/** Available + Held of a statement's platform around its second. */
+async function readPlatformBalance(context: Context, stated: { platform: string; at: Date }): Promise<AroundSecond> {
+  const { platform, at } = stated;
   const own = [nameAccount('Assets:Provider:Available', platform), nameAccount('Assets:Provider:Held', platform)];
-  const { balances } = await readBalances(context.db, before, 'now', context.clock.now());
-  return balances.filter(({ account }) => own.includes(account)).reduce((sum, { cents }) => sum + cents, 0n);
+  const readBefore = async (wall: Wall): Promise<bigint> => {
+    const { balances } = await readBalances(context.db, wall, 'now', context.clock.now());
+    return balances.filter(({ account }) => own.includes(account)).reduce((sum, { cents }) => sum + cents, 0n);
+  };
+  const { calendar } = context;
+  return {
+    before: await readBefore(calendar.toWall(at)),
+    after: await readBefore(calendar.toWallAfter(new Date(at.getTime() + 1))),
+  };
 }
 
 /** Statements as our API shows them, the newest first, each with what the ledger says now. */
@@ -115,7 +149,7 @@ export async function listStatements(context: Context, limit: number, before: nu
   if (id !== undefined) query = query.where('id', '=', id);
   const statements = [];
   for (const row of await query.execute()) {
-    const ledger = await readPlatformBalance(context, row.platform, row.at_wall);
+    const ledger = chooseLedger(row, await readPlatformBalance(context, row));
     statements.push({
       seq: row.seq,
       id: row.id,

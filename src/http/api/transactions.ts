@@ -1,4 +1,4 @@
-import express, { type Request, type Response, type Router } from 'express';
+import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import { presentCallback } from '../../callbacks/present-callback.ts';
@@ -15,6 +15,7 @@ import { listMismatches } from '../../ledger/read-mismatches.ts';
 import { searchTransactions } from '../../ledger/search-transactions.ts';
 import { tellTransaction } from '../../ledger/tell-transaction.ts';
 import { actorOf, allow, callerOf, seesPersons } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { page, readPage } from '../pages.ts';
 import { nameFilters, permitSearch, readPosition, writePosition } from '../search-people.ts';
 import { parseQuery } from '../validate.ts';
@@ -66,7 +67,7 @@ const known = z
 export const balanceQuerySchema = z.object({ at: instant.optional(), known: known.optional() });
 
 export function transactionRoutes(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/transactions', allow('viewer'), async (request, response) => {
     const given = parseQuery(request, transactionQuerySchema);
     const { limit, after } = readPage(request);
@@ -110,8 +111,8 @@ export function transactionRoutes(context: Context): Router {
     const { at, known } = parseQuery(request, balanceQuerySchema);
     const now = context.clock.now();
     const atInstant = at === undefined ? now : new Date(at);
-    // the wall clock has whole seconds: without `at`, what happened in the second that runs counts too
-    const wall = context.calendar.toWall(at === undefined ? new Date(now.getTime() + 1000) : atInstant);
+    // the wall clock has whole seconds: what happened in the second that runs counts too
+    const wall = context.calendar.toWallAfter(at === undefined ? new Date(now.getTime() + 1) : atInstant);
     const { balances, sealed } = await readBalances(context.db, wall, readKnown(known), now);
     response.json({
       at: atInstant.toISOString(),
