@@ -4,6 +4,7 @@ import type { Reader } from '../database/reader.ts';
 import type { Day } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { formatAmount } from '../domain/money.ts';
+import { NO_PLATFORM } from '../domain/platform.ts';
 import type { Operation } from '../domain/statuses.ts';
 
 const BASIS = 10_000n;
@@ -40,7 +41,7 @@ export async function readContracts(db: Reader): Promise<Contract[]> {
   }));
 }
 
-/** The contract of a payment: the platform's own before that of all. Pure. @param contracts the newest first. */
+/** The contract of a payment: the platform's own (`none`: of what has no platform) before that of all. Pure. @param contracts the newest first. */
 export function findContract(
   contracts: Contract[],
   payment: { platform: string | null; operation: Operation; day: Day },
@@ -50,7 +51,7 @@ export function findContract(
       one.operation === payment.operation && one.from <= payment.day && (one.to === null || one.to >= payment.day),
   );
   return (
-    fitting.find((one) => one.platform !== null && one.platform === payment.platform) ??
+    fitting.find((one) => one.platform !== null && one.platform === (payment.platform ?? NO_PLATFORM)) ??
     fitting.find((one) => one.platform === null)
   );
 }

@@ -7,6 +7,7 @@
  * and not the order in which it was learnt, what is in force can always be compared with it and mended by reversal.
  */
 import type { Day, Wall } from '../domain/calendar.ts';
+import { NO_PLATFORM } from '../domain/platform.ts';
 import type { Operation } from '../domain/statuses.ts';
 
 export type Posting = { account: string; cents: bigint };
@@ -37,7 +38,6 @@ export type Policy = {
 };
 
 type State = 'none' | 'held' | 'settled' | 'returned';
-const NO_PLATFORM = 'none';
 
 /** The entries that a history asks for, in its order. */
 export function listDesiredEntries<E extends { status: string; atWall: Wall }>(

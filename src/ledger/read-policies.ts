@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { addDays, type Day } from '../domain/calendar.ts';
+import { NO_PLATFORM } from '../domain/platform.ts';
 import type { Policy } from './post.ts';
 
 export type Policies = { of(platform: string | null): Policy };
@@ -34,7 +35,7 @@ export async function readPolicies(
   const days = new Map(rows.flatMap((row) => (row.platform === null ? [] : [[row.platform, row.day]])));
   const returnsCommission = (day: Day): boolean =>
     rules.findLast((rule) => rule.from <= day)?.commission === 'returned';
-  return { of: (platform) => ({ openingDay: days.get(platform ?? 'none'), returnsCommission }) };
+  return { of: (platform) => ({ openingDay: days.get(platform ?? NO_PLATFORM), returnsCommission }) };
 }
 
 /** Waits for every applier under way and keeps new ones waiting, until this transaction ends. */

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { isOfPlatform } from '../database/is-of-platform.ts';
 import { loadHeld } from './load-held.ts';
 import { mendJournal } from './mend-journal.ts';
 import { charge, listDesiredEntries } from './post.ts';
@@ -21,7 +22,7 @@ export async function repostTransactions(context: Context, platform: string): Pr
       .selectFrom('transactions')
       .select(['seq', 'id'])
       .where('seq', '>', after)
-      .where('platform', platform === 'none' ? 'is' : '=', platform === 'none' ? null : platform)
+      .where(isOfPlatform('platform', platform))
       .orderBy('seq')
       .limit(BATCH_ROWS)
       .execute();

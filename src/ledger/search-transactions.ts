@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { hashDocument, indexName } from '../database/index-person.ts';
+import { isOfPlatform } from '../database/is-of-platform.ts';
 import { selectTransactions, type TransactionRow, toLedgerTransaction } from '../database/read-transactions.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Keys } from '../database/settings.ts';
 import { addDays, type Day } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { NO_PLATFORM } from '../domain/platform.ts';
 import type { LedgerTransaction } from '../domain/present-transaction.ts';
 import { sealExtra } from './forgotten.ts';
 
@@ -21,6 +23,7 @@ export type TransactionQuery = {
   amountCents?: bigint | undefined;
   status?: string | undefined;
   operation?: string | undefined;
+  /** `none`: what has no platform. */
   platform?: string | undefined;
   /** Days of the provider's calendar, both included. */
   from?: Day | undefined;
@@ -71,16 +74,22 @@ export async function searchTransactions(
 /** The statement of a search, for a test to have it explained. */
 export async function buildSearch(db: Reader, keys: Keys, query: TransactionQuery, { withheld = false } = {}) {
   const named = query.name === undefined ? undefined : await findNamed(db, indexName(query.name));
-  const filters = listFilters(keys, query, withheld);
+  // each of both spellings has an order of its own in the index, so the rare one costs nothing while nobody has it
+  const hasBoth = query.platform === NO_PLATFORM && (await isNamedNone(db));
+  const filters = listFilters(keys, hasBoth ? { ...query, platform: undefined } : query, withheld);
   const lead = filters.find(({ leads }) => leads === 'both' || leads === query.by);
   // MySQL takes a hint right behind SELECT only
   let select = selectTransactions(db).modifyFront(sql.raw(`/*+ MAX_EXECUTION_TIME(${SEARCH_MS_MAX}) */`));
   for (const { column, value } of filters) {
     // as a range, or MariaDB reads the whole of what is equal and leaves the days to be compared row by row
-    if (column === lead?.column)
+    if (value === null) {
+      select = select.where(column, 'is', null);
+      if (column === lead?.column) select = select.orderBy(column, 'desc');
+    } else if (column === lead?.column)
       select = select.where(column, '>=', value).where(column, '<=', value).orderBy(column, 'desc');
     else select = select.where(column, '=', value);
   }
+  if (hasBoth) select = select.where(isOfPlatform('transactions.platform', NO_PLATFORM));
   select = orderAndRange(select, query, lead?.column === 'parties.document_hash' ? 'parties' : 'transactions');
   if (named?.seqs) return select.where('transactions.seq', 'in', named.seqs.length > 0 ? named.seqs : [0]);
   if (!named) return select;
@@ -91,10 +100,17 @@ export async function buildSearch(db: Reader, keys: Keys, query: TransactionQuer
     .where('parties.name_folded', '<', named.end);
 }
 
+/** Whether a transaction's platform is literally `none`. */
+async function isNamedNone(db: Reader): Promise<boolean> {
+  const query = db.selectFrom('transactions').select('seq').where('platform', '=', NO_PLATFORM).limit(1);
+  return (await query.executeTakeFirst()) !== undefined;
+}
+
 type Select = ReturnType<typeof selectTransactions>;
 type Filter = {
   column: (typeof LEADS)[number][0];
-  value: string | bigint | Buffer;
+  /** Null: the column is. */
+  value: string | bigint | Buffer | null;
   leads: 'both' | 'created' | 'status' | 'none';
 };
 
@@ -117,7 +133,7 @@ const LEADS = [
 function listFilters(keys: Keys, query: TransactionQuery, withheld: boolean): Filter[] {
   const { extra, document } = query;
   const extraHash = extra === undefined ? undefined : createHash('sha256').update(extra).digest();
-  const values: Record<(typeof LEADS)[number][0], string | bigint | Buffer | undefined> = {
+  const values: Record<(typeof LEADS)[number][0], Filter['value'] | undefined> = {
     'transactions.id': query.id,
     'transactions.e2e_id': query.e2eId,
     'transactions.reference': query.reference,
@@ -125,7 +141,7 @@ function listFilters(keys: Keys, query: TransactionQuery, withheld: boolean): Fi
     'transactions.extra_hash': extraHash && withheld ? sealExtra(keys, extraHash) : extraHash,
     'transactions.amount_cents': query.amountCents,
     'transactions.status': query.status,
-    'transactions.platform': query.platform,
+    'transactions.platform': query.platform === NO_PLATFORM ? null : query.platform,
     'transactions.operation': query.operation,
   };
   return LEADS.flatMap(([column, leads]) => {

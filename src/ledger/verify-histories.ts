@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import { inSnapshot } from '../database/in-snapshot.ts';
 import type { Database } from '../database/tables.ts';
+import { NO_PLATFORM } from '../domain/platform.ts';
 import { tellState } from './decide.ts';
 import { type Loaded, loadHeldRange } from './load-held.ts';
 import { mendJournal } from './mend-journal.ts';
@@ -29,7 +30,7 @@ export async function verifyHistories(context: Context, tell: TellBreak): Promis
     if (loaded.length === 0) break;
     for (const one of loaded) {
       // between a statement and the last of its entries they are partly of before
-      const judged = reposting.has(one.held.platform ?? 'none') ? undefined : policies;
+      const judged = reposting.has(one.held.platform ?? NO_PLATFORM) ? undefined : policies;
       for (const says of judgeTransaction(one, judged)) {
         tell({ scope: one.held.id, transactionId: one.held.id, says });
       }

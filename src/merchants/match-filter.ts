@@ -1,3 +1,4 @@
+import { NO_PLATFORM } from '../domain/platform.ts';
 import type { Operation } from '../domain/statuses.ts';
 
 /** Which events a merchant is told of: `or` within a list, `and` across them, an empty one is all. */
@@ -33,10 +34,10 @@ export type FilteredFacts = {
   platform: string | null;
 };
 
-/** Whether an event of a transaction is for the merchant of this filter. Texts are compared exactly. */
+/** Whether an event of a transaction is for the merchant of this filter. Texts are compared exactly; `none` is no platform. */
 export function matchesFilter(filter: MerchantFilter, facts: FilteredFacts): boolean {
   return (
-    isAmong(filter.platforms, facts.platform) &&
+    isAmong(filter.platforms, facts.platform ?? NO_PLATFORM) &&
     isAmong(filter.operations, facts.operation) &&
     isAmong(filter.statuses, facts.status) &&
     startsWithOne(filter.reference_prefixes, facts.reference) &&

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { addDays, type Day, isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { NO_PLATFORM } from '../domain/platform.ts';
 import type { RunHow } from './run-ref.ts';
 
 const DAYS_MAX = 3700;
@@ -20,10 +21,12 @@ export type RunRequest = {
 /**
  * Queues a run of a range of days; a worker takes it up.
  * @returns its row number and id.
- * @throws ConfereError `invalid_request` for days that are none, the wrong way round, too many or not yet begun.
+ * @throws ConfereError `invalid_request` for days that are none, the wrong way round, too many or not yet begun, and for
+ *   the platform `none`.
  */
 export async function startRun(context: Context, request: RunRequest): Promise<{ seq: number; id: string }> {
   checkDays(request);
+  checkPlatform(request.platform);
   checkBegun(request.from, context.calendar.dayOf(context.clock.now()));
   const id = `run_${randomUUID().replaceAll('-', '')}`;
   const result = await context.db
@@ -106,6 +109,12 @@ export function checkDays({ from, to }: { from: string; to: string }): void {
   else if (isDay(from) && to < from) fields.to = ['is before from'];
   else if (isDay(from) && to > addDays(from, DAYS_MAX)) fields.to = [`is more than ${DAYS_MAX} days after from`];
   refuse(fields);
+}
+
+/** The provider's list is filtered by a platform's id: it can't be asked for what has none. */
+function checkPlatform(platform: string | undefined): void {
+  if (platform !== NO_PLATFORM) return;
+  refuse({ platform: ["none can't be asked of the provider's list: leave it out to read all platforms"] });
 }
 
 function checkBegun(from: Day, today: Day): void {

@@ -1,5 +1,6 @@
 /** Which transactions are to be told of in Alterações: those by which a day's rows differ from those of the cut before. */
 import { type SqlBool, sql } from 'kysely';
+import { isOfPlatform } from '../database/is-of-platform.ts';
 import type { Reader } from '../database/reader.ts';
 import type { ChangeScope } from './read-changes.ts';
 import { DIGESTED_FACTS } from './read-facts.ts';
@@ -50,7 +51,9 @@ async function listMoved(db: Reader, scope: ChangeScope): Promise<number[]> {
           return late.length === 0 ? above : eb.or([above, eb('events.seq', 'in', late)]);
         })
         .where('events.seq', '<=', scope.to.eventSeq)
-        .$if(scope.platform !== undefined, (query) => query.where('transactions.platform', '=', scope.platform ?? '')),
+        .$if(scope.platform !== undefined, (query) =>
+          query.where(isOfPlatform('transactions.platform', scope.platform ?? '')),
+        ),
     )
     .execute();
   return rows.flatMap((row) => (row.seq === null ? [] : [row.seq]));
@@ -86,7 +89,7 @@ function selectCorrected(db: Reader, { from, to, end, platform }: ChangeScope) {
     .where('fact_changes.seq', '<=', to.factChangeSeq)
     .where('fact_changes.name', 'in', DIGESTED_FACTS)
     .where('transactions.created_wall', '<', end)
-    .$if(platform !== undefined, (query) => query.where('transactions.platform', '=', platform ?? ''));
+    .$if(platform !== undefined, (query) => query.where(isOfPlatform('transactions.platform', platform ?? '')));
 }
 
 /** Those with something new before the day that may be open at its end, or may have been by what was known before. */
@@ -152,7 +155,7 @@ async function keepPlatform(db: Reader, seqs: number[], platform: string): Promi
     .selectFrom('transactions')
     .select('seq')
     .where('seq', 'in', seqs)
-    .where('platform', '=', platform)
+    .where(isOfPlatform('platform', platform))
     .execute();
   return rows.map((row) => row.seq);
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 
 import type { Reader } from '../database/reader.ts';
 import type { Wall } from '../domain/calendar.ts';
+import { NO_PLATFORM } from '../domain/platform.ts';
 import { isAdded, listChanged } from './list-changed.ts';
 import type { Cut } from './plan.ts';
 import { OPENING_KINDS } from './read-balances.ts';
@@ -131,7 +132,7 @@ function tellChange(
     recordedAt: added.at(-1)?.recorded_at ?? learnt.at(-1)?.seen_at ?? correction?.at ?? transaction.first_seen_at,
     transactionId: transaction.id,
     reference: transaction.reference,
-    platform: transaction.platform ?? 'none',
+    platform: transaction.platform ?? NO_PLATFORM,
     ...statuses,
     effectBefore: sum(moved.filter((entry) => wasOfCut(entry.seq, from))),
     effectAfter: sum(moved),

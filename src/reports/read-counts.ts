@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 
+import { isOfPlatform } from '../database/is-of-platform.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Wall } from '../domain/calendar.ts';
 import type { KnownThen } from './read-facts.ts';
@@ -48,7 +49,7 @@ function selectEvents(db: Reader, { start, end, eventSeq, platform, known }: Sco
     .where('events.at_wall', '<', end)
     .where('events.seq', '<=', eventSeq)
     .$if(known.struck.length > 0, (query) => query.where('events.seq', 'not in', known.struck))
-    .$if(platform !== undefined, (query) => query.where('transactions.platform', '=', platform ?? ''));
+    .$if(platform !== undefined, (query) => query.where(isOfPlatform('transactions.platform', platform ?? '')));
 }
 
 function addUp(counts: StatusCount[]): StatusCount[] {

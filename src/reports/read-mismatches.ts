@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 
+import { isOfPlatform } from '../database/is-of-platform.ts';
 import type { Reader } from '../database/reader.ts';
 
 /** A mismatch as it stood at the cut. */
@@ -52,7 +53,10 @@ function selectAsOfCut(db: Reader, scope: Scope) {
     .leftJoin('transactions', 'transactions.seq', 'mismatches.transaction_seq')
     .$if(scope.platform !== undefined, (query) =>
       query.where((eb) =>
-        eb.or([eb('transactions.platform', '=', scope.platform ?? ''), eb('mismatches.transaction_seq', 'is', null)]),
+        eb.or([
+          isOfPlatform('transactions.platform', scope.platform ?? ''),
+          eb('mismatches.transaction_seq', 'is', null),
+        ]),
       ),
     );
 }

@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 
+import { isOfPlatform } from '../database/is-of-platform.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Wall } from '../domain/calendar.ts';
+import { NO_PLATFORM } from '../domain/platform.ts';
 import type { Cut } from './plan.ts';
 import { HELD } from './read-balances.ts';
 import type { KnownThen } from './read-facts.ts';
@@ -88,7 +90,7 @@ async function keepPlatform(db: Reader, { known, platform }: PendingScope): Prom
     .selectFrom('transactions')
     .select('seq')
     .where('seq', 'in', known.corrected)
-    .where('platform', '=', platform)
+    .where(isOfPlatform('platform', platform))
     .execute();
   return rows.map((row) => row.seq);
 }
@@ -99,7 +101,9 @@ function selectSeqs(db: Reader, scope: PendingScope, operation: string) {
     .select('transactions.seq')
     .where('transactions.operation', '=', operation)
     .where('transactions.created_wall', '<', scope.end)
-    .$if(scope.platform !== undefined, (query) => query.where('transactions.platform', '=', scope.platform ?? ''));
+    .$if(scope.platform !== undefined, (query) =>
+      query.where(isOfPlatform('transactions.platform', scope.platform ?? '')),
+    );
 }
 
 /** Whether one was open then is told by its history up to the cut. */
@@ -162,7 +166,7 @@ function toPending(row: Row, heldCents: bigint, { start, end }: PendingScope): P
       sinceWall,
       createdWall: row.created_wall,
       reference: row.reference,
-      platform: row.platform ?? 'none',
+      platform: row.platform ?? NO_PLATFORM,
       name: row.name,
       document: row.document,
       forgotten: row.forgotten_at !== null,

@@ -1,10 +1,12 @@
-import express, { type Request, type Response, type Router } from 'express';
+import type { Request, Response, Router } from 'express';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { addDays, type Day, isDay } from '../../domain/calendar.ts';
+import { NO_PLATFORM } from '../../domain/platform.ts';
 import { listRuns, type PresentedRun } from '../../reconciliation/read-runs.ts';
 import { startRun } from '../../reconciliation/start-run.ts';
 import { actorOf, allow } from '../authorize.ts';
+import { createRouter } from '../create-router.ts';
 import { cutPage, readNumberedPage } from '../pages.ts';
 import { formatCount, formatDay, moment, NOTHING, shortId } from './format.ts';
 import { type Html, html, type Part } from './html.ts';
@@ -24,7 +26,7 @@ type Draft = {
 
 /** The list of runs, and starting one for a range of days. */
 export function runListPages(context: Context): Router {
-  const router = express.Router();
+  const router = createRouter();
   router.get('/reconciliations', async (request, response) => {
     const today = context.calendar.dayOf(context.clock.now());
     await sendList(context, request, response, { from: addDays(today, -1), to: today, platform: '', faults: {} });
@@ -113,5 +115,7 @@ function readDraft(request: Request, today: Day): Draft {
   else if (isDay(from) && to < from) faults.to = 'Vem antes do primeiro dia.';
   else if (isDay(from) && to > addDays(from, DAYS_MAX)) faults.to = `São mais de ${formatCount(DAYS_MAX)} dias.`;
   if (platform.length > 64) faults.platform = 'No máximo 64 caracteres.';
+  else if (platform === NO_PLATFORM)
+    faults.platform = 'A lista do provedor não se filtra pelo que não tem plataforma: deixe vazio para ler todas.';
   return { from, to, platform, faults };
 }
