@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Context } from '../../../src/context.ts';
+import { transact } from '../../../src/database/transact.ts';
+import { checkBooks } from '../../../src/ledger/check-books.ts';
+import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
+import { openBooks as openLedger } from '../../../src/ledger/open-books.ts';
+import { sealNow } from '../../../src/ledger/seal-ledger.ts';
+import { makeReport } from '../../../src/reports/make-report.ts';
+import { openReport } from '../../../src/reports/open-report.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { continued, learn, PLATFORM_A, transactionOf } from '../../support/reports.ts';
+import { centsOf, lineOf, type ReadSheet, readWorkbook, rowsOf, sheetOf } from './read-workbook.ts';
+
+const DAY = '2026-03-11';
+const at = (time: string): string => `${DAY} ${time}`;
+let books: TestEnvironment;
+let context: Context;
+
+const none = { platform: null };
+const paid = transactionOf('cashin', 10_00n, [['paid', at('10:00:00')]], none);
+const open = transactionOf('cashin', 20_00n, [['pending', at('11:00:00')]], none);
+const held = transactionOf('cashout', 30_00n, [['in_process', at('12:00:00')]], none);
+/** No UUID, so no platform of the provider's; it shares the accounts of what has none. */
+const literal = transactionOf('cashin', 40_00n, [['pending', at('13:00:00')]], { platform: 'none' });
+const other = transactionOf('cashin', 50_00n, [['pending', at('14:00:00')]], { platform: PLATFORM_A });
+const OF_NONE = [open, held, literal].map((one) => one.id);
+
+beforeAll(async () => {
+  books = await openEnvironment();
+  ({ context } = books);
+  await learn(context, [paid, open, held, literal, other]);
+  await transact(context.db, (trx) => raise(trx));
+  await makeReport(context, DAY);
+});
+afterAll(() => books[Symbol.asyncDispose]());
+
+async function raise(trx: Parameters<typeof raiseMismatches>[0]): Promise<void> {
+  const seqs = await trx.selectFrom('transactions').select(['seq', 'id']).execute();
+  const found = seqs.map((row) => ({
+    kind: 'stuck' as const,
+    scope: row.id,
+    transactionSeq: row.seq,
+    transactionId: row.id,
+    amountCents: 1n,
+    expected: {},
+    actual: {},
+  }));
+  await raiseMismatches(trx, found, context.clock.now());
+}
+
+async function readOf(platform: string | undefined, revision?: number): Promise<ReadSheet[]> {
+  const wanted = { day: DAY, format: 'xlsx' as const, ...(revision === undefined ? {} : { revision }) };
+  return await readWorkbook(
+    (await openReport(context, platform === undefined ? wanted : { ...wanted, platform })).file,
+  );
+}
+
+const idsOf = (sheet: ReadSheet): unknown[] =>
+  rowsOf(sheet)
+    .map((row) => row['Id da transação']?.value)
+    .filter((id) => id !== null)
+    .sort();
+
+test('a report of platform none holds what has no platform, on every sheet', async () => {
+  const sheets = await readOf('none');
+  expect(idsOf(sheetOf(sheets, 'Pendentes'))).toEqual([...OF_NONE].sort());
+  expect(idsOf(sheetOf(sheets, 'Divergências'))).toEqual([paid.id, ...OF_NONE].sort());
+  const text = JSON.stringify(sheets);
+  expect(text).toContain(paid.id);
+  expect(text).not.toContain(other.id);
+});
+
+test('what is held on Pendentes of platform none is what its accounts hold', async () => {
+  const summary = sheetOf(await readOf('none'), 'Resumo');
+  const differences = summary.rows.filter((row) => String(row[0]?.value ?? '').startsWith('Diferença'));
+  expect(differences.length).toBeGreaterThan(0);
+  for (const row of differences) for (const cell of row.slice(1)) expect(centsOf(cell)).toBe(0n);
+  expect(centsOf(lineOf(summary, 'Saldo final')?.[0])).toBe(9_50n);
+});
+
+test('a report of another platform holds nothing of it', async () => {
+  const text = JSON.stringify(await readOf(PLATFORM_A));
+  expect(text).toContain(other.id);
+  for (const id of [paid.id, ...OF_NONE]) expect(text).not.toContain(id);
+});
+
+test('Alterações of platform none tells what changed without a platform', async () => {
+  await learn(context, [
+    continued(open, [['paid', at('15:00:00')]]),
+    continued(literal, [['paid', at('16:00:00')]]),
+    continued(other, [['paid', at('17:00:00')]]),
+  ]);
+  const { report } = await makeReport(context, DAY);
+  expect(report.revision).toBe(2);
+  const changes = idsOf(sheetOf(await readOf('none', 2), 'Alterações'));
+  expect(changes).toEqual([open.id, literal.id].sort());
+  expect(idsOf(sheetOf(await readOf(PLATFORM_A, 2), 'Alterações'))).toEqual([other.id]);
+});
+
+test('an opening of platform none books anew what has no platform, and the books prove themselves', async () => {
+  await openLedger(context, { platform: 'none', day: '2026-03-12', balanceCents: 77n, actor: 'test' });
+  const rows = await context.db
+    .selectFrom('entries')
+    .leftJoin('entries as reversal', 'reversal.reverses_seq', 'entries.seq')
+    .select(['entries.platform', 'entries.at_wall'])
+    .where('entries.kind', '=', 'event')
+    .where('reversal.seq', 'is', null)
+    .execute();
+  expect(rows.map((row) => row.platform)).toEqual([PLATFORM_A]);
+  await sealNow(context);
+  expect(await checkBooks(context)).toMatchObject({ broken: 0 });
+});
