@@ -4,6 +4,7 @@
  */
 import { CronJob } from 'cron';
 import type { Context } from '../src/context.ts';
+import { REACH_DAYS } from '../src/domain/late-days.ts';
 import { describeError } from '../src/log.ts';
 import { checkBooksNightly } from './check-books.ts';
 import { retakeTicks, runTick } from './claim-tick.ts';
@@ -13,6 +14,7 @@ import { keepManifestNightly } from './keep-manifest.ts';
 import { makeDailyReports } from './make-daily-report.ts';
 import { reconcileDays } from './reconcile-days.ts';
 import { reconcileOpenDays } from './reconcile-open-days.ts';
+import { reconcileUnclosedDays } from './reconcile-unclosed-days.ts';
 import { watch } from './watch.ts';
 
 /** Late ticks, after a busy moment or a sleeping machine, still count. */
@@ -38,8 +40,8 @@ function listJobs({ config }: Context): Job[] {
   ];
 }
 
-/** Which days are read when: the older, the seldomer, and by counts in between. */
-function listReconciliations(config: Context['config']): Job[] {
+/** Which days are read when: the older, the seldomer, and by counts in between. Together they close each day after its end. */
+export function listReconciliations(config: Context['config']): Job[] {
   const days = (name: string, cron: string, daysBack: number, how: 'read' | 'count'): Job => ({
     name,
     cron,
@@ -49,12 +51,19 @@ function listReconciliations(config: Context['config']): Job[] {
     days('reconcile_recent', config.JOB_RECONCILE_RECENT, 1, 'read'),
     days('reconcile_week', config.JOB_RECONCILE_WEEK, 7, 'count'),
     days('reconcile_month', config.JOB_RECONCILE_MONTH, 35, 'read'),
-    days('reconcile_counts', config.JOB_RECONCILE_COUNTS, 95, 'count'),
-    days('reconcile_quarter', config.JOB_RECONCILE_QUARTER, 95, 'read'),
+    {
+      name: 'reconcile_counts',
+      cron: config.JOB_RECONCILE_COUNTS,
+      work: async (c) => {
+        await reconcileDays(c, 'reconcile_counts', REACH_DAYS, 'count');
+        await reconcileUnclosedDays(c, 'reconcile_unclosed');
+      },
+    },
+    days('reconcile_quarter', config.JOB_RECONCILE_QUARTER, REACH_DAYS, 'read'),
     {
       name: 'reconcile_open',
       cron: config.JOB_RECONCILE_OPEN,
-      work: (c) => reconcileOpenDays(c, 'reconcile_open', 95),
+      work: (c) => reconcileOpenDays(c, 'reconcile_open', REACH_DAYS),
     },
   ];
 }

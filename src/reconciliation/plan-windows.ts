@@ -1,4 +1,5 @@
 import { addDays, type Day } from '../domain/calendar.ts';
+import { REACH_DAYS } from '../domain/late-days.ts';
 import type { Priority } from '../provider/gate.ts';
 import type { RunRef } from './run-ref.ts';
 
@@ -34,12 +35,12 @@ export function isInWindow(window: Window, wall: string): boolean {
   return day >= window.fromDay && day <= window.toDay;
 }
 
-/** Refunds and disputes come up to 90 days after payment: what is older is read as history. */
-export const LATE_DAYS = 95;
-
-/** How urgent the reading of a window is. Pure. @param run the whole range: a long one is a backfill to its last day, unless it reads open days alone. */
+/**
+ * How urgent the reading of a window is: what lies before the long jobs' reach is read as history. Pure.
+ * @param run the whole range: a long one is a backfill to its last day, unless it reads open days alone.
+ */
 export function priorityOf(window: Window, run: Pick<RunRef, 'from' | 'to' | 'how'>, today: Day): Priority {
   if (run.how === 'open') return 'settled';
-  if (run.from < addDays(run.to, -LATE_DAYS) || window.toDay < addDays(today, -LATE_DAYS)) return 'backfill';
+  if (run.from < addDays(run.to, -REACH_DAYS) || window.toDay < addDays(today, -REACH_DAYS)) return 'backfill';
   return window.toDay >= addDays(today, -1) ? 'today' : 'settled';
 }

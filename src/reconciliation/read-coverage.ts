@@ -1,9 +1,10 @@
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { addDays, type Day, listDays } from '../domain/calendar.ts';
+import { LATE_DAYS } from '../domain/late-days.ts';
 
-/** How far back a payment may still change: refunds and disputes come up to 90 days after it. */
-export const COVERED_DAYS = 95;
+/** How far back a payment may still change. */
+export const COVERED_DAYS = LATE_DAYS;
 
 export type Coverage = {
   from: Day;

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { type Bell, createBell, poll } from '../database/poll.ts';
 import { isTransient, transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { REACH_DAYS } from '../domain/late-days.ts';
 import { describeError } from '../log.ts';
 import type { ProviderClient } from '../provider/client.ts';
 import { WAIT_HERE_MAX_MS } from '../provider/gate.ts';
@@ -15,7 +16,6 @@ import { claimRun, type OnlyRuns, releaseRun } from './claim-run.ts';
 import { finishRun } from './finish-run.ts';
 import { holdLease, LeaseLost } from './hold-lease.ts';
 import { planRun } from './plan-run.ts';
-import { LATE_DAYS } from './plan-windows.ts';
 import type { RunRef } from './run-ref.ts';
 import { settleOwedWebhooks } from './settle-owed-webhooks.ts';
 import { DaysBusy, type WorkOptions, workWindows } from './work-windows.ts';
@@ -47,7 +47,7 @@ export async function workRuns(context: Context, client: ProviderClient): Promis
   // a backfill of years must not keep the timetable's days waiting, nor those the last ones: each has a lane
   await Promise.all([
     lane('runs', context.bells.runs, {}),
-    lane('runs of late days', createBell(context.timers), { daysMax: LATE_DAYS + 1, orOpen: true }),
+    lane('runs of late days', createBell(context.timers), { daysMax: REACH_DAYS + 1, orOpen: true }),
     lane('short runs', createBell(context.timers), { daysMax: SHORT_DAYS_MAX }),
   ]);
 }

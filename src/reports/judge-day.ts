@@ -1,10 +1,8 @@
 import { isZoneInDoubt } from '../alerts/zone-doubt.ts';
 import type { Reader } from '../database/reader.ts';
 import { addDays, type Calendar, type Day, listDays } from '../domain/calendar.ts';
+import { LATE_DAYS } from '../domain/late-days.ts';
 import type { Proof, ReportState } from './plan.ts';
-
-/** Refunds and disputes come up to 90 days after payment: changes of a day can hide in these creation days. */
-const LATE_DAYS = 95;
 
 type Window = Proof & { from: Day; to: Day; counted?: boolean };
 export type Judgement = { state: ReportState; proof: Proof | undefined };

@@ -82,8 +82,9 @@ export const TRIGGER_WORDS: Record<string, string> = {
   reconcile_recent: 'Relógio: hoje e ontem',
   reconcile_week: 'Relógio: 7 dias',
   reconcile_month: 'Relógio: 35 dias',
-  reconcile_quarter: 'Relógio: 95 dias',
-  reconcile_counts: 'Relógio: 95 dias, por contagem',
+  reconcile_quarter: 'Relógio: 96 dias',
+  reconcile_counts: 'Relógio: 96 dias, por contagem',
+  reconcile_unclosed: 'Relógio: dias de que um relatório espera',
   reconcile_open: 'Relógio: dias com transações em aberto',
 };
 

@@ -191,3 +191,15 @@ test('the days with an open transaction do not wait behind a backfill', async ()
   expect(priorityOf(window, { ...far, how: 'open' }, TODAY)).toBe('settled');
   expect(priorityOf(window, { ...far, how: 'read' }, TODAY)).toBe('backfill');
 });
+
+test('the long jobs of the timetable are no backfill, to their first day', () => {
+  const run = { from: dayAgo(96), to: TODAY, how: 'count' } as const;
+  const windowOf = (back: number) => ({ fromDay: dayAgo(back), toDay: dayAgo(back) });
+  expect([96, 2, 1, 0].map((back) => priorityOf(windowOf(back), run, TODAY))).toEqual([
+    'settled',
+    'settled',
+    'today',
+    'today',
+  ]);
+  expect(priorityOf(windowOf(97), { ...run, from: dayAgo(97) }, TODAY)).toBe('backfill');
+});
