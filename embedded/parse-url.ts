@@ -23,6 +23,7 @@ export function parseDatabaseUrl(text: string): ConnectionTarget & { database: s
   const base = { user, database, ...(password ? { password } : {}) };
   const socketPath = url.searchParams.get('socket');
   if (socketPath) return { ...base, socketPath };
+  if (url.hostname === '') throw new Error('names neither a host nor a socket: mysql://user:pass@host:port/db');
   const ssl = readTls(url);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const others = readOthers(url);

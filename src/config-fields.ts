@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { CronTime } from 'cron';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { parseDatabaseUrl } from '../embedded/parse-url.ts';
 import { createCalendar } from './domain/calendar.ts';
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -45,6 +46,20 @@ export const rateText = z.string().transform((text, context): number | 'off' => 
   const match = /^([1-9]\d{0,6})\/m$/.exec(text);
   return match ? Number(match[1]) : fault(context, 'must be off, or requests a minute: 60/m');
 });
+
+/** Its form is checked here, so that it is named among all other faults; the text is never quoted: it holds a password. */
+export const databaseUrl = z.string().transform((text, context): string => {
+  try {
+    parseDatabaseUrl(text);
+    return text;
+  } catch (error) {
+    return fault(context, error instanceof URIError ? NOT_ENCODED : (error as Error).message);
+  }
+});
+const NOT_ENCODED = 'holds a user or password that is not percent-encoded';
+
+/** A name or an address of IPv4 or IPv6, without a port. */
+export const hostText = z.string().regex(/^[A-Za-z0-9._:%-]+$/, 'must be a host name or an address, without a port');
 
 export function intText(min: number, max: number) {
   return z.string().transform((text, context): number => {

@@ -6,9 +6,11 @@ import {
   channels,
   cidrList,
   cronText,
+  databaseUrl,
   durationList,
   durationText,
   emailList,
+  hostText,
   httpUrl,
   instantText,
   intText,
@@ -26,9 +28,9 @@ import { ConfereError } from './domain/errors.ts';
 
 /** Every name of the environment that Confere reads, with its default. */
 export const environment = z.object({
-  DATABASE_URL: z.string().optional(),
+  DATABASE_URL: databaseUrl.optional(),
   DATA_DIR: z.string().min(1).default('./var'),
-  HOST: z.string().min(1).default('127.0.0.1'),
+  HOST: hostText.default('127.0.0.1'),
   PORT: intText(0, 65535).default(3000),
   PUBLIC_URL: httpUrl.optional(),
   PROVIDER_URL: httpUrl.optional(),
@@ -98,48 +100,63 @@ export type Config = Omit<Environment, 'WEBHOOK_AUTH' | 'WEBHOOK_SECRET' | 'PUBL
 /**
  * Reads the environment: `NAME_FILE` gives a value from a file, an empty value is none.
  * @param needs what the command can't do without.
- * @throws ConfereError `config_invalid` that names every fault at once.
+ * @throws ConfereError `config_invalid` that names every fault at once, and quotes no value.
  */
-export function readConfig(env: NodeJS.ProcessEnv, needs: { provider?: boolean; web?: boolean } = {}): Config {
-  const faults: string[] = [];
-  const parsed = environment.safeParse(collectValues(env, faults));
-  if (!parsed.success) faults.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
-  if (faults.length === 0 && parsed.success) {
-    const config = complete(parsed.data);
-    faults.push(...checkTogether(config, needs, parsed.data.WEBHOOK_AUTH !== undefined));
-    if (faults.length === 0) return config;
-  }
+export function readConfig(env: NodeJS.ProcessEnv, needs: Needs = {}): Config {
+  const { values, faults, unreadable } = collectValues(env);
+  const issues = environment.safeParse(values).error?.issues ?? [];
+  faults.push(...issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+  const broken = new Set([...unreadable, ...issues.map((issue) => String(issue.path[0]))]);
+  // every field has a default or may be absent: without the broken ones the others can be read and held together
+  const sound = Object.entries(values).filter(([name]) => !broken.has(name));
+  const usable = environment.parse(Object.fromEntries(sound));
+  faults.push(...checkTogether(usable, { broken, isSet: (name) => name in values || broken.has(name) }, needs));
+  if (faults.length === 0) return complete(usable);
   throw new ConfereError('config_invalid', `the environment is not usable:\n${faults.map((f) => `  ${f}`).join('\n')}`);
 }
 
-function collectValues(env: NodeJS.ProcessEnv, faults: string[]): Record<string, string> {
+type Needs = { provider?: boolean; web?: boolean };
+type Name = keyof Environment;
+type Given = {
+  /** Names whose own value is at fault, which is told already. */
+  broken: ReadonlySet<string>;
+  /** Whether there is a value, sound or not. */
+  isSet: (name: Name) => boolean;
+};
+
+function collectValues(env: NodeJS.ProcessEnv) {
   const values: Record<string, string> = {};
+  const faults: string[] = [];
+  const unreadable = new Set<string>();
+  const refuse = (name: string, fault: string): void => {
+    faults.push(fault);
+    unreadable.add(name);
+  };
   for (const name of Object.keys(environment.shape)) {
     const file = env[`${name}_FILE`];
-    if (file && env[name]) faults.push(`${name}: set both as ${name} and as ${name}_FILE`);
+    if (file && env[name]) refuse(name, `${name}: set both as ${name} and as ${name}_FILE`);
     else if (file) {
       try {
         values[name] = readFileSync(file, 'utf8').trim();
+        if (values[name] === '') refuse(name, `${name}_FILE: ${file} is empty`);
       } catch (error) {
-        faults.push(`${name}_FILE: can't read ${file} (${(error as NodeJS.ErrnoException).code})`);
+        refuse(name, `${name}_FILE: can't read ${file} (${(error as NodeJS.ErrnoException).code})`);
       }
     } else if (env[name]) values[name] = env[name];
   }
-  return values;
+  for (const name of unreadable) delete values[name];
+  return { values, faults, unreadable };
 }
 
 function complete(values: Environment): Config {
-  const { WEBHOOK_SECRET, WEBHOOK_AUTH, PUBLIC_URL, ...rest } = values;
-  const secrets =
-    WEBHOOK_SECRET?.split(',')
-      .map((secret) => secret.trim())
-      .filter(Boolean) ?? [];
+  const { WEBHOOK_SECRET: _, WEBHOOK_AUTH, PUBLIC_URL, ...rest } = values;
+  const secrets = listSecrets(values);
   const host = rest.HOST.includes(':') ? `[${rest.HOST}]` : rest.HOST;
   return {
     ...rest,
     PUBLIC_URL: (PUBLIC_URL ?? `http://${host}:${rest.PORT}`).replace(/\/+$/, ''),
     WEBHOOK_SECRETS: secrets,
-    WEBHOOK_AUTH: WEBHOOK_AUTH ?? (secrets.length > 0 ? ['bearer'] : ['none']),
+    WEBHOOK_AUTH: WEBHOOK_AUTH ?? defaultAuth(secrets),
     PROVIDER:
       rest.PROVIDER_URL && rest.PROVIDER_API_KEY
         ? { url: rest.PROVIDER_URL.replace(/\/+$/, ''), apiKey: rest.PROVIDER_API_KEY }
@@ -147,34 +164,51 @@ function complete(values: Environment): Config {
   };
 }
 
-/** Faults that no single value shows. */
-function checkTogether(config: Config, needs: { provider?: boolean; web?: boolean }, authSaid: boolean): string[] {
+/** Faults that no single value shows. What a broken value could only be guessed from is left out. */
+function checkTogether(usable: Environment, given: Given, needs: Needs): string[] {
   const faults: string[] = [];
-  if (needs.provider && !config.PROVIDER_URL) faults.push('PROVIDER_URL: missing; the base address of the provider');
-  if (needs.provider && !config.PROVIDER_API_KEY) faults.push('PROVIDER_API_KEY: missing; the key for its API');
-  if (config.DATABASE_URL && !config.SECRET_KEY)
+  const { isSet } = given;
+  if (needs.provider && !isSet('PROVIDER_URL')) faults.push('PROVIDER_URL: missing; the base address of the provider');
+  if (needs.provider && !isSet('PROVIDER_API_KEY')) faults.push('PROVIDER_API_KEY: missing; the key for its API');
+  if (isSet('DATABASE_URL') && !isSet('SECRET_KEY'))
     faults.push('SECRET_KEY: required with DATABASE_URL: base64 of 32 random bytes (openssl rand -base64 32)');
-  faults.push(...checkMail(config));
-  if (!needs.web) return faults;
-  const schemes = config.WEBHOOK_AUTH;
+  if (isSet('SMTP_URL') && !isSet('ALERT_EMAIL_FROM'))
+    faults.push('ALERT_EMAIL_FROM: required with SMTP_URL: who mails come from');
+  if (isSet('ALERT_EMAIL_TO') && !isSet('SMTP_URL'))
+    faults.push('SMTP_URL: required with ALERT_EMAIL_TO: the server that takes the mails');
+  if (needs.web) faults.push(...checkWebhookAuth(usable, given));
+  return faults;
+}
+
+function checkWebhookAuth(usable: Environment, { broken, isSet }: Given): string[] {
+  const faults: string[] = [];
+  if (broken.has('WEBHOOK_AUTH') || broken.has('WEBHOOK_SECRET')) return faults;
+  const secrets = listSecrets(usable);
+  const schemes = usable.WEBHOOK_AUTH ?? defaultAuth(secrets);
   const open = schemes.includes('none');
   if (open && schemes.length > 1) faults.push('WEBHOOK_AUTH: none goes with no other scheme');
-  const isPublic = !isLoopbackName(config.HOST) || !isLoopbackName(new URL(config.PUBLIC_URL).hostname);
-  if (open && isPublic && !authSaid)
+  if (open && isPublic(usable) && !isSet('WEBHOOK_AUTH'))
     faults.push('WEBHOOK_AUTH: on an address that is not loopback, say WEBHOOK_AUTH=none or set WEBHOOK_SECRET');
   for (const scheme of schemes) {
-    if (scheme !== 'none' && !config.WEBHOOK_SECRETS.some((secret) => serves(scheme, secret)))
+    if (scheme !== 'none' && !secrets.some((secret) => serves(scheme, secret)))
       faults.push(`WEBHOOK_AUTH: no WEBHOOK_SECRET can serve ${scheme}${SECRET_HINT[scheme] ?? ''}`);
   }
   return faults;
 }
 
-function checkMail({ SMTP_URL, ALERT_EMAIL_FROM, ALERT_EMAIL_TO }: Config): string[] {
-  const faults: string[] = [];
-  if (SMTP_URL && !ALERT_EMAIL_FROM) faults.push('ALERT_EMAIL_FROM: required with SMTP_URL: who mails come from');
-  if (ALERT_EMAIL_TO && !SMTP_URL)
-    faults.push('SMTP_URL: required with ALERT_EMAIL_TO: the server that takes the mails');
-  return faults;
+/** Whether others can reach the address that we listen on, or that we say is ours. */
+function isPublic({ HOST, PUBLIC_URL }: Environment): boolean {
+  return !isLoopbackName(HOST) || (PUBLIC_URL !== undefined && !isLoopbackName(new URL(PUBLIC_URL).hostname));
+}
+
+function listSecrets({ WEBHOOK_SECRET = '' }: Environment): string[] {
+  return WEBHOOK_SECRET.split(',')
+    .map((secret) => secret.trim())
+    .filter(Boolean);
+}
+
+function defaultAuth(secrets: string[]): Config['WEBHOOK_AUTH'] {
+  return secrets.length > 0 ? ['bearer'] : ['none'];
 }
 
 const SECRET_HINT: Record<string, string> = {

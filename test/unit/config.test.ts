@@ -1,11 +1,65 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { environment, readConfig } from '../../src/config.ts';
 import { temporaryDirectory } from '../support/programs.ts';
 
 const example = parseEnv(readFileSync(path.resolve(import.meta.dirname, '../../.env.example'), 'utf8'));
+/** Nothing is wrong with these. */
+const SOUND = {
+  PROVIDER_URL: 'http://127.0.0.1:4000',
+  PROVIDER_API_KEY: 'k',
+  DATABASE_URL: 'mysql://h/d',
+  SECRET_KEY: Buffer.alloc(32).toString('base64'),
+};
+/** Each of these alone is a fault of its own. */
+const WRONG = {
+  DATABASE_URL: 'mysql://u:hunter-2@h',
+  HOST: 'a host of ours',
+  PORT: '99999',
+  PUBLIC_URL: 'pay.example.com',
+  PROVIDER_URL: 'ftp://provider.example',
+  PROVIDER_TIME_ZONE: 'America/Lisboa',
+  WEBHOOK_AUTH: 'bearer,beerer',
+  WEBHOOK_HMAC: 'md5:hexadecimal',
+  WEBHOOK_TOLERANCE: 'a while',
+  WEBHOOK_GRACE: 'soon enough',
+  WEBHOOKS_SINCE: 'yesterday',
+  WEBHOOKS_OWED: 'everything',
+  STUCK_CASHIN: 'long, long',
+  STUCK_CASHOUT: '15 minutes',
+  SHOW_OPEN_SCHEDULE: '5m,1m',
+  PROVIDER_RATE: '60/h',
+  WEBHOOK_ALLOW: '300.0.0.0/8',
+  TRUST_PROXY: 'everybody',
+  QUARANTINE_MAX_BYTES: 'plenty',
+  ADMIN_TOKEN: 'tiny-secret',
+  SECRET_KEY: 'too-short-a-secret',
+  CALLBACK_ALLOW_PRIVATE: 'maybe',
+  CALLBACK_RETRY_SCHEDULE: 'now and then',
+  REPORT_LOCALE: 'pt_PT',
+  REPORT_FULL_DOCUMENTS: 'perhaps',
+  REFUND_COMMISSION: 'halved',
+  ALERTMANAGER_URL: 'alerts.example',
+  SLACK_WEBHOOK_URL: 'hooks.example/secret',
+  JOBS: 'sometimes',
+  JOB_WATCH: 'now and again',
+  JOB_RECONCILE_COUNTS: '99 * * * *',
+  LOG_LEVEL: 'chatty',
+};
+
+/** The message of what is refused. */
+function faultsOf(env: Record<string, string>, needs: { provider?: boolean; web?: boolean } = {}): string {
+  try {
+    readConfig(env, needs);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('nothing was refused');
+}
+
 const PROVIDER = { PROVIDER_URL: 'http://127.0.0.1:4000', PROVIDER_API_KEY: 'k' };
 
 describe('the environment', () => {
@@ -36,8 +90,90 @@ describe('the environment', () => {
     );
   });
 
+  describe.each([
+    ['serve', { provider: true, web: true }],
+    ['another command', {}],
+  ] as const)('of faults that have nothing to do with each other, for %s', (_, needs) => {
+    it('names every one, whichever they are, and quotes no value', () => {
+      const names = Object.keys(WRONG) as (keyof typeof WRONG)[];
+      fc.assert(
+        fc.property(fc.subarray(names, { minLength: 1 }), (chosen) => {
+          const env = { ...SOUND, ...Object.fromEntries(chosen.map((name) => [name, WRONG[name]])) };
+          const message = faultsOf(env, needs);
+          const named = message.split('\n').slice(1);
+          for (const name of chosen) expect(named.filter((line) => line.startsWith(`  ${name}`))).toHaveLength(1);
+          expect(named).toHaveLength(chosen.length);
+          for (const name of chosen) if (WRONG[name].length > 3) expect(message).not.toContain(WRONG[name]);
+        }),
+        { numRuns: 300 },
+      );
+    });
+  });
+
+  it('holds values together where another one is malformed', () => {
+    const broken = {
+      PORT: 'many',
+      HOST: '0.0.0.0',
+      DATABASE_URL: 'mysql://h/d',
+      SMTP_URL: 'smtp://h',
+      ALERT_EMAIL_TO: 'x',
+    };
+    const named = faultsOf(broken, { provider: true, web: true })
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim().split(':')[0]);
+    expect(named.sort()).toEqual(
+      [
+        'ALERT_EMAIL_FROM',
+        'ALERT_EMAIL_TO',
+        'PORT',
+        'PROVIDER_API_KEY',
+        'PROVIDER_URL',
+        'SECRET_KEY',
+        'WEBHOOK_AUTH',
+      ].sort(),
+    );
+  });
+
+  it.each([
+    ['a secret', { WEBHOOK_SECRET_FILE: '/nowhere', HOST: '0.0.0.0' }, ['WEBHOOK_SECRET_FILE']],
+    ['a scheme', { WEBHOOK_AUTH: 'beerer', HOST: '0.0.0.0' }, ['WEBHOOK_AUTH']],
+    ['an address', { PUBLIC_URL: 'pay.example' }, ['PUBLIC_URL']],
+    ['a key', { SECRET_KEY: 'short', DATABASE_URL: 'mysql://h/d' }, ['SECRET_KEY']],
+    ['a provider', { PROVIDER_URL: 'ftp://p' }, ['PROVIDER_URL']],
+    ['a mail server', { SMTP_URL: 'x', ALERT_EMAIL_TO: 'a@b', ALERT_EMAIL_FROM: 'a@b' }, ['SMTP_URL']],
+  ])('guesses nothing from %s that is malformed: one fault is told once', (_, env, names) => {
+    const lines = faultsOf({ ...PROVIDER, ...env }, { provider: true, web: true })
+      .split('\n')
+      .slice(1);
+    expect(lines.map((line) => line.trim().split(':')[0])).toEqual(names);
+  });
+
+  it.each([
+    'nonsense',
+    'postgres://u:hunter-2@h/d',
+    'mysql://u:hunter-2@h',
+    'mysql://u:hunter-2@h:99999/d',
+    'mysql://u:hunter-2@h/d?tls=maybe',
+    'mysql://u:hunter-2@h/d?hosts=a b',
+    'mysql://u:hunter-2@h/d?ca=/nowhere/ca.pem',
+    'mysql://u:hunter%word@h/d',
+    'mysql:///d',
+  ])('names DATABASE_URL among the others where its form is wrong: %s', (url) => {
+    const message = faultsOf({ ...SOUND, DATABASE_URL: url, PORT: '-1' });
+    expect(message).toMatch(/DATABASE_URL: .*\n {2}PORT: /);
+    expect(message).not.toContain('hunter');
+  });
+
+  it('tells that the file of a value is empty', () => {
+    using home = temporaryDirectory();
+    const file = path.join(home.path, 'key');
+    writeFileSync(file, '\n');
+    expect(faultsOf({ ...PROVIDER, SECRET_KEY_FILE: file })).toMatch(/SECRET_KEY_FILE: .* is empty/);
+  });
+
   it('never quotes a secret in a fault', () => {
-    const env = { SECRET_KEY: 'tooshort-secret', ADMIN_TOKEN: 'tiny', DATABASE_URL: 'mysql://u:pass-word@h/d' };
+    const env = { SECRET_KEY: 'tooshort-secret', ADMIN_TOKEN: 'tiny', DATABASE_URL: 'mysql://u:hunter-2@h/d' };
     const message = (() => {
       try {
         readConfig(env, { provider: true });
@@ -47,7 +183,7 @@ describe('the environment', () => {
       }
     })();
     expect(message).toContain('SECRET_KEY');
-    expect(message).not.toMatch(/tooshort|tiny|pass-word/);
+    expect(message).not.toMatch(/tooshort|tiny|hunter/);
   });
 
   it('wants none said aloud on an address that others reach', () => {

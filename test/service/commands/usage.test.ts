@@ -88,9 +88,14 @@ test('every fault of the environment is named in one message: exit 2, nothing st
     WEBHOOK_GRACE: 'soon',
     JOB_WATCH: 'often',
     WEBHOOK_SECRET_FILE: '/nowhere/at/all',
+    DATABASE_URL: 'mysql://u:hunter-2@h',
+    SMTP_URL: 'smtp://u:hunter-3@mail.example:587',
   });
-  for (const name of ['PORT', 'PROVIDER_TIME_ZONE', 'WEBHOOK_GRACE', 'JOB_WATCH', 'WEBHOOK_SECRET_FILE'])
-    expect(err).toContain(name);
+  const told = ['PORT', 'PROVIDER_TIME_ZONE', 'WEBHOOK_GRACE', 'JOB_WATCH', 'WEBHOOK_SECRET_FILE', 'DATABASE_URL'];
+  // what no single value shows is told in the same message
+  for (const name of [...told, 'PROVIDER_URL', 'PROVIDER_API_KEY', 'SECRET_KEY', 'ALERT_EMAIL_FROM'])
+    expect(err.match(new RegExp(`^  ${name}: `, 'gm')), name).toHaveLength(1);
+  expect(err).not.toContain('hunter');
   expect(code).toBe(2);
   expect(existsSync(path.join(home.path, 'data'))).toBe(false);
 });
