@@ -119,7 +119,7 @@ test('DATABASE_URL without SECRET_KEY is refused, and so is another SECRET_KEY t
 });
 
 test('a database whose tables are behind is not touched by any command but migrate', async () => {
-  const env = { DATABASE_URL: urlOf(await freshDatabase()), SECRET_KEY };
+  const env = { DATABASE_URL: urlOf(await freshDatabase('empty')), SECRET_KEY };
   const early = await run(['tokens', 'create', '--role', 'viewer'], env);
   expect(early).toMatchObject({
     code: 1,
