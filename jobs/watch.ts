@@ -6,6 +6,7 @@ import { finishReposts } from '../src/ledger/open-books.ts';
 import { compareStatements } from '../src/ledger/state-balance.ts';
 import { tellBaseline } from '../src/ledger/tell-baseline.ts';
 import { measureUnsealed } from '../src/ledger/verify-sealed.ts';
+import { watchStated } from '../src/ledger/watch-stated.ts';
 import { describeError } from '../src/log.ts';
 import { countNumbers } from '../src/reconciliation/count-numbers.ts';
 import { settleOwedWebhooks } from '../src/reconciliation/settle-owed-webhooks.ts';
@@ -20,6 +21,7 @@ const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
   watchZone,
   finishReposts,
   compareStatements,
+  watchStated,
   watchSilence: (context) => watchSilence(context, (days) => sweepGap(context, days)),
   tellBaseline,
   countOpenMismatches,

@@ -7,6 +7,7 @@ import { countKeptFiles } from '../inbox/count-kept-files.ts';
 import { spoolDirectory } from '../inbox/redact-kept.ts';
 import { checkBooks } from '../ledger/check-books.ts';
 import { examineGuards } from '../ledger/examine-guards.ts';
+import { examineStated } from '../ledger/watch-stated.ts';
 import { openClient } from '../provider/open-client.ts';
 import { print, withContext } from './with-context.ts';
 
@@ -44,6 +45,7 @@ const CHECKS: Check[] = [
   { name: 'clock', run: examineClock },
   { name: 'data', run: examineDataDir },
   { name: 'spool', run: examineSpool },
+  { name: 'stated', run: examineStated },
   { name: 'provider', run: examineProvider },
 ];
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
+import { examineStated, watchStated } from '../../../src/ledger/watch-stated.ts';
 import { type ApiEnvironment, balancesOf, openApiEnvironment } from '../../support/api.ts';
 import { lookNow, shown } from '../../support/ledger.ts';
 import { PLATFORM } from '../../support/provider-rows.ts';
@@ -89,6 +90,41 @@ test('none is the platform of what has none', async () => {
   expect((await world.call('POST', '/openings', openingOf(today, 'none'))).status).toBe(422);
   await applyObservations(context, [lookNow(context, shown(['paid'], { platform: '' }))]);
   expect((await world.call('POST', '/openings', openingOf(today, 'none'))).status).toBe(201);
+});
+
+test('an opening of a day to come that stands from before is told until it is taken back', async () => {
+  const { context } = world;
+  const { json } = await world.call('POST', '/openings', openingOf(today));
+  await watchStated(context);
+  expect(await examineStated(context)).toContain('no opening');
+  await context.db.updateTable('openings').set({ day: '2062-01-01' }).execute();
+  for (let minute = 0; minute < 2; minute++) await watchStated(context);
+  const readAlerts = () =>
+    context.db.selectFrom('alerts').select(['name', 'severity', 'summary', 'ended_at']).execute();
+  const told = `opening ${String(json.id)} is of 2062-01-01, a day to come: nothing of platform ${PLATFORM} is booked`;
+  expect(await readAlerts()).toEqual([
+    { name: 'opening_to_come', severity: 'critical', summary: expect.stringContaining(told), ended_at: null },
+  ]);
+  await expect(examineStated(context)).rejects.toThrow(told);
+  await world.call('POST', '/openings', { reverses: json.id });
+  await watchStated(context);
+  expect(await readAlerts()).toMatchObject([{ name: 'opening_to_come', ended_at: expect.any(Date) }]);
+  expect(await examineStated(context)).toContain('no opening');
+});
+
+test('doctor names adjustments and statements of a time to come, unless they are reversed', async () => {
+  const { context } = world;
+  const { json } = await world.call('POST', '/adjustments', feeOf(today));
+  await world.call('POST', '/statements', statementOf(inSeconds(0)));
+  await context.db.updateTable('adjustments').set({ day: '2062-01-01' }).execute();
+  await expect(examineStated(context)).rejects.toThrow(`adjustment ${String(json.id)} is of 2062-01-01`);
+  await world.call('POST', '/adjustments', { reverses: json.id, note: 'typo' });
+  expect(await examineStated(context)).toContain('no opening');
+  await context.db
+    .updateTable('statements')
+    .set({ at: new Date('2062-01-01T00:00:00Z') })
+    .execute();
+  await expect(examineStated(context)).rejects.toThrow('is of 2062-01-01T00:00:00.000Z, an instant to come');
 });
 
 test('an opening of a day to come that stands from before can be taken back', async () => {
