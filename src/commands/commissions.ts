@@ -34,7 +34,10 @@ export function commissionsCommand(program: Command): void {
     .requiredOption('--basis-points <n>', 'hundredths of a percent of the amount: 99 is 0.99 %')
     .requiredOption('--from <day>', 'the first day of payment that it is for')
     .option('--to <day>', 'the last one (default: until another is stated)')
-    .option('--platform <id>', 'only of this platform (default: all that have none of their own)')
+    .option(
+      '--platform <id>',
+      'only of this platform, none for what has none (default: all without a contract of their own)',
+    )
     .option('--json', 'print one JSON object')
     .action(async (options: StateOptions) => {
       const stated = readContract(options);

@@ -34,7 +34,7 @@ export function exportCommand(program: Command): void {
     .option('--from <day>', 'with --to: a range of days, as one journal')
     .option('--to <day>', 'the last day of the range')
     .option('--format <format>', `${FORMATS.join(', ')}`, 'xlsx')
-    .option('--platform <id>', 'only this platform')
+    .option('--platform <id>', 'only this platform; none: what has no platform')
     .option('--locale <locale>', 'pt-BR or en (default: REPORT_LOCALE)')
     .option('--out <file>', 'where to write it, - for standard output (default: its own name, here)')
     .option('--json', 'print one JSON object')

@@ -66,7 +66,12 @@ function addAddCommand(merchants: Command): void {
     .requiredOption('--name <name>', 'how people call it')
     .requiredOption('--url <url>', 'where callbacks go: https://…')
     .option('--email <address>', 'who is told when its callbacks fail for a day')
-    .option('--platform <id>', 'only of this platform (may be repeated, as all filters)', collect, [])
+    .option(
+      '--platform <id>',
+      'only of this platform, none for what has none (may be repeated, as all filters)',
+      collect,
+      [],
+    )
     .option('--operation <operation>', 'only cashin or cashout', collect, [])
     .option('--status <status>', 'only this status', collect, [])
     .option('--reference <prefix>', 'only references that begin so', collect, [])

@@ -20,7 +20,7 @@ export function openCommand(program: Command): void {
     .command('open')
     .description("state a platform's balance (available and held) when a day began: its books start there")
     .option('--day <day>', 'the first day of the books, YYYY-MM-DD; not one to come')
-    .option('--platform <id>', 'the platform')
+    .option('--platform <id>', 'the platform; none: what has no platform')
     .option('--balance <amount>', 'the balance, such as 1234.56; a leading - for less than nothing')
     .option('--new-platform', 'the platform is meant, though no transaction shows it yet')
     .option('--reverse <id>', 'take an opening back, so that another can be stated')

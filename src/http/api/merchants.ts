@@ -24,7 +24,7 @@ const texts = z.array(z.string().min(1).max(512)).max(LIST_MAX);
 /** Which events a merchant is told of; what is left out is empty, and an empty list is all. */
 export const filterSchema = z
   .strictObject({
-    platforms: texts,
+    platforms: texts.describe('none: what has no platform'),
     operations: z.array(z.enum(OPERATIONS)),
     statuses: texts,
     reference_prefixes: texts,

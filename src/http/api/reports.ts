@@ -31,7 +31,7 @@ export const newReportSchema = z.object({
 export const reportFileQuerySchema = z.object({
   revision: z.coerce.number().int().positive().optional(),
   locale: z.enum(['pt-BR', 'en']).optional(),
-  platform: z.string().min(1).max(64).optional(),
+  platform: z.string().min(1).max(64).optional().describe('none: what has no platform'),
 });
 
 /** Reports: the list of revisions, making the next one, and the files of the newest. */

@@ -48,7 +48,7 @@ export const transactionQuerySchema = z.object({
     .optional(),
   status: z.string().min(1).optional(),
   operation: z.enum(OPERATIONS, `must be one of ${OPERATIONS.join(', ')}`).optional(),
-  platform: z.string().min(1).optional(),
+  platform: z.string().min(1).optional().describe('none: what has no platform'),
   from: day.optional(),
   to: day.optional(),
   by: z.enum(['created', 'status'], 'must be created or status').default('created'),
@@ -64,7 +64,10 @@ const known = z
     'must be an instant, 2026-11-21T00:00:00-03:00, or a sealed position, seal:123',
   );
 
-export const balanceQuerySchema = z.object({ at: instant.optional(), known: known.optional() });
+export const balanceQuerySchema = z.object({
+  at: instant.optional().describe('to the millisecond: …:59.999 holds a payment of second 59'),
+  known: known.optional(),
+});
 
 export function transactionRoutes(context: Context): Router {
   const router = createRouter();

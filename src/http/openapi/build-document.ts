@@ -22,7 +22,7 @@ export function buildDocument(
       title: 'Confere',
       version: about.version,
       description:
-        'Amounts are decimal texts in BRL, instants ISO 8601 with an offset, days those of the provider’s calendar. A list is `{<plural>: […], next_cursor}`. Errors are RFC 9457 problem details. viewer reads and downloads, operator also acts, admin also keeps merchants, openings and tokens.',
+        'Amounts are decimal texts in BRL, instants ISO 8601 with an offset, days those of the provider’s calendar. A list is `{<plural>: […], next_cursor}`. Errors are RFC 9457 problem details. A query parameter that an operation does not have, or that is given twice, is 422. viewer reads and downloads, operator also acts, admin also keeps merchants, openings and tokens.',
     },
     servers: [{ url: about.url }],
     paths,

@@ -1,7 +1,12 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readConfig } from '../../../src/config.ts';
+import { openContext } from '../../../src/context.ts';
+import { applyObservations } from '../../../src/ledger/apply.ts';
+import { createLog } from '../../../src/log.ts';
 import { freshDatabase } from '../../support/database.ts';
+import { lookNow, shown } from '../../support/ledger.ts';
 import { SECRET_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';
 import { runCommand } from '../../support/run-command.ts';
 
@@ -116,6 +121,27 @@ test('DATABASE_URL without SECRET_KEY is refused, and so is another SECRET_KEY t
   const other = Buffer.alloc(32, 8).toString('base64');
   const refused = await run(['tokens', 'create', '--role', 'viewer'], { DATABASE_URL, SECRET_KEY: other });
   expect(refused).toMatchObject({ code: 2, out: '', err: expect.stringContaining('SECRET_KEY is not the one') });
+});
+
+test('an opening of a day to come is wrong use, and an unseen platform is said to be new: exit 2, then 0', async () => {
+  const database = await freshDatabase();
+  const env = { DATABASE_URL: urlOf(database), SECRET_KEY };
+  const open = (day: string, ...more: string[]) =>
+    run(['open', '--day', day, '--platform', 'mistyped', '--balance', '1.00', ...more], env);
+  const early = await open('2062-01-01', '--new-platform');
+  expect(early).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^confere: day: is a day to come/) });
+  await using context = await openContext(readConfig(env), {
+    log: createLog('silent', process.stderr),
+    signal: new AbortController().signal,
+    migrates: false,
+  });
+  await applyObservations(context, [lookNow(context, shown(['paid'], { platform: 'p' }))]);
+  const unseen = await open('2026-01-01');
+  expect(unseen).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--new-platform') });
+  expect(await open('2026-01-01', '--new-platform', '--json')).toMatchObject({ code: 0 });
+  expect(await context.db.selectFrom('openings').select(['platform', 'day']).execute()).toEqual([
+    { platform: 'mistyped', day: '2026-01-01' },
+  ]);
 });
 
 test('a database whose tables are behind is not touched by any command but migrate', async () => {
