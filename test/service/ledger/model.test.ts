@@ -17,9 +17,13 @@ const LOOKS_AT_ONCE_MAX = 300;
 const PLATFORMS = ['p', 'P', 'p ', 'none'];
 const DAYS = ['2026-11-20', '2026-11-21', '2026-11-22', '2026-11-23'];
 
+const DAY_MS = 86_400_000;
+
 let world: TestEnvironment;
 beforeAll(async () => {
   world = await openEnvironment();
+  // nothing can be stated of a day to come
+  await world.timers.advance(DAYS.length * DAY_MS);
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
@@ -61,7 +65,7 @@ async function enter(model: Model, person: Person): Promise<void> {
   const { platform, day } = person;
   const amount = BigInt(person.cents);
   if (person.does === 'adjust') {
-    const by = { platform, day, kind: 'fee', note: 'n', actor: 'a' } as const;
+    const by = { platform, day, kind: 'fee', note: 'n', actor: 'a', newPlatform: true } as const;
     const entering = adjustBooks(context, { ...by, amountCents: amount });
     if (day < (model.openings.get(platform)?.day ?? '')) {
       await expect(entering).rejects.toMatchObject({ code: 'invalid_request' });
@@ -74,7 +78,7 @@ async function enter(model: Model, person: Person): Promise<void> {
   }
   const standing = model.openings.get(platform);
   if (standing) await reverseOpening(context, standing.id);
-  const id = await openBooks(context, { platform, day, balanceCents: amount, actor: 'a' });
+  const id = await openBooks(context, { platform, day, balanceCents: amount, actor: 'a', newPlatform: true });
   model.openings.set(platform, { id, day, cents: person.cents });
 }
 
