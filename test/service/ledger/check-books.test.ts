@@ -225,7 +225,8 @@ test.each([
   const { context } = world;
   await keepBooks();
   const meets = async () => {
-    await openBooks(context, { platform: 'brand-new', day: DAY, balanceCents: 5n, actor: 'command' });
+    const opening = { platform: 'brand-new', day: DAY, balanceCents: 5n, actor: 'command', newPlatform: true };
+    await openBooks(context, opening);
     await sealNow(context);
   };
   const { tell, breaks } = collectBreaks();

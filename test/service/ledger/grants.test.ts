@@ -49,8 +49,8 @@ test('serve does all of its work as a user that can only add to the ledger', asy
     const run = await served.api.call<{ state: string }>('GET', `/reconciliations/${id}`);
     return run.state === 'complete';
   });
-  await served.api.call('POST', '/openings', { platform: 'p', day: from, balance: '10.00' });
-  const fee = { platform: 'p', day: from, kind: 'fee', amount: '-1.00', note: 'n' };
+  await served.api.call('POST', '/openings', { platform: 'p', day: from, balance: '10.00', new_platform: true });
+  const fee = { platform: 'p', day: from, kind: 'fee', amount: '-1.00', note: 'n', new_platform: true };
   const adjustment = await served.api.call<{ id: string }>('POST', '/adjustments', fee);
   await served.api.call('POST', '/adjustments', { reverses: adjustment.id, note: 'wrong' });
   await served.api.call('POST', '/reports', { day });
