@@ -61,7 +61,11 @@ describe('the search over HTTP', () => {
   });
 
   it('writes down who looked for a person, and neither the document nor the name', async () => {
-    await search('operator', { document: DOCUMENT, name: 'maria', [DOCUMENT]: 'x' });
+    const before = (await readAudit()).length;
+    const mistyped = await search('operator', { document: DOCUMENT, name: 'maria', [DOCUMENT]: 'x' });
+    expect(mistyped.status).toBe(422);
+    expect(await readAudit()).toHaveLength(before);
+    await search('operator', { document: DOCUMENT, name: 'maria' });
     const audit = await readAudit();
     expect(audit.slice(-2)).toMatchObject([
       { action: 'transactions.search_document', target: expect.stringMatching(/^document:[0-9a-f]{16}$/) },
