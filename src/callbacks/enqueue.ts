@@ -25,6 +25,8 @@ export type CallbackCause = {
   event: { seq: number; status: string; at: Date; atWall: string; occurrence: number; sequence: number };
   previousStatus: string | null;
   source: 'webhook' | 'reconciliation';
+  /** The number of an inferred event that this one stands in place of: who heard of that one hears of a correction. */
+  inPlaceOf?: number;
 };
 
 /**
@@ -43,13 +45,34 @@ export async function enqueueCallbacks(
   const recipients = await readRecipients(trx);
   const now = context.clock.now();
   const key = context.keys.callbackIds;
+  const told = await readTold(trx, causes);
   return await insertCallbacks(
     trx,
-    recipients.flatMap((recipient) => routeTo(recipient, causes, key, now)),
+    recipients.flatMap((recipient) => {
+      const news = causes.filter(({ inPlaceOf }) => !told.has(`${recipient.seq} ${inPlaceOf}`));
+      return routeTo(recipient, news, key, now);
+    }),
   );
 }
 
-/** A transaction that a person corrected, before and after. `sequence` is the correction's. */
+/** Which merchants have a callback of an inferred event that gave way, as `merchant event`. */
+async function readTold(trx: Transaction<Database>, causes: CallbackCause[]): Promise<Set<string>> {
+  const replacing = causes.filter((cause) => cause.inPlaceOf !== undefined);
+  if (replacing.length === 0) return new Set();
+  const rows = await trx
+    .selectFrom('callbacks')
+    .select(['merchant_seq', 'event_seq'])
+    .where('transaction_seq', 'in', [...new Set(replacing.map(({ transaction }) => transaction.seq))])
+    .where(
+      'event_seq',
+      'in',
+      replacing.map((cause) => cause.inPlaceOf ?? 0),
+    )
+    .execute();
+  return new Set(rows.map((row) => `${row.merchant_seq} ${row.event_seq}`));
+}
+
+/** A transaction that a person or its own history corrected, before and after. `sequence` is the correction's. */
 export type CorrectionCause = {
   seq: number;
   sequence: number;

@@ -69,7 +69,7 @@ export const correctedFactsSchema = z.object({
   platform: text,
 });
 
-/** What merchants are sent when a person corrected what they were told of a transaction. */
+/** What merchants are sent when what they were told of a transaction is corrected, by a person or a later history. */
 export const correctionEventSchema = transactionEventSchema
   .extend({
     type: z

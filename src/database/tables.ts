@@ -48,6 +48,9 @@ export type Database = {
   corrections: CorrectionsTable;
   event_standings: EventStandingsTable;
   doubted_events: DoubtedEventsTable;
+  doubted_statuses: DoubtedStatusesTable;
+  event_places: EventPlacesTable;
+  histories_to_mend: HistoriesToMendTable;
   commission_contracts: CommissionContractsTable;
   mismatch_causes: MismatchCausesTable;
   seals: SealsTable;
@@ -238,6 +241,8 @@ type TransactionsTable = {
   created_wall: string;
   digest: Buffer;
   asked_at: Date;
+  ordered_at: Optional<Date>;
+  reordered: Generated<number>;
   first_seen_at: Date;
 };
 
@@ -596,6 +601,29 @@ type DoubtedEventsTable = {
   noticed_at: Date;
   shown_without_at: Optional<Date>;
   due_at: Optional<Date>;
+};
+
+type DoubtedStatusesTable = {
+  transaction_seq: number;
+  transaction_id: string;
+  noticed_at: Date;
+  shown_without_at: Optional<Date>;
+  due_at: Optional<Date>;
+};
+
+type EventPlacesTable = {
+  seq: Generated<number>;
+  transaction_seq: number;
+  event_seq: number;
+  position: number;
+  fact_change_seq: number;
+};
+
+type HistoriesToMendTable = {
+  transaction_seq: number;
+  reason: string;
+  mended_at: Optional<Date>;
+  outcome: Optional<string>;
 };
 
 type CommissionContractsTable = {

@@ -30,20 +30,17 @@ export function judgeItem(claim: Claim, found: Found, now: Date, graceMs: number
   if (found.kind === 'ambiguous') return { kind: 'quarantined', reason: 'ambiguous' };
   const shown = found.kind === 'row' && found.row.ok ? found.row.transaction : undefined;
   const contradiction = shown ? compareClaim(claim, shown) : undefined;
-  if (shown && !contradiction && isTold(claim, shown))
-    return { kind: 'applied', id: shown.id, contradiction: undefined };
+  if (shown && !contradiction) return { kind: 'applied', id: shown.id, contradiction };
   const nextLookAt = scheduleLook(claim.looks + 1, now, claim.receivedAt, graceMs);
   if (nextLookAt) return { kind: 'waiting', nextLookAt, id: shown?.id };
   if (shown) return { kind: 'applied', id: shown.id, contradiction };
   return { kind: 'quarantined', reason: found.kind === 'row' ? 'unreadable_at_provider' : 'unknown_at_provider' };
 }
 
-/** The history is the truth: a status that is shown beside a history without it is not told yet, nor contradicted. */
-function isTold(claim: Claim, shown: ObservedTransaction): boolean {
-  return claim.claimedStatus === null || shown.events.some((event) => event.status === claim.claimedStatus);
-}
-
-/** A status is shown when the history holds it at any time; an amount when it is the transaction's. */
+/**
+ * A status is shown when the history holds it at any time: the row's own status beside a history without it is no
+ * event. An amount is shown when it is the transaction's.
+ */
 function compareClaim(claim: Claim, shown: ObservedTransaction): Contradiction | undefined {
   const about = { id: shown.id, reference: shown.reference, amountCents: shown.amountCents };
   if (claim.claimedAmountCents !== null && claim.claimedAmountCents !== shown.amountCents) {
@@ -54,12 +51,12 @@ function compareClaim(claim: Claim, shown: ObservedTransaction): Contradiction |
       actual: { amount: formatAmount(shown.amountCents) },
     };
   }
-  const statuses = [...shown.events.map((event) => event.status), shown.status];
+  const statuses = shown.events.map((event) => event.status);
   if (claim.claimedStatus === null || statuses.includes(claim.claimedStatus)) return undefined;
   return {
     ...about,
     scope: `${shown.id} ${nameStatus(claim.claimedStatus)}`,
     expected: { status: nameStatus(claim.claimedStatus) },
-    actual: { status: shown.status, history: shown.events.map((event) => event.status) },
+    actual: { status: shown.status, history: statuses },
   };
 }

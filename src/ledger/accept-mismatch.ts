@@ -18,7 +18,6 @@ import { countLearnt, type HeldTransaction } from './decide.ts';
 import { findClosedDays } from './find-closed-days.ts';
 import type { HeldEvent } from './history.ts';
 import { judgeAccepted } from './judge-commissions.ts';
-import { forgetDoubts } from './judge-doubts.ts';
 import { judgeReferences } from './judge-references.ts';
 import { type Loaded, loadHeld } from './load-held.ts';
 import { mendJournal } from './mend-journal.ts';
@@ -27,6 +26,7 @@ import { charge, listDesiredEntries } from './post.ts';
 import { readPolicies } from './read-policies.ts';
 import { releaseKept, resolveMismatches, setResolved } from './resolve-mismatches.ts';
 import { type By, cutNote, lockUnresolved, wasResolved } from './settle-mismatch.ts';
+import { forgetDoubts } from './write-doubts.ts';
 import { writeEntries } from './write-entries.ts';
 import { writeTransactions } from './write-transactions.ts';
 

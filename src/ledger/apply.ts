@@ -8,12 +8,19 @@
  * observation the database's clock of when its request was sent.
  */
 import { sql, type Transaction } from 'kysely';
-import { type CallbackCause, enqueueCallbacks } from '../callbacks/enqueue.ts';
+import { enqueueCallbacks } from '../callbacks/enqueue.ts';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import type { Observation } from '../domain/observation.ts';
+import {
+  compareHistories,
+  countCorrection,
+  type HistoryChange,
+  UNCHANGED,
+  writeHistoryChange,
+} from './correct-histories.ts';
 import { findClosedDays } from './find-closed-days.ts';
 import {
   AWAITING_A_LOOK,
@@ -29,6 +36,7 @@ import { judgeCommissions } from './judge-commissions.ts';
 import { judgeDoubts } from './judge-doubts.ts';
 import { judgeReferences } from './judge-references.ts';
 import { limitAppliers } from './limit-appliers.ts';
+import { listCauses } from './list-causes.ts';
 import { loadHeld } from './load-held.ts';
 import { mendJournal } from './mend-journal.ts';
 import { raiseMismatches } from './mismatches.ts';
@@ -37,7 +45,6 @@ import { charge, listDesiredEntries } from './post.ts';
 import { type Policies, readPolicies } from './read-policies.ts';
 import { isRefusedByDatabase, refuseRow } from './refuse-row.ts';
 import { weighEvidence } from './resolve-mismatches.ts';
-import { isWithheld } from './withheld-extra.ts';
 import { writeEntries } from './write-entries.ts';
 import { writeTransactions } from './write-transactions.ts';
 
@@ -82,7 +89,7 @@ async function dropUnchanged(context: Context, observations: Observation[]): Pro
 
 /**
  * The digests of what is known of these transactions; and, without one, every transaction with such a mismatch, and
- * those of these with an event that a look lacked: few, read from the index of open ones alone.
+ * those of these with an event that a look lacked or a status of its own that no event had: few, read from the index of open ones alone.
  */
 async function readKnown(context: Context, ids: string[]): Promise<{ id: string; digest: string | null }[]> {
   // as text: MySQL makes another type of bytes that stand in a union
@@ -98,7 +105,13 @@ async function readKnown(context: Context, ids: string[]): Promise<{ id: string;
   const doubted = context.db
     .selectFrom('doubted_events')
     .select(['transaction_id as id', none])
-    .where('transaction_id', 'in', ids);
+    .where('transaction_id', 'in', ids)
+    .unionAll(
+      context.db
+        .selectFrom('doubted_statuses')
+        .select(['transaction_id as id', none])
+        .where('transaction_id', 'in', ids),
+    );
   return await context.db
     .selectFrom('transactions')
     .select(['id', sql<string | null>`HEX(digest)`.as('digest')])
@@ -139,11 +152,20 @@ async function applyInTransaction(
   // read after the rows are locked: an opening that is stated meanwhile waits for them, and reposts what we post
   const policies = await readPolicies(context, trx);
   const { batch: shown, people, extras } = await hideForgotten(context.keys, trx, batch, loaded);
-  const changes = foldObservations(shown, loaded);
+  const folded = foldObservations(shown, loaded);
+  const histories = folded.map((change) => compareHistories(change.loaded, change.held));
+  const changes = folded.map((change, index) => ({
+    ...change,
+    held: countCorrection(change.held, histories[index] ?? UNCHANGED),
+  }));
   const seqs = await writeTransactions(
     context,
     trx,
-    changes.map((change) => ({ ...change, forgotten: people.get(change.held.id) })),
+    changes.map((change, index) => ({
+      ...change,
+      forgotten: people.get(change.held.id),
+      isReordered: (histories[index]?.replaced.length ?? 0) > 0,
+    })),
     now,
   );
   const mendings = changes.map((change) => mendOne(change, seqs, policies));
@@ -151,8 +173,11 @@ async function applyInTransaction(
   await enqueueCallbacks(
     context,
     trx,
-    changes.flatMap((change) => listCauses(context, change, seqs, extras)),
+    changes.flatMap((change, index) => listCauses(context, change, histories[index] ?? UNCHANGED, { seqs, extras })),
   );
+  for (const [index, change] of changes.entries()) {
+    await writeHistoryChange(context, trx, change, histories[index] ?? UNCHANGED, now);
+  }
   await oweWebhooks(
     context,
     trx,
@@ -170,7 +195,7 @@ async function applyInTransaction(
   const closed = await findClosedDays(
     context,
     trx,
-    changes.flatMap((change, index) => listMoments(change, mendings[index])),
+    changes.flatMap((change, index) => listMoments(change, mendings[index], histories[index] ?? UNCHANGED)),
   );
   const raised = await raiseMismatches(
     trx,
@@ -190,41 +215,16 @@ function mendOne(change: Change, seqs: Map<string, number>, policies: Policies) 
   return { transactionSeq: seqs.get(held.id) ?? 0, source: change.source, sources: change.sources, reverse, post };
 }
 
-/** When this change happened in the history: its new events, and entries that were posted or reversed. */
-function listMoments({ added, source }: Change, mending: ReturnType<typeof mendOne> | undefined) {
-  const moments = [...added, ...(mending?.reverse ?? []), ...(mending?.post ?? [])];
+/** When this change happened in the history: its new and changed events, and entries that were posted or reversed. */
+function listMoments(
+  { added, source }: Change,
+  mending: ReturnType<typeof mendOne> | undefined,
+  history: HistoryChange,
+) {
+  const events = [...added, ...history.restood, ...history.replaced];
+  const moments = [...events, ...(mending?.reverse ?? []), ...(mending?.post ?? [])];
   const runSeq = source.kind === 'webhook' ? undefined : source.run?.seq;
   return moments.map(({ atWall }) => ({ atWall, runSeq }));
-}
-
-function listCauses(
-  context: Context,
-  change: Change,
-  seqs: Map<string, number>,
-  extras: Map<string, string>,
-): CallbackCause[] {
-  const { held } = change;
-  const extra = held.extra !== null && isWithheld(held.extra) ? (extras.get(held.id) ?? null) : held.extra;
-  return change.added.map((event) => ({
-    transaction: {
-      seq: seqs.get(held.id) ?? 0,
-      id: held.id,
-      operation: held.operation,
-      reference: held.reference,
-      extra,
-      platform: held.platform,
-    },
-    event: {
-      seq: event.seq ?? 0,
-      status: event.status,
-      at: context.calendar.toInstant(event.atWall),
-      atWall: event.atWall,
-      occurrence: event.occurrence,
-      sequence: event.sequence,
-    },
-    previousStatus: held.events[held.events.indexOf(event) - 1]?.status ?? null,
-    source: change.sources.get(event)?.kind === 'webhook' ? 'webhook' : 'reconciliation',
-  }));
 }
 
 function add(applied: Applied, more: Applied): Applied {

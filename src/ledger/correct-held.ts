@@ -69,6 +69,12 @@ function readChange(held: HeldTransaction, kind: AcceptableKind, actual: unknown
     }
     case 'status_differs': {
       const { lacks, shows_again } = read(EVIDENCE.status_differs, actual);
+      if (lacks.length + shows_again.length === 0) {
+        throw new ConfereError(
+          'conflict',
+          "the provider's history has no event of its row's status, so there is nothing to book: resolve it with a note",
+        );
+      }
       return restand(held, new Set(lacks.map(numberOf)), new Set(shows_again.map(numberOf)));
     }
   }

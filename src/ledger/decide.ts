@@ -1,8 +1,7 @@
 /**
  * What one look at a transaction adds to what is known of it. Pure: no clock, no database.
  *
- * A history only grows: events are added, never taken away, and are told apart by status, time and how many equal ones
- * stood before. Facts that must not change (amount, operation, reference, extra, platform) are the first that were
+ * A history only grows: events are added, never taken away (history.ts has its rules). Facts that must not change (amount, operation, reference, extra, platform) are the first that were
  * applied; another value is a mismatch. What may be filled in later (commission, e2e id, the parties) is the newest
  * look's. So any snapshots of a growing history, in any order and with any repeats, end in the same events.
  */
@@ -10,22 +9,23 @@ import { createHash } from 'node:crypto';
 import type { MismatchKind } from '../domain/mismatch.ts';
 import { formatAmount } from '../domain/money.ts';
 import type { ObservedTransaction } from '../domain/observation.ts';
-import { isIllegalTransition, isKnownStatus } from '../domain/statuses.ts';
-import { eventKey, findNewEvents, type HeldEvent, numberEvents, sortHistory } from './history.ts';
+import { isKnownStatus } from '../domain/statuses.ts';
+import { eventKey, extendHistory, type HeldEvent, type History, numberEvents } from './history.ts';
+import { judgeHistory } from './judge-history.ts';
 
-export type HeldTransaction = Omit<ObservedTransaction, 'events' | 'eventsInferred' | 'status'> & {
-  /** Those in force, in the order of history. */
-  events: HeldEvent[];
-  /** Those that a person agreed are none, since the provider no longer shows them. */
-  struck: HeldEvent[];
-  /** What people accepted: how often, and the newest time. */
-  corrected: Corrected | undefined;
-  digest: Buffer;
-  askedAt: Date;
-};
+export type HeldTransaction = Omit<ObservedTransaction, 'events' | 'eventsInferred' | 'status'> &
+  History & {
+    /** How often a known history was corrected, and when a person last did so. */
+    corrected: Corrected | undefined;
+    digest: Buffer;
+    askedAt: Date;
+  };
 
-/** `sequence` is the newest correction's: corrections are counted with the events. */
-export type Corrected = { times: number; sequence: number; at: Date };
+/**
+ * Corrections are counted with the events: `sequence` is the newest one's. `at`: the newest that a person accepted;
+ * undefined where only inferred events gave way.
+ */
+export type Corrected = { times: number; sequence: number; at: Date | undefined };
 
 /** `late`: a newer look than the one that shows it is known. */
 export type Difference = { kind: MismatchKind; expected: unknown; actual: unknown; late?: boolean };
@@ -50,41 +50,57 @@ export type Decision = {
  * What one look says of events that we held before: `whole` is false where it says nothing, because it came without a
  * history or was asked before the newest look of ours.
  */
-export type Standing = { whole: boolean; status: string; lacks: HeldEvent[]; showsAgain: HeldEvent[] };
+export type Standing = {
+  whole: boolean;
+  /** Whether it is the newest of ours. */
+  newest: boolean;
+  /** The row's own status, and the statuses of its history, oldest first. */
+  status: string;
+  history: string[];
+  lacks: HeldEvent[];
+  showsAgain: HeldEvent[];
+};
 
 type Look = { transaction: ObservedTransaction; askedAt: Date; digest: Buffer };
 
+const NO_HISTORY: History = { events: [], struck: [], orderedAt: undefined };
+
 export function decide(before: HeldTransaction | undefined, look: Look): Decision {
-  const known = [...(before?.events ?? []), ...(before?.struck ?? [])];
-  const added = findNewEvents(known, look.transaction, countLearnt(before));
-  const events = sortHistory([...(before?.events ?? []), ...added]);
-  const facts = before ? mergeFacts(before, look) : { ...withoutHistory(look.transaction), ...newest(look) };
-  const held: HeldTransaction = { ...facts, events, struck: before?.struck ?? [], corrected: before?.corrected };
-  const status = events.at(-1)?.status ?? look.transaction.status;
+  const { transaction, askedAt } = look;
+  const { added, ...history } = extendHistory(before ?? NO_HISTORY, transaction, askedAt, countLearnt(before));
+  const facts = before ? mergeFacts(before, look) : { ...withoutHistory(transaction), ...newest(look) };
+  const held: HeldTransaction = { ...facts, ...history, corrected: before?.corrected };
+  const standing = judgeStanding(before, look);
+  // what a later look shows stands in the place of the own status of an earlier one
+  const own = standing.newest ? transaction.status : undefined;
+  const newestStatus = held.events.at(-1)?.status ?? transaction.status;
+  const isOver = isKnownStatus(newestStatus) && (own === undefined ? added.length > 0 : isKnownStatus(own));
   const differences = before ? compareFacts(before, look) : [];
   return {
     held,
-    changed: !before || added.length > 0 || !sameFacts(before, held),
-    added: sortHistory(added),
-    found: [...differences, ...judgeHistory(events, status)],
-    over: isKnownStatus(status) ? ['unknown_status'] : [],
+    changed: !before || added.length > 0 || !sameFacts(before, held) || !sameHistory(before, held),
+    added,
+    found: [...differences, ...judgeHistory(held.events, own)],
+    over: isOver ? ['unknown_status'] : [],
     agreed: before && listAgreed(before, look, differences),
-    standing: judgeStanding(before, look),
+    standing,
   };
 }
 
 function judgeStanding(before: HeldTransaction | undefined, { transaction, askedAt }: Look): Standing {
-  const whole = before !== undefined && askedAt > before.askedAt && !transaction.eventsInferred;
-  if (!whole) return { whole, status: transaction.status, lacks: [], showsAgain: [] };
-  const shown = new Set(numberEvents(transaction.events).map(eventKey));
+  const isNewest = before === undefined || askedAt > before.askedAt;
+  const whole = before !== undefined && isNewest && !transaction.eventsInferred;
+  const { status, events } = transaction;
+  const told = { whole, newest: isNewest, status, history: events.map((event) => event.status) };
+  if (!whole) return { ...told, lacks: [], showsAgain: [] };
+  const shown = new Set(numberEvents(events).map(eventKey));
   const isShown = (event: HeldEvent): boolean => shown.has(eventKey(event));
   const since = before.corrected?.at;
   return {
-    whole,
-    status: transaction.status,
+    ...told,
     // one that was inferred may be told by another time
     lacks: before.events.filter((event) => !event.inferred && !isShown(event)),
-    showsAgain: since && askedAt > since ? before.struck.filter(isShown) : [],
+    showsAgain: since && askedAt > since ? before.struck.filter((event) => !event.inferred && isShown(event)) : [],
   };
 }
 
@@ -106,7 +122,7 @@ export function countLearnt(held: HeldTransaction | undefined): number {
   return held ? held.events.length + held.struck.length + (held.corrected?.times ?? 0) : 0;
 }
 
-type Facts = Omit<HeldTransaction, 'events' | 'struck' | 'corrected'>;
+type Facts = Omit<HeldTransaction, keyof History | 'corrected'>;
 
 function mergeFacts(before: HeldTransaction, look: Look): Facts {
   const seen = look.transaction;
@@ -139,7 +155,7 @@ function mergeFacts(before: HeldTransaction, look: Look): Facts {
 
 /** What a person accepted is not contradicted by what was shown before. */
 function isBeforeCorrection({ corrected }: HeldTransaction, { askedAt }: Look): boolean {
-  return corrected !== undefined && askedAt <= corrected.at;
+  return corrected?.at !== undefined && askedAt <= corrected.at;
 }
 
 function listAgreed(before: HeldTransaction, look: Look, differences: Difference[]): Agreement[] | undefined {
@@ -171,26 +187,6 @@ function compareFacts(before: HeldTransaction, look: Look): Difference[] {
     found.push({ kind: 'commission_differs', expected: commissionOf(before), actual: commissionOf(seen) });
   }
   return askedAt < before.askedAt ? found.map((difference) => ({ ...difference, late: true })) : found;
-}
-
-function judgeHistory(events: HeldEvent[], status: string): Difference[] {
-  const found: Difference[] = [];
-  if (!isKnownStatus(status)) found.push({ kind: 'unknown_status', expected: null, actual: { status } });
-  const leaves = events.findIndex((event, index) => {
-    const next = events[index + 1];
-    return next !== undefined && isIllegalTransition(event.status, next.status);
-  });
-  if (leaves >= 0 || refundsUnpaid(events)) {
-    const history = events.map((event) => ({ status: event.status, at: event.atWall }));
-    found.push({ kind: 'illegal_transition', expected: null, actual: { history } });
-  }
-  return found;
-}
-
-/** What was never paid can't be given back; where a history was left out, it may have been. */
-function refundsUnpaid(events: HeldEvent[]): boolean {
-  const refund = events.findIndex((event) => event.status === 'refund');
-  return refund >= 0 && !events.slice(0, refund).some(({ status }) => status === 'paid') && !events[refund]?.inferred;
 }
 
 /** Absent is unknown, so it differs from nothing. */
@@ -230,6 +226,12 @@ function newest(look: Look): { digest: Buffer; askedAt: Date } {
 
 function sameFacts(before: HeldTransaction, after: HeldTransaction): boolean {
   return FACTS.every((name) => before[name] === after[name]);
+}
+
+/** Events that stay as they are stay the same objects. */
+function sameHistory(before: History, after: History): boolean {
+  const same = (a: HeldEvent[], b: HeldEvent[]): boolean => a.length === b.length && a.every((e, i) => e === b[i]);
+  return same(before.events, after.events) && same(before.struck, after.struck);
 }
 
 const FACTS = [

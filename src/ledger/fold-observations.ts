@@ -3,8 +3,8 @@ import type { FoundMismatch, MismatchKind } from '../domain/mismatch.ts';
 import type { Observation, Source } from '../domain/observation.ts';
 import { isFinal, nameStatus } from '../domain/statuses.ts';
 import { type Agreement, type Decision, decide, type HeldTransaction, type Standing } from './decide.ts';
-import type { HeldEvent } from './history.ts';
-import { judgeE2eDate } from './judge-e2e-date.ts';
+import { eventKey, type HeldEvent } from './history.ts';
+import { judgeDates } from './judge-e2e-date.ts';
 import type { Loaded } from './load-held.ts';
 
 /** What any later look ends, whatever it shows. */
@@ -41,12 +41,13 @@ export function foldObservations(batch: Observation[], loaded: Map<string, Loade
   for (const { transaction, askedAt, digest, source } of batch) {
     const before = changes.get(transaction.id);
     const decision = decide(before?.held ?? loaded.get(transaction.id)?.held, { transaction, askedAt, digest });
+    const { added, sources } = carryOver(before, decision);
     changes.set(transaction.id, {
       loaded: loaded.get(transaction.id),
       held: decision.held,
-      added: [...(before?.added ?? []), ...decision.added],
+      added: [...added, ...decision.added],
       source: before && !decision.changed ? before.source : source,
-      sources: new Map([...(before?.sources ?? []), ...decision.added.map((event) => [event, source] as const)]),
+      sources: new Map([...sources, ...decision.added.map((event) => [event, source] as const)]),
       askedAt: before && before.askedAt > askedAt ? before.askedAt : askedAt,
       changed: decision.changed || (before?.changed ?? false),
       decisions: [...(before?.decisions ?? []), decision],
@@ -54,6 +55,18 @@ export function foldObservations(batch: Observation[], loaded: Map<string, Loade
     });
   }
   return [...changes.values()].sort((a, b) => (a.held.id < b.held.id ? -1 : 1));
+}
+
+/** Events that earlier looks of the batch added, as the history has them now: at other places, or no more. */
+function carryOver(before: Change | undefined, { held }: Decision): Pick<Change, 'added' | 'sources'> {
+  if (!before) return { added: [], sources: new Map() };
+  const now = new Map([...held.events, ...held.struck].map((event) => [eventKey(event), event]));
+  const carried = before.added.flatMap((event) => {
+    const current = now.get(eventKey(event));
+    const source = before.sources.get(event);
+    return current && source ? [[current, source] as const] : [];
+  });
+  return { added: carried.map(([event]) => event), sources: new Map(carried) };
 }
 
 /** What compares a look with what we held before: so it happened since, however old the transaction is. */
@@ -82,7 +95,7 @@ export function listFound(context: Context, change: Change, seq: number): FoundM
   const { held } = change;
   const lastAt = context.calendar.toInstant(held.events.at(-1)?.atWall ?? held.createdWall);
   const differences = change.decisions.flatMap((decision) => decision.found);
-  return [...differences, judgeE2eDate(context, held) ?? []].flat().map((difference) => ({
+  return [...differences, judgeDates(context, held) ?? []].flat().map((difference) => ({
     ...difference,
     ...nameFound(change, seq),
     baseline: lastAt < context.webhooksSince && !COMPARED.includes(difference.kind),

@@ -1,8 +1,16 @@
 /**
- * The events of one transaction as a history: how they are told apart, in which order they stand, and which of a look's
- * are new. Pure. A history only grows; events are told apart by status, time and how many equal ones stood before.
+ * The events of one transaction as a history: how they are told apart, in which order they stand, and what an
+ * observation adds. Pure. Events are told apart by status, time and how many equal ones stood before.
+ *
+ * The order of the provider's array is the history; times never reorder events. Of two observations the one that was
+ * asked later orders the events that it shows. An event that it lacks stands after the one that precedes it in the
+ * other, so observations of a growing history end in the order of the longest, whatever was learnt first.
+ *
+ * A row without a history gives one inferred event, dated by the creation. It gives way once a real event of its status
+ * is known, and is never added after one.
  */
 import type { ObservedEvent, ObservedTransaction } from '../domain/observation.ts';
+import { STATUSES } from '../domain/statuses.ts';
 
 export type HeldEvent = {
   /** The row's number; undefined for one that this decision adds. */
@@ -10,34 +18,126 @@ export type HeldEvent = {
   status: string;
   atWall: string;
   occurrence: number;
+  /** Its place among the real events, oldest 0; of an inferred one, how far on in a lifecycle its status is. */
   position: number;
   sequence: number;
+  /** Whether it stands for a history that the provider left out. */
   inferred: boolean;
 };
 
-/** @param learnt how many numbers of its sequence the transaction has used up. */
-export function findNewEvents(known: HeldEvent[], transaction: ObservedTransaction, learnt: number): HeldEvent[] {
-  const keys = new Set(known.map(eventKey));
-  const inferred = known.filter((event) => event.inferred);
-  const added: HeldEvent[] = [];
-  for (const [position, event] of numberEvents(transaction.events).entries()) {
-    if (keys.has(eventKey(event))) continue;
-    // a status that came without a history, and the event that later told of it, are one and the same
-    if (transaction.eventsInferred && known.some((held) => held.status === event.status)) continue;
-    const guess = inferred.findIndex((held) => held.status === event.status);
-    if (guess >= 0) {
-      inferred.splice(guess, 1);
-      continue;
-    }
-    const sequence = learnt + added.length + 1;
-    const place = transaction.eventsInferred ? stageOf(event.status) : position;
-    added.push({ ...event, seq: undefined, position: place, sequence, inferred: transaction.eventsInferred });
-  }
-  return added;
+export type History = {
+  /** Those in force, in the order of history. */
+  events: HeldEvent[];
+  /** Those out of force: inferred ones that gave way, and those that a person agreed are none. */
+  struck: HeldEvent[];
+  /** When the observation that orders the events was asked; undefined before there is one. */
+  orderedAt: Date | undefined;
+};
+
+type Shown = Pick<ObservedTransaction, 'events' | 'eventsInferred'>;
+
+/**
+ * What a history comes to with one more observation. Events that stay as they are stay the same objects.
+ * @param learnt how many numbers of its sequence the transaction has used up.
+ */
+export function extendHistory(
+  before: History,
+  shown: Shown,
+  askedAt: Date,
+  learnt: number,
+): History & { added: HeldEvent[] } {
+  if (shown.eventsInferred) return addInferred(before, shown.events, learnt);
+  const known = [...before.events, ...before.struck];
+  const history = numberEvents(shown.events);
+  const orders = before.orderedAt === undefined || askedAt >= before.orderedAt;
+  const places = mergeOrders(sortReal(known).map(eventKey), history.map(eventKey), orders);
+  const isReal = (event: HeldEvent): boolean => places.has(eventKey(event));
+  const real = new Set([...history, ...known.filter(isReal)].map((event) => event.status));
+  const gone = known.filter((event) => event.inferred && !isReal(event) && real.has(event.status));
+  const added = addReal(history, known, gone, places, learnt);
+
+  const struckBefore = new Set(before.struck.filter((event) => !event.inferred || !isReal(event)));
+  const leaves = (event: HeldEvent): boolean => struckBefore.has(event) || gone.includes(event);
+  const standing = known.filter((event) => !leaves(event)).map((event) => place(event, places));
+  // one that was never written down leaves nothing behind
+  const struck = known.filter((event) => leaves(event) && (event.seq !== undefined || struckBefore.has(event)));
+  return {
+    events: sortHistory([...standing, ...added]),
+    struck: struck.map((event) => place(event, places)),
+    orderedAt: orders ? askedAt : before.orderedAt,
+    added: sortHistory(added),
+  };
 }
 
+/** A history in which each inferred event gave way that stands beside a real one of its status. */
+export function settleInferred<H extends History>(history: H): H {
+  const real = new Set([...history.events, ...history.struck].flatMap((one) => (one.inferred ? [] : [one.status])));
+  const gone = history.events.filter((event) => event.inferred && real.has(event.status));
+  if (gone.length === 0) return history;
+  const events = history.events.filter((event) => !gone.includes(event));
+  return { ...history, events, struck: [...history.struck, ...gone] };
+}
+
+/** A row's status without a history: an event of its own, unless one of that status is known. */
+function addInferred(before: History, shown: ObservedEvent[], learnt: number): History & { added: HeldEvent[] } {
+  const known = [...before.events, ...before.struck];
+  const added = shown
+    .filter(({ status }) => !known.some((event) => event.status === status))
+    .map((event, index): HeldEvent => {
+      const position = stageOf(event.status);
+      return { ...event, seq: undefined, occurrence: 0, position, sequence: learnt + index + 1, inferred: true };
+    });
+  const { struck, orderedAt } = before;
+  return { events: sortHistory([...before.events, ...added]), struck, orderedAt, added };
+}
+
+/** The events of a real history that are new. One takes the number of an inferred one that was never written down. */
+function addReal(
+  history: NumberedEvent[],
+  known: HeldEvent[],
+  gone: HeldEvent[],
+  places: Map<string, number>,
+  learnt: number,
+): HeldEvent[] {
+  const keys = new Set(known.map(eventKey));
+  const freed = new Map(gone.filter(({ seq }) => seq === undefined).map((event) => [event.status, event.sequence]));
+  let last = learnt;
+  return history
+    .filter((event) => !keys.has(eventKey(event)))
+    .map((event): HeldEvent => {
+      const sequence = freed.get(event.status) ?? ++last;
+      freed.delete(event.status);
+      return { ...event, seq: undefined, position: places.get(eventKey(event)) ?? 0, sequence, inferred: false };
+    });
+}
+
+/** An event at its place in the history; an inferred one that a history shows is real from then on. */
+function place(event: HeldEvent, places: Map<string, number>): HeldEvent {
+  const position = places.get(eventKey(event));
+  if (position === undefined || (position === event.position && !event.inferred)) return event;
+  return { ...event, position, inferred: false };
+}
+
+/**
+ * The place of each event of two histories in one. The one that `orders` keeps its order; an event of the other alone
+ * stands right after the one that precedes it there, or first.
+ */
+function mergeOrders(held: string[], shown: string[], orders: boolean): Map<string, number> {
+  const [merged, other] = orders ? [[...shown], held] : [[...held], shown];
+  const known = new Set(merged);
+  for (const [index, key] of other.entries()) {
+    if (known.has(key)) continue;
+    const previous = other[index - 1];
+    merged.splice(previous === undefined ? 0 : merged.indexOf(previous) + 1, 0, key);
+    known.add(key);
+  }
+  return new Map(merged.map((key, index) => [key, index]));
+}
+
+type NumberedEvent = ObservedEvent & { occurrence: number };
+
 /** Equal events of a history are told apart by how many stood before. */
-export function numberEvents(events: ObservedEvent[]): (ObservedEvent & { occurrence: number })[] {
+export function numberEvents(events: ObservedEvent[]): NumberedEvent[] {
   const counts = new Map<string, number>();
   return events.map((event) => {
     const name = `${event.status} ${event.atWall}`;
@@ -47,20 +147,29 @@ export function numberEvents(events: ObservedEvent[]): (ObservedEvent & { occurr
   });
 }
 
+type Sortable = Pick<HeldEvent, 'status' | 'atWall' | 'position' | 'sequence' | 'inferred'>;
+
 /**
- * History's order: by time; events of one second as the provider ordered them. An inferred event has no time of its
- * own: it stands where a life comes to its status, whatever was learnt first.
+ * History's order: real events by their places. An inferred event has no time of its own: it stands where a lifecycle
+ * comes to its status, whatever was learnt first.
  */
-export function sortHistory(events: HeldEvent[]): HeldEvent[] {
-  const history = events
-    .filter((event) => !event.inferred)
-    .sort((a, b) => compareText(a.atWall, b.atWall) || a.position - b.position || a.sequence - b.sequence);
-  const guesses = events.filter((event) => event.inferred);
-  for (const guess of guesses.sort((a, b) => stageOf(a.status) - stageOf(b.status) || a.sequence - b.sequence)) {
+export function sortHistory<E extends Sortable>(events: E[]): E[] {
+  const history = sortReal(events);
+  const inferred = events.filter((event) => event.inferred);
+  for (const guess of inferred.sort(compareStages)) {
     const next = history.findIndex((event) => !event.inferred && stageOf(event.status) > stageOf(guess.status));
     history.splice(next < 0 ? history.length : next, 0, guess);
   }
   return history;
+}
+
+/** Two at one place are from a version that kept no whole order: those histories stay as they were, ordered by time. */
+function sortReal<E extends Sortable>(events: E[]): E[] {
+  const real = events.filter((event) => !event.inferred);
+  const isOrdered = new Set(real.map((event) => event.position)).size === real.length;
+  return real.sort(
+    (a, b) => (isOrdered ? 0 : compareText(a.atWall, b.atWall)) || a.position - b.position || a.sequence - b.sequence,
+  );
 }
 
 const STAGES: Record<string, number> = { pending: 0, paid: 2, denied: 2, canceled: 2, expired: 2, refund: 3 };
@@ -68,6 +177,12 @@ const STAGES: Record<string, number> = { pending: 0, paid: 2, denied: 2, cancele
 /** How far on in a life a status is; one that is not known is somewhere on its way. */
 function stageOf(status: string): number {
   return STAGES[status] ?? 1;
+}
+
+/** Two of one stage in an order of their own, so that the order of learning changes nothing. */
+function compareStages(a: Sortable, b: Sortable): number {
+  const rank = ({ status }: Sortable): number => (STATUSES as readonly string[]).indexOf(status);
+  return stageOf(a.status) - stageOf(b.status) || rank(a) - rank(b) || compareText(a.status, b.status);
 }
 
 export function eventKey(event: { status: string; atWall: string; occurrence: number }): string {

@@ -1,19 +1,19 @@
 /**
- * Events of ours that the provider shows no more. One look proves nothing: a list may lag behind, a show too. So a look
- * that lacks an event has it asked for by its id; two shows without it, a minute apart and with no look between them that
- * has it, are a `status_differs`. A later show that has it again ends that. An event that a person agreed is none, and
- * that is shown again, is one at once: there the provider says something, and does not merely leave it out.
+ * Where the provider contradicts the history: an event of ours that it shows no more, or a row whose own status is not
+ * its newest event's. One observation proves nothing: a list may lag behind, a show too. So it has the transaction
+ * fetched by its id; two shows that say so, a minute apart and with none between them that says otherwise, are a
+ * `status_differs`. A later show that says otherwise ends that. An event that a person agreed is none, and that is shown
+ * again, is one at once: there the provider says something, and does not merely leave it out.
  */
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
+import { nameStatus } from '../domain/statuses.ts';
 import { type Change, type LookAtEvents, nameFound } from './fold-observations.ts';
-import type { HeldEvent } from './history.ts';
+import { eventKey, type HeldEvent } from './history.ts';
 import type { Doubt } from './load-held.ts';
-
-/** How far apart two shows must be asked. */
-export const SHOWS_APART_MS = 60_000;
+import { type OfTransaction, SHOWS_APART_MS, writeDoubtedStatus, writeDoubts } from './write-doubts.ts';
 
 /** By the event's row number. */
 type Doubts = Map<number, Doubt>;
@@ -26,20 +26,26 @@ export async function judgeDoubts(
   changes: Change[],
   seqs: Map<string, number>,
 ): Promise<{ found: FoundMismatch[]; over: Over[] }> {
-  const looked = changes.filter((change) => change.looks.some((look) => look.whole));
   const found: FoundMismatch[] = [];
   const over: Over[] = [];
-  for (const change of looked) {
+  for (const change of changes) {
     const { id } = change.held;
+    const looks = change.looks.filter((look) => look.newest);
+    looks.sort((a, b) => a.askedAt.getTime() - b.askedAt.getTime());
+    const last = looks.at(-1);
+    if (!last) continue;
     const before = change.loaded?.doubts ?? new Map();
     const after: Doubts = new Map(before);
-    const looks = change.looks.filter((look) => look.whole).sort((a, b) => a.askedAt.getTime() - b.askedAt.getTime());
-    for (const look of looks) weighLook(after, look, change.held.events);
-    await writeDoubts(trx, { id, seq: seqs.get(id) ?? 0 }, before, after, context.clock.now());
-    const last = looks.at(-1);
-    const difference = last && tellDifference(context, change, last, after);
-    if (difference) found.push({ kind: 'status_differs', ...nameFound(change, seqs.get(id) ?? 0), ...difference });
-    else if (last?.isShow && after.size === 0 && (before.size > 0 || change.held.struck.length > 0)) {
+    for (const look of looks.filter((one) => one.whole)) weighLook(after, look, change.held.events);
+    const ownBefore = change.loaded?.ownDoubt;
+    const own = looks.reduce(weighOwnStatus, ownBefore);
+    const transaction: OfTransaction = { id, seq: seqs.get(id) ?? 0 };
+    await writeDoubts(trx, transaction, before, after, context.clock.now());
+    if (own !== ownBefore) await writeDoubtedStatus(trx, transaction, own, context.clock.now());
+    const difference = tellDifference(context, change, last, { events: after, own });
+    const doubted = before.size > 0 || ownBefore !== undefined || change.held.struck.some((one) => !one.inferred);
+    if (difference) found.push({ kind: 'status_differs', ...nameFound(change, transaction.seq), ...difference });
+    else if (last.isShow && after.size === 0 && own === undefined && doubted) {
       over.push({ kind: 'status_differs', scope: id, askedAt: last.askedAt });
     }
   }
@@ -48,18 +54,22 @@ export async function judgeDoubts(
 
 /** Changes the doubts by one look. */
 function weighLook(doubts: Doubts, look: LookAtEvents, events: HeldEvent[]): void {
-  const lacks = new Set(look.lacks);
+  const lacks = new Set(look.lacks.map(eventKey));
   for (const event of events) {
     if (event.seq === undefined || event.inferred) continue;
-    const doubt = doubts.get(event.seq);
-    if (lacks.has(event)) doubts.set(event.seq, deepen(doubt, look));
-    else if (doubt && look.askedAt > (doubt.shownWithoutAt ?? doubt.noticedAt)) {
-      // what shows have told, a show must take back: it is asked for anew
-      if (doubt.told && !look.isShow) {
-        doubts.set(event.seq, { noticedAt: look.askedAt, shownWithoutAt: null, told: false });
-      } else doubts.delete(event.seq);
-    }
+    const doubt = lacks.has(eventKey(event)) ? deepen(doubts.get(event.seq), look) : ease(doubts.get(event.seq), look);
+    if (doubt) doubts.set(event.seq, doubt);
+    else doubts.delete(event.seq);
   }
+}
+
+/** A row without a history has nothing to contradict. */
+function weighOwnStatus(doubt: Doubt | undefined, look: LookAtEvents): Doubt | undefined {
+  return contradictsItself(look) ? deepen(doubt, look) : ease(doubt, look);
+}
+
+function contradictsItself({ status, history }: LookAtEvents): boolean {
+  return history.at(-1) !== status;
 }
 
 function deepen(doubt: Doubt | undefined, { askedAt, isShow }: LookAtEvents): Doubt {
@@ -67,13 +77,26 @@ function deepen(doubt: Doubt | undefined, { askedAt, isShow }: LookAtEvents): Do
   if (!isShow) return doubt;
   if (!doubt.shownWithoutAt) return { ...doubt, shownWithoutAt: askedAt };
   const told = doubt.told || askedAt.getTime() - doubt.shownWithoutAt.getTime() >= SHOWS_APART_MS;
-  return { ...doubt, told };
+  return told === doubt.told ? doubt : { ...doubt, told };
 }
 
-function tellDifference(context: Context, { held }: Change, look: LookAtEvents, doubts: Doubts) {
+/** What a look that says otherwise leaves of a doubt. */
+function ease(doubt: Doubt | undefined, { askedAt, isShow }: LookAtEvents): Doubt | undefined {
+  if (!doubt || askedAt <= (doubt.shownWithoutAt ?? doubt.noticedAt)) return doubt;
+  // what shows have told, a show must take back: it is asked for anew
+  return doubt.told && !isShow ? { noticedAt: askedAt, shownWithoutAt: null, told: false } : undefined;
+}
+
+function tellDifference(
+  context: Context,
+  { held }: Change,
+  look: LookAtEvents,
+  doubts: { events: Doubts; own: Doubt | undefined },
+) {
   // a list says nothing new of what shows have told
-  const gone = look.isShow ? look.lacks.filter((event) => doubts.get(event.seq ?? 0)?.told) : [];
-  if (gone.length + look.showsAgain.length === 0) return undefined;
+  const gone = look.isShow ? look.lacks.filter((event) => doubts.events.get(event.seq ?? 0)?.told) : [];
+  const isOwnTold = look.isShow && doubts.own?.told === true && contradictsItself(look);
+  if (gone.length + look.showsAgain.length === 0 && !isOwnTold) return undefined;
   const name = (event: HeldEvent) => ({
     status: event.status,
     at: context.calendar.toIso(event.atWall),
@@ -81,48 +104,11 @@ function tellDifference(context: Context, { held }: Change, look: LookAtEvents, 
   });
   return {
     expected: { status: held.events.at(-1)?.status },
-    actual: { status: look.status, lacks: gone.map(name), shows_again: look.showsAgain.map(name) },
+    actual: {
+      status: nameStatus(look.status),
+      lacks: gone.map(name),
+      shows_again: look.showsAgain.map(name),
+      ...(isOwnTold ? { history: look.history.map(nameStatus) } : {}),
+    },
   };
-}
-
-async function writeDoubts(
-  trx: Transaction<Database>,
-  transaction: { id: string; seq: number },
-  before: Doubts,
-  after: Doubts,
-  now: Date,
-): Promise<void> {
-  const gone = [...before.keys()].filter((seq) => !after.has(seq));
-  if (gone.length > 0) await forgetDoubts(trx, gone);
-  const changed = [...after].filter(([seq, doubt]) => before.get(seq) !== doubt);
-  for (const [seq, { noticedAt, shownWithoutAt, told }] of changed) {
-    const due = shownWithoutAt ? new Date(shownWithoutAt.getTime() + SHOWS_APART_MS) : now;
-    const row = { noticed_at: noticedAt, shown_without_at: shownWithoutAt, due_at: told ? null : due };
-    await trx
-      .insertInto('doubted_events')
-      .values({
-        event_seq: seq,
-        transaction_seq: transaction.seq,
-        transaction_id: transaction.id,
-        ...row,
-      })
-      .onDuplicateKeyUpdate(row)
-      .execute();
-  }
-}
-
-/** Nobody asks for these events any more. */
-export async function forgetDoubts(trx: Transaction<Database>, eventSeqs: number[]): Promise<void> {
-  await trx.deleteFrom('doubted_events').where('event_seq', 'in', eventSeqs).execute();
-}
-
-/** They are asked for again at this time, unless a look answers before. */
-export async function putOffDoubts(trx: Transaction<Database>, transactionIds: string[], until: Date): Promise<void> {
-  if (transactionIds.length === 0) return;
-  await trx
-    .updateTable('doubted_events')
-    .set({ due_at: until })
-    .where('transaction_id', 'in', transactionIds)
-    .where('due_at', 'is not', null)
-    .execute();
 }

@@ -2,28 +2,39 @@ import { type Selectable, sql, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import type { Operation } from '../domain/statuses.ts';
 import type { Corrected, HeldTransaction } from './decide.ts';
+import { groupValues } from './group-values.ts';
 import { type HeldEvent, sortHistory } from './history.ts';
+import { loadEntriesInForce } from './load-entries.ts';
 import type { EntryInForce } from './mend-journal.ts';
+import { readPlaces } from './read-places.ts';
 import { withholdExtra } from './withheld-extra.ts';
 
 export type Loaded = {
   seq: number;
   /** What the row says of its events. */
-  stored: { status: string; status_wall: string; sequence: number; event_count: number };
+  stored: { status: string; status_wall: string; sequence: number; event_count: number; reordered: number };
   held: HeldTransaction;
   /** As the row has it; what is held may have been hidden since. */
   party: Pick<HeldTransaction, (typeof PARTY_FACTS)[number]>;
   entries: EntryInForce[];
   /** By the event's row number, those that a look lacked. */
   doubts: Map<number, Doubt>;
+  /** Whether the row's own status is its newest event's; undefined: nothing says that it is not. */
+  ownDoubt: Doubt | undefined;
   /** Whose it was, by the keyed hash, where they were forgotten. */
   forgotten: Buffer | undefined;
 };
 
 export const PARTY_FACTS = ['name', 'email', 'phone', 'document', 'description', 'pixKey'] as const;
 
-/** An event that the provider was seen to show no more. `told`: shows have told so. */
+/**
+ * What the provider was seen to contradict: an event that it shows no more, or the history by the row's own status.
+ * `told`: shows have told so.
+ */
 export type Doubt = { noticedAt: Date; shownWithoutAt: Date | null; told: boolean };
+
+/** In place of a mismatch: nobody accepted one, the history itself was corrected. */
+export const NO_MISMATCH = 0;
 
 type TransactionRow = Selectable<Database['transactions']>;
 
@@ -66,9 +77,16 @@ async function assemble(
 ): Promise<Loaded[]> {
   if (rows.length === 0) return [];
   const seqs = rows.map((row) => row.seq);
-  const parties = await trx.selectFrom('parties').selectAll().where('transaction_seq', 'in', seqs).execute();
+  const parties = await trx
+    .selectFrom('parties')
+    .leftJoin('doubted_statuses as doubted', 'doubted.transaction_seq', 'parties.transaction_seq')
+    .selectAll('parties')
+    .select(['doubted.noticed_at', 'doubted.shown_without_at', 'doubted.due_at'])
+    .where('parties.transaction_seq', 'in', seqs)
+    .execute();
   const partyOf = new Map(parties.map((party) => [party.transaction_seq, party]));
-  const { events, doubts } = await loadEvents(trx, seqs);
+  const reordered = rows.filter((row) => row.reordered === 1).map((row) => row.seq);
+  const { events, doubts } = await loadEvents(trx, seqs, await readPlaces(trx, reordered));
   const corrected = rows.filter((row) => mayBeCorrected(row, events.get(row.seq) ?? [])).map((row) => row.seq);
   const corrections = await loadCorrections(trx, corrected);
   const struckSeqs = corrections.size > 0 ? await loadStruck(trx, [...corrections.keys()]) : new Set();
@@ -89,6 +107,7 @@ async function assemble(
       stored: row,
       entries: entries.get(row.seq) ?? [],
       doubts: new Map(doubts.get(row.seq)),
+      ownDoubt: known && toDoubt(known),
       party,
       forgotten: known?.forgotten_at ? (known.document_hash ?? undefined) : undefined,
       held: {
@@ -106,6 +125,7 @@ async function assemble(
         askedAt: row.asked_at,
         events: sortHistory(history.filter((event) => !struckSeqs.has(event.seq))),
         struck: history.filter((event) => struckSeqs.has(event.seq)),
+        orderedAt: row.ordered_at ?? undefined,
         corrected: corrections.get(row.seq),
       },
     };
@@ -113,7 +133,7 @@ async function assemble(
 }
 
 /** The events of each transaction, and the doubts about them. */
-async function loadEvents(trx: Transaction<Database>, seqs: number[]) {
+async function loadEvents(trx: Transaction<Database>, seqs: number[], places: Map<number, number>) {
   const rows = await trx
     .selectFrom('events')
     .leftJoin('doubted_events', 'doubted_events.event_seq', 'events.seq')
@@ -129,31 +149,40 @@ async function loadEvents(trx: Transaction<Database>, seqs: number[]) {
       status: row.status,
       atWall: row.at_wall,
       occurrence: row.occurrence,
-      position: row.position,
+      position: places.get(row.seq) ?? row.position,
       sequence: row.sequence,
-      inferred: row.inferred === 1,
+      // one that a history gave a place is inferred no more
+      inferred: row.inferred === 1 && !places.has(row.seq),
     }),
   );
   const doubts = new Map<number, [number, Doubt][]>();
-  for (const { seq, transaction_seq: transactionSeq, noticed_at: noticedAt, ...row } of rows) {
-    if (noticedAt === null) continue;
-    const doubt = { noticedAt, shownWithoutAt: row.shown_without_at, told: row.due_at === null };
-    doubts.set(transactionSeq, [...(doubts.get(transactionSeq) ?? []), [seq, doubt]]);
+  for (const { seq, transaction_seq: transactionSeq, ...row } of rows) {
+    const doubt = toDoubt(row);
+    if (doubt) doubts.set(transactionSeq, [...(doubts.get(transactionSeq) ?? []), [seq, doubt]]);
   }
   return { events, doubts };
+}
+
+type DoubtColumns = { noticed_at: Date | null; shown_without_at: Date | null; due_at: Date | null };
+
+function toDoubt(row: DoubtColumns): Doubt | undefined {
+  if (row.noticed_at === null) return undefined;
+  return { noticedAt: row.noticed_at, shownWithoutAt: row.shown_without_at, told: row.due_at === null };
 }
 
 async function loadCorrections(trx: Transaction<Database>, seqs: number[]): Promise<Map<number, Corrected>> {
   if (seqs.length === 0) return new Map();
   const rows = await trx
     .selectFrom('corrections')
-    .select(['transaction_seq', 'sequence', 'created_at'])
+    .select(['transaction_seq', 'sequence', 'created_at', 'mismatch_seq'])
     .where('transaction_seq', 'in', seqs)
     .orderBy('sequence')
     .execute();
   const corrections = new Map<number, Corrected>();
-  for (const { transaction_seq: seq, sequence, created_at: at } of rows) {
-    corrections.set(seq, { times: (corrections.get(seq)?.times ?? 0) + 1, sequence, at });
+  for (const { transaction_seq: seq, sequence, ...row } of rows) {
+    const before = corrections.get(seq);
+    const at = row.mismatch_seq === NO_MISMATCH ? before?.at : row.created_at;
+    corrections.set(seq, { times: (before?.times ?? 0) + 1, sequence, at });
   }
   return corrections;
 }
@@ -168,61 +197,4 @@ async function loadStruck(trx: Transaction<Database>, seqs: number[]): Promise<S
     .execute();
   const newest = new Map(rows.map((row) => [row.event_seq, row.in_force]));
   return new Set([...newest].filter(([, inForce]) => inForce === 0).map(([seq]) => seq));
-}
-
-/** Entries of these transactions that are neither reversals nor reversed, each with its postings. */
-export async function loadEntriesInForce(
-  trx: Transaction<Database>,
-  seqs: number[],
-): Promise<Map<number, EntryInForce[]>> {
-  const rows = await trx
-    .selectFrom('entries')
-    .leftJoin('entries as reversal', 'reversal.reverses_seq', 'entries.seq')
-    .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
-    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
-    .select([
-      'entries.seq',
-      'entries.kind',
-      'entries.transaction_seq',
-      'entries.event_seq',
-      'entries.at_wall',
-      'entries.platform',
-      'accounts.name as account',
-      'postings.amount_cents',
-    ])
-    .where('entries.transaction_seq', 'in', seqs)
-    .where('entries.reverses_seq', 'is', null)
-    .where('reversal.seq', 'is', null)
-    .orderBy('entries.seq')
-    .orderBy('postings.position')
-    .execute();
-  const entries = new Map<number, EntryInForce & { transactionSeq: number }>();
-  for (const row of rows) {
-    const entry = entries.get(row.seq) ?? {
-      seq: row.seq,
-      kind: row.kind,
-      eventSeq: row.event_seq,
-      atWall: row.at_wall,
-      platform: row.platform,
-      postings: [],
-      transactionSeq: row.transaction_seq ?? 0,
-    };
-    entry.postings.push({ account: row.account, cents: row.amount_cents });
-    entries.set(row.seq, entry);
-  }
-  return groupValues(
-    [...entries.values()],
-    (entry) => entry.transactionSeq,
-    (entry) => entry,
-  );
-}
-
-function groupValues<T, V>(rows: T[], key: (row: T) => number, value: (row: T) => V): Map<number, V[]> {
-  const groups = new Map<number, V[]>();
-  for (const row of rows) {
-    const group = groups.get(key(row));
-    if (group) group.push(value(row));
-    else groups.set(key(row), [value(row)]);
-  }
-  return groups;
 }

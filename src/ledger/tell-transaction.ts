@@ -5,6 +5,8 @@ import type { Calendar } from '../domain/calendar.ts';
 import { formatAmount } from '../domain/money.ts';
 import type { LedgerTransaction } from '../domain/present-transaction.ts';
 import { webhookIdOf } from '../domain/webhook-id.ts';
+import { sortHistory } from './history.ts';
+import { readPlaces } from './read-places.ts';
 
 export type PresentedSource = {
   kind: string;
@@ -54,9 +56,9 @@ export async function tellTransaction(
   return {
     seq: row.seq,
     transaction: toLedgerTransaction(row),
-    events: events.map((event) => ({
+    events: events.filter(isOfHistory).map((event) => ({
       status: event.status,
-      at: calendar.toIso(event.at_wall),
+      at: calendar.toIso(event.atWall),
       seen_at: event.seen_at.toISOString(),
       sequence: event.sequence,
       in_force: Number(event.in_force) === 1,
@@ -73,6 +75,10 @@ export async function tellTransaction(
       source: presentSource(entry),
     })),
   };
+}
+
+function isOfHistory(event: { in_force: number; inferred: boolean }): boolean {
+  return Number(event.in_force) === 1 || !event.inferred;
 }
 
 /** Entries that a person caused, by the opening that was the platform's newest when they were recorded. */
@@ -96,18 +102,24 @@ async function findOpenings(
   );
 }
 
+/** Newest first. An inferred event that gave way is in the entries alone: whether it was learnt changes no history. */
 async function readEvents(db: Reader, transactionSeq: number) {
-  return await db
+  const rows = await db
     .selectFrom('events')
     .leftJoin('webhooks', 'webhooks.seq', 'events.source_webhook_seq')
     .leftJoin('runs', 'runs.seq', 'events.source_run_seq')
-    .select(['events.seq', 'status', 'at_wall', 'sequence', 'seen_at', 'source_kind', 'source_page'])
+    .select(['events.seq', 'status', 'at_wall as atWall', 'sequence', 'seen_at', 'source_kind', 'source_page'])
     .select(['webhooks.hash as webhook_hash', 'runs.id as run_id', inForce('events').as('in_force')])
+    .select(['events.position', 'events.inferred'])
     .where('transaction_seq', '=', transactionSeq)
-    .orderBy('at_wall', 'desc')
-    .orderBy('position', 'desc')
-    .orderBy('sequence', 'desc')
     .execute();
+  const places = await readPlaces(db, [transactionSeq]);
+  const placed = rows.map((row) => ({
+    ...row,
+    position: places.get(row.seq) ?? row.position,
+    inferred: row.inferred === 1 && !places.has(row.seq),
+  }));
+  return sortHistory(placed).toReversed();
 }
 
 async function readEntries(db: Reader, transactionSeq: number) {

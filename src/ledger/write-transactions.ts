@@ -23,6 +23,8 @@ export type Changed = {
   added: HeldEvent[];
   source: Source;
   sources?: Map<HeldEvent, Source>;
+  /** Whether known events stand at other places now. */
+  isReordered?: boolean;
   /** Whose it is, by the keyed hash, where they were forgotten. */
   forgotten: Buffer | undefined;
 };
@@ -38,9 +40,11 @@ export async function writeTransactions(
   now: Date,
 ): Promise<Map<string, number>> {
   const created = changes.filter((change) => change.loaded === undefined);
-  const updated = changes.flatMap(({ loaded, held, source }) =>
-    loaded ? [{ seq: loaded.seq, before: loaded.held, held, source }] : [],
-  );
+  const updated = changes.flatMap(({ loaded, held, source, isReordered = false }) => {
+    if (!loaded) return [];
+    const reordered = isReordered || loaded.stored.reordered === 1;
+    return [{ seq: loaded.seq, before: loaded.held, held, source, reordered }];
+  });
   const seqs = new Map(updated.map(({ seq, held }) => [held.id, seq]));
   if (created.length > 0)
     for (const { id, seq } of await insertTransactions(context, trx, created, now)) seqs.set(id, seq);
@@ -64,11 +68,13 @@ function isNewParty({ loaded, held, forgotten }: Changed): boolean {
   return PARTY_FACTS.some((name) => loaded.party[name] !== held[name]);
 }
 
-async function updateTransactions(trx: Transaction<Database>, updated: ChangedFacts[], now: Date): Promise<void> {
+type Updated = ChangedFacts & { reordered: boolean };
+
+async function updateTransactions(trx: Transaction<Database>, updated: Updated[], now: Date): Promise<void> {
   // keyed by the row's own number, so that no second unique key can lead the update to another row
   await trx
     .insertInto('transactions')
-    .values(updated.map((change) => ({ ...toRow(change.held, now), seq: change.seq })))
+    .values(updated.map((change) => ({ ...toRow(change.held, now), seq: change.seq, reordered: change.reordered ? 1 : 0 })))
     .onDuplicateKeyUpdate(takeNew(MUTABLE))
     .execute();
 }
@@ -96,6 +102,8 @@ const MUTABLE = [
   'e2e_id',
   'digest',
   'asked_at',
+  'ordered_at',
+  'reordered',
 ] as const;
 
 const PARTY_COLUMNS = [
@@ -179,6 +187,7 @@ function toRow(held: HeldTransaction, now: Date) {
     created_wall: held.createdWall,
     digest: held.digest,
     asked_at: held.askedAt,
+    ordered_at: held.orderedAt ?? null,
     first_seen_at: now,
   };
 }

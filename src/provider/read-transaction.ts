@@ -103,7 +103,7 @@ export function readBySchema(row: unknown): ReadRow {
 }
 
 function finish(shown: Shown): ReadRow {
-  const events = orderHistory(shown.events ?? []);
+  const events = orderHistory(shown.events ?? [], shown.status);
   const transaction: ObservedTransaction = {
     id: shown.id,
     operation: shown.operation,
@@ -183,11 +183,14 @@ function readPlainEvents(value: unknown): Shown['events'] | undefined {
   return isPlain ? (value as { date_created: string; status: string }[]) : undefined;
 }
 
-/** Oldest first. The provider gives the newest first; a history that rises from its start is taken as it stands. */
-function orderHistory(events: { date_created: string; status: string }[]): ObservedEvent[] {
+/**
+ * Oldest first. The order of the array is the history: newest first, unless the row's own status stands at the array's
+ * end alone. Times never reorder events: two of the provider's servers may be a second apart.
+ */
+function orderHistory(events: { date_created: string; status: string }[], own: string): ObservedEvent[] {
   const history = events.map((event) => ({ status: event.status, atWall: event.date_created }));
-  const [first, last] = [history[0], history.at(-1)];
-  return first && last && first.atWall < last.atWall ? history : history.toReversed();
+  const isOldestFirst = history[0]?.status !== own && history.at(-1)?.status === own;
+  return isOldestFirst ? history : history.toReversed();
 }
 
 function digestOf(transaction: ObservedTransaction): Buffer {

@@ -2,8 +2,8 @@ import type { Context } from '../context.ts';
 import { createBell, poll } from '../database/poll.ts';
 import { transact } from '../database/transact.ts';
 import { applyObservations } from '../ledger/apply.ts';
-import { putOffDoubts } from '../ledger/judge-doubts.ts';
 import { refuseRows } from '../ledger/refuse-row.ts';
+import { lockDueDoubts, putOffDoubts } from '../ledger/write-doubts.ts';
 import { describeError } from '../log.ts';
 import type { ProviderClient } from '../provider/client.ts';
 import { stopsAll } from '../provider/gate.ts';
@@ -18,7 +18,7 @@ const SILENT_MS = 3_600_000;
 /** It comes again by itself: a few that fail may not outlast the lease of those behind them. */
 const TRIES_MAX = 2;
 
-/** The worker's loop: asks by id for what a look lacked an event of. */
+/** The worker's loop: asks by id for what a look lacked an event of, and for rows that contradicted themselves. */
 export async function watchDoubted(context: Context, client: ProviderClient): Promise<void> {
   const work = async (): Promise<boolean> => (await lookAtDoubted(context, client)) === CLAIMED_MAX;
   await poll({ name: 'doubted events', bell: createBell(context.timers), idleMs: IDLE_MS, context, work });
@@ -61,16 +61,7 @@ async function putOff(context: Context, id: string, ms: number): Promise<void> {
 async function claimDue(context: Context): Promise<string[]> {
   const now = context.clock.now();
   return await transact(context.db, async (trx) => {
-    const rows = await trx
-      .selectFrom('doubted_events')
-      .select('transaction_id')
-      .where('due_at', '<=', now)
-      .orderBy('due_at')
-      .limit(CLAIMED_MAX)
-      .forUpdate()
-      .skipLocked()
-      .execute();
-    const ids = [...new Set(rows.map((row) => row.transaction_id))];
+    const ids = await lockDueDoubts(trx, now, CLAIMED_MAX);
     await putOffDoubts(trx, ids, new Date(now.getTime() + LEASE_MS));
     return ids;
   });

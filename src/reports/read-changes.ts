@@ -4,6 +4,7 @@ import type { Reader } from '../database/reader.ts';
 import type { Wall } from '../domain/calendar.ts';
 import { NO_PLATFORM } from '../domain/platform.ts';
 import { isAdded, listChanged } from './list-changed.ts';
+import { orderHistories } from './order-histories.ts';
 import type { Cut } from './plan.ts';
 import { OPENING_KINDS } from './read-balances.ts';
 import { type CorrectedFact, type Correction, readCorrections } from './read-corrected-facts.ts';
@@ -65,22 +66,21 @@ async function readChunk(db: Reader, scope: ChangeScope, seqs: number[]): Promis
     .leftJoin('webhooks', 'webhooks.seq', 'events.source_webhook_seq')
     .leftJoin('runs', 'runs.seq', 'events.source_run_seq')
     .select(['events.seq', 'transaction_seq', 'status', 'at_wall', 'seen_at', 'source_kind', 'source_page'])
+    .select(['position', 'sequence', 'inferred'])
     .select(['webhooks.hash', 'runs.id as run_id'])
     .where('transaction_seq', 'in', seqs)
     .where('at_wall', '<', scope.end)
     .where('events.seq', '<=', scope.to.eventSeq)
-    .orderBy('at_wall')
-    .orderBy('position')
-    .orderBy('sequence')
     .execute();
   const entries = await readEntries(db, scope, seqs);
   const corrections = await readCorrections(db, scope, seqs);
-  const eventsOf = Map.groupBy(events, (event) => event.transaction_seq);
+  const eventsOf = await orderHistories(db, events, scope.to.factChangeSeq);
+  const eventsBefore = await orderHistories(db, events, scope.from.factChangeSeq);
   const entriesOf = Map.groupBy(entries, (entry) => entry.transaction_seq ?? 0);
   const known = describeKnown(scope);
   return transactions.map((transaction) => {
     const { seq } = transaction;
-    const history = known.compare(eventsOf.get(seq) ?? []);
+    const history = known.compare(eventsOf.get(seq) ?? [], eventsBefore.get(seq) ?? []);
     return tellChange(transaction, history, entriesOf.get(seq) ?? [], corrections.get(seq), scope);
   });
 }
@@ -103,9 +103,9 @@ function describeKnown({ known, knownBefore, from, start }: ChangeScope) {
   const lateBefore = new Set(knownBefore.lateEvents);
   const isNew = (event: { seq: number }): boolean => event.seq > from.eventSeq || lateBefore.has(event.seq);
   return {
-    compare(all: LearntEvent[]): Known {
+    compare(all: LearntEvent[], allBefore: LearntEvent[]): Known {
       const history = all.filter((event) => !struck.has(event.seq));
-      const before = all.filter((event) => event.seq <= from.eventSeq && !struckBefore.has(event.seq));
+      const before = allBefore.filter((event) => event.seq <= from.eventSeq && !struckBefore.has(event.seq));
       const learnt = history.filter(isNew);
       const ofDay = learnt.filter((event) => event.at_wall >= start);
       return {

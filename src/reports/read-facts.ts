@@ -25,15 +25,15 @@ export type KnownThen = {
   putBack: PutBack;
   /** Numbers of events that were no more, because a person had accepted that, or that came late. */
   struck: number[];
-  /** Numbers of transactions whose operation, amount or events in force became others after the cut. */
+  /** Numbers of transactions whose operation, amount, events in force or their order became others after the cut. */
   corrected: number[];
   /** Numbers of events that are not above the cut's, but came after it. */
   lateEvents: number[];
 };
 
 /** Facts that stand in the digest of a day, or change what does. */
-export const DIGESTED_FACTS = ['reference', 'platform', 'operation', 'amount_cents', 'struck'] as const;
-const CORRECTED: readonly string[] = ['operation', 'amount_cents', 'struck'];
+export const DIGESTED_FACTS = ['reference', 'platform', 'operation', 'amount_cents', 'struck', 'order'] as const;
+const CORRECTED: readonly string[] = ['operation', 'amount_cents', 'struck', 'order'];
 
 /**
  * The facts of a transaction stand in its row as they are known now; what they were at the cut is told by the first

@@ -4,6 +4,7 @@ import { isOfPlatform } from '../database/is-of-platform.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Wall } from '../domain/calendar.ts';
 import { NO_PLATFORM } from '../domain/platform.ts';
+import { orderHistories } from './order-histories.ts';
 import type { Cut } from './plan.ts';
 import { HELD } from './read-balances.ts';
 import type { KnownThen } from './read-facts.ts';
@@ -108,13 +109,8 @@ function selectSeqs(db: Reader, scope: PendingScope, operation: string) {
 
 /** Whether one was open then is told by its history up to the cut. */
 async function readChunk(db: Reader, scope: PendingScope, seqs: number[]) {
-  const { struck } = scope.known;
-  const inForce = struck.length === 0 ? sql`` : sql` AND e.seq NOT IN (${sql.join(struck)})`;
-  const lastEvent = (column: 'status' | 'at_wall') =>
-    sql<string | null>`(SELECT e.${sql.ref(column)} FROM events e
-      WHERE e.transaction_seq = transactions.seq AND e.at_wall < ${scope.end} AND e.seq <= ${scope.cut.eventSeq}${inForce}
-      ORDER BY e.at_wall DESC, e.position DESC, e.sequence DESC LIMIT 1)`;
-  return await db
+  const last = await readLastEvents(db, scope, seqs);
+  const rows = await db
     .selectFrom('transactions')
     .leftJoin('parties', 'parties.transaction_seq', 'transactions.seq')
     .select([
@@ -128,12 +124,29 @@ async function readChunk(db: Reader, scope: PendingScope, seqs: number[]) {
       'parties.name',
       'parties.document',
       'parties.forgotten_at',
-      lastEvent('status').as('end_status'),
-      lastEvent('at_wall').as('since_wall'),
     ])
     .where('transactions.seq', 'in', seqs)
     .orderBy('transactions.seq')
     .execute();
+  return rows.map((row) => {
+    const event = last.get(row.seq);
+    return { ...row, end_status: event?.status ?? null, since_wall: event?.at_wall ?? null };
+  });
+}
+
+/** The newest event of each history among those that are dated before the day's end. */
+async function readLastEvents(db: Reader, { cut, end, known }: PendingScope, seqs: number[]) {
+  const struck = new Set(known.struck);
+  const events = await db
+    .selectFrom('events')
+    .select(['seq', 'transaction_seq', 'status', 'at_wall', 'position', 'sequence', 'inferred'])
+    .where('transaction_seq', 'in', seqs)
+    .where('at_wall', '<', end)
+    .where('seq', '<=', cut.eventSeq)
+    .execute();
+  const inForce = events.filter((event) => !struck.has(event.seq));
+  const histories = await orderHistories(db, inForce, cut.factChangeSeq);
+  return new Map([...histories].map(([seq, history]) => [seq, history.at(-1)]));
 }
 
 async function readHeld(db: Reader, scope: PendingScope, seqs: number[]): Promise<Map<number, bigint>> {

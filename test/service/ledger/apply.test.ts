@@ -92,11 +92,26 @@ test('a server that does not tell what it inserted is asked, to the same end', a
   expect(second).toEqual(first);
 });
 
-test('an event on the last day that there is a date for is booked', async () => {
+test('an event on the last day that there is a date for is booked, and told since it is to come', async () => {
   const { context } = world;
   const row = shown(['paid@0']);
   const late = { ...row, events: row.events.map((event) => ({ ...event, date_created: '9999-12-31 10:00:00' })) };
-  expect(await applyObservations(context, [lookNow(context, late)])).toEqual({ changed: [row.id], raised: [] });
+  expect(await applyObservations(context, [lookNow(context, late)])).toMatchObject({
+    changed: [row.id],
+    raised: [
+      {
+        kind: 'e2e_date_differs',
+        actual: { events_to_come: [{ status: 'paid', at: '9999-12-31T10:00:00-03:00' }] },
+      },
+    ],
+  });
+  const [entry] = await context.db
+    .selectFrom('entries')
+    .innerJoin('transactions', 'transactions.seq', 'entries.transaction_seq')
+    .select('entries.at_wall')
+    .where('transactions.id', '=', row.id)
+    .execute();
+  expect(entry?.at_wall).toBe('9999-12-31 10:00:00');
 });
 
 test('identifiers that differ only in case, accent or a blank stay distinct: id, reference, extra and platform', async () => {

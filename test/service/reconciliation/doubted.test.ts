@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { lookAtDoubted } from '../../../src/reconciliation/look-at-doubted.ts';
 import { dayAgo, makeRow } from '../../support/provider-rows.ts';
@@ -86,4 +87,72 @@ test('one that can not be shown is put off, and those behind it are asked for', 
   expect(shown).toHaveLength(2);
   expect(shown.map((doubt) => doubt.transaction_id)).not.toContain(first?.transaction_id);
   expect(await lookAtDoubted(world.context, world.client), 'it is put off').toBe(0);
+});
+
+/** A row whose own status is `paid` beside a history that ends in `pending`, met on a page of the list. */
+async function againstItself(status = 'paid') {
+  const world = await openWorld();
+  const row = makeRow({ created: `${D3} 10:00:00` });
+  row.status = status;
+  world.provider.add(row);
+  await world.reconcile(D3, D3);
+  const settle = async () => {
+    await lookAtDoubted(world.context, world.client);
+    await world.context.db
+      .updateTable('doubted_statuses')
+      .set({
+        shown_without_at: sql<Date>`DATE_SUB(shown_without_at, INTERVAL 61 SECOND)`,
+        due_at: sql<Date>`DATE_SUB(due_at, INTERVAL 61 SECOND)`,
+      })
+      .execute();
+  };
+  return { world, row, settle };
+}
+
+test('a row whose own status its history lacks is status_differs after two shows, and moves no money', async () => {
+  const { world, row, settle } = await againstItself();
+  await using _ = world;
+  expect(await world.mismatches(), 'a list proves nothing').toEqual([]);
+  await settle();
+  expect(await world.mismatches(), 'nor does one show').toEqual([]);
+  await settle();
+  const told = { kind: 'status_differs', severity: 'critical', state: 'open', scope: row.id, baseline: 0 };
+  const [mismatch] = await world.mismatches();
+  expect(mismatch).toMatchObject(told);
+  expect(JSON.parse(mismatch?.actual ?? '')).toMatchObject({ status: 'paid', history: ['pending'] });
+  expect(await world.context.db.selectFrom('entries').select('seq').execute()).toEqual([]);
+  expect(await lookAtDoubted(world.context, world.client), 'told, it is left alone').toBe(0);
+  await world.reconcile(D3, D3);
+  expect(await world.mismatches()).toMatchObject([{ state: 'open', reopened: 0 }]);
+});
+
+test('it resolves itself when a later show agrees with itself; a list that agrees has it shown', async () => {
+  const { world, row, settle } = await againstItself();
+  await using _ = world;
+  await settle();
+  await settle();
+  world.provider.move(row.id, 'paid', `${D3} 10:05:00`);
+  await world.reconcile(D3, D3);
+  expect(await world.mismatches()).toMatchObject([{ state: 'open' }]);
+  expect(await lookAtDoubted(world.context, world.client)).toBe(1);
+  expect(await world.mismatches()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+  expect(await world.context.db.selectFrom('doubted_statuses').selectAll().execute()).toEqual([]);
+});
+
+test('a row that agrees with itself in the show that follows was only being written', async () => {
+  const { world, row } = await againstItself();
+  await using _ = world;
+  row.status = 'pending';
+  expect(await lookAtDoubted(world.context, world.client)).toBe(1);
+  expect(await lookAtDoubted(world.context, world.client)).toBe(0);
+  expect(await world.mismatches()).toEqual([]);
+});
+
+test('a status outside the eight on the row alone is told at once, and ends with a known one', async () => {
+  const { world, row } = await againstItself('partially_paid');
+  await using _ = world;
+  expect(await world.mismatches('unknown_status')).toMatchObject([{ severity: 'high', state: 'open', scope: row.id }]);
+  row.status = 'pending';
+  await world.reconcile(D3, D3);
+  expect(await world.mismatches('unknown_status')).toMatchObject([{ state: 'resolved' }]);
 });

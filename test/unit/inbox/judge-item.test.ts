@@ -67,10 +67,13 @@ test('another amount than the provider shows is a contradiction that names both'
   });
 });
 
-test('a status shown beside a history that lacks it is waited for, and is no contradiction in the end', () => {
-  const lagging = shown(['pending'], { status: 'paid' });
-  expect(judgeItem(claim(), lagging, early, GRACE_MS).kind).toBe('waiting');
-  expect(judgeItem(claim(), lagging, late, GRACE_MS)).toEqual({ kind: 'applied', id: 'tx', contradiction: undefined });
+test('a status shown beside a history that lacks it is waited for, and contradicts once the grace is over', () => {
+  const ahead = shown(['pending'], { status: 'paid' });
+  expect(judgeItem(claim(), ahead, early, GRACE_MS).kind).toBe('waiting');
+  expect(judgeItem(claim(), ahead, late, GRACE_MS)).toMatchObject({
+    kind: 'applied',
+    contradiction: { scope: 'tx paid', expected: { status: 'paid' }, actual: { status: 'paid', history: ['pending'] } },
+  });
 });
 
 test('what the provider does not know is asked for again until the grace is over, then quarantined', () => {

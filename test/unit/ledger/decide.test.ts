@@ -211,9 +211,81 @@ describe('where the provider leaves histories out', () => {
     expect(looks([told, 2], [bare('pending'), 1], [told, 3], [bare('paid'), 4]).changed).toBe(false);
   });
 
-  test('a payment inferred at its creation is not undone by the steps that are told before it', () => {
-    const { held, found } = looks([bare('paid'), 1], [row(['pending@1', 'in_process@2', 'paid@5']), 2]);
-    expect(historyOf(held)).toEqual(['pending@1', 'in_process@2', 'paid@0']);
+  test('a payment inferred at its creation gives way to the real one, and is not added again', () => {
+    const told = row(['pending@1', 'in_process@2', 'paid@5']);
+    for (const order of [
+      [bare('paid'), told],
+      [told, bare('paid')],
+      [bare('paid'), told, bare('paid')],
+    ]) {
+      const { held, found } = looks(...order.map((one, index): [Row, number] => [one, index]));
+      expect(historyOf(held)).toEqual(['pending@1', 'in_process@2', 'paid@5']);
+      expect(found).toEqual([]);
+    }
+  });
+
+  test('a real event at the very time of an inferred one takes its place', () => {
+    const { held } = looks([bare('paid'), 1], [row(['pending@0', 'paid@0']), 2]);
+    expect(held.events).toMatchObject([
+      { status: 'pending', position: 0, inferred: false },
+      { status: 'paid', position: 1, inferred: false },
+    ]);
+    expect(held.struck).toEqual([]);
+  });
+
+  test('an inferred refund stands after the payment, whatever was learnt first, until the real one is known', () => {
+    const paid = row(['pending@0', 'paid@3']);
+    expect(historyOf(looks([bare('refund'), 1], [paid, 2]).held)).toEqual(['pending@0', 'paid@3', 'refund@0']);
+    expect(historyOf(looks([paid, 1], [bare('refund'), 2]).held)).toEqual(['pending@0', 'paid@3', 'refund@0']);
+    const whole = row(['pending@0', 'paid@3', 'refund@9']);
+    expect(historyOf(looks([bare('refund'), 1], [paid, 2], [whole, 3]).held)).toEqual([
+      'pending@0',
+      'paid@3',
+      'refund@9',
+    ]);
+  });
+});
+
+describe('the order of the array', () => {
+  test('is the history, whatever the times say', () => {
+    const { held, found } = looks([row(['pending@0', 'paid@3', 'refund@2']), 1]);
+    expect(historyOf(held)).toEqual(['pending@0', 'paid@3', 'refund@2']);
     expect(found).toEqual([]);
+  });
+
+  test("is turned round where the row's own status stands at its far end alone", () => {
+    const shown = row(['pending@0', 'paid@1']);
+    const turned = { ...shown, events: (shown.events ?? []).toReversed() };
+    expect(historyOf(looks([turned, 1]).held)).toEqual(['pending@0', 'paid@1']);
+    const neither = { ...turned, status: 'in_process' };
+    expect(historyOf(looks([neither, 1]).held)).toEqual(['paid@1', 'pending@0']);
+  });
+
+  test('of the newest observation counts, and an event that was inserted later stands in its place', () => {
+    const before = row(['pending@0', 'in_process@2']);
+    const after = row(['pending@0', 'in_analysis@4', 'in_analysis@5', 'in_process@2', 'paid@6']);
+    const whole = ['pending@0', 'in_analysis@4', 'in_analysis@5', 'in_process@2', 'paid@6'];
+    expect(historyOf(looks([before, 1], [after, 2]).held)).toEqual(whole);
+    expect(historyOf(looks([after, 2], [before, 1]).held)).toEqual(whole);
+  });
+
+  test('of two observations that contradict each other is that of the one asked later', () => {
+    const [one, other] = [row(['pending@0', 'refund@1', 'paid@1']), row(['pending@0', 'paid@1', 'refund@1'])];
+    expect(historyOf(looks([one, 1], [other, 2]).held)).toEqual(['pending@0', 'paid@1', 'refund@1']);
+    expect(historyOf(looks([other, 2], [one, 1]).held)).toEqual(['pending@0', 'paid@1', 'refund@1']);
+  });
+});
+
+describe("a row's own status outside the eight", () => {
+  const odd = { ...row(['pending@0']), status: 'partially_paid' };
+
+  test('is told though each event is known, until a row comes without it', () => {
+    const told = looks([odd, 1]);
+    expect(told).toMatchObject({ found: [{ kind: 'unknown_status', actual: { status: 'partially_paid' } }], over: [] });
+    expect(looks([odd, 1], [row(['pending@0', 'paid@1']), 2])).toMatchObject({ found: [], over: ['unknown_status'] });
+  });
+
+  test('is not told of a look from before one that shows a known status', () => {
+    expect(looks([row(['pending@0', 'paid@1']), 2], [odd, 1]).found).toEqual([]);
   });
 });
