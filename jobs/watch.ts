@@ -2,6 +2,7 @@ import type { Context } from '../src/context.ts';
 import { retryLearnt } from '../src/inbox/retry-learnt.ts';
 import { type Sweep, watchSilence } from '../src/inbox/watch-silence.ts';
 import { countOpenMismatches } from '../src/ledger/count-open-mismatches.ts';
+import { mendHistories } from '../src/ledger/mend-histories.ts';
 import { finishReposts } from '../src/ledger/open-books.ts';
 import { compareStatements } from '../src/ledger/state-balance.ts';
 import { tellBaseline } from '../src/ledger/tell-baseline.ts';
@@ -20,6 +21,7 @@ const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
   watchStuck,
   watchZone,
   finishReposts,
+  mendHistories,
   compareStatements,
   watchStated,
   watchSilence: (context) => watchSilence(context, (days) => sweepGap(context, days)),

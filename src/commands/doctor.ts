@@ -8,6 +8,7 @@ import { spoolDirectory } from '../inbox/redact-kept.ts';
 import { checkBooks } from '../ledger/check-books.ts';
 import { examineGuards } from '../ledger/examine-guards.ts';
 import { examineStated } from '../ledger/watch-stated.ts';
+import { countMended } from '../ledger/mend-histories.ts';
 import { openClient } from '../provider/open-client.ts';
 import { print, withContext } from './with-context.ts';
 
@@ -109,5 +110,13 @@ async function examineBooks(context: Context): Promise<string> {
     const shown = breaks.slice(0, BREAKS_SHOWN_MAX).map((one) => `${one.scope}: ${one.says}`);
     throw new Error(`${broken} breaks. ${shown.join('; ')}`);
   }
-  return `${transactions} transactions and ${entries} entries prove themselves; the chain is whole up to position ${position}`;
+  const { left, mended, waiting } = await countMended(context.db);
+  if (left > 0) {
+    throw new Error(
+      `${left} histories of an earlier version are not corrected yet: run confere migrate, or start serve`,
+    );
+  }
+  const told = `${transactions} transactions and ${entries} entries prove themselves; the chain is whole up to position ${position}`;
+  if (mended + waiting === 0) return told;
+  return `${told}; ${mended} histories of an earlier version were corrected, ${waiting} wait for a show of the provider`;
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { sql } from 'kysely';
 import { listGrants } from '../ledger/list-grants.ts';
+import { mendHistories } from '../ledger/mend-histories.ts';
 import { print, withContext } from './with-context.ts';
 
 export function migrateCommand(program: Command): void {
@@ -21,7 +22,15 @@ export function migrateCommand(program: Command): void {
       await withContext({ migrates: true }, async (context) => {
         const { rows } = await sql<{ name: string }>`SELECT name FROM migrations ORDER BY name`.execute(context.db);
         const names = rows.map((row) => row.name);
-        print(options.json, { migrations: names }, `${names.length} migrations are in place, the last ${names.at(-1)}`);
+        const { mended, asked } = await mendHistories(context);
+        const lines = [`${names.length} migrations are in place, the last ${names.at(-1)}`];
+        if (mended + asked > 0) {
+          lines.push(
+            `${mended} histories of an earlier version were corrected; the audit log names them (history.mend). ` +
+              `${asked} are fetched from the provider again by serve, since something of them was not stored`,
+          );
+        }
+        print(options.json, { migrations: names, histories: { mended, asked } }, lines.join('\n'));
       });
     });
 }

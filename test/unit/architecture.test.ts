@@ -100,7 +100,7 @@ describe('the house', () => {
 
   it('writes the ledger in src/ledger alone', () => {
     const tables =
-      'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|mismatches|mismatch_changes|fact_changes|refused_rows|seals|seal_stragglers|sealing|balance_spans|corrections|event_standings|doubted_events|commission_contracts|mismatch_causes';
+      'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|mismatches|mismatch_changes|fact_changes|refused_rows|seals|seal_stragglers|sealing|balance_spans|corrections|event_standings|event_places|histories_to_mend|doubted_events|doubted_statuses|commission_contracts|mismatch_causes';
     const write = new RegExp(`(insertInto|updateTable|deleteFrom|replaceInto)\\('(${tables})'\\)`);
     const writers = sources.filter((source) => write.test(source.text)).map((source) => source.room);
     expect(new Set(writers)).toEqual(new Set(['src/ledger']));
@@ -112,10 +112,11 @@ describe('the house', () => {
     // what a person had forgotten is no event and no fact of the books: digests and extras that name them
     expect(writers.sort()).toEqual(['src/ledger/erase-person.ts', 'src/ledger/write-transactions.ts']);
     const callers = sources.filter((source) => source.imports.includes('src/ledger/write-transactions.ts'));
-    // beside looks, a person: what is accepted is written by the same hand
+    // beside looks, a person, and what an upgrade corrects once: all are written by the same hand
     expect(callers.map((source) => source.file).sort()).toEqual([
       'src/ledger/accept-mismatch.ts',
       'src/ledger/apply.ts',
+      'src/ledger/mend-histories.ts',
     ]);
   });
 
