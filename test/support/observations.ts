@@ -32,15 +32,29 @@ export type Life = {
   cents: number;
   commissionCents: number;
   platform: string | null;
-  /** Oldest first; each so many seconds after the one before. */
-  history: { status: string; after: number }[];
+  /**
+   * Oldest first, as the provider orders it; each so many seconds after the one before, or before it where two of the
+   * provider's servers disagree. `from`: the look that is the first to show it, where it was inserted later.
+   */
+  history: { status: string; after: number; from?: number }[];
   /** The look from which on the commission, and the platform, are shown. */
   commissionFrom: number;
   platformFrom: number;
 };
 
+/**
+ * How a look shows a life: with its history newest first, or oldest first where the row's own status tells that; without
+ * it; or with a status of its own that its history lacks.
+ */
+export const FORMS = ['whole', 'reversed', 'bare', 'ahead'] as const;
+export type Form = (typeof FORMS)[number];
+
+/** A look after so many of a life's events. */
+export type LifeLook = { seen: number; form: Form };
+
 const BEGINS = Date.parse('2026-11-20T22:00:00Z');
 const ASKED = Date.parse('2026-11-21T12:00:00Z');
+const NO_STATUS_OF_A_LIFE = 'chargeback';
 
 /** The wall clock of each event of a life. */
 export function wallsOf(life: Life): string[] {
@@ -51,33 +65,58 @@ export function wallsOf(life: Life): string[] {
   });
 }
 
-/** What the provider shows once so many of a life's events have happened. */
-export function showLife(life: Life, events: number): ShownTransaction {
+/** The history that a look may show: the first event, and those of the others that were inserted by then. */
+export function historyOf(life: Life, seen: number): { status: string; at: string }[] {
   const walls = wallsOf(life);
-  const history = life.history
-    .slice(0, events)
-    .map(({ status }, index) => ({ status, date_created: walls[index] ?? '' }));
+  return life.history
+    .map(({ status, from = 0 }, index) => ({ status, at: walls[index] ?? '', from }))
+    .slice(0, seen)
+    .filter(({ from }, index) => index === 0 || from <= seen)
+    .map(({ status, at }) => ({ status, at }));
+}
+
+/** What the provider shows once so many of a life's events have happened. */
+export function showLife(life: Life, seen: number, form: Form = 'whole'): ShownTransaction {
+  const history = historyOf(life, seen).map(({ status, at }) => ({ status, date_created: at }));
+  const own = history.at(-1)?.status ?? 'pending';
+  const isTold = history[0]?.status !== own;
   return {
     id: life.id,
     operation: life.operation,
-    status: history.at(-1)?.status ?? 'pending',
+    status: form === 'ahead' ? NO_STATUS_OF_A_LIFE : own,
     amount: (life.cents / 100).toFixed(2),
-    ...(events >= life.commissionFrom ? { commission: (life.commissionCents / 100).toFixed(2) } : {}),
-    ...(life.platform !== null && events >= life.platformFrom ? { platform: life.platform } : {}),
-    date_created: walls[0] ?? '',
-    events: history.toReversed(),
+    ...(seen >= life.commissionFrom ? { commission: (life.commissionCents / 100).toFixed(2) } : {}),
+    ...(life.platform !== null && seen >= life.platformFrom ? { platform: life.platform } : {}),
+    date_created: wallsOf(life)[0] ?? '',
+    events: form === 'bare' ? [] : form === 'reversed' && isTold ? history : history.toReversed(),
   };
 }
 
 /** A look at a life, asked for after so many of its events. */
-export function lookAt(life: Life, events: number, source: Source = { kind: 'show' }): Observation {
-  return observe(showLife(life, events), new Date(ASKED + events * 1000), source);
+export function lookAt(life: Life, seen: number, form: Form = 'whole', source: Source = { kind: 'show' }): Observation {
+  return observe(showLife(life, seen, form), new Date(ASKED + seen * 1000), source);
+}
+
+/** What these looks at a life teach: the longest history, and the statuses that came without one. */
+export function taughtBy(life: Life, looks: LifeLook[]) {
+  const whole = looks.filter(({ form }) => form !== 'bare').map(({ seen }) => seen);
+  const bare = looks
+    .filter(({ form }) => form === 'bare')
+    .map(({ seen }) => historyOf(life, seen).at(-1)?.status ?? '');
+  const seen = Math.max(...looks.map((look) => look.seen));
+  return {
+    real: whole.length === 0 ? [] : historyOf(life, Math.max(...whole)),
+    bare: { statuses: bare, at: wallsOf(life)[0] ?? '' },
+    commission: seen >= life.commissionFrom ? BigInt(life.commissionCents) : 0n,
+    platform: life.platform !== null && seen >= life.platformFrom ? life.platform : null,
+  };
 }
 
 const LIVELY = ['pending', 'in_process', 'in_analysis', 'paid', 'denied', 'canceled', 'expired', 'refund'];
 const LIKELY = [...LIVELY, 'pending', 'paid', 'paid', 'refund', 'partially_paid'];
+const LATE = fc.option(fc.integer({ min: 1, max: 7 }), { nil: undefined, freq: 4 });
 
-/** Any life at all: most of them illegal, many with several events of one second. */
+/** Any life at all: most of them illegal, many with several events of one second, or of a second earlier. */
 export const anyLife: fc.Arbitrary<Life> = fc.record({
   id: fc.uuid(),
   operation: fc.constantFrom('cashin' as const, 'cashout' as const),
@@ -85,9 +124,17 @@ export const anyLife: fc.Arbitrary<Life> = fc.record({
   commissionCents: fc.integer({ min: 0, max: 500 }),
   platform: fc.constantFrom(null, 'p', 'P', 'p '),
   history: fc.array(
-    fc.record({ status: fc.constantFrom(...LIKELY), after: fc.constantFrom(0, 0, 1, 60, 7200, 90_000) }),
+    fc
+      .record({
+        status: fc.constantFrom(...LIKELY),
+        after: fc.constantFrom(0, 0, 1, 60, 7200, 90_000, -1, -1, -7200),
+        from: LATE,
+      })
+      .map(({ from, ...event }) => (from === undefined ? event : { ...event, from })),
     { minLength: 1, maxLength: 7 },
   ),
   commissionFrom: fc.integer({ min: 1, max: 7 }),
   platformFrom: fc.integer({ min: 1, max: 7 }),
 });
+
+export const anyForm: fc.Arbitrary<Form> = fc.constantFrom('whole', 'whole', ...FORMS);

@@ -12,6 +12,34 @@ export type ReferenceInput = {
   returnsCommission?: boolean;
 };
 
+type Moment = { status: string; at: string };
+
+/** Where a status that came without a history may stand: after these, before those of a later line. */
+const LINES = [['pending'], ['in_process', 'in_analysis'], ['paid', 'denied', 'canceled', 'expired'], ['refund']];
+
+/**
+ * The history that a set of looks comes to: the longest one, in the order of its array, whatever its times. A status
+ * that came without a history is an event at the creation, unless the history has one of that status.
+ */
+export function referenceHistory(real: Moment[], bare: { statuses: string[]; at: string }): Moment[] {
+  const lineOf = (status: string): number => {
+    const line = LINES.findIndex((statuses) => statuses.includes(status));
+    return line < 0 ? 1 : line;
+  };
+  const history: (Moment & { isReal: boolean })[] = real.map((event) => ({ ...event, isReal: true }));
+  const missing = LINES.flat()
+    .concat('partially_paid')
+    .filter((status) => bare.statuses.includes(status));
+  for (const line of [0, 1, 2, 3]) {
+    for (const status of missing.filter((one) => lineOf(one) === line)) {
+      if (real.some((event) => event.status === status)) continue;
+      const later = history.findIndex((event) => event.isReal && lineOf(event.status) > line);
+      history.splice(later < 0 ? history.length : later, 0, { status, at: bare.at, isReal: false });
+    }
+  }
+  return history.map(({ status, at }) => ({ status, at }));
+}
+
 /** Net cents by `account @ time`, none of zero. */
 export function referenceLedger(input: ReferenceInput): Record<string, bigint> {
   const { operation, amount: X, commission: F, platform, history, opensAt = '', returnsCommission = false } = input;

@@ -8,11 +8,12 @@ import { openBooks, reverseOpening } from '../../../src/ledger/open-books.ts';
 import { nameAccount } from '../../../src/ledger/post.ts';
 import { sealNow } from '../../../src/ledger/seal-ledger.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
-import { anyLife, type Life, lookAt, wallsOf } from '../../support/observations.ts';
-import { referenceLedger } from '../../support/reference-ledger.ts';
+import { anyForm, anyLife, type Form, type Life, type LifeLook, lookAt, taughtBy } from '../../support/observations.ts';
+import { referenceHistory, referenceLedger } from '../../support/reference-ledger.ts';
 
-const OPERATIONS = 10_000;
-const LIVES = 2_500;
+/** Ten thousand histories where asked for. */
+const LIVES = process.env.TEST_DEEP === '1' ? 10_000 : 1_500;
+const OPERATIONS = LIVES * 4;
 const LOOKS_AT_ONCE_MAX = 300;
 const PLATFORMS = ['p', 'P', 'p ', 'none'];
 const DAYS = ['2026-11-20', '2026-11-21', '2026-11-22', '2026-11-23'];
@@ -30,7 +31,7 @@ afterAll(() => world[Symbol.asyncDispose]());
 type Person =
   | { does: 'open'; platform: string; day: string; cents: number }
   | { does: 'adjust'; platform: string; day: string; cents: number; takenBack: boolean };
-type Operation = { does: 'look'; life: number; seen: number } | Person;
+type Operation = { does: 'look'; life: number; seen: number; form: Form } | Person;
 
 const person = { platform: fc.constantFrom(...PLATFORMS), day: fc.constantFrom(...DAYS) };
 const cents = fc.integer({ min: -1_000_000, max: 1_000_000 }).filter((value) => value !== 0);
@@ -38,6 +39,7 @@ const looking: fc.Arbitrary<Operation> = fc.record({
   does: fc.constant('look' as const),
   life: fc.nat(LIVES - 1),
   seen: fc.integer({ min: 1, max: 7 }),
+  form: anyForm,
 });
 const entering: fc.Arbitrary<Operation> = fc.oneof(
   fc.record({ does: fc.constant('open' as const), ...person, cents }),
@@ -46,11 +48,11 @@ const entering: fc.Arbitrary<Operation> = fc.oneof(
 const anyOperation = fc.oneof({ weight: 250, arbitrary: looking }, { weight: 1, arbitrary: entering });
 
 /**
- * What must come of all that was done: the longest look at each life, the opening that stands at each platform, and the
+ * What must come of all that was done: the looks at each life, the opening that stands at each platform, and the
  * adjustments that it does not hold already.
  */
 type Model = {
-  seen: Map<number, number>;
+  looks: Map<number, LifeLook[]>;
   openings: Map<string, { id: string; day: string; cents: number }>;
   /** Those that were taken in and not taken back. */
   adjustments: { platform: string; day: string; cents: number }[];
@@ -83,7 +85,7 @@ async function enter(model: Model, person: Person): Promise<void> {
 }
 
 async function carryOut(operations: Operation[], lives: Life[]): Promise<Model> {
-  const model: Model = { seen: new Map(), openings: new Map(), adjustments: [] };
+  const model: Model = { looks: new Map(), openings: new Map(), adjustments: [] };
   let looks: ReturnType<typeof lookAt>[] = [];
   const flush = async () => {
     await applyObservations(world.context, looks);
@@ -93,8 +95,9 @@ async function carryOut(operations: Operation[], lives: Life[]): Promise<Model> 
     if (operation.does === 'look') {
       const life = lives[operation.life] as Life;
       const seen = Math.min(operation.seen, life.history.length);
-      looks.push(lookAt(life, seen));
-      model.seen.set(operation.life, Math.max(seen, model.seen.get(operation.life) ?? 0));
+      const { form } = operation;
+      looks.push(lookAt(life, seen, form));
+      model.looks.set(operation.life, [...(model.looks.get(operation.life) ?? []), { seen, form }]);
       if (looks.length === LOOKS_AT_ONCE_MAX) await flush();
     } else {
       await flush();
@@ -106,7 +109,7 @@ async function carryOut(operations: Operation[], lives: Life[]): Promise<Model> 
   return model;
 }
 
-function expected({ seen, openings, adjustments }: Model, lives: Life[]): Record<string, bigint> {
+function expected({ looks, openings, adjustments }: Model, lives: Life[]): Record<string, bigint> {
   const totals: Record<string, bigint> = {};
   for (const { platform, day, cents: adjusted } of adjustments) {
     if (day < (openings.get(platform)?.day ?? '')) continue;
@@ -117,17 +120,16 @@ function expected({ seen, openings, adjustments }: Model, lives: Life[]): Record
     put(totals, `null ${nameAccount('Assets:Provider:Available', platform)} @ ${day} 00:00:00`, BigInt(stated));
     put(totals, `null ${nameAccount('Equity:Opening', platform)} @ ${day} 00:00:00`, -BigInt(stated));
   }
-  for (const [index, events] of seen) {
+  for (const [index, seen] of looks) {
     const life = lives[index] as Life;
-    const walls = wallsOf(life);
-    const platform = life.platform !== null && events >= life.platformFrom ? life.platform : 'none';
-    const opening = openings.get(platform);
+    const { real, bare, commission, platform } = taughtBy(life, seen);
+    const opening = openings.get(platform ?? 'none');
     const net = referenceLedger({
       operation: life.operation,
       amount: BigInt(life.cents),
-      commission: events >= life.commissionFrom ? BigInt(life.commissionCents) : 0n,
-      platform: nameAccount('', platform).slice(1),
-      history: life.history.slice(0, events).map(({ status }, at) => ({ status, at: walls[at] ?? '' })),
+      commission,
+      platform: nameAccount('', platform ?? 'none').slice(1),
+      history: referenceHistory(real, bare),
       ...(opening ? { opensAt: `${opening.day} 00:00:00` } : {}),
     });
     for (const [key, amount] of Object.entries(net)) put(totals, `${life.id} ${key}`, amount);
@@ -144,15 +146,15 @@ async function stored(): Promise<Record<string, bigint>> {
   return Object.fromEntries(rows.map((row) => [`${row.id} ${row.name} @ ${row.at_wall}`, row.net_cents]));
 }
 
-test('after ten thousand random operations the stored ledger is what the reference ledger says', async () => {
+test('after random operations the stored ledger is what the reference ledger says, whatever was odd about the rows', async () => {
   const seed = Number(process.env.SEED ?? 20_261_121);
   const lives = fc.sample(anyLife, { numRuns: LIVES, seed });
   const operations = fc.sample(anyOperation, { numRuns: OPERATIONS, seed });
   const model = await carryOut(operations, lives);
-  expect(model.openings.size).toBe(PLATFORMS.length);
+  expect(model.openings.size).toBeGreaterThan(0);
   const want = expected(model, lives);
-  expect(Object.keys(want).length).toBeGreaterThan(LIVES);
+  expect(Object.keys(want).length).toBeGreaterThan(LIVES / 5);
   expect(await stored()).toEqual(want);
   await sealNow(world.context);
   expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
-}, 180_000);
+}, 600_000);
