@@ -10,7 +10,7 @@
  * is known, and is never added after one.
  */
 import type { ObservedEvent, ObservedTransaction } from '../domain/observation.ts';
-import { STATUSES } from '../domain/statuses.ts';
+import { isKnownStatus, STATUSES } from '../domain/statuses.ts';
 
 export type HeldEvent = {
   /** The row's number; undefined for one that this decision adds. */
@@ -181,7 +181,7 @@ function stageOf(status: string): number {
 
 /** Two of one stage in an order of their own, so that the order of learning changes nothing. */
 function compareStages(a: Sortable, b: Sortable): number {
-  const rank = ({ status }: Sortable): number => (STATUSES as readonly string[]).indexOf(status);
+  const rank = ({ status }: Sortable): number => (isKnownStatus(status) ? STATUSES.indexOf(status) : STATUSES.length);
   return stageOf(a.status) - stageOf(b.status) || rank(a) - rank(b) || compareText(a.status, b.status);
 }
 

@@ -74,7 +74,9 @@ async function updateTransactions(trx: Transaction<Database>, updated: Updated[]
   // keyed by the row's own number, so that no second unique key can lead the update to another row
   await trx
     .insertInto('transactions')
-    .values(updated.map((change) => ({ ...toRow(change.held, now), seq: change.seq, reordered: change.reordered ? 1 : 0 })))
+    .values(
+      updated.map((change) => ({ ...toRow(change.held, now), seq: change.seq, reordered: change.reordered ? 1 : 0 })),
+    )
     .onDuplicateKeyUpdate(takeNew(MUTABLE))
     .execute();
 }

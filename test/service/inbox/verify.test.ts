@@ -68,6 +68,27 @@ describe('what it claims', () => {
     expect(await contradictions(row.id)).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
   });
 
+  test("shown as the row's own status alone is not applied: it waits, and contradicts once the grace is over", async () => {
+    const ahead = { ...shown(['pending@0'], { id: randomUUID() }), status: 'paid' };
+    await using slow = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
+    slow.provider.put(ahead);
+    const waits = await slow.receive(flat(ahead));
+    await eventually('a first look', async () =>
+      (await slow.webhook(waits.id)).items_detail[0]?.looks === 1 ? true : undefined,
+    );
+    expect(await slow.webhook(waits.id)).toMatchObject({ state: 'pending' });
+
+    const row = world.provider.put({ ...ahead, id: randomUUID() });
+    const { id } = await world.receive(flat(row));
+    expect(await world.reaches(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: true }] });
+    expect(await heldOf(row.id)).toMatchObject({ status: 'pending' });
+    expect(await contradictions(row.id)).toMatchObject([
+      { state: 'open', expected: { status: 'paid' }, actual: { status: 'paid', history: ['pending'] } },
+    ]);
+    await know({ ...shown(PAID), id: row.id });
+    expect(await contradictions(row.id)).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+  });
+
   test("of another amount is a contradiction, and the ledger holds the provider's", async () => {
     const row = paid();
     const { id } = await world.receive(flat(row, { transaction_amount: '9999.00' }));

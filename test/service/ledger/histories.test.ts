@@ -11,14 +11,15 @@ import { readBalances } from '../../../src/ledger/read-balances.ts';
 import { tellTransaction } from '../../../src/ledger/tell-transaction.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { makeReport } from '../../../src/reports/make-report.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { dropTriggers, mismatches, readState, shown } from '../../support/ledger.ts';
 import { observe, type ShownTransaction } from '../../support/observations.ts';
 import { temporaryDirectory } from '../../support/programs.ts';
-import { dropTriggers, mismatches, openWorld, readState, shown, type World } from './world.ts';
 
 const home = temporaryDirectory();
-let world: World;
+let world: TestEnvironment;
 beforeAll(async () => {
-  world = await openWorld({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z', DATA_DIR: home.path });
+  world = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z', DATA_DIR: home.path });
 });
 afterAll(async () => {
   await world[Symbol.asyncDispose]();
@@ -268,7 +269,7 @@ describe('what an earlier version wrote', () => {
   }
 
   test('is corrected once, by new entries, and said: in the audit log, to merchants, by doctor', async () => {
-    await using before = await openWorld({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+    await using before = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
     const { context } = before;
     const { skewed, inferred, twice } = await writeAsBefore(context);
     expect(await countMended(context.db)).toEqual({ left: 3, mended: 0, waiting: 0 });

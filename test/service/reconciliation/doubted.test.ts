@@ -91,7 +91,7 @@ test('one that can not be shown is put off, and those behind it are asked for', 
 
 /** A row whose own status is `paid` beside a history that ends in `pending`, met on a page of the list. */
 async function againstItself(status = 'paid') {
-  const world = await openWorld();
+  const world = await openReconciliationEnvironment();
   const row = makeRow({ created: `${D3} 10:00:00` });
   row.status = status;
   world.provider.add(row);
