@@ -45,18 +45,18 @@ export async function enqueueCallbacks(
   const recipients = await readRecipients(trx);
   const now = context.clock.now();
   const key = context.keys.callbackIds;
-  const told = await readTold(trx, causes);
+  const notified = await readNotified(trx, causes);
   return await insertCallbacks(
     trx,
     recipients.flatMap((recipient) => {
-      const news = causes.filter(({ inPlaceOf }) => !told.has(`${recipient.seq} ${inPlaceOf}`));
+      const news = causes.filter(({ inPlaceOf }) => !notified.has(`${recipient.seq} ${inPlaceOf}`));
       return routeTo(recipient, news, key, now);
     }),
   );
 }
 
 /** Which merchants have a callback of an inferred event that gave way, as `merchant event`. */
-async function readTold(trx: Transaction<Database>, causes: CallbackCause[]): Promise<Set<string>> {
+async function readNotified(trx: Transaction<Database>, causes: CallbackCause[]): Promise<Set<string>> {
   const replacing = causes.filter((cause) => cause.inPlaceOf !== undefined);
   if (replacing.length === 0) return new Set();
   const rows = await trx

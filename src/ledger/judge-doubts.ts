@@ -38,7 +38,7 @@ export async function judgeDoubts(
     const after: Doubts = new Map(before);
     for (const look of looks.filter((one) => one.whole)) weighLook(after, look, change.held.events);
     const ownBefore = change.loaded?.ownDoubt;
-    const own = looks.reduce(weighOwnStatus, ownBefore);
+    const own = looks.reduce(evaluateOwnStatus, ownBefore);
     const transaction: OfTransaction = { id, seq: seqs.get(id) ?? 0 };
     await writeDoubts(trx, transaction, before, after, context.clock.now());
     if (own !== ownBefore) await writeDoubtedStatus(trx, transaction, own, context.clock.now());
@@ -64,7 +64,7 @@ function weighLook(doubts: Doubts, look: LookAtEvents, events: HeldEvent[]): voi
 }
 
 /** A row without a history has nothing to contradict. */
-function weighOwnStatus(doubt: Doubt | undefined, look: LookAtEvents): Doubt | undefined {
+function evaluateOwnStatus(doubt: Doubt | undefined, look: LookAtEvents): Doubt | undefined {
   return contradictsItself(look) ? deepen(doubt, look) : ease(doubt, look);
 }
 
@@ -95,8 +95,8 @@ function tellDifference(
 ) {
   // a list says nothing new of what shows have told
   const gone = look.isShow ? look.lacks.filter((event) => doubts.events.get(event.seq ?? 0)?.told) : [];
-  const isOwnTold = look.isShow && doubts.own?.told === true && contradictsItself(look);
-  if (gone.length + look.showsAgain.length === 0 && !isOwnTold) return undefined;
+  const isOwnReported = look.isShow && doubts.own?.told === true && contradictsItself(look);
+  if (gone.length + look.showsAgain.length === 0 && !isOwnReported) return undefined;
   const name = (event: HeldEvent) => ({
     status: event.status,
     at: context.calendar.toIso(event.atWall),
@@ -108,7 +108,7 @@ function tellDifference(
       status: nameStatus(look.status),
       lacks: gone.map(name),
       shows_again: look.showsAgain.map(name),
-      ...(isOwnTold ? { history: look.history.map(nameStatus) } : {}),
+      ...(isOwnReported ? { history: look.history.map(nameStatus) } : {}),
     },
   };
 }

@@ -101,7 +101,7 @@ async function mendBatch(
     const isAsked = reason !== 'skewed' && one?.ownDoubt === undefined;
     if (isAsked) {
       const count = outcomes.filter((outcome) => outcome.isAsked).length;
-      await ask(context, trx, { id, seq }, (asked + count) * ASKED_APART_MS);
+      await scheduleShow(context, trx, { id, seq }, (asked + count) * ASKED_APART_MS);
     }
     const outcome = isMended ? 'mended' : isAsked ? 'asked' : 'unchanged';
     await trx
@@ -192,7 +192,7 @@ function toSource(row: {
 }
 
 /** Its next observation is taken whole, however equal it is to the one before; if none comes, it is shown. */
-async function ask(
+async function scheduleShow(
   context: Context,
   trx: Transaction<Database>,
   transaction: { id: string; seq: number },
