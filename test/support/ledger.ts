@@ -3,6 +3,7 @@ import type { Context } from '../../src/context.ts';
 import type { Database } from '../../src/database/tables.ts';
 import { APPEND_ONLY } from '../../src/ledger/list-grants.ts';
 import { listMismatches } from '../../src/ledger/read-mismatches.ts';
+import { readPlaces } from '../../src/ledger/read-places.ts';
 import { observe, type ShownTransaction } from './observations.ts';
 
 let counter = 0;
@@ -31,14 +32,17 @@ export function lookNow(context: Context, row: ShownTransaction, seconds = 0) {
 
 /** Everything that must not depend on who learnt what when. */
 export async function readState(context: Context) {
-  const events = await context.db
+  const stored = await context.db
     .selectFrom('events')
     .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
-    .select(['transactions.id', 'events.status', 'events.at_wall', 'events.occurrence', 'events.position'])
+    .select(['events.seq', 'events.transaction_seq', 'events.position'])
+    .select(['transactions.id', 'events.status', 'events.at_wall', 'events.occurrence'])
     .orderBy('transactions.id')
-    .orderBy('events.at_wall')
-    .orderBy('events.position')
     .execute();
+  const places = await readPlaces(context.db, [...new Set(stored.map((event) => event.transaction_seq))]);
+  const events = stored
+    .map(({ seq, transaction_seq: _, position, ...event }) => ({ ...event, position: places.get(seq) ?? position }))
+    .sort((x, y) => (x.id === y.id ? x.position - y.position : x.id < y.id ? -1 : 1));
   const transactions = await context.db
     .selectFrom('transactions')
     .select(['id', 'operation', 'status', 'status_wall', 'event_count', 'amount_cents', 'commission_cents'])
