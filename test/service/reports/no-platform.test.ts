@@ -55,10 +55,10 @@ async function readOf(platform: string | undefined, revision?: number): Promise<
   );
 }
 
-const idsOf = (sheet: ReadSheet): unknown[] =>
+const idsOf = (sheet: ReadSheet): string[] =>
   rowsOf(sheet)
-    .map((row) => row['Id da transação']?.value)
-    .filter((id) => id !== null)
+    .flatMap((row) => row['Id da transação']?.value ?? [])
+    .map(String)
     .sort();
 
 test('a report of platform none holds what has no platform, on every sheet', async () => {
