@@ -14,13 +14,7 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import type { Observation } from '../domain/observation.ts';
-import {
-  compareHistories,
-  countCorrection,
-  type HistoryChange,
-  UNCHANGED,
-  writeHistoryChange,
-} from './correct-histories.ts';
+import { compareHistories, countCorrection, type HistoryChange, writeHistoryChange } from './correct-histories.ts';
 import { findClosedDays } from './find-closed-days.ts';
 import {
   AWAITING_A_LOOK,
@@ -54,6 +48,8 @@ export type Applied = {
   /** Mismatches that these observations opened. */
   raised: FoundMismatch[];
 };
+
+type Changed = Change & { history: HistoryChange };
 
 const BATCH_MAX = 200;
 
@@ -152,19 +148,14 @@ async function applyInTransaction(
   // read after the rows are locked: an opening that is stated meanwhile waits for them, and reposts what we post
   const policies = await readPolicies(context, trx);
   const { batch: shown, people, extras } = await hideForgotten(context.keys, trx, batch, loaded);
-  const folded = foldObservations(shown, loaded);
-  const histories = folded.map((change) => compareHistories(change.loaded, change.held));
-  const changes = folded.map((change, index) => ({
-    ...change,
-    held: countCorrection(change.held, histories[index] ?? UNCHANGED),
-  }));
+  const changes = foldObservations(shown, loaded).map(withHistory);
   const seqs = await writeTransactions(
     context,
     trx,
-    changes.map((change, index) => ({
+    changes.map((change) => ({
       ...change,
       forgotten: people.get(change.held.id),
-      isReordered: (histories[index]?.replaced.length ?? 0) > 0,
+      isReordered: change.history.replaced.length > 0,
     })),
     now,
   );
@@ -173,11 +164,9 @@ async function applyInTransaction(
   await enqueueCallbacks(
     context,
     trx,
-    changes.flatMap((change, index) => listCauses(context, change, histories[index] ?? UNCHANGED, { seqs, extras })),
+    changes.flatMap((change) => listCauses(context, change, { seqs, extras })),
   );
-  for (const [index, change] of changes.entries()) {
-    await writeHistoryChange(context, trx, change, histories[index] ?? UNCHANGED, now);
-  }
+  for (const change of changes) await writeHistoryChange(context, trx, change, now);
   await oweWebhooks(
     context,
     trx,
@@ -195,7 +184,7 @@ async function applyInTransaction(
   const closed = await findClosedDays(
     context,
     trx,
-    changes.flatMap((change, index) => listMoments(change, mendings[index], histories[index] ?? UNCHANGED)),
+    changes.flatMap((change, index) => listMoments(change, mendings[index])),
   );
   const raised = await raiseMismatches(
     trx,
@@ -215,12 +204,14 @@ function mendOne(change: Change, seqs: Map<string, number>, policies: Policies) 
   return { transactionSeq: seqs.get(held.id) ?? 0, source: change.source, sources: change.sources, reverse, post };
 }
 
+/** A change with what it does to events that were known before. */
+function withHistory(change: Change): Changed {
+  const history = compareHistories(change.loaded, change.held);
+  return { ...change, history, held: countCorrection(change.held, history) };
+}
+
 /** When this change happened in the history: its new and changed events, and entries that were posted or reversed. */
-function listMoments(
-  { added, source }: Change,
-  mending: ReturnType<typeof mendOne> | undefined,
-  history: HistoryChange,
-) {
+function listMoments({ added, history, source }: Changed, mending: ReturnType<typeof mendOne> | undefined) {
   const events = [...added, ...history.restood, ...history.replaced];
   const moments = [...events, ...(mending?.reverse ?? []), ...(mending?.post ?? [])];
   const runSeq = source.kind === 'webhook' ? undefined : source.run?.seq;

@@ -18,7 +18,12 @@ import type { EntrySource } from './write-entries.ts';
 /** Who a correction is by, when it is nobody. */
 const ACTOR = 'confere';
 
-type Corrected = { loaded: Loaded | undefined; held: HeldTransaction; source: EntrySource };
+type Corrected = {
+  loaded: Loaded | undefined;
+  held: HeldTransaction;
+  source: EntrySource;
+  history: HistoryChange;
+};
 
 export type HistoryChange = {
   /** Events that are out of force now, or in force again. */
@@ -29,7 +34,7 @@ export type HistoryChange = {
   isCorrection: boolean;
 };
 
-export const UNCHANGED: HistoryChange = { restood: [], replaced: [], isCorrection: false };
+const UNCHANGED: HistoryChange = { restood: [], replaced: [], isCorrection: false };
 
 /** What became of the events that were known before. Pure. */
 export function compareHistories(loaded: Loaded | undefined, held: HeldTransaction): HistoryChange {
@@ -61,8 +66,7 @@ export function countCorrection(held: HeldTransaction, { isCorrection }: History
 export async function writeHistoryChange(
   context: Context,
   trx: Transaction<Database>,
-  { loaded, held, source }: Corrected,
-  { restood, replaced, isCorrection }: HistoryChange,
+  { loaded, held, source, history: { restood, replaced, isCorrection } }: Corrected,
   now: Date,
 ): Promise<void> {
   if (!loaded) return;

@@ -10,11 +10,10 @@ import { isWithheld } from './withheld-extra.ts';
  */
 export function listCauses(
   context: Pick<Context, 'calendar'>,
-  change: Change,
-  { restood }: HistoryChange,
+  change: Change & { history: HistoryChange },
   known: { seqs: Map<string, number>; extras: Map<string, string> },
 ): CallbackCause[] {
-  const { held, added } = change;
+  const { held, added, history } = change;
   const seq = known.seqs.get(held.id) ?? 0;
   const extra = held.extra !== null && isWithheld(held.extra) ? (known.extras.get(held.id) ?? null) : held.extra;
   const transaction = {
@@ -24,7 +23,7 @@ export function listCauses(
   const inForce = added.filter((event) => held.events.includes(event));
   return inForce.map((event) => {
     const isFirst = held.events.find((one) => one.status === event.status) === event;
-    const gaveWay = isFirst ? restood.find((one) => one.inferred && one.status === event.status) : undefined;
+    const gaveWay = isFirst ? history.restood.find((one) => one.inferred && one.status === event.status) : undefined;
     return {
       transaction,
       event: {

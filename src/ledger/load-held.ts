@@ -77,13 +77,7 @@ async function assemble(
 ): Promise<Loaded[]> {
   if (rows.length === 0) return [];
   const seqs = rows.map((row) => row.seq);
-  const parties = await trx
-    .selectFrom('parties')
-    .leftJoin('doubted_statuses as doubted', 'doubted.transaction_seq', 'parties.transaction_seq')
-    .selectAll('parties')
-    .select(['doubted.noticed_at', 'doubted.shown_without_at', 'doubted.due_at'])
-    .where('parties.transaction_seq', 'in', seqs)
-    .execute();
+  const parties = await loadParties(trx, seqs);
   const partyOf = new Map(parties.map((party) => [party.transaction_seq, party]));
   const reordered = rows.filter((row) => row.reordered === 1).map((row) => row.seq);
   const { events, doubts } = await loadEvents(trx, seqs, await readPlaces(trx, reordered));
@@ -130,6 +124,17 @@ async function assemble(
       },
     };
   });
+}
+
+/** The parties of each transaction, and the doubt about its own status. */
+async function loadParties(trx: Transaction<Database>, seqs: number[]) {
+  return await trx
+    .selectFrom('parties')
+    .leftJoin('doubted_statuses as doubted', 'doubted.transaction_seq', 'parties.transaction_seq')
+    .selectAll('parties')
+    .select(['doubted.noticed_at', 'doubted.shown_without_at', 'doubted.due_at'])
+    .where('parties.transaction_seq', 'in', seqs)
+    .execute();
 }
 
 /** The events of each transaction, and the doubts about them. */

@@ -139,7 +139,7 @@ async function mendOne(
   await writeTransactions(context, trx, [{ loaded: before, held, added: [], source, forgotten }], now);
   const ofEvents = new Map(held.events.flatMap((event) => pair(event, sources.get(event.seq ?? 0))));
   await writeEntries(context, trx, [{ transactionSeq: seq, source, sources: ofEvents, ...mending }], now);
-  await writeHistoryChange(context, trx, { loaded: before, held, source }, history, now);
+  await writeHistoryChange(context, trx, { loaded: before, held, source, history }, now);
   await tellClosedDays(context, trx, [...mending.reverse, ...mending.post, ...history.restood], now);
   const detail = JSON.stringify({
     status: { before: loaded.stored.status, after: held.events.at(-1)?.status },
