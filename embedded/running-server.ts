@@ -4,9 +4,11 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRunning, readCommandLine } from './processes.ts';
 
-const STOP_TIMEOUT_MS = 15_000;
-/** How long a server that runs may be silent before it counts as one that does not answer. */
-const SILENCE_MS = 5_000;
+/**
+ * How long a server that runs may be silent before it counts as one that does not answer, and how long one may take to
+ * stop before it is killed.
+ */
+export const PATIENCE = { silentMs: 5_000, stopMs: 15_000 };
 const POLL_MS = 20;
 
 /** A server process that was started for a data directory: its pid and start time, and where it listens. */
@@ -28,8 +30,8 @@ export function readStarted(home: string): Running | undefined {
   return identity && socketPath ? { identity, socketPath } : undefined;
 }
 
-export async function answersInTime({ identity, socketPath }: Running): Promise<boolean> {
-  const deadline = Date.now() + SILENCE_MS;
+export async function answersInTime({ identity, socketPath }: Running, silentMs: number): Promise<boolean> {
+  const deadline = Date.now() + silentMs;
   for (;;) {
     if (await answers(socketPath)) return true;
     if (Date.now() > deadline || !isRunning(identity)) return false;
@@ -37,15 +39,19 @@ export async function answersInTime({ identity, socketPath }: Running): Promise<
   }
 }
 
-/** Asks the server to stop, and kills it when it does not in STOP_TIMEOUT_MS. Returns once it is gone. */
-export async function stopServer({ identity }: Running, log: (message: string) => void): Promise<void> {
+/** Asks the server to stop, and kills it when it does not in `stopMs`. Returns once it is gone. */
+export async function stopServer(
+  { identity }: Running,
+  log: (message: string) => void,
+  stopMs: number,
+): Promise<void> {
   const pid = Number(identity.split(':', 1)[0]);
   process.kill(pid, 'SIGTERM');
-  const deadline = Date.now() + STOP_TIMEOUT_MS;
+  const deadline = Date.now() + stopMs;
   while (isRunning(identity)) {
     if (Date.now() > deadline) {
       log(
-        `embedded database ${pid} did not stop in ${STOP_TIMEOUT_MS / 1000} s: killed; it recovers at its next start`,
+        `embedded database ${pid} did not stop in ${stopMs / 1000} s: killed; it recovers at its next start`,
       );
       process.kill(pid, 'SIGKILL');
       while (isRunning(identity)) await sleep(POLL_MS);

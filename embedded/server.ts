@@ -29,6 +29,7 @@ import {
   answers,
   answersInTime,
   findRunning,
+  PATIENCE,
   readFile,
   readStarted,
   stopServer,
@@ -50,9 +51,15 @@ export type JoinedServer = { socketPath: string; [Symbol.asyncDispose](): Promis
 
 /**
  * Joins the server of `dataDir`, starting it when nobody has. Dispose to leave.
+ * @param options.patience for tests.
  * @throws Error with the tail of the server's log when it does not come up within START_TIMEOUT_MS.
  */
-export async function joinServer(options: { dataDir: string; log: (message: string) => void }): Promise<JoinedServer> {
+export async function joinServer(options: {
+  dataDir: string;
+  log: (message: string) => void;
+  patience?: typeof PATIENCE;
+}): Promise<JoinedServer> {
+  const { log, patience = PATIENCE } = options;
   const directory = path.join(path.resolve(options.dataDir), 'mariadb');
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   // one name for one directory: the server is told by it
@@ -60,16 +67,16 @@ export async function joinServer(options: { dataDir: string; log: (message: stri
   const members = enterMembers(home);
   let socketPath: string;
   try {
-    socketPath = await underLock(home, () => bringUp(home, members.others, options.log));
+    socketPath = await underLock(home, () => bringUp(home, members.others, log, patience));
   } catch (error) {
     members.leave();
     throw error;
   }
   let left = false;
-  const watchdog = watchServer(socketPath, options.log, () =>
+  const watchdog = watchServer(socketPath, log, () =>
     // under the lock: who leaves meanwhile must not leave a server behind that was started for it
     underLock(home, async () => {
-      if (!left) await bringUp(home, members.others, options.log);
+      if (!left) await bringUp(home, members.others, log, patience);
     }),
   );
   return {
@@ -81,7 +88,7 @@ export async function joinServer(options: { dataDir: string; log: (message: stri
       await underLock(home, async () => {
         members.leave();
         const running = findRunning(home);
-        if (running && members.others() === 0) await stopServer(running, options.log);
+        if (running && members.others() === 0) await stopServer(running, log, patience.stopMs);
       });
     },
   };
@@ -105,9 +112,14 @@ function watchServer(socketPath: string, log: (message: string) => void, restart
 }
 
 /** @returns the socket of the server that runs, whoever started it and under whatever run directory. */
-async function bringUp(home: string, others: () => number, log: (message: string) => void): Promise<string> {
+async function bringUp(
+  home: string,
+  others: () => number,
+  log: (message: string) => void,
+  patience: typeof PATIENCE,
+): Promise<string> {
   const running = findRunning(home);
-  if (running && (await answersInTime(running))) {
+  if (running && (await answersInTime(running, patience.silentMs))) {
     await giveWay(Number(running.identity.split(':', 1)[0]), log);
     return running.socketPath;
   }
@@ -117,7 +129,7 @@ async function bringUp(home: string, others: () => number, log: (message: string
         `${running.socketPath}, and another process uses it: stop that one, or wait`,
     );
   }
-  if (running) await stopServer(running, log);
+  if (running) await stopServer(running, log, patience.stopMs);
   const binaries = findServer();
   const data = path.join(home, 'data');
   if (!existsSync(data)) await initialise(binaries, home, data);

@@ -14,7 +14,7 @@ import { findPerson, NO_VALUES, type Values } from '../ledger/find-person.ts';
 import { indexParties } from '../ledger/index-parties.ts';
 import { listShowingDays } from '../reports/list-showing-days.ts';
 import { listPlaces } from './forget-places.ts';
-import { print, withContext } from './with-context.ts';
+import { print, type withContext } from './with-context.ts';
 
 /** Enough of a keyed hash to tell one person from another. */
 const HASH_CHARS = 16;
@@ -36,7 +36,7 @@ type Forgotten = {
   spool_segments: number;
 };
 
-export function forgetCommand(program: Command): void {
+export function forgetCommand(program: Command, open: typeof withContext): void {
   program
     .command('forget')
     .description(
@@ -48,7 +48,7 @@ export function forgetCommand(program: Command): void {
     .option('--json', 'print one JSON object')
     .action(async (options: Options) => {
       const document = await readDocument(options);
-      await withContext({}, async (context) => {
+      await open({}, async (context) => {
         const done = await forget(context, document, { dryRun: options.dryRun ?? false });
         print(options.json, done, describe(done));
         return done.finished ? 0 : 1;
@@ -122,7 +122,7 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
     finished = missed.size === 0 && (dryRun || changed === 0);
     if (dryRun || changed === 0) break;
     // what was being written while we looked is met in the next round
-    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+    await context.timers.sleep(SETTLE_MS);
   }
   if (!dryRun) await writeDown(context, hash, { person, finished, detail: { transactions, erased } });
   return {

@@ -53,7 +53,7 @@ async function reconcile(context: Context, options: Options): Promise<PresentedR
     if (!run) throw new Error(`run ${id} is gone`);
     const { seq: _, ...shown } = run;
     if (!['queued', 'running'].includes(run.state) || context.signal.aborted) return shown;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await context.timers.sleep(POLL_MS);
   }
 }
 

@@ -1,6 +1,7 @@
 import { readConfig } from '../config.ts';
 import { type Context, openContext } from '../context.ts';
 import { createLog } from '../log.ts';
+import type { Timers } from '../timers.ts';
 
 /**
  * Opens a context for one command, on the database that `serve` uses: joined through its socket when that is embedded.
@@ -9,16 +10,21 @@ import { createLog } from '../log.ts';
 export async function withContext(
   needs: { provider?: boolean; migrates?: boolean },
   work: (context: Context) => Promise<unknown>,
+  more: { timers?: Timers } = {},
 ): Promise<void> {
   const config = readConfig(process.env, needs);
   const log = createLog(process.env.LOG_LEVEL ? config.LOG_LEVEL : 'warn', process.stderr);
   const stop = new AbortController();
   const onSignal = (): void => stop.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
-  await using context = await openContext(config, { log, signal: stop.signal, migrates: needs.migrates ?? false });
-  const code = await work(context);
-  process.exitCode = typeof code === 'number' ? code : 0;
-  process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+  try {
+    const options = { ...more, log, signal: stop.signal, migrates: needs.migrates ?? false };
+    await using context = await openContext(config, options);
+    const code = await work(context);
+    process.exitCode = typeof code === 'number' ? code : 0;
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+  }
 }
 
 /** One JSON object on a line of its own, for programs; a text for people. */

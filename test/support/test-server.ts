@@ -69,7 +69,8 @@ function hasMemory(): boolean {
   return bavail * bsize >= MEMORY_BYTES_MIN;
 }
 
-function initialise(binaries: ServerBinaries, data: string): void {
+/** Makes the system tables of a server, without syncs. */
+export function initialise(binaries: ServerBinaries, data: string): void {
   const [command, ...args] =
     binaries.kind === 'mariadb'
       ? [binaries.install, '--no-defaults', '--auth-root-authentication-method=normal', '--skip-test-db', ...NEVER_SYNC]

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply.ts';
+import { callCommand } from '../../support/call-command.ts';
 import { openEnvironment } from '../../support/environment.ts';
 import { lookNow, shown } from '../../support/ledger.ts';
 import { SECRET_KEY } from '../../support/programs.ts';
-import { runCommand } from '../../support/run-command.ts';
 
 test('mismatches are listed, taken on, accepted or kept by command, each audited', async () => {
   await using world = await openEnvironment({ SECRET_KEY, WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
@@ -15,7 +15,7 @@ test('mismatches are listed, taken on, accepted or kept by command, each audited
   }
   const env = { DATABASE_URL: world.context.config.DATABASE_URL ?? '', SECRET_KEY };
   const run = async (...args: string[]) => {
-    const { code, out, err } = await runCommand(['mismatches', ...args], env);
+    const { code, out, err } = await callCommand(['mismatches', ...args], env);
     return { code, err, json: out.startsWith('{') ? (JSON.parse(out) as Record<string, unknown>) : {}, out };
   };
   const listed = await run('list', '--state', 'open', '--kind', 'amount_differs', '--json');

@@ -5,11 +5,13 @@ import { readConfig } from '../../../src/config.ts';
 import { openContext } from '../../../src/context.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
 import { createLog } from '../../../src/log.ts';
+import { callCommand } from '../../support/call-command.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { lookNow, shown } from '../../support/ledger.ts';
 import { SECRET_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';
 import { runCommand } from '../../support/run-command.ts';
 
+const NO_DATABASE = 'mysql://root@127.0.0.1:9/confere';
 const COMMANDS = [
   'serve',
   'migrate',
@@ -35,7 +37,21 @@ afterAll(() => home[Symbol.dispose]());
 
 /** On a data directory of its own that must not even be made. */
 const run = (args: string[], env: Record<string, string> = {}) =>
+  callCommand(args, { DATA_DIR: path.join(home.path, 'data'), ...env });
+/** As a process of its own. */
+const spawn = (args: string[], env: Record<string, string> = {}) =>
   runCommand(args, { DATA_DIR: path.join(home.path, 'data'), ...env });
+
+test('bin/confere exits 0 when it has explained itself, 2 when it was used wrongly, and 1 when it failed', async () => {
+  const [help, wrong, failed] = await Promise.all([
+    spawn(['--help']),
+    spawn(['reconcil']),
+    spawn(['migrate'], { DATABASE_URL: NO_DATABASE, SECRET_KEY }),
+  ]);
+  expect(help).toMatchObject({ code: 0, out: expect.stringMatching(/^Usage: confere/), err: '' });
+  expect(wrong).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/unknown command 'reconcil'/) });
+  expect(failed).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^confere: .*ECONNREFUSED/) });
+});
 
 test('each command explains itself, starts nothing and exits 0', async () => {
   const top = await run(['--help']);
@@ -43,7 +59,9 @@ test('each command explains itself, starts nothing and exits 0', async () => {
   for (const command of COMMANDS.filter((name) => !name.includes(' ')))
     expect(top.out).toMatch(new RegExp(`^  ${command}\\b`, 'm'));
   for (const command of COMMANDS) {
-    const { code, out } = await run([...command.split(' '), '--help']);
+    // bin/confere starts another program for this one
+    const explain = command === 'sandbox' ? spawn : run;
+    const { code, out } = await explain([...command.split(' '), '--help']);
     expect(code, command).toBe(0);
     expect(out, command).toMatch(/^Usage: /);
   }
@@ -159,7 +177,7 @@ test('a database whose tables are behind is not touched by any command but migra
 });
 
 test('a database that is not there is a sentence, not a stack: exit 1', async () => {
-  const { code, err } = await run(['migrate'], { DATABASE_URL: 'mysql://root@127.0.0.1:9/confere', SECRET_KEY });
+  const { code, err } = await run(['migrate'], { DATABASE_URL: NO_DATABASE, SECRET_KEY });
   expect(code).toBe(1);
   expect(err).toMatch(/^confere: .*ECONNREFUSED/);
   expect(err).not.toMatch(/\n\s+at /);

@@ -7,11 +7,14 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openConnections, openDatabase } from '../../../embedded/pool.ts';
 import { identifyProcess, isRunning, readCommandLine } from '../../../embedded/processes.ts';
 import { joinServer } from '../../../embedded/server.ts';
+import { copyEmbeddedData } from '../../support/embedded-data.ts';
 import { temporaryDirectory } from '../../support/programs.ts';
 import { eventually } from '../../support/wait.ts';
 
 const JOIN = fileURLToPath(new URL('./join.ts', import.meta.url));
 const quiet = { log: () => undefined };
+/** Of a server that never answers, nor stops, as much is known at once. */
+const impatient = { ...quiet, patience: { silentMs: 200, stopMs: 200 } };
 
 let home: ReturnType<typeof temporaryDirectory>;
 let children: ChildProcess[] = [];
@@ -20,11 +23,16 @@ let joined = 0;
 beforeEach(() => {
   home = temporaryDirectory();
 });
+/** Without the seconds that the first start of a data directory takes. */
+const useInitialised = () => copyEmbeddedData(home.path);
+
 afterEach(async () => {
   for (const child of children) await end(child, 'SIGKILL');
   children = [];
   // whatever a test left behind is adopted, and stopped by leaving it
-  await (await joinServer({ dataDir: home.path, ...quiet }))[Symbol.asyncDispose]();
+  if (serversOf(home.path).length > 0) {
+    await (await joinServer({ dataDir: home.path, ...quiet }))[Symbol.asyncDispose]();
+  }
   expect(serversOf(home.path)).toEqual([]);
   home[Symbol.dispose]();
 });
@@ -84,6 +92,7 @@ test('processes that come at once start one server', async () => {
 });
 
 test('it has no port, flushes at every commit, and keeps what it was given', async () => {
+  await useInitialised();
   const socketPath = await (async () => {
     await using server = await joinServer({ dataDir: home.path, ...quiet });
     const rows = await query(
@@ -100,6 +109,7 @@ test('it has no port, flushes at every commit, and keeps what it was given', asy
 });
 
 test('it is batch work with all its threads, those of new connections too, also where it is adopted', async () => {
+  await useInitialised();
   await using server = await joinServer({ dataDir: home.path, ...quiet });
   await using database = openDatabase({ socketPath: server.socketPath, user: 'root' });
   await database.db.executeQuery(CompiledQuery.raw('SELECT 1'));
@@ -112,6 +122,7 @@ test('it is batch work with all its threads, those of new connections too, also 
 });
 
 test('it keeps a policy that somebody gave it', async () => {
+  await useInitialised();
   await using server = await joinServer({ dataDir: home.path, ...quiet });
   const [pid = 0] = serversOf(home.path);
   execFileSync('chrt', ['-a', '-i', '-p', '0', String(pid)]);
@@ -129,6 +140,7 @@ function policiesOf(pid: number): Set<string | undefined> {
 }
 
 test('the server of a killed process is adopted as it runs', async () => {
+  await useInitialised();
   const { child, socketPath } = await joinElsewhere();
   const [pid] = serversOf(home.path);
   await end(child, 'SIGKILL');
@@ -140,21 +152,23 @@ test('the server of a killed process is adopted as it runs', async () => {
 });
 
 test('an orphan that does not answer any more is ended, and its data are taken over', async () => {
+  await useInitialised();
   const { child, socketPath } = await joinElsewhere();
   await query(socketPath, 'CREATE DATABASE kept');
   const [orphan = 0] = serversOf(home.path);
   await end(child, 'SIGKILL');
   process.kill(orphan, 'SIGSTOP');
-  await using next = await joinServer({ dataDir: home.path, ...quiet });
+  await using next = await joinServer({ dataDir: home.path, ...impatient });
   expect(serversOf(home.path)).not.toContain(orphan);
   expect(await query(next.socketPath, "SHOW DATABASES LIKE 'kept'")).toHaveLength(1);
 });
 
 test('a server that others use is never ended for being slow: who comes is told', async () => {
+  await useInitialised();
   const { socketPath } = await joinElsewhere();
   const [pid = 0] = serversOf(home.path);
   process.kill(pid, 'SIGSTOP');
-  await expect(joinServer({ dataDir: home.path, ...quiet })).rejects.toThrow(
+  await expect(joinServer({ dataDir: home.path, ...impatient })).rejects.toThrow(
     /does not answer.*another process uses it/,
   );
   process.kill(pid, 'SIGCONT');
@@ -163,6 +177,7 @@ test('a server that others use is never ended for being slow: who comes is told'
 });
 
 test('a process under another run directory, or by another path to the data, joins the same server', async () => {
+  await useInitialised();
   const runDirectory = path.join(home.path, 'run');
   mkdirSync(runDirectory, { mode: 0o700 });
   symlinkSync(home.path, path.join(home.path, 'link'));
@@ -175,10 +190,10 @@ test('a process under another run directory, or by another path to the data, joi
 });
 
 test('a stale pid file that names a foreign process ends nobody', async () => {
+  await useInitialised();
   const stranger = spawn('sleep', ['60']);
   children.push(stranger);
   const identity = identifyProcess(stranger.pid ?? 0) ?? '';
-  mkdirSync(path.join(home.path, 'mariadb'), { mode: 0o700 });
   writeFileSync(path.join(home.path, 'mariadb/server.pid'), `${stranger.pid}\n`);
   writeFileSync(path.join(home.path, 'mariadb/server.started'), `${identity}\n/tmp/none.sock\n`);
   await using server = await joinServer({ dataDir: home.path, ...quiet });
@@ -196,12 +211,14 @@ test('a data directory with a long path still gets a short socket', async () => 
 });
 
 test('a server that crashes under a member is started again where it was', async () => {
+  await useInitialised();
   const { socketPath } = await joinElsewhere();
   process.kill(serversOf(home.path)[0] ?? 0, 'SIGKILL');
   await eventually(async () => (await query(socketPath, 'SELECT 1 AS one').catch(() => [])).length === 1);
 });
 
 test('a statement commits itself, also where the server is set up not to', async () => {
+  await useInitialised();
   await using server = await joinServer({ dataDir: home.path, ...quiet });
   const target = { socketPath: server.socketPath, user: 'root' };
   await query(server.socketPath, 'SET GLOBAL autocommit = 0');

@@ -1,27 +1,20 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Served,
-  startSandbox,
-  startServeOnFreshDatabase,
-  temporaryDirectory,
-  WEBHOOK_SECRET,
-} from '../../support/programs.ts';
+import { passTime } from '../../support/pass-time.ts';
+import { WEBHOOK_SECRET } from '../../support/programs.ts';
+import { startTestSandbox } from '../../support/sandbox.ts';
+import { openServedEnvironment, type ServedEnvironment } from '../../support/served.ts';
 import { eventually } from '../../support/wait.ts';
 
 type Inbox = { webhooks: { id: string; state: string; reason: string | null }[] };
 
-const home = temporaryDirectory();
 const stack = new AsyncDisposableStack();
-let served: Served;
+let served: ServedEnvironment;
 
 beforeAll(async () => {
-  stack.defer(() => home[Symbol.dispose]());
-  const sandbox = stack.use(await startSandbox(home.path));
-  served = stack.use(
-    await startServeOnFreshDatabase({ home: home.path, providerUrl: sandbox.url, env: { WEBHOOK_GRACE: '2s' } }),
-  );
+  const sandbox = stack.use(await startTestSandbox());
+  served = stack.use(await openServedEnvironment({ providerUrl: sandbox.url, env: { WEBHOOK_GRACE: '2s' } }));
 });
 afterAll(() => stack.disposeAsync());
 
@@ -32,6 +25,14 @@ function idOf(body: string | Buffer): string {
 async function stateOf(id: string): Promise<{ state: string; reason: string | null } | undefined> {
   const inbox = await served.api.call<Inbox>('GET', '/webhooks?limit=200');
   return inbox.webhooks.find((webhook) => webhook.id === id);
+}
+
+async function untilQuarantined(body: string | Buffer): Promise<{ reason: string | null }> {
+  const quarantined = eventually(async () => {
+    const found = await stateOf(idOf(body));
+    return found?.state === 'quarantined' ? found : undefined;
+  });
+  return await passTime(served, quarantined);
 }
 
 async function nothingMoved(): Promise<void> {
@@ -51,10 +52,7 @@ describe('what comes in and is none', () => {
     const first = await served.webhook(body);
     expect([first.status, first.json.title]).toEqual([400, 'Bad Request']);
     expect((await served.webhook(body)).status).toBe(400);
-    const kept = await eventually(async () => {
-      const found = await stateOf(idOf(body));
-      return found?.state === 'quarantined' ? found : undefined;
-    });
+    const kept = await untilQuarantined(body);
     expect(kept.reason).toBe(reason);
     await nothingMoved();
   });
@@ -84,10 +82,7 @@ describe('what comes in and is none', () => {
     const body = JSON.stringify({ transaction_id: randomUUID(), status: 'paid', transaction_amount: '10.00' });
     expect(await served.webhook(body)).toMatchObject({ status: 200, json: { received: true, duplicate: false } });
     expect(await served.webhook(body)).toMatchObject({ status: 200, json: { received: true, duplicate: true } });
-    const kept = await eventually(async () => {
-      const found = await stateOf(idOf(body));
-      return found?.state === 'quarantined' ? found : undefined;
-    });
+    const kept = await untilQuarantined(body);
     expect(kept.reason).toBe('unknown_at_provider');
     const open = await served.api.call<{ mismatches: { kind: string; actual: { reason: string } }[] }>(
       'GET',
@@ -100,10 +95,7 @@ describe('what comes in and is none', () => {
   it('waits in quarantine when it names nothing', async () => {
     const body = JSON.stringify({ hello: 'world', id: 30 });
     expect((await served.webhook(body)).status).toBe(200);
-    const kept = await eventually(async () => {
-      const found = await stateOf(idOf(body));
-      return found?.state === 'quarantined' ? found : undefined;
-    });
+    const kept = await untilQuarantined(body);
     expect(kept.reason).toBe('no_key');
   });
 });

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Observation, ObservedTransaction } from '../../../src/domain/observation.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
+import { callCommand } from '../../support/call-command.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { passTime } from '../../support/pass-time.ts';
 import { SECRET_KEY } from '../../support/programs.ts';
 import { continued, transactionOf } from '../../support/reports.ts';
-import { runCommand } from '../../support/run-command.ts';
 
 const PLAIN = '31415926535';
 const DOTTED = '314.159.265-35';
@@ -39,10 +40,11 @@ async function read({ context }: TestEnvironment, { id }: ObservedTransaction) {
     .executeTakeFirstOrThrow();
 }
 
-async function forget({ context, dataDir }: TestEnvironment) {
+async function forget(books: TestEnvironment) {
+  const { context, dataDir, timers } = books;
   const { DATABASE_URL = '' } = context.config;
   const env = { DATABASE_URL, SECRET_KEY, DATA_DIR: dataDir };
-  const { out } = await runCommand(['forget', '--document', PLAIN, '--json'], env);
+  const { out } = await passTime(books, callCommand(['forget', '--document', PLAIN, '--json'], env, timers));
   return JSON.parse(out) as { finished: boolean; transactions: number; erased: Record<string, number> };
 }
 

@@ -5,10 +5,11 @@ import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
 import { acknowledgeMismatch, resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
 import { makeReport } from '../../../src/reports/make-report.ts';
 import { openReport } from '../../../src/reports/open-report.ts';
+import { callCommand } from '../../support/call-command.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { passTime } from '../../support/pass-time.ts';
 import { SECRET_KEY, temporaryDirectory } from '../../support/programs.ts';
 import { learn, transactionOf } from '../../support/reports.ts';
-import { runCommand } from '../../support/run-command.ts';
 import { findValues } from './find-values.ts';
 
 const PLAIN = '31415926535';
@@ -29,10 +30,11 @@ const daysOfFiles = ({ dataDir }: TestEnvironment) => [
   ...new Set(readdirSync(path.join(dataDir, 'reports')).flatMap((name) => /\d{4}-\d{2}-\d{2}/.exec(name) ?? [])),
 ];
 
-async function forget({ context }: TestEnvironment, dataDir: string, ...more: string[]) {
-  const { DATABASE_URL = '' } = context.config;
+async function forget(books: TestEnvironment, dataDir: string, ...more: string[]) {
+  const { DATABASE_URL = '' } = books.context.config;
   const env = { DATABASE_URL, SECRET_KEY, DATA_DIR: dataDir };
-  const { code, out, err } = await runCommand(['forget', '--document', PLAIN, '--json', ...more], env);
+  const called = callCommand(['forget', '--document', PLAIN, '--json', ...more], env, books.timers);
+  const { code, out, err } = await passTime(books, called);
   return { code, err, told: (out === '' ? {} : JSON.parse(out)) as { erased: Record<string, number> } };
 }
 

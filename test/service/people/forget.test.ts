@@ -3,22 +3,16 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readConfig } from '../../../src/config.ts';
-import { type Context, openContext } from '../../../src/context.ts';
+import type { Context } from '../../../src/context.ts';
 import { REMOVED } from '../../../src/domain/redact-text.ts';
 import { decodeSegment, encodeRecord } from '../../../src/inbox/spool-format.ts';
 import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
-import { createLog } from '../../../src/log.ts';
+import { callCommand } from '../../support/call-command.ts';
 import { openShop, type Shop } from '../../support/merchant-server.ts';
-import {
-  API_KEY,
-  SECRET_KEY,
-  type Served,
-  startServeOnFreshDatabase,
-  temporaryDirectory,
-} from '../../support/programs.ts';
+import { passTime } from '../../support/pass-time.ts';
+import { API_KEY, temporaryDirectory } from '../../support/programs.ts';
 import { dayAgo, makeRow } from '../../support/provider-rows.ts';
-import { runCommand } from '../../support/run-command.ts';
+import { openServedEnvironment, type ServedEnvironment } from '../../support/served.ts';
 import { TestProvider } from '../../support/test-provider.ts';
 import { eventually } from '../../support/wait.ts';
 import { findValues } from './find-values.ts';
@@ -55,7 +49,7 @@ const home = temporaryDirectory();
 const stack = new AsyncDisposableStack();
 let provider: TestProvider;
 let shop: Shop;
-let served: Served & { databaseUrl: string };
+let served: ServedEnvironment;
 let context: Context;
 let env: Record<string, string>;
 
@@ -70,12 +64,11 @@ beforeAll(async () => {
       (_request, response) =>
         response.writeHead(200).end(`recebi: ${body}`);
   }
-  served = stack.use(await startServeOnFreshDatabase({ home: home.path, providerUrl: provider.url }));
-  env = { DATABASE_URL: served.databaseUrl, SECRET_KEY, DATA_DIR: path.join(home.path, 'data') };
-  const log = createLog('silent', process.stderr);
-  context = stack.use(
-    await openContext(readConfig(env), { log, signal: new AbortController().signal, migrates: false }),
-  );
+  const DATA_DIR = path.join(home.path, 'data');
+  served = stack.use(await openServedEnvironment({ providerUrl: provider.url, env: { DATA_DIR } }));
+  ({ context } = served);
+  const { DATABASE_URL = '', SECRET_KEY = '' } = served.env;
+  env = { DATABASE_URL, SECRET_KEY, DATA_DIR };
   await served.api.call('POST', '/merchants', {
     name: 'Todas',
     url: `${shop.url}/all`,
@@ -96,8 +89,8 @@ afterAll(() => stack.disposeAsync());
 const call = <T = Record<string, unknown>>(method: string, at: string, body?: unknown) =>
   served.api.call<T>(method, at, body);
 const scan = () => findValues(context.db, [home.path], VALUES);
-const forget = (...more: string[]) =>
-  runCommand(['forget', '--file', path.join(home.path, 'document'), '--json', ...more], env);
+const run = (...args: string[]) => passTime(served, callCommand(args, env, served.timers));
+const forget = (...more: string[]) => run('forget', '--file', path.join(home.path, 'document'), '--json', ...more);
 
 const spooled = (body: object) =>
   encodeRecord({ receivedAt: new Date(), address: '127.0.0.1', headers: {}, body: Buffer.from(JSON.stringify(body)) });
@@ -265,7 +258,7 @@ it('says so wherever they were, and keeps the amounts', async () => {
   const other = await call<Record<string, unknown>>('GET', `/transactions/${namesake.id}`);
   expect(other).toMatchObject({ name: person.name, document: '11144477735' });
   // all is well but for what the spool keeps, which somebody has to look into
-  const doctor = await runCommand(['doctor', '--books', '--json'], env);
+  const doctor = await run('doctor', '--books', '--json');
   const { findings } = JSON.parse(doctor.out) as { findings: { check: string; ok: boolean; says: string }[] };
   expect(findings.flatMap((one) => (one.ok ? [] : [one.check]))).toEqual(['spool']);
   expect(findings.find((one) => one.check === 'spool')?.says).toContain('1 damaged (.torn) and 1 refused (.refused)');
@@ -338,7 +331,7 @@ it('says that it is not finished while something of the person keeps coming back
 it.each([[[]], [['--document', '123']], [['--document', DOCUMENT, '--file', 'x']], [['--file', '/no/such/file']]])(
   'refuses %j as wrong use',
   async (args) => {
-    const { code, err } = await runCommand(['forget', ...args], env);
+    const { code, err } = await run('forget', ...args);
     expect([code, err]).toEqual([2, expect.stringContaining('confere: ')]);
   },
 );
