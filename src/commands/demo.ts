@@ -8,6 +8,7 @@ import { startPrograms } from './demo/start-programs.ts';
 import { tellStory } from './demo/tell-story.ts';
 
 const LIVE_RATE = '2/s';
+const TRANSACTIONS = 1200;
 
 export function demoCommand(program: Command): void {
   program
@@ -15,12 +16,21 @@ export function demoCommand(program: Command): void {
     .description('the whole of Confere at work against the sandbox, on this machine')
     .option('--once', 'tell a short story with real numbers and exit: 0 when everything agrees')
     .option('--seed <number>', 'of the sandbox', '20261')
-    .action(async (options: { once?: boolean; seed: string }) => {
-      process.exitCode = await demo({ once: options.once === true, seed: options.seed });
+    .option('--transactions <number>', 'how many the story is about', readCount, TRANSACTIONS)
+    .action(async (options: { once?: boolean; seed: string; transactions: number }) => {
+      process.exitCode = await demo({ ...options, once: options.once === true });
     });
 }
 
-async function demo({ once, seed }: { once: boolean; seed: string }): Promise<number> {
+function readCount(text: string): number {
+  const count = Number(text);
+  if (Number.isSafeInteger(count) && count > 0) return count;
+  throw new ConfereError('wrong_use', '--transactions must be a positive number');
+}
+
+type Options = { once: boolean; seed: string; transactions: number };
+
+async function demo({ once, seed, transactions }: Options): Promise<number> {
   const home = path.resolve(process.env.DATA_DIR ?? './var', once ? 'demo-once' : 'demo');
   mkdirSync(path.dirname(home), { recursive: true });
   const unlock = takeLock(`${home}.lock`);
@@ -31,7 +41,7 @@ async function demo({ once, seed }: { once: boolean; seed: string }): Promise<nu
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   await using merchant = await startDemoMerchant();
   await using programs = await startPrograms({ home, seed, rate: once ? undefined : LIVE_RATE, signal: stop.signal });
-  const agrees = await tellStory(programs, merchant, { home, live: !once, signal: stop.signal });
+  const agrees = await tellStory(programs, merchant, { home, transactions, live: !once, signal: stop.signal });
   if (once || !agrees) {
     unlock();
     return agrees ? 0 : 1;

@@ -70,7 +70,7 @@ async function examineDatabase(context: Context): Promise<string> {
 
 async function examineClock(context: Context): Promise<string> {
   await context.clock.measure();
-  const offset = context.clock.now().getTime() - Date.now();
+  const offset = context.clock.now().getTime() - context.timers.now();
   if (Math.abs(offset) > CLOCK_MS_MAX) {
     throw new Error(`this machine's clock is ${offset} ms away from the database's: set both by NTP`);
   }

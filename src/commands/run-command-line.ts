@@ -1,4 +1,6 @@
 import { Command, CommanderError } from 'commander';
+import { ConfereError } from '../domain/errors.ts';
+import { describeError } from '../log.ts';
 import { commissionsCommand } from './commissions.ts';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
@@ -13,8 +15,6 @@ import { rotateKeyCommand } from './rotate-key.ts';
 import { serveCommand } from './serve.ts';
 import { tokensCommand } from './tokens.ts';
 import { webhooksCommand } from './webhooks.ts';
-import { ConfereError } from '../domain/errors.ts';
-import { describeError } from '../log.ts';
 
 import { withContext } from './with-context.ts';
 

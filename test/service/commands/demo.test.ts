@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { temporaryDirectory } from '../../support/programs.ts';
+import { INHERITED } from '../../support/run-command.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const TRANSACTIONS = 150;
+
+test('npm run demo -- --once starts the whole on two embedded databases, agrees in each line of its summary, and exits 0', async () => {
+  using home = temporaryDirectory();
+  const inherited = Object.fromEntries(INHERITED.map((name) => [name, process.env[name]]));
+  // its set-up is that of this run
+  const args = ['run', 'demo', '--silent', '--ignore-scripts', '--', '--once', '--transactions', String(TRANSACTIONS)];
+  const env = { ...inherited, DATA_DIR: home.path };
+  const { stdout } = await promisify(execFile)('npm', args, { cwd: ROOT, env });
+  expect(stdout).toContain(`made ${TRANSACTIONS} transactions`);
+  const checks = stdout.split('\n').filter((line) => /^ {2}[✓✗]/.test(line));
+  expect(checks.filter((line) => line.includes('✗'))).toEqual([]);
+  for (const says of [
+    /every webhook was taken in/,
+    new RegExp(`run complete: ${TRANSACTIONS} transactions in [0-9]+ pages, proven complete`),
+    new RegExp(`the ledger equals the provider's list: ${TRANSACTIONS} transactions, field by field`),
+    /a second run applies 0/,
+    /[1-9][0-9]* forged webhooks, [1-9][0-9]* contradictions/,
+    /[1-9][0-9]* callbacks for [1-9][0-9]* changes/,
+    /in order for each transaction/,
+  ]) {
+    expect(
+      checks.filter((line) => says.test(line)),
+      String(says),
+    ).toHaveLength(1);
+  }
+  expect(stdout).toContain('Everything agrees.');
+  const [, workbook = ''] = /^ {3}(\/.*\.xlsx)$/m.exec(stdout) ?? [];
+  expect(workbook.startsWith(path.join(home.path, 'demo-once'))).toBe(true);
+  expect(existsSync(workbook)).toBe(true);
+}, 120_000);
