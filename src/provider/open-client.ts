@@ -8,6 +8,6 @@ export function openClient(context: Context): ProviderClient {
   const { PROVIDER, PROVIDER_RATE } = context.config;
   const { signal, timers } = context;
   if (!PROVIDER) throw new ConfereError('config_invalid', 'PROVIDER_URL and PROVIDER_API_KEY are required');
-  const budget = PROVIDER_RATE === 'off' ? undefined : openBudget(context.db, PROVIDER_RATE);
+  const budget = PROVIDER_RATE === 'off' ? undefined : openBudget(context, PROVIDER_RATE);
   return createProviderClient({ ...PROVIDER, signal, timers, budget });
 }

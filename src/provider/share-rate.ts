@@ -4,7 +4,8 @@
  * finds a token at once, and under a steady load of verifications nothing else is sent. It holds a tenth of the rate and
  * fills by the rest, so that no minute ever sees more than the rate. At high rates several tokens are taken in one write.
  */
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
+import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { type Budget, type Grant, type Priority, TOKEN_MS } from './gate.ts';
@@ -29,19 +30,29 @@ export function planBucket(perMinute: number) {
   return { capacity, perSecond, slice, reserve };
 }
 
-export function openBudget(db: Kysely<Database>, perMinute: number): Budget {
+export function openBudget({ db, clock }: Pick<Context, 'db' | 'clock'>, perMinute: number): Budget {
   const bucket = planBucket(perMinute);
-  return { take: (priority) => transact(db, (trx) => take(trx, bucket, priority), { retryDuplicates: true }) };
+  return {
+    take: (priority) => transact(db, (trx) => take(trx, bucket, priority, clock.now()), { retryDuplicates: true }),
+  };
 }
 
-async function take(db: Kysely<Database>, bucket: ReturnType<typeof planBucket>, priority: Priority): Promise<Grant> {
+async function take(
+  db: Kysely<Database>,
+  bucket: ReturnType<typeof planBucket>,
+  priority: Priority,
+  now: Date,
+): Promise<Grant> {
   const row = await db
     .selectFrom('provider_budget')
-    .select(['tokens', sql<number>`TIMESTAMPDIFF(MICROSECOND, filled_at, UTC_TIMESTAMP(6))`.as('elapsed_us')])
+    .select(['tokens', 'filled_at'])
     .where('name', '=', NAME)
     .forUpdate()
     .executeTakeFirst();
-  const filled = row ? row.tokens + (Math.max(0, Number(row.elapsed_us)) / 1e6) * bucket.perSecond : bucket.capacity;
+  // never set back: replicas whose clocks are some ms apart would fill the same ms again and again
+  const filledAt = row && row.filled_at > now ? row.filled_at : now;
+  const elapsedMs = row ? filledAt.getTime() - row.filled_at.getTime() : 0;
+  const filled = row ? row.tokens + (elapsedMs / 1000) * bucket.perSecond : bucket.capacity;
   const tokens = Math.min(bucket.capacity, filled);
   const free = tokens - bucket.reserve(priority);
   if (free < 1) {
@@ -49,7 +60,7 @@ async function take(db: Kysely<Database>, bucket: ReturnType<typeof planBucket>,
     return { waitMs: Math.min(WAIT_MS_MAX, Math.max(WAIT_MS_MIN, waitMs)) };
   }
   const taken = Math.min(bucket.slice, Math.floor(free));
-  const left = { tokens: tokens - taken, filled_at: sql<Date>`UTC_TIMESTAMP(6)` };
+  const left = { tokens: tokens - taken, filled_at: filledAt };
   if (row) await db.updateTable('provider_budget').set(left).where('name', '=', NAME).execute();
   else
     await db

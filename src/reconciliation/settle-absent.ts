@@ -18,7 +18,7 @@ type Reading = { ids: { has(id: string): boolean }; askedAt: Date };
 /**
  * After a complete reading: each transaction of ours in the window that it did not hold is asked for by its id. What
  * the provider does not know is missing; what it shows all the same, the list left out.
- * @returns ids that the shows changed.
+ * @param heldMax for tests. @returns ids that the shows changed.
  */
 export async function settleAbsent(
   context: Context,
@@ -26,11 +26,12 @@ export async function settleAbsent(
   run: RunRef,
   window: Window,
   reading: Reading,
+  heldMax: number = HELD_ROWS_MAX,
 ): Promise<string[]> {
   const changed: string[] = [];
   const found: FoundMismatch[] = [];
   const known: string[] = [];
-  for (const ours of await findAbsent(context, run, window, reading)) {
+  for (const ours of await findAbsent(context, run, window, { ...reading, heldMax })) {
     const askedAt = context.clock.now();
     const row = await client.show(ours.id);
     const source = { kind: 'show' as const, run: { seq: run.seq, id: run.id } };
@@ -76,14 +77,14 @@ async function tell(context: Context, found: FoundMismatch[], known: string[]): 
 }
 
 /** Ours in the window, known before the reading began, and not in it. */
-async function findAbsent(context: Context, run: RunRef, window: Window, reading: Reading) {
+async function findAbsent(context: Context, run: RunRef, window: Window, reading: Reading & { heldMax: number }) {
   const absent: Awaited<ReturnType<typeof readHeld>> = [];
   let after = { created_wall: `${window.fromDay} 00:00:00`, id: '' };
   for (;;) {
-    const rows = await readHeld(context, run, window, { askedAt: reading.askedAt, after });
+    const rows = await readHeld(context, run, window, { ...reading, after });
     absent.push(...rows.filter((row) => !reading.ids.has(row.id)));
     const last = rows.at(-1);
-    if (!last || rows.length < HELD_ROWS_MAX) return absent;
+    if (!last || rows.length < reading.heldMax) return absent;
     after = last;
   }
 }
@@ -93,7 +94,7 @@ async function readHeld(
   context: Context,
   run: RunRef,
   window: Window,
-  { askedAt, after }: { askedAt: Date; after: { created_wall: string; id: string } },
+  { askedAt, heldMax, after }: { askedAt: Date; heldMax: number; after: { created_wall: string; id: string } },
 ) {
   let query = context.db
     .selectFrom('transactions')
@@ -104,7 +105,7 @@ async function readHeld(
     .where('first_seen_at', '<', askedAt)
     .orderBy('created_wall')
     .orderBy('id')
-    .limit(HELD_ROWS_MAX);
+    .limit(heldMax);
   if (run.platform) query = query.where('platform', '=', run.platform);
   return await query.execute();
 }

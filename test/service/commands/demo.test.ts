@@ -8,7 +8,8 @@ import { temporaryDirectory } from '../../support/programs.ts';
 import { INHERITED } from '../../support/run-command.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const TRANSACTIONS = 150;
+/** So many that some webhooks are forged. */
+const TRANSACTIONS = 300;
 
 test('npm run demo -- --once starts the whole on two embedded databases, agrees in each line of its summary, and exits 0', async () => {
   using home = temporaryDirectory();

@@ -7,18 +7,20 @@ import { findRun, type PresentedRun } from '../../../src/reconciliation/read-run
 import type { RunRef } from '../../../src/reconciliation/run-ref.ts';
 import { resumeRun, startRun } from '../../../src/reconciliation/start-run.ts';
 import { executeRun, workRuns } from '../../../src/reconciliation/work-runs.ts';
+import { callCommand } from '../../support/call-command.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { watchDeletes } from '../../support/failing-database.ts';
-import { API_KEY, SECRET_KEY, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { passTime } from '../../support/pass-time.ts';
+import { API_KEY, SECRET_KEY } from '../../support/programs.ts';
 import { dayAgo, makeDay } from '../../support/provider-rows.ts';
 import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
-import { runCommand } from '../../support/run-command.ts';
+import { openServedEnvironment } from '../../support/served.ts';
 import { type Seen, TestProvider } from '../../support/test-provider.ts';
 import { eventually } from '../../support/wait.ts';
 
-const ROWS_A_DAY = 350;
-/** Four pages of rows, and the one past the end. */
-const REQUESTS_A_DAY = 5;
+const ROWS_A_DAY = 120;
+/** Two pages of rows, and the one past the end. */
+const REQUESTS_A_DAY = 3;
 const ANSWER_MS = 30;
 const DAYS = [20, 19, 18, 17, 16, 15, 14, 13].map(dayAgo);
 const [FIRST, THIRD, SIXTH, LAST] = [DAYS[0], DAYS[2], DAYS[5], DAYS[7]] as [string, string, string, string];
@@ -32,14 +34,12 @@ function countReadings(seen: Seen[], day: string): { readings: number; overlappi
 }
 
 test('two replicas and a command come to the same days at once: no day is ever read by two of them', async () => {
-  using first = temporaryDirectory();
-  using second = temporaryDirectory();
-  using third = temporaryDirectory();
   await using provider = await new TestProvider(API_KEY).listen();
   provider.add(...DAYS.flatMap((day) => makeDay(day, ROWS_A_DAY)));
-  const databaseUrl = urlOf(await freshDatabase());
-  await using one = await startServe({ home: first.path, databaseUrl, providerUrl: provider.url });
-  await using other = await startServe({ home: second.path, databaseUrl, providerUrl: provider.url });
+  const database = await freshDatabase();
+  const serve = () => openServedEnvironment({ providerUrl: provider.url, env: { SECRET_KEY }, on: database });
+  await using one = await serve();
+  await using other = await serve();
   const start = (api: typeof one.api, from: string, to: string) =>
     api.call<PresentedRun>('POST', '/reconciliations', { from, to });
   const ended = async ({ id }: PresentedRun) =>
@@ -55,11 +55,7 @@ test('two replicas and a command come to the same days at once: no day is ever r
     await allHere.promise;
     await new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
   };
-  const env = { DATABASE_URL: databaseUrl, SECRET_KEY, PROVIDER_URL: provider.url, PROVIDER_API_KEY: API_KEY };
-  const command = runCommand(['reconcile', '--from', THIRD, '--to', LAST, '--json'], {
-    ...env,
-    DATA_DIR: third.path,
-  });
+  const command = callCommand(['reconcile', '--from', THIRD, '--to', LAST, '--json'], one.env);
   await eventually(async () => provider.count('list') >= 1);
   const started = await Promise.all([
     start(one.api, FIRST, SIXTH),
@@ -79,7 +75,7 @@ test('two replicas and a command come to the same days at once: no day is ever r
     const readings = 1 + (index < 6 ? 1 : 0) + (index >= 2 ? 2 : 0);
     expect(countReadings(provider.seen, day), day).toEqual({ readings, overlapping: 0 });
   }
-}, 180_000);
+});
 
 /** A world whose days are read one by one, and a run of some of them that another process has claimed. */
 async function openDays(): Promise<ReconciliationEnvironment> {
@@ -118,21 +114,22 @@ test('however many runs wait for a day that another one reads, the worker goes o
   const loops = workRuns({ ...world.context, signal: stop.signal }, world.client);
   const shown = (id: string) => findRun(world.context.db, id);
   const why = 'waits for days that another run reads';
-  for (const { id } of waiting) await eventually(async () => (await shown(id))?.error === why);
+  for (const { id } of waiting) await passTime(world, eventually(async () => (await shown(id))?.error === why));
   const today = await start(dayAgo(0), dayAgo(0));
-  await eventually(async () => (await shown(today.id))?.state === 'complete');
+  await passTime(world, eventually(async () => (await shown(today.id))?.state === 'complete'));
   for (const { id } of waiting) expect(await shown(id)).toMatchObject({ state: 'running' });
   const asked = world.provider.seen.map((seen) => seen.query.get('initial_date'));
   expect(asked).not.toContain(FIRST);
   held.check();
   await releaseWindow(elsewhere, reader, dayOf(FIRST));
   for (const { id } of waiting) {
-    const run = await eventually(async () => ((await shown(id))?.state === 'running' ? undefined : await shown(id)));
+    const ended = eventually(async () => ((await shown(id))?.state === 'running' ? undefined : await shown(id)));
+    const run = await passTime(world, ended);
     expect(run).toMatchObject({ state: 'complete', total: 60, requests: 6, error: null });
   }
   stop.abort();
   await loops;
-}, 90_000);
+});
 
 test('a day that can not be had is asked for once and told at once, however long another day is waited for', async () => {
   await using world = await openDays();
@@ -146,11 +143,12 @@ test('a day that can not be had is asked for once and told at once, however long
   const loops = workRuns({ ...world.context, signal: stop.signal }, world.client);
   const { db } = world.context;
   const pauses = new Set<number>();
-  await eventually(async () => {
+  const paused = eventually(async () => {
     const row = await db.selectFrom('runs').select('not_before').where('id', '=', id).executeTakeFirst();
     if (row?.not_before) pauses.add(row.not_before.getTime());
     return pauses.size >= 3;
   });
+  await passTime(world, paused);
   const asked = () => world.provider.seen.map((seen) => seen.query.get('initial_date'));
   expect(asked().filter((day) => day === FIRST)).toHaveLength(1);
   const alerts = await db.selectFrom('alerts').select(['name', 'scope', 'ended_at']).execute();
@@ -158,10 +156,11 @@ test('a day that can not be had is asked for once and told at once, however long
   expect(await findRun(db, id)).toMatchObject({ state: 'running' });
   held.check();
   await releaseWindow(elsewhere, reader, dayOf(THIRD));
-  const run = await eventually(async () => {
+  const ended = eventually(async () => {
     const shown = await findRun(db, id);
     return shown?.state === 'running' ? undefined : shown;
   });
+  const run = await passTime(world, ended);
   expect(run).toMatchObject({ state: 'failed', total: 40, error: expect.stringContaining('400') });
   expect(asked().filter((day) => day === FIRST)).toHaveLength(1);
   stop.abort();
@@ -174,7 +173,7 @@ test('a day that can not be had is asked for once and told at once, however long
   if (!taken) throw new Error('not claimed');
   await executeRun(world.context, world.client, taken);
   expect(await findRun(db, id)).toMatchObject({ state: 'complete', total: 60, error: null });
-}, 90_000);
+});
 
 test('what another run reads is left for last and waited for; a killed one is waited for until its lease runs out', async () => {
   await using world = await openDays();

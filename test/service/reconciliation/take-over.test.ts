@@ -1,46 +1,56 @@
 import { expect, test } from 'vitest';
+import { LEASE_MS } from '../../../src/reconciliation/hold-lease.ts';
 import type { PresentedRun } from '../../../src/reconciliation/read-runs.ts';
 import { freshDatabase } from '../../support/database.ts';
-import { API_KEY, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { passTime } from '../../support/pass-time.ts';
+import { API_KEY, SECRET_KEY, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';
 import { dayAgo, makeDay } from '../../support/provider-rows.ts';
+import { openServedEnvironment } from '../../support/served.ts';
 import { TestProvider } from '../../support/test-provider.ts';
 import { eventually } from '../../support/wait.ts';
 
-const TAKE_OVER_MS = 60_000;
+/** In the third of six days, each of two pages and the one past the end. */
+const DIES_AT_REQUEST = 8;
+const DAYS = [20, 19, 18, 17, 16, 15].map(dayAgo);
+const ROWS_A_DAY = 120;
 
-test('a run whose process was killed in the middle is taken up by another within 60 s and ends whole', async () => {
-  using first = temporaryDirectory();
-  using second = temporaryDirectory();
+test('a run whose process was killed in the middle is taken up once its lease ran out, within 60 s, and ends whole', async () => {
+  using home = temporaryDirectory();
   await using provider = await new TestProvider(API_KEY).listen();
-  const days = [20, 19, 18, 17, 16, 15].map(dayAgo);
-  provider.add(...days.flatMap((day) => makeDay(day, 300)));
-  const databaseUrl = urlOf(await freshDatabase());
-  await using dies = await startServe({ home: first.path, databaseUrl, providerUrl: provider.url });
-  const [from, to] = [days[0] ?? '', days.at(-1) ?? ''];
+  provider.add(...DAYS.flatMap((day) => makeDay(day, ROWS_A_DAY)));
+  const database = await freshDatabase();
+  await using dies = await startServe({ home: home.path, databaseUrl: urlOf(database), providerUrl: provider.url });
+  const [from, to] = [DAYS[0] ?? '', DAYS.at(-1) ?? ''];
   const { id } = await dies.api.call<PresentedRun>('POST', '/reconciliations', { from, to });
   const shown = (api: typeof dies.api) => api.call<PresentedRun>('GET', `/reconciliations/${id}`);
   await eventually(async () => (await shown(dies.api)).state === 'complete');
-  // the bounds are learnt: now it is a window a day, and slow enough to die in the middle
+  // the bounds are learnt: now it is a window a day, and it dies in the middle
   for (const row of provider.rows.values()) provider.move(row.id, 'refund');
-  provider.switches.before = () => new Promise((resolve) => setTimeout(resolve, 100));
   provider.seen = [];
+  provider.switches.fault = (seen) => (seen.nth >= DIES_AT_REQUEST ? { hang: true } : undefined);
   const run = await dies.api.call<PresentedRun>('POST', '/reconciliations', { from, to });
-  await eventually(async () => provider.count('list') >= 9);
+  await eventually(() => provider.count('list') >= DIES_AT_REQUEST);
   await dies.kill();
-  const diedAt = Date.now();
+  provider.switches.fault = () => undefined;
   const asked = provider.count('list');
-  await using lives = await startServe({ home: second.path, databaseUrl, providerUrl: provider.url });
+
+  const env = { SECRET_KEY };
+  await using lives = await openServedEnvironment({ providerUrl: provider.url, env, on: database });
+  const { db, clock } = lives.context;
+  const held = await db.selectFrom('runs').select('lease_until').where('id', '=', run.id).executeTakeFirstOrThrow();
+  const leftMs = (held.lease_until?.getTime() ?? 0) - clock.now().getTime();
+  expect(leftMs).toBeLessThanOrEqual(LEASE_MS);
+  expect(LEASE_MS).toBeLessThanOrEqual(30_000);
   const state = () => lives.api.call<PresentedRun>('GET', `/reconciliations/${run.id}`);
   expect(await state()).toMatchObject({ state: 'running' });
-  await eventually(async () => provider.count('list') > asked);
-  expect(Date.now() - diedAt).toBeLessThan(TAKE_OVER_MS);
-  const done = await eventually(async () => {
+  const ended = eventually(async () => {
     const now = await state();
     return now.state === 'running' ? undefined : now;
   });
-  expect(done).toMatchObject({ state: 'complete', total: 1800, error: null });
-  // what it had proven before it died was not read again: 4 pages a day, for fewer than all days
-  expect(provider.count('list') - asked).toBeLessThan(6 * 4);
+  const done = await passTime(lives, ended);
+  expect(done).toMatchObject({ state: 'complete', total: DAYS.length * ROWS_A_DAY, error: null });
+  // what it had proven before it died was not read again: 3 requests a day, for fewer than all days
+  expect(provider.count('list') - asked).toBeLessThan(DAYS.length * 3);
   const { transactions } = await lives.api.call<{ transactions: unknown[] }>('GET', '/transactions?status=paid');
   expect(transactions).toEqual([]);
-}, 120_000);
+});
