@@ -257,10 +257,11 @@ it('says so wherever they were, and keeps the amounts', async () => {
   ]);
   const other = await call<Record<string, unknown>>('GET', `/transactions/${namesake.id}`);
   expect(other).toMatchObject({ name: person.name, document: '11144477735' });
-  // all is well but for what the spool keeps, which somebody has to look into
+  // all is well but for what the spool keeps, which somebody has to look into, and the tests' server, which is not durable
   const doctor = await run('doctor', '--books', '--json');
   const { findings } = JSON.parse(doctor.out) as { findings: { check: string; ok: boolean; says: string }[] };
-  expect(findings.flatMap((one) => (one.ok ? [] : [one.check]))).toEqual(['spool']);
+  const wrong = findings.filter((one) => !one.ok && !one.says.includes('innodb_flush_log_at_trx_commit'));
+  expect(wrong.map((one) => one.check)).toEqual(['spool']);
   expect(findings.find((one) => one.check === 'spool')?.says).toContain('1 damaged (.torn) and 1 refused (.refused)');
   expect(doctor.code).toBe(1);
 }, 60_000);
