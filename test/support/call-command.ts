@@ -35,7 +35,7 @@ async function call(args: string[], env: Record<string, string>, timers: Timers 
 /** Takes what is written to a stream in its stead. */
 function capture(stream: NodeJS.WriteStream): { text(): string; release(): void } {
   const parts: Buffer[] = [];
-  const { write } = stream;
+  const write = stream.write.bind(stream);
   stream.write = (chunk: string | Uint8Array, ...rest: unknown[]): boolean => {
     parts.push(Buffer.from(chunk as string));
     const done = rest.find((one) => typeof one === 'function');
