@@ -1,12 +1,10 @@
-"""Prints a workbook as JSON, as openpyxl reads it: every cell with its cached value, type, formula and format."""
+"""Reads workbooks as openpyxl does: each line in is a path, each line out its sheets as JSON, every cell with its cached
+value, type, formula and format. A path, a tab and another path: saved there without its cached values, and no sheets."""
 import datetime
 import json
 import sys
 
 import openpyxl
-
-formulas = openpyxl.load_workbook(sys.argv[1])
-values = openpyxl.load_workbook(sys.argv[1], data_only=True)
 
 
 def cell(shown, cached):
@@ -22,14 +20,35 @@ def cell(shown, cached):
     return {'value': value, 'kind': kind, 'formula': formula, 'format': shown.number_format}
 
 
-print(json.dumps([
-    {
-        'title': sheet.title,
-        'freeze': sheet.freeze_panes,
-        'filter': sheet.auto_filter.ref,
-        'printTitles': sheet.print_title_rows,
-        'landscape': sheet.page_setup.orientation == 'landscape' and sheet.page_setup.paperSize == 9,
-        'rows': [[cell(one, values[sheet.title][one.coordinate]) for one in row] for row in sheet.iter_rows()],
-    }
-    for sheet in formulas.worksheets
-]))
+def read(path):
+    formulas = openpyxl.load_workbook(path)
+    values = openpyxl.load_workbook(path, data_only=True)
+    return [
+        {
+            'title': sheet.title,
+            'freeze': sheet.freeze_panes,
+            'filter': sheet.auto_filter.ref,
+            'printTitles': sheet.print_title_rows,
+            'landscape': sheet.page_setup.orientation == 'landscape' and sheet.page_setup.paperSize == 9,
+            'rows': [
+                [cell(one, other) for one, other in zip(row, cached)]
+                for row, cached in zip(sheet.iter_rows(), values[sheet.title].iter_rows())
+            ],
+        }
+        for sheet in formulas.worksheets
+    ]
+
+
+def answer(line):
+    path, *save_as = line.split('\t')
+    try:
+        if save_as:
+            openpyxl.load_workbook(path).save(save_as[0])
+            return {'sheets': []}
+        return {'sheets': read(path)}
+    except Exception as error:
+        return {'error': repr(error)}
+
+
+for line in sys.stdin:
+    print(json.dumps(answer(line.rstrip('\n'))), flush=True)

@@ -1,0 +1,54 @@
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { expect, onTestFailed } from 'vitest';
+
+/** Whether this is the deep run (TEST_DEEP=1), which takes the many seeds of each property instead of the few. */
+export const DEEP = process.env.TEST_DEEP === '1';
+
+/** The cases of one property, or rounds of one loop: `few` in `npm test`, `many` in the deep run. */
+export function numRuns(few: number, many: number): number {
+  return DEEP ? many : few;
+}
+
+/**
+ * The seed of what a test draws: TEST_SEED, else this one. If the test fails, the command that draws the same again is
+ * printed. Call it inside the test.
+ */
+export function seed(fallback: number): number {
+  const chosen = given() ?? fallback;
+  onTestFailed(() => console.error(replay(chosen)));
+  return chosen;
+}
+
+/**
+ * The second argument of `fc.assert`: how many cases are drawn, from TEST_SEED or else from a new seed in each run. A
+ * failure shows the smallest case, the seed, and the command that draws it again.
+ */
+export function budget<Ts>(few: number, many: number): fc.Parameters<Ts> {
+  const chosen = given();
+  const seeded = chosen === undefined ? {} : { seed: chosen };
+  return { numRuns: numRuns(few, many), ...seeded, reporter: report };
+}
+
+function report<Ts>(details: fc.RunDetails<Ts>): void {
+  if (!details.failed) return;
+  const cause = details.errorInstance;
+  throw new Error(`${fc.defaultReportMessage(details)}\n${replay(details.seed)}`, { cause });
+}
+
+function given(): number | undefined {
+  const { TEST_SEED } = process.env;
+  if (!TEST_SEED) return undefined;
+  const chosen = Number(TEST_SEED);
+  if (!Number.isInteger(chosen)) throw new Error(`TEST_SEED takes an integer, not ${TEST_SEED}`);
+  return chosen;
+}
+
+/** The command that repeats the current test with a seed, from the project's root. */
+function replay(chosen: number): string {
+  const { testPath = '', currentTestName = '' } = expect.getState();
+  const file = path.relative(fileURLToPath(new URL('../..', import.meta.url)), testPath);
+  const pattern = currentTestName.replace(/ > |[^\p{L}\p{N} ,:;-]/gu, '.+');
+  return `replay: ${DEEP ? 'TEST_DEEP=1 ' : ''}TEST_SEED=${chosen} npm test -- ${file} -t '${pattern}'`;
+}
