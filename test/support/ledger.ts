@@ -95,3 +95,21 @@ export async function dropTriggers(db: Kysely<Database>): Promise<void> {
     for (const verb of ['update', 'delete']) await sql.raw(`DROP TRIGGER IF EXISTS ${table}_no_${verb}`).execute(db);
   }
 }
+
+/**
+ * Copies all rows of the database. Triggers must be dropped before.
+ * @returns what puts them back, however they were changed; what a process remembers of them is not undone.
+ */
+export async function keepRows(db: Kysely<Database>): Promise<() => Promise<void>> {
+  const { rows: tables } = await sql<{ name: string }>`SELECT table_name AS name FROM information_schema.tables
+    WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'`.execute(db);
+  const filled = sql.raw<{ name: string }>(
+    tables.map(({ name }) => `SELECT '${name}' AS name FROM DUAL WHERE EXISTS (SELECT 1 FROM ${name})`).join(' UNION '),
+  );
+  const { rows: kept } = await filled.execute(db);
+  for (const { name } of kept) await sql.raw(`CREATE TABLE kept_${name} AS SELECT * FROM ${name}`).execute(db);
+  return async () => {
+    for (const { name } of (await filled.execute(db)).rows) await sql.raw(`DELETE FROM ${name}`).execute(db);
+    for (const { name } of kept) await sql.raw(`INSERT INTO ${name} SELECT * FROM kept_${name}`).execute(db);
+  };
+}

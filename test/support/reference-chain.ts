@@ -56,31 +56,37 @@ type EntryRow = {
   source_page: number | null;
 };
 
+type PostingRow = { entry_seq: number; name: string; at_wall: string; amount_cents: bigint };
+
 async function readLines(db: Kysely<Database>, members: number[]): Promise<unknown[][]> {
-  const lines: unknown[][] = [];
-  for (const seq of members) {
-    const { rows } = await sql<EntryRow>`SELECT e.*, t.id, v.status, v.at_wall AS event_wall, v.occurrence
-      FROM entries e LEFT JOIN transactions t ON t.seq = e.transaction_seq LEFT JOIN events v ON v.seq = e.event_seq
-      WHERE e.seq = ${seq}`.execute(db);
-    const { rows: postings } = await sql<{ name: string; at_wall: string; amount_cents: bigint }>`
-      SELECT a.name, p.at_wall, p.amount_cents FROM postings p JOIN accounts a ON a.seq = p.account_seq
-      WHERE p.entry_seq = ${seq} ORDER BY p.position`.execute(db);
-    const [row] = rows;
-    if (!row) continue;
-    lines.push([
-      row.seq,
-      row.kind,
-      row.id,
-      row.status === null ? null : [row.status, row.event_wall, row.occurrence],
-      row.reverses_seq,
-      row.platform,
-      row.at_wall,
-      toIso(row.recorded_at),
-      [row.source_kind, row.source_webhook_seq, row.source_run_seq, row.source_page],
-      postings.map((posting) => [posting.name, posting.at_wall, posting.amount_cents.toString()]),
-    ]);
-  }
-  return lines;
+  if (members.length === 0) return [];
+  const { rows } = await sql<EntryRow>`SELECT e.*, t.id, v.status, v.at_wall AS event_wall, v.occurrence
+    FROM entries e LEFT JOIN transactions t ON t.seq = e.transaction_seq LEFT JOIN events v ON v.seq = e.event_seq
+    WHERE e.seq IN (${sql.join(members)})`.execute(db);
+  const { rows: postings } = await sql<PostingRow>`
+    SELECT p.entry_seq, a.name, p.at_wall, p.amount_cents FROM postings p JOIN accounts a ON a.seq = p.account_seq
+    WHERE p.entry_seq IN (${sql.join(members)}) ORDER BY p.entry_seq, p.position`.execute(db);
+  const entries = new Map(rows.map((row) => [row.seq, row]));
+  const ofEntry = Map.groupBy(postings, (posting) => posting.entry_seq);
+  return members.flatMap((seq) => {
+    const row = entries.get(seq);
+    return row ? [lineOf(row, ofEntry.get(seq) ?? [])] : [];
+  });
+}
+
+function lineOf(row: EntryRow, postings: PostingRow[]): unknown[] {
+  return [
+    row.seq,
+    row.kind,
+    row.id,
+    row.status === null ? null : [row.status, row.event_wall, row.occurrence],
+    row.reverses_seq,
+    row.platform,
+    row.at_wall,
+    toIso(row.recorded_at),
+    [row.source_kind, row.source_webhook_seq, row.source_run_seq, row.source_page],
+    postings.map((posting) => [posting.name, posting.at_wall, posting.amount_cents.toString()]),
+  ];
 }
 
 function toIso(at: Date): string {

@@ -8,8 +8,9 @@ import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { lookNow, mismatches, readState, shown } from '../../support/ledger.ts';
 import { anyLife, lookAt } from '../../support/observations.ts';
+import { numRuns, seed } from '../../support/property.ts';
 
-const TRANSACTIONS = 96;
+const TRANSACTIONS = numRuns(96, 500);
 const APPLIERS = 6;
 
 let many: TestEnvironment;
@@ -27,8 +28,8 @@ afterAll(async () => {
   await one[Symbol.asyncDispose]();
 });
 
-function shuffle<T>(list: T[], seed: number): T[] {
-  return fc.sample(fc.shuffledSubarray(list, { minLength: list.length }), { numRuns: 1, seed })[0] ?? [];
+function shuffle<T>(list: T[], drawn: number): T[] {
+  return fc.sample(fc.shuffledSubarray(list, { minLength: list.length }), { numRuns: 1, seed: drawn })[0] ?? [];
 }
 
 function inBatches(list: Observation[], size: number): Observation[][] {
@@ -53,15 +54,15 @@ async function countCallbacks(context: Context): Promise<Record<string, number>>
 }
 
 test('many appliers at once, each in an order of its own, end as one that saw everything in order', async () => {
-  const seed = Number(process.env.SEED ?? 20_261_120);
-  const lives = fc.sample(anyLife, { numRuns: TRANSACTIONS, seed });
+  const drawn = seed(20_261_120);
+  const lives = fc.sample(anyLife, { numRuns: TRANSACTIONS, seed: drawn });
   const looks = lives.flatMap((life) => life.history.map((_, index) => lookAt(life, index + 1)));
   for (const batch of inBatches(looks, 100)) await applyObservations(one.context, batch);
 
   const replicas = [many.context, await many.replica(), await many.replica()];
   const appliers = Array.from({ length: APPLIERS }, async (_, index) => {
     const context = replicas[index % replicas.length] ?? many.context;
-    const order = shuffle([...looks, ...looks.slice(0, 50)], seed + index);
+    const order = shuffle([...looks, ...looks.slice(0, 50)], drawn + index);
     for (const batch of inBatches(order, 20 + 17 * index)) await applyObservations(context, batch);
   });
   await Promise.all(appliers);

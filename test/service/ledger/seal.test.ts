@@ -6,8 +6,10 @@ import { applyObservations } from '../../../src/ledger/apply.ts';
 import { openBooks } from '../../../src/ledger/open-books.ts';
 import { readHead, readSeal } from '../../../src/ledger/read-head.ts';
 import { sealLedger, sealNow } from '../../../src/ledger/seal-ledger.ts';
+import { numbersTo } from '../../support/database.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { dropTriggers, interrupt, lookNow, shown } from '../../support/ledger.ts';
+import { untilItWaits } from '../../support/lock-waits.ts';
 import { anyLife, lookAt } from '../../support/observations.ts';
 import { referenceChain } from '../../support/reference-chain.ts';
 import { eventually } from '../../support/wait.ts';
@@ -150,7 +152,7 @@ test('a seal waits for a lower entry that is written but not committed, so that 
     taken = true;
     return one;
   });
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await untilItWaits(world.context);
   expect(taken).toBe(false);
   await slow.commit().execute();
   expect((await sealed).entrySeq).toBe(higher);
@@ -223,15 +225,13 @@ test('an entry is sealed by the name of its account, or not at all', async () =>
 
 const MANY = 20_500;
 
-/** More entries than are locked at once, in one insert. @returns the highest number. */
-async function addMany(db: Kysely<Database>, after: number): Promise<number> {
-  const common = { platform: 'p', at_wall: '2026-03-11 10:00:00', recorded_at: new Date(), source_kind: 'show' };
-  const numbers = Array.from({ length: MANY }, (_, index) => after + 1 + index);
-  await db
-    .insertInto('entries')
-    .values(numbers.map((seq) => ({ seq, kind: 'adjustment', ...common })))
-    .execute();
-  return after + MANY;
+/** More entries than are locked at once. @returns the highest number. */
+async function addMany(db: Kysely<Database>, after: number, count = MANY): Promise<number> {
+  await sql`INSERT INTO entries (seq, kind, platform, at_wall, recorded_at, source_kind)
+    SELECT ${after} + seq, 'adjustment', 'p', '2026-03-11 10:00:00', NOW(3), 'show' FROM ${numbersTo(count)}`.execute(
+    db,
+  );
+  return after + count;
 }
 
 test('a seal waits for a lower entry however many others were committed above it', async () => {
@@ -246,7 +246,7 @@ test('a seal waits for a lower entry however many others were committed above it
     taken = true;
     return one;
   });
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await untilItWaits(world.context);
   expect(taken).toBe(false);
   await slow.commit().execute();
   expect((await sealed).entrySeq).toBe(top);
@@ -279,12 +279,7 @@ test('a long backlog takes several positions, and each entry stands in one of th
   await learn(['paid@1']);
   const top = await addEntry(db);
   const count = 4_500;
-  const numbers = Array.from({ length: count }, (_, index) => top + 1 + index);
-  const common = { platform: 'p', at_wall: '2026-03-11 10:00:00', recorded_at: new Date(), source_kind: 'show' };
-  await db
-    .insertInto('entries')
-    .values(numbers.map((seq) => ({ seq, kind: 'adjustment', ...common })))
-    .execute();
+  await addMany(db, top, count);
   const head = await sealNow(world.context);
   expect(head).toMatchObject({ entrySeq: top + count, position: 3 });
   expect(await referenceChain(db)).toEqual({ wrong: [], sealed: await listEntries() });
@@ -314,13 +309,16 @@ test('while many write and many seal, there is one chain, and every entry stands
 });
 
 test('the loop seals by itself, and takes over from a sealer that died', async () => {
-  const { db, clock } = world.context;
+  const { context, timers } = world;
   await learn(['paid@1']);
   const stop = new AbortController();
-  const until = new Date(clock.now().getTime() + 1_500);
-  await db.updateTable('sealing').set({ holder: 'gone', lease_until: until }).execute();
-  const loop = sealLedger({ ...world.context, signal: stop.signal });
-  const head = await eventually(() => readHead(db));
+  const until = new Date(context.clock.now().getTime() + 14_000);
+  await context.db.updateTable('sealing').set({ holder: 'gone', lease_until: until }).execute();
+  const loop = sealLedger({ ...context, signal: stop.signal });
+  const head = await eventually(async () => {
+    await timers.advance(1_000);
+    return await readHead(context.db);
+  });
   expect(head.sealedAt.getTime()).toBeGreaterThanOrEqual(until.getTime());
   stop.abort();
   await loop;
