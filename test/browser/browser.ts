@@ -1,5 +1,4 @@
 import { type BrowserContext, chromium, type Page, type Browser as RunningBrowser } from 'playwright-core';
-import { afterAll } from 'vitest';
 
 const ARGS = [
   '--no-sandbox',
@@ -26,11 +25,12 @@ function launch(): Promise<RunningBrowser> {
   return launched;
 }
 
-afterAll(async () => {
+/** After the last test of a file. */
+export async function closeBrowser(): Promise<void> {
   const running = await launched;
   launched = undefined;
   await running?.close();
-});
+}
 
 /** A profile of its own in a real browser. @param size the window; a phone's is 390 wide. */
 export async function openBrowser(

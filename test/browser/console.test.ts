@@ -6,7 +6,7 @@ import { addDays } from '../../src/domain/calendar.ts';
 import { applyObservations } from '../../src/ledger/apply.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/console.ts';
 import { observe } from '../support/observations.ts';
-import { type Browser, logIn, openBrowser } from './browser.ts';
+import { type Browser, closeBrowser, logIn, openBrowser } from './browser.ts';
 
 let world: ConsoleEnvironment;
 let opened: Browser;
@@ -15,7 +15,10 @@ let page: Page;
 beforeAll(async () => {
   world = await openConsoleEnvironment();
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(async () => {
+  await closeBrowser();
+  await world[Symbol.asyncDispose]();
+});
 beforeEach(async () => {
   opened = await openBrowser(world.url);
   page = opened.page;

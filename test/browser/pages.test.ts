@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { webhookIdOf } from '../../src/domain/webhook-id.ts';
 import { makeReport } from '../../src/reports/make-report.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/console.ts';
-import { logIn, openBrowser } from './browser.ts';
+import { closeBrowser, logIn, openBrowser } from './browser.ts';
 
 /** Set SCREENSHOTS=1 to look at every page: they are written here. */
 const SHOTS = process.env.SCREENSHOTS ? path.join(tmpdir(), 'confere-screenshots') : undefined;
@@ -54,7 +54,10 @@ beforeAll(async () => {
     ['callback', `/callbacks/cb_${callback?.seq}`, /pix\.cashin/],
   ];
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(async () => {
+  await closeBrowser();
+  await world[Symbol.asyncDispose]();
+});
 
 describe.each(Object.entries(LOOKS))('%s', (look, options) => {
   test(

@@ -1,16 +1,20 @@
-import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { createApi } from '../../../src/commands/demo/start-programs.ts';
+import type { Context } from '../../../src/context.ts';
 import { addDays, type Day, listDays } from '../../../src/domain/calendar.ts';
 import { parseSignedAmount } from '../../../src/domain/money.ts';
-import { SECRET_KEY, startSandbox, startServeOnFreshDatabase, temporaryDirectory } from '../../support/programs.ts';
+import { exportJournal } from '../../../src/reports/export-journal.ts';
+import { API_KEY, temporaryDirectory } from '../../support/programs.ts';
+import { startTestSandbox } from '../../support/sandbox.ts';
+import { openServedEnvironment } from '../../support/served.ts';
 import { eventually } from '../../support/wait.ts';
 import { centsOf, hledger, lineOf, type ReadSheet, readWorkbook, rowsOf, sheetOf, sumCents } from './read-workbook.ts';
 
 const DAYS_BEFORE = 30;
-const PER_DAY = 40;
+const PER_DAY = 15;
 const READERS = 2;
 
 type BooksDay = Record<'receipts' | 'receipt_commissions' | 'payments' | 'payment_commissions', string> &
@@ -75,15 +79,16 @@ function compareDay(sheets: ReadSheet[], books: Books, of: { day: Day; isFirst: 
 
 test("a month's spreadsheets are the sandbox's own books to the cent, day by day, for payments near midnight too", async () => {
   using home = temporaryDirectory();
-  await using sandbox = await startSandbox(home.path);
-  const story = await sandbox.api.call<{ from: Day; to: Day }>('POST', '/sandbox/stories', {
+  await using sandbox = await startTestSandbox();
+  const sandboxApi = createApi(sandbox.url, '', API_KEY);
+  const story = await sandboxApi.call<{ from: Day; to: Day }>('POST', '/sandbox/stories', {
     days: DAYS_BEFORE + 1,
     count: (DAYS_BEFORE + 1) * PER_DAY,
     announce: 0,
   });
   const days = listDays(story.from, addDays(story.to, -1));
   expect(days).toHaveLength(DAYS_BEFORE);
-  await using served = await startServeOnFreshDatabase({ home: home.path, providerUrl: sandbox.url });
+  await using served = await openServedEnvironment({ providerUrl: sandbox.url });
   const { id } = await served.api.call<{ id: string }>('POST', '/reconciliations', { from: story.from, to: story.to });
   await eventually(
     async () => (await served.api.call<{ state: string }>('GET', `/reconciliations/${id}`)).state === 'complete',
@@ -95,7 +100,7 @@ test("a month's spreadsheets are the sandbox's own books to the cent, day by day
     writeFileSync(file, await served.api.fetch(`/reports/${day}.xlsx`));
     files.push(file);
   }
-  const books = await sandbox.api.call<Books>('GET', `/sandbox/books?from=${story.from}&to=${story.to}`);
+  const books = await sandboxApi.call<Books>('GET', `/sandbox/books?from=${story.from}&to=${story.to}`);
   let balance = 0n;
   for (let start = 0; start < files.length; start += READERS) {
     const read = await Promise.all(files.slice(start, start + READERS).map(readWorkbook));
@@ -107,21 +112,13 @@ test("a month's spreadsheets are the sandbox's own books to the cent, day by day
   const moved = books.days.filter((one) => one.platform === 'all' && one.day < story.to);
   expect(balance).toBe(moved.reduce((sum, one) => sum + cents(one.net), 0n));
   expect(balance).not.toBe(0n);
-  await checkMonth(served, home.path, { from: story.from, to: days.at(-1) ?? '' });
+  await checkMonth(served.context, home.path, { from: story.from, to: days.at(-1) ?? '' });
 }, 180_000);
 
-/** The month's journal as `export` writes it, and what becomes of it when somebody changes a cent. */
-async function checkMonth(
-  served: { databaseUrl: string },
-  directory: string,
-  range: { from: Day; to: Day },
-): Promise<void> {
+/** The month's journal as `export --from --to` writes it (export-command.test.ts), and a cent of it changed. */
+async function checkMonth(context: Context, directory: string, range: { from: Day; to: Day }): Promise<void> {
   const file = path.join(directory, 'month.journal');
-  const main = path.resolve(import.meta.dirname, '../../../src/main.ts');
-  const days = ['--from', range.from, '--to', range.to];
-  const args = [main, 'export', ...days, '--format', 'journal', '--out', file];
-  const env = { ...process.env, DATABASE_URL: served.databaseUrl, SECRET_KEY, DATA_DIR: path.join(directory, 'data') };
-  await promisify(execFile)(process.execPath, args, { env, cwd: directory });
+  await exportJournal(context, { ...range, platform: undefined }, async (made) => copyFile(made, file));
   await hledger(['-f', file, 'check', '--strict', 'ordereddates']);
 
   const text = readFileSync(file, 'utf8');

@@ -1,0 +1,146 @@
+/**
+ * `npm run test:deep`: what takes too long for `npm test`. Many seeds of every property and model test, crashes and
+ * unstable lists, the soaks in their short form, the database cluster; one after the other, each to its end, then one
+ * table. Exit code 1 when a part failed. The table goes into docs/reliability.md too. TEST_SEED repeats a run with its
+ * seed; DEEP_PARTS runs these parts alone (`DEEP_PARTS=seeds,soak`), and leaves the document as it is.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { accessSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const DOCUMENT = path.join(ROOT, 'docs/reliability.md');
+const [BEGINS, ENDS] = ['<!-- last run: written by npm run test:deep -->', '<!-- end of last run -->'];
+const GALERA = process.env.GALERA_PROVIDER ?? '/usr/lib/galera/libgalera_smm.so';
+/** A property's many seeds take minutes where `npm test` gives a minute. */
+const TEST_MS_MAX = 60 * 60_000;
+const VITEST = ['node_modules/vitest/vitest.mjs', 'run', `--testTimeout=${TEST_MS_MAX}`];
+/** Tests of processes killed and of lists that change while they are read; each such file takes its rounds from TEST_DEEP. */
+const CRASHES = [
+  'test/service/callbacks/crash.test.ts',
+  'test/service/main-job/crash.test.ts',
+  'test/service/spool/spool.test.ts',
+  'test/service/reconciliation/take-over.test.ts',
+  'test/service/sandbox/listing.test.ts',
+  'test/unit/provider-client/read-list.test.ts',
+];
+
+type Part = { name: string; args: string[]; env?: Record<string, string>; missing?: string | undefined; seeded?: true };
+type Done = { name: string; result: string; seconds: number; seeds: string };
+
+const seed = Number(process.env.TEST_SEED ?? randomInt(2 ** 31));
+
+function listParts(): Part[] {
+  return [
+    { name: 'seeds', args: [...VITEST, ...findSeeded()], seeded: true },
+    { name: 'crashes and drift', args: [...VITEST, ...CRASHES], seeded: true },
+    { name: 'soak', args: ['bench/soak.ts'], env: { SOAK_MINUTES: '2', SOAK_FUZZ_SECONDS: '30' }, missing: findWrk() },
+    { name: 'soak of callbacks', args: ['bench/soak-callbacks.ts'], env: { SOAK_CALLBACKS: '60000' } },
+    { name: 'engines', args: [...VITEST, '--config', 'vitest.engines.config.ts'], missing: findGalera() },
+  ];
+}
+
+/** The test files that take their number of runs from TEST_DEEP. */
+function findSeeded(): string[] {
+  const files = globSync('test/{unit,service}/**/*.test.ts', { cwd: ROOT }).sort();
+  const isSeeded = (file: string): boolean =>
+    /support\/property\.ts|TEST_DEEP/.test(readFileSync(path.join(ROOT, file), 'utf8'));
+  return files.filter((file) => !CRASHES.includes(file) && isSeeded(file));
+}
+
+function findWrk(): string | undefined {
+  return findCommand('wrk') ? undefined : 'no wrk here';
+}
+
+function findGalera(): string | undefined {
+  if (!existsSync(GALERA)) return `no ${GALERA} here (Debian: galera-4)`;
+  const lacking = ['mariadbd', 'rsync', 'wsrep_sst_rsync'].filter((name) => !findCommand(name));
+  return lacking.length > 0 ? `no ${lacking.join(', ')} here (Debian: mariadb-server, rsync)` : undefined;
+}
+
+function findCommand(name: string): boolean {
+  return [...(process.env.PATH ?? '').split(path.delimiter), '/usr/sbin'].some((directory) => {
+    try {
+      accessSync(path.join(directory, name));
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+async function runPart(part: Part): Promise<Done> {
+  const seeds = part.seeded ? `TEST_SEED=${seed}` : '–';
+  if (part.missing) return { name: part.name, result: `skipped: ${part.missing}`, seconds: 0, seeds: '–' };
+  process.stdout.write(`\n== ${part.name}\n`);
+  const beganMs = performance.now();
+  // SEED: of tests from before TEST_SEED
+  const seeded = part.seeded ? { TEST_DEEP: '1', TEST_SEED: String(seed), SEED: String(seed) } : {};
+  const env = { ...process.env, ...seeded, ...part.env };
+  const child = spawn(process.execPath, part.args, { cwd: ROOT, env, stdio: 'inherit' });
+  const stop = (): boolean => child.kill();
+  process.once('SIGTERM', stop);
+  const code = await new Promise<number | null>((resolve) =>
+    child.once('error', () => resolve(1)).once('exit', resolve),
+  );
+  process.off('SIGTERM', stop);
+  const seconds = Math.round((performance.now() - beganMs) / 1000);
+  return { name: part.name, result: code === 0 ? 'passed' : 'failed', seconds, seeds };
+}
+
+function drawTable(done: Done[]): string {
+  const rows = [['part', 'result', 'seconds', 'seeds'], ...done.map((one) => Object.values(one).map(String))];
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);
+  lines.splice(1, 0, `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`);
+  return lines.join('\n');
+}
+
+function describeMachine(): string {
+  const cpus = os.cpus();
+  const memory = Math.round(os.totalmem() / 2 ** 30);
+  return `${cpus.length} × ${cpus[0]?.model.trim()}, ${memory} GiB, ${os.type()} ${os.release()}, Node ${process.version}`;
+}
+
+function describeCommit(): string {
+  const git = (...args: string[]): string => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
+  try {
+    return git('rev-parse', '--short=12', 'HEAD') + (git('status', '--porcelain') === '' ? '' : ', with changes');
+  } catch {
+    return 'unknown';
+  }
+}
+
+/** Replaces the block of the last run; the rest of the document stays. @throws Error where its marks are gone. */
+function writeLastRun(table: string, seconds: number): void {
+  const text = readFileSync(DOCUMENT, 'utf8');
+  const [from, to] = [text.indexOf(BEGINS), text.indexOf(ENDS)];
+  if (from < 0 || to < from) throw new Error(`docs/reliability.md lacks the lines ${BEGINS} and ${ENDS}`);
+  const facts = [
+    `- date: ${new Date().toISOString().slice(0, 16)}Z`,
+    `- commit: ${describeCommit()}`,
+    `- machine: ${describeMachine()}`,
+    `- duration: ${Math.round(seconds / 60)} min`,
+    `- seed: ${seed}`,
+  ];
+  const block = `${BEGINS}\n\n${facts.join('\n')}\n\n${table}\n\n`;
+  writeFileSync(DOCUMENT, text.slice(0, from) + block + text.slice(to));
+}
+
+async function main(): Promise<boolean> {
+  const wanted = process.env.DEEP_PARTS?.split(',');
+  const done: Done[] = [];
+  for (const part of listParts()) {
+    if (!wanted || wanted.includes(part.name)) done.push(await runPart(part));
+  }
+  const table = drawTable(done);
+  process.stdout.write(`\n${table}\n`);
+  const seconds = done.reduce((sum, one) => sum + one.seconds, 0);
+  if (!wanted) writeLastRun(table, seconds);
+  return done.length > 0 && done.every((one) => one.result !== 'failed');
+}
+
+process.exit((await main()) ? 0 : 1);
