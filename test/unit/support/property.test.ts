@@ -1,0 +1,35 @@
+import fc from 'fast-check';
+import { afterEach, expect, test, vi } from 'vitest';
+import { budget } from '../../support/property.ts';
+
+afterEach(() => vi.unstubAllEnvs());
+
+function failing(): string {
+  try {
+    fc.assert(
+      fc.property(fc.nat(), (drawn) => drawn < 1000),
+      budget(100, 100),
+    );
+    return '';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+test('a property that fails names its seed and the command that draws the same case again', () => {
+  const message = failing();
+  const [, printed] =
+    message.match(
+      /replay: (?:TEST_DEEP=1 )?TEST_SEED=(-?\d+) npm test -- test\/unit\/support\/property.test.ts -t '/,
+    ) ?? [];
+  expect(printed).toBeDefined();
+  expect(message).toContain(`-t 'a property that fails names its seed`);
+  vi.stubEnv('TEST_SEED', printed ?? '');
+  expect(failing().split('Error:')[0]).toBe(message.split('Error:')[0]);
+  expect(message).toContain('Counterexample: [1000]');
+});
+
+test('a seed that is no number is refused', () => {
+  vi.stubEnv('TEST_SEED', 'seven');
+  expect(() => budget(1, 1)).toThrow('TEST_SEED takes an integer, not seven');
+});
