@@ -24,6 +24,7 @@ import {
 import { sign } from '../../../src/callbacks/sign.ts';
 import { takeFromRate } from '../../../src/callbacks/take-from-rate.ts';
 import { parseRetryAfter } from '../../../src/domain/retry-after.ts';
+import { budget } from '../../support/property.ts';
 
 const NOW = new Date('2026-11-21T12:00:00Z');
 const SCHEDULE = [5_000, 300_000, 1_800_000];
@@ -69,6 +70,7 @@ test('a delay is its step of the schedule ±20 %, and what the merchant asked fo
         expect(delay).toBeLessThanOrEqual(Math.max(Math.ceil(base * 1.2), asked));
       },
     ),
+    budget(30, 300),
   );
 });
 
@@ -152,6 +154,7 @@ test('a rate is kept over any stretch of time, whatever is asked for and when', 
       // what fits, what may come at once, and the first
       expect(granted).toBeLessThanOrEqual(((at.getTime() - NOW.getTime() + 250) * rate) / 1000 + 1);
     }),
+    budget(30, 300),
   );
 });
 

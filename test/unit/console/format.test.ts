@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCalendar } from '../../../src/domain/calendar.ts';
 import { cutId, formatAge, formatDay, formatMoney, formatSpan, moment } from '../../../src/http/console/format.ts';
+import { budget } from '../../support/property.ts';
 
 test.each([
   [0n, 'R$ 0,00'],
@@ -19,6 +20,7 @@ test('no cent is lost in what is told', () => {
     fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (cents) => {
       expect(BigInt(formatMoney(cents).replace(/[^\d-]/g, ''))).toBe(cents);
     }),
+    budget(30, 300),
   );
 });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addDays, createCalendar, isDay, isWall, listDays } from '../../../src/domain/calendar.ts';
+import { budget } from '../../support/property.ts';
 
 const saoPaulo = createCalendar('America/Sao_Paulo');
 
@@ -59,6 +60,7 @@ test.each([
       expect(new Date(calendar.toIso(wall)).getTime()).toBe(back.getTime());
       expect(calendar.startOf(calendar.dayOf(at)).getTime()).toBeLessThanOrEqual(at.getTime());
     }),
+    budget(30, 300),
   );
 });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRedact, type KnownPerson, listCandidates, REMOVED } from '../../../src/domain/redact-text.ts';
+import { budget } from '../../support/property.ts';
 
 const ID = '0f0e0d0c-0000-4000-8000-000000000001';
 const person: KnownPerson = {
@@ -96,6 +97,7 @@ describe('taking a person out of a text', () => {
         expect(() => JSON.parse(once) as unknown).not.toThrow();
         expect(redact(once) ?? once).toBe(once);
       }),
+      budget(30, 300),
     );
   });
 

@@ -10,6 +10,7 @@ import {
 } from '../../../src/domain/present-transaction.ts';
 import { isFinal, isIllegalTransition, isKnownStatus, STATUSES } from '../../../src/domain/statuses.ts';
 import { hashRangeOf, webhookIdOf } from '../../../src/domain/webhook-id.ts';
+import { budget } from '../../support/property.ts';
 
 describe('statuses', () => {
   test('eight are known, and five of them are final', () => {
@@ -40,6 +41,7 @@ describe('webhook ids', () => {
         const inside = range && range.from.compare(other) <= 0 && range.to.compare(other) >= 0;
         expect(inside).toBe(one.subarray(0, 16).equals(other.subarray(0, 16)));
       }),
+      budget(30, 300),
     );
   });
 
@@ -159,6 +161,7 @@ describe('a transaction as it is shown', () => {
         expect(maskDocument(document)).not.toContain(document);
         expect((maskDocument(document) ?? '').replace(/[^0-9A-Z]/g, '').length).toBeLessThan(document.length);
       }),
+      budget(30, 300),
     );
   });
 });

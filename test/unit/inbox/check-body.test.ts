@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DEPTH_MAX } from '../../../src/domain/json-depth.ts';
 import { checkBody } from '../../../src/inbox/check-body.ts';
+import { budget } from '../../support/property.ts';
 
 const faultOf = (text: string | Buffer) => checkBody(Buffer.from(text)).fault;
 
@@ -66,5 +67,6 @@ test('any bytes get a verdict, and only a body without a fault has a value', () 
         expect(fault === undefined).toBe(typeof value === 'object');
       },
     ),
+    budget(30, 300),
   );
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { BATCH_BYTES_MAX, cutBatches } from '../../../src/inbox/cut-batches.ts';
+import { budget } from '../../support/property.ts';
 
 it('cuts what is to be written by bytes and by count, in order, and leaves nothing out', () => {
   const whole = Buffer.alloc(BATCH_BYTES_MAX + 1);
@@ -16,6 +17,6 @@ it('cuts what is to be written by bytes and by count, in order, and leaves nothi
         expect(batch.length === 1 || (batch.length <= 200 && bytes <= BATCH_BYTES_MAX)).toBe(true);
       }
     }),
-    { numRuns: 30 },
+    budget(8, 30),
   );
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createGate, type Gate, type Grant, PRIORITIES, type Priority } from '../../../src/provider/gate.ts';
+import { createTestTimers } from '../../support/test-timers.ts';
 
 const never = new AbortController().signal;
 const enterAll = (gate: Gate, count: number) => Promise.all(Array.from({ length: count }, () => gate.enter(never)));
@@ -47,13 +48,19 @@ test('an overload that comes after a halving halves again, whatever became of th
 });
 
 test('a paused gate lets nobody in before the time, those that waited already included', async () => {
-  const gate = createGate(1);
+  const timers = createTestTimers();
+  const gate = createGate(1, undefined, timers);
   const ticket = await gate.enter(never);
-  const waited = gate.enter(never).then(() => Date.now());
-  const pausedAt = Date.now();
-  gate.pause(300);
+  let entered = false;
+  const waiting = gate.enter(never).then(() => {
+    entered = true;
+  });
+  gate.pause(100_000);
   gate.leave(ticket, 'overloaded');
-  expect((await waited) - pausedAt).toBeGreaterThanOrEqual(299);
+  await timers.advance(90_000);
+  expect(entered).toBe(false);
+  await timers.advance(10_000);
+  await waiting;
 });
 
 test('who waits at a gate leaves at the signal, and takes no place', async () => {
@@ -124,14 +131,18 @@ test('tokens that were taken together serve as many, and the urgent one first', 
 
 test('a budget that can not be asked is asked again', async () => {
   let takes = 0;
-  const gate = createGate(16, {
-    take: async (): Promise<Grant> => {
-      takes++;
-      if (takes === 1) throw new Error('the database is away');
-      return { tokens: 1 };
-    },
-  });
-  await gate.enter(never);
+  const take = async (): Promise<Grant> => {
+    takes++;
+    if (takes === 1) throw new Error('the database is away');
+    return { tokens: 1 };
+  };
+  const timers = createTestTimers();
+  const gate = createGate(16, { take }, timers);
+  const entered = gate.enter(never);
+  await new Promise(setImmediate);
+  expect(takes).toBe(1);
+  await timers.advance(1_000);
+  await entered;
   expect(takes).toBe(2);
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { PRIORITIES } from '../../../src/provider/gate.ts';
 import { planBucket } from '../../../src/provider/share-rate.ts';
+import { budget } from '../../support/property.ts';
 
 test('whatever the rate, no minute can see more than it, and each priority can get a token', () => {
   fc.assert(
@@ -15,6 +16,7 @@ test('whatever the rate, no minute can see more than it, and each priority can g
       expect(slice).toBeGreaterThanOrEqual(1);
       expect(slice, 'what is taken at once is used within its second').toBeLessThanOrEqual(Math.max(1, perSecond));
     }),
+    budget(30, 300),
   );
 });
 

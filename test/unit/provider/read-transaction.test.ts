@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ReadRow, readBySchema, readTransaction } from '../../../src/provider/read-transaction.ts';
+import { budget } from '../../support/property.ts';
 
 const ROW = {
   id: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff',
@@ -206,7 +207,7 @@ test('any JSON is either read or refused, never thrown at', () => {
       const row = read(changes);
       expect(typeof row.ok).toBe('boolean');
     }),
-    { numRuns: 300 },
+    budget(100, 300),
   );
 });
 
@@ -255,7 +256,7 @@ test('the quick way of reading a plain row gives just what the schema gives, wha
       const row = { ...ROW, events: history, ...change };
       expect(readTransaction(row)).toEqual(readBySchema(row));
     }),
-    { numRuns: 2000 },
+    budget(300, 2000),
   );
   expect(readTransaction(null)).toEqual(readBySchema(null));
 });

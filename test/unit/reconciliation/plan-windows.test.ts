@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { addDays, listDays } from '../../../src/domain/calendar.ts';
 import { fitBounds } from '../../../src/reconciliation/learn-bounds.ts';
 import { askFor, isInWindow, type ListBounds, planWindows } from '../../../src/reconciliation/plan-windows.ts';
+import { budget } from '../../support/property.ts';
 
 const [D1, D2, D3] = ['2026-03-01', '2026-03-02', '2026-03-03'];
 const side = fc.constantFrom('inclusive' as const, 'exclusive' as const);
@@ -15,6 +16,7 @@ test('windows cover each day of a range once, in order, whether or not the bound
       const days = planWindows(D1, to, bounds).flatMap((window) => listDays(window.fromDay, window.toDay));
       expect(days).toEqual(listDays(D1, to));
     }),
+    budget(30, 300),
   );
 });
 
@@ -38,6 +40,7 @@ test('what is asked for holds the whole window under the learnt bounds, and unde
       // learnt, not one day more
       if (learnt) expect([addDays(D1, -1), D3].some((day) => within(bounds, day, asked))).toBe(false);
     }),
+    budget(30, 300),
   );
 });
 
@@ -60,6 +63,7 @@ test('every way to bound a range is told from two days that follow each other, e
       ]);
       expect(fitBounds(counts, { first: D1, last: D2 }, { total, days })).toEqual(bounds);
     }),
+    budget(30, 300),
   );
 });
 

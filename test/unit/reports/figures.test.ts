@@ -5,6 +5,7 @@ import { listDesiredEntries } from '../../../src/ledger/post.ts';
 import { classifyMovement } from '../../../src/reports/classify-movement.ts';
 import type { Movement } from '../../../src/reports/read-movements.ts';
 import { addFigures, createTally, LINES } from '../../../src/reports/tally.ts';
+import { budget } from '../../support/property.ts';
 
 type Told = {
   operation: 'cashin' | 'cashout';
@@ -93,6 +94,7 @@ test('opening + movements = closing, whatever histories the provider tells, on e
         if (reverses) expect(total.closing).toBe(opening + 7n);
       },
     ),
+    budget(30, 300),
   );
 });
 
@@ -106,6 +108,7 @@ test('held is what the cashouts that were set aside and not let go amount to', (
       expect(held >= 0n).toBe(true);
       expect(kinds.every((kind) => kind !== 'adjustment' && kind !== 'opening')).toBe(true);
     }),
+    budget(30, 300),
   );
 });
 

@@ -4,6 +4,7 @@ import { fill, formatMoment, say } from '../../../src/reports/texts.ts';
 import { guardText } from '../../../src/reports/write-csv.ts';
 import { columnName, escapeText, renderCell } from '../../../src/reports/xlsx/render-cell.ts';
 import { LOOK } from '../../../src/reports/xlsx/styles.ts';
+import { budget } from '../../support/property.ts';
 
 /** Any UTF-16 at all, lone surrogates too, with what matters here more often than chance would have it. */
 const anyText = fc
@@ -23,6 +24,7 @@ test('no text of data begins like a formula in the CSV, and each comes back whol
       expect(inside).not.toMatch(/^[=+\-@\t\r\n＝＋－＠]/u);
       expect(inside === text || inside === `'${text}`).toBe(true);
     }),
+    budget(30, 300),
   );
 });
 
@@ -45,6 +47,7 @@ test('a cell of text is XML that any reader can read, whatever was in it', () =>
       expect(xml).not.toMatch(/[\uFFFE\uFFFF]/);
       expect(xml.isWellFormed()).toBe(true);
     }),
+    budget(30, 300),
   );
   expect(escapeText('a\u0001b _x0041_ <c> & "d"')).toBe('a_x0001_b _x005F_x0041_ &lt;c&gt; &amp; &quot;d&quot;');
   expect(escapeText('x'.repeat(40_000))).toHaveLength(32_767);
