@@ -30,8 +30,9 @@ export function openSender(options: { allowPrivate: boolean; resolve?: Resolve; 
     connect: createConnector(options.allowPrivate, options.resolve),
     pipelining: 1,
     maxHeaderSize: HEADERS_BYTES_MAX,
-    headersTimeout: ATTEMPT_MS_MAX,
-    bodyTimeout: ATTEMPT_MS_MAX,
+    // each attempt has timers of its own for both
+    headersTimeout: 0,
+    bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
   });
   const inFlight = new Set<AbortController>();
@@ -61,9 +62,9 @@ async function attempt(
   controller: AbortController,
   timers: Timers,
 ): Promise<Answer> {
-  const startedMs = performance.now();
+  const startedMs = timers.elapsed();
   const timer = timers.after(ATTEMPT_MS_MAX, () => controller.abort());
-  const elapsedMs = (): number => Math.round(performance.now() - startedMs);
+  const elapsedMs = (): number => Math.round(timers.elapsed() - startedMs);
   try {
     // undici follows no redirects unless it is told to
     const response = await agent.request({
@@ -75,7 +76,7 @@ async function attempt(
     });
     timer.cancel();
     const body = await readStart(response, timers);
-    return { ...judgeStatus(response), body, durationMs: elapsedMs() };
+    return { ...judgeStatus(response, new Date(timers.now())), body, durationMs: elapsedMs() };
   } catch (error) {
     const errorClass = classifyError(error);
     return { status: null, errorClass, retryAfterMs: undefined, body: null, durationMs: elapsedMs() };
@@ -89,10 +90,10 @@ function splitUrl(text: string): { origin: string; path: string } {
   return { origin: url.origin, path: `${url.pathname}${url.search}` };
 }
 
-function judgeStatus(response: Dispatcher.ResponseData): AttemptResult {
+function judgeStatus(response: Dispatcher.ResponseData, now: Date): AttemptResult {
   const { statusCode: status, headers } = response;
   const header = headers['retry-after'];
-  const retryAfterMs = parseRetryAfter(Array.isArray(header) ? header[0] : header, new Date());
+  const retryAfterMs = parseRetryAfter(Array.isArray(header) ? header[0] : header, now);
   if (status >= 200 && status < 300) return { status, errorClass: null, retryAfterMs: undefined };
   if (status === 410) return { status, errorClass: 'gone', retryAfterMs: undefined };
   const errorClass = status >= 300 && status < 400 ? 'redirect' : 'http_status';

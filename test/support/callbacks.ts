@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type DeliveryOptions, startDelivery } from '../../src/callbacks/deliver.ts';
+import { ATTEMPT_MS_MAX } from '../../src/callbacks/send-attempt.ts';
 import type { Context } from '../../src/context.ts';
 import type { Operation } from '../../src/domain/statuses.ts';
 import { applyObservations } from '../../src/ledger/apply.ts';
@@ -7,7 +8,11 @@ import { createMerchant, type NewMerchant } from '../../src/merchants/change-mer
 import type { MerchantRow } from '../../src/merchants/read-merchants.ts';
 import { openEnvironment, type TestEnvironment } from './environment.ts';
 import { observe, type ShownTransaction } from './observations.ts';
+import type { TestTimers } from './test-timers.ts';
+import { eventually } from './wait.ts';
 
+/** Below any time-out of an attempt by far: it would have to take 75 steps. */
+const STEP_MS = 200;
 const LONG_AGO = new Date('2020-01-01T00:00:00Z');
 
 /** An environment with merchants, payments, and deliveries that stop with it. */
@@ -15,8 +20,12 @@ export type CallbackEnvironment = TestEnvironment & {
   /** Starts a delivery with its own connections and holder, as another replica would. The environment's changes wake it. */
   deliver(options?: DeliveryOptions, env?: Record<string, string>): Promise<{ stop(): Promise<void> }>;
   addMerchant(url: string, more?: Partial<NewMerchant>): Promise<{ merchant: MerchantRow; secret: string }>;
+  /** Waits until this is so, and meanwhile lets time pass in short steps: retries and upkeep come due one after another. */
+  passUntil<T>(what: string, ask: () => T | Promise<T>): Promise<Exclude<NonNullable<T>, false>>;
   /** Applies a transaction with a history, oldest first, to the ledger. */
   pay(statuses: string[], facts?: TransactionFacts): Promise<Paid>;
+  /** Applies so many transactions with the same history at once. */
+  payMany(count: number, statuses: string[], facts?: TransactionFacts): Promise<Paid[]>;
   /** Applies the same transaction with more events. */
   change(paid: Paid, statuses: string[]): Promise<void>;
 };
@@ -39,47 +48,75 @@ export async function openCallbackEnvironment(
   return {
     ...environment,
     deliver: async (options = {}, more = {}) =>
-      environment.use(startReplica(await environment.replica(more), context, options)),
+      environment.use(startReplica(await environment.replica(more), context, options, environment.timers)),
+    passUntil: (what, ask) =>
+      eventually(what, async () => {
+        await environment.timers.advance(STEP_MS);
+        return ask();
+      }),
     addMerchant: (url, more = {}) => createMerchant(context, { name: 'shop', url, eventsSince: LONG_AGO, ...more }),
-    pay: (statuses, facts = {}) => pay(context, statuses, facts),
-    change: (paid, statuses) => addEvents(context, paid, statuses),
+    pay: async (statuses, facts = {}) => {
+      const [paid] = await payMany(context, 1, statuses, facts);
+      if (!paid) throw new Error('nothing was paid');
+      return paid;
+    },
+    payMany: (count, statuses, facts = {}) => payMany(context, count, statuses, facts),
+    change: (paid, statuses) => addEvents(context, [paid], statuses),
   };
 }
 
 /** A delivery whose wake-up signal the shared context also gives: web and worker in one process. */
-function startReplica(own: Context, shared: Context, options: DeliveryOptions) {
+function startReplica(own: Context, shared: Context, options: DeliveryOptions, timers: TestTimers) {
   const stopping = new AbortController();
   const signal = AbortSignal.any([own.signal, stopping.signal]);
   const context = { ...own, signal, bells: { ...own.bells, callbacks: shared.bells.callbacks } };
-  const ended = startDelivery(context, options);
-  const stop = async (): Promise<void> => {
-    stopping.abort();
-    await ended;
+  let hasEnded = false;
+  const ended = startDelivery(context, options).finally(() => {
+    hasEnded = true;
+  });
+  return {
+    async stop() {
+      stopping.abort();
+      await ended;
+    },
+    /** What hangs at the end of a test is not waited for. */
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      while (!hasEnded) await timers.advance(ATTEMPT_MS_MAX);
+      await ended;
+    },
   };
-  return { stop, [Symbol.asyncDispose]: stop };
 }
 
-async function pay(context: Context, statuses: string[], facts: TransactionFacts): Promise<Paid> {
-  const shown: ShownTransaction = {
-    id: randomUUID(),
-    operation: 'cashin',
-    status: 'pending',
-    amount: '123.45',
-    commission: '0.99',
-    date_created: wallNow(context),
-    name: 'Maria',
-    events: [],
-    ...facts,
-  };
-  const paid = { id: shown.id, shown };
+async function payMany(context: Context, count: number, statuses: string[], facts: TransactionFacts): Promise<Paid[]> {
+  const paid = Array.from({ length: count }, () => {
+    const shown: ShownTransaction = {
+      id: randomUUID(),
+      operation: 'cashin',
+      status: 'pending',
+      amount: '123.45',
+      commission: '0.99',
+      date_created: wallNow(context),
+      name: 'Maria',
+      events: [],
+      ...facts,
+    };
+    return { id: shown.id, shown };
+  });
   await addEvents(context, paid, statuses);
   return paid;
 }
 
-async function addEvents(context: Context, { shown }: Paid, statuses: string[]): Promise<void> {
-  for (const status of statuses) shown.events.unshift({ status, date_created: wallNow(context) });
-  shown.status = shown.events[0]?.status ?? 'pending';
-  await applyObservations(context, [observe(shown, context.clock.now())]);
+async function addEvents(context: Context, paid: Paid[], statuses: string[]): Promise<void> {
+  for (const { shown } of paid) {
+    for (const status of statuses) shown.events.unshift({ status, date_created: wallNow(context) });
+    shown.status = shown.events[0]?.status ?? 'pending';
+  }
+  const askedAt = context.clock.now();
+  await applyObservations(
+    context,
+    paid.map(({ shown }) => observe(shown, askedAt)),
+  );
 }
 
 function wallNow(context: Context): string {

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Timers } from '../../src/timers.ts';
 
-/** Timers that run with the machine's and can be advanced. */
+/** Timers that run with the machine's, until they are frozen, and can be advanced. */
 export type TestTimers = Timers & {
   /** Lets `ms` pass at once: clocks jump, and whatever was due by then runs. Resolves once that has begun. */
   advance(ms: number): Promise<void>;
+  /** From now on time passes by `advance` alone: no time-out ends what a test holds up, however slow the machine is. */
+  freeze(): void;
 };
 
 type Due = { atMs: number; everyMs: number | undefined; run: () => void; timer: NodeJS.Timeout };
@@ -15,10 +17,12 @@ const SETTLE_MS = 5;
 export function createTestTimers(): TestTimers {
   let skippedMs = 0;
   const pending = new Set<Due>();
-  const elapsed = (): number => performance.now() + skippedMs;
+  let frozen: { elapsedMs: number; nowMs: number } | undefined;
+  const elapsed = (): number => (frozen?.elapsedMs ?? performance.now()) + skippedMs;
 
   function arm(due: Due): void {
     clearTimeout(due.timer);
+    if (frozen && due.atMs > elapsed()) return;
     due.timer = setTimeout(() => fire(due), Math.max(0, due.atMs - elapsed()));
     due.timer.unref();
   }
@@ -44,7 +48,7 @@ export function createTestTimers(): TestTimers {
   }
 
   return {
-    now: () => Date.now() + skippedMs,
+    now: () => (frozen?.nowMs ?? Date.now()) + skippedMs,
     elapsed,
     sleep: (ms, options = {}) =>
       new Promise((resolve, reject) => {
@@ -76,6 +80,10 @@ export function createTestTimers(): TestTimers {
       skippedMs += ms;
       for (const due of [...pending]) arm(due);
       await sleep(SETTLE_MS);
+    },
+    freeze() {
+      frozen ??= { elapsedMs: performance.now(), nowMs: Date.now() };
+      for (const due of pending) arm(due);
     },
   };
 }

@@ -46,9 +46,9 @@ test('a callback that fails is tried again under the same id, and newer ones of 
   };
   await world.addMerchant(`${shop.url}/b`);
   await world.deliver();
-  const payments = await Promise.all(Array.from({ length: 5 }, () => world.pay(['pending'])));
+  const payments = await world.payMany(5, ['pending']);
   await Promise.all(payments.map((paid) => world.change(paid, ['paid', 'refund'])));
-  await eventually('all delivered', () => shop.taken('/b').length === 15);
+  await world.passUntil('all delivered', () => shop.taken('/b').length === 15);
   for (const paid of payments) {
     const calls = shop.at('/b').filter((call) => call.json.data.transaction.id === paid.id);
     expect(calls.map((call) => call.json.data.transaction.sequence)).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3]);
@@ -63,9 +63,16 @@ test('a merchant that hangs and one that is dead delay nobody', async () => {
   await world.addMerchant(`${shop.url}/hangs`);
   await world.addMerchant('http://127.0.0.1:1/');
   await world.addMerchant(`${shop.url}/a`);
+  // no attempt that hangs is ever given up: whoever waited for one would wait for good
+  world.timers.freeze();
   await world.deliver();
-  for (let i = 0; i < 100; i++) await world.pay(['paid']);
-  await eventually('all of the well merchant', () => shop.taken('/a').length === 100);
+  await world.payMany(40, ['paid']);
+  await eventually('all of the well merchant', () => shop.taken('/a').length === 40);
+  // the dead one is tried again meanwhile
+  await world.timers.advance(2_000);
+  await world.payMany(40, ['paid']);
+  await eventually('all of the well merchant again', () => shop.taken('/a').length === 80);
+  expect(shop.at('/hangs').length).toBeGreaterThan(0);
   expect(shop.at('/hangs').length).toBeLessThanOrEqual(32);
 });
 
@@ -73,15 +80,19 @@ test('what is in flight when the worker is told to stop ends and is recorded', a
   await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   const asked = Promise.withResolvers<void>();
+  const stopping = Promise.withResolvers<void>();
   shop.behave['/slow'] = () => (_request, response) => {
     asked.resolve();
-    setTimeout(() => response.end(), 500);
+    void stopping.promise.then(() => response.end());
   };
   await world.addMerchant(`${shop.url}/slow`);
   const delivery = await world.deliver();
   await world.pay(['paid']);
   await asked.promise;
-  await delivery.stop();
+  const stopped = delivery.stop();
+  await new Promise(setImmediate);
+  stopping.resolve();
+  await stopped;
   const row = await world.context.db.selectFrom('callbacks').select(['state', 'attempts']).executeTakeFirst();
   expect(row).toEqual({ state: 'delivered', attempts: 1 });
 });
