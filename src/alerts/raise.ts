@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import type { Severity } from '../domain/mismatch.ts';
+import type { AlertKind } from './alert-kinds.ts';
 
 export type RaisedAlert = {
   /** A mismatch's kind, or what else happened. */
-  name: string;
+  name: AlertKind;
   severity: Severity;
   /** What it is unique by while it fires. */
   scope: string;

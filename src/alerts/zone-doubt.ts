@@ -1,7 +1,7 @@
 import type { Reader } from '../database/reader.ts';
 
 /** Fires while the minutes inside end-to-end ids tell of another time zone than the configured one. */
-export const ZONE_ALERT = { name: 'time_zone_differs', scope: 'provider' };
+export const ZONE_ALERT = { name: 'time_zone_differs', scope: 'provider' } as const;
 
 /** While it fires no day is closed: each payment may be on the wrong one. */
 export async function isZoneInDoubt(db: Reader): Promise<boolean> {

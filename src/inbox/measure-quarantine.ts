@@ -9,7 +9,7 @@ const MEASURE_EVERY_MS = 1_000;
 /** However many rows are quarantined, measuring takes at most a twentieth of one connection's time. */
 const REST_TIMES = 20;
 
-const ALERT = { name: 'quarantine_full', scope: 'receiver' };
+const ALERT = { name: 'quarantine_full', scope: 'receiver' } as const;
 
 export type QuarantineMeter = {
   /** Whether the quarantine has reached QUARANTINE_MAX_BYTES: then nothing more is taken. */

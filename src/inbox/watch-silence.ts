@@ -7,7 +7,7 @@ import { inboundSilenceLimitSeconds, inboundSilenceSeconds } from '../metrics/me
 import { type Beat, findDownGaps, judgeSilence, type Silence } from './judge-silence.ts';
 import { findLastArrival } from './record-beat.ts';
 
-const ALERT = { name: 'inbound_silence', scope: 'receiver' };
+const ALERT = { name: 'inbound_silence', scope: 'receiver' } as const;
 /** Up to when gaps were looked for, and since when days are owed a sweep that could not be started yet. */
 const SETTING = 'gaps_swept';
 type Swept = { until: Date; owedSince: Date | undefined };

@@ -5,11 +5,11 @@
 import { sql, type Transaction } from 'kysely';
 import { endAlerts, raiseAlerts, retellAlert } from '../alerts/raise.ts';
 import type { Database } from '../database/tables.ts';
-import type { FoundMismatch, Severity } from '../domain/mismatch.ts';
+import type { FoundMismatch, MismatchKind, Severity } from '../domain/mismatch.ts';
 import { formatAmount } from '../domain/money.ts';
 
 export type Told = { seq: number; id: string; found: FoundMismatch; severity: Severity };
-type Cause = { name: string; scope: string; shared: boolean; told: [Told, ...Told[]] };
+type Cause = { name: MismatchKind; scope: string; shared: boolean; told: [Told, ...Told[]] };
 
 /** Tells of mismatches that were just opened. Those of before WEBHOOKS_SINCE are told together by the watch. */
 export async function alertMismatches(trx: Transaction<Database>, opened: Told[], now: Date): Promise<void> {

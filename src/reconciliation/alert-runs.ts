@@ -6,13 +6,13 @@ import { findMadeGood, RUN_FAILED } from './find-made-good.ts';
 import type { RunRef } from './run-ref.ts';
 
 /** A refused key is one cause and one alert, whichever run meets it. */
-const KEY_ALERT = { name: 'provider_unauthorized', scope: 'provider' };
+const KEY_ALERT = { name: 'provider_unauthorized', scope: 'provider' } as const;
 
 /** What fails the runs of one trigger says nothing of others: they read other days. */
-const runAlert = (run: RunRef) => ({ name: RUN_FAILED, scope: run.trigger });
+const runAlert = (run: RunRef) => ({ name: RUN_FAILED, scope: run.trigger }) as const;
 
 /** As all failed runs were told of before: any run that goes to its end is the end of such a one. */
-const EARLIER_ALERT = { name: RUN_FAILED, scope: 'provider' };
+const EARLIER_ALERT = { name: RUN_FAILED, scope: 'provider' } as const;
 
 /** Raises what fires not yet: one alert for a refused key, one for all runs of a trigger. */
 export async function raiseRunAlert(context: Context, run: RunRef, error: unknown): Promise<void> {

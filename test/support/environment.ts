@@ -23,10 +23,14 @@ export type TestEnvironment = AsyncDisposable & {
   use<T extends AsyncDisposable>(resource: T): T;
 };
 
-/** @param on an existing database; by default a fresh one. */
+/**
+ * @param on an existing database; by default a fresh one.
+ * @param logTo where its log goes, of LOG_LEVEL (by default silent).
+ */
 export async function openEnvironment(
   env: Record<string, string> = {},
   on?: { socketPath: string; database: string },
+  logTo: NodeJS.WritableStream = process.stderr,
 ): Promise<TestEnvironment> {
   await using stack = new AsyncDisposableStack();
   const home = stack.use(temporaryDirectory());
@@ -45,7 +49,7 @@ export async function openEnvironment(
   const stop = new AbortController();
   const open = (more: Record<string, string> = {}): Promise<Context> => {
     const config = readConfig({ ...all, ...more });
-    const log = createLog(config.LOG_LEVEL, process.stderr);
+    const log = createLog(config.LOG_LEVEL, logTo);
     return openContext(config, { log, signal: stop.signal, migrates: true, timers });
   };
   const context = stack.use(await open());

@@ -21,9 +21,10 @@ export async function openServedEnvironment(options: {
   providerUrl: string;
   env?: Record<string, string>;
   on?: { socketPath: string; database: string };
+  logTo?: NodeJS.WritableStream;
 }): Promise<ServedEnvironment> {
   const env = { PROVIDER_URL: options.providerUrl, PROVIDER_API_KEY: API_KEY, ...NO_RUNS, ...options.env };
-  const environment = await openEnvironment(env, options.on);
+  const environment = await openEnvironment(env, options.on, options.logTo);
   const { context } = environment;
   const { SPOOL_DIR } = context.config;
   const spool = SPOOL_DIR === undefined ? undefined : environment.use(openSpool(SPOOL_DIR));

@@ -23,7 +23,8 @@ export type Fault =
   | { status: number; body?: unknown; headers?: Record<string, string> }
   | { text: string; status?: number }
   | { cut: 'before' | 'within' }
-  | { hang: true }
+  /** `once`: what was asked is done, and only its answer does not come. */
+  | { hang: true; once?: 'done' }
   | { drip: string; everyMs: number };
 
 export type Switches = {
@@ -145,12 +146,13 @@ export class TestProvider {
     for await (const chunk of request) text += chunk;
     await this.switches.before(seen);
     const fault = this.switches.fault(seen);
+    if (fault && 'once' in fault && seen.kind === 'create') this.create(seen.path, JSON.parse(text));
     if (fault) return commit(request, response, fault);
     if (request.headers.authorization !== `Bearer ${this.key}`)
       return send(response, 401, { message: 'Unauthenticated.' });
     if (seen.kind === 'list') return this.answerList(response, seen);
     if (seen.kind === 'show') return this.answerShow(response, seen.path.split('/').at(-1) ?? '');
-    if (seen.kind === 'create') return this.answerCreate(response, seen.path, JSON.parse(text));
+    if (seen.kind === 'create') return send(response, 200, { transaction: [this.create(seen.path, JSON.parse(text))] });
     send(response, 404, { message: 'Not found.' });
   }
 
@@ -174,12 +176,12 @@ export class TestProvider {
     else send(response, 404, { message: 'Not found.' });
   }
 
-  private answerCreate(response: ServerResponse, path: string, asked: Record<string, unknown>): void {
+  private create(path: string, asked: Record<string, unknown>): Row {
     const operation = path.endsWith('cashout') ? 'cashout' : 'cashin';
     const { key_type: _, amount, ...fields } = asked;
     const row = makeRow({ ...fields, operation, amount: Number(amount).toFixed(2) });
     this.add(row);
-    send(response, 200, { transaction: [row] });
+    return row;
   }
 
   private answerList(response: ServerResponse, { query, page }: Seen): void {

@@ -1,51 +1,46 @@
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Served, startSandbox, startServeOnFreshDatabase, temporaryDirectory } from '../../support/programs.ts';
+import { ALERT_KINDS } from '../../../src/alerts/alert-kinds.ts';
+import { raiseAlerts } from '../../../src/alerts/raise.ts';
+import { transact } from '../../../src/database/transact.ts';
+import { openHttpSink } from '../../support/http-sink.ts';
+import { startTestSandbox } from '../../support/sandbox.ts';
+import { openServedEnvironment, type ServedEnvironment } from '../../support/served.ts';
 import { eventually } from '../../support/wait.ts';
 
 type Posted = {
-  labels: { alertname: string; severity: string; transaction_id?: string };
+  labels: { alertname: string; severity: string; scope: string; transaction_id?: string };
   annotations: { summary: string; runbook: string };
   startsAt: string;
   endsAt?: string;
 };
 
 const NAME = 'Zuleica Kowalczyk';
-const home = temporaryDirectory();
 const stack = new AsyncDisposableStack();
 const posted: Posted[] = [];
+let log = '';
 let answer = 503;
-let served: Served;
+let served: ServedEnvironment;
 let id: string;
 
 beforeAll(async () => {
-  stack.defer(() => home[Symbol.dispose]());
-  const alertmanager = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      if (answer < 300) posted.push(...(JSON.parse(Buffer.concat(chunks).toString()) as Posted[]));
-      response.statusCode = answer;
-      response.end();
-    });
+  const alertmanager = stack.use(await openHttpSink());
+  alertmanager.answer = ({ json }) => {
+    if (answer < 300) posted.push(...(json as Posted[]));
+    return answer;
+  };
+  const sandbox = stack.use(await startTestSandbox());
+  const made = await sandbox.ask('POST', '/sandbox/transactions', { name: NAME });
+  id = made.json.transactions[0]?.id ?? '';
+  const logTo = new PassThrough().setEncoding('utf8').on('data', (text: string) => {
+    log += text;
   });
-  await new Promise<void>((resolve) => alertmanager.listen(0, '127.0.0.1', resolve));
-  stack.defer(() => void alertmanager.close());
-  const sandbox = stack.use(await startSandbox(home.path));
-  const made = await sandbox.api.call<{ transactions: { id: string }[] }>('POST', '/sandbox/transactions', {
-    name: NAME,
-  });
-  id = made.transactions[0]?.id ?? '';
   served = stack.use(
-    await startServeOnFreshDatabase({
-      home: home.path,
+    await openServedEnvironment({
       providerUrl: sandbox.url,
-      env: {
-        WEBHOOK_GRACE: '1s',
-        ALERTMANAGER_URL: `http://127.0.0.1:${(alertmanager.address() as AddressInfo).port}`,
-      },
+      env: { WEBHOOK_GRACE: '1s', ALERTMANAGER_URL: alertmanager.url, LOG_LEVEL: 'info' },
+      logTo,
     }),
   );
 });
@@ -54,23 +49,27 @@ afterAll(() => stack.disposeAsync());
 describe('an alert', () => {
   it('reaches Alertmanager once it is there again, names what it is about and nobody', async () => {
     await served.webhook({ transaction_id: id, status: 'paid', name: NAME });
-    await eventually(async () => {
+    await eventually('a contradiction', async () => {
+      await served.timers.advance(250);
       const open = await served.api.call<{ mismatches: unknown[] }>('GET', '/mismatches?kind=webhook_contradiction');
       return open.mismatches.length === 1;
     });
     answer = 200;
-    const alert = await eventually(async () => posted.find((one) => one.labels.alertname === 'webhook_contradiction'));
+    const alert = await eventually('the alert', async () => {
+      await served.timers.advance(250);
+      return posted.find((one) => one.labels.alertname === 'webhook_contradiction');
+    });
     expect(alert).toMatchObject({
       labels: { severity: 'critical', transaction_id: id },
       annotations: { runbook: 'docs/runbooks.md#webhook_contradiction' },
     });
     expect(alert.endsAt).toBeUndefined();
     expect(JSON.stringify(posted)).not.toContain('Zuleica');
-    expect(readFileSync(served.program.logFile, 'utf8')).not.toContain('Zuleica');
+    expect(log).not.toContain('Zuleica');
   });
 
   it('is told to the log once', async () => {
-    const lines = readFileSync(served.program.logFile, 'utf8').split('\n');
+    const lines = log.split('\n');
     expect(lines.filter((line) => line.includes('"alert":"webhook_contradiction"'))).toHaveLength(1);
   });
 
@@ -79,21 +78,21 @@ describe('an alert', () => {
     for (const mismatch of mismatches) {
       await served.api.call('POST', `/mismatches/${mismatch.id}/resolve`, { note: 'a test' });
     }
-    await eventually(async () => posted.some((one) => one.endsAt !== undefined));
+    await eventually('its end', async () => posted.some((one) => one.endsAt !== undefined));
   });
-});
 
-describe('the runbooks', () => {
-  it('have a heading for each alert that can be raised', async () => {
-    const { MISMATCH_SEVERITY } = await import('../../../src/domain/mismatch.ts');
-    const text = readFileSync(new URL('../../../docs/runbooks.md', import.meta.url), 'utf8');
-    const names = [
-      ...Object.keys(MISMATCH_SEVERITY),
-      'run_failed',
-      'provider_unauthorized',
-      'merchant_failing',
-      'merchant_disabled',
-    ];
-    expect(names.filter((name) => !text.includes(`\n## ${name}\n`))).toEqual([]);
+  it('of each kind reaches Alertmanager, which is given the section of its runbook', async () => {
+    const runbooks = readFileSync(new URL('../../../docs/runbooks.md', import.meta.url), 'utf8');
+    const { context } = served;
+    const alerts = ALERT_KINDS.map((name) => ({ name, severity: 'high' as const, scope: 'each kind', summary: name }));
+    await transact(context.db, (trx) => raiseAlerts(trx, alerts, context.clock.now()));
+    context.bells.alerts.ring();
+    const arrived = await eventually('all of them', () => {
+      const found = posted.filter((one) => one.labels.scope === 'each kind');
+      return found.length >= ALERT_KINDS.length && found;
+    });
+    expect(arrived.map((one) => one.labels.alertname).toSorted()).toEqual(ALERT_KINDS.toSorted());
+    const sections = arrived.map((one) => one.annotations.runbook.split('#')[1]);
+    expect(sections.filter((name) => !runbooks.includes(`\n## ${name}\n`))).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type CashinRequest, createProviderClient, type ProviderClient } from '../../../src/provider/client.ts';
 import { createAgent } from '../../../src/provider/send-request.ts';
-import { makeRow, PLATFORM } from '../../support/provider-rows.ts';
+import { PLATFORM } from '../../support/provider-rows.ts';
 import { type Fault, KEY, type Seen, TestProvider } from '../../support/test-provider.ts';
 
 const CHARGE: CashinRequest = {
@@ -58,12 +58,12 @@ describe('create', () => {
   });
 
   test('one that timed out is found by its reference', async () => {
-    const impatient = createAgent(2, { bodyMs: 300, headersMs: 300 });
+    const impatient = createAgent(2, { bodyMs: 100, headersMs: 100 });
     const hurried = createProviderClient({ url: provider.url, apiKey: KEY, signal: stop.signal, agent: impatient });
-    provider.add(makeRow({ reference: 'ord-create' }));
-    failWith({ hang: true });
+    failWith({ hang: true, once: 'done' });
     await expect(hurried.createCashin(CHARGE)).rejects.toMatchObject({ code: 'provider_unavailable' });
-    expect((await client.listPage({ reference: 'ord-create' }, 1))?.rows).toHaveLength(1);
+    const found = await client.listPage({ reference: 'ord-create' }, 1);
+    expect(found?.rows).toMatchObject([{ ok: true, transaction: { reference: 'ord-create', amountCents: 1005n } }]);
     expect(provider.count('create')).toBe(1);
     await impatient.destroy();
   });

@@ -117,7 +117,12 @@ test('any number of days that can not be had keeps no other unread while the pro
 
 test('an alert of a failed run from before they were told of by their trigger ends with any run', async () => {
   await using world = await threeDays();
-  const alert = { name: 'run_failed', severity: 'critical' as const, scope: 'provider', summary: 'run_failed' };
+  const alert = {
+    name: 'run_failed' as const,
+    severity: 'critical' as const,
+    scope: 'provider',
+    summary: 'run_failed',
+  };
   await transact(world.context.db, (trx) => raiseAlerts(trx, [alert], world.context.clock.now()));
   await world.reconcile(D4, D3);
   expect((await alertsOf(world)).map((one) => one.ended_at === null)).toEqual([false]);

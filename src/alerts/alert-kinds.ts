@@ -1,0 +1,16 @@
+import { MISMATCH_SEVERITY, type MismatchKind } from '../domain/mismatch.ts';
+
+/** Each alert that can be raised: every kind of mismatch, and what else happens. docs/runbooks.md has a section for each. */
+export const ALERT_KINDS = [
+  ...(Object.keys(MISMATCH_SEVERITY) as MismatchKind[]),
+  'baseline_mismatches',
+  'inbound_silence',
+  'merchant_disabled',
+  'merchant_failing',
+  'provider_unauthorized',
+  'quarantine_full',
+  'run_failed',
+  'time_zone_differs',
+] as const;
+
+export type AlertKind = (typeof ALERT_KINDS)[number];
