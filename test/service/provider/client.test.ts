@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type CashinRequest, createProviderClient, type ProviderClient } from '../../../src/provider/client.ts';
 import { createAgent } from '../../../src/provider/send-request.ts';
 import { makeDay, makeRow, PLATFORM } from '../../support/provider-rows.ts';
+import { createTestTimers } from '../../support/test-timers.ts';
 import { type Fault, KEY, type Seen, TestProvider } from '../../support/test-provider.ts';
 
 const CHARGE: CashinRequest = {
@@ -19,18 +20,22 @@ const CHARGE: CashinRequest = {
 let provider: TestProvider;
 let client: ProviderClient;
 const stop = new AbortController();
+/** Back-off passes at once. */
+const timers = createTestTimers();
+const hurry = setInterval(() => void timers.advance(500), 5);
 
 beforeAll(async () => {
   provider = await new TestProvider().listen();
 });
 afterAll(async () => {
+  clearInterval(hurry);
   stop.abort();
   await provider[Symbol.asyncDispose]();
 });
 beforeEach(async () => {
   provider.rows.clear();
   provider.reset();
-  client = createProviderClient({ url: provider.url, apiKey: KEY, signal: stop.signal });
+  client = createProviderClient({ url: provider.url, apiKey: KEY, signal: stop.signal, timers });
 });
 
 /** Each fault once, in order, on requests of a kind. */
@@ -130,7 +135,7 @@ describe('answers that are none', () => {
   });
 
   test('a body that never ends is cut off', async () => {
-    const impatient = createAgent(2, { bodyMs: 300, headersMs: 300 });
+    const impatient = createAgent(2, { bodyMs: 100, headersMs: 100 });
     const hurried = createProviderClient({ url: provider.url, apiKey: KEY, signal: stop.signal, agent: impatient });
     failWith({ hang: true }, { drip: '{"transaction":[]}', everyMs: 2000 });
     for (let attempt = 0; attempt < 2; attempt++) {
@@ -215,20 +220,30 @@ describe('list', () => {
 
   test('after a 429 nothing at all is sent before Retry-After, those that waited for a place included', async () => {
     provider.add(...makeDay('2026-03-01', 10));
-    let toldAt = 0;
+    const slow = createTestTimers();
+    slow.freeze();
+    const isPaused = Promise.withResolvers<void>();
+    const after: typeof slow.after = (ms, run) => {
+      isPaused.resolve();
+      return slow.after(ms, run);
+    };
+    const of = { url: provider.url, apiKey: KEY, signal: stop.signal, timers: { ...slow, after } };
+    const paused = createProviderClient(of);
     // one at a time: whoever leaves lets the next one in
     for (let halving = 0; halving < 2; halving++) {
-      client.gate.leave(await client.gate.enter(stop.signal), 'overloaded');
+      paused.gate.leave(await paused.gate.enter(stop.signal), 'overloaded');
     }
-    provider.switches.fault = (seen) => {
-      if (seen.nth !== 1) return undefined;
-      toldAt = Date.now();
-      return { status: 429, headers: { 'retry-after': '2' } };
-    };
-    await Promise.all(Array.from({ length: 12 }, (_, index) => client.listPage({}, index + 1)));
-    const early = provider.seen.filter((seen) => seen.nth > 1 && seen.at < toldAt + 2000);
-    expect(early).toEqual([]);
+    provider.switches.fault = (seen) =>
+      seen.nth === 1 ? { status: 429, headers: { 'retry-after': '2' } } : undefined;
+    const pages = Promise.all(Array.from({ length: 12 }, (_, index) => paused.listPage({}, index + 1)));
+    await isPaused.promise;
+    await slow.advance(1_999);
+    expect(provider.count('list')).toBe(1);
+    const passing = setInterval(() => void slow.advance(500), 5);
+    await pages;
+    clearInterval(passing);
     expect(provider.count('list')).toBe(13);
+    await paused[Symbol.asyncDispose]();
   });
 
   test('every request carries the key and asks for JSON', async () => {

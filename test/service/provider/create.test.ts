@@ -32,9 +32,9 @@ beforeEach(async () => {
   client = createProviderClient({ url: provider.url, apiKey: KEY, signal: stop.signal });
 });
 
-/** Each fault once, in order, on requests of a kind. */
+/** Each fault once, in order, on creates. */
 function failWith(...faults: Fault[]): void {
-  provider.switches.fault = (seen: Seen) => faults[seen.nth - 1];
+  provider.switches.fault = (seen: Seen) => (seen.kind === 'create' ? faults[seen.nth - 1] : undefined);
 }
 
 describe('create', () => {
