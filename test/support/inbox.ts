@@ -7,6 +7,9 @@ import { API_KEY } from './programs.ts';
 import { TestProvider } from './test-provider.ts';
 import { eventually } from './wait.ts';
 
+/** Below any pause that a test waits for: looks and tries come due one after another. */
+const STEP_MS = 200;
+
 type Webhook = NonNullable<Awaited<ReturnType<typeof findWebhook>>>;
 
 /** An environment whose inbox is drained against a provider of its own. */
@@ -15,7 +18,7 @@ export type InboxEnvironment = TestEnvironment & {
   receive(body: unknown): Promise<Received>;
   /** A webhook as our API shows it. */
   webhook(id: string): Promise<Webhook>;
-  /** Waits until a webhook is in this state. */
+  /** Waits until a webhook is in this state, and meanwhile lets time pass in short steps: looks come due, grace ends. */
   reaches(id: string, state: string): Promise<Webhook>;
 };
 
@@ -43,6 +46,7 @@ export async function openInboxEnvironment(env: Record<string, string> = {}): Pr
     },
     reaches: (id, state) =>
       eventually(`${id} is ${state}`, async () => {
+        await environment.timers.advance(STEP_MS);
         const found = await webhook(id);
         return found.state === state ? found : undefined;
       }),

@@ -216,7 +216,10 @@ test('while the provider is down nothing is quarantined; when it is back, it goe
   own.provider.switches.fault = () => ({ status: 503, headers: { 'retry-after': '1' } });
   const row = own.provider.put(shown(PAID, { id: randomUUID() }));
   const { id } = await own.receive(flat(row));
-  await eventually('the grace is over', async () => own.provider.countShows(row.id) >= 3);
+  await eventually('the grace is over', async () => {
+    await own.timers.advance(200);
+    return own.provider.countShows(row.id) >= 3;
+  });
   expect(await own.webhook(id)).toMatchObject({ state: 'pending', items_detail: [{ looks: 0 }] });
   own.provider.switches.fault = () => undefined;
   expect(await own.reaches(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: false }] });

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type CashinRequest, createProviderClient, type ProviderClient } from '../../../src/provider/client.ts';
 import { createAgent } from '../../../src/provider/send-request.ts';
 import { makeDay, makeRow, PLATFORM } from '../../support/provider-rows.ts';
-import { createTestTimers } from '../../support/test-timers.ts';
 import { type Fault, KEY, type Seen, TestProvider } from '../../support/test-provider.ts';
+import { createTestTimers } from '../../support/test-timers.ts';
 
 const CHARGE: CashinRequest = {
   name: 'Maria',
@@ -233,8 +233,7 @@ describe('list', () => {
     for (let halving = 0; halving < 2; halving++) {
       paused.gate.leave(await paused.gate.enter(stop.signal), 'overloaded');
     }
-    provider.switches.fault = (seen) =>
-      seen.nth === 1 ? { status: 429, headers: { 'retry-after': '2' } } : undefined;
+    provider.switches.fault = (seen) => (seen.nth === 1 ? { status: 429, headers: { 'retry-after': '2' } } : undefined);
     const pages = Promise.all(Array.from({ length: 12 }, (_, index) => paused.listPage({}, index + 1)));
     await isPaused.promise;
     await slow.advance(1_999);

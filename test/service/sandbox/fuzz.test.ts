@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorAnswerSchema, listAnswerSchema, oneAnswerSchema } from '../../../sandbox/http/answer-schemas.ts';
+import { anyCharacter, budget } from '../../support/property.ts';
 import { CASHIN, CASHOUT, startTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
 
 // bench/sandbox-fuzz.ts does the same for a minute
-const RUNS = 400;
 
 let sandbox: TestSandbox;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => sandbox[Symbol.asyncDispose]());
 
 const anything = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.string({ unit: anyCharacter, maxLength: 300 }),
   fc.double({ noNaN: true }),
   fc.constantFrom(null, true, '', ' ', 0, -1, 1e300, '\u0000', '\ud800', '%', "' OR 1=1 --"),
   fc.jsonValue({ maxDepth: 3 }),
@@ -41,17 +41,17 @@ describe('random requests', () => {
           expect(schema.safeParse(json).error).toBeUndefined();
         },
       ),
-      { numRuns: RUNS },
+      budget(100, 400),
     );
   });
 
   it('that are no JSON are refused, never a 500', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), async (text) => {
+      fc.asyncProperty(fc.string({ unit: anyCharacter, maxLength: 200 }), async (text) => {
         const { status } = await sandbox.ask('POST', '/api/v1/transaction/pix/cashin', text);
         expect([400, 422]).toContain(status);
       }),
-      { numRuns: RUNS / 4 },
+      budget(25, 100),
     );
   });
 
@@ -80,13 +80,13 @@ describe('random requests', () => {
         const schema = status === 200 ? listAnswerSchema : errorAnswerSchema;
         expect(schema.safeParse(json).error).toBeUndefined();
       }),
-      { numRuns: RUNS },
+      budget(100, 400),
     );
   });
 
   it('to show and to the admin routes are answered or refused, never a 500', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 60 }), anything, async (id, body) => {
+      fc.asyncProperty(fc.string({ unit: anyCharacter, maxLength: 60 }), anything, async (id, body) => {
         const at = encodeURIComponent(id.toWellFormed()) || '-';
         const text = JSON.stringify(body) ?? '';
         const answers = await Promise.all([
@@ -100,7 +100,7 @@ describe('random requests', () => {
         ]);
         for (const { status } of answers) expect(status).toBeLessThan(500);
       }),
-      { numRuns: RUNS / 4 },
+      budget(25, 100),
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listAnswerSchema } from '../../../sandbox/http/answer-schemas.ts';
+import { budget } from '../../support/property.ts';
 import { PLATFORM, type Shown, startTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
 
 const OTHER = '5f6c2f0a-7f7e-4b0a-8f0f-9d1c6a2b3c02';
@@ -173,7 +174,7 @@ describe('the filters', () => {
         const read = await readAll(new URLSearchParams(filter).toString());
         expect(read.map(({ id }) => id)).toEqual(all.filter((one) => matches(one, filter)).map(({ id }) => id));
       }),
-      { numRuns: 60 },
+      budget(20, 60),
     );
   });
 });

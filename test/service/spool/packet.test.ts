@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ensureDatabase } from '../../../embedded/pool.ts';
 import { joinServer } from '../../../embedded/server.ts';
 import { readConfig } from '../../../src/config.ts';
@@ -14,19 +14,28 @@ import { eventually } from '../../support/wait.ts';
 
 const MIB = 1024 * 1024;
 
-/** A context on a server of its own, whose sessions take packets of so many bytes. */
-async function openOwn(home: string, stack: AsyncDisposableStack) {
-  const { socketPath } = stack.use(await joinServer({ dataDir: home, log: () => undefined }));
+const home = temporaryDirectory();
+const stack = new AsyncDisposableStack();
+let databaseUrl = '';
+
+/** These change what holds for a whole server: it is their own. */
+beforeAll(async () => {
+  stack.defer(() => home[Symbol.dispose]());
+  const { socketPath } = stack.use(await joinServer({ dataDir: home.path, log: () => undefined }));
   await ensureDatabase({ socketPath, user: 'root' }, 'own');
-  const env = { DATABASE_URL: urlOf({ socketPath, database: 'own' }), SECRET_KEY };
-  return async (packetBytes: number): Promise<Context> => {
-    const { signal } = new AbortController();
-    const opened = { log: createLog('silent', process.stderr), signal, migrates: true };
-    await using first = await openContext(readConfig(env), opened);
-    await sql`SET GLOBAL max_allowed_packet = ${sql.lit(packetBytes)}`.execute(first.db);
-    // it holds for sessions that begin after it
-    return stack.use(await openContext(readConfig(env), opened));
-  };
+  databaseUrl = urlOf({ socketPath, database: 'own' });
+});
+afterAll(() => stack.disposeAsync());
+
+/** A context whose sessions take packets of so many bytes. */
+async function withPackets(packetBytes: number): Promise<Context> {
+  const config = readConfig({ DATABASE_URL: databaseUrl, SECRET_KEY });
+  const { signal } = new AbortController();
+  const opened = { log: createLog('silent', process.stderr), signal, migrates: true };
+  await using first = await openContext(config, opened);
+  await sql`SET GLOBAL max_allowed_packet = ${sql.lit(packetBytes)}`.execute(first.db);
+  // it holds for sessions that begin after it
+  return stack.use(await openContext(config, opened));
 }
 
 const body = (kib: number): Buffer =>
@@ -38,9 +47,6 @@ async function countWebhooks(context: Context): Promise<number> {
 }
 
 it('takes and drains more than the database takes in one packet', async () => {
-  using home = temporaryDirectory();
-  await using stack = new AsyncDisposableStack();
-  const withPackets = await openOwn(home.path, stack);
   const bodies = Array.from({ length: 32 }, () => body(250));
 
   // the batch is 8 MiB as one prepared INSERT, and 16 MiB as text
@@ -67,15 +73,14 @@ it('takes and drains more than the database takes in one packet', async () => {
 });
 
 it('takes webhooks as text while the server prepares no more statements, and keeps none that failed', async () => {
-  using home = temporaryDirectory();
-  await using stack = new AsyncDisposableStack();
-  const context = await (await openOwn(home.path, stack))(16 * MIB);
+  const context = await withPackets(16 * MIB);
+  const before = await countWebhooks(context);
   const receive = createReceiver(context, undefined);
   const send = () => receive({ body: body(1), address: '127.0.0.1', headers: {} });
   const { rows: was } = await sql<{ n: number }>`SELECT @@GLOBAL.max_prepared_stmt_count AS n`.execute(context.db);
   await sql`SET GLOBAL max_prepared_stmt_count = 0`.execute(context.db);
   expect((await Promise.all([send(), send(), send()])).filter((answer) => answer.duplicate)).toEqual([]);
-  expect(await countWebhooks(context)).toBe(3);
+  expect(await countWebhooks(context)).toBe(before + 3);
 
   await sql`SET GLOBAL max_prepared_stmt_count = ${sql.lit(was[0]?.n ?? 0)}`.execute(context.db);
   const countPrepared = async () => {
@@ -83,9 +88,9 @@ it('takes webhooks as text while the server prepares no more statements, and kee
     return Number(rows[0]?.Value);
   };
   await send();
-  const before = await countPrepared();
+  const prepared = await countPrepared();
   const text = 'SELECT (SELECT 1 UNION SELECT ?)';
   await expect(context.prepared.execute(text, [2], 10_000)).rejects.toMatchObject({ errno: 1242 });
-  await eventually(async () => (await countPrepared()) === before);
+  await eventually(async () => (await countPrepared()) === prepared);
   await context.prepared.execute(text, [1], 10_000);
 });

@@ -17,6 +17,7 @@ import { openSpool, type Spool } from '../../../src/inbox/spool.ts';
 import { decodeSegment, encodeRecord, type Spooled } from '../../../src/inbox/spool-format.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { type Served, startSandbox, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { budget, numRuns } from '../../support/property.ts';
 import { eventually } from '../../support/wait.ts';
 
 function record(text: string): Spooled {
@@ -53,6 +54,7 @@ describe('the spool', () => {
         const cutOffBytes = torn.length - (whole.length - last);
         expect(decodeSegment(torn)).toEqual({ records: records.slice(0, -1), cutOffBytes, damagedBytes: 0 });
       }),
+      budget(30, 300),
     );
   });
 
@@ -73,6 +75,7 @@ describe('the spool', () => {
           damagedBytes: flipped.length,
         });
       }),
+      budget(30, 300),
     );
   });
 
@@ -182,7 +185,7 @@ describe('a spool that two processes use', () => {
         await sleep(1);
       }
     })();
-    for (let n = 0; n < 400; n++) {
+    for (let n = 0; n < numRuns(100, 400); n++) {
       await writer.append(record(`${n}`)).then(
         () => answered.push(`${n}`),
         () => undefined,
