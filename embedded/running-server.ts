@@ -40,19 +40,13 @@ export async function answersInTime({ identity, socketPath }: Running, silentMs:
 }
 
 /** Asks the server to stop, and kills it when it does not in `stopMs`. Returns once it is gone. */
-export async function stopServer(
-  { identity }: Running,
-  log: (message: string) => void,
-  stopMs: number,
-): Promise<void> {
+export async function stopServer({ identity }: Running, log: (message: string) => void, stopMs: number): Promise<void> {
   const pid = Number(identity.split(':', 1)[0]);
   process.kill(pid, 'SIGTERM');
   const deadline = Date.now() + stopMs;
   while (isRunning(identity)) {
     if (Date.now() > deadline) {
-      log(
-        `embedded database ${pid} did not stop in ${stopMs / 1000} s: killed; it recovers at its next start`,
-      );
+      log(`embedded database ${pid} did not stop in ${stopMs / 1000} s: killed; it recovers at its next start`);
       process.kill(pid, 'SIGKILL');
       while (isRunning(identity)) await sleep(POLL_MS);
       return;

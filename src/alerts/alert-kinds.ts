@@ -7,6 +7,7 @@ export const ALERT_KINDS = [
   'inbound_silence',
   'merchant_disabled',
   'merchant_failing',
+  'opening_to_come',
   'provider_unauthorized',
   'quarantine_full',
   'run_failed',

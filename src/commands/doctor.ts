@@ -7,8 +7,8 @@ import { countKeptFiles } from '../inbox/count-kept-files.ts';
 import { spoolDirectory } from '../inbox/redact-kept.ts';
 import { checkBooks } from '../ledger/check-books.ts';
 import { examineGuards } from '../ledger/examine-guards.ts';
-import { examineStated } from '../ledger/watch-stated.ts';
 import { countMended } from '../ledger/mend-histories.ts';
+import { examineStated } from '../ledger/watch-stated.ts';
 import { openClient } from '../provider/open-client.ts';
 import { print, withContext } from './with-context.ts';
 

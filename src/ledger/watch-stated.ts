@@ -2,7 +2,7 @@
  * What a version before this one took of a day to come. An opening of such a day is the worst: nothing of its platform is
  * booked until then. It stays as it is, since only a person knows which day was meant, and is reported until then.
  */
-import { endAlerts, raiseAlerts } from '../alerts/raise.ts';
+import { endAlerts, type RaisedAlert, raiseAlerts } from '../alerts/raise.ts';
 import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
 import type { Day } from '../domain/calendar.ts';
@@ -23,10 +23,9 @@ export async function watchStated(context: Context): Promise<void> {
     .execute();
   const over = firing.filter(({ scope }) => openings.every((one) => one.id !== scope));
   if (openings.length === 0 && over.length === 0) return;
-  const alerts = openings.map((one) => ({
-    ...{ name: ALERT, severity: 'critical' as const, scope: one.id },
-    summary: describeOpening(one),
-  }));
+  const alerts = openings.map((one): RaisedAlert => {
+    return { name: ALERT, severity: 'critical', scope: one.id, summary: describeOpening(one) };
+  });
   const raised = await transact(
     context.db,
     async (trx) => {

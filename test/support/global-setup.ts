@@ -27,14 +27,15 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   shared.confereTestServer ??= { running: start(), users: 0 };
   const server = shared.confereTestServer;
   server.users++;
-  const { socketPath, templates, stop } = await server.running;
+  const running = await server.running;
+  const { socketPath, templates } = running;
   project.provide('socketPath', socketPath);
   project.provide('templates', templates);
   return async () => {
     if (--server.users > 0) return;
     shared.confereTestServer = undefined;
     if (process.env.TEST_DATABASE_URL) await dropDatabases(socketPath);
-    stop();
+    running.stop();
   };
 }
 
