@@ -1,8 +1,7 @@
 import type { Context } from '../context.ts';
 import { sealExtra } from '../ledger/forgotten.ts';
-import type { ProviderClient } from '../provider/client.ts';
+import type { ProviderClient, ShownRow } from '../provider/client.ts';
 import { ProviderError } from '../provider/provider-error.ts';
-import type { ReadRow } from '../provider/read-transaction.ts';
 
 /** A look that fails is repeated by its item's schedule: within one look there is one more try. */
 const SHOW_TRIES_MAX = 2;
@@ -10,7 +9,7 @@ const SHOW_TRIES_MAX = 2;
 export type ItemKey = { transactionId: string | null; reference: string | null; extraHash: Buffer | null };
 
 export type Found =
-  | { kind: 'row'; row: ReadRow; askedAt: Date }
+  | { kind: 'row'; row: ShownRow }
   /** The provider does not know it, or not yet. */
   | { kind: 'unknown' }
   | { kind: 'ambiguous' };
@@ -20,35 +19,34 @@ export type Found =
  * the list has no such filter). More than one hit is ambiguous: never guessed.
  */
 export async function findTransaction(context: Context, client: ProviderClient, key: ItemKey): Promise<Found> {
-  if (key.transactionId !== null) return await show(context, client, key.transactionId);
+  if (key.transactionId !== null) return await show(client, key.transactionId);
   if (key.reference !== null) {
     const ours = await findOurs(context, 'reference', key.reference);
     if (ours.length > 1) return { kind: 'ambiguous' };
-    return ours[0] ? await show(context, client, ours[0]) : await findByReference(context, client, key.reference);
+    return ours[0] ? await show(client, ours[0]) : await findByReference(client, key.reference);
   }
   if (key.extraHash === null) return { kind: 'unknown' };
   const ours = await findOurs(context, 'extra_hash', key.extraHash);
   if (ours.length > 1) return { kind: 'ambiguous' };
-  return ours[0] ? await show(context, client, ours[0]) : { kind: 'unknown' };
+  return ours[0] ? await show(client, ours[0]) : { kind: 'unknown' };
 }
 
-async function show(context: Context, client: ProviderClient, id: string): Promise<Found> {
+async function show(client: ProviderClient, id: string): Promise<Found> {
   // a provider that writes its ids in upper case may know them in no other
   for (const spelling of new Set([id, id.toUpperCase()])) {
-    const askedAt = context.clock.now();
     const row = await client.show(spelling, { triesMax: SHOW_TRIES_MAX });
-    if (row) return { kind: 'row', row, askedAt };
+    if (row) return { kind: 'row', row };
   }
   return { kind: 'unknown' };
 }
 
 /** An answer counts only where the reference is equal byte for byte. */
-async function findByReference(context: Context, client: ProviderClient, reference: string): Promise<Found> {
-  const askedAt = context.clock.now();
+async function findByReference(client: ProviderClient, reference: string): Promise<Found> {
   const page = await askForReference(client, reference);
-  const rows = (page?.rows ?? []).filter((row) => row.ok && row.transaction.reference === reference);
+  if (!page) return { kind: 'unknown' };
+  const rows = page.rows.filter((row) => row.ok && row.transaction.reference === reference);
   if (rows.length > 1) return { kind: 'ambiguous' };
-  return rows[0] ? { kind: 'row', row: rows[0], askedAt } : { kind: 'unknown' };
+  return rows[0] ? { kind: 'row', row: { ...rows[0], askedAt: page.askedAt } } : { kind: 'unknown' };
 }
 
 /** An answer of 404 or 422 says that there is none by this reference, as it does of an id. */

@@ -26,20 +26,14 @@ export async function lookUpByDays(
   const days = await findDays(context, items);
   const byDay = Map.groupBy(days.keys(), (id) => days.get(id) ?? '');
   try {
-    for (const [day, ids] of byDay) await readDay(context, client, day, new Set(ids), found);
+    for (const [day, ids] of byDay) await readDay(client, day, new Set(ids), found);
   } catch (error) {
     context.log.warn({ error: describeError(error) }, 'the list could not be read for a burst: the rest is shown');
   }
   return found;
 }
 
-async function readDay(
-  context: Context,
-  client: ProviderClient,
-  day: Day,
-  left: Set<string>,
-  found: Map<string, Found>,
-): Promise<void> {
+async function readDay(client: ProviderClient, day: Day, left: Set<string>, found: Map<string, Found>): Promise<void> {
   // how dates bound a range differs: where the day alone brings nothing, it lies within the days around it
   for (const [initialDate, finalDate] of [
     [day, day],
@@ -48,14 +42,16 @@ async function readDay(
     const reading = { ids: left.size, pages: 1, barren: 0 };
     let total = 0;
     for (let page = 1; isReadingCheaper(reading); page++) {
-      const askedAt = context.clock.now();
       const answer = await client.listPage({ initialDate, finalDate }, page);
       if (!answer) break;
       total = answer.total;
       const before = left.size;
       for (const row of answer.rows) {
         if (row.ok && left.delete(row.transaction.id.toLowerCase()))
-          found.set(row.transaction.id.toLowerCase(), { kind: 'row', row, askedAt });
+          found.set(row.transaction.id.toLowerCase(), {
+            kind: 'row',
+            row: { ...row, askedAt: answer.askedAt },
+          });
       }
       reading.ids = left.size;
       reading.pages = Math.ceil(total / PAGE_ROWS) - page;

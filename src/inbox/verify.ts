@@ -125,12 +125,12 @@ async function applyFound(
 ): Promise<void> {
   if (found.kind !== 'row') return;
   const source = { kind: 'webhook' as const, webhook: { seq: item.webhookSeq, id: webhookIdOf(item.webhookHash) } };
-  const { row, askedAt } = found;
+  const { row } = found;
   if (!row.ok) {
     await refuseRows(context, [{ ...row, source }]);
     return;
   }
-  const fault = await apply({ transaction: row.transaction, digest: row.digest, askedAt, source });
+  const fault = await apply({ ...row, source });
   if (fault) throw fault;
 }
 

@@ -11,7 +11,7 @@ import { MACHINE_TIMERS, type Timers } from '../timers.ts';
 import { type Budget, createGate, type Gate, type Priority } from './gate.ts';
 import { ProviderError } from './provider-error.ts';
 import { type ReadRow, readTransaction } from './read-transaction.ts';
-import { createAgent, get, post, type Transport } from './send-request.ts';
+import { type Answered, createAgent, get, post, type Transport } from './send-request.ts';
 
 const CONNECTIONS_MAX = 16;
 
@@ -23,8 +23,13 @@ export type ListQuery = {
   status?: string;
 };
 
+/** A transaction as it was shown, and when the request that was answered left, by the database's clock. */
+export type ShownRow = ReadRow & { askedAt: Date };
+
 export type ListPage = {
   page: number;
+  /** When the request that was answered left, by the database's clock. */
+  askedAt: Date;
   rows: ReadRow[];
   total: number;
   lastPage: number;
@@ -50,12 +55,12 @@ export type CashoutRequest = CashinRequest & { pixKey: string; keyType: KeyType 
 
 export type ProviderClient = {
   /** One transaction; undefined when the provider does not know the id (404, or any 4xx that is about the id alone). */
-  show(id: string, options?: { triesMax?: number }): Promise<ReadRow | undefined>;
+  show(id: string, options?: { triesMax?: number }): Promise<ShownRow | undefined>;
   /** One page of the list; undefined when it is beyond the last (404, 422). */
   listPage(query: ListQuery, page: number): Promise<ListPage | undefined>;
   /** The transaction made. @throws ProviderError `provider_rejected` with the provider's code; never sent twice. */
-  createCashin(request: CashinRequest): Promise<ReadRow>;
-  createCashout(request: CashoutRequest): Promise<ReadRow>;
+  createCashin(request: CashinRequest): Promise<ShownRow>;
+  createCashout(request: CashoutRequest): Promise<ShownRow>;
   gate: Gate;
   /** The same client for requests of another urgency; a client is for verifications until told otherwise. */
   as(priority: Priority, onRequest?: () => void): ProviderClient;
@@ -70,13 +75,15 @@ export function createProviderClient(options: {
   /** What all replicas together may send; undefined: no limit but the provider's own. */
   budget?: Budget | undefined;
   timers?: Timers;
+  /** The clock that dates requests: the database's, wherever what they show is applied. */
+  now?: () => Date;
 }): ProviderClient {
   const agent = options.agent ?? createAgent(CONNECTIONS_MAX);
-  const { timers = MACHINE_TIMERS } = options;
+  const { timers = MACHINE_TIMERS, now = () => new Date() } = options;
   const gate = createGate(CONNECTIONS_MAX, options.budget, timers);
   const { url: baseUrl, apiKey, signal } = options;
   const onRequest = (): void => undefined;
-  return clientOf({ baseUrl, apiKey, agent, gate, signal, timers, priority: 'verification', onRequest });
+  return clientOf({ baseUrl, apiKey, agent, gate, signal, timers, now, priority: 'verification', onRequest });
 }
 
 function clientOf(transport: Transport): ProviderClient {
@@ -94,9 +101,10 @@ function clientOf(transport: Transport): ProviderClient {
 
 const wrapped = z.object({ transaction: z.union([z.array(z.unknown()), z.record(z.string(), z.unknown())]) });
 
-async function show(transport: Transport, id: string, triesMax?: number): Promise<ReadRow | undefined> {
+async function show(transport: Transport, id: string, triesMax?: number): Promise<ShownRow | undefined> {
   try {
-    const row = await get(transport, `/api/v1/transaction/${encodeURIComponent(id)}`, readOne, triesMax);
+    const path = `/api/v1/transaction/${encodeURIComponent(id)}`;
+    const row = await get(transport, path, ({ answer, askedAt }) => ({ ...readOne(answer), askedAt }), triesMax);
     const shown = row.ok ? row.transaction.id : row.id;
     if (shown !== null && shown.toLowerCase() !== id.toLowerCase()) {
       throw new ProviderError('provider_unreadable', 'the provider showed another transaction than it was asked for');
@@ -140,9 +148,8 @@ const listShape = z.object({
 
 async function listPage(transport: Transport, query: ListQuery, page: number): Promise<ListPage | undefined> {
   try {
-    return await get(transport, `/api/v1/transactions?${toSearch(query, page).toString()}`, (answer, text) =>
-      readPage(answer, text, page),
-    );
+    const path = `/api/v1/transactions?${toSearch(query, page).toString()}`;
+    return await get(transport, path, (answer) => readPage(answer, page));
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
     if (error.status === 403) {
@@ -157,11 +164,12 @@ async function listPage(transport: Transport, query: ListQuery, page: number): P
   }
 }
 
-function readPage(answer: unknown, text: string, page: number): ListPage {
+function readPage({ answer, text, askedAt }: Answered, page: number): ListPage {
   const parsed = listShape.safeParse(answer);
   if (!parsed.success) throw new ProviderError('provider_unreadable', "the provider's list is of another shape");
   return {
     page,
+    askedAt,
     rows: parsed.data.transactions.map(readTransaction),
     total: parsed.data.total,
     lastPage: parsed.data.last_page ?? 1,
@@ -193,10 +201,11 @@ async function create(
   operation: 'cashin' | 'cashout',
   request: CashinRequest,
   more: Record<string, string>,
-): Promise<ReadRow> {
+): Promise<ShownRow> {
   const { amountCents, ...fields } = request;
   const { pixKey: _, keyType: __, ...common } = fields as CashoutRequest;
   // a JSON number with its two decimals, as the interface asks; written as text, so that no float ever holds it
   const body = JSON.stringify({ ...common, ...more }).replace(/\}$/, `,"amount":${formatAmount(amountCents)}}`);
-  return readOne(await post(transport, `/api/v1/transaction/pix/${operation}`, body));
+  const { answer, askedAt } = await post(transport, `/api/v1/transaction/pix/${operation}`, body);
+  return { ...readOne(answer), askedAt };
 }

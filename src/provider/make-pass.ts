@@ -26,7 +26,6 @@ export type KeptPage = { place: number; total: number; lastPage: number; askedAt
 
 export type PageRead = ListPage & {
   pass: number;
-  askedAt: Date;
   /** To be kept until the window is concluded; undefined for a page that is asked for again by whoever goes on. */
   keep: KeptPage | undefined;
 };
@@ -41,7 +40,6 @@ export type PassOptions = {
   onNearEnd: (pages: number) => void;
   /** Whether rows are being created in the range while it is read. */
   grows: boolean;
-  now: () => Date;
   onPage: (page: PageRead) => Promise<void>;
   /** Pages of this pass that need not be asked for again. */
   kept: Map<number, KeptPage>;
@@ -54,7 +52,7 @@ export type Collected = Omit<Pass, 'distinctIds' | 'createdSince'> & {
   torn: Set<string>;
 };
 
-type Answer = { total: number; lastPage: number; rows: RowMark[]; place: number };
+type Answer = KeptPage;
 type FetchPage = (page: number) => Promise<{ found: number; fresh: number }>;
 
 /**
@@ -64,23 +62,23 @@ type FetchPage = (page: number) => Promise<{ found: number; fresh: number }>;
 export async function makePass(client: ListClient, query: ListQuery, options: PassOptions): Promise<Collected> {
   const seen = begin();
   let asked = Math.max(0, ...[...options.kept.values()].map((page) => page.place));
-  let lastPlace = 0;
+  let newest: Answer | undefined;
   let lastPage = 1;
   const ask = async (page: number, isSwept: boolean): Promise<Answer | undefined> => {
-    const { place, askedAt, answer } = await options.room(async () => ({
-      ...{ place: ++asked, askedAt: options.now() },
+    const { place, answer } = await options.room(async () => ({
+      place: ++asked,
       answer: await client.listPage(query, page),
     }));
     if (!answer) return undefined;
-    const { total } = answer;
-    const kept = { place, total, lastPage: answer.lastPage, askedAt, rows: answer.rows.map(markRow) };
-    await options.onPage({ ...answer, pass: options.number, askedAt, keep: isSwept ? kept : undefined });
+    const { total, lastPage: announced, askedAt } = answer;
+    const kept = { place, total, lastPage: announced, askedAt, rows: answer.rows.map(markRow) };
+    await options.onPage({ ...answer, pass: options.number, keep: isSwept ? kept : undefined });
     return kept;
   };
   const take = (answer: Answer | undefined): { found: number; fresh: number } => {
     if (!answer) return { found: 0, fresh: 0 };
-    // several are under way at once: the newest total is that of the page asked for last
-    if (answer.place > lastPlace) [lastPlace, seen.lastTotal] = [answer.place, answer.total];
+    // several are under way at once, and one may be asked for again: the newest total is of the request that left last
+    if (!newest || isNewer(answer, newest)) [newest, seen.lastTotal] = [answer, answer.total];
     lastPage = Math.max(lastPage, answer.lastPage);
     return collect(seen, answer);
   };
@@ -117,6 +115,11 @@ export async function makePass(client: ListClient, query: ListQuery, options: Pa
   seen.endFound = found.ended;
   await readEnds(seen, fetchPage, last, options.grows ? END_ROUNDS_MAX : 1);
   return seen;
+}
+
+function isNewer(one: Answer, than: Answer): boolean {
+  const ms = one.askedAt.getTime() - than.askedAt.getTime();
+  return ms > 0 || (ms === 0 && one.place > than.place);
 }
 
 function begin(): Collected & { pages: Set<string>; pageRows: number } {

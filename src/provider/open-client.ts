@@ -9,5 +9,6 @@ export function openClient(context: Context): ProviderClient {
   const { signal, timers } = context;
   if (!PROVIDER) throw new ConfereError('config_invalid', 'PROVIDER_URL and PROVIDER_API_KEY are required');
   const budget = PROVIDER_RATE === 'off' ? undefined : openBudget(context, PROVIDER_RATE);
-  return createProviderClient({ ...PROVIDER, signal, timers, budget });
+  const now = (): Date => context.clock.now();
+  return createProviderClient({ ...PROVIDER, signal, timers, now, budget });
 }

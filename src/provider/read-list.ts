@@ -70,7 +70,6 @@ export async function readList(
         if (number === 1) options.onNearEnd?.(count);
       },
       grows: grows !== undefined,
-      now: options.now,
       kept,
       onPage: async (page) => {
         pages++;

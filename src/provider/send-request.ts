@@ -24,10 +24,15 @@ export type Transport = {
   gate: Gate;
   signal: AbortSignal;
   timers: Timers;
+  /** The database's clock. */
+  now: () => Date;
   priority: Priority;
   /** Called for every request that is sent, repeats included. */
   onRequest: () => void;
 };
+
+/** An answer, parsed and as it came; `askedAt` is when its request left: after any wait, and anew at each try. */
+export type Answered = { answer: unknown; text: string; askedAt: Date };
 
 /** @param patience for tests: how long to wait for an answer's head, and between two pieces of its body. */
 export function createAgent(
@@ -52,13 +57,13 @@ export function createAgent(
 export async function get<T>(
   transport: Transport,
   path: string,
-  read: (answer: unknown, text: string) => T,
+  read: (answered: Answered) => T,
   triesMax: number = TRIES_MAX,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const { text, status } = await exchange(transport, 'GET', path, undefined);
-      return read(parseJson(text, status), text);
+      const { text, status, askedAt } = await exchange(transport, 'GET', path, undefined);
+      return read({ answer: parseJson(text, status), text, askedAt });
     } catch (error) {
       if (!(error instanceof ProviderError) || !isPassing(error) || attempt >= triesMax) throw error;
       if ((error.retryAfterMs ?? 0) > WAIT_HERE_MAX_MS) throw error;
@@ -68,9 +73,9 @@ export async function get<T>(
 }
 
 /** A POST, sent once: a create that got no answer may have been stored, so the caller looks it up by reference. */
-export async function post(transport: Transport, path: string, json: string): Promise<unknown> {
-  const { text, status } = await exchange(transport, 'POST', path, json);
-  return parseJson(text, status);
+export async function post(transport: Transport, path: string, json: string): Promise<Answered> {
+  const { text, status, askedAt } = await exchange(transport, 'POST', path, json);
+  return { answer: parseJson(text, status), text, askedAt };
 }
 
 function isPassing(error: ProviderError): boolean {
@@ -92,12 +97,14 @@ async function exchange(transport: Transport, method: 'GET' | 'POST', path: stri
     throw new ProviderError('provider_unavailable', `stopped before ${method}`, { cause: error });
   });
   transport.onRequest();
+  // not before: what happened while it waited for its turn, its answer shows
+  const askedAt = transport.now();
   let outcome: 'good' | 'overloaded' | 'other' = 'other';
   try {
     const answer = await send(transport, method, path, body);
     outcome = answer.status < 300 ? 'good' : isOverload(answer.status) ? 'overloaded' : 'other';
     if (answer.status >= 300) throw describeFailure(answer);
-    return answer;
+    return { ...answer, askedAt };
   } catch (error) {
     if (error instanceof ProviderError) {
       // all requests share the address: what one is told to wait, all wait, those too that leaving would let in

@@ -17,7 +17,7 @@ export async function applyPage(
   context: Context,
   run: RunRef,
   window: Window,
-  page: Pick<ListPage, 'page' | 'rows'> & { askedAt: Date },
+  page: Pick<ListPage, 'page' | 'rows' | 'askedAt'>,
   unreadable: Set<string>,
 ): Promise<string[]> {
   const source = { kind: 'list' as const, run: { seq: run.seq, id: run.id }, page: page.page };
@@ -29,7 +29,7 @@ export async function applyPage(
   const refused = rows.flatMap((row): RefusedRow[] => (row.ok ? [] : [{ ...row, source }]));
   const { changed } = await applyObservations(
     context,
-    taken.map((row) => ({ transaction: row.transaction, digest: row.digest, askedAt: page.askedAt, source })),
+    taken.map((row) => ({ ...row, askedAt: page.askedAt, source })),
   );
   await refuseRows(context, refused);
   for (const row of taken) unreadable.delete(row.transaction.id);

@@ -40,15 +40,14 @@ export async function countWindow(
   const askedAt = context.clock.now();
   let pages = 0;
   const ask = async (status?: string): Promise<ListPage | undefined> => {
-    const pageAskedAt = context.clock.now();
     const page = await askFirstPage(client, { ...query, ...(status === undefined ? {} : { status }) });
     if (!page) return undefined;
     options.checkLease();
     pages++;
-    await count(await applyPage(context, run, window, { ...page, askedAt: pageAskedAt }, refused));
+    await count(await applyPage(context, run, window, page, refused));
     for (const row of page.rows)
       if (row.ok && isInWindow(window, row.transaction.createdWall)) seen.add(row.transaction.id);
-    await evidence({ ...page, pass: COUNT_PASS, askedAt: pageAskedAt, ...(status === undefined ? {} : { status }) });
+    await evidence({ ...page, pass: COUNT_PASS, ...(status === undefined ? {} : { status }) });
     options.onPage(page.rows.length);
     return page;
   };

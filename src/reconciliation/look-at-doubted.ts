@@ -42,11 +42,10 @@ export async function lookAtDoubted(context: Context, client: ProviderClient): P
 }
 
 async function lookAt(context: Context, client: ProviderClient, id: string): Promise<void> {
-  const askedAt = context.clock.now();
   const row = await client.show(id, { triesMax: TRIES_MAX });
   const source = { kind: 'show' as const };
   if (row?.ok) {
-    await applyObservations(context, [{ transaction: row.transaction, digest: row.digest, askedAt, source }]);
+    await applyObservations(context, [{ ...row, source }]);
     return;
   }
   if (row) await refuseRows(context, [{ ...row, source }]);

@@ -203,12 +203,10 @@ async function takeDue(
 }
 
 async function lookAt(context: Context, client: ProviderClient, open: Open, schedule: number[]): Promise<void> {
-  const askedAt = context.clock.now();
   const row = await client.show(open.id, { triesMax: 1 });
   const source = { kind: 'show' as const };
   if (row?.ok) {
-    const { transaction, digest } = row;
-    const { changed } = await applyObservations(context, [{ transaction, digest, askedAt, source }]);
+    const { changed } = await applyObservations(context, [{ ...row, source }]);
     transactionsApplied.inc({ source: 'show' }, changed.length);
   } else if (row) {
     await refuseRows(context, [{ ...row, source }]);

@@ -32,13 +32,10 @@ export async function settleAbsent(
   const found: FoundMismatch[] = [];
   const known: string[] = [];
   for (const ours of await findAbsent(context, run, window, { ...reading, heldMax })) {
-    const askedAt = context.clock.now();
     const row = await client.show(ours.id);
     const source = { kind: 'show' as const, run: { seq: run.seq, id: run.id } };
     if (row?.ok) {
-      const applied = await applyObservations(context, [
-        { transaction: row.transaction, digest: row.digest, askedAt, source },
-      ]);
+      const applied = await applyObservations(context, [{ ...row, source }]);
       changed.push(...applied.changed);
     } else if (row) {
       await refuseRows(context, [{ ...row, source }]);

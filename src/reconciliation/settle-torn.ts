@@ -23,11 +23,9 @@ export async function settleTorn(
   const changed: string[] = [];
   const source = { kind: 'show' as const, run: { seq: run.seq, id: run.id } };
   for (const id of [...torn].slice(0, SHOWS_MAX)) {
-    const askedAt = context.clock.now();
     const row = await client.show(id);
     if (row?.ok) {
-      const { transaction, digest } = row;
-      changed.push(...(await applyObservations(context, [{ transaction, digest, askedAt, source }])).changed);
+      changed.push(...(await applyObservations(context, [{ ...row, source }])).changed);
     } else if (row) {
       await refuseRows(context, [{ ...row, source }]);
     }

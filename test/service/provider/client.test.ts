@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type CashinRequest, createProviderClient, type ProviderClient } from '../../../src/provider/client.ts';
+import type { Grant } from '../../../src/provider/gate.ts';
 import { createAgent } from '../../../src/provider/send-request.ts';
 import { makeDay, makeRow, PLATFORM } from '../../support/provider-rows.ts';
 import { type Fault, KEY, type Seen, TestProvider } from '../../support/test-provider.ts';
@@ -254,5 +255,38 @@ describe('list', () => {
       expect(headers).toMatchObject({ accept: 'application/json', authorization: `Bearer ${KEY}` });
     }
     expect(provider.seen[2]?.headers['content-type']).toBe('application/json');
+  });
+});
+
+describe('the date of a request', () => {
+  test('is when it leaves, after the wait for its turn', async () => {
+    const row = makeRow();
+    provider.add(row);
+    const turn = Promise.withResolvers<Grant>();
+    let clock = 0;
+    await using waiting = createProviderClient({
+      ...{ url: provider.url, apiKey: KEY, signal: stop.signal },
+      budget: { take: () => turn.promise },
+      now: () => new Date(clock),
+    });
+    const asked = [waiting.show(row.id), waiting.listPage({}, 1), waiting.createCashin(CHARGE)];
+    expect(provider.seen).toEqual([]);
+    clock = 5_000;
+    turn.resolve({ tokens: asked.length });
+    const answers = await Promise.all(asked);
+    expect(answers.map((answer) => answer?.askedAt.getTime())).toEqual([5_000, 5_000, 5_000]);
+  });
+
+  test('is anew that of each try', async () => {
+    const row = makeRow();
+    provider.add(row);
+    let seconds = 0;
+    await using client = createProviderClient({
+      ...{ url: provider.url, apiKey: KEY, signal: stop.signal },
+      now: () => new Date(++seconds * 1000),
+    });
+    failWith({ status: 500 });
+    expect((await client.show(row.id))?.askedAt.getTime()).toBe(2000);
+    expect(provider.count('show')).toBe(2);
   });
 });

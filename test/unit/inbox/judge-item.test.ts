@@ -31,7 +31,7 @@ function shown(statuses: string[], more: object = {}): Found {
     events,
     ...more,
   });
-  return { kind: 'row', row, askedAt: early };
+  return { kind: 'row', row: { ...row, askedAt: early } };
 }
 
 test('a claim that the history holds is applied, also where the history went on', () => {

@@ -79,6 +79,7 @@ export function listOf(quirks: Quirks): {
     const rows = list.slice((shown - 1) * quirks.pageSize, shown * quirks.pageSize);
     return {
       page,
+      askedAt: new Date(0),
       rows,
       total: Math.max(0, list.length + quirks.totalOff),
       lastPage,
