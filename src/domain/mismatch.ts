@@ -13,6 +13,7 @@ export const MISMATCH_SEVERITY = {
   list_unstable: 'high',
   stuck: 'medium',
   row_refused: 'high',
+  field_unreadable: 'medium',
   unknown_status: 'high',
   webhook_quarantined: 'high',
   e2e_date_differs: 'medium',

@@ -35,9 +35,14 @@ export type ObservedTransaction = {
   eventsInferred: boolean;
 };
 
+/** Side fields that could not be read: by name, the rule that they break. `raw` is the row as it came, with personal data. */
+export type Unreadable = { fields: Record<string, string>; raw: string };
+
 /** One look at one transaction. */
 export type Observation = {
   transaction: ObservedTransaction;
+  /** Fields that are null in it because their values could not be read. */
+  unreadable?: Unreadable | undefined;
   /** The database's clock when the request was sent. */
   askedAt: Date;
   source: Source;

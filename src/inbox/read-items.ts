@@ -1,11 +1,9 @@
+import { cutText, STATUS_BYTES_MAX, TEXT_BYTES_MAX } from '../domain/field-limits.ts';
 import { parseAmount, parseAmountNumber } from '../domain/money.ts';
 
 export const ITEMS_MAX = 1000;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const PATH = /\/transaction\/([0-9a-f-]{36})(?:$|[/?])/i;
-const REFERENCE_BYTES_MAX = 512;
-const EXTRA_BYTES_MAX = 2048;
-const STATUS_BYTES_MAX = 64;
 
 /** What a webhook says of one transaction: a key to look it up by, and claims to compare with what the look shows. */
 export type WebhookItem = {
@@ -67,11 +65,11 @@ function readObject(fields: Record<string, unknown>): WebhookItem[] {
 }
 
 function readItem(fields: Record<string, unknown>): WebhookItem {
-  const reference = (name: string): string | null => readText(own(fields, name), REFERENCE_BYTES_MAX);
+  const reference = (name: string): string | null => readText(own(fields, name), TEXT_BYTES_MAX.reference);
   return {
     transactionId: readId(fields),
     reference: reference('transaction_reference') ?? reference('reference'),
-    extra: readText(own(fields, 'extra'), EXTRA_BYTES_MAX),
+    extra: readText(own(fields, 'extra'), TEXT_BYTES_MAX.extra),
     claimedStatus: readText(own(fields, 'status'), STATUS_BYTES_MAX),
     claimedAmountCents: readAmount(own(fields, 'transaction_amount')) ?? readAmount(own(fields, 'amount')),
   };
@@ -91,7 +89,8 @@ function readUuid(value: unknown): string | null {
 function readText(value: unknown, bytesMax: number): string | null {
   if (!isTextual(value)) return null;
   const text = String(value);
-  return text === '' || Buffer.byteLength(text) > bytesMax ? null : text;
+  // the form in which the ledger stores what it is compared with
+  return text === '' ? null : cutText(text, bytesMax);
 }
 
 function readAmount(value: unknown): bigint | null {

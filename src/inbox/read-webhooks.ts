@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Reader } from '../database/reader.ts';
+import { cutText, TEXT_BYTES_MAX } from '../domain/field-limits.ts';
 import { hashRangeOf, webhookIdOf } from '../domain/webhook-id.ts';
 
 export type WebhookQuery = {
@@ -29,8 +30,8 @@ export async function listWebhooks(db: Reader, query: WebhookQuery) {
           ]),
         );
       }
-      if (reference !== undefined) items = items.where('reference', '=', reference);
-      if (extra !== undefined) items = items.where('extra_hash', '=', createHash('sha256').update(extra).digest());
+      if (reference !== undefined) items = items.where('reference', '=', cutText(reference, TEXT_BYTES_MAX.reference));
+      if (extra !== undefined) items = items.where('extra_hash', '=', hashExtra(extra));
       return items;
     });
   }
@@ -85,4 +86,9 @@ function present(row: Row) {
     items: row.items,
     repeats: row.repeats,
   };
+}
+
+/** Of the form in which an item keeps it. */
+function hashExtra(extra: string): Buffer {
+  return createHash('sha256').update(cutText(extra, TEXT_BYTES_MAX.extra)).digest();
 }

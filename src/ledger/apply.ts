@@ -37,7 +37,7 @@ import { raiseMismatches } from './mismatches.ts';
 import { oweWebhooks } from './owe-webhooks.ts';
 import { charge, listDesiredEntries } from './post.ts';
 import { type Policies, readPolicies } from './read-policies.ts';
-import { isRefusedByDatabase, refuseRow } from './refuse-row.ts';
+import { isRefusedByDatabase, keepUnreadable, refuseRow } from './refuse-row.ts';
 import { weighEvidence } from './resolve-mismatches.ts';
 import { writeEntries } from './write-entries.ts';
 import { writeTransactions } from './write-transactions.ts';
@@ -76,11 +76,14 @@ async function dropUnchanged(context: Context, observations: Observation[]): Pro
   );
   const digests = new Map(rows.flatMap(({ id, digest }) => (digest ? [[id, digest]] : [])));
   const awaited = new Set(rows.flatMap(({ id, digest }) => (digest ? [] : [id])));
-  return observations.filter(({ transaction: { id }, digest }) => {
+  const isNews = ({ transaction: { id }, digest }: Observation): boolean => {
     const known = digests.get(id);
     if (known === undefined || awaited.has(id)) return true;
     return known !== toHex(digest) && known !== toHex(sealDigest(context.keys, digest));
-  });
+  };
+  // beside one that brings news, an unchanged look may be the newer of the two
+  const news = new Set(observations.filter(isNews).map((one) => one.transaction.id));
+  return observations.filter(({ transaction }) => news.has(transaction.id));
 }
 
 /**
@@ -161,6 +164,7 @@ async function applyInTransaction(
   );
   const mendings = changes.map((change) => mendOne(change, seqs, policies));
   await writeEntries(context, trx, mendings, now);
+  await keepUnreadable(context, trx, batch, now);
   await enqueueCallbacks(
     context,
     trx,

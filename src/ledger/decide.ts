@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import type { MismatchKind } from '../domain/mismatch.ts';
 import { formatAmount } from '../domain/money.ts';
-import type { ObservedTransaction } from '../domain/observation.ts';
+import type { Observation, ObservedTransaction } from '../domain/observation.ts';
 import { isKnownStatus } from '../domain/statuses.ts';
 import { eventKey, extendHistory, type HeldEvent, type History, numberEvents } from './history.ts';
 import { judgeHistory } from './judge-history.ts';
@@ -61,7 +61,7 @@ export type Standing = {
   showsAgain: HeldEvent[];
 };
 
-type Look = { transaction: ObservedTransaction; askedAt: Date; digest: Buffer };
+type Look = Pick<Observation, 'transaction' | 'askedAt' | 'digest' | 'unreadable'>;
 
 const NO_HISTORY: History = { events: [], struck: [], orderedAt: undefined };
 
@@ -80,8 +80,8 @@ export function decide(before: HeldTransaction | undefined, look: Look): Decisio
     held,
     changed: !before || added.length > 0 || !sameFacts(before, held) || !sameHistory(before, held),
     added,
-    found: [...differences, ...judgeHistory(held.events, own)],
-    over: isOver ? ['unknown_status'] : [],
+    found: [...differences, ...judgeHistory(held.events, own), ...judgeFields(before, look)],
+    over: listOver(before, look, isOver),
     agreed: before && listAgreed(before, look, differences),
     standing,
   };
@@ -187,6 +187,17 @@ function compareFacts(before: HeldTransaction, look: Look): Difference[] {
     found.push({ kind: 'commission_differs', expected: commissionOf(before), actual: commissionOf(seen) });
   }
   return askedAt < before.askedAt ? found.map((difference) => ({ ...difference, late: true })) : found;
+}
+
+/** Side fields that can't be read; an old look says nothing of what newer ones could. */
+function judgeFields(before: HeldTransaction | undefined, { unreadable, askedAt }: Look): Difference[] {
+  if (!unreadable || (before && askedAt < before.askedAt)) return [];
+  return [{ kind: 'field_unreadable', expected: null, actual: { fields: unreadable.fields } }];
+}
+
+function listOver(before: HeldTransaction | undefined, { unreadable, askedAt }: Look, isOver: boolean): MismatchKind[] {
+  const readsAll = before !== undefined && !unreadable && askedAt >= before.askedAt;
+  return [...(isOver ? ['unknown_status' as const] : []), ...(readsAll ? ['field_unreadable' as const] : [])];
 }
 
 /** Absent is unknown, so it differs from nothing. */

@@ -38,9 +38,14 @@ export type LookAtEvents = Standing & { askedAt: Date; isShow: boolean };
  */
 export function foldObservations(batch: Observation[], loaded: Map<string, Loaded>): Change[] {
   const changes = new Map<string, Change>();
-  for (const { transaction, askedAt, digest, source } of batch) {
+  for (const { transaction, askedAt, digest, unreadable, source } of batch) {
     const before = changes.get(transaction.id);
-    const decision = decide(before?.held ?? loaded.get(transaction.id)?.held, { transaction, askedAt, digest });
+    const decision = decide(before?.held ?? loaded.get(transaction.id)?.held, {
+      transaction,
+      askedAt,
+      digest,
+      unreadable,
+    });
     const { added, sources } = carryOver(before, decision);
     changes.set(transaction.id, {
       loaded: loaded.get(transaction.id),
@@ -119,12 +124,20 @@ export function listShownAmounts({ held, decisions }: Change): { scope: string; 
   return { scope: `${held.id} amount`, amounts };
 }
 
+/** Whether the newest look could read every field; an older one beside it says nothing of them. */
+function readsAllFields(decisions: Decision[]): boolean {
+  const isAbout = ({ kind }: { kind: MismatchKind }): boolean => kind === 'field_unreadable';
+  const newest = decisions.findLast(({ over, found }) => over.includes('field_unreadable') || found.some(isAbout));
+  return newest?.over.includes('field_unreadable') ?? false;
+}
+
 /** What these looks show to be over: fresh evidence, whatever the mismatch was opened by. */
 export function listOver(change: Change): { kind: MismatchKind; scope: string; askedAt?: Date }[] {
   const { held, decisions, added, askedAt } = change;
   const last = decisions.at(-1);
   const found = new Set(last?.found.map((difference) => difference.kind));
   const kinds: MismatchKind[] = [...(last?.over ?? [])];
+  if (readsAllFields(decisions)) kinds.push('field_unreadable');
   if (isFinal(held.events.at(-1)?.status ?? '')) kinds.push('stuck');
   return [
     // that it was shown at all says something only where it was asked for afterwards

@@ -172,7 +172,16 @@ function sortReal<E extends Sortable>(events: E[]): E[] {
   );
 }
 
-const STAGES: Record<string, number> = { pending: 0, paid: 2, denied: 2, canceled: 2, expired: 2, refund: 3 };
+/** `unreadable` stands for a status that a row did not tell: whatever is known of its history comes after it. */
+const STAGES: Record<string, number> = {
+  unreadable: -1,
+  pending: 0,
+  paid: 2,
+  denied: 2,
+  canceled: 2,
+  expired: 2,
+  refund: 3,
+};
 
 /** How far on in a life a status is; one that is not known is somewhere on its way. */
 function stageOf(status: string): number {

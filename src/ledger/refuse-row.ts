@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { Wall } from '../domain/calendar.ts';
+import { cutText } from '../domain/field-limits.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import type { Observation, Source } from '../domain/observation.ts';
 import { REMOVED } from '../domain/redact-text.ts';
@@ -48,19 +49,52 @@ async function writeRefused(
   rows: RefusedRow[],
 ): Promise<FoundMismatch[]> {
   const now = context.clock.now();
-  const found: FoundMismatch[] = [];
-  const raws = rows.map((row) => ({ text: row.raw }));
-  const redacted = (await wasAnyoneForgotten(trx)) ? await redactForgotten(context.keys, trx, raws) : [];
+  const kept = await keepRaw(context, trx, rows, now);
   const known = await findKnown(
     trx,
     rows.flatMap((row) => row.id ?? []),
   );
-  for (const [index, { id: shownId, ...row }] of rows.entries()) {
+  const found = kept.map(({ id, hash, run, row }): FoundMismatch => {
+    return {
+      kind: 'row_refused',
+      scope: id ?? `row:${hash.toString('hex').slice(0, 32)}`,
+      ...(id ? { transactionId: id } : {}),
+      actual: { reason: row.reason },
+      baseline: isHistory(context, row.createdWall) && !known.has(id ?? ''),
+      ...(run ? { runSeq: run.seq } : {}),
+      ...(row.source.kind === 'webhook' ? { webhookSeq: row.source.webhook.seq } : {}),
+    };
+  });
+  return await raiseMismatches(trx, found, now);
+}
+
+/** Keeps the raw rows of looks that had a field which could not be read: what is booked of them lacks it. */
+export async function keepUnreadable(
+  context: Context,
+  trx: Transaction<Database>,
+  batch: Observation[],
+  now: Date,
+): Promise<void> {
+  const rows = batch.flatMap(({ unreadable, transaction: { id }, source }) =>
+    unreadable
+      ? [{ id, raw: unreadable.raw, reason: `field_unreadable: ${Object.keys(unreadable.fields).join(', ')}`, source }]
+      : [],
+  );
+  if (rows.length > 0) await keepRaw(context, trx, rows, now);
+}
+
+/** Writes each raw row once, without what it tells of forgotten people. */
+async function keepRaw(context: Context, trx: Transaction<Database>, rows: RefusedRow[], now: Date) {
+  const kept = [];
+  const raws = rows.map((row) => ({ text: row.raw }));
+  const redacted = (await wasAnyoneForgotten(trx)) ? await redactForgotten(context.keys, trx, raws) : [];
+  for (const [index, row] of rows.entries()) {
+    const { id: shownId } = row;
     // one that its column would refuse is named by its content instead
     const id = shownId !== null && Buffer.byteLength(shownId) <= ID_BYTES_MAX ? shownId : null;
     // one that cannot be gone through is not kept: whom it names is unknown, and the provider shows it again
     const { text, fault } = redacted[index] ?? {};
-    const shown = fault === undefined ? (text ?? row.raw) : REMOVED;
+    const shown = fault === undefined ? cutText(text ?? row.raw, RAW_BYTES_MAX) : REMOVED;
     const run = row.source.kind === 'webhook' ? undefined : row.source.run;
     const hash = createHash('sha256').update(row.raw).digest();
     await trx
@@ -76,17 +110,9 @@ async function writeRefused(
       })
       .onDuplicateKeyUpdate((eb) => ({ hash: eb.ref('refused_rows.hash') }))
       .execute();
-    found.push({
-      kind: 'row_refused',
-      scope: id ?? `row:${hash.toString('hex').slice(0, 32)}`,
-      ...(id ? { transactionId: id } : {}),
-      actual: { reason: row.reason },
-      baseline: isHistory(context, row.createdWall) && !known.has(id ?? ''),
-      ...(run ? { runSeq: run.seq } : {}),
-      ...(row.source.kind === 'webhook' ? { webhookSeq: row.source.webhook.seq } : {}),
-    });
+    kept.push({ id, hash, run, row });
   }
-  return await raiseMismatches(trx, found, now);
+  return kept;
 }
 
 /** From before webhooks were owed; one whose time can't be read is taken for news. */
@@ -103,3 +129,5 @@ async function findKnown(trx: Transaction<Database>, ids: string[]): Promise<Set
 
 const REASON_CHARS_MAX = 1000;
 const ID_BYTES_MAX = 64;
+/** A quarter of what its column holds: a longer one is kept cut. */
+const RAW_BYTES_MAX = 4 * 1024 * 1024;

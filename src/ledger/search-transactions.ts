@@ -7,6 +7,7 @@ import type { Reader } from '../database/reader.ts';
 import type { Keys } from '../database/settings.ts';
 import { addDays, type Day } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { cutText, TEXT_BYTES_MAX, type TextField } from '../domain/field-limits.ts';
 import { NO_PLATFORM } from '../domain/platform.ts';
 import type { LedgerTransaction } from '../domain/present-transaction.ts';
 import { sealExtra } from './forgotten.ts';
@@ -131,17 +132,21 @@ const LEADS = [
 ] as const;
 
 function listFilters(keys: Keys, query: TransactionQuery, withheld: boolean): Filter[] {
-  const { extra, document } = query;
+  const { document } = query;
+  // a longer value than the column holds is stored cut: it is searched in that form
+  const asStored = (value: string | undefined, field: TextField): string | undefined =>
+    value === undefined ? undefined : cutText(value, TEXT_BYTES_MAX[field]);
+  const extra = asStored(query.extra, 'extra');
   const extraHash = extra === undefined ? undefined : createHash('sha256').update(extra).digest();
   const values: Record<(typeof LEADS)[number][0], Filter['value'] | undefined> = {
     'transactions.id': query.id,
-    'transactions.e2e_id': query.e2eId,
-    'transactions.reference': query.reference,
+    'transactions.e2e_id': asStored(query.e2eId, 'e2e_id'),
+    'transactions.reference': asStored(query.reference, 'reference'),
     'parties.document_hash': document === undefined ? undefined : hashDocument(keys, document),
     'transactions.extra_hash': extraHash && withheld ? sealExtra(keys, extraHash) : extraHash,
     'transactions.amount_cents': query.amountCents,
     'transactions.status': query.status,
-    'transactions.platform': query.platform === NO_PLATFORM ? null : query.platform,
+    'transactions.platform': query.platform === NO_PLATFORM ? null : asStored(query.platform, 'platform'),
     'transactions.operation': query.operation,
   };
   return LEADS.flatMap(([column, leads]) => {

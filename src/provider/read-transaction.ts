@@ -1,113 +1,107 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { isWall, type Wall } from '../domain/calendar.ts';
+import { cutText, STATUS_BYTES_MAX, TEXT_BYTES_MAX, type TextField } from '../domain/field-limits.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseAmount } from '../domain/money.ts';
-import type { ObservedEvent, ObservedTransaction } from '../domain/observation.ts';
+import type { ObservedEvent, ObservedTransaction, Unreadable } from '../domain/observation.ts';
 import { OPERATIONS, type Operation } from '../domain/statuses.ts';
 
-const ID_CHARS_MAX = 64;
-const STATUS_CHARS_MAX = 32;
+const ID_BYTES_MAX = 64;
 const EVENTS_MAX = 1000;
-
-/** Absent, null and empty are all `null`; a number or a boolean is taken by its text. */
-function text(bytesMax: number) {
-  return z
-    .union([z.string(), z.number(), z.boolean()])
-    .nullish()
-    .transform((value) => (value === null || value === undefined || value === '' ? null : String(value)))
-    .refine((value) => value === null || Buffer.byteLength(value) <= bytesMax, `longer than ${bytesMax} bytes`);
-}
+/** Stands for the status of a row that has neither a status nor a history that can be read. It moves no money. */
+export const STATUS_UNREADABLE = 'unreadable';
 
 const NO_AMOUNT = `no amount with at most two decimals, up to ${formatAmount(AMOUNT_CENTS_MAX)}`;
 
-/** An amount by its decimal text: a JSON number is taken by the shortest text that means it. */
-const amount = z
-  .union([z.string(), z.number()])
-  .transform((value) => parseAmount(String(value)))
-  .refine((cents) => cents !== undefined, NO_AMOUNT);
-
-/** Texts, and how many bytes each may have. */
-const TEXT_BYTES_MAX = {
-  reference: 512,
-  extra: 2048,
-  platform: 64,
-  e2e_id: 128,
-  name: 1024,
-  email: 1024,
-  phone: 256,
-  document: 256,
-  description: 4096,
-  pix_key: 512,
-} as const;
-type TextField = keyof typeof TEXT_BYTES_MAX;
 const TEXT_FIELDS = Object.entries(TEXT_BYTES_MAX) as [TextField, number][];
-const textFields = Object.fromEntries(TEXT_FIELDS.map(([name, bytesMax]) => [name, text(bytesMax)])) as Record<
-  TextField,
-  ReturnType<typeof text>
->;
 
 const wall = z.string().refine(isWall, 'no date of the form YYYY-MM-DD HH:mm:ss');
-const status = z.string().min(1).max(STATUS_CHARS_MAX);
+// a lone surrogate comes back from the database as another character: the row would not be found by its id
+const id = z
+  .string()
+  .min(1)
+  .refine((value) => Buffer.byteLength(value) <= ID_BYTES_MAX, `longer than ${ID_BYTES_MAX} bytes`)
+  .refine((value) => value.isWellFormed(), 'not well-formed Unicode');
 
-const shape = z.object({
-  id: z.string().min(1).max(ID_CHARS_MAX),
+/** The fields without which a row is refused. An amount is its decimal text: of a JSON number, the shortest one. */
+const required = z.object({
+  id,
   operation: z.enum(OPERATIONS),
-  status,
-  amount,
-  commission: z
+  amount: z
     .union([z.string(), z.number()])
-    .nullish()
-    .transform((value) => (value === null || value === undefined || value === '' ? null : parseAmount(String(value))))
+    .transform((value) => parseAmount(String(value)))
     .refine((cents) => cents !== undefined, NO_AMOUNT),
   date_created: wall,
-  ...textFields,
-  events: z
-    .array(z.object({ date_created: wall, status }))
-    .max(EVENTS_MAX)
-    .nullish(),
 });
 
 /** A row that was taken, before its history is put in order. */
 type Shown = Record<TextField, string | null> & {
   id: string;
   operation: Operation;
-  status: string;
+  /** Null where it can't be read. */
+  status: string | null;
   amount: bigint;
   commission: bigint | null;
   date_created: Wall;
-  events?: { date_created: Wall; status: string }[] | null | undefined;
+  events: { date_created: Wall; status: string }[];
 };
 
 export type ReadRow =
-  | { ok: true; transaction: ObservedTransaction; digest: Buffer }
+  | { ok: true; transaction: ObservedTransaction; digest: Buffer; unreadable?: Unreadable }
   | { ok: false; id: string | null; createdWall: Wall | undefined; reason: string; raw: string };
 
-/** Reads one transaction of the provider's; one that can't be read comes back raw, with what is wrong with it. */
+/**
+ * Reads one transaction of the provider's. Only `id`, `operation`, `amount` and `date_created` can refuse a row: it
+ * comes back raw, with the reason. Any other field that can't be read is null in the transaction and named in
+ * `unreadable`, with the raw row. A text longer than its column is cut (see `cutText`).
+ */
 export function readTransaction(row: unknown): ReadRow {
   const plain = readPlain(row);
-  return plain ? finish(plain) : readBySchema(row);
+  return plain ? finish(plain, undefined) : readBySchema(row);
 }
 
-/** Any row: what is plain and what is not. */
+/** Any row, plain or not. */
 export function readBySchema(row: unknown): ReadRow {
-  const parsed = shape.safeParse(row);
+  const parsed = required.safeParse(row);
   if (!parsed.success) {
     // what is wrong names fields and rules, never values
     const reason = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
-    const id = z.object({ id: shape.shape.id }).safeParse(row).data?.id ?? null;
+    const shownId = z.object({ id }).safeParse(row).data?.id ?? null;
     const createdWall = z.object({ date_created: wall }).safeParse(row).data?.date_created;
-    return { ok: false, id, createdWall, reason, raw: JSON.stringify(row) ?? 'undefined' };
+    return { ok: false, id: shownId, createdWall, reason, raw: keepRaw(row) };
   }
-  const { amount: amountCents, commission, ...shown } = parsed.data;
-  return finish({ ...shown, amount: amountCents ?? 0n, commission: commission ?? null });
+  const given = row as Record<string, unknown>;
+  const fields: Record<string, string> = {};
+  /** `read` gives undefined where it can't read the value. */
+  const side = <T>(name: string, rule: string, read: (value: unknown) => T | undefined): T | null => {
+    const value = read(given[name]);
+    if (value === undefined) fields[name] = rule;
+    return value ?? null;
+  };
+  const texts = TEXT_FIELDS.map(([name, bytesMax]) => [
+    name,
+    side(name, 'no text', (value) => readText(value, bytesMax)),
+  ]);
+  const { amount, ...facts } = parsed.data;
+  const shown: Shown = {
+    ...facts,
+    amount: amount ?? 0n,
+    commission: side('commission', NO_AMOUNT, readCommission),
+    status: side('status', 'no status', (value) => readText(value, STATUS_BYTES_MAX) ?? undefined),
+    events: side('events', 'no history of statuses and dates', readEvents) ?? [],
+    ...(Object.fromEntries(texts) as Record<TextField, string | null>),
+  };
+  const isReadable = Object.keys(fields).length === 0;
+  return finish(shown, isReadable ? undefined : { fields, raw: keepRaw(row) });
 }
 
-function finish(shown: Shown): ReadRow {
-  const events = orderHistory(shown.events ?? [], shown.status);
+function finish(shown: Shown, unreadable: Unreadable | undefined): ReadRow {
+  const events = orderHistory(shown.events, shown.status);
+  const status = shown.status ?? events.at(-1)?.status ?? STATUS_UNREADABLE;
   const transaction: ObservedTransaction = {
     id: shown.id,
     operation: shown.operation,
-    status: shown.status,
+    status,
     amountCents: shown.amount,
     commissionCents: shown.commission,
     createdWall: shown.date_created,
@@ -121,10 +115,37 @@ function finish(shown: Shown): ReadRow {
     document: shown.document,
     description: shown.description,
     pixKey: shown.pix_key,
-    events: events.length > 0 ? events : [{ status: shown.status, atWall: shown.date_created }],
+    events: events.length > 0 ? events : [{ status, atWall: shown.date_created }],
     eventsInferred: events.length === 0,
   };
-  return { ok: true, transaction, digest: digestOf(transaction) };
+  return { ok: true, transaction, digest: digestOf(transaction, unreadable), ...(unreadable ? { unreadable } : {}) };
+}
+
+/** Absent, null and empty are all null; a number or a boolean is read by its text; undefined where it is no text. */
+function readText(value: unknown, bytesMax: number): string | null | undefined {
+  if (value === null || value === undefined || value === '') return null;
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return undefined;
+  return cutText(String(value), bytesMax);
+}
+
+/** Cents; trailing zeros beyond the second decimal are read (`0.9900`), as they change no value. */
+function readCommission(value: unknown): bigint | null | undefined {
+  if (value === null || value === undefined || value === '') return null;
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+  return parseAmount(String(value).replace(TRAILING_ZEROS, '$1'));
+}
+
+const TRAILING_ZEROS = /^(\d+\.\d{2})0+$/;
+
+function readEvents(value: unknown): Shown['events'] | undefined {
+  if (value === null || value === undefined || value === '') return [];
+  if (!Array.isArray(value) || value.length > EVENTS_MAX) return undefined;
+  const events = value.map((event: unknown) => {
+    const { date_created: at, status } = Object(event) as Record<string, unknown>;
+    const name = readText(status, STATUS_BYTES_MAX);
+    return typeof at === 'string' && isWall(at) && name ? { date_created: at, status: name } : undefined;
+  });
+  return events.every((event) => event !== undefined) ? events : undefined;
 }
 
 /**
@@ -134,21 +155,21 @@ function finish(shown: Shown): ReadRow {
 function readPlain(row: unknown): Shown | undefined {
   if (typeof row !== 'object' || row === null) return undefined;
   const given = row as Record<string, unknown>;
-  const { id, operation, status: shownStatus, date_created: created } = given;
+  const { id: shownId, operation, status: shownStatus, date_created: created } = given;
   const cents = typeof given.amount === 'string' ? parseAmount(given.amount) : undefined;
   const fee = readPlainFee(given.commission);
   const events = readPlainEvents(given.events);
-  if (!isShort(id, ID_CHARS_MAX) || (operation !== 'cashin' && operation !== 'cashout')) return undefined;
-  if (!isShort(shownStatus, STATUS_CHARS_MAX) || typeof created !== 'string' || !isWall(created)) return undefined;
+  if (!isPlainText(shownId, ID_BYTES_MAX) || (operation !== 'cashin' && operation !== 'cashout')) return undefined;
+  if (!isPlainText(shownStatus, STATUS_BYTES_MAX) || typeof created !== 'string' || !isWall(created)) return undefined;
   if (cents === undefined || fee === undefined || events === undefined) return undefined;
   const texts: Partial<Record<TextField, string | null>> = {};
   for (const [name, bytesMax] of TEXT_FIELDS) {
     const value = given[name] ?? null;
-    if (value !== null && (typeof value !== 'string' || Buffer.byteLength(value) > bytesMax)) return undefined;
+    if (value !== null && value !== '' && !isPlainText(value, bytesMax)) return undefined;
     texts[name] = value === '' ? null : value;
   }
   const facts: Omit<Shown, TextField> = {
-    id,
+    id: shownId,
     operation,
     status: shownStatus,
     amount: cents,
@@ -159,8 +180,9 @@ function readPlain(row: unknown): Shown | undefined {
   return { ...facts, ...(texts as Record<TextField, string | null>) };
 }
 
-function isShort(value: unknown, charsMax: number): value is string {
-  return typeof value === 'string' && value.length > 0 && value.length <= charsMax;
+/** A text that is stored as it is: not empty, and neither cut nor mended (see `cutText`). */
+function isPlainText(value: unknown, bytesMax: number): value is string {
+  return typeof value === 'string' && value.length > 0 && Buffer.byteLength(value) <= bytesMax && value.isWellFormed();
 }
 
 function readPlainFee(value: unknown): bigint | null | undefined {
@@ -178,7 +200,7 @@ function readPlainEvents(value: unknown): Shown['events'] | undefined {
       'status' in event &&
       typeof event.date_created === 'string' &&
       isWall(event.date_created) &&
-      isShort(event.status, STATUS_CHARS_MAX),
+      isPlainText(event.status, STATUS_BYTES_MAX),
   );
   return isPlain ? (value as { date_created: string; status: string }[]) : undefined;
 }
@@ -187,15 +209,28 @@ function readPlainEvents(value: unknown): Shown['events'] | undefined {
  * Oldest first. The order of the array is the history: newest first, unless the row's own status stands at the array's
  * end alone. Times never reorder events: two of the provider's servers may be a second apart.
  */
-function orderHistory(events: { date_created: string; status: string }[], own: string): ObservedEvent[] {
+function orderHistory(events: { date_created: string; status: string }[], own: string | null): ObservedEvent[] {
   const history = events.map((event) => ({ status: event.status, atWall: event.date_created }));
   const isOldestFirst = history[0]?.status !== own && history.at(-1)?.status === own;
   return isOldestFirst ? history : history.toReversed();
 }
 
-function digestOf(transaction: ObservedTransaction): Buffer {
+/** Of a field that can't be read its name counts, not its value: one that differs with every answer is kept once. */
+function digestOf(transaction: ObservedTransaction, unreadable: Unreadable | undefined): Buffer {
   const { amountCents, commissionCents } = transaction;
   const commission = commissionCents === null ? null : String(commissionCents);
   const content = JSON.stringify({ ...transaction, amountCents: String(amountCents), commissionCents: commission });
-  return createHash('sha256').update(content).digest();
+  const hash = createHash('sha256').update(content);
+  if (unreadable) hash.update(JSON.stringify(Object.keys(unreadable.fields)));
+  return hash.digest();
+}
+
+/** The row as it came. */
+function keepRaw(row: unknown): string {
+  try {
+    return JSON.stringify(row) ?? 'undefined';
+  } catch {
+    // thousands of lists within each other: parsing them takes no stack, writing them does
+    return 'nested too deeply to be kept';
+  }
 }

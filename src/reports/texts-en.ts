@@ -225,6 +225,7 @@ export const EN: Texts = {
     list_unstable: 'It could not be proven that the day was read in full',
     stuck: 'Open for too long',
     row_refused: "A row of the provider's could not be read",
+    field_unreadable: 'A field of the transaction could not be read; it was booked without it',
     unknown_status: 'A status that we do not know',
     webhook_quarantined: 'A webhook could not be matched with a transaction',
     e2e_date_differs: 'The date in the E2E id is far from the payment',

@@ -223,6 +223,7 @@ export const PT_BR = {
     list_unstable: 'Não foi possível provar que o dia foi lido por inteiro',
     stuck: 'Em aberto há tempo demais',
     row_refused: 'Uma linha do provedor não pôde ser lida',
+    field_unreadable: 'Um campo da transação não pôde ser lido; ela foi lançada sem ele',
     unknown_status: 'Situação que não conhecemos',
     webhook_quarantined: 'Um aviso não pôde ser associado a uma transação',
     e2e_date_differs: 'A data no id E2E está longe da data do pagamento',

@@ -22,7 +22,7 @@ export type ShownTransaction = {
 export function observe(shown: ShownTransaction, askedAt: Date, source: Source = { kind: 'show' }): Observation {
   const read = readTransaction(shown);
   if (!read.ok) throw new Error(`this row can't be read: ${read.reason}`);
-  return { transaction: read.transaction, digest: read.digest, askedAt, source };
+  return { ...read, askedAt, source };
 }
 
 /** How one transaction came to be, and what each look at it may know: a history only grows, and facts come later. */

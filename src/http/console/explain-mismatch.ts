@@ -62,6 +62,10 @@ const GUIDE: Record<MismatchKind, { title: string; todo: string }> = {
     title: 'Linha ilegível',
     todo: 'A linha está guardada como veio e fora do razão: mostre-a ao provedor e peça que a corrija.',
   },
+  field_unreadable: {
+    title: 'Campo ilegível',
+    todo: 'A transação foi lançada sem esse campo e a linha está guardada como veio: peça ao provedor que o corrija; ao ser lido, a divergência se resolve sozinha.',
+  },
   unknown_status: {
     title: 'Situação desconhecida',
     todo: 'Nada foi lançado por ela: pergunte ao provedor o que significa e avise quem desenvolve o Confere.',

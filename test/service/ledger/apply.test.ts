@@ -132,17 +132,19 @@ test('identifiers that differ only in case, accent or a blank stay distinct: id,
 });
 
 describe('a row that the database refuses', () => {
-  /** Its status fits the limit in characters, and not the column in bytes. */
-  function poison(): ShownTransaction {
-    const status = '\u20ac'.repeat(32);
-    return shown([`${status}@1`], { name: 'Maria Segredo' });
+  /** A look with a fact that does not fit its column: reading cuts such a text or refuses its row. */
+  function poison(fact: { id?: string; platform?: string }): Observation {
+    const look = lookNow(world.context, shown(['paid@1'], { name: 'Maria Segredo' }));
+    return { ...look, transaction: { ...look.transaction, ...fact } };
   }
 
   test('falls out of its page alone, is kept raw, and is told; the rest lands', async () => {
     const { context } = world;
-    const bad = poison();
+    const look = poison({ platform: 'p'.repeat(65) });
+    const bad = look.transaction;
     const good = Array.from({ length: 99 }, () => shown(['pending@0', 'paid@1']));
-    const page = [...good.slice(0, 57), bad, ...good.slice(57)].map((row) => lookNow(context, row));
+    const looks = good.map((row) => lookNow(context, row));
+    const page = [...looks.slice(0, 57), look, ...looks.slice(57)];
     const applied = await applyObservations(context, page);
     expect(applied.changed.toSorted()).toEqual(good.map((row) => row.id).sort());
     expect(applied.raised).toMatchObject([{ kind: 'row_refused', scope: bad.id }]);
@@ -165,12 +167,9 @@ describe('a row that the database refuses', () => {
 
   test('is kept even if its own id is what does not fit', async () => {
     const { context } = world;
-    const bad = shown(['paid@1'], { id: '\u20ac'.repeat(64) });
     const good = shown(['paid@1']);
-    const { changed, raised } = await applyObservations(
-      context,
-      [bad, good].map((row) => lookNow(context, row)),
-    );
+    const looks = [poison({ id: '\u20ac'.repeat(64) }), lookNow(context, good)];
+    const { changed, raised } = await applyObservations(context, looks);
     expect(changed).toEqual([good.id]);
     expect(raised).toMatchObject([{ kind: 'row_refused', scope: expect.stringMatching(/^row:/) }]);
   });

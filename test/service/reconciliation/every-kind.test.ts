@@ -229,6 +229,12 @@ const STAGES: Record<MismatchKind, () => Promise<Staged>> = {
     await read();
     return { about: id, end: async () => patch(id, { shown: null }).then(read) };
   },
+  async field_unreadable() {
+    const { id } = await make();
+    await patch(id, { shown: { commission: '0.9950' } });
+    await read();
+    return { about: id, end: async () => patch(id, { shown: null }).then(read) };
+  },
   async unknown_status() {
     const { id } = await make({}, 'settled');
     await read();

@@ -186,7 +186,7 @@ test('an unknown status is told as it is, until a known one follows', () => {
     over: [],
   });
   const known = look(unknown.held, row(['pending@0', 'partially_paid@1', 'paid@2']), 2);
-  expect(known).toMatchObject({ found: [], over: ['unknown_status'] });
+  expect(known).toMatchObject({ found: [], over: expect.arrayContaining(['unknown_status']) });
 });
 
 describe('where the provider leaves histories out', () => {
