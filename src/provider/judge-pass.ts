@@ -51,6 +51,17 @@ export function judgePass(pass: Pass): Verdict {
   return { clean: true };
 }
 
+/**
+ * How many more rows every answer of a pass announced than there were, where nothing else speaks against the pass: a
+ * provider may count rows that it does not list. 0 where the pass shows no such surplus.
+ */
+export function surplusOf(pass: Pass): number {
+  const listed = { ...pass, firstTotal: pass.distinctIds, lastTotal: pass.distinctIds, createdSince: 0 };
+  const same = { ...listed, totals: { min: pass.distinctIds, max: pass.distinctIds } };
+  const isSteady = pass.endFound && pass.totals.min === pass.totals.max && judgePass(same).clean;
+  return isSteady ? Math.max(0, pass.totals.max - pass.distinctIds) : 0;
+}
+
 /** Whether a second pass that is equal to this one would prove both: it reached the end, and no announced row lacks. */
 export function isRepeatable(pass: Pass): boolean {
   return pass.withoutId === 0 && pass.pagesRepeated === 0 && pass.endFound && pass.distinctIds >= pass.totals.max;

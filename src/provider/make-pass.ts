@@ -1,8 +1,16 @@
+import { createHash } from 'node:crypto';
 import type { Wall } from '../domain/calendar.ts';
 import type { ListPage, ListQuery, ProviderClient } from './client.ts';
 import type { Room } from './create-room.ts';
 import { PAGE_ROWS, type Pass } from './judge-pass.ts';
 import { createRowMarks, type RowMarks } from './row-marks.ts';
+import {
+  createRequestBudget,
+  type RequestBudget,
+  type SweepPage,
+  sweepBackwards,
+  sweepForwards,
+} from './sweep-pages.ts';
 
 const PAGES_MAX = 100_000;
 const END_PAGES_MAX = 20;
@@ -43,6 +51,8 @@ export type PassOptions = {
   onPage: (page: PageRead) => Promise<void>;
   /** Pages of this pass that need not be asked for again. */
   kept: Map<number, KeptPage>;
+  /** How many pages the pass before had filled; 0 for the first. */
+  pagesBefore: number;
 };
 
 export type Collected = Omit<Pass, 'distinctIds' | 'createdSince'> & {
@@ -50,71 +60,95 @@ export type Collected = Omit<Pass, 'distinctIds' | 'createdSince'> & {
   marks: RowMarks;
   /** Ids that were shown in two ways within the pass. */
   torn: Set<string>;
+  /** Up to which page rows were met. */
+  filledPages: number;
 };
 
 type Answer = KeptPage;
-type FetchPage = (page: number) => Promise<{ found: number; fresh: number }>;
+type Brought = { found: number; fresh: number };
+type End = 'head' | 'tail';
+type FetchPage = (page: number) => Promise<Brought>;
 
 /**
- * Reads every page of the list once, then what lies past its end, then its ends again where rows still lack. A pass
- * that was broken off is gone on with: what judges it (see judge-pass) holds for any time between two of its pages.
+ * Reads every page of the list once, to the first that brings no row, then its ends again where rows still lack. What
+ * `total` and `last_page` announce buys no request: at most SPARE_PAGES more are sent than pages brought a row, or than
+ * the pass before had filled. A pass that was broken off is gone on with: what judges it (see judge-pass) holds for any
+ * time between two of its pages.
  */
 export async function makePass(client: ListClient, query: ListQuery, options: PassOptions): Promise<Collected> {
   const seen = begin();
-  let asked = Math.max(0, ...[...options.kept.values()].map((page) => page.place));
+  let place = Math.max(0, ...[...options.kept.values()].map((page) => page.place));
   let newest: Answer | undefined;
-  let lastPage = 1;
-  const ask = async (page: number, isSwept: boolean): Promise<Answer | undefined> => {
-    const { place, answer } = await options.room(async () => ({
-      place: ++asked,
-      answer: await client.listPage(query, page),
-    }));
-    if (!answer) return undefined;
-    const { total, lastPage: announced, askedAt } = answer;
-    const kept = { place, total, lastPage: announced, askedAt, rows: answer.rows.map(markRow) };
-    await options.onPage({ ...answer, pass: options.number, keep: isSwept ? kept : undefined });
-    return kept;
+  let announced = 1;
+  const requests = createRequestBudget(options.pagesBefore);
+  const request = async (page: number): Promise<{ answer: ListPage; kept: Answer } | undefined> => {
+    requests.send();
+    const asked = await options.room(async () => ({ place: ++place, answer: await client.listPage(query, page) }));
+    if (!asked.answer) return undefined;
+    const { total, lastPage, askedAt, rows } = asked.answer;
+    return { answer: asked.answer, kept: { place: asked.place, total, lastPage, askedAt, rows: rows.map(markRow) } };
   };
-  const take = (answer: Answer | undefined): { found: number; fresh: number } => {
+  const hand = async (asked: Awaited<ReturnType<typeof request>>, keep: boolean): Promise<void> => {
+    if (asked) await options.onPage({ ...asked.answer, pass: options.number, keep: keep ? asked.kept : undefined });
+  };
+  const take = (answer: Answer | undefined): Brought => {
     if (!answer) return { found: 0, fresh: 0 };
     // several are under way at once, and one may be asked for again: the newest total is of the request that left last
     if (!newest || isNewer(answer, newest)) [newest, seen.lastTotal] = [answer, answer.total];
-    lastPage = Math.max(lastPage, answer.lastPage);
-    return collect(seen, answer);
+    announced = Math.max(announced, answer.lastPage, Math.ceil(answer.total / PAGE_ROWS));
+    const brought = collect(seen, answer);
+    if (brought.fresh > 0) requests.filled();
+    return brought;
   };
-  const fetchPage: FetchPage = async (page) => take(await ask(page, false));
-  const sweepPage = async (page: number) => {
-    const answer = options.kept.get(page) ?? (await ask(page, true));
-    noteRepeat(seen, answer);
-    return take(answer);
+  const fetchPage: FetchPage = async (page) => {
+    const asked = await request(page);
+    const brought = take(asked?.kept);
+    await hand(asked, false);
+    return brought;
+  };
+  const sweep: SweepPage<Answer> = async (page, arrive) => {
+    const kept = options.kept.get(page);
+    if (kept) return arrive(kept);
+    const asked = await request(page);
+    arrive(asked?.kept);
+    // a page past the end is asked for again by whoever goes on: rows may stand on it by then
+    await hand(asked, asked !== undefined && asked.kept.rows.length > 0 && page <= lastOf(asked.kept));
+  };
+  const sizes: number[] = [];
+  let filledTo = 0;
+  let [head, tail]: (Wall | undefined)[] = [];
+  const takeSwept = (page: number, answer: Answer | undefined): Brought => {
+    if (page <= announced) noteRepeat(seen, answer);
+    const brought = take(answer);
+    sizes[page - 1] = brought.found;
+    if (page === 1) head = answer?.rows[0]?.createdWall;
+    if (brought.fresh > 0 && page >= filledTo) [filledTo, tail] = [page, answer?.rows.at(-1)?.createdWall];
+    return brought;
   };
 
-  const first = await sweepPage(1);
+  let before: Brought = { found: 0, fresh: 0 };
+  await sweep(1, (answer) => {
+    before = takeSwept(1, answer);
+  });
   seen.firstTotal = seen.lastTotal;
-  const last = Math.min(PAGES_MAX, Math.max(lastPage, Math.ceil(seen.firstTotal / PAGE_ROWS)));
-  seen.pageSizes = new Array<number>(last).fill(PAGE_ROWS);
-  seen.pageSizes[0] = first.found;
-  const rest = Array.from({ length: last - 1 }, (_, index) => index + 2);
-  if (options.backwards) rest.reverse();
-  let pastEnd: Answer | undefined;
+  const range = { before, announced: Math.min(PAGES_MAX, announced), pagesMax: PAGES_MAX };
   // a page is asked for while another is applied; one by one means one after the other
   const hands = options.inFlight > 1 ? options.inFlight * HANDS_BY_PLACE : 1;
-  await eachInFlight(
-    [...rest, last + 1],
-    hands,
-    async (page) => {
-      if (page > last) pastEnd = await ask(page, false);
-      else seen.pageSizes[page - 1] = (await sweepPage(page)).found;
-    },
-    () => options.onNearEnd(last),
-  );
-
-  // judged only now: until all pages are in, the last one given again past the end would look new
-  const found = await follow(fetchPage, last + 2, take(pastEnd));
-  seen.newAfterLast = !options.grows && found.pages > 0;
-  seen.endFound = found.ended;
-  await readEnds(seen, fetchPage, last, options.grows ? END_ROUNDS_MAX : 1);
+  const sweeper = { sweep, take: takeSwept, requests, hands, onNearEnd: options.onNearEnd };
+  const from = options.backwards ? Math.max(1, options.pagesBefore) + 1 : 2;
+  if (options.backwards) await sweepBackwards(options.pagesBefore, sweeper);
+  seen.endFound = await sweepForwards({ ...range, from }, sweeper);
+  seen.filledPages = filledTo;
+  seen.pageSizes = Array.from({ length: Math.max(1, filledTo) }, (_, index) => sizes[index] ?? 0);
+  seen.newAfterLast = !options.grows && filledTo > range.announced;
+  // where the newest rows stand first: once neither end brings one, there may be no request left for the other
+  const ends: End[] = head && tail && head < tail ? ['tail', 'head'] : ['head', 'tail'];
+  await readEnds(seen, ends, { fetchPage, requests, roundsMax: options.grows ? END_ROUNDS_MAX : 1 });
   return seen;
+}
+
+function lastOf({ total, lastPage }: Answer): number {
+  return Math.max(lastPage, Math.ceil(total / PAGE_ROWS));
 }
 
 function isNewer(one: Answer, than: Answer): boolean {
@@ -122,7 +156,14 @@ function isNewer(one: Answer, than: Answer): boolean {
   return ms > 0 || (ms === 0 && one.place > than.place);
 }
 
-function begin(): Collected & { pages: Set<string>; pageRows: number } {
+type Collecting = Collected & {
+  pages: Set<string>;
+  pageRows: number;
+  /** Digests of rows whose id could not be read. */
+  unnamed: Set<string>;
+};
+
+function begin(): Collecting {
   return {
     firstTotal: 0,
     lastTotal: 0,
@@ -136,7 +177,13 @@ function begin(): Collected & { pages: Set<string>; pageRows: number } {
     newAfterLast: false,
     endFound: true,
     withoutId: 0,
+    filledPages: 0,
+    unnamed: new Set(),
   };
+}
+
+function digestOf(raw: string): string {
+  return createHash('sha256').update(raw).digest().toString('base64', 0, MARK_BYTES);
 }
 
 function markRow(row: ListPage['rows'][number]): RowMark {
@@ -146,14 +193,14 @@ function markRow(row: ListPage['rows'][number]): RowMark {
         createdWall: row.transaction.createdWall,
         digest: row.digest.toString('base64', 0, MARK_BYTES),
       }
-    : { id: row.id, createdWall: row.createdWall, digest: REFUSED };
+    : { id: row.id, createdWall: row.createdWall, digest: row.id === null ? digestOf(row.raw) : REFUSED };
 }
 
 /**
  * Two pages that begin, end and count alike: the server ignores `page`, or repeats one. A short last page that is given
  * again is no such thing: `last_page` may be too high.
  */
-function noteRepeat(seen: ReturnType<typeof begin>, answer: Answer | undefined): void {
+function noteRepeat(seen: Collecting, answer: Answer | undefined): void {
   if (!answer || answer.rows.length === 0) return;
   seen.pageRows = Math.max(seen.pageRows, answer.rows.length);
   const key = `${answer.rows[0]?.id} ${answer.rows.at(-1)?.id} ${answer.rows.length}`;
@@ -162,47 +209,35 @@ function noteRepeat(seen: ReturnType<typeof begin>, answer: Answer | undefined):
 }
 
 /**
- * Goes on from a page until one brings nothing new: a total or a `last_page` that is too small is told by it. Pages
- * that are new only in part are drift, and could go on for as long as rows are made.
- * @param before what the page before brought; @param enough ends it sooner.
- */
-async function follow(
-  fetchPage: FetchPage,
-  from: number,
-  before: { found: number; fresh: number },
-  enough: () => boolean = () => false,
-) {
-  let partlyNew = 0;
-  let { found, fresh } = before;
-  for (let page = from; page <= PAGES_MAX && partlyNew < END_PAGES_MAX; page++) {
-    if (fresh === 0 || enough()) return { pages: page - from, ended: fresh === 0 };
-    if (fresh < found) partlyNew++;
-    ({ found, fresh } = await fetchPage(page));
-  }
-  return { pages: PAGES_MAX, ended: false };
-}
-
-/**
  * New rows, and those that jump when they change, stand at the head or at the tail. While ids lack to the total, each
- * end is followed, and no further than to the answer that brings the newest row and the total that counts it.
+ * end is followed until a page brings nothing new, and no further than to the answer that brings the newest row and the
+ * total that counts it.
  */
-async function readEnds(seen: Collected, fetchPage: FetchPage, last: number, roundsMax: number): Promise<void> {
-  const enough = (): boolean => seen.marks.size >= seen.lastTotal;
+async function readEnds(
+  seen: Collected,
+  ends: End[],
+  { fetchPage, requests, roundsMax }: { fetchPage: FetchPage; requests: RequestBudget; roundsMax: number },
+): Promise<void> {
+  const enough = (): boolean => seen.marks.size >= seen.lastTotal || !requests.maySend();
   for (let round = 0; round < roundsMax; round++) {
-    for (const end of ['head', 'tail']) {
-      if (enough()) return;
-      const tail = Math.max(last, Math.ceil(seen.lastTotal / PAGE_ROWS));
-      const page = end === 'head' ? 1 : tail;
-      await follow(fetchPage, page + 1, await fetchPage(page), enough);
+    for (const end of ends) {
+      const from = end === 'head' ? 1 : seen.pageSizes.length;
+      let fresh = 1;
+      for (let page = from; fresh > 0 && page < from + END_PAGES_MAX && !enough(); page++) {
+        ({ fresh } = await fetchPage(page));
+      }
     }
   }
 }
 
-function collect(seen: Collected, page: Answer): { found: number; fresh: number } {
+function collect(seen: Collecting, page: Answer): { found: number; fresh: number } {
   let fresh = 0;
   for (const { id, createdWall, digest } of page.rows) {
     if (id === null) {
-      seen.withoutId++;
+      // it is told apart by its content alone
+      if (!seen.unnamed.has(digest)) fresh++;
+      seen.unnamed.add(digest);
+      seen.withoutId = seen.unnamed.size;
       continue;
     }
     const before = seen.marks.digestOf(id);
@@ -212,31 +247,4 @@ function collect(seen: Collected, page: Answer): { found: number; fresh: number 
   }
   seen.totals = { min: Math.min(seen.totals.min, page.total), max: Math.max(seen.totals.max, page.total) };
   return { found: page.rows.length, fresh };
-}
-
-/**
- * Runs `work` on every page, a few at once. The first failure stops the rest, and is thrown once all are at rest.
- * @param onNearEnd called while a round of pages is still to be begun: what is asked for then is answered before the last.
- */
-async function eachInFlight(
-  pages: number[],
-  inFlight: number,
-  work: (page: number) => Promise<void>,
-  onNearEnd: () => void,
-): Promise<void> {
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    for (let page = pages[next++]; page !== undefined; page = pages[next++]) {
-      try {
-        if (next === Math.max(1, pages.length - inFlight)) onNearEnd();
-        await work(page);
-      } catch (error) {
-        next = pages.length;
-        throw error;
-      }
-    }
-  };
-  const ends = await Promise.allSettled(Array.from({ length: Math.min(inFlight, pages.length) }, worker));
-  const failed = ends.find((end) => end.status === 'rejected');
-  if (failed) throw failed.reason;
 }

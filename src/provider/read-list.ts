@@ -2,14 +2,15 @@
  * Reading a range of the list completely, or saying that it could not be proven. Up to PASSES_MAX passes are made,
  * every second one backwards, so that rows which drift one way are met coming the other. One clean pass is proof (see
  * judge-pass); so are two in a row with the same ids and contents, unless they hold fewer ids than were announced:
- * a server that ignores `page`, or whose order is not total, answers alike each time and leaves the same rows out.
+ * a server that ignores `page`, or whose order is not total, answers alike each time and leaves the same rows out. Where
+ * a person accepted that the total is too high by a number, two in a row that are alike and short by just that are proof.
  * Every page is handed on as it comes: what was seen counts, whether or not the pass proves anything about what was not.
  */
 import { createHash } from 'node:crypto';
 import type { Wall } from '../domain/calendar.ts';
 import type { ListQuery } from './client.ts';
 import { createRoom, type Room } from './create-room.ts';
-import { isRepeatable, judgePass } from './judge-pass.ts';
+import { isRepeatable, judgePass, surplusOf } from './judge-pass.ts';
 import { type KeptPage, type ListClient, makePass, type PageRead } from './make-pass.ts';
 import { createRowMarks, type RowMarks } from './row-marks.ts';
 
@@ -21,6 +22,10 @@ export const PAGES_IN_FLIGHT = Math.max(...IN_FLIGHT_BY_PASS);
 
 export type ListReading = {
   complete: boolean;
+  /** How many more rows were announced than listed: as accepted, or alike in all passes that proved nothing; else 0. */
+  surplus: number;
+  /** The last total that was announced. */
+  total: number;
   /** Why the last pass proves nothing; undefined when it does. */
   why: string | undefined;
   passes: number;
@@ -43,6 +48,8 @@ export async function readList(
     onPage: (page: PageRead) => Promise<void>;
     /** The pages of a pass that a process which died had read already: they are not asked for again. */
     kept?: Map<number, Map<number, KeptPage>>;
+    /** By how many rows a person accepted the total to be too high. */
+    surplus?: number;
     /** Shared by lists that are read beside each other. */
     room?: Room;
     /** Called when the last pages of the first pass are about to be asked for, with how many the list has. */
@@ -53,7 +60,8 @@ export async function readList(
   const torn = new Set<string>();
   let pages = 0;
   let previous: string | undefined;
-  let why: string | undefined;
+  const surpluses = new Set<number>();
+  let pagesBefore = 0;
   let askedAt = options.now();
   const room = options.room ?? createRoom(PAGES_IN_FLIGHT);
   for (let number = 1; number <= PASSES_MAX; number++) {
@@ -71,6 +79,7 @@ export async function readList(
       },
       grows: grows !== undefined,
       kept,
+      pagesBefore,
       onPage: async (page) => {
         pages++;
         await options.onPage(page);
@@ -80,16 +89,23 @@ export async function readList(
     if (number === 1) ids = seen.marks;
     else for (const { id, digest, wall } of seen.marks.entries()) ids.set(id, digest, wall);
     for (const id of seen.torn) torn.add(id);
+    pagesBefore = seen.filledPages;
     const createdSince = grows === undefined ? 0 : countSince(seen.marks, grows);
     const pass = { ...seen, distinctIds: seen.marks.size, createdSince };
     const verdict = judgePass(pass);
-    const digest = isRepeatable(pass) ? digestPass(seen.marks) : undefined;
-    if (verdict.clean || (digest !== undefined && digest === previous))
-      return { complete: true, why: undefined, passes: number, pages, ids, torn, askedAt };
-    why = verdict.why;
-    previous = digest;
+    const surplus = surplusOf(pass);
+    surpluses.add(surplus);
+    const isAccepted = surplus > 0 && surplus === options.surplus;
+    const digest = isAccepted || isRepeatable(pass) ? digestPass(seen.marks) : undefined;
+    const reading = { passes: number, pages, ids, torn, askedAt, total: seen.lastTotal };
+    if (verdict.clean) return { ...reading, complete: true, why: undefined, surplus: 0 };
+    const repeats = `${surplus} ${digest}`;
+    if (digest !== undefined && repeats === previous) return { ...reading, complete: true, why: undefined, surplus };
+    previous = repeats;
+    const steady = surpluses.size === 1 ? surplus : 0;
+    if (number === PASSES_MAX) return { ...reading, complete: false, why: verdict.why, surplus: steady };
   }
-  return { complete: false, why, passes: PASSES_MAX, pages, ids, torn, askedAt };
+  throw new Error('PASSES_MAX is below 1');
 }
 
 function countSince(marks: RowMarks, since: Wall): number {

@@ -65,7 +65,8 @@ test.each([0, 1, 99, 100, 101, 250, 2500])(
       const { reading, asked, missed } = await read({ rows, beyond });
       expect(reading).toMatchObject({ complete: true, passes: 1 });
       expect(missed).toEqual([]);
-      const pages = Math.max(1, Math.ceil(rows / 100));
+      // of an empty list the first page is the one that brings no row
+      const pages = Math.ceil(rows / 100);
       expect(asked.toSorted((a, b) => a - b)).toEqual(Array.from({ length: pages + 1 }, (_, index) => index + 1));
     }
   },
@@ -235,17 +236,83 @@ test('a row that one pass shows in two ways is told as torn, one that it shows a
 
 test('a page that fails ends the reading only when no other page is under way any more', async () => {
   let under = 0;
+  let reached = 1;
   const client: ListClient = {
     async listPage(_, page) {
       under++;
       if (page > 1) await new Promise((resolve) => setTimeout(resolve, page * 10));
+      reached = Math.max(reached, page);
       under--;
       if (page === 2) throw new Error('cut');
       const askedAt = new Date();
-      return { page, askedAt, rows: [], total: 1000, lastPage: 10, nextPage: undefined, bodyHash: Buffer.alloc(32) };
+      const rows = Array.from({ length: 100 }, (__, index) => rowOf(page * 100 + index, OLD));
+      return { page, askedAt, rows, total: 1000, lastPage: 10, nextPage: undefined, bodyHash: Buffer.alloc(32) };
     },
   };
   const options = { now: () => new Date(), growsSince: () => undefined, onPage: async () => undefined };
   await expect(readList(client, {}, options)).rejects.toThrow('cut');
-  expect(under).toBe(0);
+  expect({ under, reached }).toEqual({ under: 0, reached: 3 });
+});
+
+describe('what is announced', () => {
+  const lying = (rows: number, total: number, lastPage: number, beyond: 'empty' | 'absent' | 'clamped' = 'empty') => {
+    const asked: number[] = [];
+    const all = Array.from({ length: rows }, (_, number) => rowOf(number, OLD));
+    const client: ListClient = {
+      async listPage(_, page) {
+        asked.push(page);
+        const last = Math.max(1, Math.ceil(rows / 100));
+        if (page > last && beyond === 'absent') return undefined;
+        const shown = beyond === 'clamped' ? Math.min(page, last) : page;
+        const askedAt = new Date();
+        const slice = all.slice((shown - 1) * 100, shown * 100);
+        return { page, askedAt, rows: slice, total, lastPage, nextPage: undefined, bodyHash: Buffer.alloc(32) };
+      },
+    };
+    const options = { now: () => new Date(), growsSince: () => undefined, onPage: async () => undefined };
+    const go = (surplus = 0) => readList(client, {}, { ...options, surplus });
+    return { asked, go };
+  };
+
+  test.each([
+    ['a last_page of 300 beside 30 rows', 30, 30, 300, 1],
+    ['a last_page of 99,999 beside 30 rows', 30, 30, 99_999, 1],
+    ['a last_page of 99,999 beside 1,000 rows', 1000, 1000, 99_999, 1],
+    ['a total of 30,000 beside 30 rows', 30, 30_000, 1, 5],
+    ['a total and a last_page of millions beside 130 rows', 130, 9_000_000, 90_000, 5],
+    ['a total of millions beside 1,000 rows', 1000, 9_000_000, 90_000, 5],
+    ['a total of millions beside none', 0, 9_000_000, 90_000, 5],
+  ])('%s buys two pages a pass at most', async (_, rows, total, lastPage, passes) => {
+    for (const beyond of ['empty', 'absent', 'clamped'] as const) {
+      const { asked, go } = lying(rows, total, lastPage, beyond);
+      const reading = await go();
+      // a full page that is shown again beyond the end may stand for one that is not shown
+      const clean = passes === 1 && beyond !== 'clamped';
+      if (clean) expect(reading).toMatchObject({ complete: true, passes });
+      else expect(reading.passes).toBeLessThanOrEqual(PASSES_MAX);
+      expect(reading.ids.size).toBe(rows);
+      expect(asked.length).toBeLessThanOrEqual(reading.passes * (Math.ceil(rows / 100) + 2));
+    }
+  });
+
+  test('a total that is too high by the same number in all five passes says by how many', async () => {
+    const { go } = lying(130, 133, 2);
+    expect(await go()).toMatchObject({ complete: false, passes: 5, surplus: 3, total: 133 });
+  });
+
+  test('a surplus that a person accepted is proven by two passes alike, and no other number is', async () => {
+    expect(await lying(130, 133, 2).go(3)).toMatchObject({ complete: true, passes: 2, surplus: 3 });
+    expect(await lying(130, 134, 2).go(3)).toMatchObject({ complete: false, passes: 5, surplus: 4 });
+    expect(await lying(130, 130, 2).go(3)).toMatchObject({ complete: true, passes: 1, surplus: 0 });
+    expect(await lying(130, 127, 2).go(3)).toMatchObject({ complete: true, passes: 2, surplus: 0 });
+  });
+
+  test('an accepted surplus does not hide rows that a drifting list left out', async () => {
+    for (let seed = 0; seed < 40; seed++) {
+      const { client, held } = listOf({ ...HONEST, rows: 500, jumpsPerPage: 2, seed });
+      const options = { now: () => new Date(), growsSince: () => undefined, onPage: async () => undefined };
+      const reading = await readList(client, {}, { ...options, surplus: 1 + (seed % 3) });
+      if (reading.complete) expect(held.filter((id) => !reading.ids.has(id))).toEqual([]);
+    }
+  });
 });
