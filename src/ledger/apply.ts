@@ -38,7 +38,7 @@ import { oweWebhooks } from './owe-webhooks.ts';
 import { charge, listDesiredEntries } from './post.ts';
 import { type Policies, readPolicies } from './read-policies.ts';
 import { isRefusedByDatabase, keepUnreadable, refuseRow } from './refuse-row.ts';
-import { weighEvidence } from './resolve-mismatches.ts';
+import { openScope, weighEvidence } from './resolve-mismatches.ts';
 import { writeEntries } from './write-entries.ts';
 import { writeTransactions } from './write-transactions.ts';
 
@@ -87,19 +87,20 @@ async function dropUnchanged(context: Context, observations: Observation[]): Pro
 }
 
 /**
- * The digests of what is known of these transactions; and, without one, every transaction with such a mismatch, and
- * those of these with an event that a look lacked or a status of its own that no event had: few, read from the index of open ones alone.
+ * The digests of what is known of these transactions; and, without one, those of these with such a mismatch, with an
+ * event that a look lacked, or with a status of their own that no event had. Named one by one: a fault of the provider's
+ * may leave 50,000 open.
  */
-async function readKnown(context: Context, ids: string[]): Promise<{ id: string; digest: string | null }[]> {
+export async function readKnown(context: Pick<Context, 'db'>, ids: string[]): Promise<{ id: string; digest: string | null }[]> {
   // as text: MySQL makes another type of bytes that stand in a union
   const none = sql<string | null>`NULL`.as('digest');
   const awaited = context.db
     .selectFrom('mismatches')
     .select(['scope as id', none])
-    .where((eb) =>
-      eb.or(
-        AWAITING_A_LOOK.map((kind) => eb.and([eb('open_scope', '>=', `${kind} `), eb('open_scope', '<', `${kind}!`)])),
-      ),
+    .where(
+      'open_scope',
+      'in',
+      ids.flatMap((id) => AWAITING_A_LOOK.map((kind) => openScope({ kind, scope: id }))),
     );
   const doubted = context.db
     .selectFrom('doubted_events')
