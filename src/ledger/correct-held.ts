@@ -27,6 +27,7 @@ const EVIDENCE = {
     reference: z.string().optional(),
     platform: z.string().optional(),
     extra: z.string().optional(),
+    date_created: z.string().optional(),
   }),
   status_differs: z.object({ lacks: sequences, shows_again: sequences }),
 };
@@ -58,13 +59,17 @@ function readChange(held: HeldTransaction, kind: AcceptableKind, actual: unknown
     case 'commission_differs':
       return { commissionCents: read(EVIDENCE.commission_differs, actual).commission };
     case 'reference_differs': {
-      const { extra, reference = held.reference, platform = held.platform } = read(EVIDENCE.reference_differs, actual);
+      const shown = read(EVIDENCE.reference_differs, actual);
+      const { extra, reference = held.reference, platform = held.platform } = shown;
       // it is free text, of which the evidence keeps a hash
       if (extra !== undefined)
         throw new ConfereError(
           'conflict',
           'another extra is not kept, so it can not be accepted: resolve it with a note',
         );
+      // reports count it on the day of its creation
+      if (shown.date_created !== undefined && shown.date_created !== held.createdWall)
+        throw new ConfereError('conflict', 'another creation date can not be accepted: resolve it with a note');
       return { reference, platform };
     }
     case 'status_differs': {

@@ -161,7 +161,7 @@ function isBeforeCorrection({ corrected }: HeldTransaction, { askedAt }: Look): 
 function listAgreed(before: HeldTransaction, look: Look, differences: Difference[]): Agreement[] | undefined {
   if (look.askedAt < before.askedAt || isBeforeCorrection(before, look)) return undefined;
   const { transaction: seen } = look;
-  const names = (['reference', 'extra', 'platform'] as const).filter((name) => seen[name] !== null);
+  const names = KEYS.filter((name) => seen[name] !== null);
   const all: Agreement[] = [
     { kind: 'amount_differs', shown: amountOf(seen) },
     { kind: 'reference_differs', shown: pick(seen, names) },
@@ -177,7 +177,7 @@ function compareFacts(before: HeldTransaction, look: Look): Difference[] {
   if (before.amountCents !== seen.amountCents || before.operation !== seen.operation) {
     found.push({ kind: 'amount_differs', expected: amountOf(before), actual: amountOf(seen) });
   }
-  const names = (['reference', 'extra', 'platform'] as const).filter((name) => differs(before[name], seen[name]));
+  const names = KEYS.filter((name) => differs(before[name], seen[name]));
   if (names.length > 0) {
     found.push({ kind: 'reference_differs', expected: pick(before, names), actual: pick(seen, names) });
   }
@@ -205,11 +205,17 @@ function differs<T>(held: T | null, shown: T | null): boolean {
   return held !== null && shown !== null && held !== shown;
 }
 
-function pick(facts: Pick<ObservedTransaction, 'reference' | 'extra' | 'platform'>, names: string[]): object {
-  // extra is free text that may name a person: it is shown by its hash
-  return Object.fromEntries(
-    names.map((name) => [name, name === 'extra' ? hashText(facts.extra) : facts[name as 'reference' | 'platform']]),
-  );
+/** What a transaction is found by; none may change. */
+const KEYS = ['reference', 'extra', 'platform', 'createdWall'] as const;
+type Key = (typeof KEYS)[number];
+
+function pick(facts: Pick<ObservedTransaction, Key>, names: Key[]): object {
+  const evidence = (name: Key): [string, string | null] => {
+    if (name === 'createdWall') return ['date_created', facts.createdWall];
+    // extra is free text that may name a person: it is shown by its hash
+    return [name, name === 'extra' ? hashText(facts.extra) : facts[name]];
+  };
+  return Object.fromEntries(names.map(evidence));
 }
 
 export function hashText(text: string | null): string | null {

@@ -7,7 +7,7 @@ import { raiseMismatches } from '../ledger/mismatches.ts';
 import { refuseRows } from '../ledger/refuse-row.ts';
 import { resolveMismatches } from '../ledger/resolve-mismatches.ts';
 import type { ProviderClient } from '../provider/client.ts';
-import type { Window } from './plan-windows.ts';
+import { isInWindow, type Window } from './plan-windows.ts';
 import type { RunRef } from './run-ref.ts';
 
 /** How many of ours are held against a reading at once: a day may hold a million. */
@@ -41,6 +41,8 @@ export async function settleAbsent(
       await refuseRows(context, [{ ...row, source }]);
     }
     if (row) known.push(ours.id);
+    // created on another day by now, it is listed there: its look has told that as reference_differs
+    if (row?.ok && !isInWindow(window, row.transaction.createdWall)) continue;
     found.push({
       kind: row ? 'list_omission' : 'missing_at_provider',
       scope: ours.id,
