@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import type { Wall } from '../domain/calendar.ts';
+import type { Day, Wall } from '../domain/calendar.ts';
 import { cutText } from '../domain/field-limits.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import type { Observation, Source } from '../domain/observation.ts';
@@ -18,6 +18,8 @@ export type RefusedRow = {
   raw: string;
   reason: string;
   source: Source;
+  /** The days in which a list showed it, both included. */
+  days?: { from: Day; to: Day };
 };
 
 /** Truncated data, a value out of range, a wrong value, a row too large: this row's fault, not the database's. */
@@ -59,7 +61,8 @@ async function writeRefused(
       kind: 'row_refused',
       scope: id ?? `row:${hash.toString('hex').slice(0, 32)}`,
       ...(id ? { transactionId: id } : {}),
-      actual: { reason: row.reason },
+      // without an id nothing else tells where a later reading may meet it, or not
+      actual: { reason: row.reason, ...(id === null && row.days ? { days: row.days } : {}) },
       baseline: isHistory(context, row.createdWall) && !known.has(id ?? ''),
       ...(run ? { runSeq: run.seq } : {}),
       ...(row.source.kind === 'webhook' ? { webhookSeq: row.source.webhook.seq } : {}),

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { isTransient, transact } from '../database/transact.ts';
+import type { Day, Wall } from '../domain/calendar.ts';
 import { applyObservations } from '../ledger/apply.ts';
 import { type RefusedRow, refuseRows } from '../ledger/refuse-row.ts';
 import { transactionsApplied } from '../metrics/metrics.ts';
@@ -26,7 +27,9 @@ export async function applyPage(
     return wall === undefined || isInWindow(window, wall);
   });
   const taken = rows.flatMap((row) => (row.ok ? [row] : []));
-  const refused = rows.flatMap((row): RefusedRow[] => (row.ok ? [] : [{ ...row, source }]));
+  const refused = rows.flatMap((row): RefusedRow[] =>
+    row.ok ? [] : [{ ...row, source, days: daysOf(window, row.createdWall) }],
+  );
   const { changed } = await applyObservations(
     context,
     taken.map((row) => ({ ...row, askedAt: page.askedAt, source })),
@@ -35,6 +38,11 @@ export async function applyPage(
   for (const row of taken) unreadable.delete(row.transaction.id);
   for (const row of refused) if (row.id !== null) unreadable.add(row.id);
   return changed;
+}
+
+function daysOf(window: Window, createdWall: Wall | undefined): { from: Day; to: Day } {
+  const day = createdWall?.slice(0, 10);
+  return { from: day ?? window.fromDay, to: day ?? window.toDay };
 }
 
 /** Counts each transaction once, and at once: what a killed process applied stands in the run that goes on. */
