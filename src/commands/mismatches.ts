@@ -3,9 +3,9 @@ import { audit } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES } from '../domain/mismatch.ts';
-import { acceptMismatch } from '../ledger/accept-mismatch.ts';
 import { findMismatch, listMismatches, type PresentedMismatch } from '../ledger/read-mismatches.ts';
 import { acknowledgeMismatch, type By, resolveMismatch } from '../ledger/settle-mismatch.ts';
+import { acceptAny } from '../reconciliation/accept-surplus.ts';
 import { print, withContext } from './with-context.ts';
 
 const LIST_MAX = 200;
@@ -30,7 +30,7 @@ export function mismatchesCommand(program: Command): void {
   const settlings: [string, string, Settle][] = [
     ['acknowledge', 'say that somebody looks into it', acknowledgeMismatch],
     ['resolve', 'say that it is over and why; the books stay as they are', resolveMismatch],
-    ['accept', 'book what the provider shows, by reversing entries, and tell merchants', acceptMismatch],
+    ['accept', 'book what the provider shows, by reversing entries, and tell merchants', acceptAny],
   ];
   for (const [name, description, settle] of settlings) {
     const command = mismatches
@@ -47,7 +47,7 @@ export function mismatchesCommand(program: Command): void {
           if (mismatch) print(options.json, withoutSeq(mismatch), describe(mismatch));
         });
       });
-    if (settle === acceptMismatch) {
+    if (settle === acceptAny) {
       command.option('--actual <json>', 'what you saw of the provider: nothing is accepted where it is another by now');
     }
   }

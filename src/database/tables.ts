@@ -36,6 +36,7 @@ export type Database = {
   alert_sends: AlertSendsTable;
   runs: RunsTable;
   run_windows: RunWindowsTable;
+  accepted_surpluses: AcceptedSurplusesTable;
   run_pages: RunPagesTable;
   run_page_rows: RunPageRowsTable;
   run_days: RunDaysTable;
@@ -465,6 +466,17 @@ type RunWindowsTable = {
   applied: Generated<number>;
   asked_at: Optional<Date>;
   error: Optional<string>;
+  surplus: Generated<number>;
+};
+
+type AcceptedSurplusesTable = {
+  seq: Generated<number>;
+  day: string;
+  platform: string | null;
+  surplus: number;
+  mismatch_seq: number;
+  actor: string;
+  created_at: Date;
 };
 
 type RunPagesTable = {

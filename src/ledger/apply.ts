@@ -91,7 +91,10 @@ async function dropUnchanged(context: Context, observations: Observation[]): Pro
  * event that a look lacked, or with a status of their own that no event had. Named one by one: a fault of the provider's
  * may leave 50,000 open.
  */
-export async function readKnown(context: Pick<Context, 'db'>, ids: string[]): Promise<{ id: string; digest: string | null }[]> {
+export async function readKnown(
+  context: Pick<Context, 'db'>,
+  ids: string[],
+): Promise<{ id: string; digest: string | null }[]> {
   // as text: MySQL makes another type of bytes that stand in a union
   const none = sql<string | null>`NULL`.as('digest');
   const awaited = context.db

@@ -8,6 +8,7 @@ const COLUMNS = {
   postings: 'position',
   seals: 'entries',
   seal_stragglers: 'position',
+  accepted_surpluses: 'surplus',
 } as const;
 /** The user may not do this, on this table or on its column. */
 const DENIED_ERRNOS = new Set([1142, 1143, 1044, 1227]);

@@ -3,7 +3,9 @@ import type { Reader } from '../database/reader.ts';
 import { ConfereError } from '../domain/errors.ts';
 
 /** What is only ever appended to; what changes about it lives in other tables. */
-export const APPEND_ONLY = ['events', 'entries', 'postings', 'seals', 'seal_stragglers'] as const;
+export const APPEND_ONLY = [
+  ...(['events', 'entries', 'postings', 'seals', 'seal_stragglers', 'accepted_surpluses'] as const),
+] as const;
 
 /**
  * The statements that give a user what `serve` needs and no more: reading and adding everywhere, changing everywhere

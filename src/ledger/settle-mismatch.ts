@@ -60,7 +60,7 @@ export async function wasResolved(
 export async function lockUnresolved(trx: Transaction<Database>, id: string) {
   const row = await trx
     .selectFrom('mismatches')
-    .select(['seq', 'kind', 'state', 'note', 'actual'])
+    .select(['seq', 'kind', 'scope', 'state', 'note', 'actual'])
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst();

@@ -129,6 +129,9 @@ function readOne(answer: unknown): ReadRow {
   return readTransaction(rows[0]);
 }
 
+/** What is announced beyond this is kept as this: no list is as long, and the columns of pages and windows hold it. */
+const COUNT_MAX = 1_000_000_000;
+
 /** A number, or its text. Not z.coerce: it makes 0 of null, and an answer without a total would prove an empty day. */
 const count = z
   .union([
@@ -138,7 +141,8 @@ const count = z
       .regex(/^\d{1,12}$/)
       .transform(Number),
   ])
-  .refine((value) => Number.isSafeInteger(value) && value >= 0);
+  .refine((value) => Number.isSafeInteger(value) && value >= 0)
+  .transform((value) => Math.min(COUNT_MAX, value));
 const listShape = z.object({
   transactions: z.array(z.unknown()),
   total: count,

@@ -2,10 +2,12 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { addDays, type Day, listDays } from '../domain/calendar.ts';
+import { addDays, type Day } from '../domain/calendar.ts';
 import { raiseMismatches } from '../ledger/mismatches.ts';
 import { resolveMismatches } from '../ledger/resolve-mismatches.ts';
+import { endUnnamed } from './end-unnamed.ts';
 import { dropKept } from './keep-evidence.ts';
+import { listEndedDays } from './plan-windows.ts';
 import type { RunRef, WindowRef, WindowResult } from './run-ref.ts';
 
 /** Writes what became of a window, and for each of its ended days whether it could be proven. */
@@ -17,7 +19,7 @@ export async function concludeWindow(
 ): Promise<void> {
   const now = context.clock.now();
   const today = context.calendar.dayOf(now);
-  const days = listDays(window.fromDay, window.toDay).filter((day) => day < today);
+  const days = listEndedDays(window, today);
   await transact(
     context.db,
     async (trx) => {
@@ -27,12 +29,14 @@ export async function concludeWindow(
           state: result.state,
           passes: result.passes,
           total: result.total,
-          seen: result.total,
+          seen: result.seen,
+          surplus: result.surplus,
           asked_at: result.askedAt,
           error: result.why ?? null,
         })
         .where('seq', '=', window.seq)
         .execute();
+      if (result.state === 'complete') await endUnnamed(trx, window, now);
       if (result.state !== 'incomplete') await resolveUnstable(trx, days, run, now);
       else {
         const found = days.map((day) => ({
@@ -41,7 +45,10 @@ export async function concludeWindow(
           baseline: context.calendar.startOf(addDays(day, 1)) <= context.webhooksSince,
           runSeq: run.seq,
           expected: { passes: 'one clean, or two alike' },
-          actual: { passes: result.passes, last: result.why },
+          actual: {
+            ...{ passes: result.passes, last: result.why },
+            ...(result.surplus > 0 ? { surplus: result.surplus } : {}),
+          },
         }));
         await raiseMismatches(trx, found, now);
       }

@@ -58,7 +58,7 @@ export async function countWindow(
     context.log.info({ run: run.id, day: window.fromDay, why }, 'a day is read whole: its counts do not prove it');
     return undefined;
   }
-  return { state: 'counted', why: undefined, passes: 0, pages, total: why.total, askedAt };
+  return { state: 'counted', why: undefined, passes: 0, pages, total: why.total, seen: seen.size, surplus: 0, askedAt };
 }
 
 /** A single day that ended before yesterday began: yesterday's payments still settle. */

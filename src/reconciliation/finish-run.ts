@@ -35,7 +35,10 @@ export async function finishRun(context: Context, run: RunRef, error: string | u
       state,
       pages: sum((window) => Number(window.fetched ?? 0)),
       passes: Math.max(0, ...windows.map((window) => window.passes)),
-      total: sum((window) => window.total ?? 0),
+      total: Math.min(
+        TOTAL_MAX,
+        sum((window) => window.total ?? 0),
+      ),
       seen: sum((window) => window.seen),
       applied: sum((window) => window.applied),
       days_counted: counted.length,
@@ -51,6 +54,9 @@ export async function finishRun(context: Context, run: RunRef, error: string | u
   runsFinished.inc({ state });
   context.log.info({ run: run.id, state, windows: windows.length, unproven: unproven.length }, 'run finished');
 }
+
+/** What the column holds; a provider may announce anything. */
+const TOTAL_MAX = 2_147_483_647;
 
 type Range = { from: Day; to: Day };
 

@@ -1,4 +1,4 @@
-import { addDays, type Day } from '../domain/calendar.ts';
+import { addDays, type Day, listDays } from '../domain/calendar.ts';
 import { REACH_DAYS } from '../domain/late-days.ts';
 import type { Priority } from '../provider/gate.ts';
 import type { RunRef } from './run-ref.ts';
@@ -28,6 +28,11 @@ export function askFor(window: Window, bounds: ListBounds | undefined): { initia
     initialDate: bounds?.low === 'inclusive' ? window.fromDay : addDays(window.fromDay, -1),
     finalDate: bounds?.high === 'inclusive' ? window.toDay : addDays(window.toDay, 1),
   };
+}
+
+/** The days of a window that are over: only those can be proven for good. @param today of the provider's calendar. */
+export function listEndedDays(window: Window, today: Day): Day[] {
+  return listDays(window.fromDay, window.toDay).filter((day) => day < today);
 }
 
 export function isInWindow(window: Window, wall: string): boolean {

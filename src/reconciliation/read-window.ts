@@ -9,10 +9,11 @@ import type { Room } from '../provider/create-room.ts';
 import { type KeptPage, REFUSED } from '../provider/make-pass.ts';
 import { readList } from '../provider/read-list.ts';
 import type { RowMarks } from '../provider/row-marks.ts';
+import { readAcceptedSurplus } from './accept-surplus.ts';
 import { applyPage, countApplied } from './apply-page.ts';
 import { createEvidence, readKept } from './keep-evidence.ts';
 import { learnBounds, readBounds } from './learn-bounds.ts';
-import { askFor, isInWindow } from './plan-windows.ts';
+import { askFor, isInWindow, listEndedDays } from './plan-windows.ts';
 import { resolveSeen } from './resolve-seen.ts';
 import type { RunRef, WindowRef, WindowResult } from './run-ref.ts';
 import { settleAbsent } from './settle-absent.ts';
@@ -56,6 +57,11 @@ export async function readWindow(
       await evidence(page);
       options.onPage(page.rows.length);
     },
+    surplus: await readAcceptedSurplus(
+      context.db,
+      run.platform,
+      listEndedDays(window, context.calendar.dayOf(context.clock.now())),
+    ),
     room: options.room,
     onNearEnd: options.onNearEnd,
     kept,
@@ -70,8 +76,11 @@ export async function readWindow(
     await count(await settleAbsent(context, client, run, window, { ids: inside, askedAt: reading.askedAt }));
     if (!bounds && !run.platform) await learnBounds(context, client, reading.ids);
   }
-  const { complete, why, passes, pages, askedAt } = reading;
-  return { state: complete ? 'complete' : 'incomplete', why, passes, pages, total: inside.count(), askedAt };
+  const { complete, why, passes, pages, surplus, askedAt } = reading;
+  const seen = inside.count();
+  // until the bounds are learnt, rows of the days around are announced and read with the window's own
+  const total = Math.max(0, reading.total - (reading.ids.size - seen));
+  return { state: complete ? 'complete' : 'incomplete', why, passes, pages, total, seen, surplus, askedAt };
 }
 
 /** What of a reading belongs to the window; looked up, as a copy of a day of a million rows is no small thing. */

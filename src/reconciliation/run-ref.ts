@@ -29,7 +29,11 @@ export type WindowResult = {
   why: string | undefined;
   passes: number;
   pages: number;
-  /** Distinct transactions of the window at the provider. */
+  /** The last total that the provider announced, less the rows of days around the window that were asked for with it. */
   total: number;
+  /** Distinct ids of the window that were read. */
+  seen: number;
+  /** How many more rows were announced than listed: as a person accepted, or alike in all passes; else 0. */
+  surplus: number;
   askedAt: Date;
 };

@@ -3,6 +3,7 @@ import type { Reader } from '../database/reader.ts';
 import { addDays, type Calendar, type Day, listDays } from '../domain/calendar.ts';
 import { LATE_DAYS } from '../domain/late-days.ts';
 import type { Proof, ReportState } from './plan.ts';
+import { readSurplus } from './read-surplus.ts';
 
 type Window = Proof & { from: Day; to: Day; counted?: boolean };
 export type Judgement = { state: ReportState; proof: Proof | undefined };
@@ -13,7 +14,9 @@ export async function judgeDay(db: Reader, day: Day, now: Date, calendar: Calend
   const isOver = now >= end;
   const proof = await readProof(db, day, isOver ? { after: end, which: 'first' } : { after: start, which: 'newest' });
   const late = isOver ? await readNewestReadings(db, day, end) : [];
-  const judgement = judge(day, proof ? [proof, ...late] : late, now, end);
+  const judged = judge(day, proof ? [proof, ...late] : late, now, end);
+  const surplus = judged.proof && (await readSurplus(db, day, judged.proof.runSeq, now));
+  const judgement = surplus && judged.proof ? { ...judged, proof: { ...judged.proof, surplus } } : judged;
   if (judgement.state === 'closed' && (await isZoneInDoubt(db))) return { ...judgement, state: 'provisional' };
   return judgement;
 }

@@ -19,6 +19,7 @@ import {
 } from './plan.ts';
 import { findRevision, presentReport, type Report, type ReportRow, toCut } from './present-report.ts';
 import { type FileFacts, hashFile, publishDrafts, sealDraft, withDrafts } from './publish-files.ts';
+import { readSurplus } from './read-surplus.ts';
 import { writeReport } from './write-report.ts';
 
 export type OpenedReport = { report: Report; file: string; name: string; bytes: number; sha256: string };
@@ -144,7 +145,8 @@ async function planAgain(context: Context, row: ReportRow, wanted: Wanted): Prom
 async function findProof(context: Context, row: ReportRow): Promise<Proof | undefined> {
   if (row.proven_run_seq === null || row.proven_asked_at === null) return undefined;
   const run = await context.db.selectFrom('runs').select('id').where('seq', '=', row.proven_run_seq).executeTakeFirst();
-  return { runSeq: row.proven_run_seq, runId: run?.id ?? '?', askedAt: row.proven_asked_at };
+  const surplus = await readSurplus(context.db, row.day, row.proven_run_seq, row.made_at);
+  return { runSeq: row.proven_run_seq, runId: run?.id ?? '?', askedAt: row.proven_asked_at, surplus };
 }
 
 /** Copies a finished file to where a person wants it: whole under that name, or not at all. */

@@ -27,7 +27,10 @@ export type Cut = {
 };
 
 /** The run that read the whole day at the provider, and when its proving pass began. */
-export type Proof = { runSeq: number; runId: string; askedAt: Date };
+export type Proof = { runSeq: number; runId: string; askedAt: Date; surplus?: AcceptedSurplus | undefined };
+
+/** How many more rows the provider announced than it listed, and who accepted that for the day. */
+export type AcceptedSurplus = { count: number; actor: string; at: Date };
 
 /** The revision before. */
 export type Previous = {

@@ -42,6 +42,11 @@ function writeAbout(sheet: SheetWriter, { plan, texts, digest, tables }: Summary
   add(words.state, { text: texts.states[plan.state].toUpperCase(), look: stateLook(plan) });
   add('', { text: texts.stateNotes[plan.state], look: 'hint' });
   add(words.proven, { text: tellProof(plan, texts), look: isProven(plan) ? 'good' : 'bad' });
+  if (plan.proof?.surplus) {
+    const { count, actor, at } = plan.proof.surplus;
+    const values = { count: sayCount(count, texts), actor, at: formatMoment(plan.calendar.toWall(at)) };
+    add(words.surplus, { text: fill(words.surplusText, values), look: 'bad' });
+  }
   add(words.revision, { count: plan.revision, look: 'text' });
   add(words.madeAt, { moment: plan.calendar.toWall(plan.madeAt) });
   add(words.zone, { text: plan.calendar.zone });

@@ -5,9 +5,9 @@ import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { maskMismatch } from '../../domain/mask-free-text.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../domain/mismatch.ts';
-import { acceptMismatch } from '../../ledger/accept-mismatch.ts';
 import { findMismatch, listMismatches, type PresentedMismatch } from '../../ledger/read-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatch } from '../../ledger/settle-mismatch.ts';
+import { acceptAny } from '../../reconciliation/accept-surplus.ts';
 import { actorOf, allow, seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
@@ -48,7 +48,7 @@ export function mismatchRoutes(context: Context): Router {
   for (const [action, settle, schema] of [
     ['acknowledge', acknowledgeMismatch, notedSchema],
     ['resolve', resolveMismatch, notedSchema],
-    ['accept', acceptMismatch, acceptedSchema],
+    ['accept', acceptAny, acceptedSchema],
   ] as const) {
     router.post(`/mismatches/:id/${action}`, allow('operator'), async (request: Request<{ id: string }>, response) => {
       const given = parseBody(request, schema);

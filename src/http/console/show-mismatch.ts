@@ -3,10 +3,10 @@ import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { maskMismatch, maskNote } from '../../domain/mask-free-text.ts';
-import { acceptMismatch } from '../../ledger/accept-mismatch.ts';
 import { isAcceptable } from '../../ledger/correct-held.ts';
 import { findMismatch, type PresentedMismatch } from '../../ledger/read-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatch } from '../../ledger/settle-mismatch.ts';
+import { acceptAny, surplusIn } from '../../reconciliation/accept-surplus.ts';
 import { actorOf, allow } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { explainMismatch } from './explain-mismatch.ts';
@@ -40,7 +40,7 @@ ${mismatch.state !== 'resolved' && full && settleForm(response, mismatch)}
   for (const [action, settle, done] of [
     ['acknowledge', acknowledgeMismatch, 'acknowledged'],
     ['resolve', resolveMismatch, 'resolved'],
-    ['accept', acceptMismatch, 'accepted'],
+    ['accept', acceptAny, 'accepted'],
   ] as const) {
     router.post(`/mismatches/:id/${action}`, allow('operator'), async (request: Request<{ id: string }>, response) => {
       const actor = actorOf(response);
@@ -71,19 +71,22 @@ function readSeen(request: Request): unknown {
 
 function settleForm(response: Response, mismatch: PresentedMismatch): Html {
   const address = `/mismatches/${mismatch.id}`;
-  const canAccept = isAcceptable(mismatch.kind);
+  const surplus = surplusIn(mismatch);
+  const canAccept = isAcceptable(mismatch.kind) || surplus > 0;
+  const accept = surplus > 0 ? `Aceitar ${surplus} a mais` : 'Aceitar a do provedor';
+  const hint =
+    surplus > 0
+      ? 'Aceitar diz que o total anunciado conta linhas que não existem: o dia fica provado enquanto esse número não mudar, e o Resumo diz quem o aceitou.'
+      : 'Aceitar estorna o lançamento em vigor na data dele, lança o que o provedor mostra e avisa os lojistas.';
   const content = html`${
     canAccept && html`<input type="hidden" name="actual" value="${JSON.stringify(mismatch.actual)}">`
   }<label><span>Observação</span><textarea name="note" rows="3" maxlength="4000" placeholder="O que você descobriu ou decidiu"></textarea></label>
 <div class="actions">${
     mismatch.state === 'open' &&
     html`<button formaction="${address}/acknowledge" class="secondary">Estou tratando</button>`
-  }<button formaction="${address}/resolve">${canAccept ? 'Manter a nossa versão' : 'Resolver'}</button>${
-    canAccept && html`<button formaction="${address}/accept" class="secondary">Aceitar a do provedor</button>`
-  }</div>${
-    canAccept &&
-    html`<p class="hint">Aceitar estorna o lançamento em vigor na data dele, lança o que o provedor mostra e avisa os lojistas.</p>`
-  }`;
+  }<button formaction="${address}/resolve">${canAccept && surplus === 0 ? 'Manter a nossa versão' : 'Resolver'}</button>${
+    canAccept && html`<button formaction="${address}/accept" class="secondary">${accept}</button>`
+  }</div>${canAccept && html`<p class="hint">${hint}</p>`}`;
   return html`<section class="act" aria-label="Tratar a divergência">${postForm(response, `${address}/resolve`, content)}</section>`;
 }
 

@@ -59,7 +59,7 @@ function tellNumbers(context: Context, run: PresentedRun): Html {
       ? Math.max(0, Math.round((Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000))
       : undefined;
   return facts([
-    ['No provedor', run.total === null ? null : formatCount(run.total)],
+    ['Anunciadas pelo provedor', run.total === null ? null : formatCount(run.total)],
     ['Lidas, sem repetição', formatCount(run.seen)],
     ['Aplicadas ao razão', formatCount(run.applied)],
     ['Páginas', formatCount(run.pages)],

@@ -158,8 +158,11 @@ export const run = z
     days_counted: z.int().describe('days proven by counts alone'),
     pages: z.int(),
     passes: z.int(),
-    total: z.int().nullable(),
-    seen: z.int(),
+    total: z
+      .int()
+      .nullable()
+      .describe('the last total that the provider announced; of a run of several windows, their sum'),
+    seen: z.int().describe('distinct ids read'),
     applied: z.int(),
     mismatches: z.int(),
     by_kind: z.record(z.string(), z.int()),

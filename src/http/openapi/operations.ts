@@ -124,7 +124,7 @@ export const OPERATIONS: readonly Operation[] = [
   acting('/mismatches/{id}/accept', 'operator', {
     tag: MISMATCHES,
     summary:
-      'Book what the provider shows (amount_differs, commission_differs, reference_differs, status_differs): by reversing entries; merchants are told pix.<operation>.corrected. 409 when the provider shows it no more, or `actual` is given and no longer the evidence',
+      'Book what the provider shows (amount_differs, commission_differs, reference_differs, status_differs): by reversing entries; of a list_unstable with `actual.surplus`, accept that the total is too high by it: the day counts as proven while that number stays; merchants are told pix.<operation>.corrected. 409 when the provider shows it no more, or `actual` is given and no longer the evidence',
     body: acceptedSchema,
     answers: ok('Accepted', c.mismatch),
   }),

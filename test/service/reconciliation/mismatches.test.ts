@@ -1,10 +1,13 @@
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { refuseRows } from '../../../src/ledger/refuse-row.ts';
 import { resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
+import { acceptAny } from '../../../src/reconciliation/accept-surplus.ts';
 import { claimRun } from '../../../src/reconciliation/claim-run.ts';
 import { resolveSeen } from '../../../src/reconciliation/resolve-seen.ts';
 import { settleAbsent } from '../../../src/reconciliation/settle-absent.ts';
 import { startRun } from '../../../src/reconciliation/start-run.ts';
+import { judgeDay } from '../../../src/reports/judge-day.ts';
 import { dayAgo, makeDay, makeRow } from '../../support/provider-rows.ts';
 import { openReconciliationEnvironment } from '../../support/reconciliation.ts';
 
@@ -103,6 +106,90 @@ test('ours that the list leaves out and show knows is a list_omission, until a c
   world.provider.unlisted.clear();
   await world.reconcile(D3, D3);
   expect(await world.mismatches('list_omission')).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+});
+
+test('another creation day at the provider is told once, as reference_differs, and the row counts as present', async () => {
+  await using world = await openReconciliationEnvironment();
+  const [row, ...rest] = makeDay(D3, 5);
+  if (!row) throw new Error('no row');
+  world.provider.add(row, ...rest, ...makeDay(D2, 3));
+  await world.reconcile(D4, D2);
+  row.date_created = `${D2} 08:00:00`;
+  for (let run = 0; run < 3; run++) {
+    await world.reconcile(D3, D3);
+    await world.reconcile(D2, D2);
+  }
+  const told = await world.mismatches();
+  expect(told).toMatchObject([{ kind: 'reference_differs', scope: row.id, state: 'open', reopened: 0 }]);
+  expect(JSON.parse(told[0]?.actual ?? '')).toEqual({ date_created: row.date_created });
+  // gone altogether, it is missing all the same
+  world.provider.rows.delete(row.id);
+  await world.reconcile(D3, D3);
+  expect((await world.mismatches()).map((one) => one.kind)).toEqual(['reference_differs', 'missing_at_provider']);
+});
+
+test('a surplus that a person accepts proves the day for as long as it stays the same', async () => {
+  await using world = await openReconciliationEnvironment();
+  world.provider.add(...makeDay(D3, 130));
+  const read = (more: number) => {
+    world.provider.switches.total = (count) => count + more;
+    return world.reconcile(D3, D3);
+  };
+  expect(await read(3)).toMatchObject({ state: 'incomplete', total: 133, seen: 130 });
+  const unstable = () =>
+    world.context.db
+      .selectFrom('mismatches')
+      .select(['id', 'actual', 'state', 'resolution', 'reopened'])
+      .where('kind', '=', 'list_unstable')
+      .executeTakeFirstOrThrow();
+  const { id, actual } = await unstable();
+  expect(JSON.parse(actual ?? '')).toMatchObject({ passes: 5, surplus: 3 });
+  const { context } = world;
+  const by = { actor: 'tok_1', note: 'their panel shows 130' };
+  await expect(acceptAny(context, id, { ...by, actual: { surplus: 4 } })).rejects.toMatchObject({ code: 'conflict' });
+  await acceptAny(context, id, { ...by, actual: JSON.parse(actual ?? '') });
+  expect(await unstable()).toMatchObject({ state: 'resolved', resolution: 'accepted' });
+  const judged = async () => await judgeDay(context.db, D3, context.clock.now(), context.calendar);
+  expect((await judged()).proof?.surplus).toMatchObject({ count: 3, actor: 'tok_1' });
+  expect(await read(3)).toMatchObject({ state: 'complete', passes: 2, total: 133, seen: 130 });
+  // another number is another surplus, and none needs nobody's word
+  expect(await read(4)).toMatchObject({ state: 'incomplete', by_kind: { list_unstable: 1 } });
+  expect(await unstable()).toMatchObject({ state: 'open', reopened: 1 });
+  expect(await read(0)).toMatchObject({ state: 'complete', passes: 1 });
+  expect(await unstable()).toMatchObject({ state: 'resolved', resolution: 'fresh_evidence' });
+  await expect(
+    sql`UPDATE accepted_surpluses SET surplus = 9`.execute(context.db),
+    'what was accepted is never changed',
+  ).rejects.toThrow(/append-only/);
+});
+
+test('without a surplus that is the same in all passes there is nothing to accept', async () => {
+  await using world = await openReconciliationEnvironment();
+  world.provider.add(...makeDay(D3, 130));
+  let answers = 0;
+  world.provider.switches.total = (count) => count + (++answers % 2);
+  await world.reconcile(D3, D3);
+  const { id } = await world.context.db.selectFrom('mismatches').select('id').executeTakeFirstOrThrow();
+  const accepting = acceptAny(world.context, id, { actor: 'tok_1', note: undefined });
+  await expect(accepting).rejects.toMatchObject({ code: 'conflict' });
+});
+
+test('a refused row without an id ends once a complete reading of its day meets none such', async () => {
+  await using world = await openReconciliationEnvironment();
+  const [bad, ...rest] = makeDay(D3, 5);
+  if (!bad) throw new Error('no row');
+  world.provider.add(bad, ...rest);
+  world.provider.patches.set(bad.id, { id: [] });
+  await world.reconcile(D3, D3);
+  const refusals = () => world.mismatches('row_refused');
+  expect(await refusals()).toMatchObject([{ state: 'open', transaction_id: null }]);
+  // another day's reading, and one that meets it again, say nothing of it
+  await world.reconcile(D2, D2);
+  await world.reconcile(D3, D3);
+  expect(await refusals()).toMatchObject([{ state: 'open' }]);
+  world.provider.patches.clear();
+  expect(await world.reconcile(D3, D3)).toMatchObject({ state: 'complete' });
+  expect(await refusals()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
 });
 
 test('of a day of very many, whatever is absent is found, also where all were created in one second', async () => {
