@@ -6,8 +6,9 @@ import type { HeldTransaction } from './decide.ts';
 import type { HeldEvent } from './history.ts';
 
 /**
- * Writes down each change that the provider announces by webhook and that we learnt by looking instead: the watch
- * settles it, as announced or as lost, once WEBHOOK_GRACE has passed since the change.
+ * Writes down each change that the provider announces by webhook, unless the webhook that made us look announced it: the
+ * watch settles it, as announced or as lost, once WEBHOOK_GRACE has passed since the change. A webhook that came before
+ * the change, or after its grace, may have taught it and did not announce it.
  */
 export async function oweWebhooks(
   context: Context,
@@ -15,27 +16,50 @@ export async function oweWebhooks(
   changes: { seq: number; held: HeldTransaction; added: HeldEvent[]; sources: Map<HeldEvent, Source> }[],
   now: Date,
 ): Promise<void> {
-  const owed = changes
+  const learnt = changes
     .flatMap((change) =>
       change.added
-        .filter((event) => change.sources.get(event)?.kind !== 'webhook')
         .filter((event) => context.config.WEBHOOKS_OWED.includes(`${change.held.operation}.${event.status}`))
-        .map((event) => ({ change, event, at: context.calendar.toInstant(event.atWall) })),
+        .map((event) => ({
+          change,
+          event,
+          source: change.sources.get(event),
+          at: context.calendar.toInstant(event.atWall),
+        })),
     )
     .filter(({ at }) => at >= context.webhooksSince);
+  const arrivals = await readArrivals(
+    trx,
+    learnt.flatMap(({ source }) => (source?.kind === 'webhook' ? [source.webhook.seq] : [])),
+  );
+  const owed = learnt.filter(({ source, at }) => {
+    const arrivedAt = source?.kind === 'webhook' ? arrivals.get(source.webhook.seq) : undefined;
+    return !arrivedAt || arrivedAt < at || arrivedAt.getTime() > at.getTime() + context.config.WEBHOOK_GRACE;
+  });
   if (owed.length === 0) return;
   await trx
     .insertInto('owed_webhooks')
     .values(
-      owed.map(({ change, event, at }) => ({
+      owed.map(({ change, event, source, at }) => ({
         event_seq: event.seq ?? 0,
         transaction_seq: change.seq,
         event_at: at,
         due_at: new Date(Math.max(at.getTime() + context.config.WEBHOOK_GRACE, now.getTime())),
-        run_seq: runOf(change.sources.get(event)),
+        run_seq: runOf(source),
       })),
     )
     .execute();
+}
+
+/** When each of these webhooks came first; its repeats are found when the change is settled. */
+async function readArrivals(trx: Transaction<Database>, seqs: number[]): Promise<Map<number, Date>> {
+  if (seqs.length === 0) return new Map();
+  const rows = await trx
+    .selectFrom('webhooks')
+    .select(['seq', 'received_at'])
+    .where('seq', 'in', [...new Set(seqs)])
+    .execute();
+  return new Map(rows.map((row) => [row.seq, row.received_at]));
 }
 
 function runOf(source: Source | undefined): number | null {

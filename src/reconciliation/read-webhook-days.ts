@@ -1,6 +1,6 @@
 /**
  * How well the provider announces its changes, by the day of the change: how many owed a webhook, how many of these
- * never came in time, and how late the others were. What was learnt by a webhook came; of what was learnt otherwise the
+ * never came in time, and how late the others were. What the webhook announced that taught it came; of all else the
  * watch has found out (owed_webhooks).
  */
 import { type Kysely, sql } from 'kysely';
@@ -77,7 +77,7 @@ async function countDay(context: Context, day: Day): Promise<WebhookDay> {
   };
 }
 
-/** Changes of the day that a webhook told of, by how many seconds it was late. */
+/** Changes of the day that the webhook announced which taught them, by how many seconds it was late. */
 async function countLearnt(context: Context, day: Day, start: Date) {
   // the wall clock taken for UTC is off by the zone's offset, which is the day's
   const offsetS = (start.getTime() - Date.parse(`${day}T00:00:00Z`)) / 1000;
@@ -94,6 +94,16 @@ async function countLearnt(context: Context, day: Day, start: Date) {
     .where('events.at_wall', '<', `${addDays(day, 1)} 00:00:00`)
     .where('events.at_wall', '>=', since)
     .where('events.source_kind', '=', 'webhook')
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('owed_webhooks')
+            .select('owed_webhooks.event_seq')
+            .whereRef('owed_webhooks.event_seq', '=', 'events.seq'),
+        ),
+      ),
+    )
     .where(sql<string>`CONCAT(transactions.operation, '.', events.status)`, 'in', [...context.config.WEBHOOKS_OWED, ''])
     .groupBy('late')
     .execute();

@@ -5,21 +5,24 @@ import { transact } from '../database/transact.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import { raiseMismatches } from '../ledger/mismatches.ts';
 import { findHeardUntil } from './find-heard-until.ts';
+import type { RunRef } from './run-ref.ts';
 
 const BATCH_ROWS = 200;
 /** The provider's clock may differ from ours by a little: an arrival just before counts where it names the change. */
 const CLOCK_LEEWAY_MS = 5_000;
 
+type SettlingRun = Pick<RunRef, 'seq' | 'from' | 'to'>;
+
 /**
  * Settles each change that the provider owed a webhook for and whose grace is over: anything that came in between and
  * names its transaction announced it, repeats included; else its webhook is lost. Told at once as resolved, since what
  * it would have told is in the ledger already. A change is left alone as long as its webhook may wait in a spool.
- * @returns how many were lost.
+ * @param run the run at whose end this is done. @returns how many were lost.
  */
-export async function settleOwedWebhooks(context: Context): Promise<number> {
+export async function settleOwedWebhooks(context: Context, run?: SettlingRun): Promise<number> {
   let lost = 0;
   for (;;) {
-    const settled = await transact(context.db, (trx) => settleBatch(context, trx), { retryDuplicates: true });
+    const settled = await transact(context.db, (trx) => settleBatch(context, trx, run), { retryDuplicates: true });
     lost += settled.lost;
     if (settled.rows < BATCH_ROWS) break;
   }
@@ -27,7 +30,11 @@ export async function settleOwedWebhooks(context: Context): Promise<number> {
   return lost;
 }
 
-async function settleBatch(context: Context, trx: Transaction<Database>): Promise<{ rows: number; lost: number }> {
+async function settleBatch(
+  context: Context,
+  trx: Transaction<Database>,
+  run: SettlingRun | undefined,
+): Promise<{ rows: number; lost: number }> {
   const now = context.clock.now();
   const heardUntil = await findHeardUntil(trx, now);
   if (!heardUntil) return { rows: 0, lost: 0 };
@@ -48,7 +55,7 @@ async function settleBatch(context: Context, trx: Transaction<Database>): Promis
       transactionId: row.id,
       reference: row.reference,
       amountCents: row.amount_cents,
-      ...(row.run_seq === null ? {} : { runSeq: row.run_seq }),
+      ...nameRun(row, run),
       expected: { webhook_by: new Date(row.event_at.getTime() + context.config.WEBHOOK_GRACE).toISOString() },
       actual: { status: row.status, at: context.calendar.toIso(row.at_wall) },
       resolution: 'applied',
@@ -56,6 +63,13 @@ async function settleBatch(context: Context, trx: Transaction<Database>): Promis
   }
   await raiseMismatches(trx, found, now);
   return { rows: rows.length, lost: found.length };
+}
+
+/** The run that taught the change; of one that a webhook's look or a show taught, the first run that reads its day. */
+function nameRun(row: { run_seq: number | null; created_wall: string }, run: SettlingRun | undefined) {
+  if (row.run_seq !== null) return { runSeq: row.run_seq };
+  const day = row.created_wall.slice(0, 10);
+  return run && run.from <= day && day <= run.to ? { runSeq: run.seq } : {};
 }
 
 /** Locked on their own: MariaDB knows no lock on one table of a join. */
@@ -79,6 +93,7 @@ async function claimDue(trx: Transaction<Database>, now: Date, eventsUntil: Date
     .select(['owed_webhooks.event_seq', 'owed_webhooks.event_at', 'owed_webhooks.run_seq'])
     .select(['events.status', 'events.at_wall', 'events.sequence'])
     .select(['transactions.seq', 'transactions.id', 'transactions.reference', 'transactions.amount_cents'])
+    .select('transactions.created_wall')
     .select(['transactions.extra_hash', (eb) => eb.not(eb.exists(hasSameExtra(eb))).as('owns_extra')])
     .where(
       'owed_webhooks.event_seq',

@@ -78,7 +78,7 @@ export async function executeRun(
 
 /** The watch does so every minute too: what the run has proven does not hang on it. */
 async function settleOwed(context: Context, run: RunRef): Promise<void> {
-  await settleOwedWebhooks(context).catch((error: unknown) => {
+  await settleOwedWebhooks(context, run).catch((error: unknown) => {
     context.log.error({ error: describeError(error), run: run.id }, 'lost webhooks could not be told after a run');
   });
 }

@@ -1,5 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { applyObservations } from '../../../src/ledger/apply.ts';
+import { readWebhookDays } from '../../../src/reconciliation/read-webhook-days.ts';
 import { settleOwedWebhooks } from '../../../src/reconciliation/settle-owed-webhooks.ts';
 import { makeRow, type Row, wallAgo } from '../../support/provider-rows.ts';
 import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
@@ -62,6 +64,19 @@ async function arrive(
   }
 }
 
+/** Applies what the provider shows now of a row, as the look that the newest webhook caused. */
+async function lookFor(world: ReconciliationEnvironment, row: Row): Promise<void> {
+  const { seq } = await world.context.db
+    .selectFrom('webhooks')
+    .select('seq')
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirstOrThrow();
+  const shown = await world.client.show(row.id);
+  if (!shown?.ok) throw new Error('no row');
+  await applyObservations(world.context, [{ ...shown, source: { kind: 'webhook', webhook: { seq, id: 'wh_1' } } }]);
+}
+
 const reconcile = (world: ReconciliationEnvironment) => world.reconcile(FROM, TODAY);
 
 test('a change that nothing announced within its grace is lost: told at once by the run that saw it, and over', async () => {
@@ -85,6 +100,52 @@ test('a change whose grace is not over is told later by the watch, and counted a
   expect(await settleOwedWebhooks(world.context)).toBe(0);
   const seq = await world.context.db.selectFrom('runs').select('seq').where('id', '=', run.id).executeTakeFirst();
   expect(await world.mismatches()).toMatchObject([{ kind: 'webhook_lost', run_seq: seq?.seq }]);
+});
+
+describe('a change that the look for another webhook taught', () => {
+  test('is lost where that webhook came before it, and nothing since: raised by the next run, and counted there', async () => {
+    await using world = await openReconciliationEnvironment(GRACE);
+    const row = paidAgo(30 * MINUTE);
+    world.provider.add(row);
+    // of the creation, a minute before
+    await arrive(world, 31 * MINUTE, { id: row.id, status: 'pending' });
+    await lookFor(world, row);
+    expect(await world.mismatches()).toEqual([]);
+    expect(await reconcile(world)).toMatchObject({ applied: 0, mismatches: 1, by_kind: { webhook_lost: 1 } });
+    expect(await world.mismatches('webhook_lost')).toMatchObject([{ transaction_id: row.id, resolution: 'applied' }]);
+  });
+
+  test('is lost where that webhook came after its grace: raised by the watch where no run comes first', async () => {
+    await using world = await openReconciliationEnvironment(GRACE);
+    const row = paidAgo(30 * MINUTE);
+    world.provider.add(row);
+    await arrive(world, 15 * MINUTE, { id: row.id });
+    await lookFor(world, row);
+    expect(await settleOwedWebhooks(world.context)).toBe(1);
+    expect(await world.mismatches('webhook_lost')).toMatchObject([{ transaction_id: row.id, run_seq: null }]);
+    expect((await reconcile(world)).mismatches).toBe(0);
+    const days = await readWebhookDays(world.context, { from: FROM, to: TODAY });
+    expect(days.reduce((sum, day) => sum + day.lost, 0)).toBe(1);
+    expect(days.reduce((sum, day) => sum + day.announced, 0)).toBe(0);
+  });
+
+  test('is announced by its own webhook, by a later one in time, and by a repeat in time', async () => {
+    await using world = await openReconciliationEnvironment(GRACE);
+    const rows = [0, 1, 2].map(() => paidAgo(30 * MINUTE));
+    world.provider.add(...rows);
+    const [own, later, repeated] = rows as [Row, Row, Row];
+    await arrive(world, 29 * MINUTE, { id: own.id });
+    await lookFor(world, own);
+    await arrive(world, 25 * MINUTE, { id: later.id });
+    await arrive(world, 31 * MINUTE, { id: later.id, status: 'pending' });
+    await lookFor(world, later);
+    await arrive(world, 55 * MINUTE, { id: repeated.id, repeats: [21 * MINUTE] });
+    await lookFor(world, repeated);
+    expect(await settleOwedWebhooks(world.context)).toBe(0);
+    expect(await world.mismatches()).toEqual([]);
+    const days = await readWebhookDays(world.context, { from: FROM, to: TODAY });
+    expect(days.reduce((sum, day) => sum + day.announced, 0)).toBe(3);
+  });
 });
 
 describe('while a webhook may still come out of a spool', () => {
