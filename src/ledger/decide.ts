@@ -5,13 +5,14 @@
  * applied; another value is a mismatch. What may be filled in later (commission, e2e id, the parties) is the newest
  * look's. So any snapshots of a growing history, in any order and with any repeats, end in the same events.
  */
-import { createHash } from 'node:crypto';
 import type { MismatchKind } from '../domain/mismatch.ts';
 import { formatAmount } from '../domain/money.ts';
 import type { Observation, ObservedTransaction } from '../domain/observation.ts';
 import { isKnownStatus } from '../domain/statuses.ts';
 import { eventKey, extendHistory, type HeldEvent, type History, numberEvents } from './history.ts';
+import { judgeFields, listReadable } from './judge-fields.ts';
 import { judgeHistory } from './judge-history.ts';
+import { differs, KEYS, pickKeys } from './pick-keys.ts';
 
 export type HeldTransaction = Omit<ObservedTransaction, 'events' | 'eventsInferred' | 'status'> &
   History & {
@@ -81,7 +82,7 @@ export function decide(before: HeldTransaction | undefined, look: Look): Decisio
     changed: !before || added.length > 0 || !sameFacts(before, held) || !sameHistory(before, held),
     added,
     found: [...differences, ...judgeHistory(held.events, own), ...judgeFields(before, look)],
-    over: listOver(before, look, isOver),
+    over: [...(isOver ? ['unknown_status' as const] : []), ...listReadable(before, look)],
     agreed: before && listAgreed(before, look, differences),
     standing,
   };
@@ -164,7 +165,7 @@ function listAgreed(before: HeldTransaction, look: Look, differences: Difference
   const names = KEYS.filter((name) => seen[name] !== null);
   const all: Agreement[] = [
     { kind: 'amount_differs', shown: amountOf(seen) },
-    { kind: 'reference_differs', shown: pick(seen, names) },
+    { kind: 'reference_differs', shown: pickKeys(seen, names) },
     { kind: 'commission_differs', shown: seen.commissionCents === null ? {} : commissionOf(seen) },
   ];
   return all.filter(({ kind }) => !differences.some((difference) => difference.kind === kind));
@@ -179,7 +180,7 @@ function compareFacts(before: HeldTransaction, look: Look): Difference[] {
   }
   const names = KEYS.filter((name) => differs(before[name], seen[name]));
   if (names.length > 0) {
-    found.push({ kind: 'reference_differs', expected: pick(before, names), actual: pick(seen, names) });
+    found.push({ kind: 'reference_differs', expected: pickKeys(before, names), actual: pickKeys(seen, names) });
   }
   // a look from before the payment, that comes late, tells nothing of what became of the commission since
   const paid = [before.events, seen.events].every((events) => events.some((event) => event.status === 'paid'));
@@ -187,39 +188,6 @@ function compareFacts(before: HeldTransaction, look: Look): Difference[] {
     found.push({ kind: 'commission_differs', expected: commissionOf(before), actual: commissionOf(seen) });
   }
   return askedAt < before.askedAt ? found.map((difference) => ({ ...difference, late: true })) : found;
-}
-
-/** Side fields that can't be read; an old look says nothing of what newer ones could. */
-function judgeFields(before: HeldTransaction | undefined, { unreadable, askedAt }: Look): Difference[] {
-  if (!unreadable || (before && askedAt < before.askedAt)) return [];
-  return [{ kind: 'field_unreadable', expected: null, actual: { fields: unreadable.fields } }];
-}
-
-function listOver(before: HeldTransaction | undefined, { unreadable, askedAt }: Look, isOver: boolean): MismatchKind[] {
-  const readsAll = before !== undefined && !unreadable && askedAt >= before.askedAt;
-  return [...(isOver ? ['unknown_status' as const] : []), ...(readsAll ? ['field_unreadable' as const] : [])];
-}
-
-/** Absent is unknown, so it differs from nothing. */
-function differs<T>(held: T | null, shown: T | null): boolean {
-  return held !== null && shown !== null && held !== shown;
-}
-
-/** What a transaction is found by; none may change. */
-const KEYS = ['reference', 'extra', 'platform', 'createdWall'] as const;
-type Key = (typeof KEYS)[number];
-
-function pick(facts: Pick<ObservedTransaction, Key>, names: Key[]): object {
-  const evidence = (name: Key): [string, string | null] => {
-    if (name === 'createdWall') return ['date_created', facts.createdWall];
-    // extra is free text that may name a person: it is shown by its hash
-    return [name, name === 'extra' ? hashText(facts.extra) : facts[name]];
-  };
-  return Object.fromEntries(names.map(evidence));
-}
-
-export function hashText(text: string | null): string | null {
-  return text === null ? null : `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
 function amountOf(facts: Pick<ObservedTransaction, 'amountCents' | 'operation'>): object {

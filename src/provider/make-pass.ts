@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { Wall } from '../domain/calendar.ts';
 import type { ListPage, ListQuery, ProviderClient } from './client.ts';
+import { beginCollecting, type Collected, collect, type KeptPage, markRow, noteRepeat } from './collect-rows.ts';
 import type { Room } from './create-room.ts';
-import { PAGE_ROWS, type Pass } from './judge-pass.ts';
-import { createRowMarks, type RowMarks } from './row-marks.ts';
+import { PAGE_ROWS } from './judge-pass.ts';
 import {
   createRequestBudget,
   type RequestBudget,
@@ -17,20 +16,8 @@ const END_PAGES_MAX = 20;
 const END_ROUNDS_MAX = 3;
 /** For each request that may be under way, so many pages are asked for or being applied. */
 const HANDS_BY_PLACE = 2;
-/** Enough of a digest to tell two payloads of one id apart. */
-const MARK_BYTES = 12;
-
-/** Stands for the digest of a row that can't be read. */
-export const REFUSED = 'refused';
-
 /** All that readList needs of the client. */
 export type ListClient = Pick<ProviderClient, 'listPage'>;
-
-/** What judging needs of a row. */
-export type RowMark = { id: string | null; createdWall: Wall | undefined; digest: string };
-
-/** A page of a pass, as a process that died left it. */
-export type KeptPage = { place: number; total: number; lastPage: number; askedAt: Date; rows: RowMark[] };
 
 export type PageRead = ListPage & {
   pass: number;
@@ -55,15 +42,6 @@ export type PassOptions = {
   pagesBefore: number;
 };
 
-export type Collected = Omit<Pass, 'distinctIds' | 'createdSince'> & {
-  /** Every id seen, and what was shown of it last. */
-  marks: RowMarks;
-  /** Ids that were shown in two ways within the pass. */
-  torn: Set<string>;
-  /** Up to which page rows were met. */
-  filledPages: number;
-};
-
 type Answer = KeptPage;
 type Brought = { found: number; fresh: number };
 type End = 'head' | 'tail';
@@ -76,21 +54,10 @@ type FetchPage = (page: number) => Promise<Brought>;
  * time between two of its pages.
  */
 export async function makePass(client: ListClient, query: ListQuery, options: PassOptions): Promise<Collected> {
-  const seen = begin();
-  let place = Math.max(0, ...[...options.kept.values()].map((page) => page.place));
+  const seen = beginCollecting();
   let newest: Answer | undefined;
   let announced = 1;
-  const requests = createRequestBudget(options.pagesBefore);
-  const request = async (page: number): Promise<{ answer: ListPage; kept: Answer } | undefined> => {
-    requests.send();
-    const asked = await options.room(async () => ({ place: ++place, answer: await client.listPage(query, page) }));
-    if (!asked.answer) return undefined;
-    const { total, lastPage, askedAt, rows } = asked.answer;
-    return { answer: asked.answer, kept: { place: asked.place, total, lastPage, askedAt, rows: rows.map(markRow) } };
-  };
-  const hand = async (asked: Awaited<ReturnType<typeof request>>, keep: boolean): Promise<void> => {
-    if (asked) await options.onPage({ ...asked.answer, pass: options.number, keep: keep ? asked.kept : undefined });
-  };
+  const { request, hand, requests } = openRequests(client, query, options);
   const take = (answer: Answer | undefined): Brought => {
     if (!answer) return { found: 0, fresh: 0 };
     // several are under way at once, and one may be asked for again: the newest total is of the request that left last
@@ -147,6 +114,27 @@ export async function makePass(client: ListClient, query: ListQuery, options: Pa
   return seen;
 }
 
+type Asked = { answer: ListPage; kept: Answer };
+
+/** Asking for pages, and handing them on to be applied. */
+function openRequests(client: ListClient, query: ListQuery, options: PassOptions) {
+  const requests = createRequestBudget(options.pagesBefore);
+  let place = Math.max(0, ...[...options.kept.values()].map((page) => page.place));
+  return {
+    requests,
+    async request(page: number): Promise<Asked | undefined> {
+      requests.send();
+      const asked = await options.room(async () => ({ place: ++place, answer: await client.listPage(query, page) }));
+      if (!asked.answer) return undefined;
+      const { total, lastPage, askedAt, rows } = asked.answer;
+      return { answer: asked.answer, kept: { place: asked.place, total, lastPage, askedAt, rows: rows.map(markRow) } };
+    },
+    async hand(asked: Asked | undefined, keep: boolean): Promise<void> {
+      if (asked) await options.onPage({ ...asked.answer, pass: options.number, keep: keep ? asked.kept : undefined });
+    },
+  };
+}
+
 function lastOf({ total, lastPage }: Answer): number {
   return Math.max(lastPage, Math.ceil(total / PAGE_ROWS));
 }
@@ -154,58 +142,6 @@ function lastOf({ total, lastPage }: Answer): number {
 function isNewer(one: Answer, than: Answer): boolean {
   const ms = one.askedAt.getTime() - than.askedAt.getTime();
   return ms > 0 || (ms === 0 && one.place > than.place);
-}
-
-type Collecting = Collected & {
-  pages: Set<string>;
-  pageRows: number;
-  /** Digests of rows whose id could not be read. */
-  unnamed: Set<string>;
-};
-
-function begin(): Collecting {
-  return {
-    firstTotal: 0,
-    lastTotal: 0,
-    totals: { min: Number.POSITIVE_INFINITY, max: 0 },
-    pageSizes: [],
-    marks: createRowMarks(),
-    torn: new Set(),
-    pages: new Set(),
-    pageRows: 0,
-    pagesRepeated: 0,
-    newAfterLast: false,
-    endFound: true,
-    withoutId: 0,
-    filledPages: 0,
-    unnamed: new Set(),
-  };
-}
-
-function digestOf(raw: string): string {
-  return createHash('sha256').update(raw).digest().toString('base64', 0, MARK_BYTES);
-}
-
-function markRow(row: ListPage['rows'][number]): RowMark {
-  return row.ok
-    ? {
-        id: row.transaction.id,
-        createdWall: row.transaction.createdWall,
-        digest: row.digest.toString('base64', 0, MARK_BYTES),
-      }
-    : { id: row.id, createdWall: row.createdWall, digest: row.id === null ? digestOf(row.raw) : REFUSED };
-}
-
-/**
- * Two pages that begin, end and count alike: the server ignores `page`, or repeats one. A short last page that is given
- * again is no such thing: `last_page` may be too high.
- */
-function noteRepeat(seen: Collecting, answer: Answer | undefined): void {
-  if (!answer || answer.rows.length === 0) return;
-  seen.pageRows = Math.max(seen.pageRows, answer.rows.length);
-  const key = `${answer.rows[0]?.id} ${answer.rows.at(-1)?.id} ${answer.rows.length}`;
-  if (seen.pages.has(key) && answer.rows.length === seen.pageRows) seen.pagesRepeated++;
-  seen.pages.add(key);
 }
 
 /**
@@ -228,23 +164,4 @@ async function readEnds(
       }
     }
   }
-}
-
-function collect(seen: Collecting, page: Answer): { found: number; fresh: number } {
-  let fresh = 0;
-  for (const { id, createdWall, digest } of page.rows) {
-    if (id === null) {
-      // it is told apart by its content alone
-      if (!seen.unnamed.has(digest)) fresh++;
-      seen.unnamed.add(digest);
-      seen.withoutId = seen.unnamed.size;
-      continue;
-    }
-    const before = seen.marks.digestOf(id);
-    if (before === undefined) fresh++;
-    else if (before !== digest) seen.torn.add(id);
-    seen.marks.set(id, digest, createdWall);
-  }
-  seen.totals = { min: Math.min(seen.totals.min, page.total), max: Math.max(seen.totals.max, page.total) };
-  return { found: page.rows.length, fresh };
 }

@@ -9,9 +9,10 @@
 import { createHash } from 'node:crypto';
 import type { Wall } from '../domain/calendar.ts';
 import type { ListQuery } from './client.ts';
+import type { KeptPage } from './collect-rows.ts';
 import { createRoom, type Room } from './create-room.ts';
 import { isRepeatable, judgePass, surplusOf } from './judge-pass.ts';
-import { type KeptPage, type ListClient, makePass, type PageRead } from './make-pass.ts';
+import { type ListClient, makePass, type PageRead } from './make-pass.ts';
 import { createRowMarks, type RowMarks } from './row-marks.ts';
 
 export const PASSES_MAX = 5;
@@ -38,24 +39,22 @@ export type ListReading = {
   askedAt: Date;
 };
 
-export async function readList(
-  client: ListClient,
-  query: ListQuery,
-  options: {
-    now: () => Date;
-    /** Rows created since this wall clock may add to the total while it is read; undefined where no day is running. */
-    growsSince: (began: Date) => Wall | undefined;
-    onPage: (page: PageRead) => Promise<void>;
-    /** The pages of a pass that a process which died had read already: they are not asked for again. */
-    kept?: Map<number, Map<number, KeptPage>>;
-    /** By how many rows a person accepted the total to be too high. */
-    surplus?: number;
-    /** Shared by lists that are read beside each other. */
-    room?: Room;
-    /** Called when the last pages of the first pass are about to be asked for, with how many the list has. */
-    onNearEnd?: (pages: number) => void;
-  },
-): Promise<ListReading> {
+type ListOptions = {
+  now: () => Date;
+  /** Rows created since this wall clock may add to the total while it is read; undefined where no day is running. */
+  growsSince: (began: Date) => Wall | undefined;
+  onPage: (page: PageRead) => Promise<void>;
+  /** The pages of a pass that a process which died had read already: they are not asked for again. */
+  kept?: Map<number, Map<number, KeptPage>>;
+  /** By how many rows a person accepted the total to be too high. */
+  surplus?: number;
+  /** Shared by lists that are read beside each other. */
+  room?: Room;
+  /** Called when the last pages of the first pass are about to be asked for, with how many the list has. */
+  onNearEnd?: (pages: number) => void;
+};
+
+export async function readList(client: ListClient, query: ListQuery, options: ListOptions): Promise<ListReading> {
   let ids = createRowMarks();
   const torn = new Set<string>();
   let pages = 0;

@@ -10,7 +10,7 @@ import { createCoalescer } from '../database/coalesce.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { ListPage } from '../provider/client.ts';
-import type { KeptPage, RowMark } from '../provider/make-pass.ts';
+import type { KeptPage, RowMark } from '../provider/collect-rows.ts';
 import type { RunRef, WindowRef } from './run-ref.ts';
 
 /** A window of fewer pages is read again sooner than it is taken up. */

@@ -5,8 +5,8 @@
 import type { Context } from '../context.ts';
 import type { Wall } from '../domain/calendar.ts';
 import type { ProviderClient } from '../provider/client.ts';
+import { type KeptPage, REFUSED } from '../provider/collect-rows.ts';
 import type { Room } from '../provider/create-room.ts';
-import { type KeptPage, REFUSED } from '../provider/make-pass.ts';
 import { readList } from '../provider/read-list.ts';
 import type { RowMarks } from '../provider/row-marks.ts';
 import { readAcceptedSurplus } from './accept-surplus.ts';

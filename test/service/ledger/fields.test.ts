@@ -3,12 +3,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply.ts';
 import { searchTransactions } from '../../../src/ledger/search-transactions.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { lookNow, mismatches, shown } from '../../support/ledger.ts';
 import { observe, type ShownTransaction } from '../../support/observations.ts';
-import { lookNow, mismatches, openWorld, shown, type World } from '../../environments/ledger.ts';
 
-let world: World;
+let world: TestEnvironment;
 beforeAll(async () => {
-  world = await openWorld({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+  world = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
