@@ -282,7 +282,10 @@ describe("a row's own status outside the eight", () => {
   test('is told though each event is known, until a row comes without it', () => {
     const told = looks([odd, 1]);
     expect(told).toMatchObject({ found: [{ kind: 'unknown_status', actual: { status: 'partially_paid' } }], over: [] });
-    expect(looks([odd, 1], [row(['pending@0', 'paid@1']), 2])).toMatchObject({ found: [], over: ['unknown_status'] });
+    expect(looks([odd, 1], [row(['pending@0', 'paid@1']), 2])).toMatchObject({
+      found: [],
+      over: expect.arrayContaining(['unknown_status']),
+    });
   });
 
   test('is not told of a look from before one that shows a known status', () => {
