@@ -79,7 +79,7 @@ async function runPart(part: Part): Promise<Done> {
   const beganMs = performance.now();
   // SEED: of tests from before TEST_SEED
   const seeded = part.seeded ? { TEST_DEEP: '1', TEST_SEED: String(seed), SEED: String(seed) } : {};
-  const env = { ...process.env, ...seeded, ...part.env };
+  const env = { ...part.env, ...process.env, ...seeded };
   const child = spawn(process.execPath, part.args, { cwd: ROOT, env, stdio: 'inherit' });
   const stop = (): boolean => child.kill();
   process.once('SIGTERM', stop);

@@ -33,12 +33,17 @@ export async function readWorkbook(file: string): Promise<ReadSheet[]> {
   return await ask(file);
 }
 
+/** One sheet's values, without formulas and print settings, in a workbook whose other sheets may be large. */
+export async function readValues(file: string, title: string): Promise<ReadSheet> {
+  return sheetOf(await ask(`${file}\tvalues of\t${title}`), title);
+}
+
 /** The workbook after LibreOffice has computed every formula anew, its cached values thrown away first. */
 export async function recalculate(file: string): Promise<ReadSheet[]> {
   const directory = mkdtempSync(path.join(tmpdir(), 'confere-lo-'));
   try {
     const bare = path.join(directory, 'bare.xlsx');
-    await ask(`${file}\t${bare}`);
+    await ask(`${file}\tsave as\t${bare}`);
     const out = path.join(directory, 'out');
     const profile = `-env:UserInstallation=file://${directory}/profile`;
     await run('soffice', [profile, '--headless', '--norestore', '--convert-to', 'xlsx', '--outdir', out, bare]);

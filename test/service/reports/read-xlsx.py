@@ -1,5 +1,6 @@
 """Reads workbooks as openpyxl does: each line in is a path, each line out its sheets as JSON, every cell with its cached
-value, type, formula and format. A path, a tab and another path: saved there without its cached values, and no sheets."""
+value, type, formula and format. Path, tab, `values of`, tab, title: one sheet, its values alone, however large the others
+are. Path, tab, `save as`, tab, path: saved there without its cached values, and no sheets."""
 import datetime
 import json
 import sys
@@ -39,11 +40,19 @@ def read(path):
     ]
 
 
+def read_values(path, title):
+    sheet = openpyxl.load_workbook(path, read_only=True, data_only=True)[title]
+    rows = [[cell(one, one) for one in row] for row in sheet.iter_rows()]
+    return [{'title': title, 'freeze': None, 'filter': None, 'printTitles': None, 'landscape': False, 'rows': rows}]
+
+
 def answer(line):
-    path, *save_as = line.split('\t')
+    path, *more = line.split('\t')
     try:
-        if save_as:
-            openpyxl.load_workbook(path).save(save_as[0])
+        if more[:1] == ['values of']:
+            return {'sheets': read_values(path, more[1])}
+        if more[:1] == ['save as']:
+            openpyxl.load_workbook(path).save(more[1])
             return {'sheets': []}
         return {'sheets': read(path)}
     except Exception as error:
