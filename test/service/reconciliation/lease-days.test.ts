@@ -114,16 +114,13 @@ test('however many runs wait for a day that another one reads, the worker goes o
   const loops = workRuns({ ...world.context, signal: stop.signal }, world.client);
   const shown = (id: string) => findRun(world.context.db, id);
   const why = 'waits for days that another run reads';
-  for (const { id } of waiting)
-    await passTime(
-      world,
-      eventually(async () => (await shown(id))?.error === why),
-    );
+  for (const { id } of waiting) {
+    const waits = eventually(async () => (await shown(id))?.error === why);
+    await passTime(world, waits);
+  }
   const today = await start(dayAgo(0), dayAgo(0));
-  await passTime(
-    world,
-    eventually(async () => (await shown(today.id))?.state === 'complete'),
-  );
+  const isRead = eventually(async () => (await shown(today.id))?.state === 'complete');
+  await passTime(world, isRead);
   for (const { id } of waiting) expect(await shown(id)).toMatchObject({ state: 'running' });
   const asked = world.provider.seen.map((seen) => seen.query.get('initial_date'));
   expect(asked).not.toContain(FIRST);
