@@ -2,16 +2,19 @@ import { sql } from 'kysely';
 import type { Context } from '../../src/context.ts';
 import { eventually } from './wait.ts';
 
-/** The server tells of waits anew only where it was not asked for a tenth of a second. */
-const ASKED_EVERY_MS = 250;
-
-/** Until so many transactions of this context's database wait for a lock. */
+/**
+ * Resolves once so many transactions of this context's database wait for a lock. It reads the engine's own report:
+ * information_schema.INNODB_TRX is renewed only where nobody on the server has read it for 0.1 s.
+ */
 export async function untilItWaits({ db }: Context, count = 1): Promise<void> {
-  await eventually(async () => {
-    await new Promise((resolve) => setTimeout(resolve, ASKED_EVERY_MS));
-    const { rows } = await sql`SELECT 1 FROM information_schema.INNODB_TRX
-      JOIN information_schema.PROCESSLIST ON PROCESSLIST.ID = trx_mysql_thread_id
-      WHERE trx_state = 'LOCK WAIT' AND DB = DATABASE()`.execute(db);
-    return rows.length >= count;
+  await eventually(`${count} transactions wait for a lock`, async () => {
+    const connections = await sql<{ id: number }>`SELECT id FROM information_schema.PROCESSLIST
+      WHERE db = DATABASE()`.execute(db);
+    const ours = new Set(connections.rows.map((row) => Number(row.id)));
+    const { rows } = await sql<{ Status: string }>`SHOW ENGINE INNODB STATUS`.execute(db);
+    const waiting = (rows[0]?.Status ?? '')
+      .split('---TRANSACTION')
+      .filter((one) => one.includes('LOCK WAIT') && ours.has(Number(/thread id (\d+)/.exec(one)?.[1])));
+    return waiting.length >= count;
   });
 }

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,7 +24,9 @@ export type TestServer = { socketPath: string; stop(): void };
 /** Starts the database server of one test run, without durability, in memory where there is room. */
 export async function startTestServer(): Promise<TestServer> {
   const binaries = findServer();
-  const home = mkdtempSync(path.join(hasMemory() ? MEMORY : tmpdir(), 'confere-test-'));
+  const parent = hasMemory() ? MEMORY : tmpdir();
+  removeLeftovers(parent);
+  const home = mkdtempSync(path.join(parent, `confere-test-${process.pid}-`));
   const socketPath = path.join(home, 'server.sock');
   const data = path.join(home, 'data');
   const tmp = path.join(home, 'tmp');
@@ -61,6 +63,23 @@ export async function startTestServer(): Promise<TestServer> {
     await sleep(POLL_MS);
   }
   return { socketPath, stop };
+}
+
+/** A run that was killed could not remove its own: in memory it would take space until the machine restarts. */
+function removeLeftovers(parent: string): void {
+  for (const name of readdirSync(parent)) {
+    const pid = Number(/^confere-test-(\d+)-/.exec(name)?.[1]);
+    if (pid > 0 && !isRunning(pid)) rmSync(path.join(parent, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 function hasMemory(): boolean {

@@ -52,7 +52,7 @@ const GUIDE: Record<MismatchKind, { title: string; todo: string }> = {
   },
   list_unstable: {
     title: 'Dia não provado',
-    todo: 'Inicie uma conferência deste dia num horário calmo; enquanto não houver prova, nada se conclui sobre ausências. Se o total anunciado sobra pelo mesmo número em todas as leituras, confirme-o com o provedor e aceite-o.',
+    todo: 'Inicie uma conferência deste dia num horário calmo; enquanto não houver prova, nada se conclui sobre ausências; se o total anunciado sobra pelo mesmo número em todas as leituras, confirme-o com o provedor e aceite-o.',
   },
   stuck: {
     title: 'Parada',

@@ -75,7 +75,7 @@ test('so does a report’s masked file', async () => {
 });
 
 test('and the note of an adjustment', async () => {
-  const entered = { platform: 'p', day: world.today, kind: 'other', amount: '1.00', note: NOTE };
+  const entered = { platform: 'p', day: world.today, kind: 'other', amount: '1.00', note: NOTE, new_platform: true };
   expect(await call('admin', 'adjustments', entered)).toMatchObject({ note: NOTE });
   expect(await call('operator', 'adjustments')).toMatchObject({ adjustments: [{ note: NOTE }] });
   expect(await call('viewer', 'adjustments')).toMatchObject({ adjustments: [{ note: '***', amount: '1.00' }] });

@@ -5,7 +5,7 @@ import type { Context } from '../../../src/context.ts';
 import { type Arrival, writeAsNew, writeMissing } from '../../../src/inbox/write-in-transaction.ts';
 import { writeSpooled } from '../../../src/inbox/write-spooled.ts';
 import { openTestContext } from '../../support/environment.ts';
-import { eventually } from '../../support/wait.ts';
+import { untilItWaits } from '../../support/lock-waits.ts';
 
 let context: Context;
 beforeAll(async () => {
@@ -35,13 +35,6 @@ async function countRepeats(of: Buffer): Promise<{ counted: number; recorded: nu
     .executeTakeFirst();
 }
 
-/** Of this test's database: a row that somebody else has locked is waited for. */
-async function isWaiting(): Promise<boolean> {
-  const { rows } = await sql`SELECT 1 FROM information_schema.innodb_trx JOIN information_schema.processlist
-    ON id = trx_mysql_thread_id WHERE db = DATABASE() AND trx_state = 'LOCK WAIT'`.execute(context.db);
-  return rows.length > 0;
-}
-
 test.each([
   ['the first arrival', [], 0, 0],
   ['a repeat', [0], 1, 1],
@@ -59,7 +52,7 @@ test.each([
   await written.promise;
   // given up by then, and spooled
   const drained = writeSpooled(context, late);
-  await eventually(isWaiting);
+  await untilItWaits(context);
   committing.resolve();
   await writing;
   expect(await drained).toEqual([]);
