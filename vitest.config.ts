@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { testDirectory } from './test/support/memory.ts';
 
 /** Longer than any wait of a test (test/support/wait.ts). Property tests take seconds where the machine is busy. */
 const TIMEOUT_MS = 60_000;
@@ -13,6 +14,9 @@ const database = {
   globalSetup: ['test/support/global-setup.ts'],
   setupFiles: ['test/support/check-node.ts', 'test/support/setup-service.ts'],
 };
+
+// inherited by the workers and by the programs that tests start
+process.env.TMPDIR = testDirectory();
 
 export default defineConfig({
   test: {

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,9 +8,6 @@ import { findServer, type ServerBinaries } from '../../embedded/find-server.ts';
 
 const START_MS_MAX = 60_000;
 const POLL_MS = 20;
-/** What a whole run needs in a memory file system, several times over. */
-const MEMORY_BYTES_MIN = 4 * 2 ** 30;
-const MEMORY = '/dev/shm';
 
 /**
  * Nothing here survives a crash of the machine: copying a template of 51 tables takes 40 ms in memory, 170 ms on a disk
@@ -21,10 +18,10 @@ const NEVER_SYNC = ['--innodb-flush-method=nosync', '--debug-no-sync'];
 
 export type TestServer = { socketPath: string; stop(): void };
 
-/** Starts the database server of one test run, without durability, in memory where there is room. */
+/** Starts the database server of one test run, without durability. */
 export async function startTestServer(): Promise<TestServer> {
   const binaries = findServer();
-  const parent = hasMemory() ? MEMORY : tmpdir();
+  const parent = tmpdir();
   removeLeftovers(parent);
   const home = mkdtempSync(path.join(parent, `confere-test-${process.pid}-`));
   const socketPath = path.join(home, 'server.sock');
@@ -80,12 +77,6 @@ function isRunning(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-}
-
-function hasMemory(): boolean {
-  if (!existsSync(MEMORY)) return false;
-  const { bavail, bsize } = statfsSync(MEMORY);
-  return bavail * bsize >= MEMORY_BYTES_MIN;
 }
 
 /** Makes the system tables of a server, without syncs. */
