@@ -6,7 +6,7 @@ import { endMerchantTrouble, tellMerchantTrouble } from '../alerts/tell-merchant
 import { startDelivery } from '../callbacks/deliver.ts';
 import type { Context } from '../context.ts';
 import { createApp } from '../http/app.ts';
-import { type Listening, serveHttp } from '../http/serve-http.ts';
+import { type HttpLimits, type Listening, serveHttp } from '../http/serve-http.ts';
 import { drainInbox } from '../inbox/drain.ts';
 import { drainSpool } from '../inbox/drain-spool.ts';
 import { startBeats } from '../inbox/record-beat.ts';
@@ -26,6 +26,7 @@ export type ServiceOptions = {
   spool?: Spool | undefined;
   /** A port that is open already, because webhooks went to the spool while the database opened. */
   listening?: Listening | undefined;
+  httpLimits?: HttpLimits;
 };
 
 /** What runs; `port` is undefined without the web side. Abort the context's signal before disposing. */
@@ -56,7 +57,7 @@ export async function startService(context: Context, options: ServiceOptions, st
 /** @returns the port that it listens on. */
 async function startWeb(
   context: Context,
-  { spool, listening }: ServiceOptions,
+  { spool, listening, httpLimits }: ServiceOptions,
   stack: AsyncDisposableStack,
 ): Promise<number> {
   const { config, log } = context;
@@ -70,7 +71,7 @@ async function startWeb(
     stack.use(startBeats(context));
     stack.use(listening);
   }
-  const server = listening ?? stack.use(await serveHttp(context, app));
+  const server = listening ?? stack.use(await serveHttp(context, app, httpLimits));
   log.info({ port: server.port, url: config.PUBLIC_URL, auth: config.WEBHOOK_AUTH }, 'listening');
   return server.port;
 }

@@ -23,7 +23,7 @@ export type HttpLimits = {
   drainMs: number;
 };
 
-const LIMITS: HttpLimits = {
+export const HTTP_LIMITS: HttpLimits = {
   headersTimeoutMs: 15_000,
   requestTimeoutMs: 30_000,
   checkEveryMs: 2_000,
@@ -44,7 +44,7 @@ export type Listening = HttpServer & {
 };
 
 /** Listens, and writes the receiver's heartbeat while it does. */
-export async function serveHttp(context: Context, app: Express, limits: HttpLimits = LIMITS): Promise<HttpServer> {
+export async function serveHttp(context: Context, app: Express, limits: HttpLimits = HTTP_LIMITS): Promise<HttpServer> {
   const server = await listenHttp(context.config, app, limits);
   const beats = startBeats(context);
   return {
@@ -61,7 +61,7 @@ export async function serveHttp(context: Context, app: Express, limits: HttpLimi
  * go, each as the last one on its connection; then it takes no more, and cuts what is left after DRAIN_MS. No answer is
  * cut off in its middle.
  */
-export async function listenHttp(config: Config, first: Express, limits: HttpLimits = LIMITS): Promise<Listening> {
+export async function listenHttp(config: Config, first: Express, limits: HttpLimits = HTTP_LIMITS): Promise<Listening> {
   let app = first;
   const server = createServer(
     {

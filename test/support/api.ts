@@ -1,7 +1,7 @@
 import { createToken } from '../../src/access/tokens.ts';
 import { createApp } from '../../src/http/app.ts';
 import { serveHttp } from '../../src/http/serve-http.ts';
-import { openEnvironment, type TestEnvironment } from './environment.ts';
+import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from './environment.ts';
 
 export type Answer = { status: number; json: Record<string, unknown> };
 export type ApiEnvironment = TestEnvironment & {
@@ -13,7 +13,7 @@ export type ApiEnvironment = TestEnvironment & {
 export async function openApiEnvironment(): Promise<ApiEnvironment> {
   const environment = await openEnvironment();
   const { context } = environment;
-  const server = environment.use(await serveHttp(context, createApp(context)));
+  const server = environment.use(await serveHttp(context, createApp(context), TEST_HTTP_LIMITS));
   const { token } = await createToken(context, { role: 'admin', name: 'admin' });
   return {
     ...environment,

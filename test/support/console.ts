@@ -8,7 +8,7 @@ import { takeApart } from '../../src/inbox/take-apart.ts';
 import { applyObservations } from '../../src/ledger/apply.ts';
 import { createMerchant } from '../../src/merchants/change-merchants.ts';
 import { startRun } from '../../src/reconciliation/start-run.ts';
-import { openEnvironment, type TestEnvironment } from './environment.ts';
+import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from './environment.ts';
 import { observe, type ShownTransaction } from './observations.ts';
 
 import { ADMIN_TOKEN, WEBHOOK_SECRET } from './programs.ts';
@@ -31,7 +31,7 @@ export type ConsoleEnvironment = TestEnvironment & {
 export async function openConsoleEnvironment(env: Record<string, string> = {}): Promise<ConsoleEnvironment> {
   const environment = await openEnvironment({ WEBHOOKS_SINCE: '2020-01-01T00:00:00Z', ...env });
   const { context } = environment;
-  const server = environment.use(await serveHttp(context, createApp(context)));
+  const server = environment.use(await serveHttp(context, createApp(context), TEST_HTTP_LIMITS));
   const url = `http://127.0.0.1:${server.port}`;
   const today = context.calendar.dayOf(context.clock.now());
   const [viewer, operator] = await Promise.all(

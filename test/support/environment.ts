@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { readConfig } from '../../src/config.ts';
 import { type Context, openContext } from '../../src/context.ts';
+import { HTTP_LIMITS } from '../../src/http/serve-http.ts';
 import { createLog } from '../../src/log.ts';
 import { freshDatabase } from './database.ts';
 import { ADMIN_TOKEN, temporaryDirectory, urlOf, WEBHOOK_SECRET } from './programs.ts';
@@ -67,6 +68,9 @@ export async function openEnvironment(
     },
   };
 }
+
+/** Kept-alive connections of a test bring nothing more: they end with its server. */
+export const TEST_HTTP_LIMITS = { ...HTTP_LIMITS, lingerMs: 20 };
 
 /** The context of an environment that is disposed with it. */
 export async function openTestContext(env: Record<string, string> = {}): Promise<Context> {

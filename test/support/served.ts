@@ -1,7 +1,7 @@
 import { type Api, createApi } from '../../src/commands/demo/start-programs.ts';
 import { startService } from '../../src/commands/start-service.ts';
 import { openSpool } from '../../src/inbox/spool.ts';
-import { openEnvironment, type TestEnvironment } from './environment.ts';
+import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from './environment.ts';
 import { ADMIN_TOKEN, API_KEY, NO_RUNS, sendWebhook } from './programs.ts';
 
 /** The whole service in the test's own process: receiver, API, console, worker and timetable, over real HTTP. */
@@ -28,7 +28,11 @@ export async function openServedEnvironment(options: {
   const { context } = environment;
   const { SPOOL_DIR } = context.config;
   const spool = SPOOL_DIR === undefined ? undefined : environment.use(openSpool(SPOOL_DIR));
-  const service = await startService(context, { sides: { web: true, worker: true }, spool }, () => undefined);
+  const service = await startService(
+    context,
+    { sides: { web: true, worker: true }, spool, httpLimits: TEST_HTTP_LIMITS },
+    () => undefined,
+  );
   environment.use(service);
   const url = `http://127.0.0.1:${service.port}`;
   return {

@@ -221,8 +221,11 @@ export class TestProvider {
         .map((one) => one.row);
     const touched = (row: Row): number => this.touches.get(row.id) ?? 0;
     if (sort === 'touched') return rows.sort((a, b) => touched(b) - touched(a) || (a.id < b.id ? -1 : 1));
-    const sign = sort === 'newest' ? -1 : 1;
-    return rows.sort((a, b) => (a.date_created + a.id < b.date_created + b.id ? -sign : sign));
+    // each page sorts all rows: their keys are made once
+    const sorted = rows
+      .map((row) => ({ row, key: row.date_created + row.id }))
+      .sort((a, b) => (a.key < b.key ? -1 : 1));
+    return (sort === 'newest' ? sorted.reverse() : sorted).map((one) => one.row);
   }
 
   private view(row: Row): Record<string, unknown> {

@@ -1,13 +1,11 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { takeApart } from '../../../src/inbox/take-apart.ts';
 import { writeArrivals } from '../../../src/inbox/write-arrivals.ts';
+import { callCommand } from '../../support/call-command.ts';
 import { openTestContext } from '../../support/environment.ts';
 
-const run = promisify(execFile);
 let context: Context;
 
 beforeAll(async () => {
@@ -25,15 +23,12 @@ afterAll(() => context[Symbol.asyncDispose]());
 
 async function webhooks(...args: string[]): Promise<{ code: number; text: string }> {
   const env = {
-    PATH: process.env.PATH,
-    DATABASE_URL: context.config.DATABASE_URL,
-    SECRET_KEY: context.config.SECRET_KEY?.toString('base64'),
+    DATABASE_URL: context.config.DATABASE_URL ?? '',
+    SECRET_KEY: context.config.SECRET_KEY?.toString('base64') ?? '',
     DATA_DIR: context.config.DATA_DIR,
   };
-  return await run('bin/confere', ['webhooks', ...args], { env }).then(
-    ({ stdout }) => ({ code: 0, text: stdout }),
-    (error: { code: number; stderr: string }) => ({ code: error.code, text: error.stderr }),
-  );
+  const { code, out, err } = await callCommand(['webhooks', ...args], env);
+  return { code: code ?? -1, text: code === 0 ? out : err };
 }
 
 type Listed = { webhooks: { id: string; state: string; reason: string }[] };

@@ -27,6 +27,7 @@ async function exportWithin(kib: number | 'unlimited', out: string): Promise<{ c
   const { DATABASE_URL, SECRET_KEY } = books.context.config;
   const env = {
     PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     DATABASE_URL,
     SECRET_KEY: Buffer.from(SECRET_KEY ?? '').toString('base64'),
     DATA_DIR: directory,

@@ -1,37 +1,38 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { callCommand } from '../../support/call-command.ts';
 import { freshDatabase } from '../../support/database.ts';
 
-const MAIN = path.resolve(import.meta.dirname, '../../../src/main.ts');
+const HERE = process.cwd();
 let target: Awaited<ReturnType<typeof freshDatabase>>;
 let directory: string;
-let env: NodeJS.ProcessEnv;
+let env: Record<string, string>;
 
 beforeAll(async () => {
   const database = await freshDatabase();
   target = database;
   directory = mkdtempSync(path.join(tmpdir(), 'confere-export-'));
   env = {
-    ...process.env,
     DATABASE_URL: `mysql://root@localhost/${database.database}?socket=${encodeURIComponent(database.socketPath)}`,
     SECRET_KEY: randomBytes(32).toString('base64'),
     DATA_DIR: directory,
   };
+  // relative names of files are the operator's
+  process.chdir(directory);
   await confere('migrate');
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+afterAll(() => {
+  process.chdir(HERE);
+  rmSync(directory, { recursive: true, force: true });
+});
 
 async function confere(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return await new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], { env, cwd: directory }, (error, stdout, stderr) => {
-      resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
-    });
-  });
+  const { code, out, err } = await callCommand(args, env);
+  return { code: code ?? -1, stdout: out, stderr: err };
 }
 
 test('export writes the workbook under its own name, and tells of it in JSON', async () => {
