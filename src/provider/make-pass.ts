@@ -122,14 +122,14 @@ function openRequests(client: ListClient, query: ListQuery, options: PassOptions
   let place = Math.max(0, ...[...options.kept.values()].map((page) => page.place));
   return {
     requests,
-    async request(page: number): Promise<Asked | undefined> {
+    request: async (page: number): Promise<Asked | undefined> => {
       requests.send();
       const asked = await options.room(async () => ({ place: ++place, answer: await client.listPage(query, page) }));
       if (!asked.answer) return undefined;
       const { total, lastPage, askedAt, rows } = asked.answer;
       return { answer: asked.answer, kept: { place: asked.place, total, lastPage, askedAt, rows: rows.map(markRow) } };
     },
-    async hand(asked: Asked | undefined, keep: boolean): Promise<void> {
+    hand: async (asked: Asked | undefined, keep: boolean): Promise<void> => {
       if (asked) await options.onPage({ ...asked.answer, pass: options.number, keep: keep ? asked.kept : undefined });
     },
   };
