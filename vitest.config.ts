@@ -20,7 +20,8 @@ process.env.TMPDIR = testDirectory();
 
 export default defineConfig({
   test: {
-    maxWorkers: availableParallelism(),
+    // a test waits for the database or a process a quarter of its time
+    maxWorkers: availableParallelism() + 1,
     testTimeout: TIMEOUT_MS,
     hookTimeout: TIMEOUT_MS,
     setupFiles: ['test/support/check-node.ts'],

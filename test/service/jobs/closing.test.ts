@@ -43,7 +43,7 @@ test('the timetable alone closes each yesterday of an account without open trans
   timeout: 120_000,
 }, async () => {
   await using world = await openQuietAccount();
-  for (let night = 0; night < 3; night++) {
+  for (let night = 0; night < 2; night++) {
     await advanceToNight(world);
     await tick(world, NIGHT);
     await makeDailyReports(world.context);
@@ -51,7 +51,7 @@ test('the timetable alone closes each yesterday of an account without open trans
   }
   // no report waits: nothing before the long reach is read
   const runs = await world.context.db.selectFrom('runs').select(['trigger', 'from_day']).orderBy('from_day').execute();
-  expect(runs[0]).toEqual({ trigger: 'reconcile_counts', from_day: addDays(today(world), -96 - 2) });
+  expect(runs[0]).toEqual({ trigger: 'reconcile_counts', from_day: addDays(today(world), -96 - 1) });
   expect(runs.map((run) => run.trigger)).not.toContain('reconcile_unclosed');
 });
 

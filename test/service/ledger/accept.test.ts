@@ -14,6 +14,7 @@ import { openEnvironment, type TestEnvironment } from '../../support/environment
 import { loseCommit } from '../../support/failing-database.ts';
 import { lookNow, mismatches, readState, shown } from '../../support/ledger.ts';
 import { anyLife, observe, type ShownTransaction, showLife } from '../../support/observations.ts';
+import { budget } from '../../support/property.ts';
 
 let world: TestEnvironment;
 let seconds = 0;
@@ -368,7 +369,7 @@ test('whatever is accepted, every order of later looks ends in the same books', 
       }
       expect(ends[1]).toEqual(ends[0]);
     }),
-    { numRuns: 40 },
+    budget(8, 200),
   );
   for (const { context } of [sorted, shuffled]) {
     expect(await checkBooks(context)).toMatchObject({ broken: 0, breaks: [] });
