@@ -19,6 +19,8 @@ const RESERVE: Record<Priority, number> = { verification: 0, today: 0.2, settled
 const TAKES_A_SECOND = 4;
 const WAIT_MS_MIN = 20;
 const WAIT_MS_MAX = 5_000;
+/** A bucket that was filled further ahead than this was filled by a clock that was wrong: it would stay empty until then. */
+const CLOCK_SKEW_MS_MAX = 5_000;
 
 /** How a rate is kept. Pure. @param perMinute requests that all replicas may send in any minute. */
 export function planBucket(perMinute: number) {
@@ -50,22 +52,28 @@ async function take(
     .forUpdate()
     .executeTakeFirst();
   // never set back: replicas whose clocks are some ms apart would fill the same ms again and again
-  const filledAt = row && row.filled_at > now ? row.filled_at : now;
-  const elapsedMs = row ? filledAt.getTime() - row.filled_at.getTime() : 0;
+  const aheadMs = row ? row.filled_at.getTime() - now.getTime() : 0;
+  const filledAt = row && aheadMs > 0 && aheadMs <= CLOCK_SKEW_MS_MAX ? row.filled_at : now;
+  const elapsedMs = row ? Math.max(0, filledAt.getTime() - row.filled_at.getTime()) : 0;
   const filled = row ? row.tokens + (elapsedMs / 1000) * bucket.perSecond : bucket.capacity;
   const tokens = Math.min(bucket.capacity, filled);
   const free = tokens - bucket.reserve(priority);
   if (free < 1) {
+    if (aheadMs > CLOCK_SKEW_MS_MAX) await write(db, { tokens, filled_at: now });
     const waitMs = ((1 - free) / bucket.perSecond) * 1000;
     return { waitMs: Math.min(WAIT_MS_MAX, Math.max(WAIT_MS_MIN, waitMs)) };
   }
   const taken = Math.min(bucket.slice, Math.floor(free));
   const left = { tokens: tokens - taken, filled_at: filledAt };
-  if (row) await db.updateTable('provider_budget').set(left).where('name', '=', NAME).execute();
+  if (row) await write(db, left);
   else
     await db
       .insertInto('provider_budget')
       .values({ name: NAME, ...left })
       .execute();
   return { tokens: taken };
+}
+
+async function write(db: Kysely<Database>, left: { tokens: number; filled_at: Date }): Promise<void> {
+  await db.updateTable('provider_budget').set(left).where('name', '=', NAME).execute();
 }

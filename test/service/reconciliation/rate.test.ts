@@ -36,6 +36,17 @@ test('replicas share one bucket; each priority leaves what a more urgent one may
   expect(left).toEqual({ backfill: 2, settled: 2, today: 1, verification: 0 });
 });
 
+test('a bucket that a wrong clock filled an hour ahead gives tokens again at once', async () => {
+  await using world = await openReconciliationEnvironment();
+  const budget = openBudget(world.context, 600);
+  await budget.take('verification');
+  const filled_at = new Date(world.context.clock.now().getTime() + 3_600_000);
+  await world.context.db.updateTable('provider_budget').set({ tokens: 0, filled_at }).execute();
+  await budget.take('verification');
+  await world.timers.advance(1_000);
+  expect(await budget.take('verification')).toMatchObject({ tokens: expect.any(Number) });
+});
+
 test('two replicas together keep to PROVIDER_RATE, and both get on', async () => {
   await using world = await openReconciliationEnvironment({ PROVIDER_RATE: '600/m' });
   const times: number[] = [];
