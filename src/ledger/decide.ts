@@ -92,7 +92,8 @@ function judgeStanding(before: HeldTransaction | undefined, { transaction, asked
   const isNewest = before === undefined || askedAt > before.askedAt;
   const whole = before !== undefined && isNewest && !transaction.eventsInferred;
   const { status, events } = transaction;
-  const told = { whole, newest: isNewest, status, history: events.map((event) => event.status) };
+  const history = transaction.eventsInferred ? [] : events.map((event) => event.status);
+  const told = { whole, newest: isNewest, status, history };
   if (!whole) return { ...told, lacks: [], showsAgain: [] };
   const shown = new Set(numberEvents(events).map(eventKey));
   const isShown = (event: HeldEvent): boolean => shown.has(eventKey(event));

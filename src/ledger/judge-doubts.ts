@@ -63,13 +63,14 @@ function weighLook(doubts: Doubts, look: LookAtEvents, events: HeldEvent[]): voi
   }
 }
 
-/** A row without a history has nothing to contradict. */
+/** A row without a history neither contradicts itself nor agrees with itself: it leaves a doubt as it is. */
 function evaluateOwnStatus(doubt: Doubt | undefined, look: LookAtEvents): Doubt | undefined {
+  if (look.history.length === 0) return doubt;
   return contradictsItself(look) ? deepen(doubt, look) : ease(doubt, look);
 }
 
 function contradictsItself({ status, history }: LookAtEvents): boolean {
-  return history.at(-1) !== status;
+  return history.length > 0 && history.at(-1) !== status;
 }
 
 function deepen(doubt: Doubt | undefined, { askedAt, isShow }: LookAtEvents): Doubt {

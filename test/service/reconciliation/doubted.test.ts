@@ -156,3 +156,15 @@ test('a status outside the eight on the row alone is told at once, and ends with
   await world.reconcile(D3, D3);
   expect(await world.mismatches('unknown_status')).toMatchObject([{ state: 'resolved' }]);
 });
+
+test('a row without a history neither confirms nor ends the doubt about its own status', async () => {
+  const { world, row, settle } = await againstItself();
+  await using _ = world;
+  await settle();
+  const history = row.events;
+  row.events = [];
+  await world.reconcile(D3, D3);
+  row.events = history;
+  await settle();
+  expect(await world.mismatches('status_differs')).toMatchObject([{ scope: row.id, state: 'open' }]);
+});
