@@ -19,6 +19,8 @@ export async function oweWebhooks(
   const learnt = changes
     .flatMap((change) =>
       change.added
+        // an inferred event is dated by the creation: the real one owes the webhook, at its own time
+        .filter((event) => !event.inferred)
         .filter((event) => context.config.WEBHOOKS_OWED.includes(`${change.held.operation}.${event.status}`))
         .map((event) => ({
           change,

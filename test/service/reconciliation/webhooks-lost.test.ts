@@ -95,11 +95,19 @@ test('a change whose grace is not over is told later by the watch, and counted a
   world.provider.add(paidAgo(0));
   const run = await reconcile(world);
   expect(run.mismatches).toBe(0);
-  await new Promise((resolve) => setTimeout(resolve, 5500));
+  await world.timers.advance(5_500);
   expect(await settleOwedWebhooks(world.context)).toBe(1);
   expect(await settleOwedWebhooks(world.context)).toBe(0);
   const seq = await world.context.db.selectFrom('runs').select('seq').where('id', '=', run.id).executeTakeFirst();
   expect(await world.mismatches()).toMatchObject([{ kind: 'webhook_lost', run_seq: seq?.seq }]);
+});
+
+test('an inferred event owes no webhook: it is dated by the creation, not by the change', async () => {
+  await using world = await openReconciliationEnvironment(GRACE);
+  world.provider.add({ ...paidAgo(3_600_000), events: [] });
+  expect(await reconcile(world)).toMatchObject({ applied: 1 });
+  await settleOwedWebhooks(world.context);
+  expect(await world.mismatches('webhook_lost')).toEqual([]);
 });
 
 describe('a change that the look for another webhook taught', () => {
