@@ -51,10 +51,12 @@ async function listHistories(db: Kysely<unknown>): Promise<void> {
     INSERT INTO histories_to_mend (transaction_seq, reason)
     SELECT found.transaction_seq, ${sql.lit(reason)} FROM (${transactions}) AS found
     ON DUPLICATE KEY UPDATE reason = histories_to_mend.reason`.execute(db);
-  // what stood in place of a real event kept that event out: its time was never stored
+  // what stood in place of a real event kept that event out: its time was never stored. Of several without a real one
+  // beside them, a history may have told too, by the same creation
   await list(
     'inferred',
-    sql`SELECT transaction_seq FROM events GROUP BY transaction_seq HAVING SUM(inferred) > 0 AND SUM(inferred) < COUNT(*)`,
+    sql`SELECT transaction_seq FROM events GROUP BY transaction_seq HAVING SUM(inferred) > 1
+      OR (SUM(inferred) > 0 AND SUM(inferred) < COUNT(*))`,
   );
   await list(
     'unknown',
