@@ -1,5 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
+import { inForce } from '../database/in-force.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { nameStatus } from '../domain/statuses.ts';
@@ -95,6 +96,8 @@ async function findShown(trx: Transaction<Database>, claims: { id: string }[]): 
       'in',
       claims.map((claim) => claim.id),
     )
+    // one that a person agreed is none, or that gave way, shows nothing
+    .where(inForce('events'), '=', 1)
     .execute();
   return new Set(rows.map((row) => `${row.id} ${nameStatus(row.status)}`));
 }

@@ -109,7 +109,8 @@ async function show(transport: Transport, id: string, triesMax?: number): Promis
     if (shown !== null && shown.toLowerCase() !== id.toLowerCase()) {
       throw new ProviderError('provider_unreadable', 'the provider showed another transaction than it was asked for');
     }
-    return row;
+    // a row whose own id can't be read is the one that was asked for: a later show of it can end what is told of it
+    return row.ok || row.id !== null ? row : { ...row, id };
   } catch (error) {
     // any 4xx but 401 and those that pass concerns this id alone
     const aboutId = error instanceof ProviderError && ['provider_not_found', 'provider_rejected'].includes(error.code);
