@@ -69,7 +69,8 @@ export async function openCallbackEnvironment(
 function startReplica(own: Context, shared: Context, options: DeliveryOptions, timers: TestTimers) {
   const stopping = new AbortController();
   const signal = AbortSignal.any([own.signal, stopping.signal]);
-  const context = { ...own, signal, bells: { ...own.bells, callbacks: shared.bells.callbacks } };
+  // two clocks measure the database's to the millisecond: in frozen time the one behind would never see a callback due
+  const context = { ...own, clock: shared.clock, signal, bells: { ...own.bells, callbacks: shared.bells.callbacks } };
   let hasEnded = false;
   const ended = startDelivery(context, options).finally(() => {
     hasEnded = true;

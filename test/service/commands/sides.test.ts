@@ -61,6 +61,7 @@ test('serve --web takes a webhook in, serve --worker verifies it and delivers th
 
   await eventually('the callbacks are delivered', () => shop.at('/all').length >= 2);
   expect(shop.at('/all').map((one) => one.json.type)).toEqual(['pix.cashin.pending', 'pix.cashin.paid']);
+  expect(shop.at('/all').map((one) => one.json.data.source)).toEqual(['webhook', 'webhook']);
   expect(await api.call('GET', `/transactions/${row.id}`)).toMatchObject({ status: 'paid' });
   const askers = new Set(provider.seen.map((seen) => seen.headers.authorization));
   expect(askers, 'the worker alone asks the provider').toEqual(new Set([`Bearer ${API_KEY}`]));

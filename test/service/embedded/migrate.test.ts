@@ -68,7 +68,7 @@ test('a migration that fails is not written down, gives the lock back, and runs 
   writeStep('0004-fail-once', 'CREATE TABLE a (id INT)');
   await expect(run()).rejects.toThrow(/exists/);
   await sql`DROP TABLE a`.execute(opened.db);
-  const began = Date.now();
+  const { rows } = await sql`SELECT holder FROM migration_lock`.execute(opened.db);
+  expect(rows, 'no lock is left behind').toEqual([{ holder: null }]);
   expect(await run()).toEqual(['0004-fail-once.ts']);
-  expect(Date.now() - began, 'no wait for a lock that was left behind').toBeLessThan(10_000);
 });
