@@ -77,8 +77,7 @@ async function runPart(part: Part): Promise<Done> {
   if (part.missing) return { name: part.name, result: `skipped: ${part.missing}`, seconds: 0, seeds: '–' };
   process.stdout.write(`\n== ${part.name}\n`);
   const beganMs = performance.now();
-  // SEED: of tests from before TEST_SEED
-  const seeded = part.seeded ? { TEST_DEEP: '1', TEST_SEED: String(seed), SEED: String(seed) } : {};
+  const seeded = part.seeded ? { TEST_DEEP: '1', TEST_SEED: String(seed) } : {};
   const env = { ...part.env, ...process.env, ...seeded };
   const child = spawn(process.execPath, part.args, { cwd: ROOT, env, stdio: 'inherit' });
   const stop = (): boolean => child.kill();

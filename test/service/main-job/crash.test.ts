@@ -5,11 +5,12 @@ import { type Api, createApi } from '../../../src/commands/demo/start-programs.t
 import { freshDatabase } from '../../support/database.ts';
 import { passTime } from '../../support/pass-time.ts';
 import { API_KEY, SECRET_KEY, type Served, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { numRuns } from '../../support/property.ts';
 import { startTestSandbox } from '../../support/sandbox.ts';
 import { openServedEnvironment } from '../../support/served.ts';
 import { eventually } from '../../support/wait.ts';
 
-const KILLS = 3;
+const KILLS = numRuns(3, 20);
 const KILLED_WITHIN_MS = 250;
 const SENDERS = 12;
 /** So many are answered before each kill, however slow the machine. */
