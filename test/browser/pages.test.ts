@@ -1,5 +1,4 @@
 import { mkdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { webhookIdOf } from '../../src/domain/webhook-id.ts';
@@ -8,7 +7,7 @@ import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/cons
 import { closeBrowser, logIn, openBrowser } from './browser.ts';
 
 /** Set SCREENSHOTS=1 to look at every page: they are written here. */
-const SHOTS = process.env.SCREENSHOTS ? path.join(tmpdir(), 'confere-screenshots') : undefined;
+const SHOTS = process.env.SCREENSHOTS ? '/tmp/confere-screenshots' : undefined;
 
 /** Seventeen pages in a browser, on a machine that does other things too. */
 const PATIENCE_MS = 180_000;

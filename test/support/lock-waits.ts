@@ -3,7 +3,7 @@ import type { Context } from '../../src/context.ts';
 import { eventually } from './wait.ts';
 
 /**
- * Resolves once so many transactions of this context's database wait for a lock. It reads the engine's own report:
+ * Resolves once `count` transactions of this context's database wait for a lock. It reads the engine's own report:
  * information_schema.INNODB_TRX is renewed only where nobody on the server has read it for 0.1 s.
  */
 export async function untilItWaits({ db }: Context, count = 1): Promise<void> {

@@ -98,8 +98,9 @@ export class TestProvider {
     }
   }
 
-  /** Takes a transaction in, or another look at one. */
+  /** Adds a transaction, or replaces it by a later state. */
   put<T extends { id: string; date_created: string }>(row: T): T {
+    // the provider may leave out what makeRow always gives
     this.add(row as unknown as Row);
     return row;
   }

@@ -94,7 +94,7 @@ function endingWithUs(): string[] {
   return existsSync(setpriv) ? [setpriv, '--pdeathsig', 'KILL', '--'] : [];
 }
 
-/** As root the server asks to be told so. */
+/** As root the server starts only when --user names root. */
 function asUser(): string[] {
   return process.getuid?.() === 0 ? ['--user=root'] : [];
 }

@@ -264,6 +264,7 @@ describe('what an earlier version wrote', () => {
       .set({ event_count: 2, sequence: 2 })
       .where('seq', '=', third)
       .execute();
+    // a migration knows no types of tables
     await listHistories(context.db as unknown as Kysely<unknown>);
     return { skewed, inferred, twice };
   }
