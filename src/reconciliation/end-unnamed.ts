@@ -11,13 +11,16 @@ import type { WindowRef } from './run-ref.ts';
 export async function endUnnamed(trx: Transaction<Database>, window: WindowRef, now: Date): Promise<void> {
   const open = await trx
     .selectFrom('mismatches')
-    .select(['scope', 'actual', 'opened_at'])
+    .leftJoin('runs', 'runs.seq', 'mismatches.run_seq')
+    .select(['scope', 'actual', 'opened_at', 'from_day', 'to_day'])
     .where('open_scope', '>=', 'row_refused row:')
     .where('open_scope', '<', 'row_refused row;')
     .execute();
   const over: { kind: 'row_refused'; scope: string }[] = [];
-  for (const { scope, actual, opened_at: openedAt } of open) {
-    const { days } = JSON.parse(actual ?? '{}') as { days?: { from: Day; to: Day } };
+  for (const { scope, actual, opened_at: openedAt, ...run } of open) {
+    // versions that did not keep the days of the window kept the run that met the row
+    const ofRun = run.from_day && run.to_day ? { from: run.from_day, to: run.to_day } : undefined;
+    const { days = ofRun } = JSON.parse(actual ?? '{}') as { days?: { from: Day; to: Day } };
     if (!days || days.to < window.fromDay || days.from > window.toDay) continue;
     const readings = await trx
       .selectFrom('run_windows')

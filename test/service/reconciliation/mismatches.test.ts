@@ -192,6 +192,25 @@ test('a refused row without an id ends once a complete reading of its day meets 
   expect(await refusals()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
 });
 
+test('one that a version without days on its refusals wrote ends by a reading of its run’s days', async () => {
+  await using world = await openReconciliationEnvironment();
+  const [bad, ...rest] = makeDay(D3, 5);
+  if (!bad) throw new Error('no row');
+  world.provider.add(bad, ...rest);
+  world.provider.patches.set(bad.id, { id: [] });
+  await world.reconcile(D3, D3);
+  await world.context.db
+    .updateTable('mismatches')
+    .set({ actual: JSON.stringify({ reason: 'id: no text' }) })
+    .where('kind', '=', 'row_refused')
+    .execute();
+  world.provider.patches.clear();
+  await world.reconcile(D2, D2);
+  expect(await world.mismatches('row_refused')).toMatchObject([{ state: 'open' }]);
+  await world.reconcile(D3, D3);
+  expect(await world.mismatches('row_refused')).toMatchObject([{ state: 'resolved' }]);
+});
+
 test('of a day of very many, whatever is absent is found, also where all were created in one second', async () => {
   await using world = await openReconciliationEnvironment();
   const rows = Array.from({ length: 2 * HELD_MAX + 2 }, () => makeRow({ created: `${D3} 12:00:00` }));
