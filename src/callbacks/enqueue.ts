@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Insertable, Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
-import type { Operation } from '../domain/statuses.ts';
+import { type Operation, STATUS_UNREADABLE } from '../domain/statuses.ts';
 import { type MerchantFilter, matchesFilter, parseFilter } from '../merchants/match-filter.ts';
 import { deriveWebhookId } from './derive-webhook-id.ts';
 import { holdsBack } from './merchant-health.ts';
@@ -72,12 +72,16 @@ async function readNotified(trx: Transaction<Database>, causes: CallbackCause[])
   return new Set(rows.map((row) => `${row.merchant_seq} ${row.event_seq}`));
 }
 
-/** A transaction that a person or its own history corrected, before and after. `sequence` is the correction's. */
+/**
+ * A transaction that a person or its own history corrected, before and after. `sequence` is the correction's. A history
+ * that corrects itself concerns those who heard of it as it was (`before`): of what is new in it they hear by its events.
+ */
 export type CorrectionCause = {
   seq: number;
   sequence: number;
   before: CorrectedTransaction;
   after: CorrectedTransaction;
+  concerns: 'before' | 'either';
 };
 
 type CorrectedTransaction = Omit<CallbackCause['transaction'], 'seq'> & {
@@ -86,20 +90,22 @@ type CorrectedTransaction = Omit<CallbackCause['transaction'], 'seq'> & {
 
 /**
  * Writes the callbacks of a correction, in the transaction that made it: for each merchant that is to be told of any of
- * the transaction's events, as it was before or as it is now. So whoever heard of what was wrong hears that it was.
+ * the transaction's events, as it was before or, where `concerns` says so, as it is now. So whoever heard of what was
+ * wrong hears that it was.
  */
 export async function enqueueCorrection(
   context: Context,
   trx: Transaction<Database>,
   cause: CorrectionCause,
 ): Promise<number> {
-  const { seq, sequence, before, after } = cause;
+  const { seq, sequence, before, after, concerns } = cause;
   const now = context.clock.now();
   const key = context.keys.callbackIds;
   const concerned = (await readRecipients(trx)).filter((recipient) =>
-    [before, after].some((facts) =>
+    (concerns === 'before' ? [before] : [before, after]).some((facts) =>
       facts.events.some(
         (event) =>
+          event.status !== STATUS_UNREADABLE &&
           context.calendar.toInstant(event.atWall) >= recipient.eventsSince &&
           matchesFilter(recipient.filter, { ...facts, status: event.status }),
       ),

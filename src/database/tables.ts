@@ -612,6 +612,7 @@ type DoubtedEventsTable = {
   transaction_id: string;
   noticed_at: Date;
   shown_without_at: Optional<Date>;
+  told: Generated<number>;
   due_at: Optional<Date>;
 };
 
@@ -620,6 +621,7 @@ type DoubtedStatusesTable = {
   transaction_id: string;
   noticed_at: Date;
   shown_without_at: Optional<Date>;
+  told: Generated<number>;
   due_at: Optional<Date>;
 };
 

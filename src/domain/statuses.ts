@@ -17,6 +17,12 @@ export type KnownStatus = (typeof STATUSES)[number];
 /** A status as the provider gave it: one of the eight, or another, kept verbatim. */
 export type Status = string;
 
+/**
+ * Stands for the status of a row that has neither a status nor a history that can be read. It moves no money, merchants
+ * hear nothing of it, and it gives way to any status that is learnt.
+ */
+export const STATUS_UNREADABLE = 'unreadable';
+
 const FINAL: readonly string[] = ['paid', 'denied', 'canceled', 'expired', 'refund'];
 
 export function isKnownStatus(status: Status): status is KnownStatus {

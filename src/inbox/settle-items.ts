@@ -98,6 +98,19 @@ async function findShown(trx: Transaction<Database>, claims: { id: string }[]): 
     )
     // one that a person agreed is none, or that gave way, shows nothing
     .where(inForce('events'), '=', 1)
+    // nor does a row without a history, once histories were shown
+    .where((eb) =>
+      eb.or([
+        eb('events.inferred', '=', 0),
+        eb('transactions.ordered_at', 'is', null),
+        eb.exists(
+          eb
+            .selectFrom('event_places')
+            .select('event_places.seq')
+            .whereRef('event_places.event_seq', '=', 'events.seq'),
+        ),
+      ]),
+    )
     .execute();
   return new Set(rows.map((row) => `${row.id} ${nameStatus(row.status)}`));
 }

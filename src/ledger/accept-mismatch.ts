@@ -93,7 +93,7 @@ async function correct(context: Context, trx: Transaction<Database>, correction:
   const desired = listDesiredEntries(held, held.events, policies.of(held.platform));
   const mending = mendJournal(desired, loaded.entries, (platform) => charge(held, platform));
   await writeEntries(context, trx, [{ transactionSeq: seq, source, ...mending }], now);
-  await enqueueCorrection(context, trx, { seq, sequence, before: loaded.held, after: held });
+  await enqueueCorrection(context, trx, { seq, sequence, before: loaded.held, after: held, concerns: 'either' });
 
   const references = await judgeReferences(context, trx, [{ before: loaded.held, held, added: held.events }]);
   // an event that moved no money is counted in its day's report all the same

@@ -99,7 +99,13 @@ export async function writeHistoryChange(
       await trx.deleteFrom('owed_webhooks').where('event_seq', 'in', seqs).where('settled_at', 'is', null).execute();
     }
   }
-  await enqueueCorrection(context, trx, { seq: loaded.seq, sequence, before: loaded.held, after: held });
+  await enqueueCorrection(context, trx, {
+    seq: loaded.seq,
+    sequence,
+    before: loaded.held,
+    after: held,
+    concerns: 'before',
+  });
 }
 
 /** The change of facts lets a report of before show the order of before. */

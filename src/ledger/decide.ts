@@ -8,7 +8,7 @@
 import type { MismatchKind } from '../domain/mismatch.ts';
 import { formatAmount } from '../domain/money.ts';
 import type { Observation, ObservedTransaction } from '../domain/observation.ts';
-import { isKnownStatus } from '../domain/statuses.ts';
+import { isFinal, isKnownStatus, STATUS_UNREADABLE } from '../domain/statuses.ts';
 import { eventKey, extendHistory, type HeldEvent, type History, numberEvents } from './history.ts';
 import { judgeFields, listReadable } from './judge-fields.ts';
 import { judgeHistory } from './judge-history.ts';
@@ -58,6 +58,8 @@ export type Standing = {
   /** The row's own status, and the statuses of its history, oldest first. */
   status: string;
   history: string[];
+  /** Whether the row's own status is that of the newest event; undefined where the look can't tell. */
+  agrees: boolean | undefined;
   lacks: HeldEvent[];
   showsAgain: HeldEvent[];
 };
@@ -71,9 +73,9 @@ export function decide(before: HeldTransaction | undefined, look: Look): Decisio
   const { added, ...history } = extendHistory(before ?? NO_HISTORY, transaction, askedAt, countLearnt(before));
   const facts = before ? mergeFacts(before, look) : { ...withoutHistory(transaction), ...newest(look) };
   const held: HeldTransaction = { ...facts, ...history, corrected: before?.corrected };
-  const standing = judgeStanding(before, look);
+  const standing = judgeStanding(before, held, look);
   // what a later look shows stands in the place of the own status of an earlier one
-  const own = standing.newest ? transaction.status : undefined;
+  const own = standing.newest && transaction.status !== STATUS_UNREADABLE ? transaction.status : undefined;
   const newestStatus = held.events.at(-1)?.status ?? transaction.status;
   const isOver = isKnownStatus(newestStatus) && (own === undefined ? added.length > 0 : isKnownStatus(own));
   const differences = before ? compareFacts(before, look) : [];
@@ -88,22 +90,42 @@ export function decide(before: HeldTransaction | undefined, look: Look): Decisio
   };
 }
 
-function judgeStanding(before: HeldTransaction | undefined, { transaction, askedAt }: Look): Standing {
+function judgeStanding(before: HeldTransaction | undefined, held: HeldTransaction, look: Look): Standing {
+  const { transaction, askedAt } = look;
   const isNewest = before === undefined || askedAt > before.askedAt;
   const whole = before !== undefined && isNewest && !transaction.eventsInferred;
   const { status, events } = transaction;
   const history = transaction.eventsInferred ? [] : events.map((event) => event.status);
-  const told = { whole, newest: isNewest, status, history };
+  const told = { whole, newest: isNewest, status, history, agrees: agreesWithItself(held, look) };
   if (!whole) return { ...told, lacks: [], showsAgain: [] };
   const shown = new Set(numberEvents(events).map(eventKey));
   const isShown = (event: HeldEvent): boolean => shown.has(eventKey(event));
+  // a status that is not final, and that others follow, was only on the way
+  const newest = held.events.at(-1);
+  const counts = (event: HeldEvent): boolean =>
+    isFinal(event.status) || (newest !== undefined && eventKey(event) === eventKey(newest));
+  // one that was inferred may be shown at another time
+  const lacks = (event: HeldEvent): boolean =>
+    event.inferred ? counts(event) && ![...history, status].includes(event.status) : !isShown(event);
   const since = before.corrected?.at;
   return {
     ...told,
-    // one that was inferred may be told by another time
-    lacks: before.events.filter((event) => !event.inferred && !isShown(event)),
+    lacks: before.events.filter(lacks),
     showsAgain: since && askedAt > since ? before.struck.filter((event) => !event.inferred && isShown(event)) : [],
   };
+}
+
+/**
+ * Whether a row's own status is the newest one of its history. Of a row without a history, whether it is the newest one
+ * that we hold; where that one is known from such a row alone, though histories were shown, nothing says so.
+ */
+function agreesWithItself({ events, orderedAt }: HeldTransaction, { transaction }: Look): boolean | undefined {
+  const { status } = transaction;
+  if (!transaction.eventsInferred) return transaction.events.at(-1)?.status === status;
+  const newest = events.at(-1);
+  if (status === STATUS_UNREADABLE || newest === undefined || newest.status === STATUS_UNREADABLE) return undefined;
+  if (newest.status !== status) return false;
+  return newest.inferred && orderedAt !== undefined ? undefined : true;
 }
 
 /** What the history comes to, as the transaction's row has it; undefined without an event. */

@@ -5,7 +5,9 @@ import { isFinal, nameStatus } from '../domain/statuses.ts';
 import { type Agreement, type Decision, decide, type HeldTransaction, type Standing } from './decide.ts';
 import { eventKey, type HeldEvent } from './history.ts';
 import { judgeDates } from './judge-e2e-date.ts';
+import { weighFields } from './judge-fields.ts';
 import type { Loaded } from './load-held.ts';
+import type { Over } from './resolve-mismatches.ts';
 
 /** What any later look ends, whatever it shows. */
 export const ENDED_BY_A_LOOK = ['missing_at_provider', 'row_refused'] as const;
@@ -99,12 +101,16 @@ export function nameFound({ held, source }: Change, seq: number): Omit<FoundMism
 export function listFound(context: Context, change: Change, seq: number): FoundMismatch[] {
   const { held } = change;
   const lastAt = context.calendar.toInstant(held.events.at(-1)?.atWall ?? held.createdWall);
-  const differences = change.decisions.flatMap((decision) => decision.found);
-  return [...differences, judgeDates(context, held) ?? []].flat().map((difference) => ({
-    ...difference,
-    ...nameFound(change, seq),
-    baseline: lastAt < context.webhooksSince && !COMPARED.includes(difference.kind),
-  }));
+  const differences = change.decisions.flatMap((decision) =>
+    decision.found.filter(({ kind }) => kind !== 'field_unreadable'),
+  );
+  return [...differences, ...weighFields(joinLooks(change)).found, judgeDates(context, held) ?? []]
+    .flat()
+    .map((difference) => ({
+      ...difference,
+      ...nameFound(change, seq),
+      baseline: lastAt < context.webhooksSince && !COMPARED.includes(difference.kind),
+    }));
 }
 
 /** Facts that the newest of these looks shows as the books hold them, though another was shown before. */
@@ -124,28 +130,39 @@ export function listShownAmounts({ held, decisions }: Change): { scope: string; 
   return { scope: `${held.id} amount`, amounts };
 }
 
-/** Whether the newest look could read every field; an older one beside it says nothing of them. */
-function readsAllFields(decisions: Decision[]): boolean {
-  const isAbout = ({ kind }: { kind: MismatchKind }): boolean => kind === 'field_unreadable';
-  const newest = decisions.findLast(({ over, found }) => over.includes('field_unreadable') || found.some(isAbout));
-  return newest?.over.includes('field_unreadable') ?? false;
+function joinLooks({ decisions, looks }: Change) {
+  return decisions.map(({ found, over }, index) => ({ found, over, isShow: looks[index]?.isShow ?? false }));
 }
 
 /** What these looks show to be over: fresh evidence, whatever the mismatch was opened by. */
-export function listOver(change: Change): { kind: MismatchKind; scope: string; askedAt?: Date }[] {
-  const { held, decisions, added, askedAt } = change;
+export function listOver(change: Change): Over[] {
+  const { held, decisions, askedAt } = change;
   const last = decisions.at(-1);
   const found = new Set(last?.found.map((difference) => difference.kind));
-  const kinds: MismatchKind[] = [...(last?.over ?? [])];
-  if (readsAllFields(decisions)) kinds.push('field_unreadable');
+  const kinds = (last?.over ?? []).filter((kind) => kind !== 'field_unreadable');
+  const { isOver: isReadable, leaves } = weighFields(joinLooks(change));
   if (isFinal(held.events.at(-1)?.status ?? '')) kinds.push('stuck');
   return [
     // that it was shown at all says something only where it was asked for afterwards
     ...ENDED_BY_A_LOOK.map((kind) => ({ kind, scope: held.id, askedAt })),
     ...kinds.filter((kind) => !found.has(kind)).map((kind) => ({ kind, scope: held.id })),
-    ...added.map((event) => ({
+    ...(isReadable ? [{ kind: 'field_unreadable' as const, scope: held.id, leaves }] : []),
+    ...listShown(change).map((event) => ({
       kind: 'webhook_contradiction' as const,
       scope: `${held.id} ${nameStatus(event.status)}`,
     })),
   ];
+}
+
+/**
+ * Events that the provider has come to show. One that a row without a history tells counts only where no history was ever
+ * shown: else the history decides.
+ */
+function listShown({ loaded, held, added }: Change): HeldEvent[] {
+  const guessed = new Set(loaded?.held.events.filter((event) => event.inferred).map((event) => event.seq));
+  return held.events.filter((event) =>
+    event.inferred
+      ? added.includes(event) && held.orderedAt === undefined
+      : added.includes(event) || guessed.has(event.seq),
+  );
 }

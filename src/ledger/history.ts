@@ -7,10 +7,10 @@
  * other, so observations of a growing history end in the order of the longest, whatever was learnt first.
  *
  * A row without a history gives one inferred event, dated by the creation. It gives way once a real event of its status
- * is known, and is never added after one.
+ * is known, and is never added after one. One whose status could not be read gives way to any other event.
  */
 import type { ObservedEvent, ObservedTransaction } from '../domain/observation.ts';
-import { isKnownStatus, STATUSES } from '../domain/statuses.ts';
+import { isKnownStatus, STATUS_UNREADABLE, STATUSES } from '../domain/statuses.ts';
 
 export type HeldEvent = {
   /** The row's number; undefined for one that this decision adds. */
@@ -53,14 +53,15 @@ export function extendHistory(
   const places = mergeOrders(sortReal(known).map(eventKey), history.map(eventKey), orders);
   const isReal = (event: HeldEvent): boolean => places.has(eventKey(event));
   const real = new Set([...history, ...known.filter(isReal)].map((event) => event.status));
-  const gone = known.filter((event) => event.inferred && !isReal(event) && real.has(event.status));
+  const gone = known.filter(
+    (event) => !isReal(event) && (isUnreadable(event) || (event.inferred && real.has(event.status))),
+  );
   const added = addReal(history, known, gone, places, learnt);
 
   const struckBefore = new Set(before.struck.filter((event) => !event.inferred || !isReal(event)));
   const leaves = (event: HeldEvent): boolean => struckBefore.has(event) || gone.includes(event);
   const standing = known.filter((event) => !leaves(event)).map((event) => place(event, places));
-  // one that was never written down leaves nothing behind
-  const struck = known.filter((event) => leaves(event) && (event.seq !== undefined || struckBefore.has(event)));
+  const struck = known.filter((event) => leaves(event) && (isWritten(event) || struckBefore.has(event)));
   return {
     events: sortHistory([...standing, ...added]),
     struck: struck.map((event) => place(event, places)),
@@ -81,17 +82,42 @@ export function settleInferred<H extends History>(history: H): H {
 /** A row's status without a history: an event of its own, unless one of that status is known. */
 function addInferred(before: History, shown: ObservedEvent[], learnt: number): History & { added: HeldEvent[] } {
   const known = [...before.events, ...before.struck];
-  const added = shown
-    .filter(({ status }) => !known.some((event) => event.status === status))
-    .map((event, index): HeldEvent => {
-      const position = stageOf(event.status);
-      return { ...event, seq: undefined, occurrence: 0, position, sequence: learnt + index + 1, inferred: true };
-    });
-  const { struck, orderedAt } = before;
-  return { events: sortHistory([...before.events, ...added]), struck, orderedAt, added };
+  const news = shown.filter(({ status }) =>
+    status === STATUS_UNREADABLE ? known.length === 0 : !known.some((event) => event.status === status),
+  );
+  const gone = news.length > 0 ? before.events.filter(isUnreadable) : [];
+  const numbers = takeNumbers(gone, learnt);
+  const added = news.map((event): HeldEvent => {
+    const position = stageOf(event.status);
+    return { ...event, seq: undefined, occurrence: 0, position, sequence: numbers(event.status), inferred: true };
+  });
+  const standing = before.events.filter((event) => !gone.includes(event));
+  const struck = [...before.struck, ...gone.filter(isWritten)];
+  return { events: sortHistory([...standing, ...added]), struck, orderedAt: before.orderedAt, added };
 }
 
-/** The events of a real history that are new. One takes the number of an inferred one that was never written down. */
+function isUnreadable({ inferred, status }: HeldEvent): boolean {
+  return inferred && status === STATUS_UNREADABLE;
+}
+
+/** One that was never written down leaves nothing behind where it gives way. */
+function isWritten({ seq }: HeldEvent): boolean {
+  return seq !== undefined;
+}
+
+/** Numbers new events. One takes the number of an event that gave way to it and was never written down. */
+function takeNumbers(gone: HeldEvent[], learnt: number): (status: string) => number {
+  const freed = new Map(gone.filter((event) => !isWritten(event)).map((event) => [event.status, event.sequence]));
+  let last = learnt;
+  return (status) => {
+    const name = freed.has(status) ? status : STATUS_UNREADABLE;
+    const sequence = freed.get(name) ?? ++last;
+    freed.delete(name);
+    return sequence;
+  };
+}
+
+/** The events of a real history that are new. */
 function addReal(
   history: NumberedEvent[],
   known: HeldEvent[],
@@ -100,14 +126,12 @@ function addReal(
   learnt: number,
 ): HeldEvent[] {
   const keys = new Set(known.map(eventKey));
-  const freed = new Map(gone.filter(({ seq }) => seq === undefined).map((event) => [event.status, event.sequence]));
-  let last = learnt;
+  const numbers = takeNumbers(gone, learnt);
   return history
     .filter((event) => !keys.has(eventKey(event)))
     .map((event): HeldEvent => {
-      const sequence = freed.get(event.status) ?? ++last;
-      freed.delete(event.status);
-      return { ...event, seq: undefined, position: places.get(eventKey(event)) ?? 0, sequence, inferred: false };
+      const position = places.get(eventKey(event)) ?? 0;
+      return { ...event, seq: undefined, position, sequence: numbers(event.status), inferred: false };
     });
 }
 
@@ -172,9 +196,7 @@ function sortReal<E extends Sortable>(events: E[]): E[] {
   );
 }
 
-/** `unreadable` stands for a status that a row did not tell: whatever is known of its history comes after it. */
 const STAGES: Record<string, number> = {
-  unreadable: -1,
   pending: 0,
   paid: 2,
   denied: 2,

@@ -1,6 +1,6 @@
 /**
  * Where the provider contradicts the history: an event of ours that it shows no more, or a row whose own status is not
- * its newest event's. One observation proves nothing: a list may lag behind, a show too. So it has the transaction
+ * its newest event's; of a row without a history, not that of our newest event. One observation proves nothing: a list may lag behind, a show too. So it has the transaction
  * fetched by its id; two shows that say so, a minute apart and with none between them that says otherwise, are a
  * `status_differs`. A later show that says otherwise ends that. An event that a person agreed is none, and that is shown
  * again, is one at once: there the provider says something, and does not merely leave it out.
@@ -15,8 +15,8 @@ import { eventKey, type HeldEvent } from './history.ts';
 import type { Doubt } from './load-held.ts';
 import { type OfTransaction, SHOWS_APART_MS, writeDoubtedStatus, writeDoubts } from './write-doubts.ts';
 
-/** By the event's row number. */
-type Doubts = Map<number, Doubt>;
+/** What is doubted of a transaction: its events, by their row numbers, and the row's own status. */
+type Doubts = { events: Map<number, Doubt>; own: Doubt | undefined };
 type Over = { kind: 'status_differs'; scope: string; askedAt: Date };
 
 /** @param seqs row numbers of the transactions by id. */
@@ -34,43 +34,57 @@ export async function judgeDoubts(
     looks.sort((a, b) => a.askedAt.getTime() - b.askedAt.getTime());
     const last = looks.at(-1);
     if (!last) continue;
-    const before = change.loaded?.doubts ?? new Map();
-    const after: Doubts = new Map(before);
-    for (const look of looks.filter((one) => one.whole)) weighLook(after, look, change.held.events);
-    const ownBefore = change.loaded?.ownDoubt;
-    const own = looks.reduce(evaluateOwnStatus, ownBefore);
+    const before: Doubts = { events: change.loaded?.doubts ?? new Map(), own: change.loaded?.ownDoubt };
+    const { after, clearedAt } = weighLooks(before, looks, change.held.events);
     const transaction: OfTransaction = { id, seq: seqs.get(id) ?? 0 };
-    await writeDoubts(trx, transaction, before, after, context.clock.now());
-    if (own !== ownBefore) await writeDoubtedStatus(trx, transaction, own, context.clock.now());
-    const difference = tellDifference(context, change, last, { events: after, own });
-    const doubted = before.size > 0 || ownBefore !== undefined || change.held.struck.some((one) => !one.inferred);
+    await writeDoubts(trx, transaction, before.events, after.events, context.clock.now());
+    if (after.own !== before.own) await writeDoubtedStatus(trx, transaction, after.own, context.clock.now());
+    const difference = tellDifference(context, change, last, after);
+    const doubted = isDoubted(before) || change.held.struck.some((one) => !one.inferred);
     if (difference) found.push({ kind: 'status_differs', ...nameFound(change, transaction.seq), ...difference });
-    else if (last.isShow && after.size === 0 && own === undefined && doubted) {
-      over.push({ kind: 'status_differs', scope: id, askedAt: last.askedAt });
-    }
+    else if (clearedAt && doubted) over.push({ kind: 'status_differs', scope: id, askedAt: clearedAt });
   }
   return { found, over };
 }
 
-/** Changes the doubts by one look. */
-function weighLook(doubts: Doubts, look: LookAtEvents, events: HeldEvent[]): void {
+/**
+ * What looks, the oldest first, leave of the doubts.
+ * @returns also when the last show was asked that left nothing of what shows had told; undefined: none did.
+ */
+function weighLooks(before: Doubts, looks: LookAtEvents[], history: HeldEvent[]) {
+  const after: Doubts = { events: new Map(before.events), own: before.own };
+  let clearedAt: Date | undefined;
+  for (const look of looks) {
+    if (look.whole) weighEvents(after.events, look, history);
+    after.own = weighOwnStatus(after.own, look);
+    const isTold = after.own?.told === true || [...after.events.values()].some((doubt) => doubt.told);
+    if (isTold) clearedAt = undefined;
+    else if (look.isShow) clearedAt = look.askedAt;
+  }
+  return { after, clearedAt };
+}
+
+function isDoubted({ events, own }: Doubts): boolean {
+  return events.size > 0 || own !== undefined;
+}
+
+function weighEvents(doubts: Map<number, Doubt>, look: LookAtEvents, history: HeldEvent[]): void {
   const lacks = new Set(look.lacks.map(eventKey));
-  for (const event of events) {
-    if (event.seq === undefined || event.inferred) continue;
+  const known = new Set(history.map((event) => event.seq));
+  // an event that gave way is doubted no more
+  for (const seq of doubts.keys()) if (!known.has(seq)) doubts.delete(seq);
+  for (const event of history) {
+    if (event.seq === undefined) continue;
     const doubt = lacks.has(eventKey(event)) ? deepen(doubts.get(event.seq), look) : ease(doubts.get(event.seq), look);
     if (doubt) doubts.set(event.seq, doubt);
     else doubts.delete(event.seq);
   }
 }
 
-/** A row without a history neither contradicts itself nor agrees with itself: it leaves a doubt as it is. */
-function evaluateOwnStatus(doubt: Doubt | undefined, look: LookAtEvents): Doubt | undefined {
-  if (look.history.length === 0) return doubt;
-  return contradictsItself(look) ? deepen(doubt, look) : ease(doubt, look);
-}
-
-function contradictsItself({ status, history }: LookAtEvents): boolean {
-  return history.length > 0 && history.at(-1) !== status;
+/** A row that can't tell leaves a doubt as it is. */
+function weighOwnStatus(doubt: Doubt | undefined, look: LookAtEvents): Doubt | undefined {
+  if (look.agrees === undefined) return doubt;
+  return look.agrees ? ease(doubt, look) : deepen(doubt, look);
 }
 
 function deepen(doubt: Doubt | undefined, { askedAt, isShow }: LookAtEvents): Doubt {
@@ -81,22 +95,18 @@ function deepen(doubt: Doubt | undefined, { askedAt, isShow }: LookAtEvents): Do
   return told === doubt.told ? doubt : { ...doubt, told };
 }
 
-/** What a look that says otherwise leaves of a doubt. */
+/** What a look that says otherwise leaves of a doubt: what shows have told, a show must take back. */
 function ease(doubt: Doubt | undefined, { askedAt, isShow }: LookAtEvents): Doubt | undefined {
   if (!doubt || askedAt <= (doubt.shownWithoutAt ?? doubt.noticedAt)) return doubt;
-  // what shows have told, a show must take back: it is asked for anew
-  return doubt.told && !isShow ? { noticedAt: askedAt, shownWithoutAt: null, told: false } : undefined;
+  if (!doubt.told || isShow) return undefined;
+  // it is asked for anew
+  return doubt.shownWithoutAt ? { ...doubt, noticedAt: askedAt, shownWithoutAt: null } : doubt;
 }
 
-function tellDifference(
-  context: Context,
-  { held }: Change,
-  look: LookAtEvents,
-  doubts: { events: Doubts; own: Doubt | undefined },
-) {
+function tellDifference(context: Context, { held }: Change, look: LookAtEvents, doubts: Doubts) {
   // a list says nothing new of what shows have told
   const gone = look.isShow ? look.lacks.filter((event) => doubts.events.get(event.seq ?? 0)?.told) : [];
-  const isOwnReported = look.isShow && doubts.own?.told === true && contradictsItself(look);
+  const isOwnReported = look.isShow && doubts.own?.told === true && look.agrees === false;
   if (gone.length + look.showsAgain.length === 0 && !isOwnReported) return undefined;
   const name = (event: HeldEvent) => ({
     status: event.status,
@@ -109,7 +119,7 @@ function tellDifference(
       status: nameStatus(look.status),
       lacks: gone.map(name),
       shows_again: look.showsAgain.map(name),
-      ...(isOwnReported ? { history: look.history.map(nameStatus) } : {}),
+      ...(isOwnReported && look.history.length > 0 ? { history: look.history.map(nameStatus) } : {}),
     },
   };
 }

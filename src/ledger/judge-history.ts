@@ -1,4 +1,4 @@
-import { isIllegalTransition, isKnownStatus } from '../domain/statuses.ts';
+import { isIllegalTransition, isKnownStatus, STATUS_UNREADABLE } from '../domain/statuses.ts';
 import type { Difference } from './decide.ts';
 import type { HeldEvent } from './history.ts';
 
@@ -8,7 +8,7 @@ import type { HeldEvent } from './history.ts';
  */
 export function judgeHistory(events: HeldEvent[], own: string | undefined): Difference[] {
   const found: Difference[] = [];
-  const unknown = [events.at(-1)?.status, own].find((status) => status !== undefined && !isKnownStatus(status));
+  const unknown = [events.at(-1)?.status, own].find(isUnknown);
   if (unknown !== undefined) found.push({ kind: 'unknown_status', expected: null, actual: { status: unknown } });
   const leaves = events.findIndex((event, index) => {
     const next = events[index + 1];
@@ -25,4 +25,9 @@ export function judgeHistory(events: HeldEvent[], own: string | undefined): Diff
 function refundsUnpaid(events: HeldEvent[]): boolean {
   const refund = events.findIndex((event) => event.status === 'refund');
   return refund >= 0 && !events.slice(0, refund).some(({ status }) => status === 'paid') && !events[refund]?.inferred;
+}
+
+/** One that can't be read is told as `field_unreadable`. */
+function isUnknown(status: string | undefined): boolean {
+  return status !== undefined && status !== STATUS_UNREADABLE && !isKnownStatus(status);
 }

@@ -1,5 +1,6 @@
 import type { CallbackCause } from '../callbacks/enqueue.ts';
 import type { Context } from '../context.ts';
+import { STATUS_UNREADABLE } from '../domain/statuses.ts';
 import type { HistoryChange } from './correct-histories.ts';
 import type { Change } from './fold-observations.ts';
 import { isWithheld } from './withheld-extra.ts';
@@ -20,7 +21,7 @@ export function listCauses(
     ...{ seq, id: held.id, operation: held.operation, reference: held.reference, platform: held.platform },
     extra,
   };
-  const inForce = added.filter((event) => held.events.includes(event));
+  const inForce = added.filter((event) => held.events.includes(event) && event.status !== STATUS_UNREADABLE);
   return inForce.map((event) => {
     const isFirst = held.events.find((one) => one.status === event.status) === event;
     const gaveWay = isFirst ? history.restood.find((one) => one.inferred && one.status === event.status) : undefined;

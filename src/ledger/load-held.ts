@@ -29,7 +29,8 @@ export const PARTY_FACTS = ['name', 'email', 'phone', 'document', 'description',
 
 /**
  * What the provider was seen to contradict: an event that it shows no more, or the history by the row's own status.
- * `told`: shows have told so.
+ * `told`: shows have told so, and none has said otherwise since; then `shownWithoutAt` is null where a list said so since
+ * and a show is awaited.
  */
 export type Doubt = { noticedAt: Date; shownWithoutAt: Date | null; told: boolean };
 
@@ -132,7 +133,7 @@ async function loadParties(trx: Transaction<Database>, seqs: number[]) {
     .selectFrom('parties')
     .leftJoin('doubted_statuses as doubted', 'doubted.transaction_seq', 'parties.transaction_seq')
     .selectAll('parties')
-    .select(['doubted.noticed_at', 'doubted.shown_without_at', 'doubted.due_at'])
+    .select(['doubted.noticed_at', 'doubted.shown_without_at', 'doubted.told'])
     .where('parties.transaction_seq', 'in', seqs)
     .execute();
 }
@@ -143,7 +144,7 @@ async function loadEvents(trx: Transaction<Database>, seqs: number[], places: Ma
     .selectFrom('events')
     .leftJoin('doubted_events', 'doubted_events.event_seq', 'events.seq')
     .select(['events.seq', 'events.transaction_seq', 'status', 'at_wall', 'occurrence', 'position', 'sequence'])
-    .select(['inferred', 'noticed_at', 'shown_without_at', 'due_at'])
+    .select(['inferred', 'noticed_at', 'shown_without_at', 'told'])
     .where('events.transaction_seq', 'in', seqs)
     .execute();
   const events = groupValues(
@@ -168,11 +169,11 @@ async function loadEvents(trx: Transaction<Database>, seqs: number[], places: Ma
   return { events, doubts };
 }
 
-type DoubtColumns = { noticed_at: Date | null; shown_without_at: Date | null; due_at: Date | null };
+type DoubtColumns = { noticed_at: Date | null; shown_without_at: Date | null; told: number | null };
 
 function toDoubt(row: DoubtColumns): Doubt | undefined {
   if (row.noticed_at === null) return undefined;
-  return { noticedAt: row.noticed_at, shownWithoutAt: row.shown_without_at, told: row.due_at === null };
+  return { noticedAt: row.noticed_at, shownWithoutAt: row.shown_without_at, told: row.told === 1 };
 }
 
 async function loadCorrections(trx: Transaction<Database>, seqs: number[]): Promise<Map<number, Corrected>> {

@@ -1,6 +1,6 @@
 /**
  * Corrects what earlier versions wrote: histories that they ordered by time against the provider's order, and inferred
- * events that stand beside real ones. The migration lists them; each is corrected once, by new entries and a recorded
+ * events that stand beside real ones, or whose entries are dated before those of the events that they follow. The migration lists them; each is corrected once, by new entries and a recorded
  * correction, logged and audited. What those versions did not store (the real time of an inferred event, an order with
  * events in between) is asked of the provider: the next show of the transaction corrects it.
  */
@@ -97,8 +97,8 @@ async function mendBatch(
   const outcomes: Outcome[] = [];
   for (const { id, seq, reason } of rows) {
     const one = loaded.get(id);
-    const isMended = one !== undefined && (await mendOne(context, trx, one, { policies, sources }));
-    const isAsked = reason !== 'skewed' && one?.ownDoubt === undefined;
+    const isMended = one !== undefined && (await mendOne(context, trx, one, { reason, policies, sources }));
+    const isAsked = reason !== 'skewed' && reason !== 'dated' && one?.ownDoubt === undefined;
     if (isAsked) {
       const count = outcomes.filter((outcome) => outcome.isAsked).length;
       await scheduleShow(context, trx, { id, seq }, (asked + count) * ASKED_APART_MS);
@@ -114,18 +114,19 @@ async function mendBatch(
   return outcomes;
 }
 
-type Known = { policies: Policies; sources: Map<number, Source> };
+type Known = { reason: string; policies: Policies; sources: Map<number, Source> };
 
 /** @returns whether anything was wrong with it. */
 async function mendOne(
   context: Context,
   trx: Transaction<Database>,
   loaded: Loaded,
-  { policies, sources }: Known,
+  { reason, policies, sources }: Known,
 ): Promise<boolean> {
   const now = context.clock.now();
   const { seq } = loaded;
-  const before = { ...loaded, held: { ...loaded.held, events: orderByTime(loaded.held.events) } };
+  const inOrder = reason === 'dated' ? loaded.held.events : orderByTime(loaded.held.events);
+  const before = { ...loaded, held: { ...loaded.held, events: inOrder } };
   const settled = settleInferred(loaded.held);
   const history = compareHistories(before, settled);
   const held = countCorrection(settled, history);

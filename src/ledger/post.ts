@@ -40,7 +40,7 @@ export type Policy = {
 type State = 'none' | 'held' | 'settled' | 'returned';
 
 /** The entries that a history asks for, in its order. */
-export function listDesiredEntries<E extends { status: string; atWall: Wall }>(
+export function listDesiredEntries<E extends { status: string; atWall: Wall; inferred: boolean }>(
   booked: Booked,
   history: E[],
   policy: Policy,
@@ -62,8 +62,9 @@ export function listDesiredEntries<E extends { status: string; atWall: Wall }>(
   for (const event of history) {
     if (!opened && event.atWall >= opensAt) open();
     if (event.atWall > latest) latest = event.atWall;
-    // one that was inferred has its creation's time: what the opening's balance does not hold yet is dated after it
-    const atWall = opened && event.atWall < opensAt ? latest : event.atWall;
+    // one that was inferred has its creation's time: it is dated after what it follows. The same for what an opening's
+    // balance does not hold yet, though it is dated before the opening
+    const atWall = event.inferred || (opened && event.atWall < opensAt) ? latest : event.atWall;
     const step = takeStep(state, { status: event.status, atWall }, booked, platform, policy);
     if (!step) continue;
     state = step.state;

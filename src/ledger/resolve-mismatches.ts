@@ -11,12 +11,13 @@ export const SYSTEM = 'confere';
 export const OWN_RESOLUTIONS = ['applied', 'fresh_evidence', 'reprocessed', 'revised'] as const;
 export type OwnResolution = (typeof OWN_RESOLUTIONS)[number];
 
-type Over = { kind: MismatchKind; scope: string; askedAt?: Date };
-
 /**
- * Resolves what is open under these kinds and scopes.
- * @param over where `askedAt` is given, the evidence is of then, and ends only what was opened before.
+ * What is over. Where `askedAt` is given, the evidence is of then, and ends only what was opened before.
+ * @property leaves whether it says nothing of a mismatch with this evidence (`actual`).
  */
+export type Over = { kind: MismatchKind; scope: string; askedAt?: Date; leaves?: (actual: string | null) => boolean };
+
+/** Resolves what is open under these kinds and scopes. */
 export async function resolveMismatches(
   trx: Transaction<Database>,
   over: Over[],
@@ -108,7 +109,7 @@ function listEnded(open: Open[], over: Over[]): Open[] {
   const ends = new Map(over.map((one) => [openScope(one), one]));
   return open.filter((row) => {
     const end = ends.get(openScope(row));
-    return end !== undefined && row.opened_at <= (end.askedAt ?? row.opened_at);
+    return end !== undefined && row.opened_at <= (end.askedAt ?? row.opened_at) && !end.leaves?.(row.actual);
   });
 }
 
@@ -129,10 +130,12 @@ export async function releaseKept(trx: Transaction<Database>, over: Over[], now:
 }
 
 async function release(trx: Transaction<Database>, kept: Told[], over: Over[], now: Date): Promise<void> {
-  const askedAt = new Map(over.map((one) => [openScope(one), one.askedAt ?? now]));
-  const seqs = kept
-    .filter((row) => row.resolved_at && row.resolved_at <= (askedAt.get(openScope(row)) ?? now))
-    .map((row) => row.seq);
+  const ends = new Map(over.map((one) => [openScope(one), one]));
+  const isReleased = (row: Told): boolean => {
+    const end = ends.get(openScope(row));
+    return row.resolved_at !== null && row.resolved_at <= (end?.askedAt ?? now) && !end?.leaves?.(row.actual);
+  };
+  const seqs = kept.filter(isReleased).map((row) => row.seq);
   if (seqs.length === 0) return;
   await trx.updateTable('mismatches').set({ kept_scope: null }).where('seq', 'in', seqs).execute();
 }

@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely';
+import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import type { Doubt } from './load-held.ts';
 
@@ -51,12 +52,28 @@ export async function writeDoubtedStatus(
 
 function toRow({ noticedAt, shownWithoutAt, told }: Doubt, now: Date) {
   const due = shownWithoutAt ? new Date(shownWithoutAt.getTime() + SHOWS_APART_MS) : now;
-  return { noticed_at: noticedAt, shown_without_at: shownWithoutAt, due_at: told ? null : due };
+  const isAwaited = !told || shownWithoutAt === null;
+  return {
+    noticed_at: noticedAt,
+    shown_without_at: shownWithoutAt,
+    told: told ? 1 : 0,
+    due_at: isAwaited ? due : null,
+  };
 }
 
 /** Nobody asks for these events any more. */
 export async function forgetDoubts(trx: Transaction<Database>, eventSeqs: number[]): Promise<void> {
   await trx.deleteFrom('doubted_events').where('event_seq', 'in', eventSeqs).execute();
+}
+
+/** When each doubt about a transaction was noticed. */
+export async function listNoticed(db: Reader, transactionId: string): Promise<Date[]> {
+  const rows = await Promise.all(
+    TABLES.map((table) =>
+      db.selectFrom(table).select('noticed_at').where('transaction_id', '=', transactionId).execute(),
+    ),
+  );
+  return rows.flat().map((row) => row.noticed_at);
 }
 
 /** These transactions are fetched again at this time, unless an observation answers before. */

@@ -4,12 +4,10 @@ import { isWall, type Wall } from '../domain/calendar.ts';
 import { cutText, STATUS_BYTES_MAX, TEXT_BYTES_MAX, type TextField } from '../domain/field-limits.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseAmount } from '../domain/money.ts';
 import type { ObservedEvent, ObservedTransaction, Unreadable } from '../domain/observation.ts';
-import { OPERATIONS, type Operation } from '../domain/statuses.ts';
+import { OPERATIONS, type Operation, STATUS_UNREADABLE } from '../domain/statuses.ts';
 
 const ID_BYTES_MAX = 64;
 const EVENTS_MAX = 1000;
-/** Stands for the status of a row that has neither a status nor a history that can be read. It moves no money. */
-export const STATUS_UNREADABLE = 'unreadable';
 
 const NO_AMOUNT = `no amount with at most two decimals, up to ${formatAmount(AMOUNT_CENTS_MAX)}`;
 

@@ -3,7 +3,7 @@ import { createBell, poll } from '../database/poll.ts';
 import { transact } from '../database/transact.ts';
 import { applyObservations } from '../ledger/apply.ts';
 import { refuseRows } from '../ledger/refuse-row.ts';
-import { lockDueDoubts, putOffDoubts } from '../ledger/write-doubts.ts';
+import { listNoticed, lockDueDoubts, putOffDoubts } from '../ledger/write-doubts.ts';
 import { describeError } from '../log.ts';
 import type { ProviderClient } from '../provider/client.ts';
 import { stopsAll } from '../provider/gate.ts';
@@ -13,8 +13,11 @@ const IDLE_MS = 5_000;
 const CLAIMED_MAX = 20;
 /** A process that claimed one and died, or a provider that is away, is waited for so long. */
 const LEASE_MS = 60_000;
-/** What the provider does not know by its id, or shows unreadably, says nothing of its events. */
-const SILENT_MS = 3_600_000;
+/**
+ * What the provider does not know by its id, or shows unreadably, says nothing of its events. It is asked again after as
+ * long as it has been doubted, within these.
+ */
+const SILENT_MS = { least: 3_600_000, most: 86_400_000 };
 /** It comes again by itself: a few that fail may not outlast the lease of those behind them. */
 const TRIES_MAX = 2;
 
@@ -49,7 +52,14 @@ async function lookAt(context: Context, client: ProviderClient, id: string): Pro
     return;
   }
   if (row) await refuseRows(context, [{ ...row, source }]);
-  await putOff(context, id, SILENT_MS);
+  await putOff(context, id, Math.min(Math.max(await readDoubtedMs(context, id), SILENT_MS.least), SILENT_MS.most));
+}
+
+/** For how long a transaction has been doubted. */
+async function readDoubtedMs(context: Context, id: string): Promise<number> {
+  const noticed = await listNoticed(context.db, id);
+  const now = context.clock.now().getTime();
+  return Math.max(0, ...noticed.map((at) => now - at.getTime()));
 }
 
 async function putOff(context: Context, id: string, ms: number): Promise<void> {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { Observation, Source } from '../../src/domain/observation.ts';
+import { STATUS_UNREADABLE } from '../../src/domain/statuses.ts';
 import { readTransaction } from '../../src/provider/read-transaction.ts';
 
 /** A transaction as the provider shows it; its history is the newest first. */
@@ -44,9 +45,10 @@ export type Life = {
 
 /**
  * How a look shows a life: with its history newest first, or oldest first where the row's own status tells that; without
- * it; or with a status of its own that its history lacks.
+ * it; with a status of its own that its history lacks; with side fields that can't be read; or with neither a status nor
+ * a history that can be.
  */
-export const FORMS = ['whole', 'reversed', 'bare', 'ahead'] as const;
+export const FORMS = ['whole', 'reversed', 'bare', 'ahead', 'odd', 'garbled'] as const;
 export type Form = (typeof FORMS)[number];
 
 /** A look after so many of a life's events. */
@@ -75,6 +77,17 @@ export function historyOf(life: Life, seen: number): { status: string; at: strin
     .map(({ status, at }) => ({ status, at }));
 }
 
+/** Side fields that can't be read, or only with care. */
+const ODD = {
+  commission: '0.9950',
+  name: ['Maria'],
+  e2e_id: {},
+  email: 7,
+  description: 'x'.repeat(5000),
+  finished: [],
+};
+const GARBLED = { status: [], events: {} };
+
 /** What the provider shows once so many of a life's events have happened. */
 export function showLife(life: Life, seen: number, form: Form = 'whole'): ShownTransaction {
   const history = historyOf(life, seen).map(({ status, at }) => ({ status, date_created: at }));
@@ -89,6 +102,7 @@ export function showLife(life: Life, seen: number, form: Form = 'whole'): ShownT
     ...(life.platform !== null && seen >= life.platformFrom ? { platform: life.platform } : {}),
     date_created: wallsOf(life)[0] ?? '',
     events: form === 'bare' ? [] : form === 'reversed' && isTold ? history : history.toReversed(),
+    ...(form === 'odd' ? (ODD as object) : form === 'garbled' ? (GARBLED as object) : {}),
   };
 }
 
@@ -99,15 +113,17 @@ export function lookAt(life: Life, seen: number, form: Form = 'whole', source: S
 
 /** What these looks at a life teach: the longest history, and the statuses that came without one. */
 export function taughtBy(life: Life, looks: LifeLook[]) {
-  const whole = looks.filter(({ form }) => form !== 'bare').map(({ seen }) => seen);
-  const bare = looks
-    .filter(({ form }) => form === 'bare')
-    .map(({ seen }) => historyOf(life, seen).at(-1)?.status ?? '');
+  const seenBy = (...forms: Form[]): number[] =>
+    looks.filter(({ form }) => forms.includes(form)).map(({ seen }) => seen);
+  const whole = seenBy('whole', 'reversed', 'ahead', 'odd');
+  const bare = seenBy('bare').map((seen) => historyOf(life, seen).at(-1)?.status ?? '');
+  const isRead = whole.length + bare.length > 0;
   const seen = Math.max(...looks.map((look) => look.seen));
+  const paysCommission = looks.some((look) => look.form !== 'odd' && look.seen >= life.commissionFrom);
   return {
     real: whole.length === 0 ? [] : historyOf(life, Math.max(...whole)),
-    bare: { statuses: bare, at: wallsOf(life)[0] ?? '' },
-    commission: seen >= life.commissionFrom ? BigInt(life.commissionCents) : 0n,
+    bare: { statuses: isRead ? bare : [STATUS_UNREADABLE], at: wallsOf(life)[0] ?? '' },
+    commission: paysCommission ? BigInt(life.commissionCents) : 0n,
     platform: life.platform !== null && seen >= life.platformFrom ? life.platform : null,
   };
 }
@@ -137,4 +153,4 @@ export const anyLife: fc.Arbitrary<Life> = fc.record({
   platformFrom: fc.integer({ min: 1, max: 7 }),
 });
 
-export const anyForm: fc.Arbitrary<Form> = fc.constantFrom('whole', 'whole', ...FORMS);
+export const anyForm: fc.Arbitrary<Form> = fc.constantFrom('whole', 'bare', 'bare', ...FORMS);

@@ -89,6 +89,24 @@ describe('what it claims', () => {
     expect(await contradictions(row.id)).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
   });
 
+  test('told by a row without a history alone, once histories were shown, stays a contradiction', async () => {
+    const row = world.provider.put(shown(['pending@0'], { id: randomUUID() }));
+    await know({ ...row, status: 'pending' });
+    const { id } = await world.receive(flat(row, { status: 'paid' }));
+    expect(await world.reaches(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: true }] });
+    await know({ ...row, status: 'paid', events: [] });
+    expect(await contradictions(row.id)).toMatchObject([{ state: 'open' }]);
+    // known so before the grace was over, it is a contradiction all the same
+    const other = world.provider.put(shown(['pending@0'], { id: randomUUID() }));
+    await know({ ...other, status: 'pending' });
+    await know({ ...other, status: 'paid', events: [] });
+    const late = await world.receive(flat(other, { status: 'paid' }));
+    await world.reaches(late.id, 'applied');
+    expect(await contradictions(other.id)).toMatchObject([{ state: 'open' }]);
+    await know({ ...shown(PAID), id: row.id });
+    expect(await contradictions(row.id)).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+  });
+
   test("of another amount is a contradiction, and the ledger holds the provider's", async () => {
     const row = paid();
     const { id } = await world.receive(flat(row, { transaction_amount: '9999.00' }));

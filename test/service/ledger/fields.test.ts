@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Source } from '../../../src/domain/observation.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
+import { checkBooks } from '../../../src/ledger/check-books.ts';
 import { searchTransactions } from '../../../src/ledger/search-transactions.ts';
+import { tellTransaction } from '../../../src/ledger/tell-transaction.ts';
+import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { lookNow, mismatches, shown } from '../../support/ledger.ts';
 import { observe, type ShownTransaction } from '../../support/observations.ts';
@@ -38,6 +42,14 @@ const available = async (id: string) => {
     .execute();
   return rows.reduce((sum, row) => sum + row.amount_cents, 0n);
 };
+const readEvents = (id: string) =>
+  world.context.db
+    .selectFrom('events')
+    .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
+    .select('events.status')
+    .where('transactions.id', '=', id)
+    .orderBy('events.sequence')
+    .execute();
 const told = async (id: string) => (await mismatches(world.context)).filter((one) => one.transaction_id === id);
 
 const SIDES = [
@@ -129,13 +141,78 @@ test('a row without a status and a history is booked without them, and goes on f
   const row = shown(['pending@0', 'paid@1']);
   await look({ ...row, status: [], events: {} });
   expect(await read(row.id)).toMatchObject({ status: 'unreadable' });
-  expect((await told(row.id)).map((one) => one.kind).sort()).toEqual(['field_unreadable', 'unknown_status']);
+  expect((await told(row.id)).map((one) => one.kind)).toEqual(['field_unreadable']);
   await look({ ...row, status: 'pending', events: row.events.slice(1) });
   expect(await read(row.id)).toMatchObject({ status: 'pending' });
   await look(row);
   expect(await read(row.id)).toMatchObject({ status: 'paid' });
   expect(await available(row.id)).toBe(1000n);
-  expect((await told(row.id)).map((one) => one.state)).toEqual(['resolved', 'resolved']);
+  expect((await told(row.id)).map((one) => one.state)).toEqual(['resolved']);
+});
+
+test('a status that can not be read adds nothing to what is known, and gives way to any status', async () => {
+  const { merchant } = await createMerchant(world.context, {
+    name: 'shop',
+    url: 'https://shop.example/hook',
+    eventsSince: new Date(0),
+  });
+  const types = async (id: string) =>
+    (
+      await world.context.db
+        .selectFrom('callbacks')
+        .innerJoin('transactions', 'transactions.seq', 'callbacks.transaction_seq')
+        .select('type')
+        .where('merchant_seq', '=', merchant.seq)
+        .where('transactions.id', '=', id)
+        .orderBy('callbacks.sequence')
+        .execute()
+    ).map((row) => row.type);
+  const known = shown(['pending@0', 'paid@1']);
+  const garbled = (row: ShownTransaction) => ({ ...row, status: [], events: {} }) as unknown as ShownTransaction;
+  await look(known);
+  await look(garbled(known));
+  expect(await read(known.id)).toMatchObject({ status: 'paid' });
+  expect((await readEvents(known.id)).map((event) => event.status)).toEqual(['pending', 'paid']);
+  expect(await types(known.id)).toEqual(['pix.cashin.pending', 'pix.cashin.paid']);
+
+  for (const later of [{ events: [] }, {}] as const) {
+    const row = shown(['pending@0', 'paid@1']);
+    await look(garbled(row));
+    expect(await types(row.id)).toEqual([]);
+    await look({ ...row, ...later });
+    expect(await read(row.id)).toMatchObject({ status: 'paid' });
+    const inForce = await tellTransaction(world.context.db, world.context.calendar, row.id);
+    expect(inForce?.events.map((event) => event.status)).not.toContain('unreadable');
+    expect((await types(row.id)).filter((type) => /unreadable|corrected/.test(type))).toEqual([]);
+    expect(await available(row.id)).toBe(1000n);
+  }
+  const row = shown(['pending@0', 'paid@1']);
+  const now = world.context.clock.now().getTime();
+  await applyObservations(world.context, [
+    observe(garbled(row), new Date(now + 300_000)),
+    observe({ ...row, events: [] }, new Date(now + 300_001)),
+  ]);
+  expect((await readEvents(row.id)).map((event) => event.status)).toEqual(['paid']);
+  expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
+});
+
+test('a field that the list can not read and the show can is flagged until a list can', async () => {
+  const row = shown(['pending@0', 'paid@1']);
+  const bad = { ...row, commission: 'x' };
+  const by = { kind: 'list', run: { seq: 1, id: 'run_1' }, page: 1 } as const;
+  let seconds = 400;
+  const seen = async (one: ShownTransaction, source?: Source) => {
+    const at = new Date(world.context.clock.now().getTime() + ++seconds * 1000);
+    await applyObservations(world.context, [observe(one, at, source)]);
+  };
+  await seen(bad, by);
+  for (let turn = 0; turn < 3; turn++) {
+    await seen(row);
+    await seen(bad, by);
+  }
+  expect(await told(row.id)).toMatchObject([{ state: 'open', reopened: 0, actual: { shown_by: 'list' } }]);
+  await seen(row, by);
+  expect(await told(row.id)).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
 });
 
 test('a text longer than its column is found by the whole of it, and by what is kept', async () => {

@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { up as listHistories } from '../../../migrations/0030-keep-orders-of-histories.ts';
+import { up as listDatedEntries } from '../../../migrations/0045-remember-told-doubts.ts';
 import { renderBodies } from '../../../src/callbacks/render-bodies.ts';
 import type { Context } from '../../../src/context.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
@@ -106,6 +107,15 @@ test('what was known before still answers: the inferred entry stands at the crea
   expect(await available(undefined, '2026-11-21 00:00:00')).toBe(950n);
 });
 
+test('a status that came without a history is booked no earlier than what it follows', async () => {
+  const { context } = world;
+  const row = shown(['pending@0', 'paid@5'], { platform: 'late' });
+  await look(context, row, { ...row, status: 'refund', events: [] });
+  const { entries = [] } = (await tellTransaction(context.db, context.calendar, row.id)) ?? {};
+  expect(entries.map(({ at }) => at.slice(11, 19))).toEqual(['23:05:00', '23:05:00']);
+  expect(await netOf(context, row.id), 'given back at the instant of the payment').toEqual({});
+});
+
 test('the days that it moves money in are told to have changed, and a refund follows its payment', async () => {
   const { context } = world;
   const whole = { ...shown(['pending@0', 'paid@5', 'refund@9']), date_created: CREATED };
@@ -148,10 +158,9 @@ test('merchants that heard of the inferred payment hear of a correction, and of 
       .execute();
   const types = async (merchant: number) => (await callbacks(merchant)).map((row) => row.type);
   expect(await types(heard)).toEqual(['pix.cashin.paid', 'pix.cashin.pending', 'pix.cashin.corrected']);
-  expect(await types(late), 'its events began after the creation').toEqual([
+  expect(await types(late), 'it never heard of the inferred one, of before its events').toEqual([
     'pix.cashin.pending',
     'pix.cashin.paid',
-    'pix.cashin.corrected',
   ]);
   const corrected = (await callbacks(heard)).at(-1);
   const bodies = await renderBodies(context, [
@@ -269,14 +278,42 @@ describe('what an earlier version wrote', () => {
     return { skewed, inferred, twice };
   }
 
+  test('an entry of an inferred event that was dated before the one it follows is dated anew', async () => {
+    await using before = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+    const { context } = before;
+    const row = shown(['pending@0', 'paid@5']);
+    await look(context, row, { ...row, status: 'refund', events: [] });
+    const now = await netOf(context, row.id);
+    expect(Object.keys(now)).toEqual([]);
+    await dropTriggers(context.db);
+    const entry = await context.db.selectFrom('entries').select('seq').orderBy('seq', 'desc').executeTakeFirstOrThrow();
+    await context.db.updateTable('entries').set({ at_wall: row.date_created }).where('seq', '=', entry.seq).execute();
+    await context.db
+      .updateTable('postings')
+      .set({ at_wall: row.date_created })
+      .where('entry_seq', '=', entry.seq)
+      .execute();
+    expect(Object.keys(await netOf(context, row.id))).toHaveLength(4);
+    await listDatedEntries(context.db as unknown as Kysely<unknown>);
+    expect(await mendHistories(context)).toEqual({ mended: 1, asked: 0 });
+    expect(await netOf(context, row.id)).toEqual({});
+    expect(await checkBooks(context)).toMatchObject({ broken: 0, breaks: [] });
+    const audited = await context.db
+      .selectFrom('audit')
+      .select('target')
+      .where('action', '=', 'history.mend')
+      .execute();
+    expect(audited).toEqual([{ target: row.id }]);
+  });
+
   test('is corrected once, by new entries, and said: in the audit log, to merchants, by doctor', async () => {
     await using before = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
     const { context } = before;
     const { skewed, inferred, twice } = await writeAsBefore(context);
     expect(await countMended(context.db)).toEqual({ left: 3, mended: 0, waiting: 0 });
-    expect(await mendHistories(context)).toEqual({ mended: 2, asked: 2 });
+    expect(await mendHistories(context)).toEqual({ mended: 3, asked: 2 });
     expect(await mendHistories(context)).toEqual({ mended: 0, asked: 0 });
-    expect(await countMended(context.db)).toEqual({ left: 0, mended: 2, waiting: 2 });
+    expect(await countMended(context.db)).toEqual({ left: 0, mended: 3, waiting: 2 });
     expect(await netOf(context, skewed.id)).toEqual({
       'Assets:Provider:Available:old @ 2026-11-20 23:02:00': -1000n,
       'Assets:Provider:Available:old @ 2026-11-20 23:03:00': 1000n,
@@ -293,6 +330,7 @@ describe('what an earlier version wrote', () => {
       .execute();
     expect(audited).toMatchObject([
       { actor: 'confere', target: skewed.id },
+      { actor: 'confere', target: inferred.id },
       { actor: 'confere', target: twice.id },
     ]);
     expect(await historyOf(context, twice.id)).toEqual(['paid 2026-11-20T23:09:00']);

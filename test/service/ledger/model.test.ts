@@ -159,11 +159,16 @@ test.each(ROUNDS)(
     const model = await carryOut(operations, lives);
     expect(model.openings.size).toBeGreaterThan(0);
     const want = expected(model, lives);
-    // openings that were stated last may leave little in force; the looks alone moved money in most lives
-    expect(Object.keys(expected({ ...model, openings: new Map() }, lives)).length).toBeGreaterThan(LIVES / 2);
     expect(Object.keys(want).length).toBeGreaterThan(PLATFORMS.length);
     expect(await stored()).toEqual(want);
     await sealNow(world.context);
+    expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
+
+    // openings that were stated last may leave little in force; without them the looks moved money in most lives
+    for (const { id } of model.openings.values()) await reverseOpening(world.context, id);
+    const all = expected({ ...model, openings: new Map() }, lives);
+    expect(Object.keys(all).length).toBeGreaterThan(LIVES / 2);
+    expect(await stored()).toEqual(all);
     expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
   },
 );

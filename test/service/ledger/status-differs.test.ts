@@ -36,6 +36,8 @@ async function takenBack(more: Partial<ShownTransaction> = {}) {
   };
   const told = async () =>
     (await mismatches(world.context, 'status_differs')).filter((one) => one.transaction_id === whole.id);
+  const refunded = async () =>
+    (await tellTransaction(world.context.db, world.context.calendar, whole.id))?.transaction.status === 'refund';
   const due = async () => {
     const rows = await world.context.db
       .selectFrom('doubted_events')
@@ -45,7 +47,7 @@ async function takenBack(more: Partial<ShownTransaction> = {}) {
     return rows.map((row) => row.due_at && Math.round((row.due_at.getTime() - began) / 1000));
   };
   await look(whole, 0);
-  return { id: whole.id, whole, without, look, told, due };
+  return { id: whole.id, whole, without, look, told, due, refunded };
 }
 
 test('an event that two shows a minute apart lack is told once, with what both sides have', async () => {
@@ -113,6 +115,79 @@ test('a later show that has it again ends it; a list has it asked for', async ()
   await look(without, 100);
   await look(without, 160);
   expect(await told()).toMatchObject([{ state: 'open', reopened: 1 }]);
+});
+
+test('only a show ends what shows have told, however many lists say otherwise before it', async () => {
+  const { whole, without, look, told, due } = await takenBack();
+  await look(without, 10);
+  await look(without, 70);
+  await look(whole, 80, LIST);
+  await look({ ...whole, description: 'seen anew' }, 85, LIST);
+  expect(await due(), 'a show is still asked for').toHaveLength(1);
+  await look(whole, 90);
+  expect(await told()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+});
+
+test('lists that say otherwise take nothing back that a show tells again', async () => {
+  const { whole, without, look, told, due } = await takenBack();
+  await look(without, 10);
+  await look(without, 70);
+  await look(whole, 80, LIST);
+  await look(without, 90);
+  expect(await told()).toMatchObject([{ state: 'open' }]);
+  expect(await due(), 'told already').toEqual([null]);
+  await look(whole, 100);
+  expect(await told()).toMatchObject([{ state: 'resolved' }]);
+});
+
+test('a show that has it again ends it, though a list of the same batch lacks it after', async () => {
+  const { whole, without, look, told, due } = await takenBack();
+  await look(without, 10);
+  await look(without, 70);
+  const at = (seconds: number) => new Date(world.context.clock.now().getTime() + seconds * 1000);
+  await applyObservations(world.context, [observe(whole, at(100)), observe(without, at(101), LIST)]);
+  expect(await told()).toMatchObject([{ state: 'resolved' }]);
+  expect(await due()).toHaveLength(1);
+  await look(whole, 200, LIST);
+  expect(await due()).toEqual([]);
+});
+
+test('a status that was booked from a row without a history, and that later histories lack, is told', async () => {
+  const { id, without, look, told, refunded } = await takenBack({ status: 'refund', events: [] });
+  expect(await refunded()).toBe(true);
+  const [plain] = [without];
+  const history = shown(['pending@0', 'paid@1'], { platform: 'p', commission: '0.50' });
+  const later = { ...plain, events: history.events, status: 'paid' };
+  await look(later, 10);
+  expect(await told()).toEqual([]);
+  await look(later, 70);
+  expect(await told()).toMatchObject([
+    { state: 'open', expected: { status: 'refund' }, actual: { status: 'paid', lacks: [{ status: 'refund' }] } },
+  ]);
+  await acceptMismatch(world.context, (await told())[0]?.id ?? '', by);
+  expect(await refunded(), 'accepted, it is none').toBe(false);
+  expect((await tellTransaction(world.context.db, world.context.calendar, id))?.transaction.status).toBe('paid');
+  expect(await checkBooks(world.context)).toMatchObject({ broken: 0 });
+});
+
+test('a status on the way that a history lacks and goes beyond is no contradiction', async () => {
+  const { id, look, told } = await takenBack({ status: 'in_process', events: [] });
+  const later = { ...shown(['pending@0', 'paid@1'], { platform: 'p', commission: '0.50' }), id };
+  await look(later, 10);
+  await look(later, 80);
+  expect(await told()).toEqual([]);
+});
+
+test('rows without histories that fall back behind a status of ours are told, until one agrees', async () => {
+  const { look, told, whole } = await takenBack({ status: 'paid', events: [] });
+  const bare = (status: string) => ({ ...whole, status, events: [] });
+  await look(bare('pending'), 10);
+  await look(bare('pending'), 40, LIST);
+  expect(await told()).toEqual([]);
+  await look(bare('pending'), 70);
+  expect(await told()).toMatchObject([{ state: 'open', expected: { status: 'paid' }, actual: { status: 'pending' } }]);
+  await look(bare('paid'), 80);
+  expect(await told()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
 });
 
 test('kept, it is not told again for the same evidence', async () => {

@@ -63,6 +63,27 @@ test('of two replicas one asks; a provider that is away is asked again, one that
   expect(await world.mismatches()).toEqual([]);
 });
 
+test('one that the provider does not know is asked for ever less often, at least once a day', async () => {
+  const { world, row } = await takenBack();
+  await using _ = world;
+  world.provider.rows.delete(row.id);
+  for (const [doubtedHours, waitsHours] of [
+    [0, 1],
+    [7, 7],
+    [100, 24],
+  ] as const) {
+    const now = world.context.clock.now();
+    await world.context.db
+      .updateTable('doubted_events')
+      .set({ noticed_at: new Date(now.getTime() - doubtedHours * 3_600_000), due_at: now })
+      .execute();
+    expect(await lookAtDoubted(world.context, world.client)).toBe(1);
+    const [doubt] = await world.context.db.selectFrom('doubted_events').select('due_at').execute();
+    const waits = (doubt?.due_at?.getTime() ?? 0) - now.getTime();
+    expect(Math.round(waits / 60_000)).toBe(waitsHours * 60);
+  }
+});
+
 test('one that can not be shown is put off, and those behind it are asked for', async () => {
   await using world = await openReconciliationEnvironment();
   const rows = [10, 11, 12].map((hour) => makeRow({ created: `${D3} ${hour}:00:00`, history: ['paid', 'refund'] }));

@@ -25,7 +25,11 @@ const transaction: fc.Arbitrary<Told> = fc.record({
 
 /** The entries that any history asks for, half of them reversed again, as movements. */
 function toMovements(told: Told, returnsCommission: boolean, reverses: boolean): Movement[] {
-  const history = told.history.map((status, index) => ({ status, atWall: `2026-03-11 0${index}:00:00` }));
+  const history = told.history.map((status, index) => ({
+    status,
+    atWall: `2026-03-11 0${index}:00:00`,
+    inferred: false,
+  }));
   const booked = {
     operation: told.operation,
     amountCents: told.amount,
