@@ -18,11 +18,17 @@ type Migration = { up: (db: Kysely<unknown>) => Promise<void> };
  * Runs the migrations of a folder (`0001-verb-noun.ts`, each exporting `up`) that have not run yet, in order, under a
  * lock. The lock is a row that runs out, not GET_LOCK, which Galera does not know. DDL is not transactional: each
  * migration is re-runnable, and is written down when it is done.
+ * @param options.wait passes the time until the lock is asked for again; a test hands in its own.
  * @returns the names of those that ran, or with `dryRun` would run.
  */
 export async function migrate<DB>(
   db: Kysely<DB>,
-  options: { folder: string; log: (message: string) => void; dryRun?: boolean },
+  options: {
+    folder: string;
+    log: (message: string) => void;
+    dryRun?: boolean;
+    wait?: (ms: number) => Promise<unknown>;
+  },
 ): Promise<string[]> {
   // a migration makes the tables: while it runs, no type of them is true
   const plain = db as unknown as Kysely<unknown>;
@@ -32,7 +38,7 @@ export async function migrate<DB>(
   if (waiting.length === 0 || options.dryRun) return waiting;
   await createTables(plain);
   const holder = randomUUID();
-  await takeRowLock(plain, holder);
+  await takeRowLock(plain, holder, options.wait ?? sleep);
   const renewal = setInterval(() => void renew(plain, holder).catch(() => undefined), LOCK_RENEW_MS);
   try {
     const pending = await listPending(plain, files);
@@ -75,7 +81,7 @@ async function listPending(db: Kysely<unknown>, files: string[]): Promise<string
   return files.filter((file) => !names.has(file)).sort();
 }
 
-async function takeRowLock(db: Kysely<unknown>, holder: string): Promise<void> {
+async function takeRowLock(db: Kysely<unknown>, holder: string, wait: (ms: number) => Promise<unknown>): Promise<void> {
   const deadline = Date.now() + LOCK_WAIT_MS;
   for (;;) {
     const taken = await sql`UPDATE migration_lock
@@ -86,7 +92,7 @@ async function takeRowLock(db: Kysely<unknown>, holder: string): Promise<void> {
       const text = 'another process has been migrating this database for two minutes';
       throw Object.assign(new Error(text), { code: MIGRATION_LOCKED });
     }
-    await sleep(LOCK_POLL_MS);
+    await wait(LOCK_POLL_MS);
   }
 }
 

@@ -2,6 +2,7 @@ import type { Random } from './domain/random.ts';
 import type { WallClock } from './domain/wall-clock.ts';
 import type { Switches } from './faults/switches.ts';
 import type { Database } from './store/tables.ts';
+import type { Timers } from './timers.ts';
 
 /** What every part of a running sandbox is handed. Opened once by open-sandbox.ts, disposed once. */
 export type Sandbox = {
@@ -12,6 +13,7 @@ export type Sandbox = {
   clock: WallClock;
   /** milliseconds since 1970 */
   now: () => number;
+  timers: Timers;
   random: Random;
   /** counts creations, so that each draws from a stream of its own whatever else goes on */
   nextCreation: () => number;

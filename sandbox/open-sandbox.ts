@@ -3,6 +3,7 @@ import { randomOf } from './domain/random.ts';
 import { wallClockOf } from './domain/wall-clock.ts';
 import type { Switches } from './faults/switches.ts';
 import type { Database } from './store/tables.ts';
+import type { Timers } from './timers.ts';
 
 /** The context of a sandbox over an open, migrated database. */
 export async function openSandbox(parts: {
@@ -12,8 +13,9 @@ export async function openSandbox(parts: {
   timeZone: string;
   log: (message: string) => void;
   signal: AbortSignal;
+  timers: Timers;
 }): Promise<Sandbox> {
-  const { db, settings, log, signal } = parts;
+  const { db, settings, log, signal, timers } = parts;
   const [lastWebhook, lastTransaction] = await Promise.all([
     db
       .selectFrom('webhooks')
@@ -37,7 +39,8 @@ export async function openSandbox(parts: {
     settings,
     switches: { current: parts.switches },
     clock: wallClockOf(parts.timeZone),
-    now: () => Date.now(),
+    now: () => timers.now(),
+    timers,
     random: { ...live, fork: (name) => (name.startsWith('history/') ? seeded.fork(name) : live.fork(name)) },
     nextCreation: () => ++creation,
     nextNotification: () => ++notification,

@@ -13,7 +13,7 @@ export async function runLoop(
   offerWake: (wake: () => void) => void,
   work: () => Promise<boolean>,
 ): Promise<void> {
-  const { signal } = sandbox;
+  const { signal, timers } = sandbox;
   let awake = true;
   let rouse: () => void = () => undefined;
   offerWake(() => {
@@ -33,9 +33,9 @@ export async function runLoop(
     }
     if (awake || signal.aborted) continue;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, pauseMs);
+      const timer = timers.after(pauseMs, resolve);
       rouse = () => {
-        clearTimeout(timer);
+        timer.cancel();
         resolve();
       };
     });

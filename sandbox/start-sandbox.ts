@@ -12,6 +12,7 @@ import { runLives } from './lives/run-lives.ts';
 import { openSandbox } from './open-sandbox.ts';
 import type { SandboxOptions } from './read-options.ts';
 import type { Tables } from './store/tables.ts';
+import { MACHINE_TIMERS } from './timers.ts';
 import { loadHistory } from './traffic/load-history.ts';
 import { runTraffic } from './traffic/run-traffic.ts';
 import { type Hurry, runWebhooks } from './webhooks/run-webhooks.ts';
@@ -36,6 +37,7 @@ export async function startSandbox(
   options: SandboxOptions,
   log: (message: string) => void,
   progress: (made: number, wanted: number) => void = () => undefined,
+  timers = MACHINE_TIMERS,
 ): Promise<RunningSandbox> {
   await using cleanup = new AsyncDisposableStack();
   const target = await reachServer(options, cleanup, log);
@@ -46,7 +48,8 @@ export async function startSandbox(
   await migrate(database.db, { folder: path.join(import.meta.dirname, 'migrations'), log });
   const ending = new AbortController();
   const { settings, switches, timeZone } = options;
-  const sandbox = await openSandbox({ db: database.db, settings, switches, timeZone, log, signal: ending.signal });
+  const { signal } = ending;
+  const sandbox = await openSandbox({ db: database.db, settings, switches, timeZone, log, signal, timers });
   const history =
     options.historyDays === undefined
       ? 0

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { RequestHandler, Response } from 'express';
 import type { Sandbox } from '../context.ts';
 import { chooseFault, type FaultTallies } from '../faults/choose-fault.ts';
@@ -24,7 +23,7 @@ export function applyFaults(sandbox: Sandbox, tallies: FaultTallies, route: Rout
         response.set('retry-after', String(fault.retry_after_s));
         throw new Refusal(429, 429, 'Too Many Attempts.');
       case 'slow':
-        await sleep(fault.delay_ms, undefined, { signal: sandbox.signal }).catch(() => undefined);
+        await sandbox.timers.sleep(fault.delay_ms, { signal: sandbox.signal }).catch(() => undefined);
         return next();
       default:
         spoilAnswer(response, fault);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sandbox } from '../context.ts';
 import { createTransaction } from '../lives/create-transaction.ts';
 import { makeCharge } from './make-charge.ts';
@@ -17,7 +16,7 @@ export async function runTraffic(sandbox: Sandbox): Promise<void> {
     const drawnMs = (-Math.log(1 - random.next()) * 1_000) / traffic.per_second;
     // The next one is drawn again each second, which exponential gaps allow: a rate turned up is felt at once.
     const waitMs = traffic.per_second > 0 ? Math.min(drawnMs, REDRAW_MS) : IDLE_MS;
-    await sleep(waitMs, undefined, { signal: sandbox.signal }).catch(() => undefined);
+    await sandbox.timers.sleep(waitMs, { signal: sandbox.signal }).catch(() => undefined);
     if (traffic.per_second === 0 || drawnMs > REDRAW_MS || sandbox.signal.aborted) continue;
     const operation = random.chance(traffic.cashouts) ? 'cashout' : 'cashin';
     const creation = createOne(sandbox, () =>

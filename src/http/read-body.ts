@@ -4,7 +4,7 @@ import { type Problem, sendProblem, sendProblemHead } from './problem.ts';
 
 /** What a refused request may still send, unread and unkept, before its connection is cut off. */
 const DISCARD_BYTES_MAX = 1024 * 1024;
-const DISCARD_MS = 2_000;
+export const DISCARD_MS = 2_000;
 
 type Read = Buffer | 'too_large' | 'too_many' | undefined;
 
@@ -52,8 +52,14 @@ function readBody(
  * Answers a request whose body was not read. A rest of bounded length is thrown away as it comes, and the connection
  * goes on. Where its length is not known, or too much, the answer says that it is the last one, and ends once the rest
  * has come: closed before that, the sender would lose the answer. One that sends too much, or takes its time, is cut off.
+ * @param discardMs how long the rest may take.
  */
-export function answerUnread(request: IncomingMessage, response: Response, problem: Problem): void {
+export function answerUnread(
+  request: IncomingMessage,
+  response: Response,
+  problem: Problem,
+  discardMs = DISCARD_MS,
+): void {
   if (waitsToBeAsked(request)) {
     // he may send the body or not: only a new connection tells his next request from it
     response.setHeader('connection', 'close');
@@ -62,21 +68,21 @@ export function answerUnread(request: IncomingMessage, response: Response, probl
   }
   const length = Number(request.headers['content-length'] ?? 0);
   if (!request.headers['transfer-encoding'] && length <= DISCARD_BYTES_MAX) {
-    discard(request, () => undefined);
+    discard(request, discardMs, () => undefined);
     sendProblem(response, problem);
     return;
   }
   response.setHeader('connection', 'close');
-  discard(request, sendProblemHead(response, problem));
+  discard(request, discardMs, sendProblemHead(response, problem));
 }
 
-function discard(request: IncomingMessage, onEnd: () => void): void {
+function discard(request: IncomingMessage, discardMs: number, onEnd: () => void): void {
   if (request.readableEnded) {
     onEnd();
     return;
   }
   const cut = (): void => void request.socket.destroy();
-  const late = setTimeout(cut, DISCARD_MS).unref();
+  const late = setTimeout(cut, discardMs).unref();
   let left = DISCARD_BYTES_MAX;
   request.on('data', (chunk: Buffer) => {
     left -= chunk.length;

@@ -8,11 +8,14 @@ import { describeError } from '../log.ts';
 import { webhooksReceived } from '../metrics/metrics.ts';
 import { createRouter } from './create-router.ts';
 import { type Problem, sendProblem } from './problem.ts';
-import { answerUnread, createBodyReader } from './read-body.ts';
+import { answerUnread, createBodyReader, DISCARD_MS } from './read-body.ts';
 
 const RETRY_AFTER_S = 5;
-/** Of bodies that are not whole yet: whose signature stands over the body may be a stranger until then. */
-const READING_BYTES_MAX = 256 * 1024 * 1024;
+/**
+ * `bytesMax`: of all bodies that are not whole yet; the sender of a signed one may be a stranger until then.
+ * `discardMs`: how long the rest of a refused request may take.
+ */
+const READING_LIMITS = { bytesMax: 256 * 1024 * 1024, discardMs: DISCARD_MS };
 /** Kept beside the body for whoever looks into it; none of them carries a secret. */
 const KEPT_HEADERS = ['content-type', 'user-agent', 'webhook-id', 'webhook-timestamp', 'x-request-id', 'date'];
 const HEADER_CHARS_MAX = 300;
@@ -33,15 +36,15 @@ type WebhookRequest = Request<{ token?: string }>;
  * `POST /webhooks/pix` and `/webhooks/pix/:token`: answered 200 only once it is durable. Whoever can be refused by his
  * address or the head of his request is refused before his body is read.
  */
-export function webhookRoutes(context: Door, receive: Receiver, readingBytesMax = READING_BYTES_MAX): Router {
+export function webhookRoutes(context: Door, receive: Receiver, limits = READING_LIMITS): Router {
   const router = createRouter();
-  const readBody = createBodyReader({ bytesMax: BODY_BYTES_MAX, togetherMax: readingBytesMax });
+  const readBody = createBodyReader({ bytesMax: BODY_BYTES_MAX, togetherMax: limits.bytesMax });
   const logRefusal = createRefusalLog(context);
   const refuse = (request: WebhookRequest, response: Response, problem: Problem): void => {
     const stranger = problem.status === 401 || problem.status === 403;
     webhooksReceived.inc({ outcome: stranger ? 'unauthorized' : 'refused' });
     if (stranger) logRefusal();
-    answerUnread(request, response, problem);
+    answerUnread(request, response, problem, limits.discardMs);
   };
   const take = async (request: WebhookRequest, response: Response): Promise<void> => {
     if (!isAllowedAddress(context.config.WEBHOOK_ALLOW, request.ip)) return refuse(request, response, NOT_ALLOWED);

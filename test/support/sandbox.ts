@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readOptions } from '../../sandbox/read-options.ts';
 import { type RunningSandbox, startSandbox } from '../../sandbox/start-sandbox.ts';
+import { MACHINE_TIMERS, type Timers } from '../../sandbox/timers.ts';
 import { freshDatabase, testServer } from './database.ts';
 import { API_KEY } from './programs.ts';
 
@@ -53,11 +54,20 @@ export type TestSandbox = RunningSandbox & {
   ask(method: string, path: string, body?: unknown, headers?: Record<string, string | undefined>): Promise<Answer>;
 };
 
-/** The real sandbox on a database of its own (or one handed over), what clients create staying pending. */
-export async function startTestSandbox(args: string[] = [], database?: string): Promise<TestSandbox> {
-  const name = database ?? (await freshDatabase('sandbox')).database;
+/**
+ * The real sandbox on a database of its own, what clients create staying pending.
+ * @param on.database that of another sandbox, which has ended.
+ * @param on.timers such as a test's, which it can advance.
+ */
+export async function startTestSandbox(
+  args: string[] = [],
+  on: { database?: string; timers?: Timers } = {},
+): Promise<TestSandbox> {
+  const name = on.database ?? (await freshDatabase('sandbox')).database;
   const options = readOptions(['--port', '0', '--api-key', KEY, '--seed', '1', '--manual', ...args], {});
-  const running = await startSandbox({ ...options, server: testServer(), database: name }, () => undefined);
+  const all = { ...options, server: testServer(), database: name };
+  const nothing = (): void => undefined;
+  const running = await startSandbox(all, nothing, nothing, on.timers ?? MACHINE_TIMERS);
   return Object.assign(running, {
     database: name,
     ask: (method: string, path: string, body?: unknown, headers: Record<string, string | undefined> = {}) =>

@@ -10,31 +10,38 @@ import { createApp } from '../../../src/http/app.ts';
 import { webhookRoutes } from '../../../src/http/receive-webhook.ts';
 import { type HttpLimits, type HttpServer, serveHttp } from '../../../src/http/serve-http.ts';
 import { createReceiver } from '../../../src/inbox/receive.ts';
-import { openTestContext } from '../../support/environment.ts';
+import { openEnvironment, openTestContext } from '../../support/environment.ts';
 import { WEBHOOK_SECRET } from '../../support/programs.ts';
 import { eventually } from '../../support/wait.ts';
 
-const LIMITS: HttpLimits = {
-  headersTimeoutMs: 400,
-  requestTimeoutMs: 800,
-  checkEveryMs: 100,
-  keepAliveMs: 5_000,
-  connectionsMax: 20,
-  lingerMs: 1_500,
-  drainMs: 5_000,
-};
 /** What ends on these ended by itself. */
-const NEVER_CUT: HttpLimits = { ...LIMITS, keepAliveMs: 600_000, drainMs: 600_000 };
+const LIMITS: HttpLimits = {
+  headersTimeoutMs: 600_000,
+  requestTimeoutMs: 600_000,
+  checkEveryMs: 50,
+  keepAliveMs: 600_000,
+  connectionsMax: 20,
+  lingerMs: 100,
+  drainMs: 600_000,
+};
+/** A slow request is cut off soon. */
+const HASTY: HttpLimits = { ...LIMITS, headersTimeoutMs: 150, requestTimeoutMs: 300 };
+const DISCARD_MS = 100;
+/** How often the quarantine is measured, at most. */
+const MEASURED_EVERY_MS = 1_000;
 
 let context: Context;
 let server: HttpServer;
+let hasty: HttpServer;
 
 beforeAll(async () => {
   context = await openTestContext();
   server = await serveHttp(context, createApp(context), LIMITS);
+  hasty = await serveHttp(context, createApp(context), HASTY);
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
+  await hasty[Symbol.asyncDispose]();
   await context[Symbol.asyncDispose]();
 });
 
@@ -59,10 +66,11 @@ async function dial(port: number): Promise<Raw> {
     socket.once('close', () => resolve());
   });
   const until = async (pattern: RegExp): Promise<void> => {
-    while (!pattern.test(text)) {
+    await eventually(String(pattern), () => {
+      if (pattern.test(text)) return true;
       if (socket.destroyed) throw new Error(`closed before ${pattern}: ${text}`);
-      await sleep(5);
-    }
+      return false;
+    });
   };
   return { socket, text: () => text, closed, until };
 }
@@ -134,7 +142,7 @@ describe('a stranger who takes his time', () => {
     ['stops within the body', post(genuine(), { 'content-length': '5000' })],
   ])('is cut off when he %s', async (_, start) => {
     const before = await countKept();
-    const raw = await dial(server.port);
+    const raw = await dial(hasty.port);
     raw.socket.write(start);
     await raw.closed;
     expect(['', '408']).toContain(statuses(raw.text()).join());
@@ -142,10 +150,10 @@ describe('a stranger who takes his time', () => {
   });
 
   it('is cut off when he drips, while others are served', async () => {
-    const raw = await dial(server.port);
+    const raw = await dial(hasty.port);
     raw.socket.write('POST /webhooks/pix HTTP/1.1\r\nhost: a\r\n');
-    const drip = setInterval(() => raw.socket.write('x: y\r\n'), 50);
-    const other = await dial(server.port);
+    const drip = setInterval(() => raw.socket.write('x: y\r\n'), 20);
+    const other = await dial(hasty.port);
     other.socket.write(post(genuine()));
     await other.until(/"received":true/);
     other.socket.destroy();
@@ -210,7 +218,9 @@ describe('who is refused by the head of his request', () => {
   });
 
   it('is cut off when the rest does not come, or does not end', async () => {
-    const patient = await serveHttp(context, createApp(context), { ...LIMITS, requestTimeoutMs: 60_000 });
+    const app = express();
+    app.use(webhookRoutes(context, createReceiver(context, undefined), { bytesMax: 2 ** 28, discardMs: DISCARD_MS }));
+    const patient = await serveHttp(context, app, LIMITS);
     const stalled = await dial(patient.port);
     stalled.socket.write(post('', { authorization: 'Bearer no', 'content-length': MANY }));
     const endless = await dial(patient.port);
@@ -260,9 +270,8 @@ describe('who is refused by the head of his request', () => {
 describe('bodies that are being read', () => {
   it('take no more memory together than is allowed, and those that fit go on', async () => {
     const app = express();
-    app.use(webhookRoutes(context, createReceiver(context, undefined), 1_000));
-    const patient = { ...LIMITS, headersTimeoutMs: 15_000, requestTimeoutMs: 30_000 };
-    const other = await serveHttp(context, app, patient);
+    app.use(webhookRoutes(context, createReceiver(context, undefined), { bytesMax: 1_000, discardMs: DISCARD_MS }));
+    const other = await serveHttp(context, app, LIMITS);
     const [slow, last] = [await dial(other.port), await dial(other.port)];
     const body = JSON.stringify({ transaction_id: randomUUID(), status: 'paid', pad: 'x'.repeat(600) });
     const whole = post(body);
@@ -339,7 +348,7 @@ describe('a drain', () => {
       await held.promise;
       response.send('held');
     });
-    const draining = await serveHttp(context, app, NEVER_CUT);
+    const draining = await serveHttp(context, app, LIMITS);
     const [one, two] = [await dial(draining.port), await dial(draining.port)];
     const request = 'GET /held HTTP/1.1\r\nhost: a\r\n\r\n';
     one.socket.write(request);
@@ -361,7 +370,7 @@ describe('a drain', () => {
       await held.promise;
       response.end('second half');
     });
-    const draining = await serveHttp(context, app, NEVER_CUT);
+    const draining = await serveHttp(context, app, LIMITS);
     const busy = await dial(draining.port);
     busy.socket.write('GET /held HTTP/1.1\r\nhost: a\r\n\r\n');
     await busy.until(/first half/);
@@ -399,7 +408,7 @@ describe('a long answer', () => {
       response.end(LONG);
       sent.resolve();
     });
-    const draining = await serveHttp(context, app, { ...NEVER_CUT, lingerMs: 30 });
+    const draining = await serveHttp(context, app, { ...LIMITS, lingerMs: 30 });
     const reader = await dial(draining.port);
     reader.socket.pause();
     reader.socket.write('GET /long HTTP/1.1\r\nhost: a\r\n\r\n');
@@ -434,7 +443,7 @@ describe('a long answer', () => {
       answers.push(new WeakRef(response));
       response.send('quick');
     });
-    const own = await serveHttp(context, app, NEVER_CUT);
+    const own = await serveHttp(context, app, LIMITS);
     const idle = await dial(own.port);
     idle.socket.write('GET /quick HTTP/1.1\r\nhost: a\r\n\r\n');
     await idle.until(/quick$/);
@@ -450,7 +459,8 @@ describe('a long answer', () => {
 
 describe('a quarantine that is full', () => {
   it('takes nothing more, and says when to come again', async () => {
-    await using small = await openTestContext({ QUARANTINE_MAX_BYTES: '2KiB' });
+    await using environment = await openEnvironment({ QUARANTINE_MAX_BYTES: '2KiB' });
+    const { context: small, timers } = environment;
     const full = await serveHttp(small, createApp(small), LIMITS);
     const raw = await dial(full.port);
     for (let n = 1; n <= 3; n++) {
@@ -465,16 +475,13 @@ describe('a quarantine that is full', () => {
     // measured as well, not only remembered
     await small.db.updateTable('webhooks').set({ state: 'quarantined' }).execute();
     const again = await serveHttp(small, createApp(small), LIMITS);
-    let last = '';
-    for (let tries = 0; last !== '503' && tries < 200; tries++) {
+    await eventually('a refusal', async () => {
       const one = await dial(again.port);
       one.socket.write(post(`garbage 1 ${'x'.repeat(1_100)}`));
       await one.until(/\}$/);
-      last = statuses(one.text())[0] ?? '';
       one.socket.destroy();
-      await sleep(10);
-    }
-    expect(last).toBe('503');
+      return statuses(one.text())[0] === '503';
+    });
     const firing = () => small.db.selectFrom('alerts').select(['name', 'ended_at']).execute();
     const told = await eventually(async () => {
       const alerts = await firing();
@@ -483,7 +490,8 @@ describe('a quarantine that is full', () => {
     expect(told).toEqual([{ name: 'quarantine_full', ended_at: null }]);
     // looked into: the next webhook finds that there is room again
     await small.db.updateTable('webhooks').set({ state: 'applied' }).execute();
-    await eventually(async () => {
+    await eventually('the end of the alert', async () => {
+      await timers.advance(MEASURED_EVERY_MS);
       const one = await dial(again.port);
       one.socket.write(post(genuine()));
       await one.until(/\}$/);

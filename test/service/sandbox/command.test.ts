@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { readOptions } from '../../../sandbox/read-options.ts';
 import { CASHIN } from '../../support/sandbox.ts';
 
 const MAIN = path.resolve('sandbox/main.ts');
@@ -66,10 +67,17 @@ describe('the command', () => {
     [['--webhook-url', 'ftp://x'], 'webhook-url'],
     [['--database-url', 'postgres://x/y'], 'database-url'],
     [['extra'], 'argument'],
-  ])('exits 2 where it is used wrongly (%s), and says where', async (args, word) => {
-    const { code, err } = await finish(args);
+  ])('refuses wrong use (%s), and says where', (args, word) => {
+    const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    onTestFinished(() => said.mockRestore());
+    expect(() => readOptions(args, {})).toThrow(expect.objectContaining({ name: 'CommanderError', exitCode: 1 }));
+    expect(said.mock.calls.join('')).toContain(word);
+  });
+
+  it('exits 2 where it is used wrongly', async () => {
+    const { code, err } = await finish(['--port', 'x']);
     expect(code).toBe(2);
-    expect(err).toContain(word);
+    expect(err).toContain('port');
   });
 
   it('exits 1 where it cannot start', async () => {

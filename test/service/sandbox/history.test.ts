@@ -61,7 +61,7 @@ describe('history', () => {
     await using third = await startTestSandbox([...HISTORY, '--seed', 'other']);
     expect(withoutLinks(await readAll(third, yesterday))).not.toEqual(days);
     await first[Symbol.asyncDispose]();
-    await using again = await startTestSandbox([...HISTORY, '--seed', 'same'], first.database);
+    await using again = await startTestSandbox([...HISTORY, '--seed', 'same'], first);
     expect(again.history).toBe(0);
     expect(withoutLinks(await readAll(again, yesterday))).toEqual(days);
   });
@@ -98,7 +98,7 @@ describe('a restart', () => {
     }
     const before = withoutLinks(await readAll(first));
     await first[Symbol.asyncDispose]();
-    await using second = await startTestSandbox([], first.database);
+    await using second = await startTestSandbox([], first);
     expect(withoutLinks(await readAll(second))).toEqual(before);
     const { status, json } = await second.ask('POST', '/api/v1/transaction/pix/cashin', {
       ...CASHIN,

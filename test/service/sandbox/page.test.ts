@@ -13,7 +13,8 @@ afterAll(async () => {
   await sandbox[Symbol.asyncDispose]();
 });
 
-async function open(fields: object = {}): Promise<{ page: Page; id: string; code: string }> {
+/** @param isOwnTime false: the page's time passes by `page.clock` too. */
+async function open(fields: object = {}, isOwnTime = true): Promise<{ page: Page; id: string; code: string }> {
   const { json } = await sandbox.ask('POST', '/api/v1/transaction/pix/cashin', { ...CASHIN, ...fields });
   const { id, payment_link, qr_code } = json.transaction[0];
   const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
@@ -21,6 +22,7 @@ async function open(fields: object = {}): Promise<{ page: Page; id: string; code
   page.on('console', (message) => {
     if (message.type() === 'error') throw new Error(message.text());
   });
+  if (!isOwnTime) await page.clock.install();
   await page.goto(payment_link);
   return { page, id, code: qr_code };
 }
@@ -51,8 +53,9 @@ describe('the checkout page in a browser', () => {
   });
 
   it('shows by itself that it was paid elsewhere', async () => {
-    const { page, id } = await open();
+    const { page, id } = await open({}, false);
     await sandbox.ask('GET', `/checkout/transaction/${id}/change/paid`);
+    await page.clock.fastForward(2_000);
     await page.getByRole('status').getByText('Pago').waitFor();
     expect(await page.getByRole('button', { name: 'Pagar' }).count()).toBe(0);
     await page.context().close();

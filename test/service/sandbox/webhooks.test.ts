@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { webhookSchema } from '../../../sandbox/http/answer-schemas.ts';
+import type { Timers } from '../../../sandbox/timers.ts';
 import type { WebhookCounts } from '../../../sandbox/webhooks/count-webhooks.ts';
 import {
   CASHIN,
@@ -10,6 +10,8 @@ import {
   startTestSandbox,
   type TestSandbox,
 } from '../../support/sandbox.ts';
+import { createTestTimers } from '../../support/test-timers.ts';
+import { eventually } from '../../support/wait.ts';
 
 async function create(
   sandbox: TestSandbox,
@@ -98,7 +100,7 @@ describe('a webhook', () => {
     await move(first, await create(first), 'paid', { fate: 'late', delay_ms: 1_000 });
     await first[Symbol.asyncDispose]();
     expect(receiver.received).toEqual([]);
-    await using second = await startTestSandbox(['--webhook-url', receiver.url], first.database);
+    await using second = await startTestSandbox(['--webhook-url', receiver.url], first);
     await flush(second);
     expect(statuses(receiver.received)).toEqual(['paid']);
   });
@@ -166,10 +168,12 @@ describe('what befalls webhooks', () => {
     await move(sandbox, await create(sandbox), 'paid', { fate: 'late', delay_ms: 3_600_000 });
     await flush(sandbox);
     await move(sandbox, await create(sandbox), 'paid', { fate: 'late', delay_ms: 600_000 });
-    await move(sandbox, await create(sandbox), 'paid', { fate: 'sent' });
-    await until(() => receiver.received.length >= 2);
-    await sleep(400);
-    expect(receiver.received).toHaveLength(2);
+    // the next batch is chosen once all of the one before was sent
+    for (const sent of [2, 3]) {
+      await move(sandbox, await create(sandbox), 'paid', { fate: 'sent' });
+      await eventually(() => receiver.received.length >= sent);
+    }
+    expect(receiver.received).toHaveLength(3);
   });
 
   it('holds a reordered one back until what follows it is out', async () => {
@@ -199,50 +203,67 @@ describe('lives', () => {
     ];
     await sandbox.ask('PATCH', '/sandbox/switches', { lives: { created: 'auto', speed: 1_000, cashin: paths } });
     const id = await create(sandbox);
-    await until(() => receiver.received.length >= 2);
+    await eventually(() => receiver.received.length >= 2);
     expect(statuses(receiver.received)).toEqual(['paid', 'refund']);
     const { json } = await sandbox.ask('GET', `/api/v1/transaction/${id}`);
     expect(json.transaction[0].events.map(({ status }) => status)).toEqual(['refund', 'paid', 'in_process', 'pending']);
   });
 
   it('go on after a restart, dated by when they were due', async () => {
-    const first = await startTestSandbox();
-    const paths = [{ weight: 1, steps: [{ status: 'paid', after_s: [2, 2] }] }];
+    const timers = createTestTimers();
+    const first = await startTestSandbox([], { timers });
+    const paths = [{ weight: 1, steps: [{ status: 'paid', after_s: [3_600, 3_600] }] }];
     await first.ask('PATCH', '/sandbox/switches', { lives: { created: 'auto', cashin: paths } });
     const id = await create(first);
     await first[Symbol.asyncDispose]();
-    await sleep(2_100);
-    await using second = await startTestSandbox([], first.database);
-    await until(
+    await timers.advance(2 * 3_600_000);
+    await using second = await startTestSandbox([], { database: first.database, timers });
+    await eventually(
       async () => (await second.ask('GET', `/api/v1/transaction/${id}`)).json.transaction[0].status === 'paid',
     );
     const { events } = (await second.ask('GET', `/api/v1/transaction/${id}`)).json.transaction[0];
     const [paid = '', pending = ''] = events.map(({ date_created }) => date_created);
     const apart = Date.parse(`${paid.replace(' ', 'T')}Z`) - Date.parse(`${pending.replace(' ', 'T')}Z`);
-    expect(apart).toBeGreaterThanOrEqual(2_000);
-    expect(apart).toBeLessThanOrEqual(3_000);
+    // both in whole seconds
+    expect(apart).toBeGreaterThanOrEqual(3_600_000);
+    expect(apart).toBeLessThanOrEqual(3_601_000);
   });
 
   it('no longer happen once a person has decided', async () => {
-    await using sandbox = await startTestSandbox();
-    const paths = [{ weight: 1, steps: [{ status: 'paid', after_s: [1, 1] }] }];
+    const timers = createTestTimers();
+    await using sandbox = await startTestSandbox([], { timers });
+    const paths = [{ weight: 1, steps: [{ status: 'paid', after_s: [60, 60] }] }];
     await sandbox.ask('PATCH', '/sandbox/switches', { lives: { created: 'auto', cashin: paths } });
     const id = await create(sandbox);
+    const planned = () => sandbox.sandbox.db.selectFrom('steps').select('status').execute();
+    expect(await planned()).toEqual([{ status: 'paid' }]);
     await sandbox.ask('GET', `/checkout/transaction/${id}/change/canceled`);
-    await sleep(1_500);
+    await timers.advance(60_000);
+    await eventually('the step', async () => (await planned()).length === 0);
     const { json } = await sandbox.ask('GET', `/api/v1/transaction/${id}`);
     expect(json.transaction[0].events.map(({ status }) => status)).toEqual(['canceled', 'pending']);
   });
 
   it('come from the traffic generator too, as many as the rate says, each kind among them', async () => {
-    await using sandbox = await startTestSandbox(['--rate', '100/s']);
-    await until(async () => (await sandbox.ask('GET', '/api/v1/transactions')).json.total > 150);
-    const { json } = await sandbox.ask('GET', '/api/v1/transactions');
+    // time passes as the generator waits, for 200 of its waits
+    const gapsMs: number[] = [];
+    const ended = Promise.withResolvers<void>();
+    const sleep: Timers['sleep'] = async (ms, { signal }) => {
+      if (gapsMs.length === 200) {
+        signal.addEventListener('abort', () => ended.resolve());
+        return await ended.promise;
+      }
+      gapsMs.push(ms);
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    await using sandbox = await startTestSandbox(['--rate', '100/s'], { timers: { ...createTestTimers(), sleep } });
+    const { json } = await eventually('200 transactions', async () => {
+      const answer = await sandbox.ask('GET', '/api/v1/transactions');
+      return answer.json.total === 200 && answer;
+    });
+    const perSecond = (200 / gapsMs.reduce((sum, ms) => sum + ms, 0)) * 1_000;
+    expect(perSecond).toBeGreaterThan(75);
+    expect(perSecond).toBeLessThan(125);
     expect(new Set(json.transactions.map(({ operation }) => operation))).toEqual(new Set(['cashin', 'cashout']));
-    await sandbox.ask('PATCH', '/sandbox/switches', { traffic: { per_second: 0 } });
   });
 });
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await sleep(30);
-}
