@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../../support/programs.ts';
 import { numRuns } from '../../support/property.ts';
 import { eventually } from '../../support/wait.ts';
 
-const PAYMENTS = 60;
+const PAYMENTS = numRuns(60, 150);
 const HISTORY = ['pending', 'in_process', 'paid'];
 
 async function startChild(world: CallbackEnvironment): Promise<ChildProcess> {

@@ -7,6 +7,7 @@ import { compareLedger } from '../../../src/commands/demo/compare-ledger.ts';
 import { type Api, createApi } from '../../../src/commands/demo/start-programs.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
 import { API_KEY, temporaryDirectory, WEBHOOK_SECRET } from '../../support/programs.ts';
+import { numRuns } from '../../support/property.ts';
 import { startTestSandbox } from '../../support/sandbox.ts';
 import { openServedEnvironment, type ServedEnvironment } from '../../support/served.ts';
 import { eventually } from '../../support/wait.ts';
@@ -42,7 +43,7 @@ async function reconcile(days: { from: string; to: string }): Promise<Run> {
 }
 
 /** So many that each day has several pages. */
-const COUNT = 450;
+const COUNT = numRuns(450, 1_200);
 
 describe(`${COUNT} transactions over three days, half of them announced`, () => {
   it('are taken in, repeats and disorder included', async () => {

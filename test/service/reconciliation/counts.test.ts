@@ -1,16 +1,22 @@
 import { expect, test } from 'vitest';
 import { readDays } from '../../../src/http/console/read-overview.ts';
+import { numRuns } from '../../support/property.ts';
 import { dayAgo, makeDay, makeRow } from '../../support/provider-rows.ts';
 import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
 
 const [D5, D4, D3, D1, TODAY] = [5, 4, 3, 1, 0].map(dayAgo) as [string, string, string, string, string];
 
-/** Three settled days of 160 transactions in three statuses, read whole once: their bounds are learnt. */
+/** Of a day: paid ones, expired ones, refunds; whole pages and the one after. */
+const PAID = numRuns(130, 250);
+const ROWS = PAID + 20 + 10;
+const REQUESTS = Math.ceil(ROWS / 100) + 1;
+
+/** Three settled days of ROWS transactions in three statuses, read whole once: their bounds are learnt. */
 async function threeDays(): Promise<ReconciliationEnvironment> {
   const world = await openReconciliationEnvironment();
   for (const day of [D5, D4, D3])
     world.provider.add(
-      ...makeDay(day, 130),
+      ...makeDay(day, PAID),
       ...makeDay(day, 20, { history: ['expired'] }),
       ...makeDay(day, 10, { history: ['paid', 'refund'] }),
     );
@@ -40,7 +46,14 @@ const statesOf = async (world: ReconciliationEnvironment, day: string) =>
 test('settled days that add up are proven at one request for the day and one for each status, told in the run', async () => {
   await using world = await threeDays();
   const run = await count(world, D5, D3);
-  expect(run).toMatchObject({ state: 'complete', how: 'count', days_counted: 3, requests: 12, total: 480, applied: 0 });
+  expect(run).toMatchObject({
+    state: 'complete',
+    how: 'count',
+    days_counted: 3,
+    requests: 12,
+    total: 3 * ROWS,
+    applied: 0,
+  });
   expect(world.provider.count('list')).toBe(12);
   expect(world.provider.count('show')).toBe(0);
   const windows = await world.context.db
@@ -49,7 +62,7 @@ test('settled days that add up are proven at one request for the day and one for
     .where('state', '=', 'counted')
     .execute();
   expect(windows).toHaveLength(3);
-  for (const window of windows) expect(window).toMatchObject({ total: 160, asked_at: expect.any(Date) });
+  for (const window of windows) expect(window).toMatchObject({ total: ROWS, asked_at: expect.any(Date) });
   const evidence = await world.context.db
     .selectFrom('run_pages')
     .select(['pass', 'status'])
@@ -75,9 +88,9 @@ test('a day whose counts differ is read whole, the others are not', async () => 
   await using world = await threeDays();
   world.provider.add(makeRow({ created: `${D4} 03:00:00`, history: ['paid'] }));
   const run = await count(world, D5, D3);
-  expect(run).toMatchObject({ state: 'complete', days_counted: 2, total: 481, applied: 1 });
-  // 4 each for two days; 1 that differs, 2 pages and the one after
-  expect(run.requests).toBe(8 + 1 + 3);
+  expect(run).toMatchObject({ state: 'complete', days_counted: 2, total: 3 * ROWS + 1, applied: 1 });
+  // 4 each for two days; 1 that differs, its pages and the one after
+  expect(run.requests).toBe(8 + 1 + REQUESTS);
   expect(await statesOf(world, D4)).toEqual({ state: 'complete' });
 });
 
@@ -97,11 +110,11 @@ test.each([
     'refuses the filter',
     { fault: (seen: { query: URLSearchParams }) => (seen.query.get('status') ? { status: 422 } : undefined) },
   ],
-  ['counts wrong', { total: (rows: number) => (rows === 160 ? 160 : rows + 1) }],
+  ['counts wrong', { total: (rows: number) => (rows === ROWS ? ROWS : rows + 1) }],
 ])('a server that %s is not believed: its days are read whole', async (_, switches) => {
   await using world = await threeDays();
   Object.assign(world.provider.switches, switches);
-  expect(await count(world, D5, D3)).toMatchObject({ state: 'complete', days_counted: 0, total: 480, applied: 0 });
+  expect(await count(world, D5, D3)).toMatchObject({ state: 'complete', days_counted: 0, total: 3 * ROWS, applied: 0 });
 });
 
 test('a day in one status is held against another one too, since a server that ignores the filter would agree', async () => {

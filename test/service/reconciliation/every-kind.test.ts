@@ -29,9 +29,13 @@ import { executeRun } from '../../../src/reconciliation/work-runs.ts';
 import { makeReport } from '../../../src/reports/make-report.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { API_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { numRuns } from '../../support/property.ts';
 import { dayAgo, wallAgo } from '../../support/provider-rows.ts';
 import { startTestSandbox } from '../../support/sandbox.ts';
 import { eventually } from '../../support/wait.ts';
+
+/** Of a clean month. */
+const PER_DAY = numRuns(8, 40);
 
 type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
@@ -343,7 +347,7 @@ describe('each kind of the table', () => {
 });
 
 test('a clean month, its commissions as the contract has them, raises none', async () => {
-  await using month = await startSandbox(['--history', '30', '--per-day', '8']);
+  await using month = await startSandbox(['--history', '30', '--per-day', String(PER_DAY)]);
   await using clean = await openBooks(month, {});
   const { context } = clean;
   const stated = { platform: null, from: '2020-01-01', to: null, actor: 'tok_1' };
@@ -353,6 +357,6 @@ test('a clean month, its commissions as the contract has them, raises none', asy
   await clean.reconcile(dayAgo(30), dayAgo(0));
   await watchStuck(context);
   const transactions = await context.db.selectFrom('transactions').select('id').execute();
-  expect(transactions.length).toBeGreaterThan(200);
+  expect(transactions.length).toBeGreaterThan(25 * PER_DAY);
   expect(await listMismatches(context.db, { limit: 10 })).toEqual([]);
 });

@@ -8,6 +8,7 @@ import { findRun } from '../../../src/reconciliation/read-runs.ts';
 import { resumeRun, startRun } from '../../../src/reconciliation/start-run.ts';
 import { executeRun, workRuns } from '../../../src/reconciliation/work-runs.ts';
 import { passTime } from '../../support/pass-time.ts';
+import { numRuns } from '../../support/property.ts';
 import { dayAgo, makeDay, makeRow } from '../../support/provider-rows.ts';
 import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
 import type { Seen } from '../../support/test-provider.ts';
@@ -185,20 +186,22 @@ test('a run whose process died goes on with the days that are not proven, and co
   expect(world.provider.seen.some((seen) => seen.query.get('initial_date') === D5)).toBe(false);
 });
 
-/** Of the 11 pages of a day that is long enough for its pages to be kept. */
-const DIES_AT_PAGE = 9;
+/** Of a day that is long enough for its pages to be kept; three days have 130 rows before. */
+const PAGES = numRuns(11, 21);
+const ROWS = PAGES * 100;
+const DIES_AT_PAGE = numRuns(9, 15);
 
 async function countKept(world: ReconciliationEnvironment): Promise<number> {
   return (await world.context.db.selectFrom('run_page_rows').select('page').execute()).length;
 }
 
-/** A day of 11 pages that a process dies in; another one has taken the run up. */
+/** A day of PAGES that a process dies in; another one has taken the run up. */
 async function dieInTheDay(
   world: ReconciliationEnvironment,
   diesAtPage: number,
   meanwhile: () => void = () => undefined,
 ) {
-  world.provider.add(...makeDay(D4, 970));
+  world.provider.add(...makeDay(D4, ROWS - 130));
   await world.reconcile(D5, D3);
   for (const row of world.provider.rows.values()) world.provider.move(row.id, 'refund');
   world.provider.seen = [];
@@ -227,20 +230,20 @@ test('a pass that was broken off by a kill is gone on with at the page where it 
   await using world = await threeDays();
   expect(await dieInTheDay(world, DIES_AT_PAGE)).toMatchObject({
     state: 'complete',
-    total: 1_100,
-    applied: 1_100,
+    total: ROWS,
+    applied: ROWS,
     passes: 1,
   });
-  // of 11 pages and the one after, at least these were not asked for again
+  // of all pages and the one after, at least these were not asked for again
   expect(world.provider.count('list')).toBeGreaterThan(0);
-  expect(world.provider.count('list')).toBeLessThanOrEqual(12 - (DIES_AT_PAGE - 1));
+  expect(world.provider.count('list')).toBeLessThanOrEqual(PAGES + 1 - (DIES_AT_PAGE - 1));
   expect(await world.context.db.selectFrom('run_page_rows').select('page').execute()).toEqual([]);
 });
 
 test('the next day is begun while the last pages of a long one are on their way; killed then, both are gone on with', async () => {
   await using world = await threeDays();
-  // of 11 pages each, and the one after
-  world.provider.add(...[D5, D4].flatMap((day) => makeDay(day, 970)));
+  const keptOfNext = numRuns(6, 9);
+  world.provider.add(...[D5, D4].flatMap((day) => makeDay(day, ROWS - 130)));
   await world.reconcile(D5, D4);
   for (const row of world.provider.rows.values()) world.provider.move(row.id, 'refund');
   const { id } = await startRun(world.context, { from: D5, to: D4, trigger: 'test', createdBy: 'test' });
@@ -250,10 +253,10 @@ test('the next day is begun while the last pages of a long one are on their way;
   const over = Promise.withResolvers<void>();
   world.provider.switches.before = async ({ query, page }) => {
     const day = query.get('initial_date');
-    if (day === D4 && page >= 7) await over.promise;
-    if (day !== D5 || page !== 12) return;
-    // it dies before the first day is concluded, with six pages of the second written down
-    await eventually(async () => (await countKept(world)) === 11 + 6);
+    if (day === D4 && page > keptOfNext) await over.promise;
+    if (day !== D5 || page !== PAGES + 1) return;
+    // it dies before the first day is concluded, with some pages of the second written down
+    await eventually(async () => (await countKept(world)) === PAGES + keptOfNext);
     await died.db.destroy();
     over.resolve();
   };
@@ -266,21 +269,22 @@ test('the next day is begun while the last pages of a long one are on their way;
   await executeRun(world.context, world.client, taken);
   expect(await findRun(world.context.db, id)).toMatchObject({
     state: 'complete',
-    total: 2_200,
-    applied: 2_200,
+    total: 2 * ROWS,
+    applied: 2 * ROWS,
     passes: 1,
   });
   const asked = (day: string) =>
     world.provider.seen.filter((seen) => seen.query.get('initial_date') === day).map((seen) => seen.page);
-  expect(asked(D5)).toEqual([12]);
-  expect(asked(D4).sort((a, b) => a - b)).toEqual([7, 8, 9, 10, 11, 12]);
+  expect(asked(D5)).toEqual([PAGES + 1]);
+  const left = Array.from({ length: PAGES + 1 - keptOfNext }, (_, nth) => keptOfNext + 1 + nth);
+  expect(asked(D4).sort((a, b) => a - b)).toEqual(left);
 });
 
 test('a row that a killed process could not read is no readable one for who goes on', async () => {
   await using world = await threeDays();
   // on the first page, which is not asked for again
   world.provider.add(makeRow({ created: `${D4} 23:59:59`, amount: 'ten' }));
-  expect(await dieInTheDay(world, DIES_AT_PAGE)).toMatchObject({ state: 'complete', total: 1_101, applied: 1_100 });
+  expect(await dieInTheDay(world, DIES_AT_PAGE)).toMatchObject({ state: 'complete', total: ROWS + 1, applied: ROWS });
   expect(world.provider.seen.some((seen) => seen.page === 1)).toBe(false);
   expect(await world.mismatches('row_refused')).toMatchObject([{ state: 'open' }]);
 });
@@ -297,7 +301,7 @@ test('rows that moved while nobody read are not missed by a pass that is gone on
       moved.push(row.id);
     }
   });
-  expect(run).toMatchObject({ state: 'complete', total: 1_100 });
+  expect(run).toMatchObject({ state: 'complete', total: ROWS });
   const ours = await world.context.db.selectFrom('transactions').select('status').where('id', 'in', moved).execute();
   expect(new Set(ours.map((row) => row.status))).toEqual(new Set(['canceled']));
 });

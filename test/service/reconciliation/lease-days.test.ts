@@ -12,15 +12,16 @@ import { freshDatabase } from '../../support/database.ts';
 import { watchDeletes } from '../../support/failing-database.ts';
 import { passTime } from '../../support/pass-time.ts';
 import { API_KEY, SECRET_KEY } from '../../support/programs.ts';
+import { numRuns } from '../../support/property.ts';
 import { dayAgo, makeDay } from '../../support/provider-rows.ts';
 import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
 import { openServedEnvironment } from '../../support/served.ts';
 import { type Seen, TestProvider } from '../../support/test-provider.ts';
 import { eventually } from '../../support/wait.ts';
 
-const ROWS_A_DAY = 120;
-/** Two pages of rows, and the one past the end. */
-const REQUESTS_A_DAY = 3;
+const ROWS_A_DAY = numRuns(120, 350);
+/** The pages of rows, and the one past the end. */
+const REQUESTS_A_DAY = Math.ceil(ROWS_A_DAY / 100) + 1;
 const ANSWER_MS = 30;
 const DAYS = [20, 19, 18, 17, 16, 15, 14, 13].map(dayAgo);
 const [FIRST, THIRD, SIXTH, LAST] = [DAYS[0], DAYS[2], DAYS[5], DAYS[7]] as [string, string, string, string];

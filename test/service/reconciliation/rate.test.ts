@@ -7,10 +7,14 @@ import { openBudget, planBucket } from '../../../src/provider/share-rate.ts';
 import { claimRun } from '../../../src/reconciliation/claim-run.ts';
 import { startRun } from '../../../src/reconciliation/start-run.ts';
 import { executeRun } from '../../../src/reconciliation/work-runs.ts';
+import { freshDatabase } from '../../support/database.ts';
 import { passTime } from '../../support/pass-time.ts';
+import { API_KEY, SECRET_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { DEEP } from '../../support/property.ts';
 import { dayAgo, makeDay } from '../../support/provider-rows.ts';
 import { openReconciliationEnvironment } from '../../support/reconciliation.ts';
-import { KEY } from '../../support/test-provider.ts';
+import { runCommand } from '../../support/run-command.ts';
+import { KEY, TestProvider } from '../../support/test-provider.ts';
 import { eventually } from '../../support/wait.ts';
 
 /** How many requests of a priority are let through before the bucket has too little left for it. */
@@ -62,6 +66,32 @@ test('two replicas together keep to PROVIDER_RATE, and both get on', async () =>
   expect(times).toHaveLength(2 * each);
   // a token may be used so much after it was taken; unshared, the two would be through with twice as many in that time
   expect(times.length).toBeLessThanOrEqual(capacity + perSecond * (seconds + TOKEN_MS / 1000));
+});
+
+test.runIf(DEEP)('two processes together keep to PROVIDER_RATE, and both get on', async () => {
+  using home = temporaryDirectory();
+  await using provider = await new TestProvider(API_KEY).listen();
+  const [older, newer] = [dayAgo(20), dayAgo(5)];
+  provider.add(...makeDay(older, 9_000), ...makeDay(newer, 9_000));
+  const perMinute = 600;
+  const env = {
+    ...{ DATABASE_URL: urlOf(await freshDatabase()), SECRET_KEY, DATA_DIR: home.path },
+    ...{ PROVIDER_URL: provider.url, PROVIDER_API_KEY: API_KEY, PROVIDER_RATE: `${perMinute}/m` },
+  };
+  expect(await runCommand(['migrate'], env)).toMatchObject({ code: 0 });
+  const reads = await Promise.all(
+    [older, newer].map((day) => runCommand(['reconcile', '--from', day, '--to', day, '--json'], env)),
+  );
+  for (const read of reads) {
+    expect(read).toMatchObject({ code: 0 });
+    expect(JSON.parse(read.out)).toMatchObject({ state: 'complete', total: 9_000, requests: 91 });
+  }
+  const times = provider.seen.map((seen) => seen.at).sort((a, b) => a - b);
+  const seconds = ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1000;
+  const { capacity, perSecond } = planBucket(perMinute);
+  // a slow machine only sends less; unshared, the two would be through with twice as many in that time
+  expect(times.length).toBe(182);
+  expect(times.length).toBeLessThanOrEqual(capacity + perSecond * (seconds + 3));
 });
 
 test('a backfill that waits for the bucket to fill delays no verification', async () => {

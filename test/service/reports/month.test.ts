@@ -8,13 +8,14 @@ import { addDays, type Day, listDays } from '../../../src/domain/calendar.ts';
 import { parseSignedAmount } from '../../../src/domain/money.ts';
 import { exportJournal } from '../../../src/reports/export-journal.ts';
 import { API_KEY, temporaryDirectory } from '../../support/programs.ts';
+import { numRuns } from '../../support/property.ts';
 import { startTestSandbox } from '../../support/sandbox.ts';
 import { openServedEnvironment } from '../../support/served.ts';
 import { eventually } from '../../support/wait.ts';
 import { centsOf, hledger, lineOf, type ReadSheet, readWorkbook, rowsOf, sheetOf, sumCents } from './read-workbook.ts';
 
 const DAYS_BEFORE = 30;
-const PER_DAY = 15;
+const PER_DAY = numRuns(15, 40);
 const READERS = 2;
 
 type BooksDay = Record<'receipts' | 'receipt_commissions' | 'payments' | 'payment_commissions', string> &
