@@ -20,6 +20,7 @@ export async function openTcpProxy(socketPath: string) {
   let taken = 0;
   let mood: Mood = 'well';
   let isGone = false;
+  let isLast: (text: string) => boolean = () => false;
   const server = net.createServer((socket) => {
     taken++;
     const onward = net.connect(socketPath);
@@ -33,11 +34,15 @@ export async function openTcpProxy(socketPath: string) {
           onward.destroy();
         });
     }
-    onward.pipe(socket);
+    let isSilent = false;
+    onward.on('data', (chunk) => {
+      if (!isSilent) socket.write(chunk);
+    });
     socket.on(
       'data',
       cutPackets((packet) => {
         if (isGone) return;
+        isSilent ||= isLast(packet.toString('utf8', HEADER_BYTES + 1));
         const answer = answerOf(mood, packet);
         if (answer) socket.write(answer);
         else onward.write(mood === 'read only' ? sayReadOnly(packet) : packet);
@@ -57,9 +62,16 @@ export async function openTcpProxy(socketPath: string) {
       isGone = true;
       server.close();
     },
+    /** The server does what such a packet of a client asks for; neither it nor what follows it is answered. */
+    silenceFrom(isSuch: (text: string) => boolean) {
+      isLast = isSuch;
+    },
     cut() {
       server.close();
       for (const socket of sockets) socket.destroy();
+    },
+    [Symbol.dispose]() {
+      this.cut();
     },
   };
 }
