@@ -1,7 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { sign } from '../../../src/callbacks/sign.ts';
 import { findFreePort } from '../../../src/commands/demo/start-programs.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/callbacks.ts';
 import { type Call, openShop } from '../../support/merchant-server.ts';
@@ -127,3 +129,27 @@ given = json.load(sys.stdin)
 print(json.dumps([verify(given["secret"], h, b.encode()) for h, b in given["cases"]]))`;
 const PHP = `$given = json_decode(file_get_contents('php://stdin'), true);
 echo json_encode(array_map(fn($case) => verify($given['secret'], $case[0], $case[1]), $given['cases']));`;
+
+test('the Python snippet takes our signatures, during a rotation too, and no others', () => {
+  const [secret, other] = [randomBytes(32), randomBytes(32)];
+  const body = '{"type":"confere.test","n":"é"}';
+  const timestamp = Math.floor(Date.now() / 1000);
+  const keys = [other, secret].map((key) => createSecretKey(key));
+  const headers = {
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': sign(keys, { id: 'msg_1', timestamp, body }),
+  };
+  const cases = [
+    [secret, headers],
+    [other, headers],
+    [randomBytes(32), headers],
+    [secret, { ...headers, 'webhook-id': 'msg_2' }],
+    [secret, { ...headers, 'webhook-timestamp': String(timestamp - 600) }],
+  ].map(([key, given]) => [`whsec_${(key as Buffer).toString('base64')}`, given, body]);
+  const program = `${snippet('python')}
+import json, sys
+print(json.dumps([verify(s, h, b.encode()) for s, h, b in json.load(sys.stdin)]))`;
+  const said = execFileSync('python3', ['-c', program], { input: JSON.stringify(cases), encoding: 'utf8' });
+  expect(JSON.parse(said)).toEqual([true, true, false, false, false]);
+});
