@@ -73,7 +73,9 @@ export async function readWindow(
   await resolveSeen(context, { readable, listed, askedAt: reading.askedAt });
   await count(await settleTorn(context, client, run, new Set([...reading.torn].filter((id) => inside.has(id)))));
   if (reading.complete) {
-    await count(await settleAbsent(context, client, run, window, { ids: inside, askedAt: reading.askedAt }));
+    const { checkLease } = options;
+    const read = { ids: inside, askedAt: reading.askedAt };
+    await count(await settleAbsent(context, client, run, window, read, { checkLease }));
     if (!bounds && !run.platform) await learnBounds(context, client, reading.ids);
   }
   const { complete, why, passes, pages, surplus, askedAt } = reading;

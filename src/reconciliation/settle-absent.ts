@@ -13,12 +13,22 @@ import type { RunRef } from './run-ref.ts';
 /** How many of ours are held against a reading at once: a day may hold a million. */
 const HELD_ROWS_MAX = 5_000;
 
+/** Transactions that one window fetches by id. The next run fetches the others: those without a mismatch come first. */
+const SHOWS_MAX = 500;
+
 type Reading = { ids: { has(id: string): boolean }; askedAt: Date };
+type Options = {
+  /** @throws LeaseLost once another process may work the run. */
+  checkLease: () => void;
+  /** For tests. */
+  heldMax?: number;
+  showsMax?: number;
+};
 
 /**
- * After a complete reading: each transaction of ours in the window that it did not hold is asked for by its id. What
- * the provider does not know is missing; what it shows all the same, the list left out.
- * @param heldMax for tests. @returns ids that the shows changed.
+ * Fetches each transaction of ours that a complete reading of the window lacks by its id, up to SHOWS_MAX. One that the
+ * provider does not know is `missing_at_provider`; one that it shows is a `list_omission`.
+ * @returns ids of transactions that changed.
  */
 export async function settleAbsent(
   context: Context,
@@ -26,12 +36,14 @@ export async function settleAbsent(
   run: RunRef,
   window: Window,
   reading: Reading,
-  heldMax: number = HELD_ROWS_MAX,
+  { checkLease, heldMax = HELD_ROWS_MAX, showsMax = SHOWS_MAX }: Options,
 ): Promise<string[]> {
   const changed: string[] = [];
   const found: FoundMismatch[] = [];
   const known: string[] = [];
-  for (const ours of await findAbsent(context, run, window, { ...reading, heldMax })) {
+  const absent = await findAbsent(context, run, window, { ...reading, heldMax });
+  for (const ours of await chooseShown(context, run, absent, showsMax)) {
+    checkLease();
     const row = await client.show(ours.id);
     const source = { kind: 'show' as const, run: { seq: run.seq, id: run.id } };
     if (row?.ok) {
@@ -59,6 +71,27 @@ export async function settleAbsent(
   return changed;
 }
 
+type Absent = Awaited<ReturnType<typeof readHeld>>[number];
+
+/** Those that are fetched now. One that was found absent before has its mismatch already. */
+async function chooseShown(context: Context, run: RunRef, absent: Absent[], showsMax: number): Promise<Absent[]> {
+  if (absent.length <= showsMax) return absent;
+  const rows = await context.db
+    .selectFrom('mismatches')
+    .select('scope')
+    .where('open_scope', 'is not', null)
+    .where('kind', 'in', ['missing_at_provider', 'list_omission'])
+    .execute();
+  const reported = new Set(rows.map((row) => row.scope));
+  const isReported = ({ id }: Absent): boolean => reported.has(id);
+  const chosen = [...absent.filter((one) => !isReported(one)), ...absent.filter(isReported)].slice(0, showsMax);
+  context.log.warn(
+    { run: run.id, absent: absent.length, fetched: chosen.length },
+    'a complete reading lacks more transactions than one window fetches; the next run fetches others',
+  );
+  return chosen;
+}
+
 /** All of them at once: what one read left out has one cause, and one alert. */
 async function tell(context: Context, found: FoundMismatch[], known: string[]): Promise<void> {
   if (found.length === 0) return;
@@ -77,7 +110,7 @@ async function tell(context: Context, found: FoundMismatch[], known: string[]): 
 
 /** Ours in the window, known before the reading began, and not in it. */
 async function findAbsent(context: Context, run: RunRef, window: Window, reading: Reading & { heldMax: number }) {
-  const absent: Awaited<ReturnType<typeof readHeld>> = [];
+  const absent: Absent[] = [];
   let after = { created_wall: `${window.fromDay} 00:00:00`, id: '' };
   for (;;) {
     const rows = await readHeld(context, run, window, { ...reading, after });

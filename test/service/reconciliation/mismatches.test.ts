@@ -4,6 +4,7 @@ import { refuseRows } from '../../../src/ledger/refuse-row.ts';
 import { resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
 import { acceptAny } from '../../../src/reconciliation/accept-surplus.ts';
 import { claimRun } from '../../../src/reconciliation/claim-run.ts';
+import { LeaseLost } from '../../../src/reconciliation/hold-lease.ts';
 import { resolveSeen } from '../../../src/reconciliation/resolve-seen.ts';
 import { settleAbsent } from '../../../src/reconciliation/settle-absent.ts';
 import { startRun } from '../../../src/reconciliation/start-run.ts';
@@ -223,9 +224,36 @@ test('of a day of very many, whatever is absent is found, also where all were cr
   const run = await claimRun(world.context, { id });
   if (!run) throw new Error('not claimed');
   const reading = { ids: new Set(ids.filter((one) => !left.includes(one))), askedAt: world.context.clock.now() };
-  await settleAbsent(world.context, world.client, run, { fromDay: D3, toDay: D3 }, reading, HELD_MAX);
+  const options = { checkLease: () => undefined, heldMax: HELD_MAX };
+  await settleAbsent(world.context, world.client, run, { fromDay: D3, toDay: D3 }, reading, options);
   const found = await world.mismatches('list_omission');
   expect(found.map((one) => one.scope).sort()).toEqual(left);
+});
+
+test('a window fetches a bounded number of absent transactions, others with each reading, and none without its lease', async () => {
+  await using world = await openReconciliationEnvironment();
+  world.provider.add(...makeDay(D3, 12));
+  await world.reconcile(D3, D3);
+  const { id } = await startRun(world.context, { from: D3, to: D3, trigger: 'test', createdBy: 'test' });
+  const run = await claimRun(world.context, { id });
+  if (!run) throw new Error('not claimed');
+  let checks = 0;
+  const settle = async (checkLease: () => void) => {
+    const reading = { ids: new Set<string>(), askedAt: world.context.clock.now() };
+    const options = { checkLease, showsMax: 5 };
+    await settleAbsent(world.context, world.client, run, { fromDay: D3, toDay: D3 }, reading, options);
+  };
+  const lost = () => {
+    if (++checks > 2) throw new LeaseLost('not ours any more');
+  };
+  world.provider.seen = [];
+  await expect(settle(lost)).rejects.toThrow(LeaseLost);
+  expect(world.provider.count('show')).toBe(2);
+  expect(await world.mismatches()).toEqual([]);
+  for (const reported of [5, 10, 12]) {
+    await settle(() => undefined);
+    expect(await world.mismatches('list_omission')).toHaveLength(reported);
+  }
 });
 
 test('a run that proved nothing concludes nothing about what is absent, and is told for each ended day', async () => {
