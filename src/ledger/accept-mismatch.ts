@@ -4,10 +4,12 @@
  * reversed at their own time and the right ones posted, an event that is no more is marked so in a table of its own,
  * and every merchant that was told of the transaction is told of the correction.
  */
+
 import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from 'kysely';
 import { enqueueCorrection } from '../callbacks/enqueue.ts';
 import type { Context } from '../context.ts';
+import { rowNumber } from '../database/row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
@@ -134,14 +136,14 @@ async function writeStandings(
   if (changed.length === 0) return;
   await forgetDoubts(
     trx,
-    changed.map((event) => event.seq ?? 0),
+    changed.map((event) => rowNumber(event.seq, 'a known event')),
   );
   await trx
     .insertInto('event_standings')
     .values(
       changed.map((event) => ({
         transaction_seq: seq,
-        event_seq: event.seq ?? 0,
+        event_seq: rowNumber(event.seq, 'a known event'),
         in_force: after.struck.includes(event) ? 0 : 1,
         correction_seq: correctionSeq,
       })),

@@ -2,10 +2,12 @@
  * Movements that the provider's list does not show, entered by a person: a withdrawal to the bank, a fee, a block. A
  * positive amount adds to what is available; the other leg says where it came from. Reversible, never changed.
  */
+
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
+import { rowNumber } from '../database/row-number.ts';
 import type { Database } from '../database/tables.ts';
 import type { Day } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
@@ -174,7 +176,7 @@ export async function writeAdjustment(
       kind: adjustment.kind,
       amount_cents: adjustment.amountCents,
       note: adjustment.note,
-      entry_seq: entrySeq ?? 0,
+      entry_seq: rowNumber(entrySeq, `the entry of adjustment ${id}`),
       reverses_seq: reverses?.seq ?? takesBackSeq ?? null,
       opening_seq: openingSeq,
       created_at: now,

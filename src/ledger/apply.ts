@@ -7,9 +7,11 @@
  * row that the database refuses falls out alone, is kept raw, and the rest lands. What the caller must do: give each
  * observation the database's clock of when its request was sent.
  */
+
 import { sql, type Transaction } from 'kysely';
 import { enqueueCallbacks } from '../callbacks/enqueue.ts';
 import type { Context } from '../context.ts';
+import { rowNumber } from '../database/row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
@@ -178,7 +180,7 @@ async function applyInTransaction(
   await oweWebhooks(
     context,
     trx,
-    changes.map((change) => ({ ...change, seq: seqs.get(change.held.id) ?? 0 })),
+    changes.map((change) => ({ ...change, seq: rowNumber(seqs.get(change.held.id), `transaction ${change.held.id}`) })),
     now,
   );
   const references = await judgeReferences(
@@ -188,7 +190,9 @@ async function applyInTransaction(
   );
   const doubts = await judgeDoubts(context, trx, changes, seqs);
   const commissions = await judgeCommissions(context, trx, changes, seqs);
-  const found = changes.flatMap((change) => listFound(context, change, seqs.get(change.held.id) ?? 0));
+  const found = changes.flatMap((change) =>
+    listFound(context, change, rowNumber(seqs.get(change.held.id), `transaction ${change.held.id}`)),
+  );
   const closed = await findClosedDays(
     context,
     trx,
@@ -209,7 +213,13 @@ function mendOne(change: Change, seqs: Map<string, number>, policies: Policies) 
   const { held } = change;
   const desired = listDesiredEntries(held, held.events, policies.of(held.platform));
   const { reverse, post } = mendJournal(desired, change.loaded?.entries ?? [], (platform) => charge(held, platform));
-  return { transactionSeq: seqs.get(held.id) ?? 0, source: change.source, sources: change.sources, reverse, post };
+  return {
+    transactionSeq: rowNumber(seqs.get(held.id), `transaction ${held.id}`),
+    source: change.source,
+    sources: change.sources,
+    reverse,
+    post,
+  };
 }
 
 /** A change with what it does to events that were known before. */

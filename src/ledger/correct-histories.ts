@@ -4,9 +4,11 @@
  * the journal's own rules, an event out of force is marked so in a table of its own, its new place likewise, and every
  * merchant that heard of what was known before hears of the correction.
  */
+
 import type { Transaction } from 'kysely';
 import { enqueueCorrection } from '../callbacks/enqueue.ts';
 import type { Context } from '../context.ts';
+import { rowNumber } from '../database/row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { tellFacts } from './correct-held.ts';
 import { countLearnt, type HeldTransaction } from './decide.ts';
@@ -88,7 +90,7 @@ export async function writeHistoryChange(
   if (restood.length > 0) {
     const standings = restood.map((event) => ({
       transaction_seq: loaded.seq,
-      event_seq: event.seq ?? 0,
+      event_seq: rowNumber(event.seq, 'a known event'),
       in_force: held.struck.includes(event) ? 0 : 1,
       correction_seq: Number(insertId),
     }));
@@ -131,7 +133,7 @@ async function writePlaces(
     .values(
       replaced.map((event) => ({
         transaction_seq: transactionSeq,
-        event_seq: event.seq ?? 0,
+        event_seq: rowNumber(event.seq, 'a known event'),
         position: event.position,
         fact_change_seq: Number(insertId),
       })),

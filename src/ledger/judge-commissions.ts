@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
+import { rowNumber } from '../database/row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { Day } from '../domain/calendar.ts';
@@ -26,7 +27,9 @@ export async function judgeCommissions(
   const contracts = await readContracts(trx);
   return charged.flatMap((change) => {
     const judged = judge(context, change.held, contracts);
-    return judged ? [{ ...judged, ...nameFound(change, seqs.get(change.held.id) ?? 0) }] : [];
+    return judged
+      ? [{ ...judged, ...nameFound(change, rowNumber(seqs.get(change.held.id), `transaction ${change.held.id}`)) }]
+      : [];
   });
 }
 

@@ -5,8 +5,10 @@
  * `status_differs`. A later show that says otherwise ends that. An event that a person agreed is none, and that is shown
  * again, is one at once: there the provider says something, and does not merely leave it out.
  */
+
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
+import { rowNumber } from '../database/row-number.ts';
 import type { Database } from '../database/tables.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import { nameStatus } from '../domain/statuses.ts';
@@ -36,7 +38,7 @@ export async function judgeDoubts(
     if (!last) continue;
     const before: Doubts = { events: change.loaded?.doubts ?? new Map(), own: change.loaded?.ownDoubt };
     const { after, clearedAt } = weighLooks(before, looks, change.held.events);
-    const transaction: OfTransaction = { id, seq: seqs.get(id) ?? 0 };
+    const transaction: OfTransaction = { id, seq: rowNumber(seqs.get(id), `transaction ${id}`) };
     await writeDoubts(trx, transaction, before.events, after.events, context.clock.now());
     if (after.own !== before.own) await writeDoubtedStatus(trx, transaction, after.own, context.clock.now());
     const difference = tellDifference(context, change, last, after);

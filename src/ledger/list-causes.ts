@@ -1,5 +1,6 @@
 import type { CallbackCause } from '../callbacks/enqueue.ts';
 import type { Context } from '../context.ts';
+import { rowNumber } from '../database/row-number.ts';
 import { STATUS_UNREADABLE } from '../domain/statuses.ts';
 import type { HistoryChange } from './correct-histories.ts';
 import type { Change } from './fold-observations.ts';
@@ -15,7 +16,7 @@ export function listCauses(
   known: { seqs: Map<string, number>; extras: Map<string, string> },
 ): CallbackCause[] {
   const { held, added, history } = change;
-  const seq = known.seqs.get(held.id) ?? 0;
+  const seq = rowNumber(known.seqs.get(held.id), `transaction ${held.id}`);
   const extra = held.extra !== null && isWithheld(held.extra) ? (known.extras.get(held.id) ?? null) : held.extra;
   const transaction = {
     ...{ seq, id: held.id, operation: held.operation, reference: held.reference, platform: held.platform },
@@ -28,7 +29,7 @@ export function listCauses(
     return {
       transaction,
       event: {
-        seq: event.seq ?? 0,
+        seq: rowNumber(event.seq, `a new event of ${held.id}`),
         status: event.status,
         at: context.calendar.toInstant(event.atWall),
         atWall: event.atWall,

@@ -4,8 +4,10 @@
  * it reopens only for other evidence than they saw, or once fresh evidence has shown it to be over since. Each change of
  * state is a row of its own that is never changed, and each opening is an alert, written in the same transaction.
  */
+
 import { randomUUID } from 'node:crypto';
 import { type Selectable, sql, type Transaction } from 'kysely';
+import { rowNumber } from '../database/row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { type FoundMismatch, MISMATCH_SEVERITY, type Severity } from '../domain/mismatch.ts';
 import { alertMismatches, type Told } from './alert-mismatches.ts';
@@ -140,7 +142,7 @@ async function insertMismatches(trx: Transaction<Database>, fresh: Row[], now: D
   const all = rows.map((row) => row.seq);
   await recordMismatchChange(trx, all, { note: null, actor: SYSTEM }, now);
   const seqs = new Map(rows.map((row) => [row.id, row.seq]));
-  return fresh.map((row) => ({ ...row, seq: seqs.get(row.id) ?? 0 }));
+  return fresh.map((row) => ({ ...row, seq: rowNumber(seqs.get(row.id), `mismatch ${row.id}`) }));
 }
 
 function toRow({ id, found, severity }: Row, now: Date) {

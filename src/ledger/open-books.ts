@@ -3,9 +3,11 @@
  * journal is kept; what was posted before it is reversed at its own time, adjustments included, and cashouts that were
  * held then are moved from what is available. One opening a platform stands at a time; one that was wrong is reversed first.
  */
+
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
+import { rowNumber } from '../database/row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { Day } from '../domain/calendar.ts';
@@ -130,7 +132,7 @@ async function writeOpening(context: Context, trx: Transaction<Database>, openin
       platform,
       day: opening.day,
       balance_cents: balanceCents,
-      entry_seq: entrySeq ?? 0,
+      entry_seq: rowNumber(entrySeq, `the entry of opening ${id}`),
       in_force: 1,
       created_at: now,
       actor: opening.actor,

@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
+import { rowNumber } from '../database/row-number.ts';
 import type { Database } from '../database/tables.ts';
 import type { Source } from '../domain/observation.ts';
 import type { HeldTransaction } from './decide.ts';
@@ -43,7 +44,7 @@ export async function oweWebhooks(
     .insertInto('owed_webhooks')
     .values(
       owed.map(({ change, event, source, at }) => ({
-        event_seq: event.seq ?? 0,
+        event_seq: rowNumber(event.seq, `a new event of ${change.held.id}`),
         transaction_seq: change.seq,
         event_at: at,
         due_at: new Date(Math.max(at.getTime() + context.config.WEBHOOK_GRACE, now.getTime())),

@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import { insertReturning } from '../database/insert-returning.ts';
+import { rowNumber } from '../database/row-number.ts';
 import type { Database } from '../database/tables.ts';
 import type { Source } from '../domain/observation.ts';
 import type { HeldEvent } from './history.ts';
@@ -54,9 +55,9 @@ export async function writeEntries(
     .values(
       drafts.flatMap((draft, index) =>
         draft.postings.map((posting, position) => ({
-          entry_seq: seqs[index] ?? 0,
+          entry_seq: rowNumber(seqs[index], 'a new entry'),
           position,
-          account_seq: accounts.get(posting.account) ?? 0,
+          account_seq: rowNumber(accounts.get(posting.account), `account ${posting.account}`),
           at_wall: draft.at_wall,
           amount_cents: posting.cents,
         })),

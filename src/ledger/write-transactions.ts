@@ -3,6 +3,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import { indexParty } from '../database/index-person.ts';
 import { insertReturning } from '../database/insert-returning.ts';
+import { rowNumber } from '../database/row-number.ts';
 import type { Keys } from '../database/settings.ts';
 import type { Database } from '../database/tables.ts';
 import type { Source } from '../domain/observation.ts';
@@ -54,7 +55,11 @@ export async function writeTransactions(
   if (parties.length > 0) {
     await trx
       .insertInto('parties')
-      .values(parties.map((change) => toPartyRow(context.keys, seqs.get(change.held.id) ?? 0, change, now)))
+      .values(
+        parties.map((change) =>
+          toPartyRow(context.keys, rowNumber(seqs.get(change.held.id), `transaction ${change.held.id}`), change, now),
+        ),
+      )
       .onDuplicateKeyUpdate(takeNew(PARTY_COLUMNS))
       .execute();
   }
@@ -143,7 +148,7 @@ async function insertEvents(
 ): Promise<void> {
   const rows = changes.flatMap(({ held, added, source, sources }) =>
     added.map((event) => ({
-      transaction_seq: seqs.get(held.id) ?? 0,
+      transaction_seq: rowNumber(seqs.get(held.id), `transaction ${held.id}`),
       status: event.status,
       at_wall: event.atWall,
       occurrence: event.occurrence,
@@ -167,7 +172,9 @@ async function insertEvents(
     written.map((row) => [`${row.transaction_seq} ${eventKey({ ...row, atWall: row.at_wall })}`, row.seq]),
   );
   for (const { held, added } of changes) {
-    for (const event of added) event.seq = seqOf.get(`${seqs.get(held.id)} ${eventKey(event)}`);
+    for (const event of added) {
+      event.seq = rowNumber(seqOf.get(`${seqs.get(held.id)} ${eventKey(event)}`), `a new event of ${held.id}`);
+    }
   }
 }
 
