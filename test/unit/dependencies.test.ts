@@ -1,0 +1,38 @@
+/** What a stranger's package could do to whoever installs Confere. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+type Package = {
+  version?: string;
+  integrity?: string;
+  resolved?: string;
+  hasInstallScript?: boolean;
+  optional?: boolean;
+};
+
+const read = (file: string): unknown => JSON.parse(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8'));
+const { packages } = read('package-lock.json') as { packages: Record<string, Package> };
+const locked = Object.entries(packages).filter(([name]) => name !== '');
+
+test('dependencies are pinned to exact versions', () => {
+  const { dependencies, devDependencies } = read('package.json') as Record<string, Record<string, string>>;
+  const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
+    ([, version]) => !/^\d+\.\d+\.\d+$/.test(version),
+  );
+  expect(loose).toEqual([]);
+});
+
+test('no package of the lockfile runs a script when it is installed', () => {
+  expect(locked.length).toBeGreaterThan(300);
+  expect(locked.filter(([, one]) => one.hasInstallScript).map(([name]) => name)).toEqual([]);
+});
+
+test('each package of the lockfile has its integrity, but for optional ones of other platforms', () => {
+  const without = locked.filter(([, one]) => !one.integrity?.startsWith('sha512-'));
+  expect(without.filter(([, one]) => !one.optional).map(([name]) => name)).toEqual([]);
+});
+
+test('no package of the lockfile comes from elsewhere than the registry', () => {
+  const elsewhere = locked.filter(([, one]) => one.resolved && !one.resolved.startsWith('https://registry.npmjs.org/'));
+  expect(elsewhere.map(([name]) => name)).toEqual([]);
+});
