@@ -13,6 +13,8 @@ export type Seen = {
   page: number;
   query: URLSearchParams;
   headers: IncomingMessage['headers'];
+  /** The request's body as it came. */
+  text: string;
   at: number;
   /** How many of this kind came, this one included. */
   nth: number;
@@ -143,8 +145,8 @@ export class TestProvider {
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const seen = this.note(request);
-    let text = '';
-    for await (const chunk of request) text += chunk;
+    for await (const chunk of request) seen.text += chunk;
+    const { text } = seen;
     await this.switches.before(seen);
     const fault = this.switches.fault(seen);
     if (fault && 'once' in fault && seen.kind === 'create') this.create(seen.path, JSON.parse(text));
@@ -166,7 +168,7 @@ export class TestProvider {
     const page = Number(url.searchParams.get('page') ?? 1);
     const nth = this.count(kind) + 1;
     const { method = '', headers } = request;
-    const seen: Seen = { kind, method, path, page, query: url.searchParams, headers, at: Date.now(), nth };
+    const seen: Seen = { kind, method, path, page, query: url.searchParams, headers, text: '', at: Date.now(), nth };
     this.seen.push(seen);
     return seen;
   }

@@ -52,10 +52,11 @@ export async function tellStory(
   say(`   Of ${story.changes_owed} changes that owe a webhook, ${sent.lost} lose theirs; it sends ${sent.to_send}:`);
   say(`   ${sent.repeat} repeats, ${sent.late} late, ${sent.reordered} out of order, ${sent.forged} forged.`);
   await sandbox.call('POST', '/sandbox/webhooks/flush', {});
-  await waitFor(options.signal, async () => (await inbox(app, 'pending')) === 0);
+  const isEmpty = await waitFor(options.signal, async () => (await inbox(app, 'pending')) === 0);
 
   say('\n2. Confere took the webhooks in and asked the provider about each.');
-  check((await inbox(app, 'quarantined')) === 0, 'every webhook was taken in and none is left waiting');
+  const isTakenIn = isEmpty === true && (await inbox(app, 'quarantined')) === 0;
+  check(isTakenIn, 'every webhook was taken in and none is left waiting');
   const days = { from: story.from, to: story.to };
   const before = await compareLedger(app, sandbox, days);
   say(

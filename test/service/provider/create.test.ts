@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type CashinRequest, createProviderClient, type ProviderClient } from '../../../src/provider/client.ts';
 import { createAgent } from '../../../src/provider/send-request.ts';
-import { PLATFORM } from '../../support/provider-rows.ts';
+import { makeRow, PLATFORM } from '../../support/provider-rows.ts';
 import { type Fault, KEY, type Seen, TestProvider } from '../../support/test-provider.ts';
 
 const CHARGE: CashinRequest = {
@@ -38,7 +38,9 @@ function failWith(...faults: Fault[]): void {
 }
 
 describe('create', () => {
-  test('sends the amount as a number of exactly its cents', async () => {
+  test('sends the amount as a number with its two decimals', async () => {
+    await client.createCashin({ ...CHARGE, amountCents: 1010n, reference: 'round' });
+    expect(provider.seen[0]?.text).toMatch(/[{,]"amount":10\.10[,}]/);
     const made = await client.createCashin(CHARGE);
     expect(made).toMatchObject({
       ok: true,
@@ -62,6 +64,8 @@ describe('create', () => {
     const hurried = createProviderClient({ url: provider.url, apiKey: KEY, signal: stop.signal, agent: impatient });
     failWith({ hang: true, once: 'done' });
     await expect(hurried.createCashin(CHARGE)).rejects.toMatchObject({ code: 'provider_unavailable' });
+    // which is not the only one that the provider has
+    provider.add(makeRow({ reference: 'another' }));
     const found = await client.listPage({ reference: 'ord-create' }, 1);
     expect(found?.rows).toMatchObject([{ ok: true, transaction: { reference: 'ord-create', amountCents: 1005n } }]);
     expect(provider.count('create')).toBe(1);
