@@ -2,14 +2,16 @@
  * `npm run test:deep`: what takes too long for `npm test`. Many seeds of every property and model test, crashes and
  * unstable lists, the soaks in their short form, the database cluster; one after the other, each to its end, then one
  * table. Exit code 1 when a part failed. The table goes into docs/reliability.md too. TEST_SEED repeats a run with its
- * seed; DEEP_PARTS runs these parts alone (`DEEP_PARTS=seeds,soak`), and leaves the document as it is.
+ * seed; DEEP_PARTS runs these parts alone (`DEEP_PARTS=seeds,soak`), and leaves the document as it is. A signal
+ * ends the part under way and begins no other; the table shows what ran.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { accessSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { drawTable, type Part, runParts } from './run-parts.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENT = path.join(ROOT, 'docs/reliability.md');
@@ -28,15 +30,12 @@ const CRASHES = [
   'test/unit/provider-client/read-list.test.ts',
 ];
 
-type Part = { name: string; args: string[]; env?: Record<string, string>; missing?: string | undefined; seeded?: true };
-type Done = { name: string; result: string; seconds: number; seeds: string };
-
 const seed = Number(process.env.TEST_SEED ?? randomInt(2 ** 31));
 
 function listParts(): Part[] {
   return [
-    { name: 'seeds', args: [...VITEST, ...findSeeded()], seeded: true },
-    { name: 'crashes and drift', args: [...VITEST, ...CRASHES], seeded: true },
+    { name: 'seeds', args: [...VITEST, ...findSeeded()], seed },
+    { name: 'crashes and drift', args: [...VITEST, ...CRASHES], seed },
     { name: 'soak', args: ['bench/soak.ts'], env: { SOAK_MINUTES: '2', SOAK_FUZZ_SECONDS: '30' }, missing: findWrk() },
     { name: 'soak of callbacks', args: ['bench/soak-callbacks.ts'], env: { SOAK_CALLBACKS: '60000' } },
     { name: 'engines', args: [...VITEST, '--config', 'vitest.engines.config.ts'], missing: findGalera() },
@@ -72,32 +71,6 @@ function findCommand(name: string): boolean {
   });
 }
 
-async function runPart(part: Part): Promise<Done> {
-  const seeds = part.seeded ? `TEST_SEED=${seed}` : '–';
-  if (part.missing) return { name: part.name, result: `skipped: ${part.missing}`, seconds: 0, seeds: '–' };
-  process.stdout.write(`\n== ${part.name}\n`);
-  const beganMs = performance.now();
-  const seeded = part.seeded ? { TEST_DEEP: '1', TEST_SEED: String(seed) } : {};
-  const env = { ...part.env, ...process.env, ...seeded };
-  const child = spawn(process.execPath, part.args, { cwd: ROOT, env, stdio: 'inherit' });
-  const stop = (): boolean => child.kill();
-  process.once('SIGTERM', stop);
-  const code = await new Promise<number | null>((resolve) =>
-    child.once('error', () => resolve(1)).once('exit', resolve),
-  );
-  process.off('SIGTERM', stop);
-  const seconds = Math.round((performance.now() - beganMs) / 1000);
-  return { name: part.name, result: code === 0 ? 'passed' : 'failed', seconds, seeds };
-}
-
-function drawTable(done: Done[]): string {
-  const rows = [['part', 'result', 'seconds', 'seeds'], ...done.map((one) => Object.values(one).map(String))];
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);
-  lines.splice(1, 0, `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`);
-  return lines.join('\n');
-}
-
 function describeMachine(): string {
   const cpus = os.cpus();
   const memory = Math.round(os.totalmem() / 2 ** 30);
@@ -131,15 +104,15 @@ function writeLastRun(table: string, seconds: number): void {
 
 async function main(): Promise<boolean> {
   const wanted = process.env.DEEP_PARTS?.split(',');
-  const done: Done[] = [];
-  for (const part of listParts()) {
-    if (!wanted || wanted.includes(part.name)) done.push(await runPart(part));
-  }
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+  const parts = listParts().filter(({ name }) => !wanted || wanted.includes(name));
+  const done = await runParts(parts, stopping.signal);
   const table = drawTable(done);
   process.stdout.write(`\n${table}\n`);
   const seconds = done.reduce((sum, one) => sum + one.seconds, 0);
-  if (!wanted) writeLastRun(table, seconds);
-  return done.length > 0 && done.every((one) => one.result !== 'failed');
+  if (!wanted && !stopping.signal.aborted) writeLastRun(table, seconds);
+  return done.length > 0 && done.every(({ result }) => result !== 'failed' && result !== 'stopped');
 }
 
 process.exit((await main()) ? 0 : 1);

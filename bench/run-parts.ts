@@ -1,0 +1,53 @@
+/** What a long run consists of: parts that run one after the other, each as a process of its own, and a table of them. */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** `args`: of node, in the project's root. `missing`: what the part lacks on this machine; it is skipped then. */
+export type Part = {
+  name: string;
+  args: string[];
+  env?: Record<string, string>;
+  missing?: string | undefined;
+  seed?: number;
+};
+export type Done = { name: string; result: string; seconds: number; seeds: string };
+
+/** @param signal stops the part under way; none begins after it. @returns the parts that ran, or were skipped. */
+export async function runParts(parts: Part[], signal: AbortSignal): Promise<Done[]> {
+  const done: Done[] = [];
+  for (const part of parts) {
+    if (signal.aborted) break;
+    done.push(await runPart(part, signal));
+  }
+  return done;
+}
+
+async function runPart(part: Part, signal: AbortSignal): Promise<Done> {
+  const { name, seed } = part;
+  if (part.missing) return { name, result: `skipped: ${part.missing}`, seconds: 0, seeds: '–' };
+  process.stdout.write(`\n== ${name}\n`);
+  const beganMs = performance.now();
+  const seeded = seed === undefined ? {} : { TEST_DEEP: '1', TEST_SEED: String(seed) };
+  const env = { ...part.env, ...process.env, ...seeded };
+  const child = spawn(process.execPath, part.args, { cwd: ROOT, env, stdio: 'inherit' });
+  const stop = (): boolean => child.kill();
+  signal.addEventListener('abort', stop, { once: true });
+  const code = await new Promise<number | null>((resolve) =>
+    child.once('error', () => resolve(1)).once('exit', resolve),
+  );
+  signal.removeEventListener('abort', stop);
+  const seconds = Math.round((performance.now() - beganMs) / 1000);
+  const result = signal.aborted ? 'stopped' : code === 0 ? 'passed' : 'failed';
+  return { name, result, seconds, seeds: seed === undefined ? '–' : `TEST_SEED=${seed}` };
+}
+
+/** A table in Markdown. */
+export function drawTable(done: Done[]): string {
+  const rows = [['part', 'result', 'seconds', 'seeds'], ...done.map((one) => Object.values(one).map(String))];
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);
+  lines.splice(1, 0, `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`);
+  return lines.join('\n');
+}
