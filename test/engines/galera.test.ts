@@ -11,10 +11,9 @@ import { ask, type Node, startCluster } from './cluster.ts';
 
 const PAYMENTS = 400;
 const SENDERS = 6;
-/** How long each state of the cluster is under load. */
-const ROUND_MS = 8_000;
-/** Until what waits is broken off: 10 s of silence, 2 s until the next look, 5 s to connect. */
-const FROZEN_MS = 26_000;
+/** Webhooks that each replica takes in each state of the cluster. */
+const ANSWERED_EACH_MIN = 100;
+const RUN_POLL_MS = 250;
 
 const home = temporaryDirectory();
 const stack = new AsyncDisposableStack();
@@ -64,6 +63,7 @@ function load() {
   let going = true;
   const ids: string[] = [];
   const answered = new Set<string>();
+  const counts = replicas.map(() => 0);
   const paying = (async () => {
     while (going && ids.length < PAYMENTS) {
       const made = await sandbox.api.call<{ transactions: { id: string }[] }>('POST', '/sandbox/transactions', {
@@ -79,8 +79,12 @@ function load() {
       const transaction_id = ids.at(-1 - (n % 12));
       if (transaction_id) {
         const body = { id: n, transaction_id, status: 'paid', nonce: randomUUID() };
-        const answer = await replicas[(n + sender) % replicas.length]?.webhook(body).catch(() => undefined);
-        if (answer?.status === 200) answered.add(String(answer.json.id));
+        const index = (n + sender) % replicas.length;
+        const answer = await replicas[index]?.webhook(body).catch(() => undefined);
+        if (answer?.status === 200) {
+          answered.add(String(answer.json.id));
+          counts[index] = (counts[index] ?? 0) + 1;
+        }
       }
       await sleep(20);
     }
@@ -89,13 +93,24 @@ function load() {
     for (let n = 0; going; n++) {
       const to = new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 10);
       const from = new Date(Date.now() - 51 * 3_600_000).toISOString().slice(0, 10);
-      await replicas[n % replicas.length]?.api.call('POST', '/reconciliations', { from, to }).catch(() => undefined);
-      await sleep(1_500);
+      const api = replicas[n % replicas.length]?.api;
+      const run = await api?.call<{ id: string }>('POST', '/reconciliations', { from, to }).catch(() => undefined);
+      for (let state = 'queued'; going && ['queued', 'running'].includes(state); ) {
+        await sleep(RUN_POLL_MS);
+        const now = await api?.call<{ state: string }>('GET', `/reconciliations/${run?.id}`).catch(() => undefined);
+        state = now?.state ?? 'unknown';
+      }
     }
   })();
   return {
     ids,
     answered,
+    /** Until each replica has taken so many more webhooks. */
+    async goOn() {
+      const before = [...counts];
+      const isDone = (count: number, index: number): boolean => count >= (before[index] ?? 0) + ANSWERED_EACH_MIN;
+      await eventually('each replica takes webhooks', () => counts.every(isDone));
+    },
     async stop() {
       going = false;
       await Promise.all([paying, reading, ...sending]);
@@ -108,33 +123,32 @@ test('two replicas on two nodes keep one ledger, while nodes are killed, cut off
   const [replica] = replicas as [Served];
   await replica.api.call('POST', '/merchants', { name: 'shop', url: `${shop.url}/a`, filter: {} });
   const work = load();
-  await sleep(ROUND_MS);
-  expect((await countConflicts(first)) + (await countConflicts(second))).toBeGreaterThan(0);
+  await work.goOn();
+  await eventually('conflicts', async () => (await countConflicts(first)) + (await countConflicts(second)) > 0);
   await second.kill();
-  await sleep(ROUND_MS);
+  await work.goOn();
   await second.start();
-  await sleep(ROUND_MS);
+  await work.goOn();
   await first.isolate(true);
   await first.untilReady(false);
-  await sleep(ROUND_MS);
+  await work.goOn();
   await first.isolate(false);
   await first.untilReady(true);
-  await sleep(ROUND_MS);
+  await work.goOn();
   await first.kill();
-  await sleep(ROUND_MS);
+  await work.goOn();
   await first.start();
-  await sleep(ROUND_MS);
+  await work.goOn();
   // one that hangs closes no connection: what waits for it is broken off, and webhooks are taken by way of another
   second.freeze();
-  await sleep(FROZEN_MS);
-  const before = work.answered.size;
-  await eventually(async () => work.answered.size > before + 100);
+  await work.goOn();
   const answer = await replicas[1]?.webhook({ id: 1, transaction_id: work.ids[0], nonce: randomUUID() });
   expect(answer?.status).toBe(200);
   await replicas[1]?.api.call('GET', '/transactions?limit=1');
   await second.kill();
   await second.start();
-  await sleep(ROUND_MS);
+  await work.goOn();
+  await eventually('payments', () => work.ids.length > 100);
   await work.stop();
 
   // everything that was taken in is worked off, whatever became of who had it in hand
