@@ -319,7 +319,7 @@ test.each(ROUNDS)('whatever comes in whatever order, no revision comes without a
   await using other = await openEnvironment();
   const drawn = seed(1) + round;
   const random = createRandom(drawn);
-  const all = inventTransactions(120, [BEFORE, DAY], drawn);
+  const all = inventTransactions(numRuns(60, 120), [BEFORE, DAY], drawn);
   // learnt piece by piece: a look shows a beginning of the history, and not every fact
   const looks = all
     .flatMap((one) => {
@@ -342,7 +342,7 @@ test.each(ROUNDS)('whatever comes in whatever order, no revision comes without a
   await learn(other.context, []);
   let revision = (await makeReport(other.context, DAY)).report.revision;
   let last: Revision | undefined;
-  const revisionsAt = new Set(Array.from({ length: 10 }, () => Math.floor(random() * looks.length)));
+  const revisionsAt = new Set(Array.from({ length: numRuns(6, 10) }, () => Math.floor(random() * looks.length)));
   for (const [index, { look }] of looks.entries()) {
     await learn(other.context, [look]);
     if (!revisionsAt.has(index) && index < looks.length - 1) continue;

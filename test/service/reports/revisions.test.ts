@@ -20,6 +20,7 @@ import { openReport } from '../../../src/reports/open-report.ts';
 import { textsOf } from '../../../src/reports/texts.ts';
 import { openEnvironment } from '../../support/environment.ts';
 import { temporaryDirectory } from '../../support/programs.ts';
+import { numRuns } from '../../support/property.ts';
 import { continued, inventTransactions, learn, PLATFORM_A, proveDays, transactionOf } from '../../support/reports.ts';
 import { centsOf, lineOf, readWorkbook, rowsOf, sheetOf, sumCents } from './read-workbook.ts';
 
@@ -558,7 +559,7 @@ test('a report that fails midway leaves nothing to be seen', async () => {
 test('while a writer has uncommitted entries below the newest, a revision waits for it and loses nothing', async () => {
   await using books = await openEnvironment();
   const { context } = books;
-  const transactions = inventTransactions(200, [DAY], 21);
+  const transactions = inventTransactions(numRuns(80, 200), [DAY], 21);
   const learning = (async () => {
     for (const one of transactions) await learn(context, [one]);
   })();

@@ -10,14 +10,15 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrate } from '../../../embedded/migrate.ts';
 import { openDatabase } from '../../../embedded/pool.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { openSpool, type Spool } from '../../../src/inbox/spool.ts';
 import { decodeSegment, encodeRecord, type Spooled } from '../../../src/inbox/spool-format.ts';
 import { freshDatabase } from '../../support/database.ts';
-import { type Served, startSandbox, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { copyEmbeddedData } from '../../support/embedded-data.ts';
+import { API_KEY, type Served, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';
 import { budget, numRuns } from '../../support/property.ts';
+import { TestProvider } from '../../support/test-provider.ts';
 import { eventually } from '../../support/wait.ts';
 
 function record(text: string): Spooled {
@@ -236,8 +237,9 @@ describe('with the database killed under it', () => {
 
   beforeAll(async () => {
     stack.defer(() => home[Symbol.dispose]());
-    const sandbox = stack.use(await startSandbox(home.path));
-    providerUrl = sandbox.url;
+    await copyEmbeddedData(path.join(home.path, 'data'));
+    const provider = stack.use(await new TestProvider(API_KEY).listen());
+    providerUrl = provider.url;
     served = await startServe({ home: home.path, providerUrl, env: { WEBHOOK_GRACE: '1s' } });
     stack.defer(() => served[Symbol.asyncDispose]());
   });
@@ -296,7 +298,7 @@ describe('with the database killed under it', () => {
 describe('with a database that is away when it starts', () => {
   it('takes webhooks to the spool on the same port, and goes on once the database is there', async () => {
     using home = temporaryDirectory();
-    await using sandbox = await startSandbox(home.path);
+    await using provider = await new TestProvider(API_KEY).listen();
     const database = await freshDatabase();
     const socketPath = path.join(home.path, 'late.sock');
     const env = { SPOOL_DIR: path.join(home.path, 'spool') };
@@ -304,7 +306,7 @@ describe('with a database that is away when it starts', () => {
     await using late = await startServe({
       home: home.path,
       databaseUrl,
-      providerUrl: sandbox.url,
+      providerUrl: provider.url,
       env,
       withoutDatabase: true,
     });
@@ -335,18 +337,17 @@ describe('with a database that is away when it starts', () => {
     });
     expect(found.filter((webhook) => webhook.repeats === 1).map((webhook) => webhook.id)).toEqual([ids[0]]);
     expect(found.length).toBe(ids.length + 1);
+    await late.kill();
   });
 
   it('takes webhooks to the spool while the tables are migrated, and drains them afterwards', async () => {
     using home = temporaryDirectory();
-    const database = await freshDatabase('empty');
+    const database = await freshDatabase();
     const databaseUrl = urlOf(database);
     const providerUrl = 'http://127.0.0.1:1';
     await using opened = openDatabase<Database>(database);
-    const folder = path.resolve('migrations');
-    const [first = ''] = await migrate(opened.db, { folder, log: () => undefined });
-    // as if another process were in the middle of it
-    await sql`DELETE FROM migrations WHERE name = ${first}`.execute(opened.db);
+    // as if another process were in the middle of one, which may run again
+    await sql`DELETE FROM migrations ORDER BY name LIMIT 1`.execute(opened.db);
     const hold = (held: boolean) =>
       sql`UPDATE migration_lock SET holder = ${held ? 'another' : null}, held_until = '2100-01-01'`.execute(opened.db);
     await hold(true);
@@ -364,6 +365,7 @@ describe('with a database that is away when it starts', () => {
     await hold(false);
     const kept = () => late.api.call<{ webhooks: { id: string }[] }>('GET', '/webhooks').catch(() => undefined);
     await eventually(async () => (await kept())?.webhooks.some(({ id }) => id === answer.json.id));
+    await late.kill();
   });
 
   it('ends by SIGTERM while it waits', async () => {
