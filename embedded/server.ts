@@ -51,7 +51,8 @@ export type JoinedServer = { socketPath: string; [Symbol.asyncDispose](): Promis
 
 /**
  * Joins the server of `dataDir`, starting it when nobody has. Dispose to leave.
- * @param options.patience for tests.
+ * @param options.patience how long a server may be silent, and how long it may take to stop, in ms: PATIENCE unless a
+ * test shortens them.
  * @throws Error with the tail of the server's log when it does not come up within START_TIMEOUT_MS.
  */
 export async function joinServer(options: {

@@ -80,7 +80,7 @@ function startReplica(own: Context, shared: Context, options: DeliveryOptions, t
       stopping.abort();
       await ended;
     },
-    /** What hangs at the end of a test is not waited for. */
+    /** Lets attempts that hang time out at once, by advancing the timers, and waits for the delivery to end. */
     async [Symbol.asyncDispose]() {
       stopping.abort();
       while (!hasEnded) await timers.advance(ATTEMPT_MS_MAX);

@@ -64,7 +64,7 @@ test('a merchant that hangs and one that is dead delay nobody', async () => {
   await world.addMerchant(`${shop.url}/hangs`);
   await world.addMerchant('http://127.0.0.1:1/');
   await world.addMerchant(`${shop.url}/a`);
-  // no attempt that hangs is ever given up: whoever waited for one would wait for good
+  // in frozen time no attempt times out: a delivery that waits for one that hangs never ends, and the test fails
   world.timers.freeze();
   await world.deliver();
   const payments = numRuns(40, 100);

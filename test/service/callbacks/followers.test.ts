@@ -83,7 +83,7 @@ test('what follows one that fails is given back, waits for it, and goes out afte
   expect(shop.calls.map((call) => call.json.data.transaction.sequence)).toEqual([1, 1, 2, 3]);
 });
 
-test('merchants that hang, with much that follows, leave places to another', async () => {
+test('merchants that hang, with many successors, leave slots to another merchant', async () => {
   await using world = await openCallbackEnvironment();
   await using shop = await openShop();
   shop.behave['/hang'] = () => 'hangs';
@@ -92,12 +92,12 @@ test('merchants that hang, with much that follows, leave places to another', asy
   const history = ['pending', 'in_process', 'in_analysis', 'paid', 'refund', 'paid'];
   await world.payMany(8, history, { platform: 'hangs' });
   await world.addMerchant(`${shop.url}/well`, { filter: { platforms: ['well'] } });
-  // no attempt that hangs is ever given up: whoever waited for one would wait for good
+  // in frozen time no attempt times out: a delivery that waits for one that hangs never ends, and the test fails
   world.timers.freeze();
   await world.deliver();
-  await eventually('all their places are taken', () => shop.at('/hang').length === 64 * 8);
+  await eventually('all their slots are taken', () => shop.at('/hang').length === 64 * 8);
   await world.pay(['paid'], { platform: 'well' });
-  await eventually('the other has its own', () => shop.at('/well').length === 1);
+  await eventually('the other merchant is delivered to', () => shop.at('/well').length === 1);
 });
 
 test('what follows tells nothing of a person who is forgotten meanwhile', async () => {
