@@ -14,15 +14,18 @@ import { decodeSegment } from '../../../src/inbox/spool-format.ts';
 import { writeArrivals } from '../../../src/inbox/write-arrivals.ts';
 import { writeSpooled } from '../../../src/inbox/write-spooled.ts';
 import { spoolCutOff, spoolKeptFiles } from '../../../src/metrics/metrics.ts';
-import { openTestContext } from '../../support/environment.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
+import { passTime } from '../../support/pass-time.ts';
 import { temporaryDirectory } from '../../support/programs.ts';
 import { eventually } from '../../support/wait.ts';
 
+let environment: TestEnvironment;
 let context: Context;
 beforeAll(async () => {
-  context = await openTestContext();
+  environment = await openEnvironment();
+  context = environment.context;
 });
-afterAll(() => context[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 const body = (): Buffer => Buffer.from(JSON.stringify({ transaction_id: randomUUID(), status: 'paid' }));
 /** More than its column takes: what stands for a row that the database refuses for what it holds. */
@@ -212,7 +215,8 @@ describe('a database that is away', () => {
     const drained = drainSpool({ ...context, db: dead.db, log, signal: stop.signal }, spool);
     for (let round = 1; round <= 3; round++) {
       ids.push((await send(receive)).id);
-      await eventually(async () => asked >= round);
+      const askedAgain = eventually(async () => asked >= round);
+      await passTime(environment, askedAgain);
     }
     stop.abort();
     await drained;
