@@ -165,15 +165,23 @@ describe('what befalls webhooks', () => {
   it('lets a late one be late again after others were hurried', async () => {
     await using receiver = await startReceiver();
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
-    await move(sandbox, await create(sandbox), 'paid', { fate: 'late', delay_ms: 3_600_000 });
+    const pay = async (announcement: object): Promise<string> => {
+      const id = await create(sandbox);
+      await move(sandbox, id, 'paid', announcement);
+      return id;
+    };
+    const hurried = await pay({ fate: 'late', delay_ms: 3_600_000 });
     await flush(sandbox);
-    await move(sandbox, await create(sandbox), 'paid', { fate: 'late', delay_ms: 600_000 });
-    // the next batch is chosen once all of the one before was sent
-    for (const sent of [2, 3]) {
-      await move(sandbox, await create(sandbox), 'paid', { fate: 'sent' });
-      await eventually(() => receiver.received.length >= sent);
+    await pay({ fate: 'late', delay_ms: 600_000 });
+    const arrived = () => receiver.received.map(({ body }) => body.transaction_id);
+    const expected = [hurried];
+    // twice: the next batch is chosen once all of the one before was sent
+    for (let sent = 0; sent < 2; sent++) {
+      const id = await pay({ fate: 'sent' });
+      await eventually(() => arrived().includes(id));
+      expected.push(id);
     }
-    expect(receiver.received).toHaveLength(3);
+    expect(arrived()).toEqual(expected);
   });
 
   it('holds a reordered one back until what follows it is out', async () => {
