@@ -70,7 +70,10 @@ const NO_HISTORY: History = { events: [], struck: [], orderedAt: undefined };
 
 export function decide(before: HeldTransaction | undefined, look: Look): Decision {
   const { transaction, askedAt } = look;
-  const { added, ...history } = extendHistory(before ?? NO_HISTORY, transaction, askedAt, countLearnt(before));
+  const { added, ...history } = extendHistory(before ?? NO_HISTORY, transaction, askedAt, {
+    createdWall: (before ?? transaction).createdWall,
+    learnt: countLearnt(before),
+  });
   const facts = before ? mergeFacts(before, look) : { ...withoutHistory(transaction), ...newest(look) };
   const held: HeldTransaction = { ...facts, ...history, corrected: before?.corrected };
   const standing = judgeStanding(before, held, look);
@@ -110,9 +113,15 @@ function judgeStanding(before: HeldTransaction | undefined, held: HeldTransactio
   const since = before.corrected?.at;
   return {
     ...told,
-    lacks: before.events.filter(lacks),
+    lacks: before.events.filter(lacks).map((event) => findStanding(held, event)),
     showsAgain: since && askedAt > since ? before.struck.filter((event) => !event.inferred && isShown(event)) : [],
   };
+}
+
+/** An event as the history has it now: an inferred one may have given way to itself at another time. */
+export function findStanding({ events }: History, event: HeldEvent): HeldEvent {
+  const standing = event.inferred ? events.find((one) => one.inferred && one.status === event.status) : undefined;
+  return standing ?? event;
 }
 
 /**

@@ -6,9 +6,12 @@
  * asked later orders the events that it shows. An event that it lacks stands after the one that precedes it in the
  * other, so observations of a growing history end in the order of the longest, whatever was learnt first.
  *
- * A row without a history gives one inferred event, dated by the creation. It gives way once a real event of its status
- * is known, and is never added after one. One whose status could not be read gives way to any other event.
+ * A row without a history gives one inferred event. It is dated by the creation, or by the latest event before it: once
+ * such an event is known, it gives way to itself at that time. It gives way for good once a real event of its status is
+ * known, and is never added after one. One whose status could not be read gives way to any other event.
  */
+
+import type { Wall } from '../domain/calendar.ts';
 import type { ObservedEvent, ObservedTransaction } from '../domain/observation.ts';
 import { isKnownStatus, STATUS_UNREADABLE, STATUSES } from '../domain/statuses.ts';
 
@@ -36,19 +39,28 @@ export type History = {
 
 type Shown = Pick<ObservedTransaction, 'events' | 'eventsInferred'>;
 
+type Extended = History & { added: HeldEvent[] };
+
 /**
  * What a history comes to with one more observation. Events that stay as they are stay the same objects.
- * @param learnt how many numbers of its sequence the transaction has used up.
+ * @param known.learnt how many numbers of its sequence the transaction has used up.
  */
 export function extendHistory(
   before: History,
   shown: Shown,
   askedAt: Date,
-  learnt: number,
-): History & { added: HeldEvent[] } {
-  if (shown.eventsInferred) return addInferred(before, shown.events, learnt);
+  known: { createdWall: Wall; learnt: number },
+): Extended {
+  const extended = shown.eventsInferred
+    ? addInferred(before, shown.events, known.learnt)
+    : addHistory(before, shown.events, askedAt, known.learnt);
+  return dateInferred(extended, known.createdWall, known.learnt);
+}
+
+/** A history with one that was observed whole. */
+function addHistory(before: History, shown: ObservedEvent[], askedAt: Date, learnt: number): Extended {
   const known = [...before.events, ...before.struck];
-  const history = numberEvents(shown.events);
+  const history = numberEvents(shown);
   const orders = before.orderedAt === undefined || askedAt >= before.orderedAt;
   const places = mergeOrders(sortReal(known).map(eventKey), history.map(eventKey), orders);
   const isReal = (event: HeldEvent): boolean => places.has(eventKey(event));
@@ -79,8 +91,32 @@ export function settleInferred<H extends History>(history: H): H {
   return { ...history, events, struck: [...history.struck, ...gone] };
 }
 
+/**
+ * A history whose inferred events are dated by the creation, or by the latest event before them. An event is never
+ * changed: one that is dated otherwise gives way to another of its status.
+ * @param learnt how many numbers were used up before the observation.
+ */
+export function dateInferred<H extends Extended>(history: H, createdWall: Wall, learnt: number): H {
+  let latest = createdWall;
+  let { struck, added } = history;
+  const all = [...history.events, ...struck];
+  let last = Math.max(learnt, ...all.map((event) => event.sequence));
+  const events = history.events.map((event) => {
+    if (event.atWall > latest) latest = event.atWall;
+    if (!event.inferred || event.atWall === latest) return event;
+    const again = struck.find((one) => one.inferred && one.status === event.status && one.atWall === latest);
+    const sequence = isWritten(event) ? last + 1 : event.sequence;
+    const dated = again ?? { ...event, seq: undefined, atWall: latest, sequence };
+    last = Math.max(last, dated.sequence);
+    struck = [...struck.filter((one) => one !== again), ...(isWritten(event) ? [event] : [])];
+    added = [...added.filter((one) => one !== event), ...(again ? [] : [dated])];
+    return dated;
+  });
+  return struck === history.struck && added === history.added ? history : { ...history, events, struck, added };
+}
+
 /** A row's status without a history: an event of its own, unless one of that status is known. */
-function addInferred(before: History, shown: ObservedEvent[], learnt: number): History & { added: HeldEvent[] } {
+function addInferred(before: History, shown: ObservedEvent[], learnt: number): Extended {
   const known = [...before.events, ...before.struck];
   const news = shown.filter(({ status }) =>
     status === STATUS_UNREADABLE ? known.length === 0 : !known.some((event) => event.status === status),

@@ -12,8 +12,9 @@ import { rowNumber } from '../database/row-number.ts';
 import type { Database } from '../database/tables.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import { nameStatus } from '../domain/statuses.ts';
+import { findStanding } from './decide.ts';
 import { type Change, type LookAtEvents, nameFound } from './fold-observations.ts';
-import { eventKey, type HeldEvent } from './history.ts';
+import { eventKey, type HeldEvent, type History } from './history.ts';
 import type { Doubt } from './load-held.ts';
 import { type OfTransaction, SHOWS_APART_MS, writeDoubtedStatus, writeDoubts } from './write-doubts.ts';
 
@@ -37,7 +38,7 @@ export async function judgeDoubts(
     const last = looks.at(-1);
     if (!last) continue;
     const before: Doubts = { events: change.loaded?.doubts ?? new Map(), own: change.loaded?.ownDoubt };
-    const { after, clearedAt } = weighLooks(before, looks, change.held.events);
+    const { after, clearedAt } = weighLooks(before, looks, change.held);
     const transaction: OfTransaction = { id, seq: rowNumber(seqs.get(id), `transaction ${id}`) };
     await writeDoubts(trx, transaction, before.events, after.events, context.clock.now());
     if (after.own !== before.own) await writeDoubtedStatus(trx, transaction, after.own, context.clock.now());
@@ -53,11 +54,11 @@ export async function judgeDoubts(
  * What looks, the oldest first, leave of the doubts.
  * @returns also when the last show was asked that left nothing of what shows had told; undefined: none did.
  */
-function weighLooks(before: Doubts, looks: LookAtEvents[], history: HeldEvent[]) {
-  const after: Doubts = { events: new Map(before.events), own: before.own };
+function weighLooks(before: Doubts, looks: LookAtEvents[], history: History) {
+  const after: Doubts = { events: followEvents(before.events, history), own: before.own };
   let clearedAt: Date | undefined;
   for (const look of looks) {
-    if (look.whole) weighEvents(after.events, look, history);
+    if (look.whole) weighEvents(after.events, look, history.events);
     after.own = weighOwnStatus(after.own, look);
     const isTold = after.own?.told === true || [...after.events.values()].some((doubt) => doubt.told);
     if (isTold) clearedAt = undefined;
@@ -70,11 +71,20 @@ function isDoubted({ events, own }: Doubts): boolean {
   return events.size > 0 || own !== undefined;
 }
 
+/** An event that gave way is doubted no more, unless to itself at another time. */
+function followEvents(doubts: Map<number, Doubt>, history: History): Map<number, Doubt> {
+  const known = new Map([...history.events, ...history.struck].map((event) => [event.seq, event]));
+  return new Map(
+    [...doubts].flatMap(([seq, doubt]): [number, Doubt][] => {
+      const event = known.get(seq);
+      const standing = event && findStanding(history, event);
+      return standing?.seq !== undefined && history.events.includes(standing) ? [[standing.seq, doubt]] : [];
+    }),
+  );
+}
+
 function weighEvents(doubts: Map<number, Doubt>, look: LookAtEvents, history: HeldEvent[]): void {
   const lacks = new Set(look.lacks.map(eventKey));
-  const known = new Set(history.map((event) => event.seq));
-  // an event that gave way is doubted no more
-  for (const seq of doubts.keys()) if (!known.has(seq)) doubts.delete(seq);
   for (const event of history) {
     if (event.seq === undefined) continue;
     const doubt = lacks.has(eventKey(event)) ? deepen(doubts.get(event.seq), look) : ease(doubts.get(event.seq), look);

@@ -11,8 +11,8 @@ import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import type { Source } from '../domain/observation.ts';
 import { compareHistories, countCorrection, writeHistoryChange } from './correct-histories.ts';
-import { type HeldTransaction, tellState } from './decide.ts';
-import { type HeldEvent, settleInferred, sortHistory } from './history.ts';
+import { countLearnt, type HeldTransaction, tellState } from './decide.ts';
+import { dateInferred, type HeldEvent, settleInferred, sortHistory } from './history.ts';
 import { type Loaded, loadHeld } from './load-held.ts';
 import { mendJournal } from './mend-journal.ts';
 import { charge, listDesiredEntries } from './post.ts';
@@ -127,7 +127,12 @@ async function mendOne(
   const { seq } = loaded;
   const inOrder = reason === 'dated' ? loaded.held.events : orderByTime(loaded.held.events);
   const before = { ...loaded, held: { ...loaded.held, events: inOrder } };
-  const settled = settleInferred(loaded.held);
+  const learnt = countLearnt(loaded.held);
+  const { added, ...settled } = dateInferred(
+    { ...settleInferred(loaded.held), added: [] as HeldEvent[] },
+    loaded.held.createdWall,
+    learnt,
+  );
   const history = compareHistories(before, settled);
   const held = countCorrection(settled, history);
   const desired = listDesiredEntries(held, held.events, policies.of(held.platform));
@@ -137,8 +142,8 @@ async function mendOne(
   }
   const source = sources.get(held.events.at(-1)?.seq ?? 0) ?? { kind: 'show' };
   const { forgotten } = loaded;
-  await writeTransactions(context, trx, [{ loaded: before, held, added: [], source, forgotten }], now);
-  const ofEvents = new Map(held.events.flatMap((event) => pair(event, sources.get(event.seq ?? 0))));
+  const ofEvents = new Map(held.events.flatMap((event) => pair(event, findSource(event, loaded.held, sources))));
+  await writeTransactions(context, trx, [{ loaded: before, held, added, source, sources: ofEvents, forgotten }], now);
   await writeEntries(context, trx, [{ transactionSeq: seq, source, sources: ofEvents, ...mending }], now);
   await writeHistoryChange(context, trx, { loaded: before, held, source, history }, now);
   await tellClosedDays(context, trx, [...mending.reverse, ...mending.post, ...history.restood], now);
@@ -155,6 +160,12 @@ async function mendOne(
 function isStale({ stored }: Loaded, held: HeldTransaction): boolean {
   const state = tellState(held);
   return state?.status !== stored.status || state.status_wall !== stored.status_wall;
+}
+
+/** Where an event came from; one that is dated otherwise came from where the one did that it stands for. */
+function findSource(event: HeldEvent, { events }: HeldTransaction, sources: Map<number, Source>): Source | undefined {
+  const of = event.seq === undefined ? events.find((one) => one.inferred && one.status === event.status) : event;
+  return of?.seq === undefined ? undefined : sources.get(of.seq);
 }
 
 function pair(event: HeldEvent, source: Source | undefined): [HeldEvent, Source][] {

@@ -40,7 +40,7 @@ export type Policy = {
 type State = 'none' | 'held' | 'settled' | 'returned';
 
 /** The entries that a history asks for, in its order. */
-export function listDesiredEntries<E extends { status: string; atWall: Wall; inferred: boolean }>(
+export function listDesiredEntries<E extends { status: string; atWall: Wall }>(
   booked: Booked,
   history: E[],
   policy: Policy,
@@ -62,9 +62,8 @@ export function listDesiredEntries<E extends { status: string; atWall: Wall; inf
   for (const event of history) {
     if (!opened && event.atWall >= opensAt) open();
     if (event.atWall > latest) latest = event.atWall;
-    // one that was inferred has its creation's time: it is dated after what it follows. The same for what an opening's
-    // balance does not hold yet, though it is dated before the opening
-    const atWall = event.inferred || (opened && event.atWall < opensAt) ? latest : event.atWall;
+    // what the opening's balance does not hold yet, though it is dated before, is dated after what it follows
+    const atWall = opened && event.atWall < opensAt ? latest : event.atWall;
     const step = takeStep(state, { status: event.status, atWall }, booked, platform, policy);
     if (!step) continue;
     state = step.state;

@@ -12,22 +12,22 @@ export type ReferenceInput = {
   returnsCommission?: boolean;
 };
 
-/** `isReal` is false of a status that came without a history: its time is the creation's. */
-type Moment = { status: string; at: string; isReal: boolean };
+type Moment = { status: string; at: string };
 
 /** Where a status that came without a history may stand: after these, before those of a later line. */
 const LINES = [['pending'], ['in_process', 'in_analysis'], ['paid', 'denied', 'canceled', 'expired'], ['refund']];
 
 /**
  * The history that a set of looks comes to: the longest one, in the order of its array, whatever its times. A status
- * that came without a history is an event at the creation, unless the history has one of that status.
+ * that came without a history is an event at the creation, or at the latest event before it, unless the history has one
+ * of that status.
  */
-export function referenceHistory(real: Omit<Moment, 'isReal'>[], bare: { statuses: string[]; at: string }): Moment[] {
+export function referenceHistory(real: Moment[], bare: { statuses: string[]; at: string }): Moment[] {
   const lineOf = (status: string): number => {
     const line = LINES.findIndex((statuses) => statuses.includes(status));
     return line < 0 ? 1 : line;
   };
-  const history: Moment[] = real.map((event) => ({ ...event, isReal: true }));
+  const history: (Moment & { isReal: boolean })[] = real.map((event) => ({ ...event, isReal: true }));
   const missing = LINES.flat()
     .concat('partially_paid', 'unreadable')
     .filter((status) => bare.statuses.includes(status));
@@ -38,7 +38,11 @@ export function referenceHistory(real: Omit<Moment, 'isReal'>[], bare: { statuse
       history.splice(later < 0 ? history.length : later, 0, { status, at: bare.at, isReal: false });
     }
   }
-  return history;
+  let latest = '';
+  return history.map(({ status, at, isReal }) => {
+    if (at > latest) latest = at;
+    return { status, at: isReal ? at : latest };
+  });
 }
 
 /** Net cents by `account @ time`, none of zero. */
@@ -73,8 +77,8 @@ export function referenceLedger(input: ReferenceInput): Record<string, bigint> {
   for (const event of history) {
     if (event.at >= opensAt) open();
     if (event.at > latest) latest = event.at;
-    // what has no time of its own is dated after what it follows: as also what is dated before the opening and was not in it
-    at = !event.isReal || (opened && event.at < opensAt) ? latest : event.at;
+    // what happened since the opening and is dated before it is dated after what it follows
+    at = opened && event.at < opensAt ? latest : event.at;
     silent = !opened;
     const { status } = event;
     if (['pending', 'in_process', 'in_analysis'].includes(status)) {

@@ -235,8 +235,8 @@ describe('where the provider leaves histories out', () => {
 
   test('an inferred refund stands after the payment, whatever was learnt first, until the real one is known', () => {
     const paid = row(['pending@0', 'paid@3']);
-    expect(historyOf(looks([bare('refund'), 1], [paid, 2]).held)).toEqual(['pending@0', 'paid@3', 'refund@0']);
-    expect(historyOf(looks([paid, 1], [bare('refund'), 2]).held)).toEqual(['pending@0', 'paid@3', 'refund@0']);
+    expect(historyOf(looks([bare('refund'), 1], [paid, 2]).held)).toEqual(['pending@0', 'paid@3', 'refund@3']);
+    expect(historyOf(looks([paid, 1], [bare('refund'), 2]).held)).toEqual(['pending@0', 'paid@3', 'refund@3']);
     const whole = row(['pending@0', 'paid@3', 'refund@9']);
     expect(historyOf(looks([bare('refund'), 1], [paid, 2], [whole, 3]).held)).toEqual([
       'pending@0',

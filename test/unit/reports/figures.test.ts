@@ -28,7 +28,6 @@ function toMovements(told: Told, returnsCommission: boolean, reverses: boolean):
   const history = told.history.map((status, index) => ({
     status,
     atWall: `2026-03-11 0${index}:00:00`,
-    inferred: false,
   }));
   const booked = {
     operation: told.operation,
