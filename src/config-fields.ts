@@ -4,6 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { parseDatabaseUrl } from '../embedded/parse-url.ts';
 import { createCalendar } from './domain/calendar.ts';
+import { OPERATIONS, STATUSES } from './domain/statuses.ts';
 
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const UNIT_BYTES = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
@@ -115,10 +116,12 @@ export const webhookHmac = z.string().transform((text, context): WebhookHmac => 
 });
 
 /** `cashin.paid,cashout.denied` */
+const CHANGES = new Set(OPERATIONS.flatMap((operation) => STATUSES.map((status) => `${operation}.${status}`)));
+
 export const owedChanges = z.string().transform((text, context): string[] => {
   const parts = text.split(',').map((part) => part.trim());
-  const fits = parts.every((part) => /^(cashin|cashout)\.[a-z_]+$/.test(part));
-  return fits ? parts : fault(context, 'must be a list such as cashin.paid,cashout.denied');
+  const fits = parts.every((part) => CHANGES.has(part));
+  return fits ? parts : fault(context, 'must be a list of operation and status, such as cashin.paid,cashout.denied');
 });
 
 export const cidrList = z.string().transform((text, context): string[] => {

@@ -57,6 +57,6 @@ function compareClaim(claim: Claim, shown: ObservedTransaction): Contradiction |
     ...about,
     scope: `${shown.id} ${nameStatus(claim.claimedStatus)}`,
     expected: { status: nameStatus(claim.claimedStatus) },
-    actual: { status: shown.status, history: statuses },
+    actual: { status: nameStatus(shown.status), history: statuses.map(nameStatus) },
   };
 }

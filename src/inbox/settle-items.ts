@@ -44,6 +44,7 @@ export async function settleItems(context: Context, looks: Look[]): Promise<void
         fate.kind === 'applied' && fate.contradiction ? [{ item, ...fate.contradiction }] : [],
       );
       const shownSince = await findShown(trx, contradicted);
+      const seqs = await findSeqs(trx, contradicted);
       await raiseMismatches(
         trx,
         contradicted
@@ -51,6 +52,7 @@ export async function settleItems(context: Context, looks: Look[]): Promise<void
           .map(({ item, scope, expected, actual, id, amountCents, reference }) => ({
             kind: 'webhook_contradiction',
             scope,
+            ...seqs.get(id),
             transactionId: id,
             reference,
             amountCents,
@@ -84,6 +86,17 @@ export async function settleItems(context: Context, looks: Look[]): Promise<void
   }
 }
 
+/** The row numbers of the transactions that these claims name, by id. */
+async function findSeqs(
+  trx: Transaction<Database>,
+  claims: { id: string }[],
+): Promise<Map<string, { transactionSeq: number }>> {
+  if (claims.length === 0) return new Map();
+  const ids = claims.map((claim) => claim.id);
+  const rows = await trx.selectFrom('transactions').select(['id', 'seq']).where('id', 'in', ids).execute();
+  return new Map(rows.map((row) => [row.id, { transactionSeq: row.seq }]));
+}
+
 /** What these claims spoke of and the ledger holds by now: another look may have brought it since this one. */
 async function findShown(trx: Transaction<Database>, claims: { id: string }[]): Promise<Set<string>> {
   if (claims.length === 0) return new Set();
@@ -107,6 +120,8 @@ async function findShown(trx: Transaction<Database>, claims: { id: string }[]): 
           eb
             .selectFrom('event_places')
             .select('event_places.seq')
+            // by its index
+            .whereRef('event_places.transaction_seq', '=', 'events.transaction_seq')
             .whereRef('event_places.event_seq', '=', 'events.seq'),
         ),
       ]),

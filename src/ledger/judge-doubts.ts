@@ -35,14 +35,12 @@ export async function judgeDoubts(
     const { id } = change.held;
     const looks = change.looks.filter((look) => look.newest);
     looks.sort((a, b) => a.askedAt.getTime() - b.askedAt.getTime());
-    const last = looks.at(-1);
-    if (!last) continue;
+    if (looks.length === 0) continue;
     const before: Doubts = { events: change.loaded?.doubts ?? new Map(), own: change.loaded?.ownDoubt };
-    const { after, clearedAt } = weighLooks(before, looks, change.held);
+    const { after, difference, clearedAt } = weighLooks(context, before, looks, change.held);
     const transaction: OfTransaction = { id, seq: rowNumber(seqs.get(id), `transaction ${id}`) };
     await writeDoubts(trx, transaction, before.events, after.events, context.clock.now());
     if (after.own !== before.own) await writeDoubtedStatus(trx, transaction, after.own, context.clock.now());
-    const difference = tellDifference(context, change, last, after);
     const doubted = isDoubted(before) || change.held.struck.some((one) => !one.inferred);
     if (difference) found.push({ kind: 'status_differs', ...nameFound(change, transaction.seq), ...difference });
     else if (clearedAt && doubted) over.push({ kind: 'status_differs', scope: id, askedAt: clearedAt });
@@ -51,20 +49,24 @@ export async function judgeDoubts(
 }
 
 /**
- * What looks, the oldest first, leave of the doubts.
- * @returns also when the last show was asked that left nothing of what shows had told; undefined: none did.
+ * What observations, the oldest first, leave of the doubts.
+ * @returns also the newest difference that they report, and when the last show was asked that left nothing of what shows
+ * had reported; each undefined where there is none.
  */
-function weighLooks(before: Doubts, looks: LookAtEvents[], history: History) {
+function weighLooks(context: Context, before: Doubts, looks: LookAtEvents[], history: History) {
   const after: Doubts = { events: followEvents(before.events, history), own: before.own };
   let clearedAt: Date | undefined;
+  let difference: Difference | undefined;
   for (const look of looks) {
     if (look.whole) weighEvents(after.events, look, history.events);
     after.own = weighOwnStatus(after.own, look);
     const isTold = after.own?.told === true || [...after.events.values()].some((doubt) => doubt.told);
+    const isCleared = look.isShow && !isTold;
     if (isTold) clearedAt = undefined;
-    else if (look.isShow) clearedAt = look.askedAt;
+    else if (isCleared) clearedAt = look.askedAt;
+    difference = describeDifference(context, history, look, after) ?? (isCleared ? undefined : difference);
   }
-  return { after, clearedAt };
+  return { after, difference, clearedAt };
 }
 
 function isDoubted({ events, own }: Doubts): boolean {
@@ -115,23 +117,43 @@ function ease(doubt: Doubt | undefined, { askedAt, isShow }: LookAtEvents): Doub
   return doubt.shownWithoutAt ? { ...doubt, noticedAt: askedAt, shownWithoutAt: null } : doubt;
 }
 
-function tellDifference(context: Context, { held }: Change, look: LookAtEvents, doubts: Doubts) {
+type Difference = Pick<FoundMismatch, 'expected' | 'actual'>;
+
+function describeDifference(
+  context: Context,
+  history: History,
+  look: LookAtEvents,
+  doubts: Doubts,
+): Difference | undefined {
   // a list says nothing new of what shows have told
   const gone = look.isShow ? look.lacks.filter((event) => doubts.events.get(event.seq ?? 0)?.told) : [];
   const isOwnReported = look.isShow && doubts.own?.told === true && look.agrees === false;
   if (gone.length + look.showsAgain.length === 0 && !isOwnReported) return undefined;
+  const lacks = isOwnReported
+    ? [...gone, ...listDisowned(history, look).filter((event) => !gone.includes(event))]
+    : gone;
   const name = (event: HeldEvent) => ({
     status: event.status,
     at: context.calendar.toIso(event.atWall),
     sequence: event.sequence,
   });
   return {
-    expected: { status: held.events.at(-1)?.status },
+    expected: { status: history.events.at(-1)?.status },
     actual: {
       status: nameStatus(look.status),
-      lacks: gone.map(name),
+      lacks: lacks.map(name),
       shows_again: look.showsAgain.map(name),
       ...(isOwnReported && look.history.length > 0 ? { history: look.history.map(nameStatus) } : {}),
     },
   };
+}
+
+/**
+ * Events of ours that can't stand beside a row that contradicts itself, or us: inferred ones that its history lacks; of a
+ * row without a history, those after its status.
+ */
+function listDisowned({ events }: History, look: LookAtEvents): HeldEvent[] {
+  if (look.history.length > 0) return events.filter((event) => event.inferred && !look.history.includes(event.status));
+  const standing = events.findLastIndex((event) => event.status === look.status);
+  return standing < 0 ? [] : events.slice(standing + 1);
 }

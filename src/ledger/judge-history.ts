@@ -1,4 +1,4 @@
-import { isIllegalTransition, isKnownStatus, STATUS_UNREADABLE } from '../domain/statuses.ts';
+import { isIllegalTransition, isKnownStatus, nameStatus, STATUS_UNREADABLE } from '../domain/statuses.ts';
 import type { Difference } from './decide.ts';
 import type { HeldEvent } from './history.ts';
 
@@ -9,13 +9,14 @@ import type { HeldEvent } from './history.ts';
 export function judgeHistory(events: HeldEvent[], own: string | undefined): Difference[] {
   const found: Difference[] = [];
   const unknown = [events.at(-1)?.status, own].find(isUnknown);
-  if (unknown !== undefined) found.push({ kind: 'unknown_status', expected: null, actual: { status: unknown } });
+  if (unknown !== undefined)
+    found.push({ kind: 'unknown_status', expected: null, actual: { status: nameStatus(unknown) } });
   const leaves = events.findIndex((event, index) => {
     const next = events[index + 1];
     return next !== undefined && isIllegalTransition(event.status, next.status);
   });
   if (leaves >= 0 || refundsUnpaid(events)) {
-    const history = events.map((event) => ({ status: event.status, at: event.atWall }));
+    const history = events.map((event) => ({ status: nameStatus(event.status), at: event.atWall }));
     found.push({ kind: 'illegal_transition', expected: null, actual: { history } });
   }
   return found;

@@ -65,13 +65,14 @@ export async function countMended(db: Reader): Promise<{ left: number; mended: n
   return { left: Number(rows?.left ?? 0), mended: Number(rows?.mended ?? 0), waiting: Number(rows?.waiting ?? 0) };
 }
 
-type Left = { seq: number; id: string; reason: string };
+/** `outcome`: of an earlier correction. */
+type Left = { seq: number; id: string; reason: string; outcome: string | null };
 
 async function readLeft(db: Reader): Promise<Left[]> {
   return await db
     .selectFrom('histories_to_mend')
     .innerJoin('transactions', 'transactions.seq', 'histories_to_mend.transaction_seq')
-    .select(['transactions.seq', 'transactions.id', 'histories_to_mend.reason'])
+    .select(['transactions.seq', 'transactions.id', 'histories_to_mend.reason', 'histories_to_mend.outcome'])
     .where('mended_at', 'is', null)
     .orderBy('histories_to_mend.transaction_seq')
     .limit(BATCH_ROWS)
@@ -95,7 +96,7 @@ async function mendBatch(
     rows.map((row) => row.seq),
   );
   const outcomes: Outcome[] = [];
-  for (const { id, seq, reason } of rows) {
+  for (const { id, seq, reason, outcome: outcomeBefore } of rows) {
     const one = loaded.get(id);
     const isMended = one !== undefined && (await mendOne(context, trx, one, { reason, policies, sources }));
     const isAsked = reason !== 'skewed' && reason !== 'dated' && one?.ownDoubt === undefined;
@@ -103,7 +104,7 @@ async function mendBatch(
       const count = outcomes.filter((outcome) => outcome.isAsked).length;
       await scheduleShow(context, trx, { id, seq }, (asked + count) * ASKED_APART_MS);
     }
-    const outcome = isMended ? 'mended' : isAsked ? 'asked' : 'unchanged';
+    const outcome = isMended ? 'mended' : isAsked ? 'asked' : (outcomeBefore ?? 'unchanged');
     await trx
       .updateTable('histories_to_mend')
       .set({ mended_at: context.clock.now(), outcome })

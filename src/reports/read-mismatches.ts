@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 
 import { isOfPlatform } from '../database/is-of-platform.ts';
 import type { Reader } from '../database/reader.ts';
@@ -54,11 +54,22 @@ function selectAsOfCut(db: Reader, scope: Scope) {
     .$if(scope.platform !== undefined, (query) =>
       query.where((eb) =>
         eb.or([
-          isOfPlatform('transactions.platform', scope.platform ?? ''),
-          eb('mismatches.transaction_seq', 'is', null),
+          eb.and([
+            eb('mismatches.transaction_seq', 'is not', null),
+            isOfPlatform('transactions.platform', scope.platform ?? ''),
+          ]),
+          eb.and([eb('mismatches.transaction_seq', 'is', null), isNotOfAnother(scope.platform ?? '')]),
         ]),
       ),
     );
+}
+
+/** What names no transaction concerns every platform, unless it names one: a stated balance, and a list filtered by it. */
+function isNotOfAnother(platform: string) {
+  return sql<SqlBool>`CASE mismatches.kind
+    WHEN 'balance_differs' THEN mismatches.scope = ${platform}
+    WHEN 'list_unstable' THEN mismatches.scope NOT LIKE '% %' OR SUBSTR(mismatches.scope, 12) = ${platform}
+    ELSE TRUE END`;
 }
 
 /** Those not resolved at the cut, and those opened from `from` to before `to`, oldest first. */

@@ -216,7 +216,7 @@ export const EN: Texts = {
   mismatchKinds: {
     webhook_lost: 'The webhook of a change never came; reconciliation found the change and applied it',
     webhook_contradiction: 'A webhook claimed what the provider does not show',
-    status_differs: 'An event that we hold has gone from the provider',
+    status_differs: 'The provider contradicts the history that we hold',
     illegal_transition: 'The transaction left a final status',
     amount_differs: 'Amount or operation changed at the provider',
     commission_differs: 'The commission changed after payment',

@@ -214,7 +214,7 @@ export const PT_BR = {
   mismatchKinds: {
     webhook_lost: 'O aviso de uma mudança nunca chegou; foi achada pela conferência e aplicada',
     webhook_contradiction: 'Um aviso disse o que o provedor não mostra',
-    status_differs: 'Um evento que tínhamos sumiu do provedor',
+    status_differs: 'O provedor contradiz a história que temos',
     illegal_transition: 'A transação saiu de uma situação final',
     amount_differs: 'O valor ou a operação mudou no provedor',
     commission_differs: 'A comissão mudou depois do pagamento',

@@ -19,8 +19,8 @@ const GUIDE: Record<MismatchKind, { title: string; todo: string }> = {
     todo: 'Não aja pelo webhook: confira a transação no painel do provedor e, se ele não a confirma, trate o webhook como forjado e troque o segredo.',
   },
   status_differs: {
-    title: 'Evento sumiu do provedor',
-    todo: 'Pergunte ao provedor por que o evento deixou a história; só então aceite a versão dele (com estorno) ou mantenha a nossa.',
+    title: 'O provedor contradiz a história',
+    todo: 'Um evento nosso sumiu da história dele, ou a situação da linha não é a do último evento. Pergunte ao provedor; só então aceite a versão dele (com estorno) ou mantenha a nossa.',
   },
   illegal_transition: {
     title: 'Transição impossível',

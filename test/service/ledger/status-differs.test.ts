@@ -190,6 +190,45 @@ test('rows without histories that fall back behind a status of ours are told, un
   expect(await told()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
 });
 
+test('where a row without a history falls back, a person can have the books follow it', async () => {
+  const { id, look, told, whole } = await takenBack({ status: 'paid', events: [] });
+  const bare = { ...whole, status: 'pending', events: [] };
+  await look(bare, 10);
+  await look(bare, 70);
+  const [mismatch] = await told();
+  expect(mismatch).toMatchObject({ state: 'open', actual: { status: 'pending', lacks: [{ status: 'paid' }] } });
+  await acceptMismatch(world.context, mismatch?.id ?? '', by);
+  const after = await tellTransaction(world.context.db, world.context.calendar, id);
+  expect(after?.transaction.status).toBe('pending');
+  const { postings } = await readState(world.context);
+  expect(Object.keys(postings).filter((key) => key.startsWith(id))).toEqual([]);
+  await look(bare, 150);
+  expect(await told()).toMatchObject([{ state: 'resolved' }]);
+});
+
+test('a status that rows without a history told, and that stands beside a history without it, can be taken back', async () => {
+  const { id, look, told, whole } = await takenBack({ status: 'paid', events: [] });
+  const beside = { ...shown(['pending@0'], { platform: 'p', commission: '0.50' }), id, status: 'paid' };
+  await look(beside, 10);
+  await look(beside, 70);
+  const [mismatch] = await told();
+  expect(mismatch?.actual).toMatchObject({ status: 'paid', history: ['pending'], lacks: [{ status: 'paid' }] });
+  await acceptMismatch(world.context, mismatch?.id ?? '', by);
+  const { postings } = await readState(world.context);
+  expect(Object.keys(postings).filter((key) => key.startsWith(id))).toEqual([]);
+  expect(whole.id).toBe(id);
+});
+
+test('a difference that a show completes is reported, though a list stands behind it in the batch', async () => {
+  const { without, look, told, whole } = await takenBack();
+  await look(without, 10);
+  const at = (seconds: number) => new Date(world.context.clock.now().getTime() + seconds * 1000);
+  await applyObservations(world.context, [observe(without, at(100)), observe(without, at(101), LIST)]);
+  expect(await told()).toMatchObject([{ state: 'open' }]);
+  await look(whole, 300);
+  expect(await told()).toMatchObject([{ state: 'resolved' }]);
+});
+
 test('kept, it is not told again for the same evidence', async () => {
   const { id, without, look, told } = await takenBack();
   await look(without, 10);
