@@ -75,6 +75,8 @@ type TokensTable = {
   token_hash: Buffer;
   created_at: Date;
   revoked_at: Optional<Date>;
+  expires_at: Optional<Date>;
+  last_used_at: Optional<Date>;
 };
 
 type SessionsTable = {
@@ -82,6 +84,7 @@ type SessionsTable = {
   token_seq: Optional<number>;
   created_at: Date;
   expires_at: Date;
+  opened_with: Optional<Buffer>;
 };
 
 type AuditTable = {
@@ -91,6 +94,7 @@ type AuditTable = {
   action: string;
   target: string;
   detail: Optional<string>;
+  id: Optional<string>;
 };
 
 type JobTicksTable = {
@@ -671,6 +675,8 @@ type SealsTable = {
   previous_hash: Buffer;
   hash: Buffer;
   sealed_at: Date;
+  audit_seq: Optional<number>;
+  audit_members: Optional<string>;
 };
 
 type SealStragglersTable = {

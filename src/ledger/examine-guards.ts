@@ -9,6 +9,7 @@ const COLUMNS = {
   seals: 'entries',
   seal_stragglers: 'position',
   accepted_surpluses: 'surplus',
+  audit: 'target',
 } as const;
 /** The user may not do this, on this table or on its column. */
 const DENIED_ERRNOS = new Set([1142, 1143, 1044, 1227]);

@@ -1,7 +1,7 @@
 /**
  * What the hash of a sealed position is made of. Pure. SHA-256 over the 32 bytes of the hash before it (zeros for the
  * first), then lines of JSON without spaces, each ended by a line feed: the position itself, then its entries in the
- * order of their numbers. Nothing personal is in it, so that a person can be forgotten and the chain stays whole.
+ * order of their numbers, then its rows of the audit in theirs. Nothing personal is in it, so that a person can be forgotten and the chain stays whole.
  */
 import { createHash } from 'node:crypto';
 
@@ -16,6 +16,19 @@ export type SealHeader = {
   /** Its entries, as ranges of numbers. */
   members: string;
   sealedAt: Date;
+  /** Null: sealed before rows of the audit were, and hashed as then. */
+  audit: { seq: number; members: string } | null;
+};
+
+/** A row of the audit as it is sealed. */
+export type SealedAudit = {
+  seq: number;
+  id: string | null;
+  at: Date;
+  actor: string;
+  action: string;
+  target: string;
+  detail: string | null;
 };
 
 /** An entry as it is sealed: with its transaction's id, its event, its accounts' names. */
@@ -33,8 +46,13 @@ export type SealedEntry = {
   postings: { account: string; accountSeq: number; atWall: string; cents: bigint }[];
 };
 
-/** @param entries in the order of their numbers. */
-export function hashSeal(previous: Buffer, header: SealHeader, entries: SealedEntry[]): Buffer {
+/** @param entries in the order of their numbers, as `audit` is. */
+export function hashSeal(
+  previous: Buffer,
+  header: SealHeader,
+  entries: SealedEntry[],
+  audit: SealedAudit[] = [],
+): Buffer {
   const hash = createHash('sha256').update(previous);
   hash.update(
     renderLine([
@@ -45,9 +63,11 @@ export function hashSeal(previous: Buffer, header: SealHeader, entries: SealedEn
       header.mismatchChangeSeq,
       header.members,
       header.sealedAt.toISOString(),
+      ...(header.audit ? [header.audit.seq, header.audit.members] : []),
     ]),
   );
   for (const entry of entries) hash.update(renderEntry(entry));
+  for (const row of audit) hash.update(renderAudit(row));
   return hash.digest();
 }
 
@@ -65,6 +85,10 @@ function renderEntry(entry: SealedEntry): string {
     [source.kind, source.webhookSeq, source.runSeq, source.page],
     entry.postings.map((posting) => [posting.account, posting.atWall, String(posting.cents)]),
   ]);
+}
+
+function renderAudit({ seq, id, at, actor, action, target, detail }: SealedAudit): string {
+  return renderLine(['audit', seq, id, at.toISOString(), actor, action, target, detail]);
 }
 
 function renderLine(values: unknown[]): string {

@@ -4,7 +4,7 @@ import { ConfereError } from '../domain/errors.ts';
 
 /** What is only ever appended to; what changes about it lives in other tables. */
 export const APPEND_ONLY = [
-  ...(['events', 'entries', 'postings', 'seals', 'seal_stragglers', 'accepted_surpluses'] as const),
+  ...(['events', 'entries', 'postings', 'seals', 'seal_stragglers', 'accepted_surpluses', 'audit'] as const),
 ] as const;
 
 /**

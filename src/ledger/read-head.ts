@@ -7,6 +7,8 @@ export type Seal = {
   entrySeq: number;
   eventSeq: number;
   mismatchChangeSeq: number;
+  /** The highest row of the audit; 0 where it was sealed before they were. */
+  auditSeq: number;
   hash: Buffer;
   sealedAt: Date;
 };
@@ -37,7 +39,7 @@ export async function readSealBefore(db: Reader, instant: Date): Promise<Seal | 
 function selectSeals(db: Reader) {
   return db
     .selectFrom('seals')
-    .select(['position', 'entry_seq', 'event_seq', 'mismatch_change_seq', 'hash', 'sealed_at']);
+    .select(['position', 'entry_seq', 'event_seq', 'mismatch_change_seq', 'audit_seq', 'hash', 'sealed_at']);
 }
 
 type SealRow = Awaited<ReturnType<ReturnType<typeof selectSeals>['execute']>>[number];
@@ -48,6 +50,7 @@ function toSeal(row: SealRow): Seal {
     entrySeq: row.entry_seq,
     eventSeq: row.event_seq,
     mismatchChangeSeq: row.mismatch_change_seq,
+    auditSeq: row.audit_seq ?? 0,
     hash: row.hash,
     sealedAt: row.sealed_at,
   };

@@ -1,6 +1,6 @@
 /**
  * The sealer. What was committed since the last sealed position becomes the next one: a link of the hash chain over the
- * journal, and the folded balances, in one transaction. Appliers share no row with it and never wait for it.
+ * journal and the audit, and the folded balances, in one transaction. Appliers share no row with it and never wait for it.
  *
  * One process seals at a time: the loop works under a lease, and each position is written under the lock of one row
  * and by its own primary key, so that two that seal at once (a report asks without the lease) never make two chains.
@@ -8,6 +8,7 @@
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import { createBell, poll } from '../database/poll.ts';
+import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { findStragglers, LATE_MS_MAX, type LookBack, SEAL_ENTRIES_MAX } from './find-stragglers.ts';
@@ -15,6 +16,7 @@ import { foldBalances } from './fold-balances.ts';
 import { FIRST_PREVIOUS, hashSeal, type SealHeader } from './hash-seal.ts';
 import { loadSealedEntries } from './load-sealed-entries.ts';
 import { readHead, type Seal } from './read-head.ts';
+import { chooseAudit, findLateAudit } from './seal-audit.ts';
 import { formatMembers } from './seal-members.ts';
 import { readTops, settleTops, type Tops } from './settle-tops.ts';
 
@@ -28,6 +30,7 @@ const NOTHING: Seal = {
   entrySeq: 0,
   eventSeq: 0,
   mismatchChangeSeq: 0,
+  auditSeq: 0,
   hash: FIRST_PREVIOUS,
   sealedAt: new Date(0),
 };
@@ -70,29 +73,38 @@ function isFarDue(head: Seal, lookedAt: Date | undefined, now: Date): boolean {
 export async function sealNow(context: Context, lookBack: LookBack = 'near'): Promise<Seal> {
   const tops = await readTops(context.db);
   let head = await readHead(context.db);
-  let late = head ? await findStragglers(context.db, head, lookBack) : [];
-  if (head && late.length === 0 && reaches(head, tops)) return head;
+  let late = head ? await hasLate(context.db, head, lookBack) : false;
+  if (head && !late && reaches(head, tops)) return head;
   await settleTops(context.db, head ?? NOTHING, tops);
   do {
     context.signal.throwIfAborted();
     // to look far is for the first position alone, and where something was found
-    const look = late.length > 0 ? lookBack : 'near';
+    const look = late ? lookBack : 'near';
     head = await transact(context.db, (trx) => sealNext(context, trx, { tops, lookBack: look }), {
       retryDuplicates: true,
     });
-    late = await findStragglers(context.db, head, look);
-  } while (late.length > 0 || !reaches(head, tops));
+    late = await hasLate(context.db, head, look);
+  } while (late || !reaches(head, tops));
   return head;
+}
+
+/** Whether something at or below the head's numbers is in no position yet. */
+async function hasLate(db: Reader, head: Seal, lookBack: LookBack): Promise<boolean> {
+  if ((await findStragglers(db, head, lookBack)).length > 0) return true;
+  return lookBack === 'far' && (await findLateAudit(db, head)).length > 0;
 }
 
 async function isBehind(context: Context, head: Seal | undefined, lookBack: LookBack): Promise<boolean> {
   if (!head || !reaches(head, await readTops(context.db))) return true;
-  return (await findStragglers(context.db, head, lookBack)).length > 0;
+  return await hasLate(context.db, head, lookBack);
 }
 
 function reaches(head: Seal, tops: Tops): boolean {
   return (
-    head.entrySeq >= tops.entrySeq && head.eventSeq >= tops.eventSeq && head.mismatchChangeSeq >= tops.mismatchChangeSeq
+    head.entrySeq >= tops.entrySeq &&
+    head.eventSeq >= tops.eventSeq &&
+    head.mismatchChangeSeq >= tops.mismatchChangeSeq &&
+    head.auditSeq >= tops.auditSeq
   );
 }
 
@@ -122,7 +134,8 @@ async function sealNext(
   const head = last ?? NOTHING;
   const now = context.clock.now();
   const late = last ? (await findStragglers(trx, last, lookBack)).slice(0, SEAL_ENTRIES_MAX / 2) : [];
-  if (last && late.length === 0 && reaches(last, tops)) return last;
+  const audit = await chooseAudit(trx, head, { to: tops.auditSeq, lookBack });
+  if (last && late.length === 0 && audit.rows.length === 0 && reaches(last, tops)) return last;
   const limit = SEAL_ENTRIES_MAX - late.length;
   const range = { after: head.entrySeq, to: tops.entrySeq, limit };
   const entries = [
@@ -138,12 +151,13 @@ async function sealNext(
     members: formatMembers(entries.map((entry) => entry.seq)),
     // never before the position before it, though another machine's clock may be a little behind
     sealedAt: new Date(Math.max(now.getTime(), head.sealedAt.getTime())),
+    audit: { seq: audit.seq, members: formatMembers(audit.rows.map((row) => row.seq)) },
   };
-  const hash = hashSeal(head.hash, header, entries);
+  const hash = hashSeal(head.hash, header, entries, audit.rows);
   await insertSeal(trx, { header, hash, previous: head.hash, entries: entries.length, late });
   await foldBalances(trx, entries);
-  const { members: _, ...seal } = header;
-  return { ...seal, hash };
+  const { members: _, audit: __, ...seal } = header;
+  return { ...seal, auditSeq: audit.seq, hash };
 }
 
 type Drawn = { header: SealHeader; hash: Buffer; previous: Buffer; entries: number; late: number[] };
@@ -157,6 +171,8 @@ async function insertSeal(trx: Transaction<Database>, { header, hash, previous, 
       event_seq: header.eventSeq,
       mismatch_change_seq: header.mismatchChangeSeq,
       members: header.members,
+      audit_seq: header.audit?.seq ?? null,
+      audit_members: header.audit?.members ?? null,
       entries,
       stragglers: late.length,
       previous_hash: previous,

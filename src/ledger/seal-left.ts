@@ -15,10 +15,10 @@ const ASK_EVERY_MS = 500;
  * @param givenMs how long another's lease is waited for.
  */
 export async function sealLeft(context: Context, givenMs: number): Promise<void> {
-  const { entrySeq } = await readTops(context.db);
+  const { entrySeq, auditSeq } = await readTops(context.db);
   for (let waitedMs = 0; ; waitedMs += ASK_EVERY_MS) {
     const head = await readHead(context.db);
-    if (head && head.entrySeq >= entrySeq) return;
+    if (head && head.entrySeq >= entrySeq && head.auditSeq >= auditSeq) return;
     if (await claimLease(context)) return await trySealing(context);
     if (waitedMs >= givenMs) return;
     await sleep(ASK_EVERY_MS);

@@ -4,9 +4,9 @@ import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 
 /** The highest number of each append-only table. */
-export type Tops = { entrySeq: number; eventSeq: number; mismatchChangeSeq: number };
+export type Tops = { entrySeq: number; eventSeq: number; mismatchChangeSeq: number; auditSeq: number };
 
-type Appended = 'entries' | 'events' | 'mismatch_changes' | 'fact_changes';
+type Appended = 'entries' | 'events' | 'mismatch_changes' | 'fact_changes' | 'audit';
 
 /** How long a statement that has its numbers may take until its rows are there to be waited for. */
 const SETTLE_MS = 50;
@@ -27,6 +27,7 @@ export async function settleTops(db: Kysely<Database>, from: Tops, tops: Tops): 
   await waitForWriters(db, 'entries', from.entrySeq, tops.entrySeq);
   await waitForWriters(db, 'events', from.eventSeq, tops.eventSeq);
   await waitForWriters(db, 'mismatch_changes', from.mismatchChangeSeq, tops.mismatchChangeSeq);
+  await waitForWriters(db, 'audit', from.auditSeq, tops.auditSeq);
 }
 
 /** The highest number of `fact_changes`, once nothing can appear at or below it any more. */
@@ -44,9 +45,10 @@ export async function settleFactChanges(db: Kysely<Database>): Promise<number> {
 
 export async function readTops(db: Reader): Promise<Tops> {
   // entries before events: an entry is written after the event it follows, so no entry up to here lacks its event
+  const auditSeq = await readTop(db, 'audit');
   const mismatchChangeSeq = await readTop(db, 'mismatch_changes');
   const entrySeq = await readTop(db, 'entries');
-  return { entrySeq, eventSeq: await readTop(db, 'events'), mismatchChangeSeq };
+  return { entrySeq, eventSeq: await readTop(db, 'events'), mismatchChangeSeq, auditSeq };
 }
 
 async function readTop(db: Reader, table: Appended): Promise<number> {

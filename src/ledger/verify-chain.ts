@@ -1,16 +1,17 @@
 /**
- * Whether the hash chain still says what the journal holds: every position from the first, in a bounded memory. A
+ * Whether the hash chain still says what the journal and the audit hold: every position from the first, in a bounded memory. A
  * position whose hash is wrong is told, and the next one is held against the hash that is written down, so that each
  * break is told where it is.
  */
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { SEAL_ENTRIES_MAX } from './find-stragglers.ts';
-import { FIRST_PREVIOUS, hashSeal, type SealedEntry } from './hash-seal.ts';
+import { FIRST_PREVIOUS, hashSeal, type SealedAudit, type SealedEntry } from './hash-seal.ts';
 import { loadSealedEntries } from './load-sealed-entries.ts';
 import { parseMembers } from './seal-members.ts';
 import type { TellBreak } from './tell-break.ts';
 import { verifyManifests, verifyReports } from './verify-anchors.ts';
+import { type AuditWalk, readSealedAudit, verifyAuditSealed } from './verify-audit.ts';
 import { SEALED_WITHIN_MS, verifySealed } from './verify-sealed.ts';
 import { judgeCounts, readStragglers, verifyNoOthers } from './verify-stragglers.ts';
 
@@ -19,11 +20,12 @@ const ENTRIES_AT_ONCE = 4_000;
 const UNCOVERED_MAX = 10_000;
 
 type SealRow = Awaited<ReturnType<typeof readSealRows>>[number];
-type Walk = { position: number; hash: Buffer; entrySeq: number; uncovered: Map<number, Date> };
+type Walk = { position: number; hash: Buffer; entrySeq: number; uncovered: Map<number, Date>; audit: AuditWalk };
 
 /** @returns the newest position, 0 while there is none. */
 export async function verifyChain(context: Context, tell: TellBreak): Promise<number> {
-  const walk: Walk = { position: 0, hash: FIRST_PREVIOUS, entrySeq: 0, uncovered: new Map() };
+  const audit = { seq: 0, uncovered: new Map<number, Date>() };
+  const walk: Walk = { position: 0, hash: FIRST_PREVIOUS, entrySeq: 0, uncovered: new Map(), audit };
   while (!context.signal.aborted) {
     const rows = await readSealRows(context, walk.position);
     if (rows.length === 0) break;
@@ -34,6 +36,7 @@ export async function verifyChain(context: Context, tell: TellBreak): Promise<nu
     if (recordedAt < since) tell({ scope: `entry en_${seq}`, says: 'it is in no sealed position' });
   }
   await verifySealed(context, walk.entrySeq, tell);
+  await verifyAuditSealed(context, walk.audit, tell);
   await verifyNoOthers(context, tell);
   await verifyReports(context, walk.position, tell);
   await verifyManifests(context, walk.position, tell);
@@ -74,23 +77,20 @@ async function verifyGroup(context: Context, rows: SealRow[], walk: Walk, tell: 
     if (walk.uncovered.size < UNCOVERED_MAX) walk.uncovered.set(seq, recordedAt);
   }
   for (const seq of named) walk.uncovered.delete(seq);
+  const audits = await readSealedAudit(context, rows, walk.audit, tell);
   const lateTold = await readStragglers(context, rows[0]?.position ?? 0, rows.at(-1)?.position ?? 0);
   for (const row of rows) {
     const seqs = members.get(row.position) ?? [];
     for (const says of judgeCounts(row, { members: seqs, before: walk.entrySeq, told: lateTold.get(row.position) })) {
       tell({ scope: `seal ${row.position}`, says });
     }
-    verifySeal(row, seqs, entries, walk, tell);
+    verifySeal(row, { members: seqs, entries, audit: audits.get(row.position) ?? [] }, walk, tell);
   }
 }
 
-function verifySeal(
-  row: SealRow,
-  members: number[],
-  entries: Map<number, SealedEntry>,
-  walk: Walk,
-  tell: TellBreak,
-): void {
+type Held = { members: number[]; entries: Map<number, SealedEntry>; audit: SealedAudit[] };
+
+function verifySeal(row: SealRow, { members, entries, audit }: Held, walk: Walk, tell: TellBreak): void {
   const fault = (says: string): void => tell({ scope: `seal ${row.position}`, says });
   if (row.position !== walk.position + 1) fault(`the positions after ${walk.position} are missing`);
   if (row.entry_seq < walk.entrySeq) fault('it ends before the position before it');
@@ -103,11 +103,13 @@ function verifySeal(
     mismatchChangeSeq: row.mismatch_change_seq,
     members: row.members,
     sealedAt: row.sealed_at,
+    audit: row.audit_seq === null ? null : { seq: row.audit_seq, members: row.audit_members ?? '' },
   };
   const sealed = members.map((seq) => entries.get(seq)).filter((entry) => entry !== undefined);
   if (!row.previous_hash.equals(walk.hash)) fault('it does not follow the hash of the position before it');
-  if (!hashSeal(row.previous_hash, header, sealed).equals(row.hash)) {
-    fault(`its hash is not that of its entries (${row.members.slice(0, 60)})`);
+  if (!hashSeal(row.previous_hash, header, sealed, audit).equals(row.hash)) {
+    const rows = row.audit_members ? ` and of the audit's rows (${row.audit_members.slice(0, 60)})` : '';
+    fault(`its hash is not that of its entries (${row.members.slice(0, 60)})${rows}`);
   }
   walk.position = row.position;
   walk.entrySeq = Math.max(walk.entrySeq, row.entry_seq);

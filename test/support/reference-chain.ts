@@ -15,6 +15,8 @@ type SealRow = {
   previous_hash: Buffer;
   hash: Buffer;
   sealed_at: Date;
+  audit_seq: number | null;
+  audit_members: string | null;
 };
 
 /** The positions whose hash is not what their entries come to. */
@@ -24,19 +26,35 @@ export async function referenceChain(db: Kysely<Database>): Promise<{ wrong: num
   const sealed: number[] = [];
   let previous = Buffer.alloc(32);
   for (const seal of seals) {
-    const members = seal.members.split(',').flatMap((run) => {
-      const [first = 0, last = first] = run.split('-').map(Number);
-      return run === '' ? [] : Array.from({ length: last - first + 1 }, (_, index) => first + index);
-    });
+    const members = numbersIn(seal.members);
     sealed.push(...members);
     const { position, entry_seq, event_seq, mismatch_change_seq } = seal;
     const head = ['seal', position, entry_seq, event_seq, mismatch_change_seq, seal.members, toIso(seal.sealed_at)];
-    const lines = [head, ...(await readLines(db, members))].map((line) => `${JSON.stringify(line)}\n`);
+    if (seal.audit_seq !== null) head.push(seal.audit_seq, seal.audit_members ?? '');
+    const audit = await readAuditLines(db, numbersIn(seal.audit_members ?? ''));
+    const lines = [head, ...(await readLines(db, members)), ...audit].map((line) => `${JSON.stringify(line)}\n`);
     const hash = createHash('sha256').update(previous).update(lines.join('')).digest();
     if (!hash.equals(seal.hash) || !previous.equals(seal.previous_hash)) wrong.push(position);
     previous = Buffer.from(seal.hash);
   }
   return { wrong, sealed: sealed.sort((a, b) => a - b) };
+}
+
+function numbersIn(members: string): number[] {
+  return members.split(',').flatMap((run) => {
+    const [first = 0, last = first] = run.split('-').map(Number);
+    return run === '' ? [] : Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  });
+}
+
+type AuditRow = Record<'id' | 'actor' | 'action' | 'target' | 'detail', string | null> & { seq: number; at: Date };
+
+async function readAuditLines(db: Kysely<Database>, members: number[]): Promise<unknown[][]> {
+  if (members.length === 0) return [];
+  const { rows } = await sql<AuditRow>`SELECT * FROM audit WHERE seq IN (${sql.join(members)}) ORDER BY seq`.execute(
+    db,
+  );
+  return rows.map((row) => ['audit', row.seq, row.id, toIso(row.at), row.actor, row.action, row.target, row.detail]);
 }
 
 type EntryRow = {

@@ -101,7 +101,7 @@ test.each(['events', 'entries', 'postings', 'seals', 'seal_stragglers'])(
 test('the doctor says where triggers alone stand in the way, and where nothing does', async () => {
   await using owner = openDatabase<Database>(database);
   expect(await examineGuards(owner.db)).toMatch(
-    /^triggers alone refuse this user to update events, delete events, .*, delete seal_stragglers, .*, delete accepted_surpluses;/,
+    /^triggers alone refuse this user to update events, delete events, .*, delete seal_stragglers, .*, delete accepted_surpluses, update audit, delete audit;/,
   );
   await dropTriggers(owner.db);
   await expect(examineGuards(owner.db)).rejects.toThrow('nothing keeps this user from: update events, delete events');
