@@ -9,7 +9,7 @@ const OTHER_HOST = /^(?:\[([0-9a-fA-F:]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/;
 /**
  * Reads the address of a database: `mysql://user:pass@host:port/db?hosts=h2:3306,h3:3306&tls=verify|off&ca=FILE`, or
  * `?socket=PATH` in place of the host. `hosts` are tried in turn when the first can't be connected. TLS is verified, by
- * name where there is one, unless the server is on this machine or `tls=off` says otherwise.
+ * the name of each host that has one, unless all are on this machine or `tls=off` says otherwise.
  * @throws Error that says what is wrong, and never quotes the address: it holds a password.
  */
 export function parseDatabaseUrl(text: string): ConnectionTarget & { database: string } {
@@ -49,14 +49,21 @@ function readTls(url: URL): ConnectionTarget['ssl'] {
   if (mode !== 'verify') throw new Error('takes tls=verify or tls=off');
   const file = url.searchParams.get('ca');
   try {
-    // mysql2 can check a name against a certificate, and no bare address
-    const verifyIdentity = hosts.every((host) => isIP(host.replace(/^\[|\]$/g, '')) === 0);
-    return { rejectUnauthorized: true, verifyIdentity, ...(file ? { ca: readFileSync(file, 'utf8') } : {}) };
+    return { rejectUnauthorized: true, ...(file ? { ca: readFileSync(file, 'utf8') } : {}) };
   } catch {
     throw new Error(`names a ca file that can't be read: ${file}`);
   }
 }
 
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || host === '::1' || host.startsWith('127.');
+  return host === 'localhost' || host === '[::1]' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/**
+ * Hosts whose certificate is checked by its authority alone: mysql2 can hold a name against a certificate, and no bare
+ * address. Who has any certificate of that authority could stand in their place.
+ */
+export function listUnnamedHosts(target: ConnectionTarget): string[] {
+  if (!('host' in target) || !target.ssl) return [];
+  return [target.host, ...(target.others ?? []).map(({ host }) => host)].filter((host) => isIP(host) !== 0);
 }

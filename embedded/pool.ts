@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { CompiledQuery, type DatabaseConnection, Kysely, MysqlDialect } from 'kysely';
 import mysql, { type Pool, type PoolOptions, type TypeCastField } from 'mysql2';
 import { prepareEnd } from './end-pool.ts';
@@ -19,7 +20,8 @@ export type ConnectionTarget = {
   user: string;
   password?: string;
   database?: string;
-  ssl?: { ca?: string; rejectUnauthorized: boolean; verifyIdentity: boolean };
+  /** Verified, and held against the name of each host that has one. */
+  ssl?: { ca?: string; rejectUnauthorized: true };
   connectionLimit?: number;
 } & ({ socketPath: string } | ({ host: string; port: number } & { others?: DatabaseHost[] }));
 
@@ -56,9 +58,8 @@ export function openConnections(target: ConnectionTarget): Connections {
 
 /** A pool for each host, behind one. */
 function openEach(target: ConnectionTarget, open: (one: ConnectionTarget) => Pool): Connections {
-  if (!('others' in target) || !target.others) return openAlone(target, open(target));
-  const { others, ...first } = target;
-  const hosts = [first, ...others.map((other) => ({ ...first, ...other }))];
+  const hosts = listHosts(target);
+  if (hosts.length === 1) return openAlone(target, open(target));
   return failOver(
     hosts.map((host): HostPool => {
       const pool = open(host);
@@ -69,6 +70,13 @@ function openEach(target: ConnectionTarget, open: (one: ConnectionTarget) => Poo
       };
     }),
   );
+}
+
+/** A target for each host, the first one first. */
+export function listHosts(target: ConnectionTarget): ConnectionTarget[] {
+  if (!('others' in target) || !target.others) return [target];
+  const { others, ...first } = target;
+  return [first, ...others.map((other) => ({ ...first, ...other }))];
 }
 
 /** Of the only host: what waits for it is told when it no longer answers. On a socket it can only be gone, which ends it. */
@@ -112,9 +120,13 @@ export async function ensureDatabase(target: ConnectionTarget, name: string): Pr
   }
 }
 
-function poolOptions(target: ConnectionTarget): PoolOptions {
+/** What mysql2 is told to connect to one host. */
+export function poolOptions({ ssl, ...target }: ConnectionTarget): PoolOptions {
+  // of a bare address mysql2 would look for `localhost` in the certificate
+  const verifyIdentity = 'host' in target && isIP(target.host) === 0;
   return {
     ...target,
+    ...(ssl ? { ssl: { ...ssl, verifyIdentity } } : {}),
     connectTimeout: CONNECT_TIMEOUT_MS,
     // the system's own default is two hours
     enableKeepAlive: true,

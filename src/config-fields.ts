@@ -131,11 +131,13 @@ export const cidrList = z.string().transform((text, context): string[] => {
     : fault(context, 'must be a list of CIDR blocks: 203.0.113.0/24,2001:db8::/32');
 });
 
-/** A hop count, or a CIDR list; `true` would trust any header of any stranger and is refused. */
+/** A hop count, or a CIDR list; `true`, or a block of every address, would trust any header of any stranger and is refused. */
 export const trustProxy = z.string().transform((text, context): number | string[] => {
   if (/^\d{1,2}$/.test(text)) return Number(text);
   const parts = text.split(',').map((part) => part.trim());
-  return parts.every(isCidr) ? parts : fault(context, 'must be a hop count or a list of CIDR blocks (true is refused)');
+  if (!parts.every(isCidr)) return fault(context, 'must be a hop count or a list of CIDR blocks (true is refused)');
+  if (parts.some(holdsEverybody)) return fault(context, 'holds a block of every address: name your proxies');
+  return parts;
 });
 
 export const secretKey = z.string().transform((text, context): Buffer => {
@@ -207,8 +209,15 @@ export const channels = {
   ALERT_EMAIL_FROM: emailFrom.optional(),
 };
 
+/** `localhost`, `::1` or an address of 127.0.0.0/8: `127.example.com` is a name like any other. */
 export function isLoopbackName(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127\./.test(host);
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/** Whether an address would be asked in the clear over a network: then it takes ALLOW_PLAIN_HTTP. */
+export function isPlain(address: string): boolean {
+  const url = new URL(address);
+  return url.protocol === 'http:' && !isLoopbackName(url.hostname);
 }
 
 function parseDuration(text: string): number | undefined {
@@ -226,6 +235,14 @@ function isHttpUrl(text: string): boolean {
 
 function isCidr(text: string): boolean {
   return ipaddr.isValidCIDR(text) || ipaddr.isValid(text);
+}
+
+/** /0, also of IPv4 written as addresses of IPv6. */
+function holdsEverybody(text: string): boolean {
+  if (!text.includes('/')) return false;
+  const [range, bits] = ipaddr.parseCIDR(text);
+  if (bits === 0) return true;
+  return range instanceof ipaddr.IPv6 && range.isIPv4MappedAddress() && bits <= MAPPED_PREFIX_BITS;
 }
 
 /** A peer of IPv4 is known by that address: a block of mapped ones becomes that of IPv4. Undefined where it is wider than that. */

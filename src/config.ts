@@ -15,6 +15,7 @@ import {
   instantText,
   intText,
   isLoopbackName,
+  isPlain,
   owedChanges,
   rateText,
   secretKey,
@@ -25,6 +26,9 @@ import {
   webhookHmac,
 } from './config-fields.ts';
 import { ConfereError } from './domain/errors.ts';
+
+/** Of each secret that we or the operator choose. */
+const SECRET_BYTES_MIN = 16;
 
 /** Every name of the environment that Confere reads, with its default. */
 export const environment = z.object({
@@ -60,7 +64,8 @@ export const environment = z.object({
   WEBHOOK_ALLOW: cidrList.default([]),
   TRUST_PROXY: trustProxy.optional(),
   QUARANTINE_MAX_BYTES: sizeText.default(1024 ** 3),
-  ADMIN_TOKEN: z.string().min(16, 'must be at least 16 characters').optional(),
+  ADMIN_TOKEN: z.string().refine(isLongEnough, `must be at least ${SECRET_BYTES_MIN} bytes`).optional(),
+  ALLOW_PLAIN_HTTP: booleanText.default(false),
   SECRET_KEY: secretKey.optional(),
   SPOOL_DIR: z.string().min(1).optional(),
   CALLBACK_ALLOW_PRIVATE: booleanText.default(false),
@@ -176,14 +181,35 @@ function checkTogether(usable: Environment, given: Given, needs: Needs): string[
     faults.push('ALERT_EMAIL_FROM: required with SMTP_URL: who mails come from');
   if (isSet('ALERT_EMAIL_TO') && !isSet('SMTP_URL'))
     faults.push('SMTP_URL: required with ALERT_EMAIL_TO: the server that takes the mails');
+  for (const name of ['PUBLIC_URL', 'PROVIDER_URL'] as const) {
+    const url = usable[name];
+    if (url !== undefined && isPlain(url) && !usable.ALLOW_PLAIN_HTTP && !given.broken.has('ALLOW_PLAIN_HTTP'))
+      faults.push(`${name}: must be https, but for this machine; ALLOW_PLAIN_HTTP=true sends in the clear`);
+  }
   if (needs.web) faults.push(...checkWebhookAuth(usable, given));
   return faults;
+}
+
+/** A short secret is found by trying. It is named by its place, since several stand in one value. */
+function checkSecretLengths(usable: Environment): string[] {
+  const isStandard = usable.WEBHOOK_AUTH?.includes('standard') ?? false;
+  const short = listSecrets(usable).flatMap((secret, index) => {
+    // `standard` signs with what stands behind whsec_, in base64
+    const isKey = isStandard && secret.startsWith('whsec_');
+    const bytes = isKey ? Buffer.from(secret.slice('whsec_'.length), 'base64').length : Buffer.byteLength(secret);
+    return bytes < SECRET_BYTES_MIN ? [index + 1] : [];
+  });
+  if (short.length === 0) return [];
+  return [
+    `WEBHOOK_SECRET: number ${short.join(', ')} is shorter than ${SECRET_BYTES_MIN} bytes (openssl rand -hex 32)`,
+  ];
 }
 
 function checkWebhookAuth(usable: Environment, { broken, isSet }: Given): string[] {
   const faults: string[] = [];
   if (broken.has('WEBHOOK_AUTH') || broken.has('WEBHOOK_SECRET')) return faults;
   const secrets = listSecrets(usable);
+  faults.push(...checkSecretLengths(usable));
   const schemes = usable.WEBHOOK_AUTH ?? defaultAuth(secrets);
   const open = schemes.includes('none');
   if (open && schemes.length > 1) faults.push('WEBHOOK_AUTH: none goes with no other scheme');
@@ -216,9 +242,13 @@ const SECRET_HINT: Record<string, string> = {
   standard: ' (whsec_ and base64)',
 };
 
+function isLongEnough(secret: string): boolean {
+  return Buffer.byteLength(secret) >= SECRET_BYTES_MIN;
+}
+
 /** Whether a secret has the form that a scheme asks for. */
 export function serves(scheme: string, secret: string): boolean {
   if (scheme === 'basic') return /^[^:]+:.+$/s.test(secret);
-  if (scheme === 'standard') return /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret);
+  if (scheme === 'standard') return /^whsec_[A-Za-z0-9+/]{2,}={0,2}$/.test(secret);
   return secret.length > 0;
 }

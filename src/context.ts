@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Kysely } from 'kysely';
 import { migrate } from '../embedded/migrate.ts';
-import { parseDatabaseUrl } from '../embedded/parse-url.ts';
+import { listUnnamedHosts, parseDatabaseUrl } from '../embedded/parse-url.ts';
 import { type ConnectionTarget, ensureDatabase, openDatabase } from '../embedded/pool.ts';
 import { joinServer } from '../embedded/server.ts';
 import type { Config } from './config.ts';
@@ -101,7 +101,13 @@ export async function openContext(
 }
 
 async function findDatabase(config: Config, log: Log, stack: AsyncDisposableStack): Promise<ConnectionTarget> {
-  if (config.DATABASE_URL) return readDatabaseUrl(config.DATABASE_URL);
+  if (config.DATABASE_URL) {
+    const target = readDatabaseUrl(config.DATABASE_URL);
+    const hosts = listUnnamedHosts(target);
+    if (hosts.length > 0)
+      log.warn({ hosts }, 'the database is named by its address: TLS checks its authority, no name');
+    return target;
+  }
   const server = stack.use(await joinServer({ dataDir: config.DATA_DIR, log: (message) => log.info(message) }));
   const target = { socketPath: server.socketPath, user: 'root' };
   await ensureDatabase(target, EMBEDDED_DATABASE);

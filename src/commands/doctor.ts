@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import type { Command } from 'commander';
 import { sql } from 'kysely';
+import { listUnnamedHosts, parseDatabaseUrl } from '../../embedded/parse-url.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { countKeptFiles } from '../inbox/count-kept-files.ts';
@@ -65,7 +66,10 @@ async function examineDatabase(context: Context): Promise<string> {
   if (Number(row?.flush) !== 1) {
     throw new Error('innodb_flush_log_at_trx_commit is not 1: a power cut can lose what was answered');
   }
-  return `${row?.version}, flushed at every commit`;
+  const { DATABASE_URL } = context.config;
+  const hosts = DATABASE_URL === undefined ? [] : listUnnamedHosts(parseDatabaseUrl(DATABASE_URL));
+  const unnamed = hosts.length > 0 ? `; TLS can't check a name for ${hosts.join(', ')}: write host names` : '';
+  return `${row?.version}, flushed at every commit${unnamed}`;
 }
 
 async function examineClock(context: Context): Promise<string> {

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { isPlain } from '../config-fields.ts';
 import { refuseAddress } from './guard-address.ts';
 
 const URL_LENGTH_MAX = 2048;
@@ -8,13 +9,17 @@ const URL_LENGTH_MAX = 2048;
  * that stands in the URL itself is judged here already, so that whoever enters it hears of it.
  * @returns why not, or undefined when it can.
  */
-export function refuseUrl(text: string, allowPrivate: boolean): string | undefined {
+export function refuseUrl(
+  text: string,
+  { allowPrivate, allowPlain }: { allowPrivate: boolean; allowPlain: boolean },
+): string | undefined {
   if (!URL.canParse(text)) return 'must be an address: https://…';
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must start with https:// or http://';
   if (url.username !== '' || url.password !== '') return 'must not hold a user or password';
   if (url.hostname === '') return 'must name a host';
   if (url.href.length > URL_LENGTH_MAX) return `must be at most ${URL_LENGTH_MAX} characters`;
+  if (!allowPlain && isPlain(text)) return 'must start with https://: ALLOW_PLAIN_HTTP=true sends in the clear';
   // URL has turned hex, decimal and short forms into the plain one
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const refusal = ipaddr.isValid(host) ? refuseAddress(host, allowPrivate) : undefined;

@@ -36,6 +36,7 @@ const WRONG = {
   TRUST_PROXY: 'everybody',
   QUARANTINE_MAX_BYTES: 'plenty',
   ADMIN_TOKEN: 'tiny-secret',
+  ALLOW_PLAIN_HTTP: 'sometimes so',
   SECRET_KEY: 'too-short-a-secret',
   CALLBACK_ALLOW_PRIVATE: 'maybe',
   CALLBACK_RETRY_SCHEDULE: 'now and then',
@@ -194,15 +195,67 @@ describe('the environment', () => {
       'none',
     ]);
     expect(readConfig(PROVIDER, { web: true }).WEBHOOK_AUTH).toEqual(['none']);
-    expect(readConfig({ ...PROVIDER, WEBHOOK_SECRET: 'x' }, { web: true }).WEBHOOK_AUTH).toEqual(['bearer']);
+    expect(readConfig({ ...PROVIDER, WEBHOOK_SECRET: 'x'.repeat(16) }, { web: true }).WEBHOOK_AUTH).toEqual(['bearer']);
   });
 
   it('refuses a scheme that no secret can serve', () => {
-    const secret = { ...PROVIDER, WEBHOOK_SECRET: 'plain' };
+    const secret = { ...PROVIDER, WEBHOOK_SECRET: 'plain-0123456789' };
     expect(() => readConfig({ ...secret, WEBHOOK_AUTH: 'basic' }, { web: true })).toThrow(/basic \(user:password\)/);
     expect(() => readConfig({ ...secret, WEBHOOK_AUTH: 'standard' }, { web: true })).toThrow(/standard/);
     expect(() => readConfig({ ...secret, WEBHOOK_AUTH: 'hmac,path' }, { web: true })).not.toThrow();
   });
+
+  it.each([
+    ['PROVIDER_URL', 'http://provider.example'],
+    ['PROVIDER_URL', 'http://10.0.0.7:4000'],
+    ['PROVIDER_URL', 'http://127.example.com'],
+    ['PUBLIC_URL', 'http://pay.example'],
+  ])('wants https off this machine: %s=%s', (name, url) => {
+    const env = { ...PROVIDER, WEBHOOK_AUTH: 'none', [name]: url };
+    expect(faultsOf(env)).toMatch(new RegExp(`${name}: must be https.*ALLOW_PLAIN_HTTP`));
+    expect(() => readConfig({ ...env, ALLOW_PLAIN_HTTP: 'true' })).not.toThrow();
+    expect(() => readConfig({ ...env, [name]: url.replace('http:', 'https:') })).not.toThrow();
+  });
+
+  it.each(['http://127.0.0.1:4000', 'http://127.8.9.1', 'http://localhost:1', 'http://[::1]:4000'])(
+    'lets %s be plain: it is this machine',
+    (url) => {
+      expect(() => readConfig({ ...PROVIDER, PROVIDER_URL: url, PUBLIC_URL: url })).not.toThrow();
+    },
+  );
+
+  it.each([
+    ['fifteen bytes', 'a'.repeat(15), {}],
+    ['the second of two', `${'a'.repeat(16)},short`, {}],
+    ['a key of hmac', 'Jefe', { WEBHOOK_AUTH: 'hmac' }],
+    ['a key behind whsec_', `whsec_${Buffer.alloc(15).toString('base64')}`, { WEBHOOK_AUTH: 'standard' }],
+    ['user and password', 'user:pass', { WEBHOOK_AUTH: 'basic' }],
+  ])('refuses a webhook secret that is too short: %s', (_, secret, more) => {
+    const env = { ...PROVIDER, WEBHOOK_SECRET: secret, ...more };
+    const message = faultsOf(env, { web: true });
+    expect(message).toMatch(/WEBHOOK_SECRET: number [12] is shorter than 16 bytes/);
+    expect(message).not.toContain(secret);
+  });
+
+  it.each([
+    ['bytes, not characters', 'é'.repeat(8), {}],
+    ['a key behind whsec_', `whsec_${Buffer.alloc(16).toString('base64')}`, { WEBHOOK_AUTH: 'standard' }],
+  ])('takes a webhook secret that is long enough: %s', (_, secret, more) => {
+    expect(() => readConfig({ ...PROVIDER, WEBHOOK_SECRET: secret, ...more }, { web: true })).not.toThrow();
+  });
+
+  it.each(['hmac', 'standard'])('refuses %s without a key, or with an empty one', (scheme) => {
+    for (const WEBHOOK_SECRET of ['', ',', ' , ', 'whsec_', 'whsec_=='])
+      expect(faultsOf({ ...PROVIDER, WEBHOOK_AUTH: scheme, WEBHOOK_SECRET }, { web: true })).toMatch(/WEBHOOK_/);
+  });
+
+  it.each(['0.0.0.0/0', '::/0', '::ffff:0:0/96', '10.0.0.0/8,0.0.0.0/0', '::ffff:0.0.0.0/90'])(
+    'trusts no proxy of every address: %s',
+    (TRUST_PROXY) => {
+      expect(faultsOf({ ...PROVIDER, TRUST_PROXY })).toMatch(/TRUST_PROXY: holds a block of every address/);
+      expect(() => readConfig({ ...PROVIDER, TRUST_PROXY: '10.0.0.0/8,fd00::/8,::ffff:10.0.0.0/104' })).not.toThrow();
+    },
+  );
 
   it('takes any value from a file', () => {
     using home = temporaryDirectory();

@@ -145,7 +145,7 @@ test.each(['127.0.0.1', 'localhost'])('without CALLBACK_ALLOW_PRIVATE nothing is
 
 test('a name that does not exist and a port that nobody listens on have classes of their own', async () => {
   await using world = await openCallbackEnvironment();
-  await world.addMerchant('http://no-such-host.invalid/');
+  await world.addMerchant('https://no-such-host.invalid/');
   await world.addMerchant('http://127.0.0.1:1/');
   await world.deliver();
   await world.pay(['paid']);

@@ -70,7 +70,7 @@ test.each([
   'http://①②⑦.⓪.⓪.①/',
   'http://0/',
 ])('another way to write a private address is refused when it is entered: %s', (url) => {
-  expect(refuseUrl(url, false)).toBeDefined();
+  expect(refuseUrl(url, { allowPrivate: false, allowPlain: true })).toBeDefined();
 });
 
 test.each([
@@ -84,9 +84,24 @@ test.each([
   'http://',
   `https://example.com/${'a'.repeat(2100)}`,
 ])('a text that is no address for callbacks is refused even where private ones are allowed: %s', (url) => {
-  expect(refuseUrl(url, true)).toBeDefined();
+  expect(refuseUrl(url, { allowPrivate: true, allowPlain: true })).toBeDefined();
 });
 
 test('a public name is accepted, and judged when it is resolved', () => {
-  expect(refuseUrl('https://loja.example.com.br/pix?key=1', false)).toBeUndefined();
+  expect(
+    refuseUrl('https://loja.example.com.br/pix?key=1', { allowPrivate: false, allowPlain: false }),
+  ).toBeUndefined();
+});
+
+test.each([
+  ['http://loja.example.com.br/pix', false],
+  ['http://10.0.0.9/pix', false],
+  ['http://127.loja.example/pix', false],
+  ['http://127.0.0.1:9/pix', true],
+  ['http://[::1]:9/pix', true],
+  ['http://localhost:9/pix', true],
+  ['https://loja.example.com.br/pix', true],
+])('a merchant is reached by https, but on this machine: %s', (url, taken) => {
+  expect(refuseUrl(url, { allowPrivate: true, allowPlain: false }) === undefined).toBe(taken);
+  expect(refuseUrl(url, { allowPrivate: true, allowPlain: true })).toBeUndefined();
 });

@@ -1,7 +1,8 @@
 import type { PoolConnection } from 'mysql2';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { failOver, type HostPool } from '../../../embedded/fail-over.ts';
-import { parseDatabaseUrl } from '../../../embedded/parse-url.ts';
+import { listUnnamedHosts, parseDatabaseUrl } from '../../../embedded/parse-url.ts';
+import { listHosts, poolOptions } from '../../../embedded/pool.ts';
 
 const ASK_AGAIN_MS = 15_000;
 const SILENT_MS = 10_000;
@@ -263,8 +264,19 @@ describe('the address of a database', () => {
 
   test('wants TLS as soon as one of the hosts is elsewhere, by name where there is one', () => {
     expect(parseDatabaseUrl('mysql://127.0.0.1/c?hosts=localhost')).not.toHaveProperty('ssl');
-    const named = parseDatabaseUrl('mysql://127.0.0.1/c?hosts=db2').ssl;
-    expect(named).toEqual({ rejectUnauthorized: true, verifyIdentity: false });
-    expect(parseDatabaseUrl('mysql://db1/c').ssl).toEqual({ rejectUnauthorized: true, verifyIdentity: true });
+    expect(parseDatabaseUrl('mysql://127.0.0.1/c?hosts=db2').ssl).toEqual({ rejectUnauthorized: true });
+    expect(parseDatabaseUrl('mysql://127.evil.example/c').ssl).toEqual({ rejectUnauthorized: true });
+    expect(parseDatabaseUrl('mysql://db1/c').ssl).toEqual({ rejectUnauthorized: true });
+  });
+
+  test('each host that has a name is held against its certificate, also beside one that is an address', () => {
+    const target = parseDatabaseUrl('mysql://db1/c?hosts=10.0.0.5:3307,db3,[fd00::1]');
+    expect(listUnnamedHosts(target)).toEqual(['10.0.0.5', 'fd00::1']);
+    const verified = listHosts(target).map((host) => poolOptions(host).ssl);
+    expect(verified).toEqual(
+      [true, false, true, false].map((verifyIdentity) => ({ rejectUnauthorized: true, verifyIdentity })),
+    );
+    expect(listUnnamedHosts(parseDatabaseUrl('mysql://10.0.0.5/c?tls=off'))).toEqual([]);
+    expect(listUnnamedHosts(parseDatabaseUrl('mysql://db1/c'))).toEqual([]);
   });
 });
