@@ -1,4 +1,14 @@
+/**
+ * The audit: who did what, and who saw whose data. Its rows are only ever added, and the hash chain over the journal
+ * seals them too. A change and its row are one transaction: neither is there without the other. What is only read is
+ * written down before it is shown.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Kysely } from 'kysely';
 import type { Context } from '../context.ts';
+import type { Bell } from '../database/poll.ts';
+import type { Reader } from '../database/reader.ts';
+import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 
 export type AuditedAction = {
@@ -6,16 +16,46 @@ export type AuditedAction = {
   actor: string;
   action: string;
   target: string;
-  /** Never personal data, never a secret. */
+  /** Never personal data, never a secret: a row can't be changed afterwards. */
   detail?: string;
 };
 
+const TARGET_CHARS_MAX = 120;
+
 /** Writes down who did or saw what. */
 export async function audit(context: Pick<Context, 'db' | 'clock'>, done: AuditedAction): Promise<void> {
-  await context.db
-    .insertInto('audit')
-    .values({ at: context.clock.now(), ...done, target: done.target.slice(0, TARGET_CHARS_MAX) })
-    .execute();
+  await insertAudit(context, drawId(), done);
+}
+
+/**
+ * Makes a change and writes it down, in one transaction. Run again as a whole where the database asks for it.
+ * @param change is handed a context whose `db` is that transaction: it must neither wait for anything but the database,
+ *   nor take long. Its wake-up signals are given after the commit.
+ * @param describe what was done, by what the change returned.
+ * @returns what the change returned.
+ */
+export async function auditChange<T>(
+  context: Context,
+  change: (context: Context) => Promise<T>,
+  describe: AuditedAction | ((result: T) => AuditedAction),
+): Promise<T> {
+  const id = drawId();
+  let last: { result: T } | undefined;
+  const { bells, rung } = deferBells(context.bells);
+  const result = await transact(
+    context.db,
+    async (trx, mayBeDone) => {
+      // the COMMIT whose answer was lost went through
+      if (mayBeDone && last && (await isWritten(trx, id))) return last.result;
+      last = { result: await change({ ...context, db: trx, bells }) };
+      const done = typeof describe === 'function' ? describe(last.result) : describe;
+      await insertAudit({ db: trx, clock: context.clock }, id, done);
+      return last.result;
+    },
+    { retryDuplicates: true },
+  );
+  for (const bell of rung) bell.ring();
+  return result;
 }
 
 /**
@@ -43,4 +83,58 @@ export async function auditAtMost(
   });
 }
 
-const TARGET_CHARS_MAX = 120;
+export type AuditFilter = {
+  actor?: string | undefined;
+  action?: string | undefined;
+  target?: string | undefined;
+  from?: Date | undefined;
+  /** Excluded. */
+  to?: Date | undefined;
+};
+
+/** The newest rows first. @param before the row number to go on below. */
+export async function listAudit(db: Reader, filter: AuditFilter, page: { limit: number; before: number | undefined }) {
+  let query = db.selectFrom('audit').selectAll().orderBy('seq', 'desc').limit(page.limit);
+  for (const name of ['actor', 'action', 'target'] as const) {
+    const value = filter[name];
+    if (value !== undefined) query = query.where(name, '=', value);
+  }
+  if (filter.from !== undefined) query = query.where('at', '>=', filter.from);
+  if (filter.to !== undefined) query = query.where('at', '<', filter.to);
+  if (page.before !== undefined) query = query.where('seq', '<', page.before);
+  return (await query.execute()).map((row) => ({
+    seq: row.seq,
+    id: `au_${row.seq}`,
+    at: row.at.toISOString(),
+    actor: row.actor,
+    action: row.action,
+    target: row.target,
+    detail: row.detail,
+  }));
+}
+
+async function insertAudit(context: Pick<Context, 'db' | 'clock'>, id: string, done: AuditedAction): Promise<void> {
+  await context.db
+    .insertInto('audit')
+    .values({ id, at: context.clock.now(), ...done, target: done.target.slice(0, TARGET_CHARS_MAX) })
+    .execute();
+}
+
+async function isWritten(db: Kysely<Database>, id: string): Promise<boolean> {
+  return (await db.selectFrom('audit').select('seq').where('id', '=', id).executeTakeFirst()) !== undefined;
+}
+
+function drawId(): string {
+  return randomUUID().replaceAll('-', '');
+}
+
+/** Loops that are woken before the commit would find nothing, and sleep on. */
+function deferBells(bells: Context['bells']): { bells: Context['bells']; rung: Set<Bell> } {
+  const rung = new Set<Bell>();
+  const defer = (bell: Bell): Bell => ({ ...bell, ring: () => void rung.add(bell) });
+  const { inbox, callbacks, alerts, runs } = bells;
+  return {
+    bells: { inbox: defer(inbox), callbacks: defer(callbacks), alerts: defer(alerts), runs: defer(runs) },
+    rung,
+  };
+}

@@ -1,20 +1,33 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Context } from '../context.ts';
-import { ADMIN_CALLER, type Caller, type Role } from './tokens.ts';
+import { ConfereError } from '../domain/errors.ts';
+import type { Role } from './roles.ts';
+import { ADMIN_CALLER, type Caller, hashToken, isAdminHash, selectLive } from './tokens.ts';
 
 export const SESSION_MS = 12 * 3_600_000;
 
-/** Opens a session of the console for a caller. @returns the cookie's text; only its hash is kept. */
-export async function openSession(context: Context, caller: Caller): Promise<string> {
+/**
+ * Opens a session of the console for who showed a token. It remembers the token's hash: another ADMIN_TOKEN, or a token
+ * that is revoked or expires, ends it.
+ * @returns the cookie's text; only its hash is kept.
+ * @throws ConfereError `unauthorized` where the token opens nothing any more.
+ */
+export async function openSession(context: Pick<Context, 'db' | 'clock' | 'config'>, token: string): Promise<string> {
   const session = randomBytes(32).toString('base64url');
   const now = context.clock.now();
-  const token = await context.db.selectFrom('tokens').select('seq').where('id', '=', caller.id).executeTakeFirst();
+  const hash = hashToken(token);
+  const isAdmin = await isAdminHash(context, hash);
+  const row = isAdmin
+    ? undefined
+    : await selectLive(context, now).select('tokens.seq').where('token_hash', '=', hash).executeTakeFirst();
+  if (!isAdmin && !row) throw new ConfereError('unauthorized', 'this token opens nothing any more');
   await context.db.deleteFrom('sessions').where('expires_at', '<', now).execute();
   await context.db
     .insertInto('sessions')
     .values({
       session_hash: hashOf(session),
-      token_seq: token?.seq ?? null,
+      token_seq: row?.seq ?? null,
+      opened_with: hash,
       created_at: now,
       expires_at: new Date(now.getTime() + SESSION_MS),
     })
@@ -22,21 +35,27 @@ export async function openSession(context: Context, caller: Caller): Promise<str
   return session;
 }
 
-/** Whose session this is: nobody's once it ran out or its token was revoked. */
+/** Whose session this is: nobody's once it ran out, or what it was opened with opens nothing any more. */
 export async function findSession(context: Context, session: string): Promise<Caller | undefined> {
+  const now = context.clock.now();
   const row = await context.db
     .selectFrom('sessions')
-    .leftJoin('tokens', 'tokens.seq', 'sessions.token_seq')
-    .select(['sessions.token_seq', 'tokens.id', 'tokens.role', 'tokens.revoked_at'])
+    .select(['token_seq', 'opened_with'])
     .where('session_hash', '=', hashOf(session))
-    .where('expires_at', '>', context.clock.now())
+    .where('expires_at', '>', now)
     .executeTakeFirst();
-  if (!row) return undefined;
-  if (row.token_seq === null) return ADMIN_CALLER;
-  return row.id === null || row.revoked_at !== null ? undefined : { id: row.id, role: row.role as Role };
+  // opened before sessions remembered it
+  if (!row?.opened_with) return undefined;
+  if (row.token_seq === null) return (await isAdminHash(context, row.opened_with)) ? ADMIN_CALLER : undefined;
+  const token = await selectLive(context, now)
+    .select(['tokens.id', 'tokens.role'])
+    .where('tokens.seq', '=', row.token_seq)
+    .where('token_hash', '=', row.opened_with)
+    .executeTakeFirst();
+  return token && { id: token.id, role: token.role as Role };
 }
 
-export async function closeSession(context: Context, session: string): Promise<void> {
+export async function closeSession(context: Pick<Context, 'db'>, session: string): Promise<void> {
   await context.db.deleteFrom('sessions').where('session_hash', '=', hashOf(session)).execute();
 }
 

@@ -1,86 +1,107 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { Context } from '../context.ts';
-import { readSetting, settle } from '../database/settings.ts';
-
-export const ROLES = ['viewer', 'operator', 'admin'] as const;
-export type Role = (typeof ROLES)[number];
+import { readSetting } from '../database/settings.ts';
+import { ConfereError } from '../domain/errors.ts';
+import type { Role } from './roles.ts';
 
 /** Who calls: a token's id and what it may do. */
 export type Caller = { id: string; role: Role };
 
-/** What a caller with the token of the environment is called in the audit. */
+/** What a caller with the token of the environment, or of DATA_DIR/admin-token, is called in the audit. */
 export const ADMIN_CALLER: Caller = { id: 'admin', role: 'admin' };
 
-const ADMIN_SETTING = 'admin_token_hash';
+export const ADMIN_SETTING = 'admin_token_hash';
+/** `last_used_at` is to the minute: a write for each request would cost more than the request. */
+const USED_EVERY_MS = 60_000;
+/** A token's text as createToken draws it; ADMIN_TOKEN alone may be any other. */
+const TOKEN_FORM = /^cft_[A-Za-z0-9_-]{43}$/;
 
-/** Whether a role may do what another one may. */
-export function mayActAs(role: Role, needed: Role): boolean {
-  return ROLES.indexOf(role) >= ROLES.indexOf(needed);
-}
+export type NewToken = { name: string; role: Role; expiresAt?: Date | undefined };
+export type MadeToken = { id: string; role: Role; token: string; expires_at: string | null };
 
-/** Makes a token. Its text is shown this once; only its hash is kept. */
-export async function createToken(
-  context: Context,
-  request: { name: string; role: Role },
-): Promise<{ id: string; role: Role; token: string }> {
+/**
+ * Makes a token. Its text is shown this once; only its hash is kept.
+ * @throws ConfereError `invalid_request` for one that would have ended already.
+ */
+export async function createToken(context: Pick<Context, 'db' | 'clock'>, request: NewToken): Promise<MadeToken> {
+  const now = context.clock.now();
+  const { name, role, expiresAt } = request;
+  if (expiresAt !== undefined && expiresAt <= now) {
+    throw new ConfereError('invalid_request', 'expires_at is not in the future', {
+      fields: { expires_at: ['must be in the future'] },
+    });
+  }
   const id = `tok_${randomUUID().replaceAll('-', '')}`;
   const token = `cft_${randomBytes(32).toString('base64url')}`;
   await context.db
     .insertInto('tokens')
-    .values({ id, name: request.name, role: request.role, token_hash: hashOf(token), created_at: context.clock.now() })
+    .values({ id, name, role, token_hash: hashToken(token), created_at: now, expires_at: expiresAt ?? null })
     .execute();
-  return { id, role: request.role, token };
+  return { id, role, token, expires_at: expiresAt?.toISOString() ?? null };
 }
 
-/** The caller whose token this is, or undefined. */
+/** The caller whose token this is: undefined where there is none, or it was revoked, or has expired. */
 export async function findCaller(context: Context, token: string): Promise<Caller | undefined> {
-  const hash = hashOf(token);
-  const admin = context.config.ADMIN_TOKEN
-    ? hashOf(context.config.ADMIN_TOKEN)
-    : await readSetting(context.db, ADMIN_SETTING);
-  if (admin && timingSafeEqual(hash, admin)) return ADMIN_CALLER;
-  const row = await context.db
-    .selectFrom('tokens')
-    .select(['id', 'role'])
+  const hash = hashToken(token);
+  if (await isAdminHash(context, hash)) return ADMIN_CALLER;
+  if (!TOKEN_FORM.test(token)) return undefined;
+  const now = context.clock.now();
+  const row = await selectLive(context, now)
+    .select(['tokens.seq', 'tokens.id', 'tokens.role', 'tokens.last_used_at'])
     .where('token_hash', '=', hash)
-    .where('revoked_at', 'is', null)
     .executeTakeFirst();
-  return row && { id: row.id, role: row.role as Role };
+  if (!row) return undefined;
+  if (row.last_used_at === null || now.getTime() - row.last_used_at.getTime() >= USED_EVERY_MS) {
+    await context.db.updateTable('tokens').set({ last_used_at: now }).where('seq', '=', row.seq).execute();
+  }
+  return { id: row.id, role: row.role as Role };
 }
 
-/**
- * Without ADMIN_TOKEN one is made on the first start.
- * @returns its text, that once; undefined when there is one already.
- */
-export async function makeAdminToken(context: Context): Promise<string | undefined> {
-  if (context.config.ADMIN_TOKEN) return undefined;
-  const token = `cfa_${randomBytes(32).toString('base64url')}`;
-  const stored = await settle(context.db, ADMIN_SETTING, () => hashOf(token));
-  return stored.equals(hashOf(token)) ? token : undefined;
-}
-
-export async function listTokens(context: Context, limit: number, after: number | undefined) {
-  let query = context.db
+/** Tokens that open something now. */
+export function selectLive(context: Pick<Context, 'db'>, now: Date) {
+  return context.db
     .selectFrom('tokens')
-    .select(['seq', 'id', 'name', 'role', 'created_at', 'revoked_at'])
-    .orderBy('seq', 'desc')
-    .limit(limit);
-  if (after !== undefined) query = query.where('seq', '<', after);
-  return await query.execute();
+    .where('revoked_at', 'is', null)
+    .where((eb) => eb.or([eb('tokens.expires_at', 'is', null), eb('tokens.expires_at', '>', now)]));
 }
 
-/** @returns whether there was such a token, not yet revoked. */
-export async function revokeToken(context: Context, id: string): Promise<boolean> {
+/** Whether this is the hash of ADMIN_TOKEN, or of the generated one where ADMIN_TOKEN is not set. */
+export async function isAdminHash(context: Pick<Context, 'config' | 'db'>, hash: Buffer): Promise<boolean> {
+  const { ADMIN_TOKEN } = context.config;
+  const admin = ADMIN_TOKEN ? hashToken(ADMIN_TOKEN) : await readSetting(context.db, ADMIN_SETTING);
+  return admin !== undefined && timingSafeEqual(hash, admin);
+}
+
+/** Tokens as our API shows them, the newest first. @param after the row number to go on below. */
+export async function listTokens(context: Context, limit: number, after: number | undefined) {
+  let query = context.db.selectFrom('tokens').selectAll().orderBy('seq', 'desc').limit(limit);
+  if (after !== undefined) query = query.where('seq', '<', after);
+  const now = context.clock.now();
+  return (await query.execute()).map((row) => ({
+    seq: row.seq,
+    id: row.id,
+    name: row.name,
+    role: row.role as Role,
+    state: row.revoked_at !== null ? 'revoked' : row.expires_at !== null && row.expires_at <= now ? 'expired' : 'live',
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at?.toISOString() ?? null,
+    last_used_at: row.last_used_at?.toISOString() ?? null,
+    revoked_at: row.revoked_at?.toISOString() ?? null,
+  }));
+}
+
+/** Ends a token, and every session that it opened. @throws ConfereError `not_found` for none, or one that is revoked. */
+export async function revokeToken(context: Pick<Context, 'db' | 'clock'>, id: string): Promise<void> {
   const result = await context.db
     .updateTable('tokens')
     .set({ revoked_at: context.clock.now() })
     .where('id', '=', id)
     .where('revoked_at', 'is', null)
     .executeTakeFirst();
-  return result.numUpdatedRows === 1n;
+  if (result.numUpdatedRows !== 1n) throw new ConfereError('not_found', 'there is no such token');
 }
 
 /** Tokens are 256 random bits: a plain hash of one can't be guessed back. */
-function hashOf(token: string): Buffer {
+export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

@@ -20,9 +20,15 @@ export type ReplayRequest = {
 /**
  * Sends the callbacks of a range once more, each under its old webhook-id, in order for each transaction. What is
  * pending or held is left out: it is on its way.
+ * @param inPart runs each part of at most a thousand: the change of so many callbacks, in a transaction of its own.
  * @returns how many; with `dryRun` how many it would be.
  */
-export async function replay(context: Context, request: ReplayRequest): Promise<number> {
+export async function replay(
+  context: Context,
+  request: ReplayRequest,
+  inPart: (count: number, change: (context: Context) => Promise<void>) => Promise<void> = (_count, change) =>
+    change(context),
+): Promise<number> {
   const merchant = await findMerchant(context.db, request.merchant);
   if (!request.dryRun) refuseUnlessEnabled(merchant);
   const filter = completeFilter(request.filter);
@@ -38,7 +44,7 @@ export async function replay(context: Context, request: ReplayRequest): Promise<
       }),
     );
     const seqs = chosen.map((row) => row.seq);
-    if (!request.dryRun && seqs.length > 0) await sendAgain(context, seqs);
+    if (!request.dryRun && seqs.length > 0) await inPart(seqs.length, (inner) => sendAgain(inner, seqs));
     count += seqs.length;
     const last = rows.at(-1);
     if (!last || rows.length < ROWS_MAX) break;

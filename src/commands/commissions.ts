@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { audit } from '../access/audit.ts';
+import { auditChange } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
@@ -42,8 +42,11 @@ export function commissionsCommand(program: Command): void {
     .action(async (options: StateOptions) => {
       const stated = readContract(options);
       await withContext({}, async (context) => {
-        const id = await stateContract(context, { ...stated, actor: ACTOR });
-        await audit(context, { actor: ACTOR, action: 'commissions.create', target: id });
+        const id = await auditChange(
+          context,
+          (inner) => stateContract(inner, { ...stated, actor: ACTOR }),
+          (target) => ({ actor: ACTOR, action: 'commissions.create', target }),
+        );
         await show(context, id, options);
       });
     });
@@ -53,8 +56,8 @@ export function commissionsCommand(program: Command): void {
     .option('--json', 'print one JSON object')
     .action((id: string, options: Output) =>
       withContext({}, async (context) => {
-        await withdrawContract(context, id);
-        await audit(context, { actor: ACTOR, action: 'commissions.withdraw', target: id });
+        const done = { actor: ACTOR, action: 'commissions.withdraw', target: id };
+        await auditChange(context, (inner) => withdrawContract(inner, id), done);
         await show(context, id, options);
       }),
     );

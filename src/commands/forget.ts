@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { audit } from '../access/audit.ts';
+import { auditChange } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { hashDocument } from '../database/index-person.ts';
 import { sealStored } from '../database/settings.ts';
@@ -186,18 +186,24 @@ async function writeDown(
   hash: Buffer,
   { person, finished, detail }: { person: string; finished: boolean; detail: object },
 ): Promise<void> {
-  await audit(context, {
+  const done = {
     actor: 'command',
     action: 'people.forget',
     target: `document:${person}`,
     detail: JSON.stringify({ ...detail, finished }),
-  });
-  if (!finished) return;
-  await context.db
-    .updateTable('forgotten_people')
-    .set({ finished_at: context.clock.now(), sealed_values: null })
-    .where('document_hash', '=', hash)
-    .execute();
+  };
+  await auditChange(
+    context,
+    async ({ db, clock }) => {
+      if (!finished) return;
+      await db
+        .updateTable('forgotten_people')
+        .set({ finished_at: clock.now(), sealed_values: null })
+        .where('document_hash', '=', hash)
+        .execute();
+    },
+    done,
+  );
 }
 
 function showProgress(name: string, count: number): void {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { audit } from '../access/audit.ts';
+import { auditChange } from '../access/audit.ts';
 import { presentCallback } from '../callbacks/present-callback.ts';
 import { sendTest } from '../callbacks/send-test.ts';
 import type { Context } from '../context.ts';
@@ -8,6 +8,7 @@ import { OPERATIONS, type Operation } from '../domain/statuses.ts';
 import { createMerchant, removeMerchant, setMerchantState } from '../merchants/change-merchants.ts';
 import type { FilterInput } from '../merchants/match-filter.ts';
 import { presentMerchant } from '../merchants/present-merchant.ts';
+import { givePullToken, takePullToken } from '../merchants/pull-token.ts';
 import { listMerchants } from '../merchants/read-merchants.ts';
 import { rotateSecret } from '../merchants/secrets.ts';
 import { print, withContext } from './with-context.ts';
@@ -35,6 +36,14 @@ export function merchantsCommand(program: Command): void {
     .description('send a merchant a signed test (a running worker delivers it)')
     .option('--json', 'print one JSON object')
     .action((id: string, options: Output) => withContext({}, (context) => test(context, id, options)));
+  merchants
+    .command('pull-token <id>')
+    .description('give a merchant a token to fetch its events with, in place of one it has; it is shown this once')
+    .option('--revoke', 'end the one it has instead')
+    .option('--json', 'print one JSON object')
+    .action((id: string, options: Output & { revoke?: boolean }) =>
+      withContext({}, (context) => (options.revoke ? endToken(context, id, options) : giveToken(context, id, options))),
+    );
   merchants
     .command('remove <id>')
     .description('remove a merchant: nothing goes to it any more')
@@ -84,15 +93,19 @@ function addAddCommand(merchants: Command): void {
 }
 
 async function add(context: Context, options: AddOptions): Promise<void> {
-  const { merchant, secret } = await createMerchant(context, {
+  const input = {
     name: options.name,
     url: options.url,
     email: options.email,
     filter: readFilter(options),
     rate: options.rate === undefined ? undefined : readRate(options.rate),
     eventsSince: options.eventsSince === undefined ? undefined : readInstant(options.eventsSince),
-  });
-  await audit(context, { actor: ACTOR, action: 'merchant.added', target: merchant.id });
+  };
+  const { merchant, secret } = await auditChange(
+    context,
+    (inner) => createMerchant(inner, input),
+    (made) => ({ actor: ACTOR, action: 'merchant.added', target: made.merchant.id }),
+  );
   const told = `added ${merchant.id} (${merchant.name})\nsecret: ${secret}\nkeep it now: it is not shown again`;
   print(options.json, { ...presentMerchant(merchant), secret }, told);
 }
@@ -100,8 +113,11 @@ async function add(context: Context, options: AddOptions): Promise<void> {
 function addStateCommands(merchants: Command): void {
   const set = (state: 'enabled' | 'paused', action: string) => (id: string, options: Output) =>
     withContext({}, async (context) => {
-      const merchant = await setMerchantState(context, id, state);
-      await audit(context, { actor: ACTOR, action, target: id });
+      const merchant = await auditChange(context, (inner) => setMerchantState(inner, id, state), {
+        actor: ACTOR,
+        action,
+        target: id,
+      });
       print(options.json, presentMerchant(merchant), `${merchant.id} (${merchant.name}) is ${merchant.state}`);
     });
   merchants
@@ -131,8 +147,8 @@ async function list(context: Context, options: Output): Promise<void> {
 }
 
 async function rotate(context: Context, id: string, options: Output): Promise<void> {
-  const { secret, oldUntil } = await rotateSecret(context, id);
-  await audit(context, { actor: ACTOR, action: 'merchant.secret_rotated', target: id });
+  const done = { actor: ACTOR, action: 'merchant.secret_rotated', target: id };
+  const { secret, oldUntil } = await auditChange(context, (inner) => rotateSecret(inner, id), done);
   const until = oldUntil.toISOString();
   const told = `secret: ${secret}
 keep it now: it is not shown again; the old one signs too until ${until}`;
@@ -140,14 +156,26 @@ keep it now: it is not shown again; the old one signs too until ${until}`;
 }
 
 async function test(context: Context, id: string, options: Output): Promise<void> {
-  const callback = presentCallback(await sendTest(context, id));
-  await audit(context, { actor: ACTOR, action: 'merchant.tested', target: id });
+  const done = { actor: ACTOR, action: 'merchant.tested', target: id };
+  const callback = presentCallback(await auditChange(context, (inner) => sendTest(inner, id), done));
   print(options.json, callback, `queued ${callback.id}; what came of it: GET /api/v1/callbacks/${callback.id}`);
 }
 
+async function giveToken(context: Context, id: string, options: Output): Promise<void> {
+  const done = { actor: ACTOR, action: 'merchant.pull_token_given', target: id };
+  const token = await auditChange(context, (inner) => givePullToken(inner, id), done);
+  print(options.json, { id, token }, `${token}\nkeep it now: it is not shown again`);
+}
+
+async function endToken(context: Context, id: string, options: Output): Promise<void> {
+  const done = { actor: ACTOR, action: 'merchant.pull_token_revoked', target: id };
+  await auditChange(context, (inner) => takePullToken(inner, id), done);
+  print(options.json, { id, revoked: true }, `${id} has no token any more`);
+}
+
 async function remove(context: Context, id: string, options: Output): Promise<void> {
-  await removeMerchant(context, id);
-  await audit(context, { actor: ACTOR, action: 'merchant.removed', target: id });
+  const done = { actor: ACTOR, action: 'merchant.removed', target: id };
+  await auditChange(context, (inner) => removeMerchant(inner, id), done);
   print(options.json, { id, removed: true }, `removed ${id}`);
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { audit } from '../access/audit.ts';
+import { auditChange } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES } from '../domain/mismatch.ts';
@@ -41,8 +41,9 @@ export function mismatchesCommand(program: Command): void {
       .action((id: string, options: SettleOptions) => {
         const actual = readSeen(options.actual);
         return withContext({}, async (context) => {
-          await settle(context, id, { actor: 'command', note: options.note, actual });
-          await audit(context, { actor: 'command', action: `mismatches.${name}`, target: id });
+          const by = { actor: 'command', note: options.note, actual };
+          const done = { actor: by.actor, action: `mismatches.${name}`, target: id };
+          await auditChange(context, (inner) => settle(inner, id, by), done);
           const mismatch = await findMismatch(context.db, id);
           if (mismatch) print(options.json, withoutSeq(mismatch), describe(mismatch));
         });

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { audit } from '../access/audit.ts';
+import { auditChange } from '../access/audit.ts';
 import { isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { formatAmount, parseSignedAmount } from '../domain/money.ts';
-import { openBooks, reverseOpening } from '../ledger/open-books.ts';
+import { finishReposts, stateOpening, takeOpeningBack } from '../ledger/open-books.ts';
 import { print, withContext } from './with-context.ts';
 
 type Options = {
@@ -28,8 +28,9 @@ export function openCommand(program: Command): void {
     .action(async ({ day = '', platform = '', balance = '', newPlatform, reverse, json }: Options) => {
       if (reverse !== undefined) {
         await withContext({}, async (context) => {
-          await reverseOpening(context, reverse);
-          await audit(context, { actor: 'command', action: 'openings.reverse', target: reverse });
+          const done = { actor: 'command', action: 'openings.reverse', target: reverse };
+          await auditChange(context, (inner) => takeOpeningBack(inner, reverse), done);
+          await finishReposts(context);
           print(json, { reverses: reverse }, `reversed ${reverse}`);
         });
         return;
@@ -39,8 +40,12 @@ export function openCommand(program: Command): void {
       if (!isDay(day)) throw new ConfereError('wrong_use', '--day must be a day: YYYY-MM-DD');
       if (balanceCents === undefined) throw new ConfereError('wrong_use', '--balance must be an amount: 1234.56');
       await withContext({}, async (context) => {
-        const id = await openBooks(context, { platform, day, balanceCents, actor: 'command', newPlatform });
-        await audit(context, { actor: 'command', action: 'openings.create', target: id });
+        const id = await auditChange(
+          context,
+          (inner) => stateOpening(inner, { platform, day, balanceCents, actor: 'command', newPlatform }),
+          (target) => ({ actor: 'command', action: 'openings.create', target }),
+        );
+        await finishReposts(context);
         const opening = { id, platform, day, balance: formatAmount(balanceCents) };
         print(json, opening, `opened ${platform} on ${day} with R$ ${opening.balance} (${id})`);
       });

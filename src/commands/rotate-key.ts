@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { Transaction } from 'kysely';
-import { audit } from '../access/audit.ts';
+import { auditChange } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { adoptNextKey, writeNextKey } from '../database/secret-key-file.ts';
 import { KEY_CHECK } from '../database/settings.ts';
@@ -58,10 +58,14 @@ async function rotate(context: Context, key: Buffer, inFile: boolean): Promise<R
   const next = createVault(key);
   if (next.keyId === vault.keyId) throw new ConfereError('wrong_use', 'that is the key that is in use');
   const file = inFile ? writeNextKey(config.DATA_DIR, key) : undefined;
-  const secrets = await transact(context.db, (trx) => reseal(trx, vault, next));
+  const target = `key:${next.keyId}`;
+  const secrets = await auditChange(context, (inner) => transact(inner.db, (trx) => reseal(trx, vault, next)), {
+    actor: 'command',
+    action: 'secrets.rotate_key',
+    target,
+  });
   if (file !== undefined) adoptNextKey(config.DATA_DIR, file);
   const done = { key_id: next.keyId, old_key_id: vault.keyId, secrets };
-  await audit(context, { actor: 'command', action: 'secrets.rotate_key', target: `key:${next.keyId}` });
   return done;
 }
 

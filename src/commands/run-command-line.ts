@@ -16,6 +16,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   commissions: async () => (await import('./commissions.ts')).commissionsCommand,
   merchants: async () => (await import('./merchants.ts')).merchantsCommand,
   tokens: async () => (await import('./tokens.ts')).tokensCommand,
+  audit: async () => (await import('./audit.ts')).auditCommand,
   webhooks: async () => (await import('./webhooks.ts')).webhooksCommand,
   forget: async () => (await import('./forget.ts')).forgetCommand,
   'rotate-key': async () => (await import('./rotate-key.ts')).rotateKeyCommand,

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { takeLock } from '../../embedded/members.ts';
-import { makeAdminToken } from '../access/tokens.ts';
+import { makeAdminToken } from '../access/admin-token-file.ts';
 import { type Config, readConfig } from '../config.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
@@ -93,8 +93,9 @@ function lockDataDir(config: Config): () => void {
   throw new ConfereError('wrong_use', `another serve runs on ${directory}: stop it, or set another DATA_DIR`);
 }
 
+/** The token itself is in neither stream: a log collector keeps both. */
 async function announceAdminToken(context: Context): Promise<void> {
-  const token = await makeAdminToken(context);
-  // shown this once, on the terminal and not in the log's stream of lines
-  if (token) process.stderr.write(`\nADMIN_TOKEN is not set; made one, shown only now:\n  ${token}\n\n`);
+  const file = await makeAdminToken(context);
+  if (file === undefined) return;
+  process.stderr.write(`\nADMIN_TOKEN is not set; made one, which its owner alone can read:\n  ${file}\n\n`);
 }

@@ -1,10 +1,16 @@
 import type { Command } from 'commander';
-import { audit } from '../access/audit.ts';
-import { createToken, ROLES, type Role } from '../access/tokens.ts';
+import { auditChange } from '../access/audit.ts';
+import { isRole, ROLES } from '../access/roles.ts';
+import { createToken, listTokens, revokeToken } from '../access/tokens.ts';
+import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { print, withContext } from './with-context.ts';
 
-type Options = { role: string; name: string; json?: boolean };
+const ACTOR = 'command';
+const PAGE_ROWS = 200;
+
+type Output = { json?: boolean };
+type CreateOptions = Output & { role: string; name: string; expires?: string };
 
 export function tokensCommand(program: Command): void {
   const tokens = program.command('tokens').description('who may use the API and the console');
@@ -13,17 +19,58 @@ export function tokensCommand(program: Command): void {
     .description('make a token; its text is shown this once')
     .requiredOption('--role <role>', ROLES.join(', '))
     .option('--name <name>', 'whose it is', 'unnamed')
+    .option('--expires <instant>', 'when it ends, such as 2026-12-31T00:00:00-03:00 (default: never)')
     .option('--json', 'print one JSON object')
-    .action(async ({ role, name, json }: Options) => {
-      if (!isRole(role)) throw new ConfereError('wrong_use', `--role must be one of ${ROLES.join(', ')}`);
-      await withContext({}, async (context) => {
-        const token = await createToken(context, { role, name });
-        await audit(context, { actor: 'command', action: 'tokens.create', target: token.id });
-        print(json, token, `${token.token}\n(${token.id}, role ${token.role}; shown only now)`);
-      });
-    });
+    .action(create);
+  tokens
+    .command('list')
+    .description('every token: its role, whether it is live, when it was last used; never its text')
+    .option('--json', 'print one JSON object')
+    .action((options: Output) => withContext({}, (context) => list(context, options)));
+  tokens
+    .command('revoke <id>')
+    .description('end a token and the sessions that it opened, at once')
+    .option('--json', 'print one JSON object')
+    .action((id: string, { json }: Output) =>
+      withContext({}, async (context) => {
+        const done = { actor: ACTOR, action: 'tokens.revoke', target: id };
+        await auditChange(context, (inner) => revokeToken(inner, id), done);
+        print(json, { id, revoked: true }, `revoked ${id}`);
+      }),
+    );
 }
 
-function isRole(text: string): text is Role {
-  return (ROLES as readonly string[]).includes(text);
+async function create({ role, name, expires, json }: CreateOptions): Promise<void> {
+  if (!isRole(role)) throw new ConfereError('wrong_use', `--role must be one of ${ROLES.join(', ')}`);
+  const expiresAt = expires === undefined ? undefined : readInstant(expires);
+  await withContext({}, async (context) => {
+    const token = await auditChange(
+      context,
+      (inner) => createToken(inner, { role, name, expiresAt }),
+      (made) => ({ actor: ACTOR, action: 'tokens.create', target: made.id }),
+    );
+    const until = token.expires_at === null ? '' : `, until ${token.expires_at}`;
+    print(json, token, `${token.token}\n(${token.id}, role ${token.role}${until}; shown only now)`);
+  });
+}
+
+async function list(context: Context, { json }: Output): Promise<void> {
+  const tokens: Omit<Awaited<ReturnType<typeof listTokens>>[number], 'seq'>[] = [];
+  for (let after: number | undefined; ; ) {
+    const rows = await listTokens(context, PAGE_ROWS, after);
+    tokens.push(...rows.map(({ seq: _, ...token }) => token));
+    after = rows.at(-1)?.seq;
+    if (rows.length < PAGE_ROWS) break;
+  }
+  const lines = tokens.map(
+    (one) =>
+      `${one.id}  ${one.role.padEnd(10)}  ${one.state.padEnd(7)}  ${one.last_used_at ?? 'never used'}  ${one.name}`,
+  );
+  print(json, { tokens }, lines.join('\n') || 'there is no token yet: confere tokens create');
+}
+
+function readInstant(text: string): Date {
+  const at = /T.*(Z|[+-]\d\d:\d\d)$/.test(text) ? new Date(text) : new Date(Number.NaN);
+  if (!Number.isNaN(at.getTime())) return at;
+  throw new ConfereError('wrong_use', '--expires is an instant: 2026-12-31T00:00:00-03:00');
 }

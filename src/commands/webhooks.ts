@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { audit } from '../access/audit.ts';
+import { auditChange } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { reprocessWebhook } from '../inbox/quarantine.ts';
@@ -83,8 +83,8 @@ async function reprocessAll(context: Context, reason: string | undefined): Promi
 }
 
 async function reprocess(context: Context, webhook: { seq: number; id: string }): Promise<void> {
-  await reprocessWebhook(context, webhook.seq);
-  await audit(context, { actor: 'command', action: 'webhooks.reprocess', target: webhook.id });
+  const done = { actor: 'command', action: 'webhooks.reprocess', target: webhook.id };
+  await auditChange(context, (inner) => reprocessWebhook(inner, webhook.seq), done);
 }
 
 function describe(row: {

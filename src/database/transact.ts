@@ -24,6 +24,7 @@ const TOO_LARGE_ERRNO = 1153;
 /**
  * Runs `work` in one transaction, and again as a whole when the database asks for it. A connection that is lost during
  * COMMIT leaves the outcome unknown, and is run again too: so `work` must find what an earlier try may have written.
+ * Within a transaction (`db` is one) `work` joins it, and who opened that one runs all of it again.
  * @param work is told whether an earlier try of it may have been committed.
  * @param options.retryDuplicates also run again on a duplicate key: another writer was quicker, and now is visible.
  */
@@ -32,6 +33,7 @@ export async function transact<T>(
   work: (trx: Transaction<Database>, mayBeDone: boolean) => Promise<T>,
   options: { retryDuplicates?: boolean } = {},
 ): Promise<T> {
+  if (db.isTransaction) return await work(db as Transaction<Database>, false);
   let mayBeDone = false;
   for (let attempt = 1; ; attempt++) {
     try {

@@ -21,11 +21,18 @@ export class ConfereError extends Error {
   readonly code: ErrorCode;
   /** Faults by field, where the caller's input was at fault. */
   readonly fields: Record<string, string[]> | undefined;
+  /** When the caller may try again, where that is known. */
+  readonly retryAfterS: number | undefined;
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; fields?: Record<string, string[]> } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; fields?: Record<string, string[]>; retryAfterS?: number } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ConfereError';
     this.code = code;
     this.fields = options.fields;
+    this.retryAfterS = options.retryAfterS;
   }
 }

@@ -4,6 +4,7 @@ import { ConfereError } from '../domain/errors.ts';
 import { createReceiver, type Receiver } from '../inbox/receive.ts';
 import type { Spool } from '../inbox/spool.ts';
 import { adjustmentRoutes } from './api/adjustments.ts';
+import { auditRoutes } from './api/audit.ts';
 import { callbackRoutes } from './api/callbacks.ts';
 import { commissionRoutes } from './api/commissions.ts';
 import { eventRoutes } from './api/events.ts';
@@ -21,6 +22,7 @@ import { authenticate } from './authorize.ts';
 import { healthRoutes } from './check-health.ts';
 import { checkQuery } from './check-query.ts';
 import { consoleRoutes } from './console/routes.ts';
+import { createGuard } from './guard-attempts.ts';
 import { OPERATIONS } from './openapi/operations.ts';
 import { handleErrors } from './problem.ts';
 import { waitsToBeAsked } from './read-body.ts';
@@ -40,6 +42,7 @@ export function createApp(
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
   if (context.config.TRUST_PROXY !== undefined) app.set('trust proxy', context.config.TRUST_PROXY);
+  const guard = createGuard(context);
   // what must be quick and open comes first: nothing below slows a webhook down
   app.use(webhookRoutes(context, receive));
   app.use((request, response, next) => {
@@ -48,10 +51,10 @@ export function createApp(
     response.setHeader('cache-control', 'no-store');
     next();
   });
-  app.use(healthRoutes(context, spool));
+  app.use(healthRoutes(context, guard, spool));
   // merchants fetch with a token of their own
-  app.use('/api/v1', eventRoutes(context));
-  app.use('/api/v1', authenticate(context), checkQuery(OPERATIONS));
+  app.use('/api/v1', eventRoutes(context, guard));
+  app.use('/api/v1', authenticate(context, guard), checkQuery(OPERATIONS));
   app.use('/api/v1', express.json({ limit: API_BODY_BYTES_MAX, type: () => true }), [
     transactionRoutes(context),
     reconciliationRoutes(context),
@@ -65,9 +68,10 @@ export function createApp(
     adjustmentRoutes(context),
     commissionRoutes(context),
     tokenRoutes(context),
+    auditRoutes(context),
     openapiRoutes(context),
   ]);
-  app.use(consoleRoutes(context));
+  app.use(consoleRoutes(context, guard));
   app.use(() => {
     throw new ConfereError('not_found', 'there is nothing at this address');
   });

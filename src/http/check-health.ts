@@ -1,23 +1,36 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Router } from 'express';
+import type { Request, Router } from 'express';
+import ipaddr from 'ipaddr.js';
 import { sql } from 'kysely';
+import type { Caller } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
+import { ConfereError } from '../domain/errors.ts';
 import { SPOOL_BYTES_MAX, type Spool } from '../inbox/spool.ts';
 import { registry } from '../metrics/metrics.ts';
+import { findBearer } from './authorize.ts';
 import { createRouter } from './create-router.ts';
+import type { Guard } from './guard-attempts.ts';
 import { sendProblem } from './problem.ts';
 
 const DATABASE_MS_MAX = 1_500;
+const NEAR_RANGES: ReadonlySet<string> = new Set(['loopback', 'private', 'uniqueLocal']);
 
 /** Alive; able to take webhooks; what is counted. */
-export function healthRoutes(context: Context, spool: Spool | undefined): Router {
-  return offerHealth({ signal: context.signal, spool, databaseAnswers: () => answersInTime(context) });
+export function healthRoutes(context: Context, guard: Guard, spool: Spool | undefined): Router {
+  return offerHealth({
+    signal: context.signal,
+    spool,
+    databaseAnswers: () => answersInTime(context),
+    findCaller: (request) => findBearer(context, guard, request),
+  });
 }
 
 export function offerHealth(of: {
   signal: AbortSignal;
   spool: Spool | undefined;
   databaseAnswers: () => Promise<boolean>;
+  /** Who may see the metrics from elsewhere; without a database nobody is known. */
+  findCaller?: (request: Request) => Promise<Caller | undefined>;
 }): Router {
   const { signal, spool } = of;
   const router = createRouter();
@@ -33,10 +46,24 @@ export function offerHealth(of: {
     else if (spool && spool.bytes < SPOOL_BYTES_MAX) response.json({ ready: true, degraded: true });
     else sendProblem(response, { status: 503, detail: 'the database does not answer' });
   });
-  router.get('/metrics', async (_request, response) => {
+  router.get('/metrics', async (request, response) => {
+    if (!isNear(request) && !(await of.findCaller?.(request))) {
+      throw new ConfereError('unauthorized', 'from this address, send Authorization: Bearer with a token of a viewer');
+    }
     response.type(registry.contentType).send(await registry.metrics());
   });
   return router;
+}
+
+/**
+ * Loopback and private addresses: whoever scrapes stands on the same network. What a proxy passed on, that TRUST_PROXY
+ * does not name, comes from anywhere.
+ */
+function isNear(request: Request): boolean {
+  const { ip: address = '', headers } = request;
+  const isPassedOn = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
+  if (isPassedOn && request.app.get('trust proxy') === false) return false;
+  return ipaddr.isValid(address) && NEAR_RANGES.has(ipaddr.process(address).range());
 }
 
 async function answersInTime(context: Context): Promise<boolean> {

@@ -53,6 +53,9 @@ export function handleErrors(log: Log) {
       return;
     }
     const known = describeProblem(error);
+    if (error instanceof ConfereError && error.retryAfterS !== undefined) {
+      response.setHeader('retry-after', String(error.retryAfterS));
+    }
     if (known.status >= 500) {
       log.error(
         { error: describeError(error), method: request.method, route: request.route?.path },

@@ -1,5 +1,6 @@
 import { audit, auditAtMost } from '../access/audit.ts';
-import { type Caller, mayActAs } from '../access/tokens.ts';
+import { maySeePersons } from '../access/roles.ts';
+import type { Caller } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { hashDocument } from '../database/index-person.ts';
 import { ConfereError } from '../domain/errors.ts';
@@ -46,8 +47,11 @@ export async function permitSearch(
   caller: Caller,
   filters: { document?: string | undefined; name?: string | undefined; extra?: string | undefined },
 ): Promise<void> {
-  if (filters.name !== undefined && !mayActAs(caller.role, 'operator')) {
-    throw new ConfereError('forbidden', 'to search by name takes the role operator: a viewer sees names masked');
+  if (filters.name !== undefined && !maySeePersons(caller.role)) {
+    throw new ConfereError(
+      'forbidden',
+      'to search by name takes the role accountant or operator: a viewer sees names masked',
+    );
   }
   for (const document of [filters.document, readDocument(filters.extra)]) {
     if (document !== undefined) await countDocument(context, caller, document);
@@ -63,7 +67,7 @@ function readDocument(extra = ''): string | undefined {
 async function countDocument(context: Context, caller: Caller, document: string): Promise<void> {
   const hash = hashDocument(context.keys, document).toString('hex').slice(0, HASH_CHARS);
   const search = { actor: caller.id, action: ACTION, target: `document:${hash}` };
-  if (mayActAs(caller.role, 'operator')) await audit(context, search);
+  if (maySeePersons(caller.role)) await audit(context, search);
   else if (!(await auditAtMost(context, search, { times: VIEWER_DOCUMENTS_AN_HOUR_MAX, ms: HOUR_MS }))) {
     throw new ConfereError(
       'too_many_requests',

@@ -31,12 +31,26 @@ export type Opening = {
 
 const STATED: EntrySource = { kind: 'person' };
 
+/** States an opening, and books the platform's history by it. @throws as stateOpening does. */
+export async function openBooks(context: Context, opening: Opening): Promise<string> {
+  const id = await stateOpening(context, opening);
+  await finishReposts(context);
+  return id;
+}
+
+/** Takes an opening back, and books the platform's history anew. @throws as takeOpeningBack does. */
+export async function reverseOpening(context: Context, id: string): Promise<void> {
+  await takeOpeningBack(context, id);
+  await finishReposts(context);
+}
+
 /**
- * States that a platform's balance (available and held) was so many cents when a day began.
+ * States that a platform's balance (available and held) was so many cents when a day began. `finishReposts` is still to
+ * be called: it books the platform's history by it.
  * @returns the opening's id.
  * @throws ConfereError `conflict` when one stands already, `invalid_request` for a day to come or an unseen platform.
  */
-export async function openBooks(context: Context, opening: Opening): Promise<string> {
+export async function stateOpening(context: Context, opening: Opening): Promise<string> {
   const id = `op_${randomUUID().replaceAll('-', '')}`;
   checkDayBegun(context, opening.day);
   await checkPlatformShown(context.db, opening);
@@ -58,16 +72,15 @@ export async function openBooks(context: Context, opening: Opening): Promise<str
     }
     await writeOpening(context, trx, opening, id);
   });
-  await finishReposts(context);
   return id;
 }
 
 /**
- * Takes an opening back: its entry is reversed, and the platform's whole history is booked again, with the adjustments
- * that it had set aside.
+ * Takes an opening back: its entry is reversed. `finishReposts` books the platform's whole history again, with the
+ * adjustments that it had set aside.
  * @throws ConfereError `not_found`, `conflict` when it is reversed already.
  */
-export async function reverseOpening(context: Context, id: string): Promise<void> {
+export async function takeOpeningBack(context: Context, id: string): Promise<void> {
   await enterInBooks(context, async (trx, mayBeDone) => {
     await lockPolicies(trx);
     const row = await trx.selectFrom('openings').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
@@ -90,7 +103,6 @@ export async function reverseOpening(context: Context, id: string): Promise<void
     await tellClosedDays(context, trx, reverse, now);
     await trx.updateTable('openings').set({ in_force: null, reposted_at: null }).where('seq', '=', row.seq).execute();
   });
-  await finishReposts(context);
 }
 
 /** Books the histories of platforms whose opening changed by it; what a kill left undone is taken up by the watch. */

@@ -105,13 +105,17 @@ export async function removeMerchant(context: Context, id: string): Promise<void
   await transact(context.db, async (trx) => {
     const now = context.clock.now();
     // an alert about it is over: nobody can mend what is no longer there
-    const set = { state: 'disabled', disabled_reason: 'removed', deleted_at: now, recovered_at: now };
+    const set = {
+      ...{ state: 'disabled', disabled_reason: 'removed', deleted_at: now, recovered_at: now },
+      pull_token_hash: null,
+    };
     await trx.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();
     await trx.deleteFrom('merchant_secrets').where('merchant_seq', '=', merchant.seq).execute();
   });
 }
 
 function checkUrl(context: Context, url: string): void {
-  const refusal = refuseUrl(url, context.config.CALLBACK_ALLOW_PRIVATE);
+  const { CALLBACK_ALLOW_PRIVATE: allowPrivate, ALLOW_PLAIN_HTTP: allowPlain } = context.config;
+  const refusal = refuseUrl(url, { allowPrivate, allowPlain });
   if (refusal) throw new ConfereError('invalid_request', `the url ${refusal}`, { fields: { url: [refusal] } });
 }

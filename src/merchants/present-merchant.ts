@@ -22,7 +22,7 @@ export function presentMerchant(row: MerchantRow) {
   };
 }
 
-/** The same for who only looks on: shops put keys into the query of their address. */
-export function hideQuery(merchant: PresentedMerchant): PresentedMerchant {
-  return { ...merchant, url: merchant.url.replace(/[?#].*$/s, '?…') };
+/** The same for who only looks on: of its address the origin, since shops put keys into paths and queries; no e-mail. */
+export function hideContacts(merchant: PresentedMerchant): PresentedMerchant {
+  return { ...merchant, url: new URL(merchant.url).origin, email: null };
 }

@@ -5,6 +5,7 @@ import { findMerchant, type MerchantRow } from './read-merchants.ts';
 
 const TOKEN_BYTES = 32;
 const PREFIX = 'mpt_';
+const FORM = /^mpt_[A-Za-z0-9_-]{43}$/;
 
 /** Gives a merchant a token to fetch its events with, in place of one it may have had. It is told here, once. */
 export async function givePullToken(context: Context, id: string): Promise<string> {
@@ -15,18 +16,32 @@ export async function givePullToken(context: Context, id: string): Promise<strin
   return token;
 }
 
-/** @throws ConfereError `unauthorized` for no token, or one of no merchant. */
-export async function findByPullToken(context: Context, token: string | undefined): Promise<MerchantRow> {
-  const row = token?.startsWith(PREFIX)
-    ? await context.db
-        .selectFrom('merchants')
-        .selectAll()
-        .where('pull_token_hash', '=', hash(token))
-        .where('deleted_at', 'is', null)
-        .executeTakeFirst()
-    : undefined;
-  if (!row) throw new ConfereError('unauthorized', 'send the token of a merchant: Authorization: Bearer mpt_…');
-  return row;
+/** Ends a merchant's token. @throws ConfereError `not_found` where it has none. */
+export async function takePullToken(context: Context, id: string): Promise<void> {
+  const merchant = await findMerchant(context.db, id);
+  const result = await context.db
+    .updateTable('merchants')
+    .set({ pull_token_hash: null })
+    .where('seq', '=', merchant.seq)
+    .where('pull_token_hash', 'is not', null)
+    .executeTakeFirst();
+  if (result.numUpdatedRows !== 1n) throw new ConfereError('not_found', 'the merchant has no token');
+}
+
+export function isPullToken(text: string): boolean {
+  return FORM.test(text);
+}
+
+/** The merchant whose token this is: one that is paused or disabled fetches nothing, as nothing is sent to it. */
+export async function findByPullToken(context: Context, token: string): Promise<MerchantRow | undefined> {
+  if (!isPullToken(token)) return undefined;
+  return await context.db
+    .selectFrom('merchants')
+    .selectAll()
+    .where('pull_token_hash', '=', hash(token))
+    .where('state', '=', 'enabled')
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
 }
 
 // a random token of 256 bits needs no slow hash

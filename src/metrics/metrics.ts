@@ -13,6 +13,13 @@ export const webhooksReceived = new Counter({
   registers,
 });
 
+export const loginFailures = new Counter({
+  name: 'confere_auth_failures_total',
+  help: 'Credentials that open nothing, by what they were for: bearer (API and /metrics), pull (a merchant), login (console).',
+  labelNames: ['kind'],
+  registers,
+});
+
 export const webhookCommitSeconds = new Histogram({
   name: 'confere_webhook_commit_seconds',
   help: 'Time from a webhook being read to its commit.',

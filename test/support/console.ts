@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createToken, type Role } from '../../src/access/tokens.ts';
+import type { Role } from '../../src/access/roles.ts';
+import { createToken } from '../../src/access/tokens.ts';
 import type { Context } from '../../src/context.ts';
 import { addDays, type Day } from '../../src/domain/calendar.ts';
 import { createApp } from '../../src/http/app.ts';
@@ -34,15 +35,20 @@ export async function openConsoleEnvironment(env: Record<string, string> = {}): 
   const server = environment.use(await serveHttp(context, createApp(context), TEST_HTTP_LIMITS));
   const url = `http://127.0.0.1:${server.port}`;
   const today = context.calendar.dayOf(context.clock.now());
-  const [viewer, operator] = await Promise.all(
-    (['viewer', 'operator'] as const).map((role) => createToken(context, { name: role, role })),
+  const [viewer, accountant, operator] = await Promise.all(
+    (['viewer', 'accountant', 'operator'] as const).map((role) => createToken(context, { name: role, role })),
   );
   return {
     ...environment,
     url,
     today,
     webhookSecret: WEBHOOK_SECRET,
-    tokens: { viewer: viewer?.token ?? '', operator: operator?.token ?? '', admin: ADMIN_TOKEN },
+    tokens: {
+      viewer: viewer?.token ?? '',
+      accountant: accountant?.token ?? '',
+      operator: operator?.token ?? '',
+      admin: ADMIN_TOKEN,
+    },
     ...(await furnish(context, url, today)),
   };
 }

@@ -1,12 +1,13 @@
 import type { Router } from 'express';
 import { z } from 'zod';
-import { audit } from '../../access/audit.ts';
+import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { maskNote } from '../../domain/mask-free-text.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/money.ts';
 import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } from '../../ledger/adjust.ts';
 import { compareStatements, listStatements, stateBalance } from '../../ledger/state-balance.ts';
+import { auditFull } from '../audit-full.ts';
 import { actorOf, allow, seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
@@ -43,14 +44,18 @@ export const statementSchema = z.object({
 /** What people enter beside what the provider shows: adjustments, and the balances of its panel. */
 export function adjustmentRoutes(context: Context): Router {
   const router = createRouter();
-  router.post('/adjustments', allow('admin'), async (request, response) => {
+  router.post('/adjustments', allow('accountant'), async (request, response) => {
     const actor = actorOf(response);
     const body = (request.body ?? {}) as { reverses?: unknown };
-    const id =
+    const given =
       body.reverses === undefined || body.reverses === null
-        ? await enter(context, parseBody(request, adjustmentSchema), actor)
-        : await turnBack(context, parseBody(request, reversalSchema), actor);
-    await audit(context, { actor, action: 'adjustments.create', target: id });
+        ? { entered: parseBody(request, adjustmentSchema) }
+        : { reversed: parseBody(request, reversalSchema) };
+    const id = await auditChange(
+      context,
+      (inner) => (given.entered ? enter(inner, given.entered, actor) : turnBack(inner, given.reversed, actor)),
+      (target) => ({ actor, action: 'adjustments.create', target }),
+    );
     await compareStatements(context);
     const [adjustment] = await listAdjustments(context.db, 1, undefined, id);
     response.status(201).json(withoutSeq(adjustment ?? { seq: 0 }));
@@ -58,18 +63,22 @@ export function adjustmentRoutes(context: Context): Router {
   router.get('/adjustments', allow('viewer'), async (request, response) => {
     const { limit, after } = readNumberedPage(request);
     const { rows, last } = cutPage(await listAdjustments(context.db, limit + 1, after), limit);
+    await auditFull(context, response, 'adjustments.list', 'notes');
     const shown = rows
       .map(withoutSeq)
       .map((one) => (seesPersons(response) ? one : { ...one, note: maskNote(one.note) }));
     response.json(page('adjustments', shown, last?.seq));
   });
 
-  router.post('/statements', allow('operator'), async (request, response) => {
+  router.post('/statements', allow('operator', 'accountant'), async (request, response) => {
     const { at, balance, platform, new_platform } = parseBody(request, statementSchema);
     const actor = actorOf(response);
     const stated = { platform, at: new Date(at), balanceCents: balance, actor, newPlatform: new_platform };
-    const id = await stateBalance(context, stated);
-    await audit(context, { actor, action: 'statements.create', target: id });
+    const id = await auditChange(
+      context,
+      (inner) => stateBalance(inner, stated),
+      (target) => ({ actor, action: 'statements.create', target }),
+    );
     const [statement] = await listStatements(context, 1, undefined, id);
     response.status(201).json(withoutSeq(statement ?? { seq: 0 }));
   });

@@ -1,13 +1,14 @@
 import type express from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { audit } from '../../access/audit.ts';
+import { auditChange } from '../../access/audit.ts';
 import { presentAttempt, presentCallback } from '../../callbacks/present-callback.ts';
 import { CALLBACK_STATES, findCallback, listAttempts, listCallbacks } from '../../callbacks/read-callbacks.ts';
 import { redeliver } from '../../callbacks/redeliver.ts';
 import { replay } from '../../callbacks/replay.ts';
 import type { Context } from '../../context.ts';
-import { actorOf, allow, callerOf } from '../authorize.ts';
+import { auditFull } from '../audit-full.ts';
+import { actorOf, allow, seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
 import { parseBody, parseQuery } from '../validate.ts';
@@ -49,17 +50,17 @@ export function callbackRoutes(context: Context): express.Router {
   router.get('/callbacks/:id', allow('viewer'), async (request, response) => {
     const callback = await findCallback(context.db, idOf(request));
     const attempts = await listAttempts(context.db, callback.seq);
-    const withBody = callerOf(response).role !== 'viewer';
+    const withBody = seesPersons(response);
     const list = attempts.map((attempt) => presentAttempt(attempt, { withBody }));
     // what merchants answered is their own text, and may name people
-    if (withBody) await audit(context, { actor: actorOf(response), action: 'callbacks.show', target: idOf(request) });
+    await auditFull(context, response, 'callbacks.show', idOf(request));
     response.json({ ...presentCallback(callback), attempt_list: list });
   });
   // before the routes with an id in them, which would take `replay` for one
   router.post('/callbacks/replay', allow('operator'), (request, response) => replayRange(context, request, response));
   router.post('/callbacks/:id/redeliver', allow('operator'), async (request, response) => {
-    const callback = await redeliver(context, idOf(request));
-    await audit(context, { actor: actorOf(response), action: 'callback.redelivered', target: idOf(request) });
+    const done = { actor: actorOf(response), action: 'callback.redelivered', target: idOf(request) };
+    const callback = await auditChange(context, (inner) => redeliver(inner, idOf(request)), done);
     response.status(202).json(presentCallback(callback));
   });
   return router;
@@ -67,11 +68,13 @@ export function callbackRoutes(context: Context): express.Router {
 
 async function replayRange(context: Context, request: Request, response: Response): Promise<void> {
   const { dry_run: dryRun, ...range } = parseBody(request, replaySchema);
-  const count = await replay(context, { ...range, dryRun });
-  if (!dryRun) {
-    const detail = JSON.stringify({ from: range.from, to: range.to, count });
-    await audit(context, { actor: actorOf(response), action: 'callbacks.replayed', target: range.merchant, detail });
-  }
+  const actor = actorOf(response);
+  const { from, to } = range;
+  // a range may be long: each part of it is a change of its own
+  const count = await replay(context, { ...range, dryRun }, (part, change) => {
+    const detail = JSON.stringify({ from, to, count: part });
+    return auditChange(context, change, { actor, action: 'callbacks.replayed', target: range.merchant, detail });
+  });
   response.status(dryRun ? 200 : 202).json({ merchant: range.merchant, count, dry_run: dryRun });
 }
 

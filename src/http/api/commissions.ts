@@ -1,6 +1,6 @@
 import type { Router } from 'express';
 import { z } from 'zod';
-import { audit } from '../../access/audit.ts';
+import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseAmount } from '../../domain/money.ts';
@@ -44,12 +44,16 @@ export function commissionRoutes(context: Context): Router {
   router.post('/commissions', allow('admin'), async (request, response) => {
     const actor = actorOf(response);
     const body = (request.body ?? {}) as { withdraws?: unknown };
-    const id =
+    const given =
       body.withdraws === undefined || body.withdraws === null
-        ? await state(context, parseBody(request, contractSchema), actor)
-        : await withdraw(context, parseBody(request, contractWithdrawalSchema));
-    const action = body.withdraws ? 'commissions.withdraw' : 'commissions.create';
-    await audit(context, { actor, action, target: id });
+        ? { stated: parseBody(request, contractSchema) }
+        : { withdrawn: parseBody(request, contractWithdrawalSchema) };
+    const action = given.stated ? 'commissions.create' : 'commissions.withdraw';
+    const id = await auditChange(
+      context,
+      (inner) => (given.stated ? state(inner, given.stated, actor) : withdraw(inner, given.withdrawn)),
+      (target) => ({ actor, action, target }),
+    );
     const [contract] = await listContracts(context.db, 1, undefined, id);
     response.status(201).json(withoutSeq(contract ?? { seq: 0 }));
   });

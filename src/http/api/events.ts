@@ -2,9 +2,12 @@ import type express from 'express';
 import { z } from 'zod';
 import { readFeed } from '../../callbacks/read-feed.ts';
 import type { Context } from '../../context.ts';
+import { ConfereError } from '../../domain/errors.ts';
 import { findByPullToken } from '../../merchants/pull-token.ts';
+import { readBearer } from '../authorize.ts';
 import { assertParameters } from '../check-query.ts';
 import { createRouter } from '../create-router.ts';
+import type { Guard } from '../guard-attempts.ts';
 import { parseQuery } from '../validate.ts';
 
 const LIMIT_MAX = 200;
@@ -23,11 +26,15 @@ export const feedQuerySchema = z.object({
  * The pull API: what a merchant would be sent, for it to fetch with its own token. To be mounted where no token of ours
  * is asked for.
  */
-export function eventRoutes(context: Context): express.Router {
+export function eventRoutes(context: Context, guard: Guard): express.Router {
   const router = createRouter();
   router.get('/events', async (request, response) => {
-    const token = /^Bearer (\S+)$/i.exec(request.get('authorization') ?? '')?.[1];
-    const merchant = await findByPullToken(context, token);
+    const credential = readBearer(request);
+    const attempt = { kind: 'pull', address: request.ip, credential: credential ?? '' } as const;
+    const merchant = credential && (await guard.admit(attempt, () => findByPullToken(context, credential)));
+    if (!merchant) {
+      throw new ConfereError('unauthorized', 'send the token of an enabled merchant: Authorization: Bearer mpt_…');
+    }
     assertParameters(request, Object.keys(feedQuerySchema.shape));
     const { after = 0, limit } = parseQuery(request, feedQuerySchema);
     const items = await readFeed(context, merchant.seq, { after, limit });

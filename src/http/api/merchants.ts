@@ -1,14 +1,15 @@
 import type express from 'express';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import { audit } from '../../access/audit.ts';
+import { type AuditedAction, auditChange } from '../../access/audit.ts';
+import { mayActAs } from '../../access/roles.ts';
 import { presentCallback } from '../../callbacks/present-callback.ts';
 import { sendTest } from '../../callbacks/send-test.ts';
 import type { Context } from '../../context.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { createMerchant, removeMerchant, setMerchantState, updateMerchant } from '../../merchants/change-merchants.ts';
-import { hideQuery, type PresentedMerchant, presentMerchant } from '../../merchants/present-merchant.ts';
-import { givePullToken } from '../../merchants/pull-token.ts';
+import { hideContacts, type PresentedMerchant, presentMerchant } from '../../merchants/present-merchant.ts';
+import { givePullToken, takePullToken } from '../../merchants/pull-token.ts';
 import { findMerchant, listMerchants, type MerchantRow } from '../../merchants/read-merchants.ts';
 import { rotateSecret } from '../../merchants/secrets.ts';
 import { actorOf, allow, callerOf } from '../authorize.ts';
@@ -62,8 +63,11 @@ export function merchantRoutes(context: Context): express.Router {
   });
   router.patch('/merchants/:id', allow('admin'), (request, response) => changeOne(context, request, response));
   router.delete('/merchants/:id', allow('admin'), async (request, response) => {
-    await removeMerchant(context, idOf(request));
-    await audit(context, { actor: actorOf(response), action: 'merchant.removed', target: idOf(request) });
+    await auditChange(
+      context,
+      (inner) => removeMerchant(inner, idOf(request)),
+      naming(request, response, 'merchant.removed'),
+    );
     response.status(204).end();
   });
   addActions(router, context);
@@ -71,44 +75,52 @@ export function merchantRoutes(context: Context): express.Router {
 }
 
 function addActions(router: express.Router, context: Context): void {
-  const note = (request: Request, response: Response, action: string): Promise<unknown> =>
-    audit(context, { actor: actorOf(response), action, target: idOf(request) });
+  /** What a request does to its merchant, written down with it. */
+  const change = <T>(action: string, request: Request, response: Response, work: (inner: Context) => Promise<T>) =>
+    auditChange(context, work, naming(request, response, action));
 
   router.post('/merchants/:id/rotate-secret', allow('admin'), async (request, response) => {
-    const { secret, oldUntil } = await rotateSecret(context, idOf(request));
-    await note(request, response, 'merchant.secret_rotated');
+    const { secret, oldUntil } = await change('merchant.secret_rotated', request, response, (inner) =>
+      rotateSecret(inner, idOf(request)),
+    );
     const merchant = presentMerchant(await findMerchant(context.db, idOf(request)));
     response.json({ ...merchant, secret, old_secret_until: oldUntil.toISOString() });
   });
-  router.post('/merchants/:id/enable', allow('admin'), async (request, response) => {
-    const merchant = await setMerchantState(context, idOf(request), 'enabled');
-    await note(request, response, 'merchant.enabled');
-    response.json(presentMerchant(merchant));
-  });
-  router.post('/merchants/:id/pause', allow('admin'), async (request, response) => {
-    const merchant = await setMerchantState(context, idOf(request), 'paused');
-    await note(request, response, 'merchant.paused');
-    response.json(presentMerchant(merchant));
-  });
+  for (const [name, state] of [
+    ['enable', 'enabled'],
+    ['pause', 'paused'],
+  ] as const) {
+    router.post(`/merchants/:id/${name}`, allow('admin'), async (request, response) => {
+      const merchant = await change(`merchant.${state}`, request, response, (inner) =>
+        setMerchantState(inner, idOf(request), state),
+      );
+      response.json(presentMerchant(merchant));
+    });
+  }
   router.post('/merchants/:id/test', allow('admin'), async (request, response) => {
-    const callback = await sendTest(context, idOf(request));
-    await note(request, response, 'merchant.tested');
+    const callback = await change('merchant.tested', request, response, (inner) => sendTest(inner, idOf(request)));
     response.status(202).json(presentCallback(callback));
   });
   router.post('/merchants/:id/pull-token', allow('admin'), async (request, response) => {
-    const token = await givePullToken(context, idOf(request));
-    await note(request, response, 'merchant.pull_token_given');
+    const token = await change('merchant.pull_token_given', request, response, (inner) =>
+      givePullToken(inner, idOf(request)),
+    );
     response.json({ id: idOf(request), token });
+  });
+  router.delete('/merchants/:id/pull-token', allow('admin'), async (request, response) => {
+    await change('merchant.pull_token_revoked', request, response, (inner) => takePullToken(inner, idOf(request)));
+    response.status(204).end();
   });
 }
 
 async function addOne(context: Context, request: Request, response: Response): Promise<void> {
   const { events_since: since, ...input } = parseBody(request, newMerchantSchema);
-  const { merchant, secret } = await createMerchant(context, {
-    ...input,
-    eventsSince: since === undefined ? undefined : new Date(since),
-  });
-  await audit(context, { actor: actorOf(response), action: 'merchant.added', target: merchant.id });
+  const eventsSince = since === undefined ? undefined : new Date(since);
+  const { merchant, secret } = await auditChange(
+    context,
+    (inner) => createMerchant(inner, { ...input, eventsSince }),
+    (made) => ({ actor: actorOf(response), action: 'merchant.added', target: made.merchant.id }),
+  );
   response
     .status(201)
     .location(`/api/v1/merchants/${merchant.id}`)
@@ -119,16 +131,23 @@ async function changeOne(context: Context, request: Request, response: Response)
   const body = parseBody(request, merchantChangeSchema);
   const { events_since: since, ...change } = body;
   const eventsSince = since === undefined ? undefined : new Date(since);
-  const merchant = await updateMerchant(context, idOf(request), { ...change, eventsSince });
   // names of fields only: a URL may hold a secret
-  const detail = Object.keys(body).join(', ');
-  await audit(context, { actor: actorOf(response), action: 'merchant.changed', target: merchant.id, detail });
+  const done = { ...naming(request, response, 'merchant.changed'), detail: Object.keys(body).join(', ') };
+  const merchant = await auditChange(
+    context,
+    (inner) => updateMerchant(inner, idOf(request), { ...change, eventsSince }),
+    done,
+  );
   response.json(presentMerchant(merchant));
 }
 
 function showTo(response: Response, row: MerchantRow): PresentedMerchant {
   const merchant = presentMerchant(row);
-  return callerOf(response).role === 'viewer' ? hideQuery(merchant) : merchant;
+  return mayActAs(callerOf(response).role, 'operator') ? merchant : hideContacts(merchant);
+}
+
+function naming(request: Request, response: Response, action: string): AuditedAction {
+  return { actor: actorOf(response), action, target: idOf(request) };
 }
 
 function idOf(request: Request): string {

@@ -1,6 +1,6 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
-import { audit } from '../../access/audit.ts';
+import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { maskMismatch } from '../../domain/mask-free-text.ts';
@@ -8,6 +8,7 @@ import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../dom
 import { findMismatch, listMismatches, type PresentedMismatch } from '../../ledger/read-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatch } from '../../ledger/settle-mismatch.ts';
 import { acceptAny } from '../../reconciliation/accept-surplus.ts';
+import { auditFull } from '../audit-full.ts';
 import { actorOf, allow, seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
@@ -37,12 +38,13 @@ export function mismatchRoutes(context: Context): Router {
       after,
     });
     const { rows, last } = cutPage(found, limit);
+    await auditFull(context, response, 'mismatches.list', JSON.stringify(Object.keys(request.query)));
     const shown = rows.map((one) => showMismatch(response, one));
     response.json(page('mismatches', shown, last?.seq));
   });
 
   router.get('/mismatches/:id', allow('viewer'), async (request: Request<{ id: string }>, response) => {
-    await answer(context, request.params.id, response);
+    await answer(context, request.params.id, response, 'mismatches.show');
   });
 
   for (const [action, settle, schema] of [
@@ -53,8 +55,12 @@ export function mismatchRoutes(context: Context): Router {
     router.post(`/mismatches/:id/${action}`, allow('operator'), async (request: Request<{ id: string }>, response) => {
       const given = parseBody(request, schema);
       const actor = actorOf(response);
-      await settle(context, request.params.id, { note: undefined, ...given, actor });
-      await audit(context, { actor, action: `mismatches.${action}`, target: request.params.id });
+      const { id } = request.params;
+      await auditChange(context, (inner) => settle(inner, id, { note: undefined, ...given, actor }), {
+        actor,
+        action: `mismatches.${action}`,
+        target: id,
+      });
       context.bells.alerts.ring();
       await answer(context, request.params.id, response);
     });
@@ -62,9 +68,11 @@ export function mismatchRoutes(context: Context): Router {
   return router;
 }
 
-async function answer(context: Context, id: string, response: Response): Promise<void> {
+/** @param looked the look to be audited, where nothing else was done that is. */
+async function answer(context: Context, id: string, response: Response, looked?: string): Promise<void> {
   const mismatch = await findMismatch(context.db, id);
   if (!mismatch) throw new ConfereError('not_found', 'there is no such mismatch');
+  if (looked !== undefined) await auditFull(context, response, looked, mismatch.id);
   response.json(showMismatch(response, mismatch));
 }
 

@@ -1,10 +1,10 @@
 import type { Request, Router } from 'express';
 import { z } from 'zod';
-import { audit } from '../../access/audit.ts';
+import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/money.ts';
-import { openBooks, reverseOpening } from '../../ledger/open-books.ts';
+import { finishReposts, stateOpening, takeOpeningBack } from '../../ledger/open-books.ts';
 import { actorOf, allow } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
@@ -35,8 +35,13 @@ export function openingRoutes(context: Context): Router {
   router.post('/openings', allow('admin'), async (req, response) => {
     const actor = actorOf(response);
     const turnsBack = ((req.body ?? {}) as { reverses?: unknown }).reverses !== undefined;
-    const id = turnsBack ? await turnBack(context, req) : await open(context, req, actor);
-    await audit(context, { actor, action: turnsBack ? 'openings.reverse' : 'openings.create', target: id });
+    const action = turnsBack ? 'openings.reverse' : 'openings.create';
+    const id = await auditChange(
+      context,
+      (inner) => (turnsBack ? turnBack(inner, req) : open(inner, req, actor)),
+      (target) => ({ actor, action, target }),
+    );
+    await finishReposts(context);
     const row = await context.db.selectFrom('openings').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
     response.status(201).json(present(row));
   });
@@ -58,12 +63,12 @@ export function openingRoutes(context: Context): Router {
 async function open(context: Context, request: Request, actor: string): Promise<string> {
   const { platform, day, balance, new_platform } = parseBody(request, newOpeningSchema);
   const balanceCents = parseSignedAmount(balance) ?? 0n;
-  return await openBooks(context, { platform, day, balanceCents, actor, newPlatform: new_platform });
+  return await stateOpening(context, { platform, day, balanceCents, actor, newPlatform: new_platform });
 }
 
 async function turnBack(context: Context, request: Request): Promise<string> {
   const { reverses } = parseBody(request, openingReversalSchema);
-  await reverseOpening(context, reverses);
+  await takeOpeningBack(context, reverses);
   return reverses;
 }
 

@@ -1,6 +1,6 @@
 import type { Request, Router } from 'express';
 import { z } from 'zod';
-import { audit } from '../../access/audit.ts';
+import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { listPages } from '../../reconciliation/read-pages.ts';
@@ -22,8 +22,11 @@ export function reconciliationRoutes(context: Context): Router {
   router.post('/reconciliations', allow('operator'), async (req, response) => {
     const range = parseBody(req, newRunSchema);
     const actor = actorOf(response);
-    const { id } = await startRun(context, { ...range, trigger: 'api', createdBy: actor });
-    await audit(context, { actor, action: 'reconciliations.start', target: id });
+    const { id } = await auditChange(
+      context,
+      (inner) => startRun(inner, { ...range, trigger: 'api', createdBy: actor }),
+      (started) => ({ actor, action: 'reconciliations.start', target: started.id }),
+    );
     const run = await findRun(context.db, id);
     response
       .status(202)

@@ -1,6 +1,5 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
-import { audit } from '../../access/audit.ts';
 import { presentCallback } from '../../callbacks/present-callback.ts';
 import { listTransactionCallbacks } from '../../callbacks/read-callbacks.ts';
 import type { Context } from '../../context.ts';
@@ -14,7 +13,8 @@ import { type Known, readBalances } from '../../ledger/read-balances.ts';
 import { listMismatches } from '../../ledger/read-mismatches.ts';
 import { searchTransactions } from '../../ledger/search-transactions.ts';
 import { tellTransaction } from '../../ledger/tell-transaction.ts';
-import { actorOf, allow, callerOf, seesPersons } from '../authorize.ts';
+import { auditFull } from '../audit-full.ts';
+import { allow, callerOf, seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { page, readPage } from '../pages.ts';
 import { nameFilters, permitSearch, readPosition, writePosition } from '../search-people.ts';
@@ -137,10 +137,4 @@ function readKnown(known: string | undefined): Known {
 function show(context: Context, response: Response, transaction: LedgerTransaction) {
   const presented = presentTransaction(transaction, context.calendar);
   return seesPersons(response) ? presented : maskTransaction(presented);
-}
-
-/** Before the answer: what was not written down is not shown. */
-async function auditFull(context: Context, response: Response, action: string, target: string): Promise<void> {
-  if (!seesPersons(response)) return;
-  await audit(context, { actor: actorOf(response), action, target });
 }

@@ -1,6 +1,6 @@
 import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
-import { audit } from '../../access/audit.ts';
+import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { reprocessWebhook } from '../../inbox/quarantine.ts';
@@ -44,8 +44,8 @@ export function inboxRoutes(context: Context): Router {
   router.post('/webhooks/:id/reprocess', allow('operator'), async (request: Request<{ id: string }>, response) => {
     const webhook = await findWebhook(context.db, request.params.id);
     if (!webhook) throw new ConfereError('not_found', 'there is no such webhook');
-    await reprocessWebhook(context, webhook.seq);
-    await audit(context, { actor: actorOf(response), action: 'webhooks.reprocess', target: webhook.id });
+    const done = { actor: actorOf(response), action: 'webhooks.reprocess', target: webhook.id };
+    await auditChange(context, (inner) => reprocessWebhook(inner, webhook.seq), done);
     response.status(202);
     await answer(context, webhook.id, response);
   });

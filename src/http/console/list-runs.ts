@@ -1,5 +1,5 @@
 import type { Request, Response, Router } from 'express';
-import { audit } from '../../access/audit.ts';
+import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { addDays, type Day, isDay } from '../../domain/calendar.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
@@ -41,8 +41,11 @@ export function runListPages(context: Context): Router {
     }
     const actor = actorOf(response);
     const platform = draft.platform || undefined;
-    const run = await startRun(context, { ...draft, platform, trigger: 'console', createdBy: actor });
-    await audit(context, { actor, action: 'reconciliations.start', target: run.id, detail: 'console' });
+    const run = await auditChange(
+      context,
+      (inner) => startRun(inner, { ...draft, platform, trigger: 'console', createdBy: actor }),
+      ({ id }) => ({ actor, action: 'reconciliations.start', target: id, detail: 'console' }),
+    );
     response.redirect(303, `/reconciliations/${run.id}?done=started`);
   });
   return router;

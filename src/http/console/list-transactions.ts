@@ -1,6 +1,5 @@
 import type { Router } from 'express';
 import { z } from 'zod';
-import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { foldName, normalizeDocument } from '../../domain/fold-person.ts';
@@ -8,7 +7,8 @@ import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { type LedgerTransaction, maskTransaction, presentTransaction } from '../../domain/present-transaction.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { searchTransactions } from '../../ledger/search-transactions.ts';
-import { actorOf, callerOf } from '../authorize.ts';
+import { auditFull } from '../audit-full.ts';
+import { callerOf, seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { readPage } from '../pages.ts';
 import { nameFilters, permitSearch, readPosition, writePosition } from '../search-people.ts';
@@ -17,7 +17,7 @@ import { html } from './html.ts';
 import { badge, dayField, filterForm, pager, selectField, table, textField } from './parts.ts';
 import { cursorOf, isFiltered, readFilters } from './read-filters.ts';
 import { openFilters, sealFilters } from './seal-filters.ts';
-import { formTokenOf, may, sendPage } from './send-page.ts';
+import { formTokenOf, sendPage } from './send-page.ts';
 import { OPERATION_WORDS, STATUS_WORDS, say } from './words.ts';
 
 const text = z.string().trim().min(1).max(512).optional();
@@ -52,15 +52,12 @@ export function transactionListPages(context: Context): Router {
     const { by, ...filters } = readFilters(openFilters(context, request), query);
     const { e2e_id: e2eId, amount: amountCents, ...rest } = filters;
     const { limit, after } = readPage(request);
-    const full = may(response, 'operator');
+    const full = seesPersons(response);
     await permitSearch(context, callerOf(response), filters);
     const wanted = { ...rest, e2eId, amountCents, by: by ?? 'created', limit, after: readPosition(after) };
     const { transactions, next } = await searchTransactions(context.db, context.keys, wanted);
     const shown = transactions.map((one) => present(context, one, full));
-    if (full) {
-      const done = { action: 'transactions.list', target: nameFilters({ ...filters, by }), detail: 'console' };
-      await audit(context, { actor: actorOf(response), ...done });
-    }
+    await auditFull(context, response, 'transactions.list', nameFilters({ ...filters, by }), 'console');
     const body = html`<h1>Transações</h1>
 ${filterForm('/transactions', fields({ ...filters, by }, full), isFiltered({ ...filters, by }), formTokenOf(response))}
 ${list(context, shown, isFiltered(filters))}

@@ -7,12 +7,15 @@ import express, { type Router } from 'express';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { createRouter } from '../create-router.ts';
+import type { Guard } from '../guard-attempts.ts';
 import { requireSession } from './keep-session.ts';
+import { auditPages } from './list-audit.ts';
 import { callbackListPages } from './list-callbacks.ts';
 import { merchantListPages } from './list-merchants.ts';
 import { mismatchListPages } from './list-mismatches.ts';
 import { reportPages } from './list-reports.ts';
 import { runListPages } from './list-runs.ts';
+import { tokenPages } from './list-tokens.ts';
 import { transactionListPages } from './list-transactions.ts';
 import { webhookListPages } from './list-webhooks.ts';
 import { secureAnswers } from './secure-answers.ts';
@@ -29,15 +32,16 @@ import { webhookPages } from './show-webhook.ts';
 
 const FORM_BYTES_MAX = 64 * 1024;
 /** The first part of every address of the console; all others are the program interfaces'. */
-const ROOMS = 'login|logout|console|transactions|mismatches|inbox|reconciliations|reports|merchants|callbacks';
+const ROOMS =
+  'login|logout|console|transactions|mismatches|inbox|reconciliations|reports|merchants|callbacks|tokens|audit';
 const OURS = new RegExp(`^/(?:$|(?:${ROOMS})(?:/|$))`);
 
 /** Every page of the console. An address that is none of its own is left to who comes next. */
-export function consoleRoutes(context: Context): Router {
+export function consoleRoutes(context: Context, guard: Guard): Router {
   const router = createRouter();
   router.use((request, _response, next) => next(OURS.test(request.path) ? undefined : 'router'));
   router.use(secureAnswers(), express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
-  router.use(assetRoutes(), loginPages(context));
+  router.use(assetRoutes(), loginPages(context, guard));
   router.use(requireSession(context));
   router.use([
     overviewPage(context),
@@ -54,6 +58,8 @@ export function consoleRoutes(context: Context): Router {
     merchantPages(context),
     callbackListPages(context),
     callbackPages(context),
+    tokenPages(context),
+    auditPages(context),
   ]);
   router.use(() => {
     throw new ConfereError('not_found', 'there is nothing at this address');

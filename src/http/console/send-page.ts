@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
-import { type Caller, mayActAs, type Role } from '../../access/tokens.ts';
+import { mayActAs, type Role } from '../../access/roles.ts';
+import type { Caller } from '../../access/tokens.ts';
 import { type Html, html, type Part } from './html.ts';
 import { assetAddress } from './serve-assets.ts';
 import { ROLE_WORDS } from './words.ts';
@@ -13,6 +14,11 @@ const NAVIGATION = [
   ['/reports', 'Relatórios'],
   ['/merchants', 'Lojistas'],
   ['/callbacks', 'Callbacks'],
+] as const;
+/** What only who administers opens. */
+const ADMIN_NAVIGATION = [
+  ['/tokens', 'Tokens'],
+  ['/audit', 'Auditoria'],
 ] as const;
 
 export type Page = {
@@ -50,10 +56,10 @@ ${caller && frame(request, response, caller)}
     .send(document.text);
 }
 
-/** Whether who is logged in may do what a role may. */
-export function may(response: Response, role: Role): boolean {
+/** Whether who is logged in may do what one of these roles may. */
+export function may(response: Response, ...roles: Role[]): boolean {
   const caller = response.locals.caller as Caller | undefined;
-  return caller !== undefined && mayActAs(caller.role, role);
+  return caller !== undefined && mayActAs(caller.role, ...roles);
 }
 
 /** A form that changes something: it carries the session's token. */
@@ -72,9 +78,10 @@ export const BRAND = html`<svg class="mark" viewBox="0 0 32 32" aria-hidden="tru
 
 function frame(request: Request, response: Response, caller: Caller): Html {
   const here = `/${request.path.split('/')[1] ?? ''}`;
+  const pages = [...NAVIGATION, ...(mayActAs(caller.role, 'admin') ? ADMIN_NAVIGATION : [])];
   return html`<header class="frame">
 <a class="brand" href="/">${BRAND}</a>
-<nav aria-label="Principal"><ul>${NAVIGATION.map(
+<nav aria-label="Principal"><ul>${pages.map(
     ([address, name]) =>
       html`<li><a href="${address}"${here === address && html` aria-current="page"`}>${name}</a></li>`,
   )}</ul></nav>
@@ -96,6 +103,7 @@ const DONE: Record<string, string> = {
   enabled: 'Lojista ativo: o que estava retido será entregue, do mais antigo ao mais novo.',
   paused: 'Lojista em pausa: os callbacks ficam retidos até que seja reativado.',
   tested: 'Callback de teste na fila.',
+  revoked: 'Token revogado: as sessões que ele abriu terminaram.',
   left: 'Você saiu.',
 };
 

@@ -1,16 +1,17 @@
 import type { Request, Router } from 'express';
-import { audit } from '../../access/audit.ts';
+import { auditChange } from '../../access/audit.ts';
 import { presentAttempt, presentCallback } from '../../callbacks/present-callback.ts';
 import { findCallback, listAttempts } from '../../callbacks/read-callbacks.ts';
 import { redeliver } from '../../callbacks/redeliver.ts';
 import type { Context } from '../../context.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
-import { actorOf, allow } from '../authorize.ts';
+import { auditFull } from '../audit-full.ts';
+import { actorOf, allow, seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { formatCount, moment, NOTHING } from './format.ts';
 import { type Html, html } from './html.ts';
 import { badge, facts, idText, table } from './parts.ts';
-import { may, postForm, sendPage } from './send-page.ts';
+import { postForm, sendPage } from './send-page.ts';
 import { CALLBACK_STATE_WORDS, STATUS_WORDS, say } from './words.ts';
 
 const ERROR_WORDS: Record<string, string> = {
@@ -32,12 +33,9 @@ export function callbackPages(context: Context): Router {
     const row = await findCallback(context.db, request.params.id);
     const callback = presentCallback(row);
     // what a merchant answered is its own text, and may name people
-    const withBody = may(response, 'operator');
+    const withBody = seesPersons(response);
     const attempts = (await listAttempts(context.db, row.seq)).map((one) => presentAttempt(one, { withBody }));
-    if (withBody) {
-      const done = { action: 'callbacks.show', target: request.params.id, detail: 'console' };
-      await audit(context, { actor: actorOf(response), ...done });
-    }
+    await auditFull(context, response, 'callbacks.show', request.params.id, 'console');
     const again = postForm(
       response,
       `/callbacks/${callback.id}/redeliver`,
@@ -67,9 +65,8 @@ ${withBody && html`<section class="act bare" aria-label="Entregar">${again}</sec
     const callback = await findCallback(context.db, request.params.id);
     // looked up first: a merchant that was removed is told as such
     await findMerchant(context.db, callback.merchant_id);
-    await redeliver(context, request.params.id);
     const done = { action: 'callback.redelivered', target: request.params.id, detail: 'console' };
-    await audit(context, { actor: actorOf(response), ...done });
+    await auditChange(context, (inner) => redeliver(inner, request.params.id), { actor: actorOf(response), ...done });
     response.redirect(303, `/callbacks/${request.params.id}?done=redelivered`);
   });
   return router;

@@ -1,10 +1,11 @@
 import type { Request, Response, Router } from 'express';
-import { audit } from '../../access/audit.ts';
+import { auditChange } from '../../access/audit.ts';
 import { closeSession, openSession } from '../../access/sessions.ts';
 import { findCaller } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { actorOf } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
+import type { Guard } from '../guard-attempts.ts';
 import { html } from './html.ts';
 import {
   checkOrigin,
@@ -17,7 +18,7 @@ import { formText } from './read-filters.ts';
 import { BRAND, sendPage } from './send-page.ts';
 
 /** Logging in with a token, and out. */
-export function loginPages(context: Context): Router {
+export function loginPages(context: Context, guard: Guard): Router {
   const router = createRouter();
   router.get('/login', (request, response) => {
     sendLogin(request, response, readNext(request.query.next), undefined);
@@ -26,24 +27,38 @@ export function loginPages(context: Context): Router {
   router.post('/login', async (request, response) => {
     checkOrigin(context, request);
     const next = readNext(formText(request, 'next'));
-    const caller = await findCaller(context, formText(request, 'token') ?? '');
+    const credential = formText(request, 'token') ?? '';
+    const attempt = { kind: 'login', address: request.ip, credential } as const;
+    const caller = await guard.admit(attempt, () => findCaller(context, credential));
     if (!caller) {
-      context.log.warn({}, 'a login to the console was refused');
-      sendLogin(request, response, next, 'Este token não existe ou foi revogado.');
+      sendLogin(request, response, next, 'Este token não existe, expirou ou foi revogado.');
       return;
     }
     const old = readSessionCookie(context, request);
-    if (old) await closeSession(context, old);
-    setSessionCookie(context, response, await openSession(context, caller));
-    await audit(context, { actor: caller.id, action: 'console.login', target: caller.id });
+    const done = { actor: caller.id, action: 'console.login', target: caller.id };
+    const session = await auditChange(
+      context,
+      async (inner) => {
+        if (old) await closeSession(inner, old);
+        return await openSession(inner, credential);
+      },
+      done,
+    );
+    setSessionCookie(context, response, session);
     response.redirect(303, next);
   });
 
   router.post('/logout', requireSession(context), async (request, response) => {
     const session = readSessionCookie(context, request);
-    if (session) await closeSession(context, session);
+    const done = { actor: actorOf(response), action: 'console.logout', target: actorOf(response) };
+    await auditChange(
+      context,
+      async (inner) => {
+        if (session) await closeSession(inner, session);
+      },
+      done,
+    );
     clearSessionCookie(context, response);
-    await audit(context, { actor: actorOf(response), action: 'console.logout', target: actorOf(response) });
     response.redirect(303, '/login?done=left');
   });
   return router;

@@ -1,5 +1,5 @@
 import type { Request, Response, Router } from 'express';
-import { audit } from '../../access/audit.ts';
+import { auditChange } from '../../access/audit.ts';
 import { presentCallback } from '../../callbacks/present-callback.ts';
 import { listCallbacks } from '../../callbacks/read-callbacks.ts';
 import { sendTest } from '../../callbacks/send-test.ts';
@@ -38,7 +38,7 @@ export function merchantPages(context: Context): Router {
 <div class="head"><h1>${merchant.name}</h1> ${merchantBadges(merchant)}</div>
 <p class="sub">${idText(merchant.id)}</p>
 ${may(response, 'admin') && actions(response, merchant)}
-<section><h2>Fatos</h2>${tellFacts(context, merchant)}</section>
+<section><h2>Fatos</h2>${tellFacts(context, merchant, may(response, 'operator'))}</section>
 <section><h2>Últimos callbacks</h2>${callbackTable(context, callbacks.map(presentCallback), 'Nenhum callback até agora.', 'merchant')}
 <p><a href="/callbacks?merchant=${merchant.id}">Todos os callbacks deste lojista</a></p></section>`;
     sendPage(request, response, { title: merchant.name, body });
@@ -49,15 +49,19 @@ ${may(response, 'admin') && actions(response, merchant)}
     ['pause', 'paused', 'merchant.paused'],
   ] as const) {
     router.post(`/merchants/:id/${action}`, allow('admin'), async (request: Request<{ id: string }>, response) => {
-      await setMerchantState(context, request.params.id, state);
-      await audit(context, { actor: actorOf(response), action: done, target: request.params.id, detail: 'console' });
+      const { id } = request.params;
+      await auditChange(context, (inner) => setMerchantState(inner, id, state), {
+        actor: actorOf(response),
+        action: done,
+        target: id,
+        detail: 'console',
+      });
       response.redirect(303, `/merchants/${request.params.id}?done=${state}`);
     });
   }
   router.post('/merchants/:id/test', allow('admin'), async (request: Request<{ id: string }>, response) => {
-    await sendTest(context, request.params.id);
     const done = { action: 'merchant.tested', target: request.params.id, detail: 'console' };
-    await audit(context, { actor: actorOf(response), ...done });
+    await auditChange(context, (inner) => sendTest(inner, request.params.id), { actor: actorOf(response), ...done });
     response.redirect(303, `/merchants/${request.params.id}?done=tested`);
   });
   return router;
@@ -74,12 +78,12 @@ function actions(response: Response, merchant: PresentedMerchant): Html {
   return html`<section class="act bare" aria-label="Ações">${postForm(response, `${address}/enable`, content)}</section>`;
 }
 
-function tellFacts(context: Context, merchant: PresentedMerchant): Html {
+function tellFacts(context: Context, merchant: PresentedMerchant, full: boolean): Html {
   const { url } = merchant;
   return facts([
     // what follows the host may hold a secret of the merchant's
     ['Endereço', URL.canParse(url) ? html`<span class="id">${new URL(url).origin}/…</span>` : null],
-    ['E-mail', merchant.email],
+    ['E-mail', full && merchant.email],
     ['Desativado porque', merchant.disabled_reason],
     ['Falhando desde', merchant.failing_since && moment(context.calendar, merchant.failing_since)],
     ['Por segundo, no máximo', merchant.rate ?? 'sem limite'],

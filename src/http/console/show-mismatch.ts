@@ -1,5 +1,5 @@
 import type { Request, Response, Router } from 'express';
-import { audit } from '../../access/audit.ts';
+import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { maskMismatch, maskNote } from '../../domain/mask-free-text.ts';
@@ -7,7 +7,8 @@ import { isAcceptable } from '../../ledger/correct-held.ts';
 import { findMismatch, type PresentedMismatch } from '../../ledger/read-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatch } from '../../ledger/settle-mismatch.ts';
 import { acceptAny, surplusIn } from '../../reconciliation/accept-surplus.ts';
-import { actorOf, allow } from '../authorize.ts';
+import { auditFull } from '../audit-full.ts';
+import { actorOf, allow, seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { explainMismatch } from './explain-mismatch.ts';
 import { moment, moneyOf, NOTHING, shortId } from './format.ts';
@@ -23,14 +24,15 @@ export function mismatchPages(context: Context): Router {
   router.get('/mismatches/:id', async (request: Request<{ id: string }>, response) => {
     const found = await findMismatch(context.db, request.params.id);
     if (!found) throw new ConfereError('not_found', 'there is no such mismatch');
-    const full = may(response, 'operator');
+    const full = seesPersons(response);
+    await auditFull(context, response, 'mismatches.show', found.id, 'console');
     const mismatch = full ? found : maskMismatch(found);
     const { title, meaning, todo } = explainMismatch(mismatch.kind);
     const body = html`<p class="crumb"><a href="/mismatches">Divergências</a></p>
 <div class="head"><h1>${title}</h1> ${badge(SEVERITY_WORDS, mismatch.severity)} ${badge(MISMATCH_STATE_WORDS, mismatch.state)}</div>
 <p class="sub">${idText(mismatch.id)}</p>
 <p class="explain"><b>${meaning}.</b> ${todo}</p>
-${mismatch.state !== 'resolved' && full && settleForm(response, mismatch)}
+${mismatch.state !== 'resolved' && may(response, 'operator') && settleForm(response, mismatch)}
 <section><h2>O que se viu</h2>${compareValues(mismatch)}</section>
 <section><h2>Fatos</h2>${tellFacts(context, mismatch)}</section>
 <section><h2>O que aconteceu</h2>${await tellChanges(context, mismatch, full)}</section>`;
@@ -43,14 +45,10 @@ ${mismatch.state !== 'resolved' && full && settleForm(response, mismatch)}
     ['accept', acceptAny, 'accepted'],
   ] as const) {
     router.post(`/mismatches/:id/${action}`, allow('operator'), async (request: Request<{ id: string }>, response) => {
-      const actor = actorOf(response);
-      await settle(context, request.params.id, { actor, note: formText(request, 'note'), actual: readSeen(request) });
-      await audit(context, {
-        actor,
-        action: `mismatches.${action}`,
-        target: request.params.id,
-        detail: 'console',
-      });
+      const { id } = request.params;
+      const by = { actor: actorOf(response), note: formText(request, 'note'), actual: readSeen(request) };
+      const audited = { actor: by.actor, action: `mismatches.${action}`, target: id, detail: 'console' };
+      await auditChange(context, (inner) => settle(inner, id, by), audited);
       context.bells.alerts.ring();
       response.redirect(303, `/mismatches/${encodeURIComponent(request.params.id)}?done=${done}`);
     });

@@ -1,12 +1,12 @@
 import type { Request, Router } from 'express';
-import { audit } from '../../access/audit.ts';
 import { presentCallback } from '../../callbacks/present-callback.ts';
 import { listTransactionCallbacks } from '../../callbacks/read-callbacks.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { listMismatches } from '../../ledger/read-mismatches.ts';
 import { tellTransaction } from '../../ledger/tell-transaction.ts';
-import { actorOf } from '../authorize.ts';
+import { auditFull } from '../audit-full.ts';
+import { seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { formatSpan, moment, moneyOf } from './format.ts';
 import { html } from './html.ts';
@@ -14,7 +14,7 @@ import { callbackTable } from './list-callbacks.ts';
 import { mismatchTable } from './list-mismatches.ts';
 import { present } from './list-transactions.ts';
 import { badge, facts, idText } from './parts.ts';
-import { may, sendPage } from './send-page.ts';
+import { sendPage } from './send-page.ts';
 import { tellStory } from './tell-story.ts';
 import { OPERATION_WORDS, STATUS_WORDS, say } from './words.ts';
 
@@ -26,12 +26,9 @@ export function transactionPages(context: Context): Router {
   router.get('/transactions/:id', async (request: Request<{ id: string }>, response) => {
     const story = await tellTransaction(context.db, context.calendar, request.params.id);
     if (!story) throw new ConfereError('not_found', 'the ledger holds no such transaction');
-    const full = may(response, 'operator');
+    const full = seesPersons(response);
     const shown = present(context, story.transaction, full);
-    if (full) {
-      const done = { action: 'transactions.show', target: shown.id, detail: 'console' };
-      await audit(context, { actor: actorOf(response), ...done });
-    }
+    await auditFull(context, response, 'transactions.show', shown.id, 'console');
     const mismatches = await listMismatches(context.db, { transactionId: shown.id, limit: MISMATCHES_SHOWN_MAX });
     const callbacks = (await listTransactionCallbacks(context.db, story.seq)).map(presentCallback);
     const body = html`<p class="crumb"><a href="/transactions">Transações</a></p>

@@ -1,15 +1,15 @@
 import type { Request, Router } from 'express';
-import { audit } from '../../access/audit.ts';
+import { audit, auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { reprocessWebhook } from '../../inbox/quarantine.ts';
 import { findWebhook } from '../../inbox/read-webhooks.ts';
-import { actorOf, allow } from '../authorize.ts';
+import { actorOf, allow, seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { cutId, moment, NOTHING, shortId } from './format.ts';
 import { type Html, html } from './html.ts';
 import { badge, facts, idText, table } from './parts.ts';
-import { may, postForm, sendPage } from './send-page.ts';
+import { postForm, sendPage } from './send-page.ts';
 import { STATUS_WORDS, say, WEBHOOK_REASON_WORDS, WEBHOOK_STATE_WORDS } from './words.ts';
 
 const BODY_CHARS_MAX = 16_384;
@@ -22,7 +22,7 @@ export function webhookPages(context: Context): Router {
   router.get('/inbox/:id', async (request: Request<{ id: string }>, response) => {
     const webhook = await findWebhook(context.db, request.params.id);
     if (!webhook) throw new ConfereError('not_found', 'there is no such webhook');
-    const full = may(response, 'operator');
+    const full = seesPersons(response);
     const raw = full ? await readRaw(context, webhook.seq) : undefined;
     if (raw) {
       // what came may name a person
@@ -52,9 +52,8 @@ ${raw && html`<section><h2>Corpo recebido</h2><pre class="raw" tabindex="0">${ra
   router.post('/inbox/:id/reprocess', allow('operator'), async (request: Request<{ id: string }>, response) => {
     const webhook = await findWebhook(context.db, request.params.id);
     if (!webhook) throw new ConfereError('not_found', 'there is no such webhook');
-    await reprocessWebhook(context, webhook.seq);
     const done = { action: 'webhooks.reprocess', target: webhook.id, detail: 'console' };
-    await audit(context, { actor: actorOf(response), ...done });
+    await auditChange(context, (inner) => reprocessWebhook(inner, webhook.seq), { actor: actorOf(response), ...done });
     response.redirect(303, `/inbox/${webhook.id}?done=reprocessed`);
   });
   return router;

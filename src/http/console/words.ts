@@ -1,4 +1,4 @@
-import type { Role } from '../../access/tokens.ts';
+import type { Role } from '../../access/roles.ts';
 import { PT_BR } from '../../reports/texts-pt-br.ts';
 
 /** The words of the console. Those that a report has too are the report's: one word for one thing. */
@@ -70,8 +70,15 @@ export const RESOLUTION_WORDS: Record<string, string> = {
 
 export const ROLE_WORDS: Record<Role, string> = {
   viewer: 'Leitura',
+  accountant: 'Contabilidade',
   operator: 'Operação',
   admin: 'Administração',
+};
+
+export const TOKEN_STATE_WORDS: Record<string, string> = {
+  live: 'Ativo',
+  expired: 'Expirado',
+  revoked: 'Revogado',
 };
 
 export const TRIGGER_WORDS: Record<string, string> = {

@@ -22,7 +22,7 @@ export function buildDocument(
       title: 'Confere',
       version: about.version,
       description:
-        'Amounts are decimal texts in BRL, instants ISO 8601 with an offset, days those of the provider’s calendar. A list is `{<plural>: […], next_cursor}`. Errors are RFC 9457 problem details. A query parameter that an operation does not have, or that is given twice, is 422. viewer reads and downloads, operator also acts, admin also keeps merchants, openings and tokens.',
+        'Amounts are decimal texts in BRL, instants ISO 8601 with an offset, days those of the provider’s calendar. A list is `{<plural>: […], next_cursor}`. Errors are RFC 9457 problem details. A query parameter that an operation does not have, or that is given twice, is 422. viewer reads and downloads, masked; accountant also sees people, and enters statements and adjustments; operator also sees people, and acts; admin does all of it, keeps merchants, openings and tokens, and reads the audit.',
     },
     servers: [{ url: about.url }],
     paths,
@@ -30,7 +30,11 @@ export function buildDocument(
     components: {
       schemas: describeComponents(),
       securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', description: 'a token of ours: viewer, operator or admin' },
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'a token of ours: viewer, accountant, operator or admin',
+        },
         merchant: { type: 'http', scheme: 'bearer', description: "a merchant's pull token" },
         provider: { type: 'http', scheme: 'bearer', description: 'the credentials that WEBHOOK_AUTH asks for' },
       },
@@ -50,7 +54,7 @@ function describe({ method, path, tag, summary, takes, query, body, answers }: O
     operationId: nameOperation(method, path),
     tags: [tag],
     summary,
-    ...(isOurs ? { description: `Takes the role ${takes} or a higher one.` } : {}),
+    ...(isOurs ? { description: `Takes the role ${[takes].flat().join(' or ')}, or admin.` } : {}),
     security: takes === 'nothing' ? [] : [{ [isOurs ? 'token' : takes]: [] }],
     parameters: [...inPath, ...(query ? describeQuery(query) : [])],
     ...(body ? { requestBody: { required: true, content: { 'application/json': { schema: input(body) } } } } : {}),

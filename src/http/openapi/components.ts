@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ROLES } from '../../access/tokens.ts';
+import { ROLES } from '../../access/roles.ts';
 import { CALLBACK_STATES } from '../../callbacks/read-callbacks.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../domain/mismatch.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
@@ -303,10 +303,27 @@ export const commissionContract = z
   })
   .register(components, { id: 'CommissionContract' });
 
-const tokenFields = { id: z.string(), role: z.enum(ROLES) };
+const tokenFields = { id: z.string(), role: z.enum(ROLES), expires_at: maybeInstant };
 export const token = z
-  .object({ ...tokenFields, name: z.string(), created_at: instant, revoked_at: maybeInstant })
+  .object({
+    ...tokenFields,
+    name: z.string(),
+    state: z.enum(['live', 'expired', 'revoked']),
+    created_at: instant,
+    last_used_at: maybeInstant.describe('to the minute'),
+    revoked_at: maybeInstant,
+  })
   .register(components, { id: 'Token' });
+export const auditRow = z
+  .object({
+    id: z.string(),
+    at: instant,
+    actor: z.string().describe("a token's id; admin, command: without one"),
+    action: z.string(),
+    target: z.string(),
+    detail: z.string().nullable(),
+  })
+  .register(components, { id: 'AuditRow' });
 export const newToken = z
   .object({ ...tokenFields, token: z.string().describe('shown this once') })
   .register(components, { id: 'NewToken' });

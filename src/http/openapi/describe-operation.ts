@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Role } from '../../access/tokens.ts';
+import type { Role } from '../../access/roles.ts';
 
 export type Answer = { description: string; schema?: z.ZodType; contentType?: string };
 
@@ -10,7 +10,7 @@ export type Operation = {
   tag: string;
   summary: string;
   /** What it takes to be let in: a role's token, the provider's credentials, a merchant's pull token, or nothing. */
-  takes: Role | 'provider' | 'merchant' | 'nothing';
+  takes: Role | readonly Role[] | 'provider' | 'merchant' | 'nothing';
   query?: z.ZodObject;
   body?: z.ZodType;
   answers: Record<number, Answer>;
@@ -51,7 +51,11 @@ export function reading(path: string, told: Told & { answer: z.ZodType }): Opera
 }
 
 /** A POST; its answers by status. */
-export function acting(path: string, takes: Role, told: Told & { answers: Operation['answers'] }): Operation {
+export function acting(
+  path: string,
+  takes: Role | readonly Role[],
+  told: Told & { answers: Operation['answers'] },
+): Operation {
   return { method: 'post', path: `${API}${path}`, takes, ...told };
 }
 

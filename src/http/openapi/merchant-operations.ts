@@ -50,6 +50,14 @@ export function merchantOperations(): Operation[] {
       ok('Shown this once', z.object({ id: z.string(), token: z.string() })),
     ),
     {
+      method: 'delete',
+      path: `/api/v1${one}/pull-token`,
+      tag: MERCHANTS,
+      summary: 'End its token for /events',
+      takes: 'admin',
+      answers: { 204: { description: 'Ended' } },
+    },
+    {
       method: 'get',
       path: '/api/v1/events',
       tag: MERCHANTS,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { adjustmentSchema, reversalSchema, statementSchema } from '../api/adjustments.ts';
+import { auditQuerySchema } from '../api/audit.ts';
 import { contractSchema, contractWithdrawalSchema } from '../api/commissions.ts';
 import { acceptedSchema, mismatchQuerySchema, notedSchema } from '../api/mismatches.ts';
 import { numbersQuerySchema } from '../api/numbers.ts';
@@ -58,7 +59,7 @@ export const OPERATIONS: readonly Operation[] = [
     method: 'get',
     path: '/metrics',
     tag: SERVICE,
-    summary: 'What is counted, for Prometheus',
+    summary: 'What is counted, for Prometheus: from elsewhere than a private network, with a viewer’s token',
     takes: 'nothing',
     answers: { 200: { description: 'The text format', schema: z.string(), contentType: 'text/plain' } },
   },
@@ -78,14 +79,14 @@ export const OPERATIONS: readonly Operation[] = [
     answers: made('Opened', c.opening),
   }),
   listing('/adjustments', { tag: LEDGER, items: c.adjustment }),
-  acting('/adjustments', 'admin', {
+  acting('/adjustments', 'accountant', {
     tag: LEDGER,
     summary: "Enter what the provider's list does not show, from the opening's day on, or reverse such an entry",
     body: z.union([adjustmentSchema, reversalSchema]),
     answers: made('Entered', c.adjustment),
   }),
   listing('/statements', { tag: LEDGER, items: c.statement }),
-  acting('/statements', 'operator', {
+  acting('/statements', ['operator', 'accountant'], {
     tag: LEDGER,
     summary: "State the balance that the provider's panel shows at an instant",
     body: statementSchema,
@@ -159,6 +160,7 @@ export const OPERATIONS: readonly Operation[] = [
     takes: 'admin',
     answers: { 204: { description: 'Revoked' } },
   },
+  listing('/audit', { tag: ACCESS, items: c.auditRow, query: auditQuerySchema, takes: 'admin' }),
   reading('/openapi.json', {
     tag: SERVICE,
     summary: 'This document',

@@ -17,6 +17,7 @@ type Body = {
   secret: string;
   state: string;
   url: string;
+  email: string | null;
   filter: object;
   token: string;
   count: number;
@@ -98,6 +99,7 @@ test('what can be no merchant is refused by field', async () => {
     [{ ...good, url: '' }, 'url'],
     [{ ...good, url: 'ftp://example.com/' }, 'url'],
     [{ ...good, url: 'https://user:pass@example.com/' }, 'url'],
+    [{ ...good, url: 'http://loja.example/pix' }, 'url'],
     [{ ...good, url: 'http://169.254.169.254/latest' }, 'url'],
     [{ ...good, url: 'http://2130706433/' }, 'url'],
     [{ ...good, name: '' }, 'name'],
@@ -126,9 +128,15 @@ test('only admins change merchants, only operators repeat callbacks, and viewers
   const viewer = (await createToken(world.context, { name: 'v', role: 'viewer' })).token;
   const operator = (await createToken(world.context, { name: 'o', role: 'operator' })).token;
   const id = (await api.call('GET', '/callbacks', undefined, viewer)).json.callbacks[0]?.id;
-  const urlFor = async (token: string) =>
-    (await api.call('GET', `/merchants/${merchant.id}`, undefined, token)).json.url;
-  expect([await urlFor(viewer), await urlFor(operator)]).toEqual([`${shop.url}/a?…`, `${shop.url}/a?key=s3cret`]);
+  await api.call('PATCH', `/merchants/${merchant.id}`, { email: 'ana@loja.example' });
+  const contactsFor = async (token: string) => {
+    const { url, email } = (await api.call('GET', `/merchants/${merchant.id}`, undefined, token)).json;
+    const [listed] = (await api.call('GET', '/merchants', undefined, token)).json.merchants;
+    expect([listed?.url, listed?.email]).toEqual([url, email]);
+    return [url, email];
+  };
+  expect(await contactsFor(viewer)).toEqual([shop.url, null]);
+  expect(await contactsFor(operator)).toEqual([`${shop.url}/a?key=s3cret`, 'ana@loja.example']);
   const seen = (await api.call('GET', `/callbacks/${id}`, undefined, viewer)).json.attempt_list[0];
   expect(seen).toMatchObject({ response_status: 500, response_body: null, error_class: 'http_status' });
   const full = (await api.call('GET', `/callbacks/${id}`, undefined, operator)).json.attempt_list[0];

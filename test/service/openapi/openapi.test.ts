@@ -115,6 +115,8 @@ async function askMerchants(): Promise<void> {
   const callback = await ask('post', '/api/v1/merchants/{id}/test', { path, status: 202 });
   const { token } = await ask('post', '/api/v1/merchants/{id}/pull-token', { path });
   await ask('get', '/api/v1/events', { token: String(token) });
+  await ask('delete', '/api/v1/merchants/{id}/pull-token', { path, status: 204 });
+  await ask('delete', '/api/v1/merchants/{id}/pull-token', { path, status: 404 });
   await ask('get', '/api/v1/callbacks');
   await ask('get', '/api/v1/callbacks/{id}', { path: { id: callback.id } });
   await ask('post', '/api/v1/callbacks/{id}/redeliver', { path: { id: callback.id }, status: 202 });
@@ -131,6 +133,8 @@ async function askRest(): Promise<void> {
   const token = await ask('post', '/api/v1/tokens', { body: { role: 'viewer' }, status: 201 });
   await ask('get', '/api/v1/tokens');
   await ask('delete', '/api/v1/tokens/{id}', { path: { id: token.id }, status: 204 });
+  await ask('get', '/api/v1/audit?action=tokens.revoke');
+  await ask('get', '/api/v1/audit?actors=x', { status: 422 });
   await ask('get', '/api/v1/openapi.json');
   await ask('get', '/healthz');
   await ask('get', '/readyz');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Role } from '../../../src/access/tokens.ts';
+import type { Role } from '../../../src/access/roles.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
 import { acknowledgeMismatch } from '../../../src/ledger/settle-mismatch.ts';
 import { makeReport } from '../../../src/reports/make-report.ts';

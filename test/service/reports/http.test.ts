@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import express from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createToken, type Role } from '../../../src/access/tokens.ts';
+import type { Role } from '../../../src/access/roles.ts';
+import { createToken } from '../../../src/access/tokens.ts';
 import { reportRoutes } from '../../../src/http/api/reports.ts';
 import { createApp } from '../../../src/http/app.ts';
 import { authenticate } from '../../../src/http/authorize.ts';
+import { createGuard } from '../../../src/http/guard-attempts.ts';
 import { type HttpServer, serveHttp } from '../../../src/http/serve-http.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { inventTransactions, learn } from '../../support/reports.ts';
@@ -131,7 +133,9 @@ async function lastAudit(): Promise<number> {
 }
 
 test('who asks for a report that takes longer than we wait is audited too', async () => {
-  const impatient = express().use(authenticate(books.context), express.json()).use(reportRoutes(books.context, 0));
+  const impatient = express()
+    .use(authenticate(books.context, createGuard(books.context)), express.json())
+    .use(reportRoutes(books.context, 0));
   const listening = await serveHttp(books.context, impatient);
   try {
     const before = await lastAudit();
@@ -146,7 +150,7 @@ test('who asks for a report that takes longer than we wait is audited too', asyn
       .select(['action', 'target', 'detail'])
       .where('seq', '>', before)
       .execute();
-    expect(audited).toEqual([{ action: 'reports.make', target: '2026-03-09', detail: 'being made' }]);
+    expect(audited).toEqual([{ action: 'reports.make', target: '2026-03-09', detail: null }]);
     await eventually(async () => (await call('viewer', '/reports/2026-03-09.csv')).status === 200);
   } finally {
     await listening[Symbol.asyncDispose]();

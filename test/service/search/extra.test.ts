@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createToken, type Role } from '../../../src/access/tokens.ts';
+import type { Role } from '../../../src/access/roles.ts';
+import { createToken } from '../../../src/access/tokens.ts';
 import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/http/search-people.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/console.ts';
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createToken, type Role } from '../../../src/access/tokens.ts';
+import type { Role } from '../../../src/access/roles.ts';
+import { createToken } from '../../../src/access/tokens.ts';
 import { createApp } from '../../../src/http/app.ts';
 import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/http/search-people.ts';
 import { type HttpServer, serveHttp } from '../../../src/http/serve-http.ts';

@@ -1,0 +1,58 @@
+import type { Command } from 'commander';
+import { type AuditFilter, listAudit } from '../access/audit.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { print, withContext } from './with-context.ts';
+
+const LIST_MAX = 1000;
+
+type Options = {
+  actor?: string;
+  action?: string;
+  target?: string;
+  from?: string;
+  to?: string;
+  limit: string;
+  json?: boolean;
+};
+
+/** `confere audit`: who did what, and who saw whose data. */
+export function auditCommand(program: Command): void {
+  program
+    .command('audit')
+    .description('who did what, and who saw whose data: the newest first')
+    .option('--actor <id>', 'of this token (admin, command: without one)')
+    .option('--action <name>', 'of this kind, such as tokens.create')
+    .option('--target <id>', 'done to this')
+    .option('--from <instant>', 'from this instant on, such as 2026-11-21T00:00:00-03:00')
+    .option('--to <instant>', 'before this instant')
+    .option('--limit <count>', `how many at most, up to ${LIST_MAX}`, '50')
+    .option('--json', 'print one JSON object')
+    .action(async (options: Options) => {
+      const limit = Number(options.limit);
+      if (!Number.isInteger(limit) || limit < 1 || limit > LIST_MAX)
+        throw new ConfereError('wrong_use', `--limit must be a whole number from 1 to ${LIST_MAX}`);
+      const filter: AuditFilter = {
+        actor: options.actor,
+        action: options.action,
+        target: options.target,
+        from: readInstant('--from', options.from),
+        to: readInstant('--to', options.to),
+      };
+      await withContext({}, async (context) => {
+        const rows = (await listAudit(context.db, filter, { limit, before: undefined })).map(
+          ({ seq: _, ...row }) => row,
+        );
+        const lines = rows.map((row) =>
+          [row.at, row.actor, row.action, row.target, row.detail].filter(Boolean).join('  '),
+        );
+        print(options.json, { audit: rows }, lines.join('\n') || 'none');
+      });
+    });
+}
+
+function readInstant(option: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const at = /T.*(Z|[+-]\d\d:\d\d)$/.test(text) ? new Date(text) : new Date(Number.NaN);
+  if (!Number.isNaN(at.getTime())) return at;
+  throw new ConfereError('wrong_use', `${option} is an instant: 2026-11-21T00:00:00-03:00`);
+}

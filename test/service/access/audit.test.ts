@@ -1,0 +1,214 @@
+import { type Kysely, sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { auditChange } from '../../../src/access/audit.ts';
+import { openSession } from '../../../src/access/sessions.ts';
+import { createToken } from '../../../src/access/tokens.ts';
+import type { Database } from '../../../src/database/tables.ts';
+import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { callCommand } from '../../support/call-command.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/console.ts';
+import { openTestContext } from '../../support/environment.ts';
+import { loseCommit } from '../../support/failing-database.ts';
+
+type Row = { id: string; at: string; actor: string; action: string; target: string; detail: string | null };
+
+let world: ConsoleEnvironment;
+beforeAll(async () => {
+  world = await openConsoleEnvironment();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+async function call(method: string, address: string, body?: unknown, token = world.tokens.admin) {
+  const response = await fetch(`${world.url}/api/v1${address}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, json: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
+}
+
+async function listAudit(query = ''): Promise<Row[]> {
+  return (await call('GET', `/audit${query}`)).json.audit as Row[];
+}
+
+/** Every row there is, but for what leaves no trace in it. */
+async function dump(db: Kysely<Database>): Promise<Record<string, string>> {
+  const { rows: tables } = await sql<{ name: string }>`SELECT table_name AS name FROM information_schema.tables
+    WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'`.execute(db);
+  const all: Record<string, string> = {};
+  for (const { name } of tables) {
+    const { rows } = await sql.raw(`SELECT * FROM ${name}`).execute(db);
+    all[name] = JSON.stringify(rows, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+  }
+  return all;
+}
+
+/** One change of each kind that people make, and what it answers when it is done. */
+async function listChanges(): Promise<[string, string, unknown, number][]> {
+  const { context, today, changed } = world;
+  const { merchant } = await createMerchant(context, { name: 'audited', url: 'http://127.0.0.1:9/' });
+  const { id: token } = await createToken(context, { name: 'audited', role: 'viewer' });
+  const mismatch = await context.db
+    .selectFrom('mismatches')
+    .select('id')
+    .where('kind', '=', 'amount_differs')
+    .where('transaction_id', '=', changed.id)
+    .executeTakeFirstOrThrow();
+  const webhook = ((await call('GET', '/webhooks?state=quarantined')).json.webhooks as { id: string }[])[0];
+  const callback = ((await call('GET', '/callbacks')).json.callbacks as { id: string }[])[0];
+  const at = { platform: 'p', day: today, new_platform: true };
+  const one = `/merchants/${merchant.id}`;
+  return [
+    ['POST', '/tokens', { role: 'viewer' }, 201],
+    ['DELETE', `/tokens/${token}`, undefined, 204],
+    ['POST', '/merchants', { name: 'm', url: 'http://127.0.0.1:9/' }, 201],
+    ['PATCH', one, { name: 'renamed' }, 200],
+    ['POST', `${one}/rotate-secret`, {}, 200],
+    ['POST', `${one}/test`, {}, 202],
+    ['POST', `${one}/pull-token`, {}, 200],
+    ['DELETE', `${one}/pull-token`, undefined, 204],
+    ['POST', `${one}/pause`, {}, 200],
+    ['POST', `${one}/enable`, {}, 200],
+    ['DELETE', one, undefined, 204],
+    ['POST', '/openings', { ...at, balance: '1.00' }, 201],
+    ['POST', '/adjustments', { ...at, kind: 'fee', amount: '-1.00', note: 'n' }, 201],
+    ['POST', '/statements', { platform: 'p', at: new Date().toISOString(), balance: '0.00', new_platform: true }, 201],
+    ['POST', '/commissions', { operation: 'cashin', fixed: '0.10', basis_points: 99, from: today }, 201],
+    ['POST', '/reconciliations', { from: today, to: today }, 202],
+    ['POST', `/mismatches/${mismatch.id}/acknowledge`, {}, 200],
+    ['POST', `/mismatches/${mismatch.id}/accept`, {}, 200],
+    ['POST', `/webhooks/${webhook?.id}/reprocess`, {}, 202],
+    ['POST', `/callbacks/${callback?.id}/redeliver`, {}, 202],
+  ];
+}
+
+test('no change is made that can’t be written down, and each that is made is', async () => {
+  const { db } = world.context;
+  const changes = await listChanges();
+  for (const [method, address, body, done] of changes) {
+    const name = `${method} ${address}`;
+    await sql`CREATE TRIGGER audit_refused BEFORE INSERT ON audit
+      FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused'`.execute(db);
+    const before = await dump(db);
+    expect((await call(method, address, body)).status, name).toBe(500);
+    expect(await dump(db), name).toEqual(before);
+    await sql`DROP TRIGGER audit_refused`.execute(db);
+    const known = await listAudit('?limit=200');
+    expect((await call(method, address, body)).status, name).toBe(done);
+    const [written, ...others] = await listAudit('?limit=200');
+    expect([written?.actor, others], name).toEqual(['admin', known]);
+  }
+});
+
+test('a COMMIT whose answer was lost makes the change once, and one row of the audit', async () => {
+  await using context = await openTestContext();
+  const unlucky = loseCommit(context, 'audit');
+  const make = (inner: typeof context) => createToken(inner, { name: 'once', role: 'viewer' });
+  const made = await auditChange(unlucky, make, ({ id }) => ({
+    actor: 'command',
+    action: 'tokens.create',
+    target: id,
+  }));
+  const tokens = await context.db.selectFrom('tokens').select('id').execute();
+  const rows = await context.db.selectFrom('audit').select('target').execute();
+  expect([tokens, rows]).toEqual([[{ id: made.id }], [{ target: made.id }]]);
+});
+
+test('loops are woken after the commit, and not by a change that failed', async () => {
+  await using context = await openTestContext();
+  let rung = 0;
+  const runs = { ...context.bells.runs, ring: () => void rung++ };
+  const bell = { ...context, bells: { ...context.bells, runs } };
+  const done = { actor: 'command', action: 'test', target: 't' };
+  await auditChange(
+    bell,
+    async (inner) => {
+      inner.bells.runs.ring();
+      expect(rung).toBe(0);
+    },
+    done,
+  );
+  expect(rung).toBe(1);
+  const failing = auditChange(
+    bell,
+    async (inner) => {
+      inner.bells.runs.ring();
+      throw new Error('no');
+    },
+    done,
+  );
+  await expect(failing).rejects.toThrow('no');
+  expect(rung).toBe(1);
+});
+
+test('whoever sees personal data leaves a trace, and who sees it masked leaves none', async () => {
+  const { operator, accountant, viewer } = world.tokens;
+  const { id } = world.paid;
+  const mismatch = ((await call('GET', '/mismatches')).json.mismatches as { id: string }[])[0]?.id ?? '';
+  const looks: [string, string][] = [
+    [`/transactions?status=paid`, 'transactions.list'],
+    [`/transactions/${id}`, 'transactions.show'],
+    ['/mismatches', 'mismatches.list'],
+    [`/mismatches/${mismatch}`, 'mismatches.show'],
+    ['/adjustments', 'adjustments.list'],
+  ];
+  const actors = await world.context.db.selectFrom('tokens').select(['id', 'role']).execute();
+  for (const [address, action] of looks) {
+    const before = (await listAudit('?limit=1'))[0]?.id;
+    expect((await call('GET', address, undefined, viewer)).status, address).toBe(200);
+    expect((await listAudit('?limit=1'))[0]?.id, address).toBe(before);
+    for (const [role, token] of [
+      ['operator', operator],
+      ['accountant', accountant],
+    ] as const) {
+      expect((await call('GET', address, undefined, token)).status).toBe(200);
+      const [row] = await listAudit('?limit=1');
+      const actor = actors.find((one) => one.id === row?.actor);
+      expect([row?.action, actor?.role], address).toEqual([action, role]);
+    }
+  }
+});
+
+test('the API lists the audit in pages, the newest first, narrowed by each filter, for admins alone', async () => {
+  for (const role of ['viewer', 'accountant', 'operator'] as const)
+    expect((await call('GET', '/audit', undefined, world.tokens[role])).status).toBe(403);
+  const all: Row[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { json } = await call('GET', `/audit?limit=7&cursor=${cursor}`);
+    all.push(...(json.audit as Row[]));
+    cursor = json.next_cursor as string | null;
+  }
+  expect(all.length).toBeGreaterThan(15);
+  expect(all).toEqual(await listAudit('?limit=200'));
+  const seqs = all.map(({ id }) => Number(id.slice(3)));
+  expect(seqs).toEqual(seqs.toSorted((a, b) => b - a));
+  const one = all[Math.floor(all.length / 2)] as Row;
+  for (const name of ['actor', 'action', 'target'] as const) {
+    const same = all.filter((row) => row[name] === one[name]);
+    expect(await listAudit(`?${name}=${encodeURIComponent(one[name])}`)).toEqual(same);
+    expect(same.length).toBeLessThan(all.length);
+  }
+  const at = encodeURIComponent(one.at);
+  expect(await listAudit(`?to=${at}&limit=200`)).toEqual(all.filter((row) => row.at < one.at));
+  expect(await listAudit(`?from=${at}&limit=200`)).toEqual(all.filter((row) => row.at >= one.at));
+  for (const query of ['?actors=x', '?from=yesterday', '?limit=0', '?cursor=x', '?actor=a&actor=b'])
+    expect((await call('GET', `/audit${query}`)).status, query).toBe(422);
+});
+
+test('the console shows the audit to admins, and the command prints it', async () => {
+  const open = async (token: string) => {
+    const cookie = `confere_session=${await openSession(world.context, token)}`;
+    return await fetch(`${world.url}/audit?action=merchant.added`, { headers: { cookie }, redirect: 'manual' });
+  };
+  expect((await open(world.tokens.operator)).status).toBe(403);
+  const page = await (await open(world.tokens.admin)).text();
+  expect(page).toContain('Auditoria');
+  expect(page).toContain('merchant.added');
+  expect(page).not.toContain('tokens.create');
+  const rows = await listAudit('?action=merchant.added');
+  const { out, code } = await callCommand(['audit', '--action', 'merchant.added', '--json'], world.env);
+  expect([code, JSON.parse(out)]).toEqual([0, { audit: rows }]);
+  expect((await callCommand(['audit', '--limit', 'many'], world.env)).code).toBe(2);
+  expect((await callCommand(['audit', '--from', 'yesterday'], world.env)).code).toBe(2);
+});

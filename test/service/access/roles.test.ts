@@ -1,0 +1,215 @@
+/** Who may call what: each route with each role, a merchant's token, and none. A new route has to be entered here. */
+import type { Express, IRouter } from 'express';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openSession } from '../../../src/access/sessions.ts';
+import { createApp } from '../../../src/http/app.ts';
+import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { givePullToken } from '../../../src/merchants/pull-token.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/console.ts';
+
+const CALLERS = ['nobody', 'merchant', 'viewer', 'accountant', 'operator', 'admin'] as const;
+type Caller = (typeof CALLERS)[number];
+
+const READERS = 'viewer accountant operator admin';
+const OPERATORS = 'operator admin';
+const ACCOUNTANTS = 'accountant admin';
+const ADMINS = 'admin';
+const ALL = `nobody merchant ${READERS}`;
+
+/** Who is let in, by route of the program interfaces. The provider's routes take its own credentials: see the receiver. */
+const API: Record<string, string> = {
+  'get /healthz': ALL,
+  'get /readyz': ALL,
+  // from loopback
+  'get /metrics': ALL,
+  'post /webhooks/pix': '',
+  'post /webhooks/pix/:token': '',
+  'get /api/v1/events': 'merchant',
+  'get /api/v1/openapi.json': READERS,
+  'get /api/v1/transactions': READERS,
+  'get /api/v1/transactions/:id': READERS,
+  'get /api/v1/balances': READERS,
+  'get /api/v1/numbers': READERS,
+  'get /api/v1/openings': READERS,
+  'post /api/v1/openings': ADMINS,
+  'get /api/v1/adjustments': READERS,
+  'post /api/v1/adjustments': ACCOUNTANTS,
+  'get /api/v1/statements': READERS,
+  'post /api/v1/statements': 'accountant operator admin',
+  'get /api/v1/commissions': READERS,
+  'post /api/v1/commissions': ADMINS,
+  'get /api/v1/reconciliations': READERS,
+  'post /api/v1/reconciliations': OPERATORS,
+  'get /api/v1/reconciliations/:id': READERS,
+  'get /api/v1/reconciliations/:id/pages': READERS,
+  'get /api/v1/mismatches': READERS,
+  'get /api/v1/mismatches/:id': READERS,
+  'post /api/v1/mismatches/:id/acknowledge': OPERATORS,
+  'post /api/v1/mismatches/:id/resolve': OPERATORS,
+  'post /api/v1/mismatches/:id/accept': OPERATORS,
+  'get /api/v1/reports': READERS,
+  'post /api/v1/reports': OPERATORS,
+  'get /api/v1/reports/:file': READERS,
+  'get /api/v1/webhooks': READERS,
+  'get /api/v1/webhooks/:id': READERS,
+  'post /api/v1/webhooks/:id/reprocess': OPERATORS,
+  'get /api/v1/callbacks': READERS,
+  'get /api/v1/callbacks/:id': READERS,
+  'post /api/v1/callbacks/:id/redeliver': OPERATORS,
+  'post /api/v1/callbacks/replay': OPERATORS,
+  'get /api/v1/merchants': READERS,
+  'post /api/v1/merchants': ADMINS,
+  'get /api/v1/merchants/:id': READERS,
+  'patch /api/v1/merchants/:id': ADMINS,
+  'delete /api/v1/merchants/:id': ADMINS,
+  'post /api/v1/merchants/:id/rotate-secret': ADMINS,
+  'post /api/v1/merchants/:id/enable': ADMINS,
+  'post /api/v1/merchants/:id/pause': ADMINS,
+  'post /api/v1/merchants/:id/test': ADMINS,
+  'post /api/v1/merchants/:id/pull-token': ADMINS,
+  'delete /api/v1/merchants/:id/pull-token': ADMINS,
+  'get /api/v1/tokens': ADMINS,
+  'post /api/v1/tokens': ADMINS,
+  'delete /api/v1/tokens/:id': ADMINS,
+  'get /api/v1/audit': ADMINS,
+};
+
+/** The console's: without a session its pages lead to the login, and its forms too. */
+const CONSOLE: Record<string, string> = {
+  'get /': READERS,
+  'get /transactions': READERS,
+  'get /transactions/:id': READERS,
+  'get /mismatches': READERS,
+  'get /mismatches/:id': READERS,
+  'post /mismatches/:id/acknowledge': OPERATORS,
+  'post /mismatches/:id/resolve': OPERATORS,
+  'post /mismatches/:id/accept': OPERATORS,
+  'get /inbox': READERS,
+  'get /inbox/:id': READERS,
+  'post /inbox/:id/reprocess': OPERATORS,
+  'get /reconciliations': READERS,
+  'post /reconciliations': OPERATORS,
+  'get /reconciliations/:id': READERS,
+  'get /reports': READERS,
+  'post /reports': OPERATORS,
+  'get /reports/:file': READERS,
+  'get /merchants': READERS,
+  'get /merchants/:id': READERS,
+  'post /merchants/:id/enable': ADMINS,
+  'post /merchants/:id/pause': ADMINS,
+  'post /merchants/:id/test': ADMINS,
+  'get /callbacks': READERS,
+  'get /callbacks/:id': READERS,
+  'post /callbacks/:id/redeliver': OPERATORS,
+  'get /tokens': ADMINS,
+  'post /tokens/:id/revoke': ADMINS,
+  'get /audit': ADMINS,
+};
+/** Before the session: the login itself, files, and a search that is posted to be sealed into an address. */
+const OPEN = [
+  'get /login',
+  'post /login',
+  'post /logout',
+  ...['console.css', 'console.js', 'icon.svg'].map((file) => `get /console/${file}`),
+];
+
+let world: ConsoleEnvironment;
+let tokens: Record<Caller, string>;
+beforeAll(async () => {
+  world = await openConsoleEnvironment();
+  const { merchant } = await createMerchant(world.context, { name: 'puller', url: 'http://127.0.0.1:9/' });
+  const pull = await givePullToken(world.context, merchant.id);
+  tokens = { nobody: '', merchant: pull, ...world.tokens };
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+type Layer = IRouter['stack'][number] & { rawPath?: unknown };
+
+/** Every route of the app, by the routers' own tables. */
+function listRoutes(stack: Layer[], prefix = ''): string[] {
+  return stack.flatMap(({ route, handle, rawPath }) => {
+    if (route) {
+      const { methods } = route as unknown as { methods: Record<string, boolean> };
+      return Object.keys(methods)
+        .filter((method) => method !== '_all')
+        .map((method) => `${method} ${prefix}${route.path}`);
+    }
+    const inner = (handle as { stack?: Layer[] }).stack;
+    return inner ? listRoutes(inner, rawPath === '/api/v1' ? '/api/v1' : prefix) : [];
+  });
+}
+
+test('every route that is mounted stands in the table, and no other', () => {
+  const app: Express = createApp(world.context);
+  const mounted = listRoutes(app.router.stack as Layer[]).sort();
+  expect(mounted).toEqual([...Object.keys(API), ...Object.keys(CONSOLE), ...OPEN].sort());
+});
+
+test('each route of the API lets in whom the table names: others are told 403, strangers and merchants 401', async () => {
+  const found: Record<string, string> = {};
+  const wanted: Record<string, string> = {};
+  for (const [route, allowed] of Object.entries(API)) {
+    wanted[route] = CALLERS.map((caller) =>
+      allowed.split(' ').includes(caller) ? 'in' : refusalOf(route, caller),
+    ).join();
+    const statuses = [];
+    for (const caller of CALLERS) statuses.push(await ask(route, tokens[caller]));
+    found[route] = statuses.map((status) => ([401, 403].includes(status) ? status : 'in')).join();
+  }
+  expect(found).toEqual(wanted);
+});
+
+test('each page and form of the console lets in whom the table names, and strangers to the login alone', async () => {
+  const found: Record<string, string> = {};
+  const wanted: Record<string, string> = {};
+  const sessions = new Map<Caller, string>();
+  for (const caller of CALLERS.slice(2)) sessions.set(caller, await openSession(world.context, tokens[caller]));
+  for (const [route, allowed] of Object.entries(CONSOLE)) {
+    wanted[route] = CALLERS.map((caller) => {
+      if (!sessions.has(caller)) return 'login';
+      return allowed.split(' ').includes(caller) ? 'in' : '403';
+    }).join();
+    const outcomes = [];
+    for (const caller of CALLERS) outcomes.push(await open(route, sessions.get(caller)));
+    found[route] = outcomes.join();
+  }
+  expect(found).toEqual(wanted);
+});
+
+/** A merchant is no caller of the API: it is told what a stranger is. */
+function refusalOf(route: string, caller: Caller): number {
+  const isKnown = caller !== 'nobody' && caller !== 'merchant';
+  return isKnown && route.includes('/api/v1/') && !route.endsWith('/events') ? 403 : 401;
+}
+
+/** Asks for what is not there, with a body that says nothing: whoever is let in changes nothing by it. */
+async function ask(route: string, token: string): Promise<number> {
+  const [method = '', address = ''] = route.split(' ');
+  const response = await fetch(`${world.url}${fill(address)}`, {
+    method: method.toUpperCase(),
+    headers: { ...(token ? { authorization: `Bearer ${token}` } : {}), 'content-type': 'application/json' },
+    ...(['post', 'patch'].includes(method) ? { body: '{}' } : {}),
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+async function open(route: string, session: string | undefined): Promise<string> {
+  const [method = '', address = ''] = route.split(' ');
+  const headers = { origin: world.url, ...(session ? { cookie: `confere_session=${session}` } : {}) };
+  const home = await (await fetch(`${world.url}/`, { headers })).text();
+  const form_token = /name="form_token" value="([^"]+)"/.exec(home)?.[1] ?? '';
+  const response = await fetch(`${world.url}${fill(address)}`, {
+    method: method.toUpperCase(),
+    redirect: 'manual',
+    headers,
+    ...(method === 'post' ? { body: new URLSearchParams({ form_token }) } : {}),
+  });
+  await response.arrayBuffer();
+  if (response.headers.get('location')?.startsWith('/login')) return 'login';
+  return [401, 403].includes(response.status) ? String(response.status) : 'in';
+}
+
+function fill(address: string): string {
+  return address.replace(/:\w+/g, 'none');
+}

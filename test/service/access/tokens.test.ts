@@ -1,0 +1,164 @@
+import { readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeAdminToken } from '../../../src/access/admin-token-file.ts';
+import { findSession, openSession } from '../../../src/access/sessions.ts';
+import { createToken, findCaller } from '../../../src/access/tokens.ts';
+import type { Context } from '../../../src/context.ts';
+import { callCommand } from '../../support/call-command.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/console.ts';
+import { openEnvironment, openTestContext } from '../../support/environment.ts';
+import { ADMIN_TOKEN } from '../../support/programs.ts';
+
+let world: ConsoleEnvironment;
+beforeAll(async () => {
+  world = await openConsoleEnvironment();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const HOUR_MS = 3_600_000;
+
+/** The same context at a later time. */
+function later(context: Context, ms: number): Context {
+  return { ...context, clock: { ...context.clock, now: () => new Date(Date.now() + ms) } };
+}
+
+async function call(method: string, address: string, token: string, body?: unknown) {
+  const response = await fetch(`${world.url}/api/v1${address}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, json: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown> };
+}
+
+test('another ADMIN_TOKEN ends the sessions that the old one opened, and those of tokens go on', async () => {
+  const { context } = world;
+  const [admin, viewer] = [await openSession(context, ADMIN_TOKEN), await openSession(context, world.tokens.viewer)];
+  expect(await findSession(context, admin)).toEqual({ id: 'admin', role: 'admin' });
+  const rotated = await world.replica({ ADMIN_TOKEN: 'adm_another_0123456789abcdef' });
+  expect(await findSession(rotated, admin)).toBeUndefined();
+  expect(await findSession(rotated, viewer)).toMatchObject({ role: 'viewer' });
+  expect(await findCaller(rotated, ADMIN_TOKEN)).toBeUndefined();
+});
+
+test('a session whose token row is gone, or that remembers no token, is nobody’s', async () => {
+  const { context } = world;
+  const { id, token } = await createToken(context, { name: 'gone', role: 'viewer' });
+  const session = await openSession(context, token);
+  await context.db.deleteFrom('tokens').where('id', '=', id).execute();
+  expect(await findSession(context, session)).toBeUndefined();
+  await expect(openSession(context, token)).rejects.toMatchObject({ code: 'unauthorized' });
+  // as versions before wrote the sessions of the admin, and of whoever had no row
+  const old = await openSession(context, ADMIN_TOKEN);
+  await context.db.updateTable('sessions').set({ opened_with: null }).where('token_seq', 'is', null).execute();
+  expect(await findSession(context, old)).toBeUndefined();
+});
+
+test('a token that expires opens nothing afterwards, and its sessions end with it', async () => {
+  const { context } = world;
+  const expiresAt = new Date(Date.now() + HOUR_MS);
+  const { token } = await createToken(context, { name: 'short', role: 'viewer', expiresAt });
+  const session = await openSession(context, token);
+  expect(await findCaller(context, token)).toMatchObject({ role: 'viewer' });
+  const after = later(context, HOUR_MS + 60_000);
+  expect(await findCaller(after, token)).toBeUndefined();
+  expect(await findSession(after, session)).toBeUndefined();
+  await expect(openSession(after, token)).rejects.toMatchObject({ code: 'unauthorized' });
+});
+
+test('the API makes, lists and revokes tokens, and says when each was last used', async () => {
+  const past = await call('POST', '/tokens', ADMIN_TOKEN, { role: 'viewer', expires_at: '2020-01-01T00:00:00Z' });
+  expect([past.status, Object.keys(past.json.errors as object)]).toEqual([422, ['expires_at']]);
+  const expires_at = new Date(Date.now() + HOUR_MS).toISOString();
+  const made = await call('POST', '/tokens', ADMIN_TOKEN, { role: 'accountant', name: 'books', expires_at });
+  expect(made).toMatchObject({ status: 201, json: { role: 'accountant', expires_at } });
+  const find = async () => {
+    const { tokens } = (await call('GET', '/tokens', ADMIN_TOKEN)).json as { tokens: Record<string, unknown>[] };
+    return tokens.find((one) => one.id === made.json.id);
+  };
+  expect(await find()).toMatchObject({ name: 'books', state: 'live', last_used_at: null, expires_at });
+  expect((await call('GET', '/balances', String(made.json.token))).status).toBe(200);
+  expect(await find()).toMatchObject({ last_used_at: expect.any(String) });
+  expect((await call('DELETE', `/tokens/${String(made.json.id)}`, ADMIN_TOKEN)).status).toBe(204);
+  expect((await call('GET', '/balances', String(made.json.token))).status).toBe(401);
+  expect(await find()).toMatchObject({ state: 'revoked', revoked_at: expect.any(String) });
+  expect((await call('DELETE', `/tokens/${String(made.json.id)}`, ADMIN_TOKEN)).status).toBe(404);
+});
+
+test('commands list and revoke tokens, and never show their text', async () => {
+  const expires = new Date(Date.now() + HOUR_MS).toISOString();
+  const created = await callCommand(
+    ['tokens', 'create', '--role', 'operator', '--expires', expires, '--json'],
+    world.env,
+  );
+  const made = JSON.parse(created.out) as { id: string; token: string };
+  expect(made).toMatchObject({ role: 'operator', expires_at: expires });
+  const listed = await callCommand(['tokens', 'list', '--json'], world.env);
+  const { tokens } = JSON.parse(listed.out) as { tokens: { id: string; state: string }[] };
+  expect(tokens.find((one) => one.id === made.id)).toMatchObject({ state: 'live' });
+  expect(listed.out).not.toContain(made.token);
+  expect((await callCommand(['tokens', 'revoke', made.id], world.env)).code).toBe(0);
+  expect(await findCaller(world.context, made.token)).toBeUndefined();
+  expect((await callCommand(['tokens', 'revoke', made.id], world.env)).code).toBe(1);
+  expect((await callCommand(['tokens', 'create', '--role', 'viewer', '--expires', 'soon'], world.env)).code).toBe(2);
+});
+
+test('the console lists tokens for an admin and revokes them, and for nobody else', async () => {
+  const { id, token } = await createToken(world.context, { name: 'Ana do caixa', role: 'viewer' });
+  const cookieOf = async (text: string) => `confere_session=${await openSession(world.context, text)}`;
+  const pageOf = (cookie: string) => fetch(`${world.url}/tokens`, { headers: { cookie }, redirect: 'manual' });
+  expect((await pageOf(await cookieOf(world.tokens.operator))).status).toBe(403);
+  const cookie = await cookieOf(ADMIN_TOKEN);
+  const page = await (await pageOf(cookie)).text();
+  expect(page).toContain('Ana do caixa');
+  expect(page).not.toContain(token);
+  const form_token = /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? '';
+  const answer = await fetch(`${world.url}/tokens/${id}/revoke`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie, origin: world.url },
+    body: new URLSearchParams({ form_token }),
+  });
+  expect(answer.status).toBe(303);
+  expect(await findCaller(world.context, token)).toBeUndefined();
+});
+
+test('a generated admin token stands in a file that its owner alone reads, and is told by its path', async () => {
+  await using environment = await openEnvironment({ ADMIN_TOKEN: '' });
+  const { context, dataDir } = environment;
+  const file = await makeAdminToken(context);
+  expect(file).toBe(path.join(dataDir, 'admin-token'));
+  expect(statSync(file ?? '').mode & 0o777).toBe(0o600);
+  const token = readFileSync(file ?? '', 'utf8').trim();
+  expect(await findCaller(context, token)).toEqual({ id: 'admin', role: 'admin' });
+  expect(await makeAdminToken(context)).toBeUndefined();
+  expect(readFileSync(file ?? '', 'utf8').trim()).toBe(token);
+});
+
+test('of replicas that make an admin token at once the file of one holds the one that counts', async () => {
+  await using environment = await openEnvironment({ ADMIN_TOKEN: '' });
+  const other = await environment.replica({ DATA_DIR: `${environment.dataDir}-2` });
+  const files = await Promise.all([makeAdminToken(environment.context), makeAdminToken(other)]);
+  const made = files.filter((file) => file !== undefined);
+  expect(made).toHaveLength(1);
+  const token = readFileSync(made[0] ?? '', 'utf8').trim();
+  expect(await findCaller(other, token)).toEqual({ id: 'admin', role: 'admin' });
+});
+
+test('what is no token of ours asks the database for none', async () => {
+  await using context = await openTestContext();
+  const asked: string[] = [];
+  const db = context.db.withPlugin({
+    transformQuery: ({ node }) => {
+      asked.push(node.kind);
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  });
+  for (const text of ['x', 'cft_short', `mpt_${'a'.repeat(43)}`]) {
+    expect(await findCaller({ ...context, db }, text)).toBeUndefined();
+  }
+  expect(asked).toEqual([]);
+});
