@@ -10,12 +10,12 @@ import { createHash } from 'node:crypto';
 import {
   closeSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   openSync,
   realpathSync,
   renameSync,
   rmSync,
-  statSync,
   symlinkSync,
 } from 'node:fs';
 import os from 'node:os';
@@ -165,24 +165,26 @@ async function initialise(binaries: ServerBinaries, home: string, data: string):
   const draft = path.join(alias, 'data.new');
   const run = promisify(execFile);
   if (binaries.kind === 'mariadb') {
-    await run(binaries.install, [
-      '--no-defaults',
-      '--auth-root-authentication-method=normal',
-      '--skip-test-db',
-      '--skip-name-resolve',
-      `--innodb-log-file-size=${chooseSizes().logMib}M`,
-      `--datadir=${draft}`,
-      `--tmpdir=${path.join(alias, path.basename(temporary(home)))}`,
-      ...asUser(),
-    ]);
+    await run(
+      binaries.install,
+      [
+        '--no-defaults',
+        '--auth-root-authentication-method=normal',
+        '--skip-test-db',
+        '--skip-name-resolve',
+        `--innodb-log-file-size=${chooseSizes().logMib}M`,
+        `--datadir=${draft}`,
+        `--tmpdir=${path.join(alias, path.basename(temporary(home)))}`,
+        ...asUser(),
+      ],
+      { env: closedEnv() },
+    );
   } else {
-    await run(binaries.server, [
-      '--no-defaults',
-      '--initialize-insecure',
-      `--datadir=${draft}`,
-      `--tmpdir=${temporary(home)}`,
-      ...asUser(),
-    ]);
+    await run(
+      binaries.server,
+      ['--no-defaults', '--initialize-insecure', `--datadir=${draft}`, `--tmpdir=${temporary(home)}`, ...asUser()],
+      { env: closedEnv() },
+    );
   }
   renameSync(path.join(home, 'data.new'), data);
   rmSync(alias, { force: true });
@@ -211,7 +213,7 @@ function launch(binaries: ServerBinaries, home: string, data: string, socketPath
       ...(binaries.kind === 'mysql' ? ['--mysqlx=OFF', '--secure-file-priv=', '--skip-log-bin'] : []),
       ...asUser(),
     ],
-    { detached: true, stdio: ['ignore', log, log], cwd: home },
+    { detached: true, stdio: ['ignore', log, log], cwd: home, env: closedEnv() },
   );
   closeSync(log);
   const identity = child.pid === undefined ? undefined : identifyProcess(child.pid);
@@ -243,9 +245,12 @@ function chooseSocketPath(home: string): string {
   const uid = process.getuid?.() ?? 0;
   const directory = path.join(process.env.XDG_RUNTIME_DIR ?? '/tmp', `confere-${uid}`);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const owner = statSync(directory);
-  if (owner.uid !== uid || (owner.mode & 0o077) !== 0) {
-    throw new Error(`${directory} must belong to ${os.userInfo().username} alone (mode 0700): move it away`);
+  // of the name itself: a link would lead the socket to where somebody else wants it
+  const owner = lstatSync(directory);
+  if (!owner.isDirectory() || owner.uid !== uid || (owner.mode & 0o077) !== 0) {
+    throw new Error(
+      `${directory} must be a directory that belongs to ${os.userInfo().username} alone (mode 0700), and no link: move it away`,
+    );
   }
   const name = `${createHash('sha256').update(home).digest('hex').slice(0, 16)}.sock`;
   const socketPath = path.join(directory, name);
@@ -261,6 +266,11 @@ function describeFailure(home: string, code: number | string | undefined): strin
   const tail = readFile(path.join(home, 'server.log')).trim().split('\n').slice(-5).join('\n');
   const what = code === undefined ? `did not answer in ${START_TIMEOUT_MS / 1000} s` : `ended (${code})`;
   return `the embedded database ${what}; the end of ${path.join(home, 'server.log')}:\n${tail}`;
+}
+
+/** A server sets its own umask by these, and would give its group what it writes. */
+function closedEnv(): NodeJS.ProcessEnv {
+  return { ...process.env, UMASK: '0600', UMASK_DIR: '0700' };
 }
 
 /** As root the server asks to be told so. */

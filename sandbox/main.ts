@@ -4,6 +4,7 @@ import { readOptions, type SandboxOptions } from './read-options.ts';
 import { showProgress } from './show-progress.ts';
 import { type RunningSandbox, startSandbox } from './start-sandbox.ts';
 
+process.umask(0o077);
 process.exitCode = await main();
 
 /** Runs until SIGTERM or SIGINT. Answers the exit code: 0 done, 1 failed, 2 wrong use. */

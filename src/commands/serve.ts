@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { openSpool, type Spool } from '../inbox/spool.ts';
 import { createLog, type Log } from '../log.ts';
+import { closeDataDir } from './close-data-dir.ts';
 import { startService } from './start-service.ts';
 import { type Opened, waitForDatabase } from './wait-for-database.ts';
 
@@ -29,6 +30,7 @@ export function serveCommand(program: Command): void {
 async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
   const config = readConfig(process.env, { provider: true, web: sides.web });
   const log = createLog(config.LOG_LEVEL, process.stdout);
+  closeDataDir(config.DATA_DIR, log);
   const unlock = config.DATABASE_URL ? undefined : lockDataDir(config);
   const stop = new AbortController();
   const stopped = new Promise<void>((resolve) => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { hashDocument, indexName } from '../database/index-person.ts';
 import { isOfPlatform } from '../database/is-of-platform.ts';
+import { isTimeout, READ_MS_MAX } from '../database/limit-time.ts';
 import { selectTransactions, type TransactionRow, toLedgerTransaction } from '../database/read-transactions.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Keys } from '../database/settings.ts';
@@ -39,11 +40,9 @@ export type TransactionQuery = {
 export type Position = { wall: string; seq: number };
 
 /** A search that takes longer is ended by the server, and its asker told to narrow it. */
-export const SEARCH_MS_MAX = 1_800;
+export const SEARCH_MS_MAX = READ_MS_MAX;
 /** Up to so many transactions of a name are put in order at once; of a more frequent one the newest are looked for. */
 const NAME_ROWS_MAX = 5_000;
-/** MariaDB's and MySQL's statement time-out. */
-const TIMEOUT_ERRNOS = new Set([1969, 3024]);
 
 /**
  * Transactions that match, the newest first by the wall clock that `by` names; keyset pages, so none is met twice.
@@ -67,7 +66,7 @@ export async function searchTransactions(
       next: last && { wall: query.by === 'created' ? last.created_wall : last.status_wall, seq: last.seq },
     };
   } catch (error) {
-    if (TIMEOUT_ERRNOS.has((error as { errno?: number }).errno ?? 0)) throw tooWide(query);
+    if (isTimeout(error)) throw tooWide(query);
     throw error;
   }
 }

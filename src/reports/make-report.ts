@@ -61,7 +61,7 @@ export async function makeReport(context: Context, day: Day, options: Options = 
   throw new ConfereError('conflict', `the report of ${day} is being made by others again and again: try later`);
 }
 
-export function reportsDirectory(context: Context): string {
+export function reportsDirectory(context: Pick<Context, 'config'>): string {
   return path.resolve(context.config.DATA_DIR, 'reports');
 }
 

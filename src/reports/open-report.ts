@@ -6,6 +6,7 @@ import { inSnapshot } from '../database/in-snapshot.ts';
 import type { Day } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { assertPlatform } from './assert-platform.ts';
+import { evictDerived } from './evict-derived.ts';
 import { reportsDirectory, toPrevious } from './make-report.ts';
 import { nameFile } from './name-file.ts';
 import {
@@ -20,6 +21,7 @@ import {
 import { findRevision, presentReport, type Report, type ReportRow, toCut } from './present-report.ts';
 import { type FileFacts, hashFile, publishDrafts, sealDraft, withDrafts } from './publish-files.ts';
 import { readSurplus } from './read-surplus.ts';
+import { buildOnce } from './share-building.ts';
 import { writeReport } from './write-report.ts';
 
 export type OpenedReport = { report: Report; file: string; name: string; bytes: number; sha256: string };
@@ -56,7 +58,10 @@ export async function openReport(context: Context, wanted: Wanted): Promise<Open
   const expected = stored?.sha256 ?? (await readSum(file));
   const found = expected === undefined ? undefined : await measure(file);
   if (found && found.sha256 === expected) return { report, file, name, ...found };
-  const files = await makeAgain(context, row, wanted);
+  // of the same revision, language and platform all formats are made at once
+  const key = `file ${name.slice(0, -wanted.format.length)}`;
+  const files = await buildOnce(context, key, () => makeAgain(context, row, wanted));
+  if (!stored) await evictDerived(context);
   const made = files.find((one) => one.format === wanted.format);
   if (!made) throw new Error(`no ${wanted.format} was written`);
   if (stored && row.redacted_at !== null) await writeFacts(context, row, files);

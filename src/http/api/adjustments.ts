@@ -2,6 +2,7 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
+import { limitTime } from '../../database/limit-time.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { maskNote } from '../../domain/mask-free-text.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/money.ts';
@@ -44,6 +45,7 @@ export const statementSchema = z.object({
 /** What people enter beside what the provider shows: adjustments, and the balances of its panel. */
 export function adjustmentRoutes(context: Context): Router {
   const router = createRouter();
+  const reading = { ...context, db: limitTime(context.db) };
   router.post('/adjustments', allow('accountant'), async (request, response) => {
     const actor = actorOf(response);
     const body = (request.body ?? {}) as { reverses?: unknown };
@@ -62,7 +64,7 @@ export function adjustmentRoutes(context: Context): Router {
   });
   router.get('/adjustments', allow('viewer'), async (request, response) => {
     const { limit, after } = readNumberedPage(request);
-    const { rows, last } = cutPage(await listAdjustments(context.db, limit + 1, after), limit);
+    const { rows, last } = cutPage(await listAdjustments(reading.db, limit + 1, after), limit);
     await auditFull(context, response, 'adjustments.list', 'notes');
     const shown = rows
       .map(withoutSeq)
@@ -84,7 +86,7 @@ export function adjustmentRoutes(context: Context): Router {
   });
   router.get('/statements', allow('viewer'), async (request, response) => {
     const { limit, after } = readNumberedPage(request);
-    const { rows, last } = cutPage(await listStatements(context, limit + 1, after), limit);
+    const { rows, last } = cutPage(await listStatements(reading, limit + 1, after), limit);
     response.json(page('statements', rows.map(withoutSeq), last?.seq));
   });
   return router;

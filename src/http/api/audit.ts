@@ -2,6 +2,7 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import { listAudit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
+import { limitTime } from '../../database/limit-time.ts';
 import { allow } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
@@ -22,10 +23,11 @@ export const auditQuerySchema = z.object({
 /** Who did what, and who saw whose data. */
 export function auditRoutes(context: Context): Router {
   const router = createRouter();
+  const reading = { ...context, db: limitTime(context.db) };
   router.get('/audit', allow('admin'), async (request, response) => {
     const filter = parseQuery(request, auditQuerySchema);
     const { limit, after: before } = readNumberedPage(request);
-    const { rows, last } = cutPage(await listAudit(context.db, filter, { limit: limit + 1, before }), limit);
+    const { rows, last } = cutPage(await listAudit(reading.db, filter, { limit: limit + 1, before }), limit);
     response.json(
       page(
         'audit',

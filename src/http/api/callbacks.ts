@@ -7,6 +7,7 @@ import { CALLBACK_STATES, findCallback, listAttempts, listCallbacks } from '../.
 import { redeliver } from '../../callbacks/redeliver.ts';
 import { replay } from '../../callbacks/replay.ts';
 import type { Context } from '../../context.ts';
+import { limitTime } from '../../database/limit-time.ts';
 import { auditFull } from '../audit-full.ts';
 import { actorOf, allow, seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
@@ -40,11 +41,12 @@ export const replaySchema = z
 /** What merchants were told, try by try, and telling them again. */
 export function callbackRoutes(context: Context): express.Router {
   const router = createRouter();
+  const reading = { ...context, db: limitTime(context.db) };
   router.get('/callbacks', allow('viewer'), async (request, response) => {
     const { limit, after: before } = readNumberedPage(request);
     const { merchant, transaction_id: transactionId, state, type } = parseQuery(request, callbackQuerySchema);
     const query = { merchant, transactionId, state, type };
-    const { rows, last } = cutPage(await listCallbacks(context.db, query, { limit: limit + 1, before }), limit);
+    const { rows, last } = cutPage(await listCallbacks(reading.db, query, { limit: limit + 1, before }), limit);
     response.json(page('callbacks', rows.map(presentCallback), last?.seq));
   });
   router.get('/callbacks/:id', allow('viewer'), async (request, response) => {

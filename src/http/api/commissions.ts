@@ -2,6 +2,7 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
+import { limitTime } from '../../database/limit-time.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseAmount } from '../../domain/money.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
@@ -41,6 +42,7 @@ export const contractWithdrawalSchema = z.object({ withdraws: z.string().min(1) 
 /** What the provider may charge, by contract: newer ones go before older ones, and one can be taken back. */
 export function commissionRoutes(context: Context): Router {
   const router = createRouter();
+  const reading = { ...context, db: limitTime(context.db) };
   router.post('/commissions', allow('admin'), async (request, response) => {
     const actor = actorOf(response);
     const body = (request.body ?? {}) as { withdraws?: unknown };
@@ -59,7 +61,7 @@ export function commissionRoutes(context: Context): Router {
   });
   router.get('/commissions', allow('viewer'), async (request, response) => {
     const { limit, after } = readNumberedPage(request);
-    const { rows, last } = cutPage(await listContracts(context.db, limit + 1, after), limit);
+    const { rows, last } = cutPage(await listContracts(reading.db, limit + 1, after), limit);
     response.json(page('commissions', rows.map(withoutSeq), last?.seq));
   });
   return router;

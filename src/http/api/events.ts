@@ -2,6 +2,7 @@ import type express from 'express';
 import { z } from 'zod';
 import { readFeed } from '../../callbacks/read-feed.ts';
 import type { Context } from '../../context.ts';
+import { limitTime } from '../../database/limit-time.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { findByPullToken } from '../../merchants/pull-token.ts';
 import { readBearer } from '../authorize.ts';
@@ -28,6 +29,7 @@ export const feedQuerySchema = z.object({
  */
 export function eventRoutes(context: Context, guard: Guard): express.Router {
   const router = createRouter();
+  const reading = { ...context, db: limitTime(context.db) };
   router.get('/events', async (request, response) => {
     const credential = readBearer(request);
     const attempt = { kind: 'pull', address: request.ip, credential: credential ?? '' } as const;
@@ -37,7 +39,7 @@ export function eventRoutes(context: Context, guard: Guard): express.Router {
     }
     assertParameters(request, Object.keys(feedQuerySchema.shape));
     const { after = 0, limit } = parseQuery(request, feedQuerySchema);
-    const items = await readFeed(context, merchant.seq, { after, limit });
+    const items = await readFeed(reading, merchant.seq, { after, limit });
     // always a place to go on from, also where nothing new was
     const next = items.at(-1)?.position ?? after;
     response.json({ events: items.map(({ id, body }) => ({ id, ...body })), next_cursor: String(next) });

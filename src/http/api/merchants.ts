@@ -6,6 +6,7 @@ import { mayActAs } from '../../access/roles.ts';
 import { presentCallback } from '../../callbacks/present-callback.ts';
 import { sendTest } from '../../callbacks/send-test.ts';
 import type { Context } from '../../context.ts';
+import { limitTime } from '../../database/limit-time.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { createMerchant, removeMerchant, setMerchantState, updateMerchant } from '../../merchants/change-merchants.ts';
 import { hideContacts, type PresentedMerchant, presentMerchant } from '../../merchants/present-merchant.ts';
@@ -51,9 +52,10 @@ export const merchantChangeSchema = z
 /** Who receives callbacks. */
 export function merchantRoutes(context: Context): express.Router {
   const router = createRouter();
+  const reading = { ...context, db: limitTime(context.db) };
   router.get('/merchants', allow('viewer'), async (request, response) => {
     const { limit, after = 0 } = readNumberedPage(request);
-    const { rows, last } = cutPage(await listMerchants(context.db, { limit: limit + 1, after }), limit);
+    const { rows, last } = cutPage(await listMerchants(reading.db, { limit: limit + 1, after }), limit);
     const shown = rows.map((row) => showTo(response, row));
     response.json(page('merchants', shown, last?.seq));
   });

@@ -2,6 +2,7 @@ import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
+import { limitTime } from '../../database/limit-time.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { maskMismatch } from '../../domain/mask-free-text.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../domain/mismatch.ts';
@@ -28,10 +29,11 @@ export const acceptedSchema = notedSchema.extend({ actual: z.unknown().optional(
 
 export function mismatchRoutes(context: Context): Router {
   const router = createRouter();
+  const reading = { ...context, db: limitTime(context.db) };
   router.get('/mismatches', allow('viewer'), async (request, response) => {
     const { transaction_id, ...filter } = parseQuery(request, mismatchQuerySchema);
     const { limit, after } = readNumberedPage(request);
-    const found = await listMismatches(context.db, {
+    const found = await listMismatches(reading.db, {
       ...filter,
       transactionId: transaction_id,
       limit: limit + 1,

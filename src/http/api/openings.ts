@@ -2,6 +2,7 @@ import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
+import { limitTime } from '../../database/limit-time.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/money.ts';
 import { finishReposts, stateOpening, takeOpeningBack } from '../../ledger/open-books.ts';
@@ -32,6 +33,7 @@ export const openingReversalSchema = z.object({ reverses: z.string().min(1) });
 
 export function openingRoutes(context: Context): Router {
   const router = createRouter();
+  const reading = { ...context, db: limitTime(context.db) };
   router.post('/openings', allow('admin'), async (req, response) => {
     const actor = actorOf(response);
     const turnsBack = ((req.body ?? {}) as { reverses?: unknown }).reverses !== undefined;
@@ -48,7 +50,7 @@ export function openingRoutes(context: Context): Router {
 
   router.get('/openings', allow('viewer'), async (req, response) => {
     const { limit, after } = readNumberedPage(req);
-    let query = context.db
+    let query = reading.db
       .selectFrom('openings')
       .selectAll()
       .orderBy('seq', 'desc')

@@ -2,6 +2,7 @@ import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
+import { limitTime } from '../../database/limit-time.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { listPages } from '../../reconciliation/read-pages.ts';
 import { findRun, listRuns, type PresentedRun } from '../../reconciliation/read-runs.ts';
@@ -19,6 +20,7 @@ export const newRunSchema = z.object({
 
 export function reconciliationRoutes(context: Context): Router {
   const router = createRouter();
+  const reading = { ...context, db: limitTime(context.db) };
   router.post('/reconciliations', allow('operator'), async (req, response) => {
     const range = parseBody(req, newRunSchema);
     const actor = actorOf(response);
@@ -36,7 +38,7 @@ export function reconciliationRoutes(context: Context): Router {
 
   router.get('/reconciliations', allow('viewer'), async (req, response) => {
     const { limit, after } = readNumberedPage(req);
-    const { rows, last } = cutPage(await listRuns(context.db, limit + 1, after), limit);
+    const { rows, last } = cutPage(await listRuns(reading.db, limit + 1, after), limit);
     response.json(page('reconciliations', rows.map(withoutSeq), last?.seq));
   });
 
@@ -50,7 +52,7 @@ export function reconciliationRoutes(context: Context): Router {
     const run = await findRun(context.db, req.params.id);
     if (!run) throw new ConfereError('not_found', 'there is no such reconciliation');
     const { limit, after } = readNumberedPage(req);
-    const { rows, last } = cutPage(await listPages(context.db, run.seq, limit + 1, after), limit);
+    const { rows, last } = cutPage(await listPages(reading.db, run.seq, limit + 1, after), limit);
     const shown = rows.map(({ seq: _, ...evidence }) => evidence);
     response.json(page('pages', shown, last?.seq));
   });

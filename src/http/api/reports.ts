@@ -3,6 +3,7 @@ import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
+import { limitTime } from '../../database/limit-time.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { describeError } from '../../log.ts';
@@ -10,6 +11,7 @@ import { listReports } from '../../reports/list-reports.ts';
 import { type MadeReport, makeReport } from '../../reports/make-report.ts';
 import { openReport } from '../../reports/open-report.ts';
 import type { Format } from '../../reports/plan.ts';
+import { buildOnce } from '../../reports/share-building.ts';
 import { actorOf, allow, seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { page, readPage } from '../pages.ts';
@@ -36,10 +38,10 @@ export const reportFileQuerySchema = z.object({
 /** Reports: the list of revisions, making the next one, and the files of the newest. */
 export function reportRoutes(context: Context, patienceMs = PATIENCE_MS): Router {
   const router = createRouter();
-  const underWay = new Map<Day, Promise<MadeReport>>();
+  const reading = { ...context, db: limitTime(context.db) };
 
   router.get('/reports', allow('viewer'), async (request, response) => {
-    const { reports, next } = await listReports(context, readPage(request));
+    const { reports, next } = await listReports(reading, readPage(request));
     response.json(page('reports', reports, next ?? undefined));
   });
 
@@ -47,7 +49,7 @@ export function reportRoutes(context: Context, patienceMs = PATIENCE_MS): Router
     const { day } = parseBody(request, newReportSchema);
     // before it: a report takes long, and is made on the timetable too
     await audit(context, { actor: actorOf(response), action: 'reports.make', target: day });
-    const made = await waitFor(startMaking(context, underWay, day), patienceMs);
+    const made = await waitFor(startMaking(context, day), patienceMs);
     if (!made) {
       response.status(202).json({ day, state: 'being_made' });
       return;
@@ -80,12 +82,8 @@ export function reportRoutes(context: Context, patienceMs = PATIENCE_MS): Router
   return router;
 }
 
-/** Two that ask for the same day at once wait for the same work. */
-function startMaking(context: Context, underWay: Map<Day, Promise<MadeReport>>, day: Day): Promise<MadeReport> {
-  const running = underWay.get(day);
-  if (running) return running;
-  const work = makeReport(context, day).finally(() => underWay.delete(day));
-  underWay.set(day, work);
+function startMaking(context: Context, day: Day): Promise<MadeReport> {
+  const work = buildOnce(context, `day ${day}`, () => makeReport(context, day));
   // a failure after our patience ended has nobody left to tell
   work.catch((error: unknown) => context.log.error({ error: describeError(error), day }, 'a report could not be made'));
   return work;

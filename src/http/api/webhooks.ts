@@ -2,6 +2,7 @@ import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
+import { limitTime } from '../../database/limit-time.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { reprocessWebhook } from '../../inbox/quarantine.ts';
 import { findWebhook, listWebhooks } from '../../inbox/read-webhooks.ts';
@@ -22,11 +23,12 @@ export const webhookQuerySchema = z.object({
 
 export function inboxRoutes(context: Context): Router {
   const router = createRouter();
+  const reading = { ...context, db: limitTime(context.db) };
   router.get('/webhooks', allow('viewer'), async (request, response) => {
     const { transaction_id, ...filter } = parseQuery(request, webhookQuerySchema);
     const { limit, after } = readNumberedPage(request);
     await permitSearch(context, callerOf(response), { extra: filter.extra });
-    const found = await listWebhooks(context.db, { ...filter, transactionId: transaction_id, limit: limit + 1, after });
+    const found = await listWebhooks(reading.db, { ...filter, transactionId: transaction_id, limit: limit + 1, after });
     const { rows, last } = cutPage(found, limit);
     response.json(
       page(

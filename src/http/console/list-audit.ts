@@ -2,6 +2,7 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import { listAudit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
+import { limitTime } from '../../database/limit-time.ts';
 import { addDays, isDay } from '../../domain/calendar.ts';
 import { allow } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
@@ -19,6 +20,7 @@ const query = z.object({ actor: text, action: text, target: text, from: day, to:
 /** The audit, for whoever administers. */
 export function auditPages(context: Context): Router {
   const router = createRouter();
+  const reading = { ...context, db: limitTime(context.db) };
   router.get('/audit', allow('admin'), async (request, response) => {
     const filters = readFilters(request.query, query);
     const { limit, after: before } = readNumberedPage(request);
@@ -28,7 +30,7 @@ export function auditPages(context: Context): Router {
       // the last day is included
       to: filters.to === undefined ? undefined : new Date(calendar.toIso(`${addDays(filters.to, 1)} 00:00:00`)),
     };
-    const found = await listAudit(context.db, { ...filters, ...range }, { limit: limit + 1, before });
+    const found = await listAudit(reading.db, { ...filters, ...range }, { limit: limit + 1, before });
     const { rows, last } = cutPage(found, limit);
     const fields = [
       textField({ name: 'actor', label: 'Quem (id do token)', value: filters.actor }),

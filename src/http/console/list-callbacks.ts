@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type PresentedCallback, presentCallback } from '../../callbacks/present-callback.ts';
 import { CALLBACK_STATES, listCallbacks } from '../../callbacks/read-callbacks.ts';
 import type { Context } from '../../context.ts';
+import { limitTime } from '../../database/limit-time.ts';
 import { createRouter } from '../create-router.ts';
 import { cutPage, readNumberedPage } from '../pages.ts';
 import { moment, NOTHING, shortId } from './format.ts';
@@ -23,10 +24,11 @@ const query = z.object({
 /** The list of callbacks. */
 export function callbackListPages(context: Context): Router {
   const router = createRouter();
+  const reading = { ...context, db: limitTime(context.db) };
   router.get('/callbacks', async (request, response) => {
     const { transaction_id: transactionId, ...filters } = readFilters(request.query, query);
     const { limit, after: before } = readNumberedPage(request);
-    const found = await listCallbacks(context.db, { ...filters, transactionId }, { limit: limit + 1, before });
+    const found = await listCallbacks(reading.db, { ...filters, transactionId }, { limit: limit + 1, before });
     const { rows, last } = cutPage(found, limit);
     const fields = [
       selectField({ name: 'state', label: 'Estado', value: filters.state, words: CALLBACK_STATE_WORDS, any: 'Todos' }),

@@ -1,5 +1,6 @@
 import type { Router } from 'express';
 import type { Context } from '../../context.ts';
+import { limitTime } from '../../database/limit-time.ts';
 import { type PresentedMerchant, presentMerchant } from '../../merchants/present-merchant.ts';
 import { listMerchants } from '../../merchants/read-merchants.ts';
 import { createRouter } from '../create-router.ts';
@@ -15,9 +16,10 @@ import { MERCHANT_STATE_WORDS } from './words.ts';
 /** The list of merchants, with what each is still to be told. */
 export function merchantListPages(context: Context): Router {
   const router = createRouter();
+  const reading = { ...context, db: limitTime(context.db) };
   router.get('/merchants', async (request, response) => {
     const { limit, after = 0 } = readNumberedPage(request);
-    const { rows, last } = cutPage(await listMerchants(context.db, { limit: limit + 1, after }), limit);
+    const { rows, last } = cutPage(await listMerchants(reading.db, { limit: limit + 1, after }), limit);
     const counts = await readCallbackCounts(context.db);
     const list = table({
       caption: 'Lojistas, na ordem em que entraram',

@@ -1,6 +1,7 @@
 import type { Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
+import { limitTime } from '../../database/limit-time.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../domain/mismatch.ts';
 import { listMismatches, type PresentedMismatch } from '../../ledger/read-mismatches.ts';
 import { createRouter } from '../create-router.ts';
@@ -24,10 +25,11 @@ const query = z.object({
 /** The list of mismatches. */
 export function mismatchListPages(context: Context): Router {
   const router = createRouter();
+  const reading = { ...context, db: limitTime(context.db) };
   router.get('/mismatches', async (request, response) => {
     const { transaction_id: transactionId, ...filters } = readFilters(request.query, query);
     const { limit, after } = readNumberedPage(request);
-    const found = await listMismatches(context.db, { ...filters, transactionId, limit: limit + 1, after });
+    const found = await listMismatches(reading.db, { ...filters, transactionId, limit: limit + 1, after });
     const { rows, last } = cutPage(found, limit);
     const fields = [
       selectField({ name: 'state', label: 'Estado', value: filters.state, words: MISMATCH_STATE_WORDS, any: 'Todos' }),

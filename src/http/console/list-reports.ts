@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { Request, Response, Router } from 'express';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
+import { limitTime } from '../../database/limit-time.ts';
 import { addDays, isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { listReports } from '../../reports/list-reports.ts';
@@ -9,6 +10,7 @@ import { makeReport } from '../../reports/make-report.ts';
 import { openReport } from '../../reports/open-report.ts';
 import { FORMATS, type Format } from '../../reports/plan.ts';
 import type { Report } from '../../reports/present-report.ts';
+import { buildOnce } from '../../reports/share-building.ts';
 import { actorOf, allow, seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { readPage } from '../pages.ts';
@@ -42,7 +44,7 @@ export function reportPages(context: Context): Router {
     }
     // before it: a report takes long, and is made on the timetable too
     await audit(context, { actor: actorOf(response), action: 'reports.make', target: day, detail: 'console' });
-    const { changed } = await makeReport(context, day);
+    const { changed } = await buildOnce(context, `day ${day}`, () => makeReport(context, day));
     response.redirect(303, `/reports?done=${changed ? 'made' : 'unchanged'}`);
   });
 
@@ -69,7 +71,7 @@ async function sendList(
   response: Response,
   fault: string | undefined,
 ): Promise<void> {
-  const { reports, next } = await listReports(context, readPage(request));
+  const { reports, next } = await listReports({ ...context, db: limitTime(context.db) }, readPage(request));
   const body = html`<h1>Relatórios</h1>
 <p class="lead">Um por dia do calendário do provedor. Quando um dia muda depois de relatado, sai uma nova revisão; as anteriores ficam.</p>
 ${may(response, 'operator') && html`<section class="act"><h2>Fazer um relatório</h2>${makeForm(context, response, fault)}</section>`}

@@ -1,6 +1,7 @@
 import type { Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
+import { limitTime } from '../../database/limit-time.ts';
 import { listWebhooks } from '../../inbox/read-webhooks.ts';
 import { callerOf } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
@@ -25,12 +26,13 @@ const query = z.object({
 /** The inbox: every webhook that came. */
 export function webhookListPages(context: Context): Router {
   const router = createRouter();
+  const reading = { ...context, db: limitTime(context.db) };
   router.all('/inbox', sealFilters(context, query));
   router.get('/inbox', async (request, response) => {
     const { transaction_id: transactionId, ...filters } = readFilters(openFilters(context, request), query);
     const { limit, after } = readNumberedPage(request);
     await permitSearch(context, callerOf(response), { extra: filters.extra });
-    const found = await listWebhooks(context.db, { ...filters, transactionId, limit: limit + 1, after });
+    const found = await listWebhooks(reading.db, { ...filters, transactionId, limit: limit + 1, after });
     const { rows, last } = cutPage(found, limit);
     const fields = [
       selectField({ name: 'state', label: 'Estado', value: filters.state, words: WEBHOOK_STATE_WORDS, any: 'Todos' }),
