@@ -17,7 +17,8 @@ const USED_EVERY_MS = 60_000;
 const TOKEN_FORM = /^cft_[A-Za-z0-9_-]{43}$/;
 
 export type NewToken = { name: string; role: Role; expiresAt?: Date | undefined };
-export type MadeToken = { id: string; role: Role; token: string; expires_at: string | null };
+/** `expires_at` stands in it only where it expires. */
+export type MadeToken = { id: string; role: Role; token: string; expires_at?: string };
 
 /**
  * Makes a token. Its text is shown this once; only its hash is kept.
@@ -37,7 +38,7 @@ export async function createToken(context: Pick<Context, 'db' | 'clock'>, reques
     .insertInto('tokens')
     .values({ id, name, role, token_hash: hashToken(token), created_at: now, expires_at: expiresAt ?? null })
     .execute();
-  return { id, role, token, expires_at: expiresAt?.toISOString() ?? null };
+  return { id, role, token, ...(expiresAt === undefined ? {} : { expires_at: expiresAt.toISOString() }) };
 }
 
 /** The caller whose token this is: undefined where there is none, or it was revoked, or has expired. */

@@ -49,7 +49,7 @@ async function create({ role, name, expires, json }: CreateOptions): Promise<voi
       (inner) => createToken(inner, { role, name, expiresAt }),
       (made) => ({ actor: ACTOR, action: 'tokens.create', target: made.id }),
     );
-    const until = token.expires_at === null ? '' : `, until ${token.expires_at}`;
+    const until = token.expires_at === undefined ? '' : `, until ${token.expires_at}`;
     print(json, token, `${token.token}\n(${token.id}, role ${token.role}${until}; shown only now)`);
   });
 }

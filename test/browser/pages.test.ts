@@ -50,6 +50,8 @@ beforeAll(async () => {
     ['merchants', '/merchants', 'Lojistas'],
     ['merchant', `/merchants/${merchant?.id}`, 'Café & Cia <b>'],
     ['callbacks', '/callbacks', 'Callbacks'],
+    ['tokens', '/tokens', 'Tokens'],
+    ['audit', '/audit', 'Auditoria'],
     ['callback', `/callbacks/cb_${callback?.seq}`, /pix\.cashin/],
   ];
 });

@@ -31,7 +31,7 @@ export function loginPages(context: Context, guard: Guard): Router {
     const attempt = { kind: 'login', address: request.ip, credential } as const;
     const caller = await guard.admit(attempt, () => findCaller(context, credential));
     if (!caller) {
-      sendLogin(request, response, next, 'Este token não existe, expirou ou foi revogado.');
+      sendLogin(request, response, next, 'Este token não existe ou foi revogado, ou expirou.');
       return;
     }
     const old = readSessionCookie(context, request);

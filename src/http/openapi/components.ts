@@ -303,13 +303,14 @@ export const commissionContract = z
   })
   .register(components, { id: 'CommissionContract' });
 
-const tokenFields = { id: z.string(), role: z.enum(ROLES), expires_at: maybeInstant };
+const tokenFields = { id: z.string(), role: z.enum(ROLES) };
 export const token = z
   .object({
     ...tokenFields,
     name: z.string(),
     state: z.enum(['live', 'expired', 'revoked']),
     created_at: instant,
+    expires_at: maybeInstant,
     last_used_at: maybeInstant.describe('to the minute'),
     revoked_at: maybeInstant,
   })
@@ -325,5 +326,9 @@ export const auditRow = z
   })
   .register(components, { id: 'AuditRow' });
 export const newToken = z
-  .object({ ...tokenFields, token: z.string().describe('shown this once') })
+  .object({
+    ...tokenFields,
+    token: z.string().describe('shown this once'),
+    expires_at: instant.optional().describe('where it expires'),
+  })
   .register(components, { id: 'NewToken' });

@@ -78,7 +78,7 @@ test.each<[string, string[], RegExp]>([
   [
     'a role that there is none of',
     ['tokens', 'create', '--role', 'root'],
-    /--role must be one of viewer, operator, admin/,
+    /--role must be one of viewer, accountant, operator, admin/,
   ],
   ['a state that there is none of', ['mismatches', 'list', '--state', 'done'], /--state must be one of open, /],
   ['a day that is none', ['open', '--day', '2026-02-30', '--platform', 'p', '--balance', '1'], /--day must be a day/],
