@@ -13,10 +13,24 @@ export type Seal = {
   sealedAt: Date;
 };
 
+/** Positions that replicas of an older version may have sealed while others were upgraded: ten minutes of them. */
+const OLD_POSITIONS_MAX = 600;
+
 /** The newest sealed position; undefined while nothing was sealed yet. */
 export async function readHead(db: Reader): Promise<Seal | undefined> {
   const row = await selectSeals(db).orderBy('position', 'desc').limit(1).executeTakeFirst();
-  return row && toSeal(row);
+  if (!row) return undefined;
+  return { ...toSeal(row), auditSeq: row.audit_seq ?? (await readAuditBefore(db, row.position)) };
+}
+
+/** A replica of the version before may have sealed last: up to where the audit was sealed stands a little before it. */
+async function readAuditBefore(db: Reader, position: number): Promise<number> {
+  const row = await db
+    .selectFrom('seals')
+    .select((eb) => eb.fn.max<number | null>('audit_seq').as('seq'))
+    .where('position', '>', position - OLD_POSITIONS_MAX)
+    .executeTakeFirst();
+  return row?.seq ?? 0;
 }
 
 /** One sealed position, as a report or a question names it. */

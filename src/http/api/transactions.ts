@@ -41,7 +41,7 @@ export const transactionQuerySchema = z.object({
     .max(100)
     .refine((text) => foldName(text).length >= NAME_CHARS_MIN, `must be at least ${NAME_CHARS_MIN} characters`)
     .optional()
-    .describe('the beginning of the name, in any case, with or without accents; operators and admins'),
+    .describe('the beginning of the name, in any case, with or without accents; for whoever sees people'),
   amount: z
     .string()
     .refine((text) => parseAmount(text) !== undefined, 'must be an amount: 1234.56')

@@ -138,15 +138,7 @@ test('positions of a version that sealed no audit stay as they are, and those af
   await openBooks(context, { platform: 'p', day: '2026-01-02', balanceCents: 5n, actor: 'command', newPlatform: true });
   await write('old');
   await sealNow(context);
-  await dropTriggers(db);
-  const row = await db.selectFrom('seals').selectAll().executeTakeFirstOrThrow();
-  const header = {
-    ...{ position: 1, entrySeq: row.entry_seq, eventSeq: row.event_seq, mismatchChangeSeq: row.mismatch_change_seq },
-    ...{ members: row.members, sealedAt: row.sealed_at, audit: null },
-  };
-  const entries = await loadSealedEntries(db, { seqs: parseMembers(row.members, 10) });
-  const hash = hashSeal(row.previous_hash, header, entries);
-  await db.updateTable('seals').set({ audit_seq: null, audit_members: null, hash }).execute();
+  await sealAsBefore();
   expect(await referenceChain(db)).toMatchObject({ wrong: [] });
   await write('new');
   await sealNow(context);
@@ -167,3 +159,31 @@ test('rows that nobody has sealed for ten minutes are sealed by the check, and d
   expect(code).toBe(1);
   expect(out).toContain('its hash is not that');
 });
+
+test('a replica of such a version that seals once more has no row sealed twice', async () => {
+  const { context } = world;
+  await write('a');
+  await sealNow(context);
+  await openBooks(context, { platform: 'p', day: '2026-01-02', balanceCents: 5n, actor: 'command', newPlatform: true });
+  await sealNow(context);
+  await sealAsBefore();
+  await write('b');
+  await sealNow(context);
+  const [a, b] = await rows();
+  expect(await sealed()).toEqual([`${a?.seq}`, null, `${b?.seq}`]);
+  expect(await breaks()).toEqual([]);
+});
+
+/** Makes of the newest position what a version before this one would have sealed. */
+async function sealAsBefore(): Promise<void> {
+  const { db } = world.context;
+  await dropTriggers(db);
+  const row = await db.selectFrom('seals').selectAll().orderBy('position', 'desc').limit(1).executeTakeFirstOrThrow();
+  const { position, entry_seq: entrySeq, event_seq: eventSeq, mismatch_change_seq: mismatchChangeSeq } = row;
+  const { members, sealed_at: sealedAt } = row;
+  const header = { position, entrySeq, eventSeq, mismatchChangeSeq, members, sealedAt, audit: null };
+  const entries = await loadSealedEntries(db, { seqs: parseMembers(members, 10) });
+  const hash = hashSeal(row.previous_hash, header, entries);
+  const old = { audit_seq: null, audit_members: null, hash };
+  await db.updateTable('seals').set(old).where('position', '=', position).execute();
+}

@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { joinServer } from '../../../embedded/server.ts';
@@ -49,6 +49,10 @@ test('nothing under DATA_DIR is for group or others: database, keys, reports, ma
       return kinds.every((kind) => names.some((name) => kind.test(name)));
     });
     expect(listOpen(data)).toEqual([]);
+    // a log collector keeps what is printed: the path of the token, and not the token
+    const printed = readFileSync(served.program.logFile, 'utf8');
+    expect(printed).toContain(path.join(data, 'admin-token'));
+    expect(printed).not.toContain(readFileSync(path.join(data, 'admin-token'), 'utf8').trim());
   }
   expect(lstatSync(data).mode & 0o077).toBe(0);
 });

@@ -147,6 +147,45 @@ test('of replicas that make an admin token at once the file of one holds the one
   expect(await findCaller(other, token)).toEqual({ id: 'admin', role: 'admin' });
 });
 
+test('a merchant’s token opens its events while it is enabled, until it is ended; each step is audited', async () => {
+  const { context } = world;
+  const made = await call('POST', '/merchants', ADMIN_TOKEN, { name: 'puller', url: 'http://127.0.0.1:9/' });
+  const one = `/merchants/${String(made.json.id)}`;
+  const give = async () => String((await call('POST', `${one}/pull-token`, ADMIN_TOKEN, {})).json.token);
+  const pull = async (token: string) => (await call('GET', '/events', token)).status;
+  const first = await give();
+  expect(await pull(first)).toBe(200);
+  await call('POST', `${one}/pause`, ADMIN_TOKEN, {});
+  expect(await pull(first)).toBe(401);
+  await call('POST', `${one}/enable`, ADMIN_TOKEN, {});
+  expect(await pull(first)).toBe(200);
+  await context.db.updateTable('merchants').set({ state: 'disabled' }).where('id', '=', String(made.json.id)).execute();
+  expect(await pull(first)).toBe(401);
+  await call('POST', `${one}/enable`, ADMIN_TOKEN, {});
+  const second = await give();
+  expect([await pull(first), await pull(second)]).toEqual([401, 200]);
+  expect((await call('DELETE', `${one}/pull-token`, ADMIN_TOKEN)).status).toBe(204);
+  expect(await pull(second)).toBe(401);
+  expect((await call('DELETE', `${one}/pull-token`, ADMIN_TOKEN)).status).toBe(404);
+  const commanded = await callCommand(['merchants', 'pull-token', String(made.json.id), '--json'], world.env);
+  const { token: third } = JSON.parse(commanded.out) as { token: string };
+  expect(await pull(third)).toBe(200);
+  expect((await callCommand(['merchants', 'pull-token', String(made.json.id), '--revoke'], world.env)).code).toBe(0);
+  expect(await pull(third)).toBe(401);
+  const last = await give();
+  await call('DELETE', one, ADMIN_TOKEN);
+  expect(await pull(last)).toBe(401);
+  const rows = await context.db
+    .selectFrom('audit')
+    .select('action')
+    .where('target', '=', String(made.json.id))
+    .where('action', 'like', '%pull_token%')
+    .orderBy('seq')
+    .execute();
+  const [given, revoked] = ['merchant.pull_token_given', 'merchant.pull_token_revoked'];
+  expect(rows.map((row) => row.action)).toEqual([given, given, revoked, given, revoked, given]);
+});
+
 test('what is no token of ours asks the database for none', async () => {
   await using context = await openTestContext();
   const asked: string[] = [];
