@@ -13,6 +13,8 @@ export const KEPT_DAYS = {
   alerts: 180,
   /** Secrets that sign no more, and sessions that are over. */
   access: 7,
+  /** What senders of webhooks cost, and when they had a hit: both count for an hour. */
+  senders: 1,
   /** The rows of pages that a failed run had read: it can be gone on with for so long. */
   pages: 7,
 } as const;
@@ -38,6 +40,7 @@ export async function dropOld(db: Kysely<Database>, now: Date, signal: AbortSign
     alerts: await inBatches(() => dropAlerts(db, before(KEPT_DAYS.alerts))),
     merchant_secrets: await inBatches(() => dropExpired(db, 'merchant_secrets', before(KEPT_DAYS.access))),
     sessions: await inBatches(() => dropExpired(db, 'sessions', before(KEPT_DAYS.access))),
+    senders: await inBatches(() => dropSenders(db, before(KEPT_DAYS.senders))),
     run_page_rows: await inBatches(() => dropPages(db, before(KEPT_DAYS.pages))),
   };
 }
@@ -98,6 +101,16 @@ async function dropExpired(
   const result =
     await sql`DELETE FROM ${sql.table(table)} WHERE expires_at < ${before} LIMIT ${sql.lit(BATCH_ROWS)}`.execute(db);
   return Number(result.numAffectedRows ?? 0n);
+}
+
+async function dropSenders(db: Kysely<Database>, before: Date): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('senders')
+    .where('hour_at', '<', before)
+    .where((eb) => eb.or([eb('hit_at', 'is', null), eb('hit_at', '<', before)]))
+    .limit(BATCH_ROWS)
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
 }
 
 async function dropPages(db: Kysely<Database>, before: Date): Promise<number> {

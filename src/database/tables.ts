@@ -17,6 +17,7 @@ export type Database = {
   webhooks: WebhooksTable;
   webhook_repeats: WebhookRepeatsTable;
   webhook_items: WebhookItemsTable;
+  senders: SendersTable;
   receiver_minutes: ReceiverMinutesTable;
   spools: SpoolsTable;
   transactions: TransactionsTable;
@@ -186,6 +187,7 @@ type WebhooksTable = {
   items: Generated<number>;
   repeats: Generated<number>;
   redacted_at: Optional<Date>;
+  dropped_at: Optional<Date>;
 };
 
 type WebhookRepeatsTable = {
@@ -214,6 +216,16 @@ type WebhookItemsTable = {
   contradicted: Generated<number>;
   lease_holder: Optional<string>;
   lease_until: Optional<Date>;
+  misses: Generated<number>;
+  granted: Generated<number>;
+};
+
+type SendersTable = {
+  address: string;
+  hit_at: Optional<Date>;
+  hour_at: Date;
+  shows: Generated<number>;
+  garbage_bytes: Generated<number>;
 };
 
 type ReceiverMinutesTable = {

@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
+import { nameSender } from './name-sender.ts';
 
 export const LEASE_MS = 20_000;
 /** Of the transactions that were claimed, what else is due at most comes along. */
@@ -17,6 +18,14 @@ export type ClaimedItem = {
   transactionId: string | null;
   reference: string | null;
   extraHash: Buffer | null;
+  /** Its place in the body. */
+  position: number;
+  /** Looks that the provider denied. */
+  misses: number;
+  /** Whether a person asked for this look. */
+  granted: boolean;
+  /** Who sent its webhook, as `nameSender` names it. */
+  sender: string;
   claimedStatus: string | null;
   claimedAmountCents: bigint | null;
   looks: number;
@@ -59,7 +68,7 @@ export async function claimItems(context: Context, itemsMax: number): Promise<Cl
       .execute();
     const webhooks = await trx
       .selectFrom('webhooks')
-      .select(['seq', 'hash', 'repeats'])
+      .select(['seq', 'hash', 'repeats', 'source_address'])
       .where('seq', 'in', [...new Set(rows.map((row) => row.webhook_seq))])
       .execute();
     const bySeq = new Map(webhooks.map((row) => [row.seq, row]));
@@ -75,12 +84,15 @@ export function leaseOf(context: Context): { lease_holder: string; lease_until: 
 export const CLAIMABLE = [
   ...(['seq', 'webhook_seq', 'received_at', 'transaction_id', 'reference', 'extra_hash'] as const),
   ...(['claimed_status', 'claimed_amount_cents', 'looks'] as const),
+  ...(['position', 'misses', 'granted'] as const),
 ] as const;
 
 type ClaimableRow = Pick<Selectable<Database['webhook_items']>, (typeof CLAIMABLE)[number]>;
 
+type Sent = { hash: Buffer; repeats: number; source_address: string };
+
 /** @param webhooks by seq. */
-export function toClaimed(row: ClaimableRow, webhooks: Map<number, { hash: Buffer; repeats: number }>): ClaimedItem {
+export function toClaimed(row: ClaimableRow, webhooks: Map<number, Sent>): ClaimedItem {
   const webhook = webhooks.get(row.webhook_seq);
   return {
     seq: row.seq,
@@ -91,6 +103,10 @@ export function toClaimed(row: ClaimableRow, webhooks: Map<number, { hash: Buffe
     transactionId: row.transaction_id,
     reference: row.reference,
     extraHash: row.extra_hash,
+    position: row.position,
+    misses: row.misses,
+    granted: row.granted === 1,
+    sender: nameSender(webhook?.source_address ?? ''),
     claimedStatus: row.claimed_status,
     claimedAmountCents: row.claimed_amount_cents,
     looks: row.looks,

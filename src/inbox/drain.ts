@@ -10,6 +10,7 @@ import type { Context } from '../context.ts';
 import { pauseAfter, poll } from '../database/poll.ts';
 import { describeError } from '../log.ts';
 import type { ProviderClient } from '../provider/client.ts';
+import type { Admission } from './admit-looks.ts';
 import { type ClaimedItem, claimItems, countDue, LEASE_MS, renewLeases } from './claim-items.ts';
 import type { Found } from './find-transaction.ts';
 import { lookUpByDays } from './look-up-by-days.ts';
@@ -119,14 +120,15 @@ function createLooks(context: Context, client: ProviderClient, onRoom: () => voi
   const waiting = new Map<string, ClaimedItem[]>();
   const running = new Set<Promise<void>>();
 
-  function run(work: Promise<void>): void {
-    const look = work
+  function run(work: Promise<void>): Promise<void> {
+    const look: Promise<void> = work
       .catch((error: unknown) => context.log.error({ error: describeError(error) }, 'a look could not be written down'))
       .finally(() => {
         running.delete(look);
         onRoom();
       });
     running.add(look);
+    return look;
   }
 
   /** @returns the groups that may be looked at now; the others wait for the look that is under way. */
@@ -149,14 +151,26 @@ function createLooks(context: Context, client: ProviderClient, onRoom: () => voi
   }
 
   function start(items: ClaimedItem[]): void {
-    for (const [key, group] of enter(items, single)) run(verifier.verify(group).finally(() => leave(key, group)));
+    const groups = enter(items, single);
+    if (groups.length > 0) void run(lookAtEach(groups));
+  }
+
+  async function lookAtEach(groups: Groups): Promise<void> {
+    const admissions = await verifier.admit(groups.map(([, group]) => group));
+    const looks = groups.map(([key, group], index) => {
+      const admission = admissions[index];
+      const look = admission ? verifier.verify(group, admission) : Promise.resolve();
+      // each leaves by itself: a slow one holds up none of the others
+      return run(look.finally(() => leave(key, group)));
+    });
+    await Promise.all(looks);
   }
 
   return {
     start,
     startBurst(items: ClaimedItem[]): void {
       const groups = enter(items, burst);
-      run(workBurst(context, client, verifier, { groups, leave }));
+      void run(workBurst(context, client, verifier, { groups, leave }));
     },
     inBurst: () => burst.size > 0,
     singles: () => single.size,
@@ -175,31 +189,80 @@ async function workBurst(
   verifier: Verifier,
   { groups, leave }: { groups: Groups; leave: (key: string, items: ClaimedItem[]) => void },
 ): Promise<void> {
-  // whatever fails, each group is left: a key that stayed would hold up its transaction for good
-  const tell = (error: unknown): void =>
-    context.log.error({ error: describeError(error) }, 'a look of a burst could not be written down');
-  const claimed = groups.flatMap(([, items]) => items);
+  // a sender without a hit may ask for few of them: once one of these is a hit, the rest goes too
+  const waiting = await workAdmitted(context, client, verifier, { groups, leave });
+  const left = await workAdmitted(context, client, verifier, { groups: waiting, leave });
+  const defer = async ([key, items]: Groups[number]): Promise<void> => {
+    await verifier
+      .verify(items, { kind: 'wait', awaits: 'sender', notBefore: undefined })
+      .catch((error: unknown) => tell(context, error));
+    leave(key, items);
+  };
+  await Promise.all(left.map(defer));
+}
+
+/** @returns the groups that may not be looked at now. */
+async function workAdmitted(
+  context: Context,
+  client: ProviderClient,
+  verifier: Verifier,
+  { groups, leave }: { groups: Groups; leave: (key: string, items: ClaimedItem[]) => void },
+): Promise<Groups> {
+  const admissions = await verifier.admit(groups.map(([, items]) => items));
+  const admitted = new Map<string, Admission>();
+  const waiting: Groups = [];
+  for (const [index, group] of groups.entries()) {
+    const admission = admissions[index];
+    // whatever fails, each group is left: a key that stayed would hold up its transaction for good
+    if (!admission) leave(...group);
+    else if (admission.kind === 'wait' && admission.awaits === 'sender') waiting.push(group);
+    else admitted.set(group[0], admission);
+  }
+  await lookUpGroups(context, client, verifier, {
+    groups: groups.filter(([key]) => admitted.has(key)),
+    admitted,
+    leave,
+  });
+  return waiting;
+}
+
+async function lookUpGroups(
+  context: Context,
+  client: ProviderClient,
+  verifier: Verifier,
+  burst: { groups: Groups; admitted: Map<string, Admission>; leave: (key: string, items: ClaimedItem[]) => void },
+): Promise<void> {
+  const { groups, admitted, leave } = burst;
+  const claimed = groups.filter(([key]) => admitted.get(key)?.kind === 'show').flatMap(([, items]) => items);
   const met = await lookUpByDays(context, client, claimed).catch(() => new Map<string, Found>());
   const [known, unknown]: [Groups, Groups] = [[], []];
   for (const group of groups) (met.has(group[1][0]?.transactionId ?? '') ? known : unknown).push(group);
-  context.log.info({ looked_up: groups.length, met: known.length }, 'looked a burst of webhooks up in list pages');
+  if (groups.length > 0)
+    context.log.info({ looked_up: groups.length, met: known.length }, 'looked a burst of webhooks up in list pages');
   for (let from = 0; from < known.length; from += SETTLE_LOOKS_MAX) {
     const chunk = known.slice(from, from + SETTLE_LOOKS_MAX);
-    const looks = chunk.flatMap(([, items]) => {
+    const looks = chunk.flatMap(([key, items]) => {
       const found = met.get(items[0]?.transactionId ?? '');
-      return found ? [{ items, found }] : [];
+      const admission = admitted.get(key);
+      return found ? [{ items, found, charged: admission?.kind === 'show' ? admission.charged : undefined }] : [];
     });
-    await verifier.settle(looks).catch(tell);
+    await verifier.settle(looks).catch((error: unknown) => tell(context, error));
     for (const [key, items] of chunk) leave(key, items);
   }
   const worker = async (): Promise<void> => {
     for (let group = unknown.shift(); group; group = unknown.shift()) {
       const [key, items] = group;
-      if (!context.signal.aborted) await verifier.verify(items).catch(tell);
+      const admission = admitted.get(key);
+      if (admission && !context.signal.aborted)
+        await verifier.verify(items, admission).catch((error: unknown) => tell(context, error));
       leave(key, items);
     }
   };
   await Promise.all(Array.from({ length: BURST_SHOWS_IN_FLIGHT }, worker));
+}
+
+function tell(context: Context, error: unknown): void {
+  context.log.error({ error: describeError(error) }, 'a look of a burst could not be written down');
 }
 
 function keyOf(item: ClaimedItem): string {

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { sealExtra } from '../ledger/forgotten.ts';
 import type { ProviderClient, ShownRow } from '../provider/client.ts';
 import { ProviderError } from '../provider/provider-error.ts';
+import type { Spelling } from './learn-spelling.ts';
 
 /** A look that fails is repeated by its item's schedule: within one look there is one more try. */
 const SHOW_TRIES_MAX = 2;
@@ -12,28 +13,34 @@ export type Found =
   | { kind: 'row'; row: ShownRow }
   /** The provider does not know it, or not yet. */
   | { kind: 'unknown' }
+  /** The provider was not asked: `list`, its list will tell; `sender`, its sender can pay for no show yet. */
+  | { kind: 'deferred'; awaits: 'list' | 'sender'; notBefore: Date | undefined }
   | { kind: 'ambiguous' };
 
 /**
  * Looks up what a webhook names: by id; else by reference (ours, then the list's filter); else by extra (ours only,
  * the list has no such filter). More than one hit is ambiguous: never guessed.
  */
-export async function findTransaction(context: Context, client: ProviderClient, key: ItemKey): Promise<Found> {
-  if (key.transactionId !== null) return await show(client, key.transactionId);
+export async function findTransaction(
+  context: Context,
+  client: ProviderClient,
+  spelling: Spelling,
+  key: ItemKey,
+): Promise<Found> {
+  if (key.transactionId !== null) return await show(client, await spelling.of(key.transactionId));
   if (key.reference !== null) {
     const ours = await findOurs(context, 'reference', key.reference);
     if (ours.length > 1) return { kind: 'ambiguous' };
-    return ours[0] ? await show(client, ours[0]) : await findByReference(client, key.reference);
+    return ours[0] ? await show(client, [ours[0]]) : await findByReference(client, key.reference);
   }
   if (key.extraHash === null) return { kind: 'unknown' };
   const ours = await findOurs(context, 'extra_hash', key.extraHash);
   if (ours.length > 1) return { kind: 'ambiguous' };
-  return ours[0] ? await show(client, ours[0]) : { kind: 'unknown' };
+  return ours[0] ? await show(client, [ours[0]]) : { kind: 'unknown' };
 }
 
-async function show(client: ProviderClient, id: string): Promise<Found> {
-  // a provider that writes its ids in upper case may know them in no other
-  for (const spelling of new Set([id, id.toUpperCase()])) {
+async function show(client: ProviderClient, spellings: string[]): Promise<Found> {
+  for (const spelling of spellings) {
     const row = await client.show(spelling, { triesMax: SHOW_TRIES_MAX });
     if (row) return { kind: 'row', row };
   }

@@ -44,7 +44,7 @@ export async function reprocessWebhook(context: Context, seq: number): Promise<v
     }
     await trx
       .updateTable('webhook_items')
-      .set({ state: 'pending', reason: null, next_look_at: context.clock.now() })
+      .set({ state: 'pending', reason: null, next_look_at: context.clock.now(), granted: 1 })
       .where('seq', 'in', keyed)
       .execute();
     await trx.updateTable('webhooks').set({ state: 'pending', reason: null }).where('seq', '=', seq).execute();

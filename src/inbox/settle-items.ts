@@ -13,8 +13,8 @@ import { raiseQuarantine, resolveQuarantine } from './quarantine.ts';
 import { redactArrived } from './redact-arrived.ts';
 import { RELOOK_AFTER_S } from './write-in-transaction.ts';
 
-/** Items of one key, and what a look found. */
-export type Look = { items: ClaimedItem[]; found: Found };
+/** Items of one key, what a look found, and which sender paid for it. */
+export type Look = { items: ClaimedItem[]; found: Found; charged?: string | undefined };
 
 /**
  * Writes what became of items after a look, in one transaction: their fates, the contradictions and quarantines that
@@ -24,7 +24,9 @@ export async function settleItems(context: Context, looks: Look[]): Promise<void
   const now = context.clock.now();
   const grace = context.config.WEBHOOK_GRACE;
   const fates = looks
-    .flatMap(({ items, found }) => items.map((item) => ({ item, fate: judgeItem(item, found, now, grace) })))
+    .flatMap(({ items, found }) =>
+      items.map((item) => ({ item, fate: judgeItem(item, found, now, grace), found: found.kind })),
+    )
     .sort((a, b) => a.item.seq - b.item.seq);
   await transact(
     context.db,
@@ -34,7 +36,9 @@ export async function settleItems(context: Context, looks: Look[]): Promise<void
         fates.map(({ item }) => item.webhookSeq),
       );
       await writeFates(trx, fates, now);
-      const repeated = fates.filter(({ item }) => (repeats.get(item.webhookSeq) ?? 0) > item.webhookRepeats);
+      const repeated = fates
+        .filter(({ found }) => found === 'row')
+        .filter(({ item }) => (repeats.get(item.webhookSeq) ?? 0) > item.webhookRepeats);
       await lookAgain(
         trx,
         repeated.map(({ item }) => item),
@@ -147,7 +151,8 @@ export async function lockWebhooks(trx: Transaction<Database>, webhookSeqs: numb
 }
 
 /**
- * A look that was asked for before the same bytes came again can't speak for them. The first one is followed at once,
+ * A look that was asked for before the same bytes came again can't speak for them; of what the provider does not know, a
+ * repeat buys no look. The first one is followed at once,
  * later ones after RELOOK_AFTER_S, however often the bytes come.
  */
 async function lookAgain(trx: Transaction<Database>, items: ClaimedItem[], now: Date): Promise<void> {
@@ -165,18 +170,20 @@ async function lookAgain(trx: Transaction<Database>, items: ClaimedItem[], now: 
   }
 }
 
-type Fated = { item: ClaimedItem; fate: Fate };
+type Fated = { item: ClaimedItem; fate: Fate; found: Found['kind'] };
 
 /** One statement for all that change alike. */
 async function writeFates(trx: Transaction<Database>, fates: Fated[], now: Date): Promise<void> {
-  const alike = Map.groupBy(fates, ({ fate }) => {
-    if (fate.kind === 'quarantined') return `quarantined ${fate.reason}`;
-    return fate.kind === 'applied' ? `applied ${fate.contradiction !== undefined}` : 'waiting';
+  const alike = Map.groupBy(fates, ({ fate, found }) => {
+    if (fate.kind === 'quarantined') return `quarantined ${fate.reason} ${found}`;
+    return fate.kind === 'applied' ? `applied ${fate.contradiction !== undefined}` : `waiting ${found}`;
   });
   for (const group of alike.values()) {
+    const missed = group[0]?.found === 'unknown' ? { misses: sql<number>`misses + 1` } : {};
+    const ended = { lease_holder: null, lease_until: null, granted: 0, ...missed };
     await trx
       .updateTable('webhook_items')
-      .set({ looked_at: now, looks: sql`looks + 1`, lease_holder: null, lease_until: null, ...changeOf(group) })
+      .set({ looked_at: now, looks: sql`looks + 1`, ...ended, ...changeOf(group) })
       .where(
         'seq',
         'in',

@@ -8,6 +8,7 @@ import { describeError } from '../log.ts';
 import { checkBody } from './check-body.ts';
 import { CLAIMABLE, type ClaimedItem, leaseOf, toClaimed } from './claim-items.ts';
 import { type Hands, isolateWebhooks, NOT_TAKEN_APART, type Take } from './isolate-webhooks.ts';
+import { FIRST_IDS, LIST_LOOK_MS } from './plan-shows.ts';
 import type { PutOff } from './put-off.ts';
 import { raiseQuarantine } from './quarantine.ts';
 import { hasKey, ITEMS_MAX, readItems, type WebhookItem } from './read-items.ts';
@@ -16,7 +17,14 @@ import { redactArrived } from './redact-arrived.ts';
 const WEBHOOKS_MAX = 200;
 const ITEMS_AN_INSERT = 500;
 
-type WebhookRow = { seq: number; hash: Buffer; body: Buffer; received_at: Date; repeats: number };
+type WebhookRow = {
+  seq: number;
+  hash: Buffer;
+  body: Buffer;
+  received_at: Date;
+  repeats: number;
+  source_address: string;
+};
 type Apart = { row: WebhookRow; items: WebhookItem[]; reason: string | null };
 
 /**
@@ -54,7 +62,7 @@ async function takeTogether(context: Context, room: number, { only, putOff, onSe
     const leftOut = putOff?.leftOut() ?? [];
     const rows = await trx
       .selectFrom('webhooks')
-      .select(['seq', 'hash', 'body', 'received_at', 'repeats'])
+      .select(['seq', 'hash', 'body', 'received_at', 'repeats', 'source_address'])
       // asked along: what is forgotten from here on is met in these rows by whoever forgets it
       .select((eb) => eb.exists(eb.selectFrom('forgotten_people').select('document_hash')).as('anyone_forgotten'))
       .where('state', '=', 'received')
@@ -70,7 +78,7 @@ async function takeTogether(context: Context, room: number, { only, putOff, onSe
     if (rows.length === 0 || putOff?.holds(seqs)) return { count: 0, items: 0, claimed: [] };
     const taken = rows.map((row) => takeOneApart(context, row));
     const items = taken.flatMap((one) => one.items);
-    const keyed = items.filter(hasKey).length;
+    const keyed = taken.flatMap((one) => one.items.slice(0, FIRST_IDS)).filter(hasKey).length;
     // all or none of them: what is claimed here is what this process looks at next
     const claims = keyed > 0 && keyed <= room && items.length <= ITEMS_AN_INSERT;
     const claimed = await insertItems(context, trx, taken, claims);
@@ -115,7 +123,7 @@ async function insertItems(
       claimed_status: item.claimedStatus,
       claimed_amount_cents: item.claimedAmountCents,
       ...(hasKey(item)
-        ? { state: 'pending', reason: null, next_look_at: row.received_at, ...lease }
+        ? { state: 'pending', reason: null, ...firstLook(row, position, lease) }
         : { state: 'quarantined', reason: 'no_key', next_look_at: null, lease_holder: null, lease_until: null }),
     })),
   );
@@ -127,6 +135,14 @@ async function insertItems(
       .execute();
   }
   return [];
+}
+
+type Lease = { lease_holder: string | null; lease_until: Date | null };
+
+/** What a body names beyond its first ids waits for the list. */
+function firstLook(row: WebhookRow, position: number, lease: Lease) {
+  if (position < FIRST_IDS) return { next_look_at: row.received_at, ...lease };
+  return { next_look_at: new Date(row.received_at.getTime() + LIST_LOOK_MS), lease_holder: null, lease_until: null };
 }
 
 async function insertClaimed(
@@ -146,7 +162,9 @@ async function insertClaimed(
       .orderBy('seq')
       .execute(),
   );
-  return rows.filter((row) => row.state === 'pending').map((row) => toClaimed(row, webhooks));
+  return rows
+    .filter((row) => row.state === 'pending' && row.position < FIRST_IDS)
+    .map((row) => toClaimed(row, webhooks));
 }
 
 /** One statement for all that change alike: nearly always that is all of them. */

@@ -14,8 +14,11 @@ import { describeError } from '../log.ts';
 import { itemsVerified, transactionsApplied } from '../metrics/metrics.ts';
 import type { ProviderClient } from '../provider/client.ts';
 import { ProviderError } from '../provider/provider-error.ts';
+import { type Admission, createShowBudget } from './admit-looks.ts';
 import type { ClaimedItem } from './claim-items.ts';
 import { type Found, findTransaction } from './find-transaction.ts';
+import { createSpelling } from './learn-spelling.ts';
+import { FIRST_IDS } from './plan-shows.ts';
 import { type Look, settleItems } from './settle-items.ts';
 
 const APPLY_ITEMS_MAX = 100;
@@ -26,13 +29,17 @@ const SETTLE_GATHER_MS = 25;
 const APPLY_BYTES_MAX = Number.POSITIVE_INFINITY;
 
 export type Verifier = {
-  /** Looks once for items of one key, and writes what became of each. */
-  verify(items: ClaimedItem[]): Promise<void>;
+  /** What looks at these groups of items, each of one key, may cost; a group that can't be told is put off. */
+  admit(groups: ClaimedItem[][]): Promise<(Admission | undefined)[]>;
+  /** Looks once for items of one key, as far as admitted, and writes what became of each. */
+  verify(items: ClaimedItem[], admission: Admission): Promise<void>;
   /** Writes what became of items that were found otherwise, many looks at once. */
   settle(looks: Look[]): Promise<void>;
 };
 
 export function createVerifier(context: Context, client: ProviderClient): Verifier {
+  const budget = createShowBudget(context);
+  const spelling = createSpelling(context);
   // looks that come back together are applied together, and written beside their items while the next are applied
   const apply = createCoalescer<Observation, unknown>({
     itemsMax: APPLY_ITEMS_MAX,
@@ -59,26 +66,34 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
     } catch (error) {
       // one that can't be written must not hold up those that were found beside it
       if (looks.length > 1) for (const look of looks) await writeLooks([look]);
-      else await fail(looks[0]?.items ?? [], error);
+      else await fail(looks[0]?.items ?? [], undefined, error);
     }
   }
 
   /** @returns whether what was found is in the ledger; the items of one that is not are put off. */
-  async function applyLook({ items, found }: Look): Promise<boolean> {
+  async function applyLook({ items, found, charged }: Look): Promise<boolean> {
     try {
       const [first] = items;
       if (first) await applyFound(context, found, first, apply);
+      if (found.kind === 'row') await budget.hit(items, charged);
+      else if (found.kind !== 'unknown') await budget.giveBack(charged);
       return true;
     } catch (error) {
-      await fail(items, error);
+      await fail(items, charged, error);
       return false;
     }
   }
 
-  async function fail(items: ClaimedItem[], error: unknown): Promise<void> {
+  async function fail(items: ClaimedItem[], charged: string | undefined, error: unknown): Promise<void> {
     context.log.warn({ error: describeError(error), items: items.length }, 'a look at what a webhook named failed');
     itemsVerified.inc({ outcome: 'failed' }, items.length);
+    await budget.giveBack(charged);
     await postponeItems(context, items, error);
+  }
+
+  async function find(item: ClaimedItem, admission: Admission): Promise<Found> {
+    if (admission.kind === 'wait') return { ...admission, kind: 'deferred' };
+    return await findTransaction(context, client, spelling, item);
   }
 
   return {
@@ -87,17 +102,26 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
       const whole = looks.filter((_, index) => applied[index]);
       if (whole.length > 0) await writeLooks(whole);
     },
-    async verify(items) {
+    async admit(groups) {
+      try {
+        return await budget.admit(groups);
+      } catch (error) {
+        await fail(groups.flat(), undefined, error);
+        return groups.map(() => undefined);
+      }
+    },
+    async verify(items, admission) {
       const [first] = items;
       if (!first) return;
+      const charged = admission.kind === 'show' ? admission.charged : undefined;
       let found: Found;
       try {
-        found = await findTransaction(context, client, first);
+        found = await find(first, admission);
       } catch (error) {
-        await fail(items, error);
+        await fail(items, charged, error);
         return;
       }
-      const look = { items, found };
+      const look = { items, found, charged };
       if (await applyLook(look)) await settleNext(look);
     },
   };
@@ -134,13 +158,16 @@ async function applyFound(
   if (fault) throw fault;
 }
 
+/** Times its place in its body: one body asks no more than 100 times a minute where the provider fails. */
 const POSTPONE_MS = 5_000;
 const POSTPONE_UNAUTHORIZED_MS = 60_000;
 
 /** The provider could not be asked: that is no evidence, so the schedule does not move on. */
 async function postponeItems(context: Context, items: ClaimedItem[], error: unknown): Promise<void> {
   const refused = error instanceof ProviderError && error.code === 'provider_unauthorized';
-  const pause = (error as { retryAfterMs?: number }).retryAfterMs ?? (refused ? POSTPONE_UNAUTHORIZED_MS : POSTPONE_MS);
+  const place = Math.min(FIRST_IDS - 1, Math.max(0, ...items.map(({ position }) => position)));
+  const again = POSTPONE_MS * (place + 1);
+  const pause = (error as { retryAfterMs?: number }).retryAfterMs ?? (refused ? POSTPONE_UNAUTHORIZED_MS : again);
   await context.db
     .updateTable('webhook_items')
     .set({

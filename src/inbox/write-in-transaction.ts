@@ -145,7 +145,8 @@ async function recordRepeats(trx: Transaction<Database>, repeats: (Arrival & { s
 
 /**
  * A repeat is still a hint: what it names is looked at again, at most once in RELOOK_AFTER_S. What waits for its claim
- * is looked at no later than that, and what was quarantined gets another chance where it has a key.
+ * is looked at no later than that, and what was quarantined gets another chance where it has a key. What the provider does
+ * not know is left to its schedule and to the next reading of the list: a repeat buys no request for it.
  */
 async function lookAgain(trx: Transaction<Database>, webhookSeqs: number[]): Promise<void> {
   const soon = sql<Date>`GREATEST(UTC_TIMESTAMP(3), COALESCE(looked_at, '2000-01-01') + INTERVAL ${sql.lit(RELOOK_AFTER_S)} SECOND)`;
@@ -160,5 +161,9 @@ async function lookAgain(trx: Transaction<Database>, webhookSeqs: number[]): Pro
     .where((eb) =>
       eb.or([eb('transaction_id', 'is not', null), eb('reference', 'is not', null), eb('extra_hash', 'is not', null)]),
     )
+    .where((eb) => eb.or([eb('resolved_id', 'is not', null), eb('looks', '=', 0), eb('reason', 'in', REPEATABLE)]))
     .execute();
 }
+
+/** Reasons of a quarantine that say nothing of whether the provider knows it. */
+const REPEATABLE = ['ambiguous', 'unreadable_at_provider'];

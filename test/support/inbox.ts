@@ -15,7 +15,7 @@ type Webhook = NonNullable<Awaited<ReturnType<typeof findWebhook>>>;
 /** An environment whose inbox is drained against a provider of its own. */
 export type InboxEnvironment = TestEnvironment & {
   provider: TestProvider;
-  receive(body: unknown): Promise<Received>;
+  receive(body: unknown, address?: string): Promise<Received>;
   /** A webhook as our API shows it. */
   webhook(id: string): Promise<Webhook>;
   /** Waits until a webhook is in this state, and meanwhile lets time pass in short steps: looks come due, grace ends. */
@@ -40,9 +40,9 @@ export async function openInboxEnvironment(env: Record<string, string> = {}): Pr
     ...environment,
     provider,
     webhook,
-    receive: (body) => {
+    receive: (body, address = '127.0.0.1') => {
       const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-      return receive({ body: bytes, address: '127.0.0.1', headers: {} });
+      return receive({ body: bytes, address, headers: {} });
     },
     reaches: (id, state) =>
       eventually(`${id} is ${state}`, async () => {

@@ -136,12 +136,13 @@ describe('again', () => {
     await eventually('the refund', async () => ((await heldOf(row.id))?.status === 'refund' ? true : undefined));
   });
 
-  test('a repeat of what was quarantined is another chance', async () => {
-    const body = { transaction_id: randomUUID(), status: 'paid' };
+  test('a repeat of what was ambiguous is another chance', async () => {
+    const rows = [0, 1].map(() => paid({ reference: 'twice' }));
+    const body = { transaction_reference: 'twice', status: 'paid' };
     const { id } = await world.receive(body);
     await world.reaches(id, 'quarantined');
     await letTimePass();
-    world.provider.put({ ...shown(PAID), id: body.transaction_id });
+    world.provider.put({ ...rows[1], reference: 'another' } as ShownTransaction);
     await world.receive(body);
     await world.reaches(id, 'applied');
   });

@@ -62,6 +62,15 @@ test('what was kept long enough goes, in any number, and nothing that is still n
   const old = { merchant_seq: merchant.seq, ciphertext: Buffer.from('x'), created_at: ago(300), expires_at: ago(8) };
   await db.insertInto('merchant_secrets').values(old).execute();
 
+  const quiet = { hour_at: ago(KEPT_DAYS.senders + 1) };
+  await db
+    .insertInto('senders')
+    .values([
+      { ...quiet, address: '192.0.2.1' },
+      { ...quiet, address: '192.0.2.2', hit_at: ago(0) },
+      { address: '192.0.2.3', hour_at: ago(0) },
+    ])
+    .execute();
   const dropped = await dropOld(db, clock.now(), signal);
   expect(dropped).toEqual({
     callback_attempts: 2_500,
@@ -69,6 +78,7 @@ test('what was kept long enough goes, in any number, and nothing that is still n
     alerts: 1,
     merchant_secrets: 1,
     sessions: 0,
+    senders: 1,
     run_page_rows: 0,
   });
   const left = await db.selectFrom('callback_attempts').select('callback_seq').orderBy('seq').execute();

@@ -1,0 +1,160 @@
+import { sql } from 'kysely';
+import type { Context } from '../context.ts';
+import { chargeSender, findHits, recordHit, refundShows } from './charge-senders.ts';
+import type { ClaimedItem } from './claim-items.ts';
+import { bestPlan, FIRST_IDS, HIT_MS, isFirstShow, type Plan, planShow, SENDER_SHOWS_AN_HOUR } from './plan-shows.ts';
+
+/** A hit is written down so often at most for each sender. */
+const HIT_WRITTEN_EVERY_MS = 60_000;
+const SENDERS_KEPT_MAX = 10_000;
+
+/** What a look may do: ask the provider, at whose cost; or only wait. */
+export type Admission =
+  | { kind: 'show'; charged: string | undefined }
+  | { kind: 'wait'; awaits: 'list' | 'sender'; notBefore: Date | undefined };
+
+export type ShowBudget = {
+  /** @returns for each group of items of one key what its look may do, in order. */
+  admit(groups: ClaimedItem[][]): Promise<Admission[]>;
+  /** The provider knew what these items name: their senders had a hit, and get their misses back. */
+  hit(items: ClaimedItem[], charged: string | undefined): Promise<void>;
+  /** The provider could not be asked: that was no miss. */
+  giveBack(charged: string | undefined): Promise<void>;
+};
+
+const FREE: Admission = { kind: 'show', charged: undefined };
+
+/** The budget of looks at what webhooks name (see plan-shows.ts), kept in the database; hits are remembered here too. */
+export function createShowBudget(context: Context): ShowBudget {
+  const hits = new Map<string, { at: Date; writtenAtMs: number }>();
+
+  function hadHit(sender: string): boolean {
+    const at = hits.get(sender)?.at;
+    return at !== undefined && context.clock.now().getTime() - at.getTime() < HIT_MS;
+  }
+
+  /** Nearly every look: no question has to be asked of the database. */
+  const isSurelyFree = (group: ClaimedItem[]): boolean =>
+    group.some((item) => item.granted || (isFirstShow(item) && hadHit(item.sender)));
+
+  async function planAll(groups: ClaimedItem[][]): Promise<Plan[]> {
+    const items = groups.flat();
+    const known = await findKnown(context, items);
+    await learnHits(items);
+    const bodies = await countMisses(context, items);
+    const now = context.clock.now();
+    return groups.map((group) => {
+      const candidates = group.map((item) => ({
+        ...item,
+        asksProvider: item.transactionId !== null || item.reference !== null,
+        isKnown: known.has(item.transactionId ?? item.reference ?? ''),
+        hadHit: hadHit(item.sender),
+        bodyMisses: bodies.get(item.webhookSeq) ?? 0,
+      }));
+      const plan = bestPlan(candidates.map((one) => planShow(one, now)));
+      // the next of this body in this batch must not spend the same miss
+      const payer = plan.kind === 'charge' ? payerOf(group) : undefined;
+      if (payer) bodies.set(payer.webhookSeq, (bodies.get(payer.webhookSeq) ?? 0) + 1);
+      return plan;
+    });
+  }
+
+  async function learnHits(items: ClaimedItem[]): Promise<void> {
+    const unsure = [...new Set(items.map(({ sender }) => sender))].filter((sender) => !hadHit(sender));
+    for (const [sender, at] of await findHits(context, unsure)) remember(sender, { at, writtenAtMs: 0 });
+  }
+
+  function remember(sender: string, hit: { at: Date; writtenAtMs: number }): void {
+    if (hits.size >= SENDERS_KEPT_MAX) hits.clear();
+    hits.set(sender, hit);
+  }
+
+  async function admitUnsure(groups: ClaimedItem[][]): Promise<Admission[]> {
+    const plans = await planAll(groups);
+    const paying = groups.flatMap((group, index) => {
+      const payer = plans[index]?.kind === 'charge' ? payerOf(group) : undefined;
+      return payer ? [{ index, payer }] : [];
+    });
+    const paid = new Map<number, string>();
+    for (const [sender, ones] of Map.groupBy(paying, ({ payer }) => payer.sender)) {
+      const charge = { sender, cost: 'shows' as const, wanted: ones.length, max: SENDER_SHOWS_AN_HOUR };
+      const { granted } = await chargeSender(context, charge);
+      // what was never shown comes before what was denied already
+      const inOrder = ones.toSorted((a, b) => a.payer.misses - b.payer.misses);
+      for (const { index } of inOrder.slice(0, granted)) paid.set(index, sender);
+    }
+    return plans.map((plan, index) => {
+      if (plan.kind === 'show') return FREE;
+      if (plan.kind === 'list') return { kind: 'wait', awaits: 'list', notBefore: plan.notBefore };
+      const charged = paid.get(index);
+      if (charged !== undefined) return { kind: 'show', charged };
+      return { kind: 'wait', awaits: 'sender', notBefore: undefined };
+    });
+  }
+
+  return {
+    async admit(groups) {
+      const unsure = groups.filter((group) => !isSurelyFree(group));
+      if (unsure.length === 0) return groups.map(() => FREE);
+      const admitted = await admitUnsure(unsure);
+      const byGroup = new Map(unsure.map((group, index) => [group, admitted[index] ?? FREE]));
+      return groups.map((group) => byGroup.get(group) ?? FREE);
+    },
+    async hit(items, charged) {
+      const nowMs = context.clock.now().getTime();
+      for (const [sender, ones] of Map.groupBy(items, (item) => item.sender)) {
+        const back = Math.max(0, ...ones.map(({ misses }) => misses)) + (sender === charged ? 1 : 0);
+        if (back > 0) await refundShows(context, sender, back);
+        const isWritten = nowMs - (hits.get(sender)?.writtenAtMs ?? 0) < HIT_WRITTEN_EVERY_MS;
+        if (isWritten) continue;
+        remember(sender, { at: new Date(nowMs), writtenAtMs: nowMs });
+        await recordHit(context, sender);
+      }
+    },
+    async giveBack(charged) {
+      if (charged !== undefined) await refundShows(context, charged, 1);
+    },
+  };
+}
+
+/** Whose sender pays for the look of a group: the item that was denied least, of the first ids of its body. */
+function payerOf(group: ClaimedItem[]): ClaimedItem | undefined {
+  const first = group.filter(({ position }) => position < FIRST_IDS);
+  return first.toSorted((a, b) => a.misses - b.misses || a.position - b.position)[0];
+}
+
+/** Ids and references of these that the ledger holds. */
+async function findKnown(context: Context, items: ClaimedItem[]): Promise<Set<string>> {
+  const ids = [...new Set(items.flatMap(({ transactionId }) => transactionId ?? []))];
+  const references = items.flatMap((item) => (item.transactionId === null ? (item.reference ?? []) : []));
+  const known = new Set<string>();
+  if (ids.length > 0) {
+    const spellings = [...ids, ...ids.map((id) => id.toUpperCase())];
+    const rows = await context.db.selectFrom('transactions').select('id').where('id', 'in', spellings).execute();
+    for (const { id } of rows) known.add(id.toLowerCase());
+  }
+  if (references.length > 0) {
+    const names = [...new Set(references)];
+    const rows = await context.db
+      .selectFrom('transactions')
+      .select('reference')
+      .where('reference', 'in', names)
+      .distinct()
+      .execute();
+    for (const { reference } of rows) if (reference !== null) known.add(reference);
+  }
+  return known;
+}
+
+/** Misses of all items of the bodies of which something was denied. */
+async function countMisses(context: Context, items: ClaimedItem[]): Promise<Map<number, number>> {
+  const denied = items.filter(({ misses }) => misses > 0).map(({ webhookSeq }) => webhookSeq);
+  if (denied.length === 0) return new Map();
+  const rows = await context.db
+    .selectFrom('webhook_items')
+    .select(['webhook_seq', sql<string>`SUM(misses)`.as('misses')])
+    .where('webhook_seq', 'in', [...new Set(denied)])
+    .groupBy('webhook_seq')
+    .execute();
+  return new Map(rows.map((row) => [row.webhook_seq, Number(row.misses)]));
+}

@@ -1,0 +1,77 @@
+/**
+ * Which looks may ask the provider, and which wait for the next reading of its list. Only ids and references that the
+ * provider does not know cost anything: a stranger could otherwise buy thousands of requests with one POST.
+ *
+ * The first FIRST_IDS of a body get one show at once while their sender had a hit in the last hour. A sender without a hit
+ * gets SENDER_SHOWS_AN_HOUR shows an hour. A further show of an id that was denied is paid from the same hour, and a body
+ * buys BODY_MISSES_MAX of them. What the ledger knows is always shown: those beyond the first FIRST_IDS of a body,
+ * KNOWN_SHOWS_A_MINUTE a minute. The rest is asked of the ledger at each look, which learns from lists.
+ */
+
+/** Of one body, shown at once. */
+export const FIRST_IDS = 10;
+/** Of one body, and all its looks: shows of ids that the provider denies. */
+export const BODY_MISSES_MAX = 10;
+/** Of one sender within an hour, unless they are hits. */
+export const SENDER_SHOWS_AN_HOUR = 300;
+/** What waits for the list has a look at the ledger so often. */
+export const LIST_LOOK_MS = 60_000;
+/** How long a hit speaks for its sender. */
+export const HIT_MS = 3_600_000;
+/** Beyond the first, of one body: with a repeat for each in the first minute it stays below 100 requests a minute. */
+export const KNOWN_SHOWS_A_MINUTE = 10;
+
+const MINUTE_MS = 60_000;
+
+/** An item, and what is known of it and of who sent it. */
+export type Candidate = {
+  position: number;
+  misses: number;
+  granted: boolean;
+  receivedAt: Date;
+  /** Whether a look at it sends a request at all: an extra is looked up in the ledger alone. */
+  asksProvider: boolean;
+  /** Whether the ledger holds what it names. */
+  isKnown: boolean;
+  /** Whether its sender had a hit within HIT_MS. */
+  hadHit: boolean;
+  /** Misses of all items of its body. */
+  bodyMisses: number;
+};
+
+export type Plan =
+  | { kind: 'show' }
+  /** A show, where its sender can still pay for one. */
+  | { kind: 'charge' }
+  /** No show now; before `notBefore` none at all. */
+  | { kind: 'list'; notBefore: Date | undefined };
+
+/** Whether a first show goes at once, whatever else is known of it. */
+export function isFirstShow(one: Pick<Candidate, 'position' | 'misses'>): boolean {
+  return one.position < FIRST_IDS && one.misses === 0;
+}
+
+/** What one look at an item may do. Pure. */
+export function planShow(one: Candidate, now: Date): Plan {
+  if (!one.asksProvider || one.granted) return { kind: 'show' };
+  if (one.isKnown) return planKnown(one, now);
+  if (one.position >= FIRST_IDS) return { kind: 'list', notBefore: undefined };
+  if (one.misses === 0) return one.hadHit ? { kind: 'show' } : { kind: 'charge' };
+  return one.bodyMisses < BODY_MISSES_MAX ? { kind: 'charge' } : { kind: 'list', notBefore: undefined };
+}
+
+/** The best of what the items of one key may do: they share one look. Pure. */
+export function bestPlan(plans: Plan[]): Plan {
+  const best = plans.find(({ kind }) => kind === 'show') ?? plans.find(({ kind }) => kind === 'charge');
+  if (best) return best;
+  const waits = plans.flatMap((plan) => (plan.kind === 'list' && plan.notBefore ? [plan.notBefore.getTime()] : []));
+  return { kind: 'list', notBefore: waits.length > 0 ? new Date(Math.min(...waits)) : undefined };
+}
+
+/** Minute after minute, by its place in the body: no count has to be kept. */
+function planKnown({ position, receivedAt }: Candidate, now: Date): Plan {
+  const minutes = Math.max(0, Math.floor((position - FIRST_IDS) / KNOWN_SHOWS_A_MINUTE) + 1);
+  const notBefore = new Date(receivedAt.getTime() + minutes * MINUTE_MS);
+  const mayGo = position < FIRST_IDS || now >= notBefore;
+  return mayGo ? { kind: 'show' } : { kind: 'list', notBefore };
+}

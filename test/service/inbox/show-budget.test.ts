@@ -1,0 +1,226 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { drainInbox } from '../../../src/inbox/drain.ts';
+import { FIRST_IDS, SENDER_SHOWS_AN_HOUR } from '../../../src/inbox/plan-shows.ts';
+import { reprocessWebhook } from '../../../src/inbox/quarantine.ts';
+import { retryLearnt } from '../../../src/inbox/retry-learnt.ts';
+import { applyObservations } from '../../../src/ledger/apply.ts';
+import { createProviderClient } from '../../../src/provider/client.ts';
+import { type InboxEnvironment, openInboxEnvironment } from '../../support/inbox.ts';
+import { shown } from '../../support/ledger.ts';
+import { observe, type ShownTransaction } from '../../support/observations.ts';
+import { API_KEY } from '../../support/programs.ts';
+import { eventually } from '../../support/wait.ts';
+
+const PAID = ['pending@0', 'paid@1'];
+const STRANGER = '203.0.113.66';
+const PROVIDER = '198.51.100.7';
+
+let env: InboxEnvironment;
+beforeEach(async () => {
+  env = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
+});
+afterEach(() => env[Symbol.asyncDispose]());
+
+const unknownIds = (count: number) =>
+  Array.from({ length: count }, () => ({ transaction_id: randomUUID(), status: 'paid' }));
+const requests = (): number => env.provider.seen.length;
+
+function paid(more: Partial<ShownTransaction> = {}): ShownTransaction {
+  return env.provider.put(shown(PAID, { id: randomUUID(), ...more }));
+}
+
+/** Has a sender's webhook found at the provider. */
+async function hit(address: string): Promise<void> {
+  const { id } = await env.receive({ transaction_id: paid().id, status: 'paid' }, address);
+  await env.reaches(id, 'applied');
+}
+
+/** Waits until each of the first items of all bodies had so many looks, letting time pass only where told. */
+async function looked(looks: number, stepMs = 0): Promise<void> {
+  await eventually(`${looks} looks each`, async () => {
+    if (stepMs > 0) await env.timers.advance(stepMs);
+    const apart = await env.context.db
+      .selectFrom('webhooks')
+      .select('seq')
+      .where('state', '=', 'received')
+      .limit(1)
+      .execute();
+    if (apart.length > 0) return undefined;
+    const left = await env.context.db
+      .selectFrom('webhook_items')
+      .select('seq')
+      .where('looks', '<', looks)
+      .where('position', '<', FIRST_IDS)
+      .where('state', '=', 'pending')
+      .limit(1)
+      .execute();
+    return left.length === 0 ? true : undefined;
+  });
+}
+
+describe('one body with a thousand unknown ids', () => {
+  test.each([
+    ['a sender with a hit', true],
+    ['a sender without one', false],
+  ])('buys ten shows for %s, none for the rest of its grace, and none for its repeat', async (_, hadHit) => {
+    if (hadHit) await hit(STRANGER);
+    const before = requests();
+    const body = unknownIds(1_000);
+    const { id } = await env.receive(body, STRANGER);
+    await looked(1);
+    expect(requests() - before).toBe(FIRST_IDS);
+    expect(await env.receive(body, STRANGER)).toMatchObject({ duplicate: true });
+    await eventually('the grace is over', async () => {
+      await env.timers.advance(60_000);
+      return (await env.webhook(id)).state === 'quarantined' ? true : undefined;
+    });
+    expect(await env.webhook(id)).toMatchObject({ reason: 'unknown_at_provider', items: 1_000, repeats: 1 });
+    await env.receive(body, STRANGER);
+    // what is genuine is worked off after it: the repeat had its chance
+    await hit(PROVIDER);
+    expect(await env.webhook(id)).toMatchObject({ state: 'quarantined', repeats: 2 });
+    expect(requests() - before).toBe(FIRST_IDS + 1);
+  });
+
+  test('that the list comes to show is applied, without more than 100 requests in any minute', async () => {
+    await hit(PROVIDER);
+    const rows = Array.from({ length: 40 }, () => shown(PAID, { id: randomUUID() }));
+    const { id } = await env.receive(
+      rows.map((row) => ({ transaction_id: row.id, status: 'paid' })),
+      PROVIDER,
+    );
+    await looked(1);
+    for (const row of rows) env.provider.put(row);
+    await applyObservations(
+      env.context,
+      rows.map((row) => observe(row, env.context.clock.now())),
+    );
+    const before = requests();
+    await env.timers.advance(1_000);
+    await eventually('the first ten are applied', async () => {
+      await env.timers.advance(1_000);
+      const { items_detail } = await env.webhook(id);
+      return items_detail.filter(({ state }) => state === 'applied').length >= FIRST_IDS ? true : undefined;
+    });
+    expect(requests() - before).toBeLessThanOrEqual(2 * FIRST_IDS);
+    await eventually('all are applied', async () => {
+      await env.timers.advance(30_000);
+      return (await env.webhook(id)).state === 'applied' ? true : undefined;
+    });
+    // the ten that were denied at first, and one show for each
+    expect(requests() - before).toBe(rows.length);
+  });
+});
+
+describe('a sender without a hit', () => {
+  const flood = async (posts: number, address = STRANGER): Promise<void> => {
+    await Promise.all(Array.from({ length: posts }, () => env.receive(unknownIds(FIRST_IDS), address)));
+  };
+
+  test('gets 300 shows an hour, over replicas and restarts, and 300 in the next', async () => {
+    const replica = await env.replica();
+    const options = { url: env.provider.url, apiKey: API_KEY, signal: replica.signal, timers: env.timers };
+    const drained = drainInbox(replica, env.use(createProviderClient(options)));
+    env.use({ [Symbol.asyncDispose]: () => drained });
+    await flood(50);
+    await looked(1);
+    expect(requests()).toBe(SENDER_SHOWS_AN_HOUR);
+    // another process knows of it too
+    const restarted = await env.replica();
+    const again = drainInbox(restarted, env.use(createProviderClient({ ...options, signal: restarted.signal })));
+    env.use({ [Symbol.asyncDispose]: () => again });
+    await flood(5);
+    await looked(1);
+    expect(requests()).toBe(SENDER_SHOWS_AN_HOUR);
+    await env.timers.advance(3_600_000);
+    await looked(2, 1_000);
+    expect(requests()).toBeGreaterThan(SENDER_SHOWS_AN_HOUR);
+    expect(requests()).toBeLessThanOrEqual(2 * SENDER_SHOWS_AN_HOUR);
+  });
+
+  test('delays no other sender: a genuine webhook beside its flood has its show at once', async () => {
+    await flood(60);
+    await looked(1);
+    const row = paid();
+    const { id } = await env.receive({ transaction_id: row.id, status: 'paid' }, PROVIDER);
+    await eventually('applied', async () => ((await env.webhook(id)).state === 'applied' ? true : undefined));
+    expect(env.provider.countShows(row.id)).toBe(1);
+  });
+
+  test('of an IPv6 network of its own is one sender', async () => {
+    for (let n = 1; n <= 40; n++) await flood(1, `2001:db8:1:2::${n.toString(16)}`);
+    await looked(1);
+    expect(requests()).toBe(SENDER_SHOWS_AN_HOUR);
+  });
+
+  test('has its misses back once the provider knows what it named', async () => {
+    const late = shown(PAID, { id: randomUUID() });
+    const { id } = await env.receive({ transaction_id: late.id, status: 'paid' }, PROVIDER);
+    await looked(2, 1_000);
+    const charged = await env.context.db.selectFrom('senders').select('shows').executeTakeFirstOrThrow();
+    expect(charged.shows).toBeGreaterThanOrEqual(2);
+    env.provider.put(late);
+    await env.reaches(id, 'applied');
+    const after = await env.context.db.selectFrom('senders').select(['shows', 'hit_at']).executeTakeFirstOrThrow();
+    expect(after).toMatchObject({ shows: 0, hit_at: expect.any(Date) });
+  });
+});
+
+test('a webhook whose transaction the provider shows late is looked at until it does, from a sender with a hit', async () => {
+  await hit(PROVIDER);
+  const late = shown(PAID, { id: randomUUID() });
+  const { id } = await env.receive({ transaction_id: late.id, status: 'paid' }, PROVIDER);
+  await looked(3, 1_000);
+  env.provider.put(late);
+  await env.reaches(id, 'applied');
+  expect(env.provider.countShows(late.id)).toBeGreaterThanOrEqual(4);
+});
+
+test('a person who has a webhook looked at again buys a show for it', async () => {
+  const [one = { transaction_id: '', status: '' }] = unknownIds(1);
+  const { id } = await env.receive([...unknownIds(10), one], STRANGER);
+  await eventually('the grace is over', async () => {
+    await env.timers.advance(60_000);
+    return (await env.webhook(id)).state === 'quarantined' ? true : undefined;
+  });
+  expect(env.provider.countShows(one.transaction_id)).toBe(0);
+  await reprocessWebhook(env.context, (await env.webhook(id)).seq);
+  await eventually('a show', () => env.provider.countShows(one.transaction_id) === 1);
+});
+
+test('what was quarantined as unknown is applied once the ledger has learnt it, its repeat before that buys nothing', async () => {
+  const row = shown(PAID, { id: randomUUID() });
+  const body = { transaction_id: row.id, status: 'paid' };
+  const { id } = await env.receive(body, STRANGER);
+  await eventually('the grace is over', async () => {
+    await env.timers.advance(60_000);
+    return (await env.webhook(id)).state === 'quarantined' ? true : undefined;
+  });
+  env.provider.put(row);
+  const before = requests();
+  await env.receive(body, STRANGER);
+  await hit(PROVIDER);
+  expect(env.provider.countShows(row.id) - before).toBeLessThanOrEqual(0);
+  await applyObservations(env.context, [observe(row, env.context.clock.now())]);
+  await retryLearnt(env.context);
+  await env.reaches(id, 'applied');
+});
+
+describe('an id', () => {
+  test('is asked for in lower case alone, until rows of the provider are seen with another', async () => {
+    const [id, upper] = [randomUUID(), randomUUID().toUpperCase()];
+    await env.receive({ transaction_id: id.toUpperCase(), status: 'paid' }, PROVIDER);
+    await looked(1);
+    expect(env.provider.seen.map((one) => one.path.split('/').at(-1))).toEqual([id]);
+    // learnt from a list
+    const row = shown(PAID, { id: upper });
+    await applyObservations(env.context, [observe(row, env.context.clock.now())]);
+    await env.timers.advance(60_000);
+    const other = paid({ id: randomUUID().toUpperCase() });
+    const { id: webhook } = await env.receive({ transaction_id: other.id.toLowerCase(), status: 'paid' }, PROVIDER);
+    await env.reaches(webhook, 'applied');
+    expect(env.provider.countShows(other.id)).toBe(1);
+    expect(env.provider.countShows(other.id.toLowerCase())).toBe(0);
+  });
+});

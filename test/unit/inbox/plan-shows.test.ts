@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import {
+  BODY_MISSES_MAX,
+  bestPlan,
+  type Candidate,
+  FIRST_IDS,
+  KNOWN_SHOWS_A_MINUTE,
+  planShow,
+} from '../../../src/inbox/plan-shows.ts';
+
+const NOW = new Date('2026-10-01T12:00:00.000Z');
+const later = (minutes: number): Date => new Date(NOW.getTime() + minutes * 60_000);
+
+const candidate = (more: Partial<Candidate> = {}): Candidate => ({
+  ...{ position: 0, misses: 0, granted: false, receivedAt: NOW, bodyMisses: 0 },
+  ...{ asksProvider: true, isKnown: false, hadHit: false },
+  ...more,
+});
+
+describe('a show', () => {
+  it.each<[string, Partial<Candidate>, string]>([
+    ['the first of an id is free where its sender had a hit', { hadHit: true }, 'show'],
+    ['the first of an id is paid for where it had none', {}, 'charge'],
+    ['of the tenth id goes as the first', { position: FIRST_IDS - 1, hadHit: true }, 'show'],
+    ['of the eleventh id waits for the list', { position: FIRST_IDS, hadHit: true }, 'list'],
+    ['a further one is paid for, hit or not', { misses: 1, bodyMisses: 1, hadHit: true }, 'charge'],
+    ['a further one beyond the misses of a body waits', { misses: 1, bodyMisses: BODY_MISSES_MAX }, 'list'],
+    ['of what the ledger knows is free', { isKnown: true, misses: 3, bodyMisses: BODY_MISSES_MAX }, 'show'],
+    ['that a person asked for is free', { granted: true, position: 500, misses: 3 }, 'show'],
+    ['of an extra asks nobody', { asksProvider: false, position: 500 }, 'show'],
+  ])('%s', (_, more, kind) => {
+    expect(planShow(candidate(more), NOW).kind).toBe(kind);
+  });
+
+  it('of known ids beyond the first goes some a minute, in the order of the body', () => {
+    const at = (position: number, now: Date) => planShow(candidate({ position, isKnown: true }), now);
+    expect(at(FIRST_IDS, NOW)).toEqual({ kind: 'list', notBefore: later(1) });
+    expect(at(FIRST_IDS, later(1))).toEqual({ kind: 'show' });
+    expect(at(FIRST_IDS + KNOWN_SHOWS_A_MINUTE, later(1))).toEqual({ kind: 'list', notBefore: later(2) });
+  });
+});
+
+it('a look at several items of one key may do what the best of them may', () => {
+  const [show, charge] = [{ kind: 'show' }, { kind: 'charge' }] as const;
+  const list = { kind: 'list', notBefore: undefined } as const;
+  const soon = { kind: 'list', notBefore: later(1) } as const;
+  expect(bestPlan([list, charge, show])).toEqual(show);
+  expect(bestPlan([list, charge])).toEqual(charge);
+  expect(bestPlan([{ kind: 'list', notBefore: later(2) }, soon])).toEqual(soon);
+});
