@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
-import { auditChange } from '../access/audit.ts';
+import { audit, auditChange } from '../access/audit.ts';
+import { durationText } from '../config-fields.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { purgeWebhooks } from '../inbox/purge-webhooks.ts';
 import { reprocessWebhook } from '../inbox/quarantine.ts';
 import { findWebhook, listWebhooks, type WebhookQuery } from '../inbox/read-webhooks.ts';
 import { print, withContext } from './with-context.ts';
@@ -9,8 +11,13 @@ import { print, withContext } from './with-context.ts';
 const STATES = ['pending', 'applied', 'quarantined'] as const;
 const LIST_MAX = 200;
 const PAGE_ROWS = 200;
+const PURGEABLE: readonly string[] = [
+  ...['empty', 'not_json', 'not_an_object', 'too_deep', 'no_key', 'too_many_items', 'ambiguous'],
+  ...['unknown_at_provider', 'unreadable_at_provider', 'not_taken_apart', 'not_redacted'],
+];
 
 type ListOptions = { state?: string; transaction?: string; reference?: string; limit: string; json?: boolean };
+type PurgeOptions = { reason: string; olderThan: string; json?: boolean };
 type ReprocessOptions = { quarantined?: boolean; reason?: string; json?: boolean };
 
 export function webhooksCommand(program: Command): void {
@@ -46,6 +53,33 @@ export function webhooksCommand(program: Command): void {
         print(options.json, { reprocessed: count }, `${count} webhooks are looked at again by the next worker`);
       });
     });
+  webhooks
+    .command('purge')
+    .description(
+      'drop quarantined webhooks of one reason: their bodies go, their hashes stay, so a repeat is still one',
+    )
+    .requiredOption('--reason <reason>', PURGEABLE.join(', '))
+    .requiredOption('--older-than <duration>', 'received longer ago than this: 10s, 5m, 24h or 7d')
+    .option('--json', 'print one JSON object')
+    .action(async (options: PurgeOptions) => {
+      const olderMs = readPurge(options);
+      await withContext({}, async (context) => {
+        const before = new Date(context.clock.now().getTime() - olderMs);
+        const count = await purgeWebhooks(context, options.reason, before);
+        const detail = `older than ${options.olderThan}: ${count}`;
+        await audit(context, { actor: 'command', action: 'webhooks.purge', target: options.reason, detail });
+        print(options.json, { purged: count }, `${count} webhooks were purged`);
+      });
+    });
+}
+
+/** @returns the milliseconds of --older-than. */
+function readPurge({ reason, olderThan }: PurgeOptions): number {
+  if (!PURGEABLE.includes(reason))
+    throw new ConfereError('wrong_use', `--reason must be one of ${PURGEABLE.join(', ')}`);
+  const olderMs = durationText.safeParse(olderThan).data;
+  if (olderMs === undefined) throw new ConfereError('wrong_use', '--older-than must be a duration: 10s, 5m, 24h or 7d');
+  return olderMs;
 }
 
 function readQuery(options: ListOptions): WebhookQuery {
@@ -74,11 +108,21 @@ async function reprocessAll(context: Context, reason: string | undefined): Promi
     const rows = await listWebhooks(context.db, { state: 'quarantined', limit: PAGE_ROWS, after });
     for (const row of rows) {
       if (reason !== undefined && row.reason !== reason) continue;
-      await reprocess(context, row);
-      count++;
+      if (await reprocessIfKept(context, row)) count++;
     }
     after = rows.at(-1)?.seq;
     if (rows.length < PAGE_ROWS || context.signal.aborted) return count;
+  }
+}
+
+/** Of one whose body was dropped nothing may be left: it is passed over. */
+async function reprocessIfKept(context: Context, webhook: { seq: number; id: string }): Promise<boolean> {
+  try {
+    await reprocess(context, webhook);
+    return true;
+  } catch (error) {
+    if (error instanceof ConfereError && error.code === 'conflict') return false;
+    throw error;
   }
 }
 

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import type { Context } from '../context.ts';
 import { BODY_BYTES_MAX, type BodyFault } from '../inbox/check-body.ts';
 import { checkHead, checkSignature } from '../inbox/check-credentials.ts';
-import type { Receiver } from '../inbox/receive.ts';
+import { GarbageRefused, type Receiver } from '../inbox/receive.ts';
 import { describeError } from '../log.ts';
 import { webhooksReceived } from '../metrics/metrics.ts';
 import { createRouter } from './create-router.ts';
@@ -94,12 +94,29 @@ async function keep(
     webhooksReceived.inc({ outcome: received.duplicate ? 'duplicate' : 'accepted' });
     response.json({ received: true, id: received.id, duplicate: received.duplicate });
   } catch (error) {
+    if (error instanceof GarbageRefused) {
+      webhooksReceived.inc({ outcome: 'garbage' });
+      refuseGarbage(context, response, error);
+      return;
+    }
     webhooksReceived.inc({ outcome: 'unavailable' });
     context.log.error({ error: describeError(error) }, 'a webhook could not be kept: answered 503');
     response.setHeader('retry-after', String(RETRY_AFTER_S));
     sendProblem(response, { status: 503, detail: 'it could not be kept: send it again' });
   }
 }
+
+/** What names no transaction goes before anything that does. */
+function refuseGarbage(context: Door, response: Response, { why }: GarbageRefused): void {
+  context.log.debug({ why }, 'a webhook that names no transaction was refused');
+  response.setHeader('retry-after', String(RETRY_AFTER_S));
+  sendProblem(response, { status: 503, detail: GARBAGE_TEXT[why] });
+}
+
+const GARBAGE_TEXT: Record<GarbageRefused['why'], string> = {
+  quarantine_full: 'it names no transaction, and there is no room for more of such: send it again',
+  sender_over_quota: 'it names no transaction, and this address has sent too many of such this hour: send it again',
+};
 
 function chooseHeaders(request: WebhookRequest): Record<string, string> {
   const chosen: Record<string, string> = {};

@@ -18,8 +18,8 @@ export function createSpoolApp(config: Config, log: Log, spool: Spool, signal: A
   app.set('case sensitive routing', true);
   if (config.TRUST_PROXY !== undefined) app.set('trust proxy', config.TRUST_PROXY);
   const clock = { now: () => new Date() };
-  app.use(webhookRoutes({ config, log, clock }, createSpoolReceiver(spool)));
-  app.use(offerHealth({ signal, spool, databaseAnswers: async () => false }));
+  app.use(webhookRoutes({ config, log, clock }, createSpoolReceiver(spool, config.QUARANTINE_MAX_BYTES)));
+  app.use(offerHealth({ signal, spool, databaseTakes: async () => false }));
   app.use((request, response) => {
     response.setHeader('retry-after', String(RETRY_AFTER_S));
     answerUnread(request, response, {

@@ -29,14 +29,21 @@ export async function raiseQuarantine(
  * Puts a webhook's items back to be looked at, whatever became of them. One that names nothing to look up, a quarantined
  * body that could not be read too, is taken apart again: what reads bodies may have learnt since then. An item that had
  * its looks gets one more, so that whoever asked soon sees what came of it.
- * @throws ConfereError `not_found`, `conflict` when it is still waiting for its first look.
+ * @throws ConfereError `not_found`, `conflict` when it is still waiting for its first look, or nothing is left of it.
  */
 export async function reprocessWebhook(context: Context, seq: number): Promise<void> {
   await transact(context.db, async (trx) => {
-    const row = await trx.selectFrom('webhooks').select('state').where('seq', '=', seq).forUpdate().executeTakeFirst();
+    const row = await trx
+      .selectFrom('webhooks')
+      .select(['state', 'dropped_at'])
+      .where('seq', '=', seq)
+      .forUpdate()
+      .executeTakeFirst();
     if (!row) throw new ConfereError('not_found', 'there is no such webhook');
     if (row.state === 'received') throw new ConfereError('conflict', 'it is waiting for its first look already');
     const keyed = await findKeyed(trx, seq);
+    if (keyed.length === 0 && row.dropped_at)
+      throw new ConfereError('conflict', 'its body was dropped: nothing is left');
     if (keyed.length === 0) {
       await trx.deleteFrom('webhook_items').where('webhook_seq', '=', seq).execute();
       await trx.updateTable('webhooks').set({ state: 'received', items: 0 }).where('seq', '=', seq).execute();

@@ -32,6 +32,11 @@ export function hasKey(item: WebhookItem): boolean {
   return item.transactionId !== null || item.reference !== null || item.extra !== null;
 }
 
+/** Whether a body names anything that can be looked up, however many. */
+export function namesTransaction(body: unknown): boolean {
+  return readItems(body).some(hasKey);
+}
+
 /** Of anything at least one item, so that its webhook has something to be quarantined by. */
 function readValue(value: unknown): WebhookItem[] {
   if (Array.isArray(value) && value.length > 0) return readList(value);

@@ -13,8 +13,11 @@ import { describeError } from '../log.ts';
 import { lastWebhookSeconds, spoolBytes, webhookCommitSeconds, webhooksSpooled } from '../metrics/metrics.ts';
 import { type BodyFault, checkBody } from './check-body.ts';
 import { cutAddress } from './cut-address.ts';
+import { createGarbageQuota } from './limit-garbage.ts';
 import { createQuarantineMeter } from './measure-quarantine.ts';
-import type { Spool } from './spool.ts';
+import { nameSender } from './name-sender.ts';
+import { namesTransaction } from './read-items.ts';
+import { SPOOL_BYTES_MAX, type Spool } from './spool.ts';
 import { COMMIT_MS_MAX, roundDownRows, writeArrivals } from './write-arrivals.ts';
 import type { Arrival, Kept } from './write-in-transaction.ts';
 
@@ -27,9 +30,21 @@ const COMMIT_BESIDE_SHARE = 0.5;
 /** Beyond so many, or so much, that wait for a commit, a webhook is refused: memory is no place to keep them. */
 const WAITING_MAX = 8_192;
 const WAITING_BYTES_MAX = 128 * 1024 * 1024;
+/** Of the spool: beyond it, what names no transaction is refused. */
+const SPOOL_GARBAGE_SHARE = 0.5;
 
 export type Received = { id: string; duplicate: boolean; fault: BodyFault | undefined };
 export type Receiver = (arrival: Pick<Arrival, 'body' | 'address' | 'headers'>) => Promise<Received>;
+
+/** Not kept: it names no transaction, and there is no room for more of such, of this sender or at all. */
+export class GarbageRefused extends ConfereError {
+  readonly why: 'quarantine_full' | 'sender_over_quota';
+
+  constructor(why: GarbageRefused['why']) {
+    super('unavailable', `a webhook that names no transaction was refused (${why})`);
+    this.why = why;
+  }
+}
 
 /** @returns a function that resolves once its webhook is durable, and rejects when it could not be kept. */
 export function createReceiver(context: Context, spool: Spool | undefined): Receiver {
@@ -45,13 +60,18 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
     roundDown: roundDownRows,
   });
   const quarantine = createQuarantineMeter(context);
+  const quota = createGarbageQuota(context.config.QUARANTINE_MAX_BYTES, context);
 
   return async ({ body, address, headers }) => {
-    if (quarantine.isFull()) {
-      throw new ConfereError('unavailable', 'the quarantine holds QUARANTINE_MAX_BYTES: look into it, or raise it');
+    const isFull = quarantine.isFull();
+    const { fault, value } = checkBody(body);
+    const isGarbage = fault !== undefined || !namesTransaction(value);
+    if (isGarbage) {
+      const hasRoom = !isFull && !(spool?.databaseIsAway && isHalfFull(spool));
+      if (!hasRoom) throw new GarbageRefused('quarantine_full');
+      if (!(await quota.take(nameSender(address), body.length))) throw new GarbageRefused('sender_over_quota');
     }
     const digest = hash('sha256', body, 'buffer');
-    const { fault } = checkBody(body);
     const beganMs = performance.now();
     const { duplicate, refused } = await keep({
       ...{ hash: digest, body, address: cutAddress(address), headers, fault },
@@ -59,21 +79,31 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
     });
     if (refused) throw refused;
     webhookCommitSeconds.observe((performance.now() - beganMs) / 1000);
-    if (fault && !duplicate) quarantine.add(body.length);
+    if (isGarbage && !duplicate) quarantine.add(body.length);
     return { id: webhookIdOf(digest), duplicate, fault };
   };
 }
 
 /** Takes webhooks into the spool alone, before the database was ever reached; whoever drains it writes them down. */
-export function createSpoolReceiver(spool: Spool): Receiver {
+export function createSpoolReceiver(spool: Spool, quarantineBytesMax: number): Receiver {
+  const quota = createGarbageQuota(quarantineBytesMax, undefined);
   return async ({ body, address, headers }) => {
+    const { fault, value } = checkBody(body);
+    if (fault !== undefined || !namesTransaction(value)) {
+      if (isHalfFull(spool)) throw new GarbageRefused('quarantine_full');
+      if (!(await quota.take(nameSender(address), body.length))) throw new GarbageRefused('sender_over_quota');
+    }
     const digest = hash('sha256', body, 'buffer');
-    const { fault } = checkBody(body);
     const arrival = { hash: digest, body, address: cutAddress(address), headers, fault, receivedAt: new Date() };
     const [kept] = await spoolBatch(spool, [arrival]);
     lastWebhookSeconds.setToCurrentTime();
     return { id: webhookIdOf(digest), duplicate: kept?.duplicate ?? false, fault };
   };
+}
+
+/** The other half is left to what names a transaction. */
+function isHalfFull(spool: Spool): boolean {
+  return spool.bytes >= SPOOL_BYTES_MAX * SPOOL_GARBAGE_SHARE;
 }
 
 /**

@@ -8,7 +8,7 @@ const registers = [registry];
 
 export const webhooksReceived = new Counter({
   name: 'confere_webhooks_received_total',
-  help: 'Webhooks by outcome: accepted, duplicate, refused, unauthorized, unavailable.',
+  help: 'Webhooks by outcome: accepted, duplicate, refused, garbage (over its quota), unauthorized, unavailable.',
   labelNames: ['outcome'],
   registers,
 });
@@ -158,8 +158,14 @@ export const inboundSilenceLimitSeconds = new Gauge({
   registers,
 });
 
+export const quarantineDropped = new Counter({
+  name: 'confere_quarantine_dropped_total',
+  help: 'Webhooks whose bodies were dropped, because the quarantine was full or a person purged it.',
+  registers,
+});
+
 export const quarantineBytes = new Gauge({
   name: 'confere_quarantine_bytes',
-  help: 'Bytes of quarantined webhooks; at QUARANTINE_MAX_BYTES no more webhooks are taken.',
+  help: 'Bytes of quarantined webhooks; at QUARANTINE_MAX_BYTES none is taken that names no transaction.',
   registers,
 });

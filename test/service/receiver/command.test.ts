@@ -62,9 +62,44 @@ describe('confere webhooks', () => {
     ]);
   });
 
+  it('purges those of one reason that are old enough, audited; their hashes stay', async () => {
+    const before = await list('--state', 'quarantined');
+    expect((await webhooks('purge', '--reason', 'not_json', '--older-than', '1h', '--json')).text).toBe(
+      '{"purged":0}\n',
+    );
+    await context.db
+      .updateTable('webhooks')
+      .set({ received_at: new Date(Date.now() - 7_200_000) })
+      .execute();
+    expect((await webhooks('purge', '--reason', 'not_json', '--older-than', '1h', '--json')).text).toBe(
+      '{"purged":1}\n',
+    );
+    expect((await webhooks('purge', '--reason', 'not_json', '--older-than', '1h', '--json')).text).toBe(
+      '{"purged":0}\n',
+    );
+    const rows = await context.db.selectFrom('webhooks').select(['reason', 'body', 'dropped_at']).execute();
+    expect(rows.filter(({ dropped_at }) => dropped_at !== null)).toMatchObject([{ reason: 'not_json' }]);
+    expect(rows.filter(({ body }) => body.length === 0)).toHaveLength(1);
+    expect((await list('--state', 'quarantined')).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    const audited = await context.db
+      .selectFrom('audit')
+      .select(['actor', 'target', 'detail'])
+      .where('action', '=', 'webhooks.purge')
+      .orderBy('seq')
+      .execute();
+    expect(audited[1]).toEqual({ actor: 'command', target: 'not_json', detail: 'older than 1h: 1' });
+    // nothing is left of it to look at
+    expect(await webhooks('reprocess', '--reason', 'not_json', '--json')).toMatchObject({
+      text: '{"reprocessed":0}\n',
+    });
+  });
+
   it('tells wrong use with 2, and an unknown webhook with 1', async () => {
     expect((await webhooks('reprocess')).code).toBe(2);
     expect((await webhooks('list', '--state', 'lost')).code).toBe(2);
+    expect((await webhooks('purge', '--reason', 'not_json')).code).toBe(2);
+    expect((await webhooks('purge', '--reason', 'notjson', '--older-than', '1h')).code).toBe(2);
+    expect((await webhooks('purge', '--reason', 'not_json', '--older-than', 'long')).code).toBe(2);
     expect((await webhooks('reprocess', `wh_${'0'.repeat(32)}`)).code).toBe(1);
   });
 });

@@ -1,0 +1,107 @@
+/**
+ * Drops bodies of webhooks that nothing was ever found for. A dropped body's row stays, with its hash: the same bytes are
+ * still a repeat. Its items stay too, with what they name and claim, so what the ledger learns later still finds them;
+ * only a body that named more than ITEMS_KEPT_MAX loses those.
+ */
+import { type RawBuilder, sql } from 'kysely';
+import type { Context } from '../context.ts';
+import { transact } from '../database/transact.ts';
+import { quarantineDropped } from '../metrics/metrics.ts';
+import { FIRST_IDS } from './plan-shows.ts';
+
+/** Short updates: nobody waits long for a lock. */
+const BATCH_ROWS = 200;
+const BATCHES_MAX = 50;
+/** A genuine body names a few. */
+const ITEMS_KEPT_MAX = FIRST_IDS;
+
+/**
+ * What may be dropped, in this order: bodies that name no transaction; bodies whose transactions the provider denied;
+ * bodies that wait, all of whose first ids it denied so far.
+ */
+export const DROPPABLE = ['garbage', 'denied', 'unproven'] as const;
+export type Droppable = (typeof DROPPABLE)[number];
+
+const item = (condition: RawBuilder<unknown>): RawBuilder<boolean> =>
+  sql<boolean>`EXISTS (SELECT 1 FROM webhook_items WHERE webhook_items.webhook_seq = webhooks.seq AND ${condition})`;
+const HAS_KEY = item(sql`(transaction_id IS NOT NULL OR reference IS NOT NULL OR extra_hash IS NOT NULL)`);
+const HAS_FOUND = item(sql`resolved_id IS NOT NULL`);
+const HAS_UNSEEN = item(sql`looks = 0 AND position < ${sql.lit(FIRST_IDS)}`);
+
+const CONDITIONS: Record<Droppable, RawBuilder<boolean>> = {
+  // one that made the database fail has no items yet: it may be genuine
+  garbage: sql<boolean>`state = 'quarantined' AND reason NOT IN ('not_taken_apart', 'too_many_items') AND NOT ${HAS_KEY}`,
+  denied: sql<boolean>`state = 'quarantined' AND NOT ${HAS_FOUND}`,
+  unproven: sql<boolean>`state = 'pending' AND NOT ${HAS_FOUND} AND NOT ${HAS_UNSEEN}`,
+};
+
+/**
+ * Drops bodies of one kind until so many bytes are gone, of the sender that holds most of them first, the oldest first.
+ * @returns the bytes that went; fewer where there are none left, or the signal came.
+ */
+export async function dropBodies(context: Context, what: Droppable, bytes: number): Promise<number> {
+  let dropped = 0;
+  for (let batch = 0; batch < BATCHES_MAX && dropped < bytes && !context.signal.aborted; batch++) {
+    const sender = await findHeaviest(context, what);
+    if (sender === undefined) break;
+    const went = await dropOldest(context, { what, sender, bytes: bytes - dropped });
+    // others are at it
+    if (went === 0) break;
+    dropped += went;
+  }
+  return dropped;
+}
+
+async function findHeaviest(context: Context, what: Droppable): Promise<string | undefined> {
+  const row = await context.db
+    .selectFrom('webhooks')
+    .select('source_address')
+    .where(CONDITIONS[what])
+    .where('dropped_at', 'is', null)
+    .groupBy('source_address')
+    .orderBy(sql`SUM(LENGTH(body))`, 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.source_address;
+}
+
+type Share = { what: Droppable; sender: string; bytes: number };
+
+async function dropOldest(context: Context, { what, sender, bytes }: Share): Promise<number> {
+  return await transact(context.db, async (trx) => {
+    const rows = await trx
+      .selectFrom('webhooks')
+      .select(['seq', 'items', sql<number>`LENGTH(body)`.as('bytes')])
+      .where(CONDITIONS[what])
+      .where('dropped_at', 'is', null)
+      .where('source_address', '=', sender)
+      .orderBy('seq')
+      .limit(BATCH_ROWS)
+      .forUpdate()
+      .skipLocked()
+      .execute();
+    let went = 0;
+    const taken = rows.filter((row) => {
+      if (went >= bytes) return false;
+      went += Number(row.bytes);
+      return true;
+    });
+    if (taken.length === 0) return 0;
+    const seqs = taken.map(({ seq }) => seq);
+    await emptyBodies(trx, seqs, context.clock.now());
+    const large = taken.filter(({ items }) => items > ITEMS_KEPT_MAX).map(({ seq }) => seq);
+    if (what === 'denied' && large.length > 0)
+      await trx.deleteFrom('webhook_items').where('webhook_seq', 'in', large).execute();
+    quarantineDropped.inc(taken.length);
+    return went;
+  });
+}
+
+/** Takes the bytes of these webhooks away, and leaves everything else. */
+export async function emptyBodies(db: Pick<Context['db'], 'updateTable'>, seqs: number[], now: Date): Promise<void> {
+  await db
+    .updateTable('webhooks')
+    .set({ body: Buffer.alloc(0), dropped_at: now })
+    .where('seq', 'in', seqs)
+    .execute();
+}

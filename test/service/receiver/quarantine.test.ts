@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createApp } from '../../../src/http/app.ts';
+import { serveHttp } from '../../../src/http/serve-http.ts';
+import { reprocessWebhook } from '../../../src/inbox/quarantine.ts';
+import { createReceiver } from '../../../src/inbox/receive.ts';
+import { retryLearnt } from '../../../src/inbox/retry-learnt.ts';
+import { applyObservations } from '../../../src/ledger/apply.ts';
+import { openTestContext, TEST_HTTP_LIMITS } from '../../support/environment.ts';
+import { type InboxEnvironment, openInboxEnvironment } from '../../support/inbox.ts';
+import { shown } from '../../support/ledger.ts';
+import { observe } from '../../support/observations.ts';
+import { eventually } from '../../support/wait.ts';
+
+const PAID = ['pending@0', 'paid@1'];
+const STRANGER = '203.0.113.66';
+const PROVIDER = '198.51.100.7';
+const KIB = 1024;
+
+const garbage = (kib: number): string => `${randomUUID()} ${'x'.repeat(kib * KIB)}`;
+const keyed = (kib: number) => ({ transaction_id: randomUUID(), status: 'paid', pad: 'x'.repeat(kib * KIB) });
+
+async function takesGenuine(env: InboxEnvironment, address = PROVIDER): Promise<void> {
+  const row = env.provider.put(shown(PAID, { id: randomUUID() }));
+  const { id } = await env.receive({ transaction_id: row.id, status: 'paid' }, address);
+  await env.reaches(id, 'applied');
+}
+
+/** What is kept of each webhook of a sender, the oldest first. */
+async function kept(env: InboxEnvironment, address: string) {
+  const rows = await env.context.db
+    .selectFrom('webhooks')
+    .select(['seq', 'state', 'reason', 'dropped_at', 'body'])
+    .where('source_address', '=', address)
+    .orderBy('seq')
+    .execute();
+  return rows.map(({ body, dropped_at, ...row }) => ({ ...row, bytes: body.length, isDropped: dropped_at !== null }));
+}
+
+/** Has the quarantine measured until what is asked for is so. */
+async function measured<T>(env: InboxEnvironment, what: string, ask: () => Promise<T | undefined | false>) {
+  return await eventually(what, async () => {
+    await env.timers.advance(1_000);
+    await env.receive({ transaction_id: randomUUID(), status: 'paid' }, PROVIDER);
+    return await ask();
+  });
+}
+
+describe('a quarantine that is full', () => {
+  let env: InboxEnvironment;
+  beforeAll(async () => {
+    env = await openInboxEnvironment({ QUARANTINE_MAX_BYTES: '64KiB' });
+    await env.receive(garbage(4), PROVIDER);
+    await env.receive(garbage(20), STRANGER);
+    await env.receive(garbage(20), STRANGER);
+  });
+  afterAll(() => env[Symbol.asyncDispose]());
+
+  test('takes a genuine webhook, of a stranger-filled address too, and refuses what names no transaction', async () => {
+    await env.receive(garbage(30), STRANGER);
+    await expect(env.receive(garbage(1), STRANGER)).rejects.toMatchObject({ why: 'quarantine_full' });
+    await expect(env.receive({ hello: 'no key' }, PROVIDER)).rejects.toMatchObject({ why: 'quarantine_full' });
+    await takesGenuine(env);
+    await takesGenuine(env, STRANGER);
+  });
+
+  test('drops the oldest garbage of the heaviest sender; a repeat of that is still a repeat', async () => {
+    const before = await kept(env, STRANGER);
+    const dropped = await measured(env, 'room', async () => {
+      const rows = (await kept(env, STRANGER)).filter(({ isDropped }) => isDropped);
+      return rows.length > 0 && rows;
+    });
+    expect(dropped).toMatchObject([{ seq: before[0]?.seq, bytes: 0, state: 'quarantined', reason: 'not_json' }]);
+    expect((await kept(env, PROVIDER))[0]).toMatchObject({ isDropped: false, reason: 'not_json' });
+    await expect(reprocessWebhook(env.context, before[0]?.seq ?? 0)).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  test('takes garbage again once there is room', async () => {
+    const again = await measured(env, 'taken', () => env.receive(garbage(1), STRANGER).catch(() => undefined));
+    expect(again).toMatchObject({ fault: 'not_json' });
+  });
+});
+
+test('the same bytes are a repeat after their body was dropped', async () => {
+  await using env = await openInboxEnvironment({ QUARANTINE_MAX_BYTES: '64KiB' });
+  const body = garbage(40);
+  const { id } = await env.receive(body, STRANGER);
+  await env.receive(garbage(30), STRANGER);
+  await measured(env, 'dropped', async () => (await kept(env, STRANGER))[0]?.isDropped);
+  const again = await measured(env, 'taken', () => env.receive(body, STRANGER).catch(() => undefined));
+  expect(again).toMatchObject({ id, duplicate: true });
+  expect((await kept(env, STRANGER))[0]).toMatchObject({ bytes: 0, isDropped: true });
+});
+
+describe('bodies of random ids', () => {
+  test('that the provider denied are dropped too; what they name is kept, and found once the ledger learns it', async () => {
+    await using env = await openInboxEnvironment({ QUARANTINE_MAX_BYTES: '64KiB' });
+    const row = shown(PAID, { id: randomUUID() });
+    const { id } = await env.receive({ transaction_id: row.id, status: 'paid', pad: 'x'.repeat(20 * KIB) }, STRANGER);
+    await env.reaches(id, 'quarantined');
+    for (let n = 0; n < 3; n++) await env.receive(keyed(20), STRANGER);
+    await measured(env, 'dropped', async () => (await kept(env, STRANGER))[0]?.isDropped);
+    env.provider.put(row);
+    await applyObservations(env.context, [observe(row, env.context.clock.now())]);
+    await retryLearnt(env.context);
+    await env.reaches(id, 'applied');
+  });
+
+  test('are dropped while they wait, once the provider denied them; one that was never asked for is not', async () => {
+    await using env = await openInboxEnvironment({ QUARANTINE_MAX_BYTES: '64KiB', WEBHOOK_GRACE: '1h' });
+    const late = shown(PAID, { id: randomUUID() });
+    const { id } = await env.receive({ transaction_id: late.id, status: 'paid', pad: 'x'.repeat(20 * KIB) }, STRANGER);
+    for (let n = 0; n < 3; n++) await env.receive(keyed(20), STRANGER);
+    await measured(env, 'dropped', async () => (await kept(env, STRANGER))[0]?.isDropped);
+    expect((await kept(env, STRANGER))[0]).toMatchObject({ state: 'pending', bytes: 0 });
+    env.provider.put(late);
+    await env.reaches(id, 'applied');
+
+    env.provider.switches.fault = () => ({ status: 503 });
+    for (let n = 0; n < 4; n++) await env.receive(keyed(20), PROVIDER);
+    for (let n = 0; n < 3; n++) await measured(env, 'measured', async () => true);
+    expect((await kept(env, PROVIDER)).filter(({ isDropped }) => isDropped)).toEqual([]);
+  });
+});
+
+test('a sender may leave so much garbage an hour, over replicas and restarts; another sender is not hindered', async () => {
+  await using env = await openInboxEnvironment({ QUARANTINE_MAX_BYTES: '32MiB' });
+  const replica = createReceiver(await env.replica(), undefined);
+  const own: InboxEnvironment['receive'] = (body, address) => env.receive(body, address);
+  const take = async (receive = own, address = STRANGER): Promise<string> =>
+    await receive(garbage(200), address).then(
+      () => 'taken',
+      (error: { why?: string }) => error.why ?? 'failed',
+    );
+  const other: InboxEnvironment['receive'] = (body, address = '') =>
+    replica({ body: Buffer.from(String(body)), address, headers: {} });
+  const answers: string[] = [];
+  for (let n = 0; n < 12; n++) answers.push(await take(n % 2 === 0 ? own : other));
+  // 2 MiB an hour: a sixteenth
+  expect(answers.filter((answer) => answer === 'taken').length).toBeGreaterThanOrEqual(8);
+  expect(answers.filter((answer) => answer === 'taken').length).toBeLessThanOrEqual(10);
+  expect(answers.at(-1)).toBe('sender_over_quota');
+  expect(await take(other)).toBe('sender_over_quota');
+  expect(await take(own, PROVIDER)).toBe('taken');
+  await takesGenuine(env, STRANGER);
+  await env.timers.advance(3_600_000);
+  expect(await take()).toBe('taken');
+});
+
+test('the alert fires at 80 %, and ends below', async () => {
+  await using env = await openInboxEnvironment({ QUARANTINE_MAX_BYTES: '100KiB' });
+  const alerts = () => env.context.db.selectFrom('alerts').select(['name', 'severity', 'ended_at']).execute();
+  const full = async () => (await alerts()).filter(({ name }) => name === 'quarantine_full');
+  await env.receive(garbage(70), STRANGER);
+  for (let n = 0; n < 3; n++) await measured(env, 'measured', async () => true);
+  expect(await full()).toEqual([]);
+  await env.receive(garbage(11), STRANGER);
+  await measured(env, 'told', async () => (await full()).length > 0);
+  expect(await full()).toEqual([{ name: 'quarantine_full', severity: 'high', ended_at: null }]);
+  await env.context.db.updateTable('webhooks').set({ state: 'applied' }).where('state', '=', 'quarantined').execute();
+  await measured(env, 'over', async () => (await full())[0]?.ended_at);
+});
+
+test('/readyz says whether a commit lands, not only whether the database answers', async () => {
+  await using context = await openTestContext();
+  const server = await serveHttp(context, createApp(context), TEST_HTTP_LIMITS);
+  const ready = async (): Promise<number> => (await fetch(`http://127.0.0.1:${server.port}/readyz`)).status;
+  expect(await ready()).toBe(200);
+  await context.db.schema.alterTable('settings').renameTo('settings_away').execute();
+  await eventually('it is told', async () => (await ready()) === 503);
+  await context.db.schema.alterTable('settings_away').renameTo('settings').execute();
+  await eventually('it is well', async () => (await ready()) === 200);
+  await server[Symbol.asyncDispose]();
+});
