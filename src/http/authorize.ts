@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { findByPullToken, isPullToken } from '../merchants/pull-token.ts';
 import type { Guard } from './guard-attempts.ts';
+import { knowConnection } from './known-connections.ts';
 
 /** Finds who calls by `Authorization: Bearer`. @throws ConfereError `unauthorized`, `too_many_requests`. */
 export function authenticate(context: Context, guard: Guard): RequestHandler {
@@ -12,6 +13,7 @@ export function authenticate(context: Context, guard: Guard): RequestHandler {
     const caller = await findBearer(context, guard, request);
     if (!caller) throw new ConfereError('unauthorized', 'send Authorization: Bearer with a valid token');
     response.locals.caller = caller;
+    knowConnection(request.socket);
     next();
   };
 }

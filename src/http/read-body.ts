@@ -1,51 +1,67 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Response } from 'express';
 import { type Problem, sendProblem, sendProblemHead } from './problem.ts';
+import { createBodyTracker, type Reading } from './track-bodies.ts';
 
 /** What a refused request may still send, unread and unkept, before its connection is cut off. */
 const DISCARD_BYTES_MAX = 1024 * 1024;
 export const DISCARD_MS = 2_000;
 
-type Read = Buffer | 'too_large' | 'too_many' | undefined;
+/** Of bodies of one source that are being read: beyond so many, the oldest that stalls is cut off. */
+export const BODIES_PER_SOURCE_MAX = 64;
+/** Of what all bodies together may hold: the share of one source, */
+export const SOURCE_BYTES_SHARE = 1 / 8;
+/** A body that is not whole after so long stalls: it gives way to others. */
+export const BODY_STALLED_MS = 1_000;
 
-/** Reads bodies of at most so many bytes each, and so many of all that are being read at once. */
-export function createBodyReader(limits: { bytesMax: number; togetherMax: number }) {
-  const together = { bytes: 0, max: limits.togetherMax };
-  return (request: IncomingMessage, response: ServerResponse) => readBody(request, response, limits.bytesMax, together);
-}
+type Read = Buffer | 'too_large' | 'too_many' | 'stalled' | undefined;
 
 /**
- * Reads a body whole, inviting it first where the sender waits to be asked (100-continue).
- * @returns `too_large` as soon as it is, `too_many` as soon as all bodies together are, with the rest unread; undefined
- * when the sender went away in its middle.
+ * Reads bodies of at most so many bytes each, and so many of all that are being read at once. A source is whoever sends
+ * the request, also behind a proxy: of one that has too many under way, or of all where there is no room, the oldest that
+ * stalls is cut off.
  */
-function readBody(
-  request: IncomingMessage,
-  response: ServerResponse,
-  bytesMax: number,
-  together: { bytes: number; max: number },
-): Promise<Read> {
-  if (Number(request.headers['content-length'] ?? 0) > bytesMax) return Promise.resolve('too_large');
-  if (waitsToBeAsked(request)) response.writeContinue();
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const settle = (result: Read): void => {
-      together.bytes -= bytes;
-      request.off('data', collect).off('end', end).off('close', goAway);
-      resolve(result);
-    };
-    const collect = (chunk: Buffer): void => {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      together.bytes += chunk.length;
-      if (bytes > bytesMax) settle('too_large');
-      else if (together.bytes > together.max) settle('too_many');
-    };
-    const end = (): void => settle(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, bytes));
-    const goAway = (): void => settle(undefined);
-    request.on('data', collect).on('end', end).on('close', goAway);
-  });
+export function createBodyReader({ bytesMax, togetherMax }: { bytesMax: number; togetherMax: number }) {
+  const tracker = createBodyTracker();
+  const sourceBytesMax = Math.max(bytesMax, togetherMax * SOURCE_BYTES_SHARE);
+
+  /** Makes room for what a body has grown to. @returns whether there is. */
+  function makeRoom(reading: Reading): boolean {
+    const { source } = reading;
+    while (source.count > 1 && source.bytes > sourceBytesMax)
+      if (!tracker.cutOldest(BODY_STALLED_MS, reading, source)) return false;
+    while (tracker.all.bytes > togetherMax) if (!tracker.cutOldest(BODY_STALLED_MS, reading)) return false;
+    return true;
+  }
+
+  /**
+   * Reads a body whole, inviting it first where the sender waits to be asked (100-continue).
+   * @returns `too_large` as soon as it is, `too_many` where all bodies together are and none stalls, `stalled` where it
+   * had to give way, with the rest unread; undefined when the sender went away in its middle.
+   */
+  return (request: IncomingMessage, response: ServerResponse, source: string): Promise<Read> => {
+    if (Number(request.headers['content-length'] ?? 0) > bytesMax) return Promise.resolve('too_large');
+    if (waitsToBeAsked(request)) response.writeContinue();
+    return new Promise((resolve) => {
+      const chunks: Buffer[] = [];
+      const settle = (result: Read): void => {
+        tracker.leave(reading);
+        request.off('data', collect).off('end', end).off('close', goAway);
+        resolve(result);
+      };
+      const reading = tracker.enter(source, () => settle('stalled'));
+      if (reading.source.count > BODIES_PER_SOURCE_MAX) tracker.cutOldest(BODY_STALLED_MS, reading, reading.source);
+      const collect = (chunk: Buffer): void => {
+        chunks.push(chunk);
+        tracker.grow(reading, chunk.length);
+        if (reading.bytes > bytesMax) settle('too_large');
+        else if (!makeRoom(reading)) settle('too_many');
+      };
+      const end = (): void => settle(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, reading.bytes));
+      const goAway = (): void => settle(undefined);
+      request.on('data', collect).on('end', end).on('close', goAway);
+    });
+  };
 }
 
 /**

@@ -1,12 +1,14 @@
 import type { Request, Response, Router } from 'express';
-import ipaddr from 'ipaddr.js';
 import type { Context } from '../context.ts';
 import { BODY_BYTES_MAX, type BodyFault } from '../inbox/check-body.ts';
 import { checkHead, checkSignature } from '../inbox/check-credentials.ts';
+import { nameSender } from '../inbox/name-sender.ts';
 import { GarbageRefused, type Receiver } from '../inbox/receive.ts';
 import { describeError } from '../log.ts';
 import { webhooksReceived } from '../metrics/metrics.ts';
 import { createRouter } from './create-router.ts';
+import { knowConnection } from './known-connections.ts';
+import { matchesBlock } from './match-address.ts';
 import { type Problem, sendProblem } from './problem.ts';
 import { answerUnread, createBodyReader, DISCARD_MS } from './read-body.ts';
 
@@ -47,16 +49,19 @@ export function webhookRoutes(context: Door, receive: Receiver, limits = READING
     answerUnread(request, response, problem, limits.discardMs);
   };
   const take = async (request: WebhookRequest, response: Response): Promise<void> => {
-    if (!isAllowedAddress(context.config.WEBHOOK_ALLOW, request.ip)) return refuse(request, response, NOT_ALLOWED);
+    const { WEBHOOK_ALLOW } = context.config;
+    if (WEBHOOK_ALLOW.length > 0 && !matchesBlock(WEBHOOK_ALLOW, request.ip))
+      return refuse(request, response, NOT_ALLOWED);
     const head = { headers: request.headers, pathToken: request.params.token, now: context.clock.now() };
     const verdict = checkHead(context.config, head);
     if (verdict === 'refused') return refuse(request, response, NOT_GENUINE);
     // a compressed body could grow to any size
     if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
       return refuse(request, response, ENCODED);
-    const body = await readBody(request, response);
+    const body = await readBody(request, response, nameSender(request.ip ?? ''));
     if (body === undefined) return;
     if (body === 'too_large') return refuse(request, response, TOO_LARGE);
+    if (body === 'stalled') return refuse(request, response, STALLED);
     if (body === 'too_many') {
       response.setHeader('retry-after', String(RETRY_AFTER_S));
       return refuse(request, response, TOO_MANY);
@@ -74,6 +79,7 @@ const NOT_ALLOWED = { status: 403, detail: 'this address is not on the list of t
 const NOT_GENUINE = { status: 401, detail: 'the credentials are not those of the provider' };
 const ENCODED = { status: 415, detail: 'send the body without a Content-Encoding' };
 const TOO_MANY = { status: 503, detail: 'too many bodies are being read: send it again' };
+const STALLED = { status: 408, detail: 'the body did not come in time, and others need the room: send it again' };
 const TOO_LARGE = { status: 413, detail: 'the body is too large' };
 
 async function keep(
@@ -91,6 +97,7 @@ async function keep(
       sendProblem(response, { status: 400, detail: `${FAULT_TEXT[received.fault]} (kept as ${received.id})` });
       return;
     }
+    knowConnection(request.socket);
     webhooksReceived.inc({ outcome: received.duplicate ? 'duplicate' : 'accepted' });
     response.json({ received: true, id: received.id, duplicate: received.duplicate });
   } catch (error) {
@@ -125,17 +132,6 @@ function chooseHeaders(request: WebhookRequest): Record<string, string> {
     if (typeof value === 'string') chosen[name] = value.slice(0, HEADER_CHARS_MAX);
   }
   return chosen;
-}
-
-function isAllowedAddress(blocks: string[], address: string | undefined): boolean {
-  if (blocks.length === 0) return true;
-  if (address === undefined || !ipaddr.isValid(address)) return false;
-  const parsed = ipaddr.process(address);
-  return blocks.some((block) => {
-    const [range, bits] = block.includes('/') ? ipaddr.parseCIDR(block) : [ipaddr.process(block), undefined];
-    if (range.kind() !== parsed.kind()) return false;
-    return parsed.match(range, bits ?? (range.kind() === 'ipv4' ? 32 : 128));
-  });
 }
 
 /** One line for many refusals: failing must cost an attacker more than us. */

@@ -6,8 +6,9 @@ import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { startBeats } from '../inbox/record-beat.ts';
+import { type Connection, createConnectionGuard, type GuardLimits } from './guard-connections.ts';
 
-export type HttpLimits = {
+export type HttpLimits = GuardLimits & {
   /** From the connection, or the end of the request before, to the end of the headers: a slow one is cut off. */
   headersTimeoutMs: number;
   /** The same to the end of the body. */
@@ -16,7 +17,6 @@ export type HttpLimits = {
   checkEveryMs: number;
   /** Longer than a balancer keeps its own end (60 s is common): the balancer, not we, closes an idle connection. */
   keepAliveMs: number;
-  connectionsMax: number;
   /** How long kept-alive connections may bring one more request after the signal, and are told to go by its answer. */
   lingerMs: number;
   /** What has not been answered by then is cut off. */
@@ -29,14 +29,17 @@ export const HTTP_LIMITS: HttpLimits = {
   checkEveryMs: 2_000,
   keepAliveMs: 65_000,
   connectionsMax: 4_096,
+  connectionsPerSourceMax: 512,
+  strangerMs: 5_000,
+  stalledMs: 1_000,
+  unreadMs: 30_000,
+  pipelinedMax: 16,
   lingerMs: 1_000,
   drainMs: 10_000,
 };
 const HEADER_BYTES_MAX = 16 * 1024;
 const LINGER_POLL_MS = 25;
 
-/** A connection, and the last answer under way that it asked for. */
-type Connection = { last: ServerResponse | undefined };
 export type HttpServer = { port: number; [Symbol.asyncDispose](): Promise<void> };
 export type Listening = HttpServer & {
   /** Has requests answered by another app from now on; those under way go on where they are. */
@@ -63,6 +66,7 @@ export async function serveHttp(context: Context, app: Express, limits: HttpLimi
  */
 export async function listenHttp(config: Config, first: Express, limits: HttpLimits = HTTP_LIMITS): Promise<Listening> {
   let app = first;
+  const guard = createConnectionGuard(config.TRUST_PROXY, limits);
   const server = createServer(
     {
       headersTimeout: limits.headersTimeoutMs,
@@ -71,32 +75,20 @@ export async function listenHttp(config: Config, first: Express, limits: HttpLim
       keepAliveTimeout: limits.keepAliveMs,
       maxHeaderSize: HEADER_BYTES_MAX,
     },
-    (request, response) => app(request, response),
+    (request, response) => {
+      if (guard.begin(request, response)) app(request, response);
+    },
   );
-  server.maxConnections = limits.connectionsMax;
   // whoever waits to be asked for his body is asked by whoever reads it, and so not before he is known
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
   let draining = false;
-  const connections = new Map<Socket, Connection>();
-  /**
-   * One for all: it runs with every request. The map itself changes only with connections: each time that V8 makes a
-   * map's table anew the old one keeps the new one, and with it all that it ever held, until the next full collection.
-   */
-  function forget(this: ServerResponse): void {
-    const connection = connections.get(this.req.socket);
-    if (connection?.last === this) connection.last = undefined;
-  }
-  server.on('connection', (socket) => {
-    connections.set(socket, { last: undefined });
-    socket.once('close', () => connections.delete(socket));
-  });
-  server.prependListener('request', ({ socket }, response) => {
-    const connection = connections.get(socket);
-    if (connection) connection.last = response;
-    response.on('close', forget);
+  const { connections } = guard;
+  server.on('connection', (socket) => guard.admit(socket));
+  const sweep = setInterval(() => guard.sweep(), limits.checkEveryMs);
+  server.prependListener('request', (_request, response) => {
     if (draining) sayLast(response);
   });
-  await listen(server, config.PORT, config.HOST).catch((error: NodeJS.ErrnoException) => {
+  await listen(server, config, limits).catch((error: NodeJS.ErrnoException) => {
     const place = `${config.HOST}:${config.PORT}`;
     throw new ConfereError('unavailable', `can't listen on ${place} (${error.code}): set another HOST or PORT`, {
       cause: error,
@@ -110,6 +102,7 @@ export async function listenHttp(config: Config, first: Express, limits: HttpLim
     },
     async [Symbol.asyncDispose]() {
       draining = true;
+      clearInterval(sweep);
       for (const response of answersUnderWay(connections)) sayLast(response);
       await linger(server, limits.lingerMs);
       await close(server, connections, limits);
@@ -117,10 +110,11 @@ export async function listenHttp(config: Config, first: Express, limits: HttpLim
   };
 }
 
-function listen(server: Server, port: number, host: string): Promise<void> {
+function listen(server: Server, { PORT, HOST }: Config, { connectionsMax }: HttpLimits): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    // the system keeps as many waiting as its own limit lets it: one that it drops comes again after a second
+    server.listen({ port: PORT, host: HOST, backlog: connectionsMax }, () => {
       server.off('error', reject);
       resolve();
     });

@@ -158,6 +158,13 @@ export const inboundSilenceLimitSeconds = new Gauge({
   registers,
 });
 
+export const connectionsCut = new Counter({
+  name: 'confere_connections_cut_total',
+  help: 'Connections closed by us: idle (a stranger for too long), unread (answers not read), shed (for a new one), refused (no room), pipelined (too many requests at once).',
+  labelNames: ['why'],
+  registers,
+});
+
 export const quarantineDropped = new Counter({
   name: 'confere_quarantine_dropped_total',
   help: 'Webhooks whose bodies were dropped, because the quarantine was full or a person purged it.',

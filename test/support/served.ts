@@ -1,5 +1,6 @@
 import { type Api, createApi } from '../../src/commands/demo/start-programs.ts';
 import { startService } from '../../src/commands/start-service.ts';
+import type { HttpLimits } from '../../src/http/serve-http.ts';
 import { openSpool } from '../../src/inbox/spool.ts';
 import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from './environment.ts';
 import { ADMIN_TOKEN, API_KEY, NO_RUNS, sendWebhook } from './programs.ts';
@@ -22,6 +23,7 @@ export async function openServedEnvironment(options: {
   env?: Record<string, string>;
   on?: { socketPath: string; database: string };
   logTo?: NodeJS.WritableStream;
+  httpLimits?: Partial<HttpLimits>;
 }): Promise<ServedEnvironment> {
   const env = { PROVIDER_URL: options.providerUrl, PROVIDER_API_KEY: API_KEY, ...NO_RUNS, ...options.env };
   const environment = await openEnvironment(env, options.on, options.logTo);
@@ -30,7 +32,7 @@ export async function openServedEnvironment(options: {
   const spool = SPOOL_DIR === undefined ? undefined : environment.use(openSpool(SPOOL_DIR));
   const service = await startService(
     context,
-    { sides: { web: true, worker: true }, spool, httpLimits: TEST_HTTP_LIMITS },
+    { sides: { web: true, worker: true }, spool, httpLimits: { ...TEST_HTTP_LIMITS, ...options.httpLimits } },
     () => undefined,
   );
   environment.use(service);

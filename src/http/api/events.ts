@@ -9,6 +9,7 @@ import { readBearer } from '../authorize.ts';
 import { assertParameters } from '../check-query.ts';
 import { createRouter } from '../create-router.ts';
 import type { Guard } from '../guard-attempts.ts';
+import { knowConnection } from '../known-connections.ts';
 import { parseQuery } from '../validate.ts';
 
 const LIMIT_MAX = 200;
@@ -37,6 +38,7 @@ export function eventRoutes(context: Context, guard: Guard): express.Router {
     if (!merchant) {
       throw new ConfereError('unauthorized', 'send the token of an enabled merchant: Authorization: Bearer mpt_…');
     }
+    knowConnection(request.socket);
     assertParameters(request, Object.keys(feedQuerySchema.shape));
     const { after = 0, limit } = parseQuery(request, feedQuerySchema);
     const items = await readFeed(reading, merchant.seq, { after, limit });

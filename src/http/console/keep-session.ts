@@ -3,6 +3,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { findSession, SESSION_MS } from '../../access/sessions.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { knowConnection } from '../known-connections.ts';
 import { html } from './html.ts';
 import { dropPersonal } from './personal-filters.ts';
 
@@ -19,6 +20,7 @@ export function requireSession(context: Context): RequestHandler {
       return;
     }
     response.locals.caller = caller;
+    knowConnection(request.socket);
     response.locals.formToken = formTokenOf(session);
     if (request.method === 'POST') {
       checkOrigin(context, request);

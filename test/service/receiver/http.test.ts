@@ -7,6 +7,7 @@ import express from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { createApp } from '../../../src/http/app.ts';
+import { BODIES_PER_SOURCE_MAX } from '../../../src/http/read-body.ts';
 import { webhookRoutes } from '../../../src/http/receive-webhook.ts';
 import { type HttpLimits, type HttpServer, serveHttp } from '../../../src/http/serve-http.ts';
 import { createReceiver } from '../../../src/inbox/receive.ts';
@@ -21,14 +22,17 @@ const LIMITS: HttpLimits = {
   checkEveryMs: 50,
   keepAliveMs: 600_000,
   connectionsMax: 20,
+  connectionsPerSourceMax: 20,
+  strangerMs: 600_000,
+  stalledMs: 1_000,
+  unreadMs: 10_000,
+  pipelinedMax: 16,
   lingerMs: 100,
   drainMs: 600_000,
 };
 /** A slow request is cut off soon. */
 const HASTY: HttpLimits = { ...LIMITS, headersTimeoutMs: 150, requestTimeoutMs: 300 };
 const DISCARD_MS = 100;
-/** How often the quarantine is measured, at most. */
-const MEASURED_EVERY_MS = 1_000;
 
 let context: Context;
 let server: HttpServer;
@@ -187,6 +191,118 @@ describe('a stranger who takes his time', () => {
       raw.socket.destroy();
       return answered;
     });
+  });
+});
+
+describe('a stranger on a connection', () => {
+  const strict: HttpLimits = { ...LIMITS, headersTimeoutMs: 60_000, requestTimeoutMs: 60_000, keepAliveMs: 60_000 };
+  const get = (target: string): string => `GET ${target} HTTP/1.1\r\nhost: a\r\n\r\n`;
+
+  it('has little time until its next request; who was authenticated on it has more', async () => {
+    await using own = await serveHttp(context, createApp(context), { ...strict, strangerMs: 300 });
+    const [silent, dripping, asked, known] = await Promise.all([0, 0, 0, 0].map(() => dial(own.port)));
+    dripping?.socket.write('GET /healthz HTTP/1.1\r\nhost: a\r\nx-a');
+    asked?.socket.write(get('/healthz'));
+    known?.socket.write(post(genuine()));
+    await known?.until(/"received":true/);
+    await asked?.until(/"alive":true/);
+    await Promise.all([silent?.closed, dripping?.closed, asked?.closed]);
+    known?.socket.write(post(genuine()));
+    await known?.until(/(?:"received":true[\s\S]*){2}/);
+    known?.socket.destroy();
+  });
+
+  it('gives way to a new one of its address where that has too many; who was authenticated does not', async () => {
+    await using own = await serveHttp(context, createApp(context), {
+      ...strict,
+      connectionsPerSourceMax: 3,
+      strangerMs: 60_000,
+    });
+    const [first, second, known] = [await dial(own.port), await dial(own.port), await dial(own.port)];
+    known.socket.write(post(genuine()));
+    await known.until(/"received":true/);
+    const more = await dial(own.port);
+    await first.closed;
+    const another = await dial(own.port);
+    await second.closed;
+    for (const raw of [known, more, another]) {
+      raw.socket.write(post(genuine()));
+      await raw.until(/"received":true/);
+    }
+    const refused = await dial(own.port);
+    await refused.closed;
+    expect([known, more, another].map((raw) => raw.socket.destroyed)).toEqual([false, false, false]);
+    for (const raw of [known, more, another]) raw.socket.destroy();
+  });
+
+  it('is not counted where it comes through a proxy that we trust', async () => {
+    await using behind = await openTestContext({ TRUST_PROXY: '127.0.0.0/8' });
+    const limits = { ...strict, connectionsPerSourceMax: 2, strangerMs: 200 };
+    await using own = await serveHttp(behind, createApp(behind), limits);
+    const raws = await Promise.all(Array.from({ length: 6 }, () => dial(own.port)));
+    await sleep(250);
+    for (const raw of raws) {
+      raw.socket.write(get('/healthz'));
+      await raw.until(/"alive":true/);
+      raw.socket.destroy();
+    }
+  });
+
+  it('that does not read its answers is cut off', async () => {
+    const app = express();
+    app.get('/large', (_request, response) => void response.send('x'.repeat(64 * 1024 * 1024)));
+    await using own = await serveHttp(context, app, { ...strict, strangerMs: 60_000, unreadMs: 300 });
+    const [deaf, reading] = [await dial(own.port), await dial(own.port)];
+    deaf.socket.pause();
+    for (const raw of [deaf, reading]) raw.socket.write(get('/large'));
+    await reading.until(/x{64}$/);
+    const cut = await eventually(async () => {
+      // it learns of it by what it reads in the end
+      deaf.socket.write('\r\n');
+      return deaf.socket.destroyed;
+    });
+    expect(cut).toBe(true);
+    reading.socket.destroy();
+  });
+
+  it('has no more than so many requests under way, and those are answered before it is closed', async () => {
+    const app = express();
+    let under = 0;
+    let most = 0;
+    app.get('/slow', async (_request, response) => {
+      most = Math.max(most, ++under);
+      await sleep(20);
+      under--;
+      response.send('done.');
+    });
+    await using own = await serveHttp(context, app, { ...strict, pipelinedMax: 4 });
+    const raw = await dial(own.port);
+    raw.socket.write(get('/slow').repeat(50));
+    await raw.closed;
+    expect([most, statuses(raw.text())]).toEqual([4, ['200', '200', '200', '200']]);
+  });
+});
+
+describe('half-read bodies of one address', () => {
+  it('give way to new ones once they stall, and the newest are read', async () => {
+    const patient = {
+      ...LIMITS,
+      connectionsMax: 200,
+      connectionsPerSourceMax: 200,
+      requestTimeoutMs: 600_000,
+      headersTimeoutMs: 600_000,
+    };
+    await using own = await serveHttp(context, createApp(context), patient);
+    const stalled = await Promise.all(Array.from({ length: BODIES_PER_SOURCE_MAX + 6 }, () => dial(own.port)));
+    for (const raw of stalled) raw.socket.write(post(genuine(), { 'content-length': '5000' }));
+    await eventually('the oldest is cut off', async () => {
+      const raw = await dial(own.port);
+      raw.socket.write(post(genuine()));
+      await raw.until(/"received":true/);
+      raw.socket.destroy();
+      return stalled[0]?.text().includes(' 408 ');
+    });
+    for (const raw of stalled) raw.socket.destroy();
   });
 });
 

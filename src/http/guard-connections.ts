@@ -1,0 +1,172 @@
+/**
+ * Keeps one stranger from taking the connections that genuine senders need. A source is an address (an IPv6 /64); the
+ * proxies of TRUST_PROXY are none, since they carry everybody.
+ *
+ * A source has at most `connectionsPerSourceMax`, all together `connectionsMax`. A new connection beyond either takes the
+ * place of the oldest stranger's that is idle, or has kept us waiting for `stalledMs`; where there is none it is closed.
+ * A stranger is who was not authenticated on that connection yet: it has `strangerMs` between two requests and for the
+ * headers of one. Whoever does not read its answers for `unreadMs` is cut, and nobody has more than `pipelinedMax`
+ * requests under way on one connection.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Config } from '../config.ts';
+import { nameSender } from '../inbox/name-sender.ts';
+import { connectionsCut } from '../metrics/metrics.ts';
+import { isKnownConnection } from './known-connections.ts';
+import { matchesBlock } from './match-address.ts';
+
+export type GuardLimits = {
+  /** Open at once, of all sources. */
+  connectionsMax: number;
+  /** Open at once, of one source. */
+  connectionsPerSourceMax: number;
+  /** From the connection, or a stranger's last answer, to the end of the headers of its next request. */
+  strangerMs: number;
+  /** How long a half-read body or an unread answer keeps its connection where a new one needs the place. */
+  stalledMs: number;
+  /** How long an answer may stand unread. */
+  unreadMs: number;
+  /** Requests under way on one connection. */
+  pipelinedMax: number;
+};
+
+/** A connection, and what it is about. */
+export type Connection = {
+  /** The last answer under way that it asked for. */
+  last: ServerResponse | undefined;
+  /** Undefined for a proxy that we trust. */
+  source: string | undefined;
+  underWay: number;
+  /** Since when it is idle, or its oldest request is under way. */
+  sinceMs: number;
+  unread: { mark: string; sinceMs: number };
+  /** It asked for too much at once: it ends with what was taken of that. */
+  isEnding: boolean;
+};
+
+type Cut = 'idle' | 'unread' | 'shed' | 'refused' | 'pipelined';
+
+export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits: GuardLimits) {
+  const connections = new Map<Socket, Connection>();
+  /** The oldest first. */
+  const bySource = new Map<string, Set<Socket>>();
+
+  function isStranger(socket: Socket, connection: Connection): boolean {
+    return connection.source !== undefined && !isKnownConnection(socket);
+  }
+
+  function maySpare(socket: Socket, nowMs: number): boolean {
+    const connection = connections.get(socket);
+    if (!connection || !isStranger(socket, connection)) return false;
+    if (connection.underWay === 0) return true;
+    const keepsWaiting = connection.last?.req.complete === false || socket.writableLength > 0;
+    return keepsWaiting && nowMs - connection.sinceMs >= limits.stalledMs;
+  }
+
+  /** @returns whether a place was made. */
+  function shed(candidates: Iterable<Socket>): boolean {
+    const nowMs = performance.now();
+    for (const socket of candidates) {
+      if (!maySpare(socket, nowMs)) continue;
+      cut(socket, 'shed');
+      return true;
+    }
+    return false;
+  }
+
+  function cut(socket: Socket, why: Cut): void {
+    connectionsCut.inc({ why });
+    forget(socket);
+    socket.destroy();
+  }
+
+  function forget(socket: Socket): void {
+    const source = connections.get(socket)?.source;
+    connections.delete(socket);
+    const siblings = source === undefined ? undefined : bySource.get(source);
+    siblings?.delete(socket);
+    if (source !== undefined && siblings?.size === 0) bySource.delete(source);
+  }
+
+  function hasRoomFor(source: string | undefined): boolean {
+    const siblings = source === undefined ? undefined : bySource.get(source);
+    if (siblings && siblings.size >= limits.connectionsPerSourceMax && !shed(siblings)) return false;
+    return connections.size < limits.connectionsMax || shed(connections.keys());
+  }
+
+  /** One for all: it runs with every request. */
+  function end(this: ServerResponse): void {
+    const { socket } = this.req;
+    const connection = connections.get(socket);
+    if (!connection) return;
+    connection.underWay--;
+    connection.sinceMs = performance.now();
+    if (connection.last === this) connection.last = undefined;
+    if (connection.isEnding && connection.underWay === 0) socket.destroySoon();
+  }
+
+  return {
+    connections,
+    /** Takes a new connection in, or closes it. */
+    admit(socket: Socket): void {
+      const { remoteAddress } = socket;
+      const source = isTrustedProxy(trustProxy, remoteAddress) ? undefined : nameSender(remoteAddress ?? '');
+      if (!hasRoomFor(source)) {
+        connectionsCut.inc({ why: 'refused' });
+        socket.destroy();
+        return;
+      }
+      const nowMs = performance.now();
+      const fresh = { last: undefined, underWay: 0, isEnding: false, unread: { mark: '', sinceMs: nowMs } };
+      connections.set(socket, { ...fresh, source, sinceMs: nowMs });
+      if (source !== undefined) {
+        const siblings = bySource.get(source) ?? new Set();
+        bySource.set(source, siblings.add(socket));
+      }
+      socket.once('close', () => forget(socket));
+    },
+    /** @returns whether the request may be answered: not where too many of its connection are under way. */
+    begin({ socket }: IncomingMessage, response: ServerResponse): boolean {
+      const connection = connections.get(socket);
+      if (!connection || connection.isEnding) return false;
+      if (connection.underWay >= limits.pipelinedMax) {
+        connectionsCut.inc({ why: 'pipelined' });
+        connection.isEnding = true;
+        return false;
+      }
+      if (connection.underWay === 0) connection.sinceMs = performance.now();
+      connection.underWay++;
+      connection.last = response;
+      response.on('close', end);
+      return true;
+    },
+    /** Cuts strangers that are idle for too long, and whoever does not read. To be called now and then. */
+    sweep(): void {
+      const nowMs = performance.now();
+      for (const [socket, connection] of connections) {
+        const isIdle = connection.underWay === 0 && nowMs - connection.sinceMs >= limits.strangerMs;
+        if (isIdle && isStranger(socket, connection)) cut(socket, 'idle');
+        else if (isUnread(socket, connection, nowMs)) cut(socket, 'unread');
+      }
+    },
+  };
+
+  function isUnread(socket: Socket, { unread }: Connection, nowMs: number): boolean {
+    const mark = socket.writableLength > 0 ? markUnread(socket) : '';
+    if (mark !== unread.mark) Object.assign(unread, { mark, sinceMs: nowMs });
+    return mark !== '' && nowMs - unread.sinceMs >= limits.unreadMs;
+  }
+}
+
+/** What changes whenever the other side has read something: of a large piece only the system's queue tells. */
+function markUnread(socket: Socket): string {
+  const { writeQueueSize = 0 } = (socket as { _handle?: { writeQueueSize?: number } | null })._handle ?? {};
+  return `${socket.bytesWritten - socket.writableLength} ${writeQueueSize}`;
+}
+
+/** Whether the other end of a connection is a proxy, by TRUST_PROXY: with a count of hops each one is. */
+function isTrustedProxy(trustProxy: Config['TRUST_PROXY'], address: string | undefined): boolean {
+  if (trustProxy === undefined) return false;
+  return typeof trustProxy === 'number' ? trustProxy > 0 : matchesBlock(trustProxy, address);
+}

@@ -1,0 +1,158 @@
+/**
+ * Attacks × outcome: each from one address, with genuine webhooks beside it from another and from the same one. How long
+ * those take is measured by bench/attacks.ts.
+ */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { HTTP_LIMITS } from '../../../src/http/serve-http.ts';
+import { FIRST_IDS } from '../../../src/inbox/plan-shows.ts';
+import {
+  type Attack,
+  genuineBody,
+  headOf,
+  openMany,
+  postWebhook,
+  type Target,
+  unknownIdsBody,
+} from '../../support/attacks.ts';
+import { shown } from '../../support/ledger.ts';
+import { API_KEY } from '../../support/programs.ts';
+import { openServedEnvironment, type ServedEnvironment } from '../../support/served.ts';
+import { TestProvider } from '../../support/test-provider.ts';
+import { eventually } from '../../support/wait.ts';
+
+const OTHER = '127.0.0.9';
+const NOTHING: Attack = { sockets: [], statuses: [], [Symbol.dispose]: () => undefined };
+const GARBAGE_KIB = 200;
+
+/** What ends within a test was not ended by a time-out. */
+const PATIENT = { headersTimeoutMs: 600_000, requestTimeoutMs: 600_000, strangerMs: 600_000, unreadMs: 600_000 };
+
+let env: ServedEnvironment;
+let provider: TestProvider;
+let port: number;
+/** Each attack comes from an address of its own: what one has spent is no other's. */
+let addresses = 20;
+
+beforeAll(async () => {
+  provider = await new TestProvider(API_KEY).listen();
+  const limited = { QUARANTINE_MAX_BYTES: '1MiB' };
+  env = await openServedEnvironment({ providerUrl: provider.url, env: limited, httpLimits: PATIENT });
+  env.use(provider);
+  port = Number(new URL(env.url).port);
+});
+afterAll(() => env[Symbol.asyncDispose]());
+
+const open = (attack: Attack): number => attack.sockets.filter((socket) => !socket.destroyed).length;
+const keepsFew = (attack: Attack): Promise<boolean> =>
+  eventually('few are left', () => open(attack) <= HTTP_LIMITS.connectionsPerSourceMax);
+
+async function postEach(target: Target, bodies: string[]): Promise<Attack> {
+  const statuses = await Promise.all(bodies.map((body) => postWebhook(target, body).then(String)));
+  return { ...NOTHING, statuses };
+}
+
+type Row = {
+  attack: string;
+  run: (target: Target) => Promise<Attack>;
+  outcome: (attack: Attack) => boolean | Promise<boolean>;
+};
+
+const ROWS: Row[] = [
+  {
+    attack: '2,000 idle connections',
+    run: (target) => openMany(target, 2_000, ''),
+    outcome: keepsFew,
+  },
+  {
+    attack: '600 heads that do not end',
+    run: (target) => openMany(target, 600, 'POST /webhooks/pix HTTP/1.1\r\nhost: a\r\nx-a'),
+    outcome: keepsFew,
+  },
+  {
+    attack: '600 half-read bodies with good credentials',
+    run: (target) => openMany(target, 600, `${headOf(200_000)}{"transaction_id":`),
+    outcome: keepsFew,
+  },
+  {
+    attack: '200 unread pipelined answers on each of 20 connections',
+    run: (target) => openMany(target, 20, 'GET /openapi HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(200), false),
+    outcome: async (attack) => {
+      for (const socket of attack.sockets) socket.resume();
+      return await eventually('each is closed', () => open(attack) === 0);
+    },
+  },
+  {
+    attack: '300 webhooks with wrong credentials',
+    run: (target) => openMany(target, 300, `${headOf(2, 'no')}{}`),
+    outcome: (attack) =>
+      eventually('401', () => attack.statuses.length === 300 && attack.statuses.every((one) => one === '401')),
+  },
+  {
+    attack: 'garbage beyond QUARANTINE_MAX_BYTES',
+    run: (target) =>
+      postEach(
+        target,
+        Array.from({ length: 12 }, () => `${randomUUID()} ${'x'.repeat(GARBAGE_KIB * 1024)}`),
+      ),
+    outcome: ({ statuses }) => statuses.includes('400') && statuses.includes('503') && new Set(statuses).size === 2,
+  },
+  {
+    attack: 'ten bodies with 1,000 unknown ids each, and their repeats',
+    run: async (target) => {
+      const bodies = Array.from({ length: 10 }, () => unknownIdsBody(1_000));
+      await postEach(target, bodies);
+      return await postEach(target, bodies);
+    },
+    outcome: ({ statuses }) =>
+      statuses.every((one) => one === '200') && provider.count('show') <= 10 * FIRST_IDS + 2 * GENUINE,
+  },
+  {
+    attack: '50 bodies of 200 KiB with a random id each',
+    run: (target) =>
+      postEach(
+        target,
+        Array.from({ length: 50 }, () =>
+          JSON.stringify({ transaction_id: randomUUID(), pad: 'x'.repeat(GARBAGE_KIB * 1024) }),
+        ),
+      ),
+    outcome: async ({ statuses }) => {
+      const left = await eventually('bodies are dropped', async () => {
+        await postWebhook({ port, from: OTHER }, genuineBody(randomUUID()));
+        const rows = await env.context.db.selectFrom('webhooks').select('dropped_at').execute();
+        return rows.some(({ dropped_at }) => dropped_at !== null);
+      });
+      return left && statuses.every((one) => one === '200');
+    },
+  },
+];
+/** Sent beside each attack from each address. */
+const GENUINE = 5;
+
+test.each(ROWS)('beside $attack genuine webhooks are answered and applied, from the same address too', async (row) => {
+  provider.seen = [];
+  const target = { port, from: `127.0.0.${++addresses}` };
+  using attack = await row.run(target);
+  const ids: string[] = [];
+  for (const from of [OTHER, target.from]) {
+    for (let n = 0; n < GENUINE; n++) {
+      const { id } = provider.put(shown(['pending@0', 'paid@1'], { id: randomUUID() }));
+      ids.push(id);
+      const post = (): Promise<number> => postWebhook({ port, from }, genuineBody(id));
+      if (from === OTHER) expect(await post()).toBe(200);
+      // from the attacker's own address it may have to wait until idle ones of his are shed
+      else
+        await eventually('answered', () =>
+          post().then(
+            (status) => status === 200,
+            () => false,
+          ),
+        );
+    }
+  }
+  await eventually('each is applied', async () => {
+    const rows = await env.context.db.selectFrom('transactions').select('id').where('id', 'in', ids).execute();
+    return rows.length === ids.length;
+  });
+  expect(await row.outcome(attack)).toBe(true);
+});
