@@ -31,7 +31,7 @@ export const HTTP_LIMITS: HttpLimits = {
   connectionsMax: 4_096,
   connectionsPerSourceMax: 512,
   strangerMs: 5_000,
-  stalledMs: 1_000,
+  stalledMs: 500,
   unreadMs: 30_000,
   pipelinedMax: 16,
   lingerMs: 1_000,

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { WEBHOOK_SECRET } from './programs.ts';
 
-/** A service, and an address of this machine to come from: each of 127.0.0.0/8 is a source of its own. */
-export type Target = { port: number; from: string };
+/** A service, its provider's secret, and an address of this machine to come from: each of 127.0.0.0/8 is a source. */
+export type Target = { port: number; from: string; secret: string };
 /** What an attack holds open until it is disposed, and what became of it. */
 export type Attack = Disposable & {
   sockets: Socket[];
@@ -15,8 +14,8 @@ export type Attack = Disposable & {
 export const genuineBody = (id: string): string => JSON.stringify({ id: 30, transaction_id: id, status: 'paid' });
 
 /** POSTs one webhook with the provider's credentials, on a connection of its own. @returns its status. */
-export function postWebhook({ port, from }: Target, body: string, agent = new Agent()): Promise<number> {
-  const headers = { authorization: `Bearer ${WEBHOOK_SECRET}`, 'content-type': 'application/json' };
+export function postWebhook({ port, from, secret }: Target, body: string, agent = new Agent()): Promise<number> {
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
     const options = { host: '127.0.0.1', port, localAddress: from, path: '/webhooks/pix', method: 'POST' };
     const sent = request({ ...options, headers: { ...headers, 'content-length': Buffer.byteLength(body) }, agent });
@@ -54,7 +53,7 @@ function dial({ port, from }: Target): Promise<Socket> {
 }
 
 /** The head of a webhook whose body of so many bytes is still to come. */
-export function headOf(bytes: number, secret = WEBHOOK_SECRET): string {
+export function headOf(bytes: number, secret: string): string {
   return `POST /webhooks/pix HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${secret}\r\ncontent-length: ${bytes}\r\n\r\n`;
 }
 

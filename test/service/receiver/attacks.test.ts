@@ -16,7 +16,7 @@ import {
   unknownIdsBody,
 } from '../../support/attacks.ts';
 import { shown } from '../../support/ledger.ts';
-import { API_KEY } from '../../support/programs.ts';
+import { API_KEY, WEBHOOK_SECRET } from '../../support/programs.ts';
 import { openServedEnvironment, type ServedEnvironment } from '../../support/served.ts';
 import { TestProvider } from '../../support/test-provider.ts';
 import { eventually } from '../../support/wait.ts';
@@ -71,7 +71,7 @@ const ROWS: Row[] = [
   },
   {
     attack: '600 half-read bodies with good credentials',
-    run: (target) => openMany(target, 600, `${headOf(200_000)}{"transaction_id":`),
+    run: (target) => openMany(target, 600, `${headOf(200_000, WEBHOOK_SECRET)}{"transaction_id":`),
     outcome: keepsFew,
   },
   {
@@ -118,7 +118,7 @@ const ROWS: Row[] = [
       ),
     outcome: async ({ statuses }) => {
       const left = await eventually('bodies are dropped', async () => {
-        await postWebhook({ port, from: OTHER }, genuineBody(randomUUID()));
+        await postWebhook({ port, from: OTHER, secret: WEBHOOK_SECRET }, genuineBody(randomUUID()));
         const rows = await env.context.db.selectFrom('webhooks').select('dropped_at').execute();
         return rows.some(({ dropped_at }) => dropped_at !== null);
       });
@@ -131,14 +131,14 @@ const GENUINE = 5;
 
 test.each(ROWS)('beside $attack genuine webhooks are answered and applied, from the same address too', async (row) => {
   provider.seen = [];
-  const target = { port, from: `127.0.0.${++addresses}` };
+  const target = { port, from: `127.0.0.${++addresses}`, secret: WEBHOOK_SECRET };
   using attack = await row.run(target);
   const ids: string[] = [];
   for (const from of [OTHER, target.from]) {
     for (let n = 0; n < GENUINE; n++) {
       const { id } = provider.put(shown(['pending@0', 'paid@1'], { id: randomUUID() }));
       ids.push(id);
-      const post = (): Promise<number> => postWebhook({ port, from }, genuineBody(id));
+      const post = (): Promise<number> => postWebhook({ ...target, from }, genuineBody(id));
       if (from === OTHER) expect(await post()).toBe(200);
       // from the attacker's own address it may have to wait until idle ones of his are shed
       else
