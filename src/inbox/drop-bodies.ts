@@ -12,6 +12,7 @@ import { FIRST_IDS } from './plan-shows.ts';
 /** Short updates: nobody waits long for a lock. */
 const BATCH_ROWS = 200;
 const BATCHES_MAX = 50;
+const SENDERS_MAX = 20;
 /** A genuine body names a few. */
 const ITEMS_KEPT_MAX = FIRST_IDS;
 
@@ -41,28 +42,29 @@ const CONDITIONS: Record<Droppable, RawBuilder<boolean>> = {
  */
 export async function dropBodies(context: Context, what: Droppable, bytes: number): Promise<number> {
   let dropped = 0;
-  for (let batch = 0; batch < BATCHES_MAX && dropped < bytes && !context.signal.aborted; batch++) {
-    const sender = await findHeaviest(context, what);
-    if (sender === undefined) break;
-    const went = await dropOldest(context, { what, sender, bytes: bytes - dropped });
-    // others are at it
-    if (went === 0) break;
-    dropped += went;
+  let batches = 0;
+  for (const sender of await findHeaviest(context, what)) {
+    for (; dropped < bytes && batches < BATCHES_MAX && !context.signal.aborted; batches++) {
+      const went = await dropOldest(context, { what, sender, bytes: bytes - dropped });
+      if (went === 0) break;
+      dropped += went;
+    }
   }
   return dropped;
 }
 
-async function findHeaviest(context: Context, what: Droppable): Promise<string | undefined> {
-  const row = await context.db
+/** Asked once: the sum reads every body. */
+async function findHeaviest(context: Context, what: Droppable): Promise<string[]> {
+  const rows = await context.db
     .selectFrom('webhooks')
     .select('source_address')
     .where(CONDITIONS[what])
     .where('dropped_at', 'is', null)
     .groupBy('source_address')
     .orderBy(sql`SUM(LENGTH(body))`, 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.source_address;
+    .limit(SENDERS_MAX)
+    .execute();
+  return rows.map((row) => row.source_address);
 }
 
 type Share = { what: Droppable; sender: string; bytes: number };

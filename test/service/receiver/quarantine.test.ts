@@ -3,13 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../../src/http/app.ts';
 import { serveHttp } from '../../../src/http/serve-http.ts';
 import { reprocessWebhook } from '../../../src/inbox/quarantine.ts';
-import { createReceiver } from '../../../src/inbox/receive.ts';
+import { createReceiver, createSpoolReceiver, type Receiver } from '../../../src/inbox/receive.ts';
 import { retryLearnt } from '../../../src/inbox/retry-learnt.ts';
+import { openSpool, SPOOL_BYTES_MAX } from '../../../src/inbox/spool.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
 import { openTestContext, TEST_HTTP_LIMITS } from '../../support/environment.ts';
 import { type InboxEnvironment, openInboxEnvironment } from '../../support/inbox.ts';
 import { shown } from '../../support/ledger.ts';
 import { observe } from '../../support/observations.ts';
+import { temporaryDirectory } from '../../support/programs.ts';
 import { eventually } from '../../support/wait.ts';
 
 const PAID = ['pending@0', 'paid@1'];
@@ -145,6 +147,27 @@ test('a sender may leave so much garbage an hour, over replicas and restarts; an
   await takesGenuine(env, STRANGER);
   await env.timers.advance(3_600_000);
   expect(await take()).toBe('taken');
+});
+
+test('while the database is away a sender has its hour too, and garbage leaves half of the spool to the rest', async () => {
+  using home = temporaryDirectory();
+  await using spool = openSpool(home.path);
+  const ask = async (receive: Receiver, body: string, address: string): Promise<string> =>
+    await receive({ body: Buffer.from(body), address, headers: {} }).then(
+      () => 'taken',
+      (error: { why?: string }) => error.why ?? 'failed',
+    );
+  const receive = createSpoolReceiver(spool, 1024);
+  const answers: string[] = [];
+  for (let n = 0; n < 8; n++) answers.push(await ask(receive, garbage(200), STRANGER));
+  // 1 MiB an hour at least
+  expect(answers.filter((answer) => answer === 'taken')).toHaveLength(5);
+  expect(answers.at(-1)).toBe('sender_over_quota');
+  expect(await ask(receive, garbage(200), PROVIDER)).toBe('taken');
+  expect(await ask(receive, JSON.stringify(keyed(200)), STRANGER)).toBe('taken');
+  const halfFull: typeof spool = Object.create(spool, { bytes: { value: SPOOL_BYTES_MAX / 2 } });
+  expect(await ask(createSpoolReceiver(halfFull, 1024), garbage(1), PROVIDER)).toBe('quarantine_full');
+  expect(await ask(createSpoolReceiver(halfFull, 1024), JSON.stringify(keyed(1)), PROVIDER)).toBe('taken');
 });
 
 test('the alert fires at 80 %, and ends below', async () => {
