@@ -167,7 +167,8 @@ async function postponeItems(context: Context, items: ClaimedItem[], error: unkn
   const refused = error instanceof ProviderError && error.code === 'provider_unauthorized';
   const place = Math.min(FIRST_IDS - 1, Math.max(0, ...items.map(({ position }) => position)));
   const again = POSTPONE_MS * (place + 1);
-  const pause = (error as { retryAfterMs?: number }).retryAfterMs ?? (refused ? POSTPONE_UNAUTHORIZED_MS : again);
+  const asked = (error as { retryAfterMs?: number }).retryAfterMs ?? 0;
+  const pause = Math.max(asked, refused ? POSTPONE_UNAUTHORIZED_MS : again);
   await context.db
     .updateTable('webhook_items')
     .set({

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { drainInbox } from '../../../src/inbox/drain.ts';
 import { FIRST_IDS, SENDER_SHOWS_AN_HOUR } from '../../../src/inbox/plan-shows.ts';
@@ -81,6 +82,20 @@ describe('one body with a thousand unknown ids', () => {
     await hit(PROVIDER);
     expect(await env.webhook(id)).toMatchObject({ state: 'quarantined', repeats: 2 });
     expect(requests() - before).toBe(FIRST_IDS + 1);
+  });
+
+  test('buys no more than 100 requests a minute from a provider that fails', async () => {
+    await hit(STRANGER);
+    env.provider.switches.fault = () => ({ status: 503 });
+    const before = requests();
+    await env.receive(unknownIds(1_000), STRANGER);
+    await eventually('they are asked for', () => requests() - before >= FIRST_IDS);
+    for (let seconds = 0; seconds < 60; seconds++) {
+      await env.timers.advance(1_000);
+      await sleep(50);
+    }
+    expect(requests() - before).toBeGreaterThan(2 * FIRST_IDS);
+    expect(requests() - before).toBeLessThanOrEqual(100);
   });
 
   test('that the list comes to show is applied, without more than 100 requests in any minute', async () => {
