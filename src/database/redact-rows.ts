@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { decodeText } from '../domain/decode-text.ts';
 import { REMOVED, type Redact } from '../domain/redact-text.ts';
 import type { Database } from './tables.ts';
 import { transact } from './transact.ts';
@@ -75,7 +76,7 @@ function redactRow(row: Row, columns: string[], redact: Redact): Redacted[] {
   return columns.flatMap((column) => {
     const value = row[column];
     if (!(typeof value === 'string' || Buffer.isBuffer(value)) || value.length === 0) return [];
-    const text = redact(value.toString('utf8'));
+    const text = redact(Buffer.isBuffer(value) ? decodeText(value) : value);
     if (text === undefined) return [];
     return [{ column, value: Buffer.isBuffer(value) ? Buffer.from(text) : text }];
   });

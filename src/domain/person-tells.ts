@@ -1,11 +1,15 @@
 /** What in a text tells of a person, in whatever spelling it came. Pure. */
+import { decodeHTML } from 'entities';
+import { decodeBase64 } from './decode-text.ts';
 import { capMarks, foldName, normalizeDocument } from './fold-person.ts';
 
 /** A shorter value stands in too much else by chance: it is taken only where it is the whole. */
 export const CONTAINED_CHARS_MIN = 5;
 const PHONE_DIGITS_MIN = 10;
-/** An address within an address's query within another's. */
+/** An address within an address's query within another's; base64 within base64 likewise. */
 const ENCODED_MAX = 3;
+/** What encodes others, and what is not ASCII. */
+const ESCAPED = /[%&+\\\0]|[^ -~\s]/;
 const COUNTRY = '55';
 const DOCUMENT_CHARS_MAX = 32;
 /** A CPF's and a CNPJ's: no one else is forgotten. */
@@ -38,12 +42,22 @@ export function createTells(person: { documents: string[]; ids: string[]; own: s
   const holdsOwn = createHolds(person.own);
   const holdsShared = createHolds(person.shared);
   const isSpelled = (text: string) => spelled.some((pattern) => text.search(pattern) >= 0);
+  const read = rememberReadings();
   return {
-    isDocument: (text) => documents.has(normalizeDocument(text) ?? ''),
+    isDocument: (text) => read(text).some((one) => documents.has(normalizeDocument(one) ?? '')),
     isId: (text) => ids.has(text.toLowerCase()),
-    own: (text) => listReadings(text).some((one) => isSpelled(one) || holdsOwn(one)),
-    shared: (text) => listReadings(text).some(holdsShared),
+    own: (text) => read(text).some((one) => isSpelled(one) || holdsOwn(one)),
+    shared: (text) => read(text).some(holdsShared),
     spelled,
+  };
+}
+
+/** One text is asked several things in a row. */
+function rememberReadings(): (text: string) => string[] {
+  let last: { text: string; readings: string[] } | undefined;
+  return (text) => {
+    if (last?.text !== text) last = { text, readings: listReadings(text) };
+    return last.readings;
   };
 }
 
@@ -83,20 +97,44 @@ export function readPhone(value: string): string | undefined {
   return national.length < PHONE_DIGITS_MIN ? undefined : national;
 }
 
-/** A text as it is, and as whoever decodes JSON's escapes or those of an address reads it, an address in an address too. */
+/**
+ * A text as it is, and as whoever decodes it reads it: JSON's escapes, those of an address or of HTML, base64, UTF-16; one
+ * within another too.
+ */
 export function listReadings(text: string): string[] {
-  if (!/[%+\\]|[^ -~\s]/.test(text)) return [text];
-  const readings = new Set([text]);
+  const readings = new Set<string>();
+  addReadings(text, readings, ENCODED_MAX);
+  return [...readings];
+}
+
+function addReadings(text: string, readings: Set<string>, depth: number): void {
+  const last = addEscaped(text, readings);
+  if (depth === 0) return;
+  // percent signs may hide base64, and a plus is a space only of a form
+  for (const source of new Set([text, last])) {
+    for (const decoded of decodeBase64(source)) if (!readings.has(decoded)) addReadings(decoded, readings, depth - 1);
+  }
+}
+
+/** @returns the reading with no escapes left, or as many as are read. */
+function addEscaped(text: string, readings: Set<string>): string {
+  readings.add(text);
+  if (!ESCAPED.test(text)) return text;
   // a digit of another width is one
   let reading = capMarks(text).normalize('NFKC');
   for (let round = 0; round < ENCODED_MAX; round++) {
     const unescaped = readEscapes(reading);
-    const decoded = readPercents(unescaped.replaceAll('+', ' '));
+    const decoded = readEntities(readPercents(unescaped.replaceAll('+', ' '))).replaceAll('\0', '');
     readings.add(unescaped).add(decoded);
     if (decoded === reading) break;
     reading = decoded;
   }
-  return [...readings];
+  return reading;
+}
+
+/** HTML's, by number and by name. Marks that they put after a letter are normalized like others. */
+function readEntities(text: string): string {
+  return text.includes('&') ? capMarks(decodeHTML(text)).normalize('NFKC') : text;
 }
 
 function readEscapes(text: string): string {

@@ -4,6 +4,7 @@
  * What tells that a text is about the person is their document in any spelling, the id of a transaction of theirs, or
  * another value that is theirs alone. Only then their name goes too: namesakes keep theirs.
  */
+import { holdsUtf16 } from './decode-text.ts';
 import { DEPTH_MAX, isDeeperThan } from './json-depth.ts';
 import { CONTAINED_CHARS_MIN, createTells, listReadings, readCandidates, type Tells } from './person-tells.ts';
 
@@ -93,8 +94,8 @@ function redactPlain(text: string, { own, shared }: KnownPerson, tells: Tells, a
   if (tells.isId(text) && !tells.own(text)) return undefined;
   const tied = tells.own(text) || readings.some(namesId) || (about && tells.shared(text));
   if (!tied) return undefined;
-  // who was forgotten long ago has no values left to be looked for beside the document
-  if (/^\s*[{[]/.test(text) || own.length + shared.length === 0) return REMOVED;
+  // who was forgotten long ago has no values left to be looked for beside the document; UTF-16 in UTF-8 has lost letters
+  if (holdsUtf16(text) || /^\s*[{[]/.test(text) || own.length + shared.length === 0) return REMOVED;
   let redacted = text;
   for (const pattern of tells.spelled) redacted = redacted.replace(pattern, REMOVED);
   for (const value of [...own, ...shared]) {

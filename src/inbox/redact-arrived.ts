@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
+import { decodeText } from '../domain/decode-text.ts';
 import { redactForgotten, wasAnyoneForgotten } from '../ledger/forgotten.ts';
 import { describeError } from '../log.ts';
 import { raiseQuarantine } from './quarantine.ts';
@@ -20,7 +21,7 @@ export async function redactArrived(context: Context, trx: Transaction<Database>
     .where('seq', 'in', [...new Set(seqs)])
     .execute();
   const ties = await findTies(trx, seqs);
-  const raws = rows.map((row) => ({ text: row.body.toString('utf8'), ties: ties.get(row.seq) ?? [] }));
+  const raws = rows.map((row) => ({ text: decodeText(row.body), ties: ties.get(row.seq) ?? [] }));
   const redacted = await redactForgotten(context.keys, trx, raws);
   const refused: { seq: number; reason: string }[] = [];
   for (const [index, { seq }] of rows.entries()) {

@@ -7,6 +7,7 @@ import { open, rename } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
+import { decodeText } from '../domain/decode-text.ts';
 import type { Erase } from '../domain/person.ts';
 import { redactForgotten, wasAnyoneForgotten } from '../ledger/forgotten.ts';
 import { describeError } from '../log.ts';
@@ -79,7 +80,7 @@ async function redactFile(
   redact: (texts: string[]) => Promise<(string | undefined)[]>,
 ): Promise<Buffer | undefined> {
   const stretches = [...cutSegment(readFileSync(file))];
-  const redacted = await redact(stretches.map(({ bytes, record }) => (record?.body ?? bytes).toString('utf8')));
+  const redacted = await redact(stretches.map(({ bytes, record }) => decodeText(record?.body ?? bytes)));
   if (redacted.every((text) => text === undefined)) return undefined;
   return Buffer.concat(
     stretches.map(({ bytes, record }, index) => {

@@ -11,6 +11,8 @@ import { sealExtra } from './forgotten.ts';
 
 const CHUNK_ROWS = 500;
 const REFERENCE_CHARS_MIN = 6;
+/** Eleven bytes and more in base64. */
+const ENCODED = '[A-Za-z0-9+/_-]{15}';
 
 /** What a person's columns held, to be looked for elsewhere, and what named them; kept, encrypted, until they are forgotten. */
 export type Values = {
@@ -97,12 +99,13 @@ async function findNaming({ db, signal }: Context, plain: string): Promise<Namin
 
 /**
  * Its characters in their order, whatever stands between them; of this collation they are the same in any case and width.
- * A text that may encode digits themselves is let through.
+ * A text that may encode digits themselves is let through: one with escapes, or as long as base64 of a document.
  */
 function mayHold(column: 'transactions.extra' | 'parties.pix_key', plain: string) {
   const text = sql.ref(column);
   return sql<SqlBool>`(CONVERT(${text} USING utf8mb4) COLLATE utf8mb4_unicode_ci LIKE ${`%${[...plain].join('%')}%`}
-    OR LOCATE(${'\\u00'}, ${text}) > 0 OR LOCATE(${'%3'}, ${text}) > 0 OR LOCATE(${'%25'}, ${text}) > 0)`;
+    OR LOCATE(${'\\u00'}, ${text}) > 0 OR LOCATE(${'%3'}, ${text}) > 0 OR LOCATE(${'%25'}, ${text}) > 0
+    OR LOCATE(${'&'}, ${text}) > 0 OR ${text} REGEXP ${ENCODED})`;
 }
 
 /** Their transactions: of their document, or of none where the PIX key or the extra is it. */

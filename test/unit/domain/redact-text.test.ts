@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRedact, type KnownPerson, listCandidates, REMOVED } from '../../../src/domain/redact-text.ts';
@@ -67,6 +68,74 @@ describe('taking a person out of a text', () => {
     expect(redacted).toContain(REMOVED);
     const plain = redacted.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
     expect(plain).not.toMatch(/ana\W?conc|ana(@|%40)|789|4321|u00/);
+  });
+
+  const base64 = (text: string, encoding: BufferEncoding = 'utf8') => Buffer.from(text, encoding).toString('base64');
+  const numbered = (text: string) => Array.from(text, (one) => `&#${one.codePointAt(0)};`).join('');
+  const inHex = (text: string) => Array.from(text, (one) => `&#x${one.codePointAt(0)?.toString(16)};`).join('');
+  const SAID = 'CPF 123.456.789-09, Ana Conceição';
+
+  it.each([
+    ['base64', base64('12345678909')],
+    ['base64 of a sentence', base64(SAID)],
+    ['base64 without its padding', base64('x12345678909').replaceAll('=', '')],
+    ['base64 of the other alphabet', Buffer.from(`ÿþ?>${SAID}`).toString('base64url')],
+    ['base64 in the middle of a word', `ab${base64('12345678909')}xyz`],
+    ['base64 broken into lines', base64(`${'-'.repeat(20)}${SAID}`).replace(/(.{16})/g, '$1\r\n')],
+    ['base64 of UTF-16', base64(SAID, 'utf16le')],
+    ['base64 of base64', base64(`x${base64(SAID)}`)],
+    ['base64 in an address', `https://x/?d=${encodeURIComponent(base64(SAID))}`],
+    ['base64 of JSON with escapes', base64('{"cpf":"\\u00312345678909"}')],
+    ['entities by number', numbered('12345678909')],
+    ['entities in hex', inHex(SAID)],
+    ['entities by name', 'CPF 123&period;456&period;789&hyphen;09'],
+    ['entities twice', numbered('12345678909').replaceAll('&', '&amp;')],
+    ['UTF-16 read as UTF-8', Buffer.from(SAID, 'utf16le').toString()],
+    ['an e-mail in UTF-16', Buffer.from('ana@exemplo.com', 'utf16le').swap16().toString()],
+  ])('takes out %s, in JSON and in what is none', (_, text) => {
+    expect(redact(text)).toBe(REMOVED);
+    expect(redact(JSON.stringify({ a: text, b: 1, c: 'de outro' }))).toBe(`{"a":"${REMOVED}","b":1,"c":"de outro"}`);
+  });
+
+  it.each(['Ana Concei&ccedil;&atilde;o', base64('Ana Conceição'), base64('ANA CONCEICAO', 'utf16le')])(
+    'takes out a name beside an id: %s',
+    (name) => {
+      expect(redact(`${ID} ${name}`)).toBe(REMOVED);
+      expect(redact(JSON.stringify({ id: ID, a: name }))).toBe(`{"id":"${ID}","a":"${REMOVED}"}`);
+    },
+  );
+
+  it('takes out what any alignment of base64 hides, whatever stands around it', () => {
+    const around = fc.string({ unit: fc.constantFrom(...'abcXYZ019 =-_'), maxLength: 9 });
+    const hidden = fc.record({
+      secret: fc.constantFrom('12345678909', '123.456.789-09', 'ana@exemplo.com', '11987654321'),
+      ...{ before: around, after: around, prefix: around, suffix: around },
+      encoding: fc.constantFrom('utf8' as const, 'utf16le' as const),
+      alphabet: fc.constantFrom('base64' as const, 'base64url' as const),
+    });
+    fc.assert(
+      fc.property(hidden, ({ secret, before, after, prefix, suffix, encoding, alphabet }) => {
+        // a digit beside a document makes a longer number of it
+        const told = Buffer.from(`${before} ${secret} ${after}`, encoding).toString(alphabet);
+        expect(redact(JSON.stringify({ a: `${prefix}${told}${suffix}` }))).toBe(`{"a":"${REMOVED}"}`);
+      }),
+      budget(100, 3000),
+    );
+  });
+
+  it('knows by a document alone whom the fields around it name, however it is encoded', () => {
+    const later = createRedact({ documents: ['12345678909'], ids: [], own: [], shared: [] });
+    for (const document of [base64('12345678909'), numbered('123.456.789-09')]) {
+      expect(listCandidates(JSON.stringify({ document })).documents).toContain('12345678909');
+      expect(later(JSON.stringify({ document, name: 'A. C.' }))).toBe(`{"document":"${REMOVED}","name":"${REMOVED}"}`);
+    }
+  });
+
+  it('leaves what decodes to nobody byte for byte', () => {
+    const hash = createHash('sha256').update('x').digest();
+    for (const text of [hash.toString('base64'), hash.toString('hex'), base64('de outro, 98765432100'), '&amp;&#49;']) {
+      expect(redact(JSON.stringify({ a: text }))).toBeUndefined();
+    }
   });
 
   it('takes what it does not know by heart from the fields around, and else the whole', () => {
