@@ -23,7 +23,6 @@ const MS_A_DAY = 86_400_000;
 const rendering: Rendering = {
   texts: textsOf('pt-BR'),
   fullDocuments: false,
-  masked: false,
   toWall: () => '2026-03-12 06:00:00',
 };
 

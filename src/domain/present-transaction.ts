@@ -1,7 +1,6 @@
 import type { Calendar, Wall } from './calendar.ts';
-import { foldName, normalizeDocument } from './fold-person.ts';
+import { maskHolding, maskParty } from './mask-person.ts';
 import { formatAmount } from './money.ts';
-import { DOCUMENT_LENGTHS, listReadings, readPhone } from './person-tells.ts';
 import type { Operation, Status } from './statuses.ts';
 
 /** A transaction as the ledger holds it, with its personal fields. */
@@ -59,67 +58,12 @@ export function presentTransaction(transaction: LedgerTransaction, calendar: Cal
 
 /** The same for who may not see personal data. */
 export function maskTransaction<T extends PresentedTransaction>(transaction: T): T {
+  const { description, extra, reference } = transaction;
   return {
     ...transaction,
-    pix_key: maskText(transaction.pix_key),
-    name: maskName(transaction.name),
-    email: transaction.email?.replace(/^(.)[^@]*/, '$1***') ?? null,
-    phone: maskText(transaction.phone),
-    document: maskDocument(transaction.document),
-    description: maskHolding(transaction.description, transaction),
-    extra: maskHolding(transaction.extra, transaction),
+    ...maskParty(transaction),
+    description: maskHolding(description, transaction),
+    extra: maskHolding(extra, transaction),
+    reference: maskHolding(reference, transaction),
   };
-}
-
-const NEEDLE_CHARS_MIN = 4;
-const MASKED = ['name', 'email', 'phone', 'document', 'pix_key'] as const;
-
-/**
- * Free text that repeats what is masked is masked as a whole, however it is spelled: with escapes, a phone without its
- * country, a document within a longer number too.
- */
-export function maskHolding(
-  text: string | null,
-  of: Pick<PresentedTransaction, (typeof MASKED)[number]>,
-): string | null {
-  if (text === null) return null;
-  const needles = MASKED.map((name) => foldName(of[name] ?? '')).filter((one) => one.length >= NEEDLE_CHARS_MIN);
-  const numbers = listNumbers(of);
-  const holds = listReadings(text).some((reading) => {
-    const plain = foldName(reading);
-    const bare = normalizeDocument(reading) ?? '';
-    return needles.some((needle) => plain.includes(needle)) || numbers.some((number) => bare.includes(number));
-  });
-  return holds ? '***' : text;
-}
-
-/** What is punctuated in many ways, without any; a PIX key may be a document or a phone. */
-function listNumbers({ document, phone, pix_key }: Pick<PresentedTransaction, 'document' | 'phone' | 'pix_key'>) {
-  const key = normalizeDocument(pix_key);
-  const phones = [phone, pix_key].map((one) => readPhone(one ?? ''));
-  const numbers = [normalizeDocument(document), key && DOCUMENT_LENGTHS.has(key.length) ? key : null, ...phones];
-  return numbers.filter((one) => one !== null && one !== undefined);
-}
-
-/** `***.456.789-**` for a CPF; for a CNPJ, letters and all, the middle eight of its fourteen. */
-export function maskDocument(document: string | null): string | null {
-  if (!document) return document;
-  const plain = document.replace(/[^0-9A-Za-z]/g, '');
-  if (plain.length === 11) return `***.${plain.slice(3, 6)}.${plain.slice(6, 9)}-**`;
-  if (plain.length === 14) return `**.${plain.slice(2, 5)}.${plain.slice(5, 8)}/${plain.slice(8, 12)}-**`;
-  return maskText(document);
-}
-
-/** `M*** S***`: the first letter of each word. */
-export function maskName(name: string | null): string | null {
-  return name?.split(/\s+/).map(maskWord).join(' ') ?? null;
-}
-
-function maskText(text: string | null): string | null {
-  if (!text) return text;
-  return text.length <= 4 ? '*'.repeat(text.length) : `${'*'.repeat(text.length - 4)}${text.slice(-4)}`;
-}
-
-function maskWord(word: string): string {
-  return `${[...word][0] ?? ''}***`;
 }

@@ -1,6 +1,5 @@
 import type { Wall } from '../domain/calendar.ts';
-import { maskEvidence, maskNote } from '../domain/mask-free-text.ts';
-import { maskDocument, maskName } from '../domain/present-transaction.ts';
+import { maskDocument } from '../domain/mask-person.ts';
 import type { ReportedMismatch } from './read-mismatches.ts';
 import type { Movement } from './read-movements.ts';
 import type { Pending } from './read-pending.ts';
@@ -11,7 +10,7 @@ import type { Cell } from './xlsx/render-cell.ts';
 export const COLUMNS_VERSION = 1;
 
 /** What a cell needs beside its row. */
-export type Rendering = { texts: Texts; fullDocuments: boolean; masked: boolean; toWall: (instant: Date) => Wall };
+export type Rendering = { texts: Texts; fullDocuments: boolean; toWall: (instant: Date) => Wall };
 
 export type Column<Row> = {
   name: keyof Texts['columns'];
@@ -137,11 +136,11 @@ export const MISMATCH_COLUMNS: Column<ReportedMismatch>[] = [
   text('id', 38, (row) => row.transactionId),
   text('reference', 24, (row) => row.reference),
   money('amount', (row) => row.amountCents),
-  lines('expected', 34, (row, { masked }) => (masked ? maskEvidence(row.expected) : row.expected)),
-  lines('actual', 34, (row, { masked }) => (masked ? maskEvidence(row.actual) : row.actual)),
+  lines('expected', 34, (row) => row.expected),
+  lines('actual', 34, (row) => row.actual),
   moment('resolvedAt', (row, { toWall }) => row.resolvedAt && toWall(row.resolvedAt)),
   text('resolution', 17, (row) => row.resolution),
-  lines('note', 30, (row, { masked }) => (masked ? maskNote(row.note) : row.note)),
+  lines('note', 30, (row) => row.note),
   text('run', 38, (row) => row.runId),
 ];
 
@@ -193,9 +192,8 @@ function nameMovement(movement: Movement, texts: Texts): string {
 
 type Party = Pick<Movement, 'name' | 'document' | 'forgotten'>;
 
-function showName({ name, forgotten }: Party, { texts, masked }: Rendering): string | null {
-  if (forgotten) return texts.forgotten;
-  return masked ? maskName(name) : name;
+function showName({ name, forgotten }: Party, { texts }: Rendering): string | null {
+  return forgotten ? texts.forgotten : name;
 }
 
 function showDocument({ document, forgotten }: Party, { texts, fullDocuments }: Rendering): string | null {

@@ -3,6 +3,7 @@ import { addDays } from '../domain/calendar.ts';
 import type { ChangeRow } from './columns.ts';
 import { type Counted, compareCounts } from './compare-counts.ts';
 import { compareOpenings, EMPTY_CHANGE, sumMoved } from './compare-openings.ts';
+import { maskChanges } from './mask-rows.ts';
 import { boundsOf, type Previous, type ReportPlan, STATE_RANK } from './plan.ts';
 import { type AccountBalance, keepPlatform, readBalances } from './read-balances.ts';
 import { type Change, readChanges } from './read-changes.ts';
@@ -84,7 +85,10 @@ async function* listTransactions(
     known,
     knownBefore: await readKnownThen(db, { ...previous.cut, ...then }),
   };
-  for await (const changes of readChanges(db, scope)) yield changes.map((change) => toRow(change, texts));
+  for await (const changes of readChanges(db, scope)) {
+    const shown = plan.masked ? await maskChanges(db, changes) : changes;
+    yield shown.map((change) => toRow(change, texts));
+  }
 }
 
 /** The day's label, where it is another one or the revision before was made while the day was running. */

@@ -24,6 +24,9 @@ import { readSurplus } from './read-surplus.ts';
 import { buildOnce } from './share-building.ts';
 import { writeReport } from './write-report.ts';
 
+/** Changes with what a mask shows. */
+const MASKS = 'masks 2';
+
 export type OpenedReport = { report: Report; file: string; name: string; bytes: number; sha256: string };
 type Wanted = {
   day: Day;
@@ -55,7 +58,7 @@ export async function openReport(context: Context, wanted: Wanted): Promise<Open
   });
   const file = path.join(reportsDirectory(context), name);
   const stored = report.files.find((one) => one.name === name);
-  const expected = stored?.sha256 ?? (await readSum(file));
+  const expected = stored?.sha256 ?? (await readSum(file, remarkOf(wanted)));
   const found = expected === undefined ? undefined : await measure(file);
   if (found && found.sha256 === expected) return { report, file, name, ...found };
   // of the same revision, language and platform all formats are made at once
@@ -76,6 +79,11 @@ function isMasked({ masked = false, format }: Wanted): boolean {
   return masked && format !== 'journal';
 }
 
+/** A masked file of other masks than today's is made again. */
+function remarkOf(wanted: Wanted): string | undefined {
+  return isMasked(wanted) ? MASKS : undefined;
+}
+
 /** What was made of a revision without whom was forgotten since is what it is from now on: its digest is the same. */
 async function writeFacts(context: Context, row: ReportRow, files: FileFacts[]): Promise<void> {
   const workbook = files.find((one) => one.format === 'xlsx');
@@ -87,9 +95,10 @@ async function writeFacts(context: Context, row: ReportRow, files: FileFacts[]):
 }
 
 /** What was published as another language's, platform's or masked file has its hash beside it. */
-async function readSum(file: string): Promise<string | undefined> {
+async function readSum(file: string, remark = ''): Promise<string | undefined> {
   try {
-    return (await readFile(`${file}.sha256`, 'utf8')).split(' ')[0];
+    const text = await readFile(`${file}.sha256`, 'utf8');
+    return text.includes(remark) ? text.split(' ')[0] : undefined;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
@@ -121,7 +130,7 @@ async function makeAgain(context: Context, row: ReportRow, wanted: Wanted): Prom
       const name = nameFile({ ...plan, format, otherLocale: plan.locale === row.locale ? undefined : plan.locale });
       sealed.push({ draft: written.files[format], facts: await sealDraft(written.files[format], { format, name }) });
     }
-    await publishDrafts(directory, sealed);
+    await publishDrafts(directory, sealed, remarkOf(wanted));
     return sealed.map((one) => one.facts);
   });
 }

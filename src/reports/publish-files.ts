@@ -21,12 +21,19 @@ export async function sealDraft(draft: string, facts: { format: Format; name: st
   return { ...facts, bytes: (await stat(draft)).size, sha256: await hashFile(draft) };
 }
 
-/** Gives sealed drafts their names, each with its SHA-256 in a file beside it that `sha256sum -c` reads. */
-export async function publishDrafts(directory: string, drafts: { draft: string; facts: FileFacts }[]): Promise<void> {
+/**
+ * Gives sealed drafts their names, each with its SHA-256 in a file beside it that `sha256sum -c` reads.
+ * @param remark a comment in that file, as `# …`.
+ */
+export async function publishDrafts(
+  directory: string,
+  drafts: { draft: string; facts: FileFacts }[],
+  remark?: string,
+): Promise<void> {
   await mkdir(directory, { recursive: true });
   for (const { draft, facts } of drafts) {
     const sums = `${draft}.sha256`;
-    await writeFile(sums, `${facts.sha256}  ${facts.name}\n`, { flush: true });
+    await writeFile(sums, `${facts.sha256}  ${facts.name}\n${remark ? `# ${remark}\n` : ''}`, { flush: true });
     await rename(draft, path.join(directory, facts.name));
     await rename(sums, path.join(directory, `${facts.name}.sha256`));
   }

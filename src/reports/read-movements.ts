@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 
 import type { Reader } from '../database/reader.ts';
 import type { Wall } from '../domain/calendar.ts';
-import { maskHolding } from '../domain/present-transaction.ts';
 import { classifyMovement, type Effect, type MovementPosting } from './classify-movement.ts';
 import type { KnownThen } from './read-facts.ts';
 import { type EntriesOfCut, isOfCut } from './read-late.ts';
@@ -31,7 +30,7 @@ export type Movement = Effect & {
   postings: MovementPosting[];
 };
 
-export type MovementScope = { start: Wall; end: Wall; platform: string | undefined; masked?: boolean } & EntriesOfCut;
+export type MovementScope = { start: Wall; end: Wall; platform: string | undefined } & EntriesOfCut;
 type Books = { accounts: Map<number, string>; known: KnownThen };
 
 /** Rows a round trip: memory holds two rounds at most. */
@@ -76,7 +75,6 @@ async function readStep(db: Reader, scope: MovementScope, from: Place, { account
     rows.map((row) => row.seq),
     accounts,
   );
-  if (scope.masked) await maskExtras(db, rows);
   return {
     movements: rows.map((row) => toMovement(row, postings.get(row.seq) ?? [])),
     after: rows.length < CHUNK_ROWS ? undefined : { atWall: last.at_wall, seq: last.seq },
@@ -129,22 +127,6 @@ async function readChunk(db: Reader, scope: MovementScope, after: Place) {
     .orderBy('entries.seq')
     .limit(CHUNK_ROWS)
     .execute();
-}
-
-/** A merchant's own text may repeat who paid: then whoever may not see that sees none of it. */
-async function maskExtras(db: Reader, rows: Row[]): Promise<void> {
-  const seqs = rows.flatMap((row) => (row.extra === null || row.transaction_seq === null ? [] : [row.transaction_seq]));
-  if (seqs.length === 0) return;
-  const parties = await db
-    .selectFrom('parties')
-    .select(['transaction_seq', 'name', 'email', 'phone', 'document', 'pix_key'])
-    .where('transaction_seq', 'in', seqs)
-    .execute();
-  const bySeq = new Map(parties.map((party) => [party.transaction_seq, party]));
-  for (const row of rows) {
-    const party = bySeq.get(row.transaction_seq ?? 0);
-    if (party) row.extra = maskHolding(row.extra, party);
-  }
 }
 
 async function readPostings(

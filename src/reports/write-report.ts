@@ -13,6 +13,7 @@ import { createFactory, type ReportFactory } from './create-factory.ts';
 import { describeChanges } from './describe-changes.ts';
 import { createDigest, type RowDigest } from './digest-rows.ts';
 import { type EventWindow, readEventWindow } from './event-window.ts';
+import { maskMovements, maskPending, maskReportedMismatches } from './mask-rows.ts';
 import { boundsOf, type Format, type ReportPlan } from './plan.ts';
 import { type AccountBalance, keepPlatform, readBalances } from './read-balances.ts';
 import { readStatedOpenings, readStatusCounts } from './read-counts.ts';
@@ -38,12 +39,11 @@ export type WrittenReport = { digest: Buffer; files: Record<Format, string>; eve
 /** @returns where in `directory`, which is there and is the caller's to remove, each format was written. */
 export async function writeReport(db: Reader, plan: ReportPlan, directory: string): Promise<WrittenReport> {
   const ofCut = await readEntriesOfCut(db, plan.cut);
-  const scope = { ...boundsOf(plan.day, addDays(plan.day, 1)), ...ofCut, platform: plan.platform, masked: plan.masked };
+  const scope = { ...boundsOf(plan.day, addDays(plan.day, 1)), ...ofCut, platform: plan.platform };
   const balances = keepPlatform(await readBalances(db, scope), plan.platform);
   const rendering = {
     texts: textsOf(plan.locale),
     fullDocuments: plan.fullDocuments,
-    masked: plan.masked,
     toWall: memoWall(plan),
   };
   const digest = createDigest(plan.day, plan.platform);
@@ -84,7 +84,7 @@ type Work = {
   signal: AbortSignal;
   db: Reader;
   plan: ReportPlan;
-  scope: { start: string; end: string; platform: string | undefined; masked: boolean } & EntriesOfCut;
+  scope: { start: string; end: string; platform: string | undefined } & EntriesOfCut;
   rendering: columns.Rendering;
   digest: RowDigest;
   balances: AccountBalance[];
@@ -114,8 +114,8 @@ async function writeMovements(work: Work) {
   const late = await readLateCommissions(db, scope);
 
   for await (const movements of readMovements(db, scope, work.known)) {
-    for (const movement of movements) {
-      work.digest.addMovement(movement);
+    for (const movement of movements) work.digest.addMovement(movement);
+    for (const movement of plan.masked ? await maskMovements(db, movements) : movements) {
       // what opens the books is part of the opening balance already
       if (movement.kind === 'opening') continue;
       const row = { movement, ...work.tally.add(movement) };
@@ -157,10 +157,8 @@ async function writePending(work: Work) {
   const table = { title: sheets.pending, note: notes.pending, columns: columns.PENDING_COLUMNS };
   const pending = openTable(work.factory, table, rendering);
   for await (const rows of readPending(db, { ...scope, cut: plan.cut, known: work.known })) {
-    for (const row of rows) {
-      work.digest.addPending(row);
-      pending.add(row);
-    }
+    for (const row of rows) work.digest.addPending(row);
+    for (const row of plan.masked ? await maskPending(db, rows) : rows) pending.add(row);
     await pending.drain();
   }
   return await pending.end();
@@ -181,7 +179,8 @@ async function writeOthers(work: Work, digest: Buffer) {
   const from = calendar.startOf(plan.day);
   const to = calendar.startOf(addDays(plan.day, 1));
   const asOfCut = { from, to, changeSeq: cut.mismatchChangeSeq, platform };
-  for (const row of await readMismatches(db, asOfCut)) mismatches.add(row);
+  const found = await readMismatches(db, asOfCut);
+  for (const row of plan.masked ? await maskReportedMismatches(db, found) : found) mismatches.add(row);
   const described = describeChanges({ ...work, digest }, texts);
   const changes = open('changes', columns.CHANGE_COLUMNS, described.note);
   for await (const rows of described.rows) {

@@ -4,7 +4,6 @@ import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { limitTime } from '../../database/limit-time.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { maskMismatch } from '../../domain/mask-free-text.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../domain/mismatch.ts';
 import { findMismatch, listMismatches, type PresentedMismatch } from '../../ledger/read-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatch } from '../../ledger/settle-mismatch.ts';
@@ -12,6 +11,7 @@ import { acceptAny } from '../../reconciliation/accept-surplus.ts';
 import { auditFull } from '../audit-full.ts';
 import { actorOf, allow, seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
+import { maskMismatches } from '../mask-texts.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
 import { parseBody, parseQuery } from '../validate.ts';
 
@@ -41,8 +41,7 @@ export function mismatchRoutes(context: Context): Router {
     });
     const { rows, last } = cutPage(found, limit);
     await auditFull(context, response, 'mismatches.list', JSON.stringify(Object.keys(request.query)));
-    const shown = rows.map((one) => showMismatch(response, one));
-    response.json(page('mismatches', shown, last?.seq));
+    response.json(page('mismatches', await showMismatches(context, response, rows), last?.seq));
   });
 
   router.get('/mismatches/:id', allow('viewer'), async (request: Request<{ id: string }>, response) => {
@@ -75,13 +74,16 @@ async function answer(context: Context, id: string, response: Response, looked?:
   const mismatch = await findMismatch(context.db, id);
   if (!mismatch) throw new ConfereError('not_found', 'there is no such mismatch');
   if (looked !== undefined) await auditFull(context, response, looked, mismatch.id);
-  response.json(showMismatch(response, mismatch));
+  const [shown] = await showMismatches(context, response, [mismatch]);
+  response.json(shown);
 }
 
-/** A mismatch as this caller may see it. */
-export function showMismatch(
+/** Mismatches as this caller may see them. */
+export async function showMismatches(
+  context: Context,
   response: Response,
-  { seq: _, ...mismatch }: PresentedMismatch,
-): Omit<PresentedMismatch, 'seq'> {
-  return seesPersons(response) ? mismatch : maskMismatch(mismatch);
+  mismatches: PresentedMismatch[],
+): Promise<Omit<PresentedMismatch, 'seq'>[]> {
+  const shown = seesPersons(response) ? mismatches : await maskMismatches(context.db, mismatches);
+  return shown.map(({ seq: _, ...mismatch }) => mismatch);
 }

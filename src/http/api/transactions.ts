@@ -19,7 +19,7 @@ import { createRouter } from '../create-router.ts';
 import { page, readPage } from '../pages.ts';
 import { nameFilters, permitSearch, readPosition, writePosition } from '../search-people.ts';
 import { parseQuery } from '../validate.ts';
-import { showMismatch } from './mismatches.ts';
+import { showMismatches } from './mismatches.ts';
 
 const MISMATCHES_SHOWN_MAX = 200;
 const NAME_CHARS_MIN = 2;
@@ -105,7 +105,7 @@ export function transactionRoutes(context: Context): Router {
       ...show(context, response, story.transaction),
       events: story.events,
       entries: story.entries,
-      mismatches: mismatches.map((one) => showMismatch(response, one)),
+      mismatches: await showMismatches(context, response, mismatches),
       callbacks: (await listTransactionCallbacks(context.db, story.seq)).map(presentCallback),
     });
   });

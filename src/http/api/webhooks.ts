@@ -6,8 +6,9 @@ import { limitTime } from '../../database/limit-time.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { reprocessWebhook } from '../../inbox/quarantine.ts';
 import { findWebhook, listWebhooks } from '../../inbox/read-webhooks.ts';
-import { actorOf, allow, callerOf } from '../authorize.ts';
+import { actorOf, allow, callerOf, seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
+import { maskWebhook } from '../mask-texts.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
 import { permitSearch } from '../search-people.ts';
 import { parseQuery } from '../validate.ts';
@@ -25,10 +26,10 @@ export function inboxRoutes(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitTime(context.db) };
   router.get('/webhooks', allow('viewer'), async (request, response) => {
-    const { transaction_id, ...filter } = parseQuery(request, webhookQuerySchema);
+    const { transaction_id: transactionId, ...filter } = parseQuery(request, webhookQuerySchema);
     const { limit, after } = readNumberedPage(request);
-    await permitSearch(context, callerOf(response), { extra: filter.extra });
-    const found = await listWebhooks(reading.db, { ...filter, transactionId: transaction_id, limit: limit + 1, after });
+    await permitSearch(context, callerOf(response), { ...filter, transactionId });
+    const found = await listWebhooks(reading.db, { ...filter, transactionId, limit: limit + 1, after });
     const { rows, last } = cutPage(found, limit);
     response.json(
       page(
@@ -57,6 +58,6 @@ export function inboxRoutes(context: Context): Router {
 async function answer(context: Context, id: string, response: Response): Promise<void> {
   const webhook = await findWebhook(context.db, id);
   if (!webhook) throw new ConfereError('not_found', 'there is no such webhook');
-  const { seq: _, ...shown } = webhook;
+  const { seq: _, ...shown } = seesPersons(response) ? webhook : await maskWebhook(context.db, webhook);
   response.json(shown);
 }

@@ -4,7 +4,9 @@ import type { Context } from '../../context.ts';
 import { limitTime } from '../../database/limit-time.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../domain/mismatch.ts';
 import { listMismatches, type PresentedMismatch } from '../../ledger/read-mismatches.ts';
+import { seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
+import { maskMismatches } from '../mask-texts.ts';
 import { cutPage, readNumberedPage } from '../pages.ts';
 import { explainMismatch, MISMATCH_TITLES } from './explain-mismatch.ts';
 import { moment, moneyOf, NOTHING, shortId } from './format.ts';
@@ -30,7 +32,8 @@ export function mismatchListPages(context: Context): Router {
     const { transaction_id: transactionId, ...filters } = readFilters(request.query, query);
     const { limit, after } = readNumberedPage(request);
     const found = await listMismatches(reading.db, { ...filters, transactionId, limit: limit + 1, after });
-    const { rows, last } = cutPage(found, limit);
+    const { rows: all, last } = cutPage(found, limit);
+    const rows = seesPersons(response) ? all : await maskMismatches(context.db, all);
     const fields = [
       selectField({ name: 'state', label: 'Estado', value: filters.state, words: MISMATCH_STATE_WORDS, any: 'Todos' }),
       selectField({ name: 'kind', label: 'Tipo', value: filters.kind, words: MISMATCH_TITLES, any: 'Todos' }),

@@ -2,7 +2,8 @@ import type { Request, Response, Router } from 'express';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { maskMismatch, maskNote } from '../../domain/mask-free-text.ts';
+import { maskNote } from '../../domain/mask-free-text.ts';
+import { WITHHELD } from '../../domain/mask-person.ts';
 import { isAcceptable } from '../../ledger/correct-held.ts';
 import { findMismatch, type PresentedMismatch } from '../../ledger/read-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatch } from '../../ledger/settle-mismatch.ts';
@@ -10,6 +11,7 @@ import { acceptAny, surplusIn } from '../../reconciliation/accept-surplus.ts';
 import { auditFull } from '../audit-full.ts';
 import { actorOf, allow, seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
+import { maskMismatches } from '../mask-texts.ts';
 import { explainMismatch } from './explain-mismatch.ts';
 import { moment, moneyOf, NOTHING, shortId } from './format.ts';
 import { type Html, html } from './html.ts';
@@ -26,7 +28,7 @@ export function mismatchPages(context: Context): Router {
     if (!found) throw new ConfereError('not_found', 'there is no such mismatch');
     const full = seesPersons(response);
     await auditFull(context, response, 'mismatches.show', found.id, 'console');
-    const mismatch = full ? found : maskMismatch(found);
+    const [mismatch = found] = full ? [found] : await maskMismatches(context.db, [found]);
     const { title, meaning, todo } = explainMismatch(mismatch.kind);
     const body = html`<p class="crumb"><a href="/mismatches">Divergências</a></p>
 <div class="head"><h1>${title}</h1> ${badge(SEVERITY_WORDS, mismatch.severity)} ${badge(MISMATCH_STATE_WORDS, mismatch.state)}</div>
@@ -126,8 +128,10 @@ function tellFacts(context: Context, mismatch: PresentedMismatch): Html {
     ],
     [
       'Referência',
-      mismatch.reference &&
-        html`<a class="id" href="/transactions?reference=${encodeURIComponent(mismatch.reference)}">${mismatch.reference}</a>`,
+      mismatch.reference === WITHHELD
+        ? WITHHELD
+        : mismatch.reference &&
+          html`<a class="id" href="/transactions?reference=${encodeURIComponent(mismatch.reference)}">${mismatch.reference}</a>`,
     ],
     ['Conferência', runId && html`<a href="/reconciliations/${runId}">${shortId(runId)}</a>`],
     ['Webhook', webhookId && html`<a href="/inbox/${webhookId}">${shortId(webhookId)}</a>`],

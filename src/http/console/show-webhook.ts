@@ -6,6 +6,7 @@ import { reprocessWebhook } from '../../inbox/quarantine.ts';
 import { findWebhook } from '../../inbox/read-webhooks.ts';
 import { actorOf, allow, seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
+import { maskWebhook } from '../mask-texts.ts';
 import { cutId, moment, NOTHING, shortId } from './format.ts';
 import { type Html, html } from './html.ts';
 import { badge, facts, idText, table } from './parts.ts';
@@ -20,9 +21,10 @@ type Webhook = NonNullable<Awaited<ReturnType<typeof findWebhook>>>;
 export function webhookPages(context: Context): Router {
   const router = createRouter();
   router.get('/inbox/:id', async (request: Request<{ id: string }>, response) => {
-    const webhook = await findWebhook(context.db, request.params.id);
-    if (!webhook) throw new ConfereError('not_found', 'there is no such webhook');
+    const found = await findWebhook(context.db, request.params.id);
+    if (!found) throw new ConfereError('not_found', 'there is no such webhook');
     const full = seesPersons(response);
+    const webhook = full ? found : await maskWebhook(context.db, found);
     const raw = full ? await readRaw(context, webhook.seq) : undefined;
     if (raw) {
       // what came may name a person

@@ -11,7 +11,7 @@ import { BODIES_PER_SOURCE_MAX } from '../../../src/http/read-body.ts';
 import { webhookRoutes } from '../../../src/http/receive-webhook.ts';
 import { type HttpLimits, type HttpServer, serveHttp } from '../../../src/http/serve-http.ts';
 import { createReceiver } from '../../../src/inbox/receive.ts';
-import { openEnvironment, openTestContext } from '../../support/environment.ts';
+import { openTestContext } from '../../support/environment.ts';
 import { WEBHOOK_SECRET } from '../../support/programs.ts';
 import { eventually } from '../../support/wait.ts';
 

@@ -409,6 +409,16 @@ test("a masked file masks the merchant's own text where it repeats who paid, and
   };
   expect(await extras(false)).toEqual(texts);
   expect(await extras(true)).toEqual(['***', '***', '***', 'mesa 4']);
+  // a file that an earlier version masked, with its sum as it was written then
+  const { file } = await openReport(context, { day: DAY, format: 'csv', masked: true });
+  const masked = readFileSync(file, 'utf8');
+  writeFileSync(file, 'other masks');
+  writeFileSync(
+    `${file}.sha256`,
+    `${createHash('sha256').update('other masks').digest('hex')}  ${path.basename(file)}\n`,
+  );
+  await openReport(context, { day: DAY, format: 'csv', masked: true });
+  expect(readFileSync(file, 'utf8')).toBe(masked);
 });
 
 test('Resumo says in a file that was made again without whom was forgotten that it is not the original one', async () => {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createCalendar } from '../../../src/domain/calendar.ts';
+import { maskDocument } from '../../../src/domain/mask-person.ts';
 import {
   type LedgerTransaction,
-  maskDocument,
   maskTransaction,
   presentTransaction,
 } from '../../../src/domain/present-transaction.ts';
@@ -105,7 +105,7 @@ describe('a transaction as it is shown', () => {
       email: 'm***@example.com',
       phone: '**********4321',
       document: '***.456.789-**',
-      pix_key: '*************.com',
+      pix_key: 'm***@example.com',
     });
   });
 
@@ -134,11 +134,15 @@ describe('a transaction as it is shown', () => {
       'cpf １２３４５６７８９０９',
       '00012345678909',
       'chave 987.654.321-00',
+      'final 8909',
+      'outro CPF: 52998224725',
+      'outro CPF: 111.222.333-44',
+      'MTIzLjQ1Ni43ODktMDk=',
     ])('%s', (text) => {
       expect(mask(text)).toBe('***');
     });
 
-    test.each(['mesa 4', 'João da Costa', 'tel (11) 99999-8887', 'cpf 123.456.789-10', 'nome=Jo%C3%A3o', '%', '\\u00'])(
+    test.each(['mesa 4', 'João da Costa', 'tel (11) 99999-8887', 'pedido 11122233344', 'nome=Jo%C3%A3o', '%', '\\u00'])(
       'and not where it does not: %s',
       (text) => {
         expect(mask(text)).toBe(text);
@@ -152,7 +156,7 @@ describe('a transaction as it is shown', () => {
   });
 
   test('any document loses at least its ends, whatever its length and letters', () => {
-    expect(maskDocument('12.ABC.345/01DE-35')).toBe('**.ABC.345/01DE-**');
+    expect(maskDocument('12.ABC.345/01DE-35')).toBe('**.***.345/****-**');
     expect(maskDocument('123.456.789-09')).toBe('***.456.789-**');
     expect(maskDocument('123')).toBe('***');
     expect(maskDocument(null)).toBeNull();

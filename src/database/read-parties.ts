@@ -1,0 +1,32 @@
+import type { Party } from '../domain/mask-person.ts';
+import type { Reader } from './reader.ts';
+
+/** The personal fields of transactions, by id: what masks a text about one of them needs to know. */
+export async function readParties(db: Reader, ids: string[]): Promise<Map<string, Party>> {
+  if (ids.length === 0) return new Map();
+  const rows = await selectParties(db)
+    .where('transactions.id', 'in', [...new Set(ids)])
+    .execute();
+  return new Map(rows.map(({ id, reference: _, ...party }) => [id, party]));
+}
+
+/** Likewise by reference, which several may share. */
+export async function readPartiesByReference(db: Reader, references: string[]): Promise<Map<string, Party[]>> {
+  if (references.length === 0) return new Map();
+  const rows = await selectParties(db)
+    .where('transactions.reference', 'in', [...new Set(references)])
+    .limit(SHARED_MAX)
+    .execute();
+  const grouped = Map.groupBy(rows, (row) => row.reference ?? '');
+  return new Map([...grouped].map(([reference, some]) => [reference, some.map(({ id: _, ...row }) => row)]));
+}
+
+/** A reference is one transaction's; more than this many that share some would be looked through for nothing. */
+const SHARED_MAX = 1_000;
+
+function selectParties(db: Reader) {
+  return db
+    .selectFrom('transactions')
+    .innerJoin('parties', 'parties.transaction_seq', 'transactions.seq')
+    .select(['transactions.id', 'transactions.reference', 'name', 'email', 'phone', 'document', 'pix_key']);
+}

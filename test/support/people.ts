@@ -1,0 +1,79 @@
+/** People with valid documents, and the ways in which merchants and payers write a document into other fields. */
+import fc from 'fast-check';
+import { cnpjCheckDigits, cpfCheckDigits } from '../../sandbox/pix/check-document.ts';
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+
+export const cpfOf = (base: string): string => `${base}${cpfCheckDigits(base)}`;
+export const cnpjOf = (base: string): string => `${base}${cnpjCheckDigits(base)}`;
+
+export const punctuate = (document: string): string =>
+  document.length === 11
+    ? document.replace(/(...)(...)(...)(..)/, '$1.$2.$3-$4')
+    : document.replace(/(..)(...)(...)(....)(..)/, '$1.$2.$3/$4-$5');
+
+const entities = (text: string): string => Array.from(text, (one) => `&#${one.codePointAt(0)};`).join('');
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** A text that a document is written into, as a function of it. */
+export const SPELLINGS: Record<string, (document: string) => string> = {
+  bare: (one) => one,
+  punctuated: punctuate,
+  'with a country': (one) => `55${one}`,
+  'with a plus': (one) => `+55${one}`,
+  'behind a zero': (one) => `0${one}`,
+  'behind a year': (one) => `2026${one}`,
+  'within a number': (one) => `2026${one}01`,
+  'within a punctuated number': (one) => `55${punctuate(one)}`,
+  'in a sentence': (one) => `pedido do CPF ${punctuate(one)}, obrigado`,
+  'in JSON': (one) => JSON.stringify({ cpf: one }),
+  'in an address': (one) => `https://x/?cpf=${encodeURIComponent(punctuate(one))}`,
+  'its last four': (one) => `final ${one.slice(-4)}`,
+  'without its check digits': (one) => `cliente ${one.slice(0, -2)}`,
+  'in base64': base64,
+  'in base64 of a sentence': (one) => `x=${base64(`cliente ${punctuate(one)} vip`)}`,
+  'as entities': entities,
+};
+
+/** Likewise for fields that hold one value: a PIX key, a phone, an e-mail, a name. */
+export const VALUES: Record<string, (document: string) => string> = {
+  ...Object.fromEntries(
+    ['bare', 'punctuated', 'with a country', 'with a plus', 'behind a zero', 'behind a year'].map((name) => [
+      name,
+      SPELLINGS[name] ?? String,
+    ]),
+  ),
+  'as an e-mail': (one) => `${one}@example.com`,
+  'as a domain': (one) => `contato@${one}.com.br`,
+  'at the end of a name': (one) => `João da Silva ${one}`,
+  'at the start of a name': (one) => `${punctuate(one).slice(0, 10)} João da Silva`,
+};
+
+const digits = (length: number) => fc.stringMatching(new RegExp(`^\\d{${length}}$`));
+
+export const anyCpf = digits(9)
+  .filter((base) => !/^(.)\1*$/.test(base))
+  .map(cpfOf);
+export const anyCnpj = fc.oneof(digits(8), fc.stringMatching(/^[0-9A-Z]{8}$/)).map((root) => cnpjOf(`${root}0001`));
+
+export const anySpelling = fc.constantFrom(...Object.keys(SPELLINGS)).map((name) => SPELLINGS[name] ?? String);
+export const anyValue = fc.constantFrom(...Object.keys(VALUES)).map((name) => VALUES[name] ?? String);
+
+/** Every CPF whose mask is this one's: three digits are unknown, and the check digits follow. */
+export function listCpfsLike(cpf: string): string[] {
+  return Array.from({ length: 1000 }, (_, head) => cpfOf(`${String(head).padStart(3, '0')}${cpf.slice(3, 9)}`));
+}
+
+/** Companies that end in the same three digits of the root, with letters where it has some: 1,500 of them. */
+export function listCnpjsLike(cnpj: string): string[] {
+  return Array.from({ length: 1500 }, (_, number) => {
+    let rest = number;
+    const root = Array.from(cnpj.slice(0, 5), (one) => {
+      const alphabet = /\d/.test(one) ? '0123456789' : LETTERS;
+      const at = alphabet.indexOf(one) + rest;
+      rest = Math.floor(rest / alphabet.length);
+      return alphabet[at % alphabet.length];
+    });
+    return cnpjOf(`${root.join('')}${cnpj.slice(5, 12)}`);
+  });
+}

@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { createCalendar } from '../../../src/domain/calendar.ts';
+import { findDocuments, isValidDocument } from '../../../src/domain/find-documents.ts';
+import { maskMismatch } from '../../../src/domain/mask-free-text.ts';
+import { maskDocument, maskParty } from '../../../src/domain/mask-person.ts';
+import { maskTransaction, presentTransaction } from '../../../src/domain/present-transaction.ts';
+import {
+  anyCnpj,
+  anyCpf,
+  anySpelling,
+  anyValue,
+  cnpjOf,
+  listCnpjsLike,
+  listCpfsLike,
+  punctuate,
+  SPELLINGS,
+  VALUES,
+} from '../../support/people.ts';
+import { budget } from '../../support/property.ts';
+
+const CANDIDATES_MIN = 1000;
+const calendar = createCalendar('America/Sao_Paulo');
+
+type Spelling = (document: string) => string;
+/** Which fields repeat the document, and how: a person's habits, which an attacker may know. */
+type Habits = Record<'pix_key' | 'phone' | 'email' | 'name' | 'reference' | 'extra' | 'description', Spelling>;
+
+/** All that a viewer sees of one transaction, as one text. */
+function renderAsViewer(document: string, { pix_key, ...habits }: Habits): string {
+  const shown = presentTransaction(
+    {
+      ...{ id: 'a', operation: 'cashin', status: 'paid', statusWall: '2026-11-20 23:30:00', sequence: 2 },
+      ...{ amountCents: 10_000n, commissionCents: 150n, platform: 'p', e2eId: null, document },
+      createdWall: '2026-11-20 23:00:00',
+      pixKey: pix_key(document),
+      ...apply(habits, document),
+    },
+    calendar,
+  );
+  const extra = `sha256:${createHash('sha256')
+    .update(shown.extra ?? '')
+    .digest('hex')}`;
+  const mismatch = {
+    ...{ reference: shown.reference, note: `falei com ${document}` },
+    expected: { reference: shown.reference, extra, amount: '100.00' },
+    actual: {
+      reference: 'pedido-1',
+      extra,
+      ids: ['a'],
+      history: [{ status: shown.extra, at: '2026-11-20T23:00:00-03:00' }],
+    },
+  };
+  return JSON.stringify([maskTransaction(shown), maskMismatch(mismatch, [shown])]);
+}
+
+function apply<Name extends string>(habits: Record<Name, Spelling>, document: string): Record<Name, string> {
+  const entries = Object.entries<Spelling>(habits).map(([name, spell]) => [name, spell(document)]);
+  return Object.fromEntries(entries) as Record<Name, string>;
+}
+
+/** Tries every document of the mask: those that would look the same remain. */
+const attack = (candidates: string[], seen: string, habits: Habits): number =>
+  candidates.filter((one) => renderAsViewer(one, habits) === seen).length;
+
+const others = fc.record({
+  pix_key: fc.constantFrom('+5511987654321', 'ana@example.com', '0f0e0d0c-0000-4000-8000-000000000001'),
+  phone: fc.constantFrom('+5511987654321', '(21) 3333-4444'),
+  email: fc.constantFrom('ana@example.com', 'ze@loja.example'),
+  name: fc.constantFrom('Maria da Silva', 'ACME Ltda'),
+});
+/** @param anyText what stands where the document does not; the attacker knows it, even where it is masked. */
+const habitsWith = (anyText: fc.Arbitrary<string>): fc.Arbitrary<Habits> =>
+  fc.tuple(others, anyText).chain(([known, text]) => {
+    const constant = (value: string) => fc.constant<Spelling>(() => value);
+    const value = (name: keyof typeof known) => fc.oneof(anyValue, constant(known[name]));
+    const free = fc.oneof(anySpelling, constant(text));
+    return fc.record({
+      ...{ pix_key: value('pix_key'), phone: value('phone'), email: value('email'), name: value('name') },
+      ...{ reference: free, extra: free, description: free },
+    });
+  });
+
+const anyOrder = fc.oneof(
+  fc.stringMatching(/^[a-z]{3,8}-\d{1,14}$/),
+  fc.constantFrom('mesa 4', '2026-11-20 10:00', 'final 1234'),
+);
+
+describe('all that a viewer sees of one transaction', () => {
+  it('leaves a thousand CPFs, whatever fields repeat it', () => {
+    fc.assert(
+      fc.property(anyCpf, habitsWith(anyOrder), (cpf, habit) => {
+        expect(attack(listCpfsLike(cpf), renderAsViewer(cpf, habit), habit)).toBeGreaterThanOrEqual(CANDIDATES_MIN);
+      }),
+      budget(8, 60),
+    );
+  });
+
+  it('leaves a thousand CNPJs, letters or not', () => {
+    fc.assert(
+      // a text that has four digits of a company's by chance is masked too, which tells them to who knows the text
+      fc.property(anyCnpj, habitsWith(fc.constant('mesa 4')), (cnpj, habit) => {
+        expect(attack(listCnpjsLike(cnpj), renderAsViewer(cnpj, habit), habit)).toBeGreaterThanOrEqual(CANDIDATES_MIN);
+      }),
+      budget(2, 20),
+    );
+  });
+
+  const CPF = '52998224725';
+  const quiet: Habits = {
+    ...{ pix_key: () => 'ana@example.com', phone: () => '+5511987654321', email: () => 'ana@example.com' },
+    ...{ name: () => 'Maria', reference: () => 'pedido-1', extra: () => 'mesa', description: () => 'd' },
+  };
+  const fields = ['pix_key', 'phone', 'email', 'name'] as const;
+  const texts = ['reference', 'extra', 'description'] as const;
+  const cases = [
+    ...fields.flatMap((field) => Object.entries(VALUES).map(([name, spell]) => ({ field, name, spell }))),
+    ...texts.flatMap((field) => Object.entries(SPELLINGS).map(([name, spell]) => ({ field, name, spell }))),
+  ];
+  test.each(cases)('the $field repeats the CPF $name', ({ field, spell }) => {
+    const habit = { ...quiet, [field]: spell };
+    const some = listCpfsLike(CPF).filter((_, index) => index % 25 === 0);
+    expect(attack(some, renderAsViewer(CPF, habit), habit)).toBe(some.length);
+  });
+});
+
+describe('a mask', () => {
+  const party = { name: 'Maria', email: null, phone: null, document: '52998224725', pix_key: null };
+
+  test.each([
+    ['52998224725', '***.982.247-**'],
+    ['529.982.247-25', '***.982.247-**'],
+    ['+5552998224725', '***.982.247-**'],
+    ['052998224725', '***.982.247-**'],
+    ['11144477735', '***.444.777-**'],
+    ['+5511987654321', '**********4321'],
+    ['11987654321', '*******4321'],
+    ['ana@example.com', 'a***@example.com'],
+    ['52998224725@example.com', '***@example.com'],
+    ['a@52998224725.com', 'a***@***'],
+    ['0f0e0d0c-0000-4000-8000-00000000abcd', `${'*'.repeat(32)}abcd`],
+    ['chave da ana', '***'],
+  ])('of the PIX key %s is %s, and the same in the phone', (value, mask) => {
+    expect(maskParty({ ...party, pix_key: value }).pix_key).toBe(mask);
+    expect(maskParty({ ...party, phone: value }).phone).toBe(mask);
+  });
+
+  it('shows of a company three digits of its root and nothing else: its register is public', () => {
+    const cnpj = cnpjOf('112223330001');
+    const company = { ...party, name: 'Padaria do Zé Ltda', email: 'ze@padaria.example', phone: '+551133334444' };
+    const mask = '**.***.333/****-**';
+    const withheld = { name: '***', email: '***', phone: '***' };
+    expect(maskParty({ ...company, document: cnpj, pix_key: cnpj })).toEqual({
+      ...withheld,
+      document: mask,
+      pix_key: mask,
+    });
+    expect(maskParty({ ...company, pix_key: punctuate(cnpj) })).toMatchObject({ ...withheld, pix_key: mask });
+  });
+
+  it('tells nothing of what is no document', () => {
+    for (const one of ['1234567890', '123456789012', 'AB-123']) expect(maskDocument(one)).toBe('***');
+  });
+});
+
+describe('a document in a text', () => {
+  it('is told by its check digits, wherever it stands', () => {
+    fc.assert(
+      fc.property(anyCpf, fc.constantFrom(...Object.keys(SPELLINGS)), (cpf, name) => {
+        const isPart = ['its last four', 'without its check digits'].includes(name);
+        if (!isPart) expect(findDocuments(SPELLINGS[name]?.(cpf) ?? '')).toContain(cpf);
+      }),
+      budget(50, 1000),
+    );
+  });
+
+  it.each(['11111111111', '12345678900', '0001', 'pedido-1001', '2026-11-20 10:30:00', '00000000000000'])(
+    'is none: %s',
+    (text) => {
+      expect(findDocuments(text)).toEqual([]);
+      expect(isValidDocument(text)).toBe(false);
+    },
+  );
+});
