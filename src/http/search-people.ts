@@ -4,6 +4,7 @@ import type { Caller } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { hashDocument } from '../database/index-person.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { findDocuments } from '../domain/find-documents.ts';
 import { normalizeDocument } from '../domain/fold-person.ts';
 import { DOCUMENT_LENGTHS } from '../domain/person-tells.ts';
 import { listCandidates } from '../domain/redact-text.ts';
@@ -39,13 +40,14 @@ export const TRANSACTION_FILTERS = [
 /**
  * Who may look for a person, and what is written down of it: never the document, but its keyed hash. Whoever sees masked
  * data may look for a whole document that they were told, a few an hour; by the beginning of a name they could spell
- * out what is masked. An extra often holds a document: whether one is found tells as much.
+ * out what is masked. An extra often holds a document, and a reference may, within a longer number too: whether one is
+ * found tells as much.
  * @throws ConfereError `forbidden`, `too_many_requests`.
  */
 export async function permitSearch(
   context: Context,
   caller: Caller,
-  filters: { document?: string | undefined; name?: string | undefined; extra?: string | undefined },
+  filters: Partial<Record<'document' | 'name' | 'extra' | 'reference' | 'transactionId', string | undefined>>,
 ): Promise<void> {
   if (filters.name !== undefined && !maySeePersons(caller.role)) {
     throw new ConfereError(
@@ -53,13 +55,19 @@ export async function permitSearch(
       'to search by name takes the role accountant or operator: a viewer sees names masked',
     );
   }
-  for (const document of [filters.document, readDocument(filters.extra)]) {
-    if (document !== undefined) await countDocument(context, caller, document);
+  const { document, extra, reference = '', transactionId = '' } = filters;
+  for (const sought of [document, readDocument(extra), findDocuments(reference)[0], findDocuments(transactionId)[0]]) {
+    if (sought !== undefined) await countDocument(context, caller, sought);
   }
 }
 
-/** The document that an extra is or holds; an extra is looked for as a whole, so that one search tries one. */
+/**
+ * The document that an extra is or holds; an extra is looked for as a whole, so that one search tries one. Without the
+ * check digits of one too, where it is as long: an extra that long is mostly one, a reference is not.
+ */
 function readDocument(extra = ''): string | undefined {
+  const [valid] = findDocuments(extra);
+  if (valid !== undefined) return valid;
   const whole = normalizeDocument(extra) ?? '';
   return DOCUMENT_LENGTHS.has(whole.length) ? whole : listCandidates(extra).documents[0];
 }

@@ -31,7 +31,7 @@ export function webhookListPages(context: Context): Router {
   router.get('/inbox', async (request, response) => {
     const { transaction_id: transactionId, ...filters } = readFilters(openFilters(context, request), query);
     const { limit, after } = readNumberedPage(request);
-    await permitSearch(context, callerOf(response), { extra: filters.extra });
+    await permitSearch(context, callerOf(response), { ...filters, transactionId });
     const found = await listWebhooks(reading.db, { ...filters, transactionId, limit: limit + 1, after });
     const { rows, last } = cutPage(found, limit);
     const fields = [

@@ -3,6 +3,7 @@ import type { Role } from '../../../src/access/roles.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/http/search-people.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/console.ts';
+import { listCpfsLike, punctuate } from '../../support/people.ts';
 
 const PLACES = ['/api/v1/transactions', '/api/v1/webhooks', '/transactions', '/inbox'];
 let world: ConsoleEnvironment;
@@ -22,11 +23,41 @@ it('does not let a viewer try documents by the extra that repeats them', async (
   expect(await viewer.listAudit()).toHaveLength(VIEWER_DOCUMENTS_AN_HOUR_MAX);
 });
 
+it('does not let a viewer try documents by a reference, or an id, that holds them within a longer number', async () => {
+  const viewer = await arrive('viewer');
+  const tried = listCpfsLike('12345678909').slice(0, VIEWER_DOCUMENTS_AN_HOUR_MAX + 3);
+  const spell = [
+    (cpf: string) => `55${cpf}`,
+    (cpf: string) => `0${cpf}`,
+    (cpf: string) => `2026${cpf}`,
+    (cpf: string) => `pedido ${punctuate(cpf)}`,
+  ];
+  const last = tried.splice(VIEWER_DOCUMENTS_AN_HOUR_MAX);
+  for (const [n, cpf] of tried.entries()) {
+    expect(await viewer.find(PLACES[n % 4] ?? '', spell[(n >> 2) % 4]?.(cpf) ?? '', 'reference')).toBe(200);
+  }
+  for (const [place, name] of [
+    ...PLACES.flatMap((place) => [
+      [place, 'reference'],
+      [place, 'extra'],
+    ]),
+    ...['/api/v1/webhooks', '/inbox'].map((place) => [place, 'transaction_id']),
+  ]) {
+    expect([place, name, await viewer.find(place ?? '', `2026${last[0]}`, name)]).toEqual([place, name, 429]);
+    expect(await viewer.find(place ?? '', 'pedido-1042', name)).toBe(200);
+  }
+  expect(new Set(await viewer.listAudit()).size).toBe(VIEWER_DOCUMENTS_AN_HOUR_MAX);
+});
+
 it.each([
   '12345678909',
   'cpf 123.456.789-09, loja 2',
   '{"cpf":12345678909,"loja":2}',
   'loja=2&cpf=123%2E456%2E789%2D09',
+  '5512345678909',
+  '012345678909',
+  '2026123.456.789-0901',
+  'MTIzNDU2Nzg5MDk=',
   '1 - 2 - 3 - 4 - 5 - 6 - 7 - 8 - 9 - 0 - 9',
 ])('writes down who looked for a document by the extra %s, under the hash of the document', async (extra) => {
   for (const role of ['viewer', 'operator'] as const) {
