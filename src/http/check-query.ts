@@ -4,6 +4,7 @@
  */
 import type { Request, RequestHandler } from 'express';
 import { ConfereError } from '../domain/errors.ts';
+import { nameField } from './name-field.ts';
 import type { Operation } from './openapi/describe-operation.ts';
 
 type Route = { method: string; path: RegExp; names: readonly string[] };
@@ -26,7 +27,7 @@ export function checkQuery(operations: readonly Operation[]): RequestHandler {
 /** @param names the parameters that the operation has. @throws ConfereError `invalid_request`. */
 export function assertParameters(request: Request, names: readonly string[]): void {
   const faults = Object.entries(request.query).flatMap(([name, value]): [string, string[]][] => {
-    if (!names.includes(name)) return [[name, [`is no parameter here; there ${sayNames(names)}`]]];
+    if (!names.includes(name)) return [[nameField(name), [`is no parameter here; there ${sayNames(names)}`]]];
     return Array.isArray(value) ? [[name, ['is given more than once']]] : [];
   });
   if (faults.length === 0) return;

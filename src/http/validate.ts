@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import type { z } from 'zod';
 import { ConfereError } from '../domain/errors.ts';
+import { nameField } from './name-field.ts';
 
 /** The request's JSON body by a schema. @throws ConfereError `invalid_request` with the faults by field. */
 export function parseBody<T extends z.ZodType>(request: Request, schema: T): z.infer<T> {
@@ -17,9 +18,15 @@ function parse<T extends z.ZodType>(value: unknown, schema: T): z.infer<T> {
   if (parsed.success) return parsed.data;
   const fields: Record<string, string[]> = {};
   for (const issue of parsed.error.issues) {
-    const name = issue.path.join('.') || 'body';
-    fields[name] = [...(fields[name] ?? []), issue.message];
+    const name =
+      issue.path.map((part) => (typeof part === 'number' ? part : nameField(String(part)))).join('.') || 'body';
+    fields[name] = [...(fields[name] ?? []), describeIssue(issue)];
   }
   const detail = Object.entries(fields).map(([name, faults]) => `${name}: ${faults.join(', ')}`);
   throw new ConfereError('invalid_request', detail.join('; '), { fields });
+}
+
+/** The schema's own words, which name rules and no values, but for fields that it does not know. */
+function describeIssue(issue: z.core.$ZodIssue): string {
+  return issue.code === 'unrecognized_keys' ? `has no field ${issue.keys.map(nameField).join(', ')}` : issue.message;
 }
