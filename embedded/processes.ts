@@ -30,8 +30,12 @@ export function readCommandLine(pid: number): string {
 }
 
 /**
- * Has Linux run a process as batch work, with all its threads and those to come: one that wakes takes no processor from
- * whoever woke it in the middle of his work. One that somebody gave a policy of its own keeps it.
+ * Sets Linux's batch policy (`chrt -b`, no privilege needed) for a process, with its current and later threads. A thread
+ * that wakes then does not preempt the thread that woke it. A thread that already has another policy keeps it.
+ *
+ * Without it, each statement to the embedded database preempted its caller, 1,500 times a second on two cores, and left
+ * cold caches: a webhook reached its merchant in 32 to 40 ms (p50), with it in 25 to 35 ms (four runs each, alternating).
+ * O_DSYNC for the log made no difference outside the noise, and MariaDB 11 gives it another meaning.
  * @returns false where that could not be done: without `chrt` of util-linux, or not allowed.
  */
 export async function runAsBatch(pid: number): Promise<boolean> {

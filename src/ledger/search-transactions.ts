@@ -81,7 +81,9 @@ export async function buildSearch(db: Reader, keys: Keys, query: TransactionQuer
   // MySQL takes a hint right behind SELECT only
   let select = selectTransactions(db).modifyFront(sql.raw(`/*+ MAX_EXECUTION_TIME(${SEARCH_MS_MAX}) */`));
   for (const { column, value } of filters) {
-    // as a range, or MariaDB reads the whole of what is equal and leaves the days to be compared row by row
+    // The leading column is a range of one value, and first in the order: each index ends in wall clock and row number, so
+    // it is in the order of its page. For an equality MariaDB reads every equal row and compares the days row by row: 95 %
+    // of five million rows for `status=paid`.
     if (value === null) {
       select = select.where(column, 'is', null);
       if (column === lead?.column) select = select.orderBy(column, 'desc');

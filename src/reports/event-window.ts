@@ -1,7 +1,8 @@
 /**
- * Which of the newest numbers of events up to a cut were there when a revision was written. A number is drawn before its
- * event is committed, and on another node of a cluster that may end after the cut was taken: an event that brought
- * entries is told by them (read-late.ts), any other one by its bit here.
+ * The newest event numbers up to a cut, one bit each: set where the event was committed when the revision was written. A
+ * number is drawn before its event is committed; on another node of a cluster the commit may follow the cut. An event
+ * with entries is found by the members of its seal (read-late.ts). An event that moves no money is in no seal, so its bit
+ * keeps it out when the file is rebuilt from the cut.
  */
 import { sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';

@@ -1,0 +1,59 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+/** Folders that hold no document of ours. */
+const SKIPPED = new Set(['node_modules', 'var', 'coverage', '.git', 'fixtures']);
+const LINKS_MIN = 80;
+
+type Link = { file: string; target: string };
+
+function listDocuments(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const file = path.join(folder, entry.name);
+    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : listDocuments(file);
+    return entry.name.endsWith('.md') ? [file] : [];
+  });
+}
+
+/** The text without code, which may look like links and headings. */
+function withoutBlocks(text: string): string {
+  return text.replace(/^(```+)[^\n]*\n[\s\S]*?^\1\s*$/gm, '');
+}
+
+function listLinks(file: string): Link[] {
+  const text = withoutBlocks(readFileSync(file, 'utf8')).replace(/`[^`\n]*`/g, 'code');
+  return [...text.matchAll(/\]\(([^()\s]+)\)/g)].map(([, target = '']) => ({ file, target }));
+}
+
+/** Names of a document's headings as GitHub makes them: the second of two equal ones ends in `-1`. */
+function listAnchors(file: string): Set<string> {
+  const counts = new Map<string, number>();
+  const headings = withoutBlocks(readFileSync(file, 'utf8')).matchAll(/^#{1,6} +(.+?) *#*$/gm);
+  const anchors = [...headings].map(([, heading = '']) => {
+    const words = heading.replace(/\]\([^)]*\)/g, '').toLowerCase();
+    const slug = words.replace(/[^\p{L}\p{N}\p{M}\s_-]/gu, '').replaceAll(' ', '-');
+    const count = counts.get(slug) ?? 0;
+    counts.set(slug, count + 1);
+    return count === 0 ? slug : `${slug}-${count}`;
+  });
+  return new Set(anchors);
+}
+
+function resolves({ file, target }: Link): boolean {
+  const [name = '', anchor] = target.split('#');
+  const linked = name === '' ? file : path.resolve(path.dirname(file), decodeURIComponent(name));
+  if (!existsSync(linked)) return false;
+  if (anchor === undefined) return true;
+  return statSync(linked).isFile() && linked.endsWith('.md') && listAnchors(linked).has(decodeURIComponent(anchor));
+}
+
+test('relative links of the documents lead to files and headings that exist', () => {
+  const links = listDocuments(root)
+    .flatMap(listLinks)
+    .filter(({ target }) => !/^[a-z]+:/.test(target));
+  expect(links.length).toBeGreaterThan(LINKS_MIN);
+  const broken = links.filter((link) => !resolves(link));
+  expect(broken.map(({ file, target }) => `${path.relative(root, file)}: ${target}`)).toEqual([]);
+});
