@@ -38,3 +38,10 @@ test('no package of the lockfile comes from elsewhere than the registry', () => 
   const elsewhere = locked.filter(([, one]) => one.resolved && !one.resolved.startsWith('https://registry.npmjs.org/'));
   expect(elsewhere.map(([name]) => name)).toEqual([]);
 });
+
+test('.node-version is the version that bin/setup installs, and CI runs its major version', () => {
+  const text = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+  const version = text('.node-version').trim();
+  expect(text('bin/setup')).toContain(`\nNODE_VERSION=${version}\n`);
+  expect(text('.github/workflows/ci.yml')).toContain(`image: node:${version.split('.')[0]}-`);
+});
