@@ -20,7 +20,7 @@ const GUIDE: Record<MismatchKind, { title: string; todo: string }> = {
   },
   status_differs: {
     title: 'O provedor contradiz a história',
-    todo: 'Um evento nosso sumiu da história dele, ou a situação da linha não é a do último evento. Pergunte ao provedor; só então aceite a versão dele (com estorno) ou mantenha a nossa.',
+    todo: 'Pergunte ao provedor por que um evento nosso sumiu ou por que a situação da linha não é a do último evento; só então aceite a versão dele (com estorno) ou mantenha a nossa.',
   },
   illegal_transition: {
     title: 'Transição impossível',

@@ -102,8 +102,8 @@ async function load(): Promise<void> {
     await run(`INSERT INTO balance_spans SELECT '${grain}', LEFT(at_wall, ${chars}) AS span, account_seq,
       SUM(amount_cents) FROM postings GROUP BY span, account_seq`);
   }
-  await run(`INSERT INTO seals (position, entry_seq, event_seq, mismatch_change_seq, members, entries,
-    stragglers, previous_hash, hash, sealed_at) SELECT seq, seq * ${PER_SEAL}, 0, 0,
+  await run(`INSERT INTO seals (position, entry_seq, event_seq, mismatch_change_seq, audit_seq, members, entries,
+    stragglers, previous_hash, hash, sealed_at) SELECT seq, seq * ${PER_SEAL}, 0, 0, 0,
     CONCAT((seq - 1) * ${PER_SEAL} + 1, '-', seq * ${PER_SEAL}), ${PER_SEAL}, 0, REPEAT('x', 32), REPEAT('x', 32),
     UTC_TIMESTAMP(3) - INTERVAL (${SEALS} - seq) MINUTE FROM seq_1_to_${SEALS}`);
   for (const table of ['entries', 'postings', 'balance_spans', 'seals']) await run(`ANALYZE TABLE ${table}`);

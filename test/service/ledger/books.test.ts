@@ -321,7 +321,7 @@ test('what a version before this one let stand from before an opening is set asi
   expect(await checkBooks(context)).toMatchObject({ breaks: [] });
 });
 
-test('a refund that came without a history is booked after the opening, though its creation is before it', async () => {
+test('a refund that came without a history is booked with the payment that it follows, after the opening', async () => {
   const { context } = world;
   const row = lived('cashin', [
     ['pending', '2026-11-09'],
@@ -331,7 +331,7 @@ test('a refund that came without a history is booked after the opening, though i
   await look(row);
   await look({ ...row, status: 'refund', events: [] });
   const story = await tellTransaction(context.db, context.calendar, row.id);
-  expect(story?.events.map((event) => [event.status, event.at.slice(0, 10)])).toContainEqual(['refund', '2026-11-09']);
+  expect(story?.events.map((event) => [event.status, event.at.slice(0, 10)])).toContainEqual(['refund', '2026-11-12']);
   expect(await balances('2026-11-10 00:00:01')).toEqual({ [AVAILABLE]: '10.00', 'Equity:Opening:p': '-10.00' });
   expect(await balances()).toMatchObject({ [AVAILABLE]: '9.90' });
   expect(await checkBooks(context)).toMatchObject({ breaks: [] });
