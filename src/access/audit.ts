@@ -24,7 +24,7 @@ const TARGET_CHARS_MAX = 120;
 
 /** Writes down who did or saw what. */
 export async function audit(context: Pick<Context, 'db' | 'clock'>, done: AuditedAction): Promise<void> {
-  await insertAudit(context, drawId(), done);
+  await insertAudit(context.db, { id: drawId(), at: context.clock.now(), ...done });
 }
 
 /**
@@ -39,18 +39,23 @@ export async function auditChange<T>(
   change: (context: Context) => Promise<T>,
   describe: AuditedAction | ((result: T) => AuditedAction),
 ): Promise<T> {
+  // one id for all tries: of two that are committed, the second is a duplicate
   const id = drawId();
-  let last: { result: T } | undefined;
+  // by the time in its row: a try may have been committed without an answer, and another made since
+  const tried = new Map<number, T>();
   const { bells, rung } = deferBells(context.bells);
   const result = await transact(
     context.db,
     async (trx, mayBeDone) => {
       // the COMMIT whose answer was lost went through
-      if (mayBeDone && last && (await isWritten(trx, id))) return last.result;
-      last = { result: await change({ ...context, db: trx, bells }) };
-      const done = typeof describe === 'function' ? describe(last.result) : describe;
-      await insertAudit({ db: trx, clock: context.clock }, id, done);
-      return last.result;
+      const writtenAt = mayBeDone ? await findWritten(trx, id) : undefined;
+      if (writtenAt && tried.has(writtenAt.getTime())) return tried.get(writtenAt.getTime()) as T;
+      const result = await change({ ...context, db: trx, bells });
+      const done = typeof describe === 'function' ? describe(result) : describe;
+      const at = context.clock.now();
+      tried.set(at.getTime(), result);
+      await insertAudit(trx, { id, at, ...done });
+      return result;
     },
     { retryDuplicates: true },
   );
@@ -113,15 +118,16 @@ export async function listAudit(db: Reader, filter: AuditFilter, page: { limit: 
   }));
 }
 
-async function insertAudit(context: Pick<Context, 'db' | 'clock'>, id: string, done: AuditedAction): Promise<void> {
-  await context.db
+async function insertAudit(db: Kysely<Database>, row: AuditedAction & { id: string; at: Date }): Promise<void> {
+  await db
     .insertInto('audit')
-    .values({ id, at: context.clock.now(), ...done, target: done.target.slice(0, TARGET_CHARS_MAX) })
+    .values({ ...row, target: row.target.slice(0, TARGET_CHARS_MAX) })
     .execute();
 }
 
-async function isWritten(db: Kysely<Database>, id: string): Promise<boolean> {
-  return (await db.selectFrom('audit').select('seq').where('id', '=', id).executeTakeFirst()) !== undefined;
+/** When the row of this id was written. */
+async function findWritten(db: Kysely<Database>, id: string): Promise<Date | undefined> {
+  return (await db.selectFrom('audit').select('at').where('id', '=', id).executeTakeFirst())?.at;
 }
 
 function drawId(): string {

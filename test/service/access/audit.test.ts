@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type KyselyPlugin, sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { auditChange } from '../../../src/access/audit.ts';
 import { openSession } from '../../../src/access/sessions.ts';
@@ -113,6 +113,27 @@ test('a COMMIT whose answer was lost makes the change once, and one row of the a
   const tokens = await context.db.selectFrom('tokens').select('id').execute();
   const rows = await context.db.selectFrom('audit').select('target').execute();
   expect([tokens, rows]).toEqual([[{ id: made.id }], [{ target: made.id }]]);
+});
+
+test('a COMMIT without an answer, whose row is seen late, gives what was committed', async () => {
+  await using context = await openTestContext();
+  let isHidden = false;
+  const late: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => {
+      if (isHidden || Object.keys(result.rows[0] ?? {}).join() !== 'at') return result;
+      isHidden = true;
+      return { ...result, rows: [] };
+    },
+  };
+  const made = await auditChange(
+    loseCommit({ ...context, db: context.db.withPlugin(late) }, 'audit'),
+    (inner) => createToken(inner, { name: 'once', role: 'viewer' }),
+    ({ id }) => ({ actor: 'command', action: 'tokens.create', target: id }),
+  );
+  expect(isHidden).toBe(true);
+  expect(await context.db.selectFrom('tokens').select('id').execute()).toEqual([{ id: made.id }]);
+  expect(await context.db.selectFrom('audit').select('target').execute()).toEqual([{ target: made.id }]);
 });
 
 test('loops are woken after the commit, and not by a change that failed', async () => {
