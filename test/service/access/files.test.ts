@@ -68,6 +68,17 @@ test('a link in DATA_DIR, and what it leads to, are left as they are', () => {
   expect([elsewhere, path.join(elsewhere, 'file')].map((name) => lstatSync(name).mode & 0o777)).toEqual([0o755, 0o755]);
 });
 
+test('files of others in DATA_DIR keep their modes', () => {
+  using home = temporaryDirectory();
+  const data = path.join(home.path, 'data');
+  mkdirSync(path.join(data, 'reports'), { recursive: true });
+  mkdirSync(path.join(data, 'website'));
+  for (const name of ['reports', 'website', '.']) chmodSync(path.join(data, name), 0o755);
+  closeDataDir(data, createLog('silent', process.stderr));
+  const modes = ['reports', 'website', '.'].map((name) => lstatSync(path.join(data, name)).mode & 0o777);
+  expect(modes).toEqual([0o700, 0o755, 0o755]);
+});
+
 test('a run directory that is a link is refused, also one to a directory of our own', async () => {
   using home = temporaryDirectory();
   const own = path.join(home.path, 'own');
