@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
+import { auditChange } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { openClient } from '../provider/open-client.ts';
 import { claimRun } from '../reconciliation/claim-run.ts';
@@ -60,7 +61,14 @@ async function reconcile(context: Context, options: Options): Promise<PresentedR
 async function findOrStart(context: Context, { fresh, json: _, ...days }: Options): Promise<string> {
   const request = { ...days, trigger: 'command', createdBy: 'command' };
   const broken = fresh ? undefined : await resumeRun(context, request);
-  if (!broken) return (await startRun(context, request)).id;
+  if (!broken) {
+    const run = await auditChange(
+      context,
+      (inner) => startRun(inner, request),
+      ({ id }) => ({ actor: 'command', action: 'reconciliations.start', target: id }),
+    );
+    return run.id;
+  }
   process.stderr.write(`going on with ${broken.id}: ${broken.proven} of ${broken.windows} windows are done\n`);
   return broken.id;
 }

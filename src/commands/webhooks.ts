@@ -65,9 +65,11 @@ export function webhooksCommand(program: Command): void {
       const olderMs = readPurge(options);
       await withContext({}, async (context) => {
         const before = new Date(context.clock.now().getTime() - olderMs);
-        const count = await purgeWebhooks(context, options.reason, before);
-        const detail = `older than ${options.olderThan}: ${count}`;
-        await audit(context, { actor: 'command', action: 'webhooks.purge', target: options.reason, detail });
+        const { clock } = context;
+        const count = await purgeWebhooks(context, options.reason, before, async (db, purged) => {
+          const detail = `older than ${options.olderThan}: ${purged}`;
+          await audit({ db, clock }, { actor: 'command', action: 'webhooks.purge', target: options.reason, detail });
+        });
         print(options.json, { purged: count }, `${count} webhooks were purged`);
       });
     });

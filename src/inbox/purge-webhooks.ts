@@ -8,12 +8,22 @@ const BATCH_ROWS = 200;
 /**
  * Drops quarantined webhooks of one reason that came before an instant: their bodies, and what they name. Their hashes
  * stay, so the same bytes are still a repeat.
+ * @param record called in the transaction of each batch, with its number of webhooks.
  * @returns how many.
  */
-export async function purgeWebhooks(context: Context, reason: string, before: Date): Promise<number> {
+export async function purgeWebhooks(
+  context: Context,
+  reason: string,
+  before: Date,
+  record: (db: Context['db'], count: number) => Promise<void>,
+): Promise<number> {
   let purged = 0;
   for (let after = 0; !context.signal.aborted; ) {
-    const seqs = await transact(context.db, (trx) => purgeBatch(context, trx, { reason, before, after }));
+    const seqs = await transact(context.db, async (trx) => {
+      const batch = await purgeBatch(context, trx, { reason, before, after });
+      if (batch.length > 0) await record(trx, batch.length);
+      return batch;
+    });
     purged += seqs.length;
     quarantineDropped.inc(seqs.length);
     after = seqs.at(-1) ?? after;

@@ -6,6 +6,7 @@ import { limitTime } from '../../database/limit-time.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { reprocessWebhook } from '../../inbox/quarantine.ts';
 import { findWebhook, listWebhooks } from '../../inbox/read-webhooks.ts';
+import { auditFull } from '../audit-full.ts';
 import { actorOf, allow, callerOf, seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { maskWebhook } from '../mask-texts.ts';
@@ -31,6 +32,7 @@ export function inboxRoutes(context: Context): Router {
     await permitSearch(context, callerOf(response), { ...filter, transactionId });
     const found = await listWebhooks(reading.db, { ...filter, transactionId, limit: limit + 1, after });
     const { rows, last } = cutPage(found, limit);
+    await auditFull(context, response, 'webhooks.list', JSON.stringify(Object.keys(request.query)));
     response.json(
       page(
         'webhooks',
@@ -41,6 +43,7 @@ export function inboxRoutes(context: Context): Router {
   });
 
   router.get('/webhooks/:id', allow('viewer'), async (request: Request<{ id: string }>, response) => {
+    await auditFull(context, response, 'webhooks.show', request.params.id);
     await answer(context, request.params.id, response);
   });
 
