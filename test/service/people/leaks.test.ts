@@ -161,7 +161,7 @@ async function askWrongly({ row, cpf, values }: (typeof people)[number]): Promis
 async function sendAll({ row, cpf, values }: (typeof people)[number]): Promise<void> {
   const [text = ''] = values;
   await served.webhook({ ...row, transaction_id: row.id, status: 'refund' });
-  await served.webhook({ transaction_id: row.id, status: text, transaction_amount: cpf });
+  await served.webhook({ transaction_id: row.id, status: text, transaction_amount: punctuate(cpf) });
   await served.webhook({ transaction_id: text, name: text });
   await served.webhook({ reference: row.reference, extra: row.extra, status: text });
   await served.webhook({ nada: values, [text]: cpf });
@@ -194,7 +194,8 @@ test('logs, metrics, alerts, mails and error answers hold none of the values of 
   for (const [index, { row, cpf, values }] of people.entries()) {
     const changes = [
       { reference: `outro ${cpf}`, extra: cpf },
-      { amount: cpf },
+      // a number would be an amount, which alerts tell
+      { amount: punctuate(cpf) },
       { status: values[0] },
       { events: values },
     ];
