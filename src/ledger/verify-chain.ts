@@ -29,7 +29,7 @@ export async function verifyChain(context: Context, tell: TellBreak): Promise<nu
   while (!context.signal.aborted) {
     const rows = await readSealRows(context, walk.position);
     if (rows.length === 0) break;
-    await verifyGroup(context, takeGroup(rows), walk, tell);
+    await verifyGroup(context, takeGroup(rows, walk.audit.seq), walk, tell);
   }
   const since = new Date(context.clock.now().getTime() - SEALED_WITHIN_MS);
   for (const [seq, recordedAt] of walk.uncovered) {
@@ -53,12 +53,14 @@ async function readSealRows(context: Context, after: number) {
     .execute();
 }
 
-/** As many positions as have about so many entries together; always one. */
-function takeGroup(rows: SealRow[]): SealRow[] {
-  let entries = 0;
+/** As many positions as have about so many entries and rows of the audit together; always one. */
+function takeGroup(rows: SealRow[], auditSeq: number): SealRow[] {
+  let held = 0;
+  let before = auditSeq;
   const end = rows.findIndex((row) => {
-    entries += row.entries;
-    return entries > ENTRIES_AT_ONCE;
+    held += row.entries + Math.max(0, (row.audit_seq ?? before) - before);
+    before = row.audit_seq ?? before;
+    return held > ENTRIES_AT_ONCE;
   });
   return end < 0 ? rows : rows.slice(0, Math.max(1, end));
 }
