@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts';
+import { LATE_MS_MAX } from './find-stragglers.ts';
 import type { SealedAudit } from './hash-seal.ts';
 import { loadAudit, SEAL_AUDIT_MAX } from './seal-audit.ts';
 import { parseMembers } from './seal-members.ts';
@@ -16,7 +17,19 @@ export type AuditWalk = {
   seq: number;
   /** Rows that no position held so far, and when they were written. */
   uncovered: Map<number, Date>;
+  /** When the newest position was sealed that left no row of the audit to the next. */
+  caughtUpAt: Date | undefined;
 };
+
+/**
+ * Rows of a position that are dated long before all rows had been sealed: somebody put them there afterwards. A row is
+ * sealed within seconds, or up to LATE_MS_MAX later where another node of a cluster committed it.
+ */
+export function findBackdated(rows: SealedAudit[], walk: AuditWalk, sealedAt: Date): SealedAudit[] {
+  const { caughtUpAt } = walk;
+  if (rows.length < SEAL_AUDIT_MAX / 2) walk.caughtUpAt = sealedAt;
+  return rows.filter((row) => caughtUpAt && row.at.getTime() < caughtUpAt.getTime() - 2 * LATE_MS_MAX);
+}
 
 /** The audit's rows of a group of positions, by number; those that are gone are told. */
 export async function readSealedAudit(

@@ -11,7 +11,7 @@ import { loadSealedEntries } from './load-sealed-entries.ts';
 import { parseMembers } from './seal-members.ts';
 import type { TellBreak } from './tell-break.ts';
 import { verifyManifests, verifyReports } from './verify-anchors.ts';
-import { type AuditWalk, readSealedAudit, verifyAuditSealed } from './verify-audit.ts';
+import { type AuditWalk, findBackdated, readSealedAudit, verifyAuditSealed } from './verify-audit.ts';
 import { SEALED_WITHIN_MS, verifySealed } from './verify-sealed.ts';
 import { judgeCounts, readStragglers, verifyNoOthers } from './verify-stragglers.ts';
 
@@ -20,11 +20,17 @@ const ENTRIES_AT_ONCE = 4_000;
 const UNCOVERED_MAX = 10_000;
 
 type SealRow = Awaited<ReturnType<typeof readSealRows>>[number];
-type Walk = { position: number; hash: Buffer; entrySeq: number; uncovered: Map<number, Date>; audit: AuditWalk };
+type Walk = {
+  position: number;
+  hash: Buffer;
+  entrySeq: number;
+  uncovered: Map<number, Date>;
+  audit: AuditWalk;
+};
 
 /** @returns the newest position, 0 while there is none. */
 export async function verifyChain(context: Context, tell: TellBreak): Promise<number> {
-  const audit = { seq: 0, uncovered: new Map<number, Date>() };
+  const audit: AuditWalk = { seq: 0, uncovered: new Map<number, Date>(), caughtUpAt: undefined };
   const walk: Walk = { position: 0, hash: FIRST_PREVIOUS, entrySeq: 0, uncovered: new Map(), audit };
   while (!context.signal.aborted) {
     const rows = await readSealRows(context, walk.position);
@@ -112,6 +118,10 @@ function verifySeal(row: SealRow, { members, entries, audit }: Held, walk: Walk,
   if (!hashSeal(row.previous_hash, header, sealed, audit).equals(row.hash)) {
     const rows = row.audit_members ? ` and of the audit's rows (${row.audit_members.slice(0, 60)})` : '';
     fault(`its hash is not that of its entries (${row.members.slice(0, 60)})${rows}`);
+  }
+  const backdated = row.audit_seq === null ? [] : findBackdated(audit, walk.audit, row.sealed_at);
+  for (const { seq } of backdated) {
+    tell({ scope: `audit au_${seq}`, says: `sealed at position ${row.position}, and dated long before it` });
   }
   walk.position = row.position;
   walk.entrySeq = Math.max(walk.entrySeq, row.entry_seq);

@@ -99,6 +99,20 @@ test('a row that was altered, that is gone, or that was slipped in is found, and
   expect(await breaks()).toContain(`audit au_${second?.seq}: sealed at position 1, and gone`);
 });
 
+test('a row that is dated back, and sealed as any other, is found', async () => {
+  const { context } = world;
+  await write('a');
+  await sealNow(context);
+  expect(await breaks()).toEqual([]);
+  const at = new Date(context.clock.now().getTime() - 48 * HOUR_MS);
+  const forged = { id: 'forged', at, actor: 'tok_colleague', action: 'tokens.create', target: 'x' };
+  await context.db.insertInto('audit').values(forged).execute();
+  await write('b');
+  await sealNow(context);
+  const [, row] = await rows();
+  expect(await breaks()).toEqual([`audit au_${row?.seq}: sealed at position 2, and dated long before it`]);
+});
+
 test('a row that was slipped in below what is sealed long ago is in no position', async () => {
   const { context } = world;
   for (const target of ['a', 'b']) await write(target);
