@@ -131,12 +131,18 @@ export const cidrList = z.string().transform((text, context): string[] => {
     : fault(context, 'must be a list of CIDR blocks: 203.0.113.0/24,2001:db8::/32');
 });
 
-/** A hop count, or a CIDR list; `true`, or a block of every address, would trust any header of any stranger and is refused. */
+const HOPS_MAX = 10;
+/** The widest private networks: 10.0.0.0/8, fc00::/7. */
+const PROXY_PREFIX_MIN = { v4: 8, v6: 7 };
+
+/** A hop count, or a CIDR list; `true`, or a block of very many addresses, would trust any header of any stranger and is refused. */
 export const trustProxy = z.string().transform((text, context): number | string[] => {
-  if (/^\d{1,2}$/.test(text)) return Number(text);
+  if (/^\d{1,2}$/.test(text)) {
+    return Number(text) <= HOPS_MAX ? Number(text) : fault(context, `must be at most ${HOPS_MAX} hops`);
+  }
   const parts = text.split(',').map((part) => part.trim());
   if (!parts.every(isCidr)) return fault(context, 'must be a hop count or a list of CIDR blocks (true is refused)');
-  if (parts.some(holdsEverybody)) return fault(context, 'holds a block of every address: name your proxies');
+  if (parts.some(isTooWide)) return fault(context, 'holds a block of too many addresses: name your proxies');
   return parts;
 });
 
@@ -237,12 +243,12 @@ function isCidr(text: string): boolean {
   return ipaddr.isValidCIDR(text) || ipaddr.isValid(text);
 }
 
-/** /0, also of IPv4 written as addresses of IPv6. */
-function holdsEverybody(text: string): boolean {
+/** /0, its halves and the like, also of IPv4 written as addresses of IPv6: whoever is in such a block is no proxy. */
+function isTooWide(text: string): boolean {
   if (!text.includes('/')) return false;
   const [range, bits] = ipaddr.parseCIDR(text);
-  if (bits === 0) return true;
-  return range instanceof ipaddr.IPv6 && range.isIPv4MappedAddress() && bits <= MAPPED_PREFIX_BITS;
+  if (range instanceof ipaddr.IPv4) return bits < PROXY_PREFIX_MIN.v4;
+  return bits < (range.isIPv4MappedAddress() ? MAPPED_PREFIX_BITS + PROXY_PREFIX_MIN.v4 : PROXY_PREFIX_MIN.v6);
 }
 
 /** A peer of IPv4 is known by that address: a block of mapped ones becomes that of IPv4. Undefined where it is wider than that. */

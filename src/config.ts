@@ -193,10 +193,13 @@ function checkTogether(usable: Environment, given: Given, needs: Needs): string[
 /** A short secret is found by trying. It is named by its place, since several stand in one value. */
 function checkSecretLengths(usable: Environment): string[] {
   const isStandard = usable.WEBHOOK_AUTH?.includes('standard') ?? false;
+  const isBasic = usable.WEBHOOK_AUTH?.includes('basic') ?? false;
   const short = listSecrets(usable).flatMap((secret, index) => {
     // `standard` signs with what stands behind whsec_, in base64
     const isKey = isStandard && secret.startsWith('whsec_');
-    const bytes = isKey ? Buffer.from(secret.slice('whsec_'.length), 'base64').length : Buffer.byteLength(secret);
+    // `basic` compares the user too, which is no secret
+    const word = isBasic && serves('basic', secret) ? secret.slice(secret.indexOf(':') + 1) : secret;
+    const bytes = isKey ? Buffer.from(secret.slice('whsec_'.length), 'base64').length : Buffer.byteLength(word);
     return bytes < SECRET_BYTES_MIN ? [index + 1] : [];
   });
   if (short.length === 0) return [];

@@ -10,8 +10,8 @@ import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { loginFailures } from '../metrics/metrics.ts';
 
-/** What a credential is for: our API and /metrics, a merchant's events, the console's login. */
-export type AttemptKind = 'bearer' | 'pull' | 'login';
+/** What a credential is for: our API and /metrics, a merchant's events, the console's login and its pages. */
+export type AttemptKind = 'bearer' | 'pull' | 'login' | 'session';
 export type Attempt = { kind: AttemptKind; address: string | undefined; credential: string };
 
 export type Guard = {

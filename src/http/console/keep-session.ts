@@ -3,6 +3,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { findSession, SESSION_MS } from '../../access/sessions.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import type { Guard } from '../guard-attempts.ts';
 import { knowConnection } from '../known-connections.ts';
 import { html } from './html.ts';
 import { dropPersonal } from './personal-filters.ts';
@@ -11,10 +12,11 @@ import { dropPersonal } from './personal-filters.ts';
  * A session is a cookie that no script reads and no other site sends. A form also carries a text derived from the
  * cookie, and its Origin must be ours: three locks, of which each alone would do in a browser without faults.
  */
-export function requireSession(context: Context): RequestHandler {
+export function requireSession(context: Context, guard: Guard): RequestHandler {
   return async (request, response, next) => {
     const session = readSessionCookie(context, request);
-    const caller = session && (await findSession(context, session));
+    const attempt = { kind: 'session', address: request.ip, credential: session ?? '' } as const;
+    const caller = session && (await guard.admit(attempt, () => findSession(context, session)));
     if (!session || !caller) {
       sendAway(request, response);
       return;

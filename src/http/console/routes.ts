@@ -42,7 +42,7 @@ export function consoleRoutes(context: Context, guard: Guard): Router {
   router.use((request, _response, next) => next(OURS.test(request.path) ? undefined : 'router'));
   router.use(secureAnswers(), express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
   router.use(assetRoutes(), loginPages(context, guard));
-  router.use(requireSession(context));
+  router.use(requireSession(context, guard));
   router.use([
     overviewPage(context),
     transactionListPages(context),

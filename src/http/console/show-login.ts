@@ -48,7 +48,7 @@ export function loginPages(context: Context, guard: Guard): Router {
     response.redirect(303, next);
   });
 
-  router.post('/logout', requireSession(context), async (request, response) => {
+  router.post('/logout', requireSession(context, guard), async (request, response) => {
     const session = readSessionCookie(context, request);
     const done = { actor: actorOf(response), action: 'console.logout', target: actorOf(response) };
     await auditChange(

@@ -62,6 +62,22 @@ test('each failed bearer, pull and login is counted by its kind, and a good one 
   expect(after.map((value, index) => value - (before[index] ?? 0))).toEqual([1, 1, 1]);
 });
 
+test('cookies of no session are counted, and limited by address', async () => {
+  const before = await failures('session');
+  const visit = (session: string) =>
+    fetch(`${world.url}/transactions`, {
+      redirect: 'manual',
+      headers: { cookie: `confere_session=${session}`, 'x-forwarded-for': '198.51.100.7' },
+    });
+  const statuses: number[] = [];
+  for (let count = 0; count <= ATTEMPT_LIMITS.failuresMax; count++) {
+    statuses.push((await visit(`${'s'.repeat(39)}${1000 + count}`)).status);
+  }
+  expect(new Set(statuses.slice(0, ATTEMPT_LIMITS.failuresMax))).toEqual(new Set([303]));
+  expect(statuses.at(-1)).toBe(429);
+  expect((await failures('session')) - before).toBe(ATTEMPT_LIMITS.failuresMax);
+});
+
 test('an address that keeps guessing waits, whatever it guesses at; a known token and other addresses do not', async () => {
   expect((await ask('/api/v1/balances', '198.51.100.2', world.tokens.operator)).status).toBe(200);
   const statuses: number[] = [];
