@@ -2,8 +2,10 @@
  * Keeps one stranger from taking the connections that genuine senders need. A source is an address (an IPv6 /64); the
  * proxies of TRUST_PROXY are none, since they carry everybody.
  *
- * A source has at most `connectionsPerSourceMax`, all together `connectionsMax`. A new connection beyond either takes the
- * place of the oldest stranger's that is idle, or has kept us waiting for `stalledMs`; where there is none it is closed.
+ * A source has at most `connectionsPerSourceMax`, an IPv6 /48 `connectionsPerSiteMax`, all together `connectionsMax`. A new
+ * connection beyond any of them takes the place of the oldest stranger's that is idle, or has kept us waiting for
+ * `stalledMs`. Where no stranger is left of all, it takes the place of the connection that is idle or stalls for the
+ * longest, of the source that holds most. Otherwise it is closed.
  * A stranger is who was not authenticated on that connection yet: it has `strangerMs` between two requests and for the
  * headers of one. Whoever does not read its answers for `unreadMs` is cut, and nobody has more than `pipelinedMax`
  * requests under way on one connection.
@@ -11,16 +13,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Config } from '../config.ts';
-import { nameSender } from '../inbox/name-sender.ts';
 import { connectionsCut } from '../metrics/metrics.ts';
+import { createSocketGroups, type SocketGroup, type SourceLimits } from './group-sockets.ts';
 import { isKnownConnection } from './known-connections.ts';
 import { matchesBlock } from './match-address.ts';
 
-export type GuardLimits = {
+export type GuardLimits = SourceLimits & {
   /** Open at once, of all sources. */
   connectionsMax: number;
-  /** Open at once, of one source. */
-  connectionsPerSourceMax: number;
   /** From the connection, or a stranger's last answer, to the end of the headers of its next request. */
   strangerMs: number;
   /** How long a half-read body or an unread answer keeps its connection where a new one needs the place. */
@@ -35,8 +35,8 @@ export type GuardLimits = {
 export type Connection = {
   /** The last answer under way that it asked for. */
   last: ServerResponse | undefined;
-  /** Undefined for a proxy that we trust. */
-  source: string | undefined;
+  /** The groups that it counts in, the narrowest first; none for a proxy that we trust. */
+  groups: SocketGroup[];
   underWay: number;
   /** Since when it is idle, or its oldest request is under way. */
   sinceMs: number;
@@ -54,22 +54,24 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
    * Responses in such a map promoted 8 MB in each young collection: pauses of 20 ms, and 1.5 times the CPU per webhook.
    */
   const connections = new Map<Socket, Connection>();
-  /** The oldest first. */
-  const bySource = new Map<string, Set<Socket>>();
+  const sources = createSocketGroups(limits);
 
   function isStranger(socket: Socket, connection: Connection): boolean {
-    return connection.source !== undefined && !isKnownConnection(socket);
+    return connection.groups.length > 0 && !isKnownConnection(socket);
   }
 
-  function maySpare(socket: Socket, nowMs: number): boolean {
-    const connection = connections.get(socket);
-    if (!connection || !isStranger(socket, connection)) return false;
+  function isIdleOrStalls(socket: Socket, connection: Connection, nowMs: number): boolean {
     if (connection.underWay === 0) return true;
     const keepsWaiting = connection.last?.req.complete === false || socket.writableLength > 0;
     return keepsWaiting && nowMs - connection.sinceMs >= limits.stalledMs;
   }
 
-  /** @returns whether a place was made. */
+  function maySpare(socket: Socket, nowMs: number): boolean {
+    const connection = connections.get(socket);
+    return connection !== undefined && isStranger(socket, connection) && isIdleOrStalls(socket, connection, nowMs);
+  }
+
+  /** Makes a place at the cost of a stranger. @returns whether one was made. */
   function shed(candidates: Iterable<Socket>): boolean {
     const nowMs = performance.now();
     for (const socket of candidates) {
@@ -80,6 +82,22 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
     return false;
   }
 
+  /** Makes a place where no stranger is left, at the cost of the source that holds most. @returns whether one was made. */
+  function shedKnown(): boolean {
+    const nowMs = performance.now();
+    let chosen: { socket: Socket; held: number; sinceMs: number } | undefined;
+    for (const [socket, connection] of connections) {
+      // of a proxy that we trust none: it carries everybody
+      if (connection.groups.length === 0 || !isIdleOrStalls(socket, connection, nowMs)) continue;
+      const held = Math.max(...connection.groups.map(({ sockets }) => sockets.size));
+      const { sinceMs } = connection;
+      if (!chosen || held > chosen.held || (held === chosen.held && sinceMs < chosen.sinceMs))
+        chosen = { socket, held, sinceMs };
+    }
+    if (chosen) cut(chosen.socket, 'shed');
+    return chosen !== undefined;
+  }
+
   function cut(socket: Socket, why: Cut): void {
     connectionsCut.inc({ why });
     forget(socket);
@@ -87,17 +105,13 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
   }
 
   function forget(socket: Socket): void {
-    const source = connections.get(socket)?.source;
+    sources.remove(socket, connections.get(socket)?.groups ?? []);
     connections.delete(socket);
-    const siblings = source === undefined ? undefined : bySource.get(source);
-    siblings?.delete(socket);
-    if (source !== undefined && siblings?.size === 0) bySource.delete(source);
   }
 
-  function hasRoomFor(source: string | undefined): boolean {
-    const siblings = source === undefined ? undefined : bySource.get(source);
-    if (siblings && siblings.size >= limits.connectionsPerSourceMax && !shed(siblings)) return false;
-    return connections.size < limits.connectionsMax || shed(connections.keys());
+  function hasRoomIn(groups: SocketGroup[]): boolean {
+    for (const { sockets, max } of groups) if (sockets.size >= max && !shed(sockets)) return false;
+    return connections.size < limits.connectionsMax || shed(connections.keys()) || shedKnown();
   }
 
   /** One for all: it runs with every request. */
@@ -116,19 +130,16 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
     /** Takes a new connection in, or closes it. */
     admit(socket: Socket): void {
       const { remoteAddress } = socket;
-      const source = isTrustedProxy(trustProxy, remoteAddress) ? undefined : nameSender(remoteAddress ?? '');
-      if (!hasRoomFor(source)) {
+      const groups = isTrustedProxy(trustProxy, remoteAddress) ? [] : sources.find(remoteAddress ?? '');
+      if (!hasRoomIn(groups)) {
         connectionsCut.inc({ why: 'refused' });
         socket.destroy();
         return;
       }
       const nowMs = performance.now();
       const fresh = { last: undefined, underWay: 0, isEnding: false, unread: { mark: '', sinceMs: nowMs } };
-      connections.set(socket, { ...fresh, source, sinceMs: nowMs });
-      if (source !== undefined) {
-        const siblings = bySource.get(source) ?? new Set();
-        bySource.set(source, siblings.add(socket));
-      }
+      connections.set(socket, { ...fresh, groups, sinceMs: nowMs });
+      sources.add(socket, groups);
       socket.once('close', () => forget(socket));
     },
     /** @returns whether the request may be answered: not where too many of its connection are under way. */

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** Connections that carried a request whose sender was authenticated. */
+/** Connections that carried a request whose credential was verified: a webhook's, a token, a session. */
 const known = new WeakSet<Socket>();
 
 /** To be called once the sender of a request on this connection is known: it may stay open as long as any. */

@@ -49,7 +49,7 @@ export function webhookRoutes(context: Door, receive: Receiver, limits = READING
     answerUnread(request, response, problem, limits.discardMs);
   };
   const take = async (request: WebhookRequest, response: Response): Promise<void> => {
-    const { WEBHOOK_ALLOW } = context.config;
+    const { WEBHOOK_ALLOW, WEBHOOK_AUTH } = context.config;
     if (WEBHOOK_ALLOW.length > 0 && !matchesBlock(WEBHOOK_ALLOW, request.ip))
       return refuse(request, response, NOT_ALLOWED);
     const head = { headers: request.headers, pathToken: request.params.token, now: context.clock.now() };
@@ -68,6 +68,8 @@ export function webhookRoutes(context: Door, receive: Receiver, limits = READING
     }
     if (verdict === 'needs_body' && !checkSignature(context.config, { ...head, body }))
       return refuse(request, response, NOT_GENUINE);
+    // without credentials everybody stays a stranger
+    if (!WEBHOOK_AUTH.includes('none')) knowConnection(request.socket);
     await keep(context, receive, request, response, body);
   };
   router.post('/webhooks/pix', take);
@@ -97,7 +99,6 @@ async function keep(
       sendProblem(response, { status: 400, detail: `${FAULT_TEXT[received.fault]} (kept as ${received.id})` });
       return;
     }
-    knowConnection(request.socket);
     webhooksReceived.inc({ outcome: received.duplicate ? 'duplicate' : 'accepted' });
     response.json({ received: true, id: received.id, duplicate: received.duplicate });
   } catch (error) {

@@ -30,6 +30,7 @@ export const HTTP_LIMITS: HttpLimits = {
   keepAliveMs: 65_000,
   connectionsMax: 4_096,
   connectionsPerSourceMax: 512,
+  connectionsPerSiteMax: 1_024,
   strangerMs: 5_000,
   stalledMs: 500,
   unreadMs: 30_000,

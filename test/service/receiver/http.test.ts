@@ -23,6 +23,7 @@ const LIMITS: HttpLimits = {
   keepAliveMs: 600_000,
   connectionsMax: 20,
   connectionsPerSourceMax: 20,
+  connectionsPerSiteMax: 20,
   strangerMs: 600_000,
   stalledMs: 1_000,
   unreadMs: 10_000,
@@ -233,6 +234,22 @@ describe('a stranger on a connection', () => {
     await refused.closed;
     expect([known, more, another].map((raw) => raw.socket.destroyed)).toEqual([false, false, false]);
     for (const raw of [known, more, another]) raw.socket.destroy();
+  });
+
+  it('stays one where webhooks need no credentials, and is known by credentials where its body is refused', async () => {
+    await using open = await openTestContext({ WEBHOOK_AUTH: 'none', WEBHOOK_SECRET: '' });
+    const limits = { ...strict, strangerMs: 300 };
+    await using unlocked = await serveHttp(open, createApp(open), limits);
+    await using locked = await serveHttp(context, createApp(context), limits);
+    const [stranger, known] = [await dial(unlocked.port), await dial(locked.port)];
+    known.socket.write(post('not json'));
+    await known.until(/ 400 [\s\S]*\}$/);
+    stranger.socket.write(post(genuine()));
+    await stranger.until(/"received":true/);
+    await stranger.closed;
+    known.socket.write(post(genuine()));
+    await known.until(/"received":true/);
+    known.socket.destroy();
   });
 
   it('is not counted where it comes through a proxy that we trust', async () => {

@@ -1,0 +1,77 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import { createConnectionGuard } from '../../../src/http/guard-connections.ts';
+import { knowConnection } from '../../../src/http/known-connections.ts';
+import { HTTP_LIMITS } from '../../../src/http/serve-http.ts';
+
+const LIMITS = { ...HTTP_LIMITS, connectionsMax: 6, connectionsPerSourceMax: 3, connectionsPerSiteMax: 4 };
+
+type Guard = ReturnType<typeof createConnectionGuard>;
+
+/** A machine has few addresses of its own: these are only told. */
+function admit(guard: Guard, address: string): Socket {
+  const socket = new Socket();
+  Object.defineProperty(socket, 'remoteAddress', { value: address });
+  guard.admit(socket);
+  return socket;
+}
+
+function admitKnown(guard: Guard, address: string): Socket {
+  const socket = admit(guard, address);
+  knowConnection(socket);
+  return socket;
+}
+
+const indexesOfClosed = (sockets: Socket[]): number[] =>
+  sockets.flatMap(({ destroyed }, index) => (destroyed ? [index] : []));
+
+/** Has a request under way on a connection. */
+function ask(guard: Guard, socket: Socket): void {
+  const request = { socket, complete: true, headers: {} } as IncomingMessage;
+  guard.begin(request, { req: request, on: () => undefined } as unknown as ServerResponse);
+}
+
+test('where all are known, a new connection takes the place of the longest idle one of the source that holds most', () => {
+  const guard = createConnectionGuard(undefined, LIMITS);
+  const lone = admitKnown(guard, '203.0.113.1');
+  const few = ['203.0.113.2', '203.0.113.2'].map((address) => admitKnown(guard, address));
+  const many = Array.from({ length: 3 }, () => admitKnown(guard, '203.0.113.3'));
+  ask(guard, many[0] as Socket);
+  const fresh = admit(guard, '203.0.113.4');
+  expect([fresh.destroyed, lone.destroyed, indexesOfClosed(few), indexesOfClosed(many)]).toEqual([
+    false,
+    false,
+    [],
+    [1],
+  ]);
+});
+
+test('a connection whose request is under way is never closed for a new one', () => {
+  const guard = createConnectionGuard(undefined, LIMITS);
+  const busy = [1, 2, 3, 4, 5, 6].map((n) => admitKnown(guard, `203.0.113.${n}`));
+  for (const socket of busy) ask(guard, socket);
+  expect([admit(guard, '203.0.113.7').destroyed, indexesOfClosed(busy)]).toEqual([true, []]);
+});
+
+test('an IPv6 /48 has a limit over all its /64', () => {
+  const guard = createConnectionGuard(undefined, LIMITS);
+  const strangers = [1, 2, 3, 4, 5].map((n) => admit(guard, `2001:db8:7:${n}::1`));
+  expect(indexesOfClosed(strangers)).toEqual([0]);
+  const other = [1, 2].map((n) => admit(guard, `2001:db8:8:${n}::1`));
+  expect([indexesOfClosed(strangers), indexesOfClosed(other)]).toEqual([[0], []]);
+  for (const socket of strangers) knowConnection(socket);
+  expect(admit(guard, '2001:db8:7:9::1').destroyed).toBe(true);
+});
+
+test('an IPv6 /64 has the limit of a source, and counts with its /48 for what it holds', () => {
+  const guard = createConnectionGuard(undefined, LIMITS);
+  const one = Array.from({ length: 4 }, () => admit(guard, '2001:db8:7:1::1'));
+  expect(indexesOfClosed(one)).toEqual([0]);
+  for (const socket of one) socket.destroy();
+  const spread = createConnectionGuard(undefined, LIMITS);
+  const few = ['203.0.113.2', '203.0.113.2'].map((address) => admitKnown(spread, address));
+  const wide = [1, 2, 3, 4].map((n) => admitKnown(spread, `2001:db8:7:${n}::1`));
+  expect(admit(spread, '203.0.113.4').destroyed).toBe(false);
+  expect([indexesOfClosed(few), indexesOfClosed(wide)]).toEqual([[], [0]]);
+});
