@@ -13,7 +13,7 @@ export function authenticate(context: Context, guard: Guard): RequestHandler {
     const caller = await findBearer(context, guard, request);
     if (!caller) throw new ConfereError('unauthorized', 'send Authorization: Bearer with a valid token');
     response.locals.caller = caller;
-    knowConnection(request.socket);
+    knowConnection(response);
     next();
   };
 }

@@ -7,7 +7,7 @@
  * `stalledMs`. Where no stranger is left of all, it takes the place of the connection that is idle or stalls for the
  * longest, of the source that holds most. Otherwise it is closed.
  * A stranger is who was not authenticated on that connection yet: it has `strangerMs` between two requests and for the
- * headers of one. Whoever does not read its answers for `unreadMs` is cut, and nobody has more than `pipelinedMax`
+ * headers of one, and its answers' Keep-Alive says so. Whoever does not read its answers for `unreadMs` is cut, and nobody has more than `pipelinedMax`
  * requests under way on one connection.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -55,6 +55,7 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
    */
   const connections = new Map<Socket, Connection>();
   const sources = createSocketGroups(limits);
+  const strangersKeepAlive = `timeout=${Math.max(1, Math.floor(limits.strangerMs / 1000))}`;
 
   function isStranger(socket: Socket, connection: Connection): boolean {
     return connection.groups.length > 0 && !isKnownConnection(socket);
@@ -155,6 +156,9 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
       connection.underWay++;
       connection.last = response;
       response.on('close', end);
+      // Node would tell everybody keepAliveMs: a sender would send on a connection that is being cut
+      if (response.shouldKeepAlive && !response.hasHeader('connection') && isStranger(socket, connection))
+        response.setHeader('keep-alive', strangersKeepAlive);
       return true;
     },
     /** Cuts strangers that are idle for too long, and whoever does not read. To be called now and then. */

@@ -1,11 +1,16 @@
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Connections that carried a request whose credential was verified: a webhook's, a token, a session. */
 const known = new WeakSet<Socket>();
 
-/** To be called once the sender of a request on this connection is known: it may stay open as long as any. */
-export function knowConnection(socket: Socket): void {
-  known.add(socket);
+/**
+ * To be called before the answer, once the credential of its request is verified: the connection may stay open as long as
+ * any, and the answer says so.
+ */
+export function knowConnection(response: ServerResponse): void {
+  known.add(response.req.socket);
+  response.removeHeader('keep-alive');
 }
 
 export function isKnownConnection(socket: Socket): boolean {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Response } from 'express';
 import { type Problem, sendProblem, sendProblemHead } from './problem.ts';
+import { sayLast } from './say-last.ts';
 import { createBodyTracker, type Reading } from './track-bodies.ts';
 
 /** What a refused request may still send, unread and unkept, before its connection is cut off. */
@@ -78,7 +79,7 @@ export function answerUnread(
 ): void {
   if (waitsToBeAsked(request)) {
     // he may send the body or not: only a new connection tells his next request from it
-    response.setHeader('connection', 'close');
+    sayLast(response);
     sendProblem(response, problem);
     return;
   }
@@ -88,7 +89,7 @@ export function answerUnread(
     sendProblem(response, problem);
     return;
   }
-  response.setHeader('connection', 'close');
+  sayLast(response);
   discard(request, discardMs, sendProblemHead(response, problem));
 }
 

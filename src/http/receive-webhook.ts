@@ -69,7 +69,7 @@ export function webhookRoutes(context: Door, receive: Receiver, limits = READING
     if (verdict === 'needs_body' && !checkSignature(context.config, { ...head, body }))
       return refuse(request, response, NOT_GENUINE);
     // without credentials everybody stays a stranger
-    if (!WEBHOOK_AUTH.includes('none')) knowConnection(request.socket);
+    if (!WEBHOOK_AUTH.includes('none')) knowConnection(response);
     await keep(context, receive, request, response, body);
   };
   router.post('/webhooks/pix', take);

@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { startBeats } from '../inbox/record-beat.ts';
 import { type Connection, createConnectionGuard, type GuardLimits } from './guard-connections.ts';
+import { sayLast } from './say-last.ts';
 
 export type HttpLimits = GuardLimits & {
   /** From the connection, or the end of the request before, to the end of the headers: a slow one is cut off. */
@@ -132,13 +133,9 @@ function countConnections(server: Server): Promise<number> {
   return new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));
 }
 
+/** Of several that were asked for in a row the last one: those before it go on. */
 function answersUnderWay(connections: Map<Socket, Connection>): ServerResponse[] {
   return [...connections.values()].flatMap(({ last }) => last ?? []);
-}
-
-/** Its connection closes with it. Said of the last one of several that were asked for in a row: those before it go on. */
-function sayLast(response: ServerResponse): void {
-  if (!response.headersSent) response.setHeader('connection', 'close');
 }
 
 /**

@@ -38,7 +38,7 @@ export function eventRoutes(context: Context, guard: Guard): express.Router {
     if (!merchant) {
       throw new ConfereError('unauthorized', 'send the token of an enabled merchant: Authorization: Bearer mpt_…');
     }
-    knowConnection(request.socket);
+    knowConnection(response);
     assertParameters(request, Object.keys(feedQuerySchema.shape));
     const { after = 0, limit } = parseQuery(request, feedQuerySchema);
     const items = await readFeed(reading, merchant.seq, { after, limit });

@@ -22,7 +22,7 @@ export function requireSession(context: Context, guard: Guard): RequestHandler {
       return;
     }
     response.locals.caller = caller;
-    knowConnection(request.socket);
+    knowConnection(response);
     response.locals.formToken = formTokenOf(session);
     if (request.method === 'POST') {
       checkOrigin(context, request);

@@ -236,6 +236,25 @@ describe('a stranger on a connection', () => {
     for (const raw of [known, more, another]) raw.socket.destroy();
   });
 
+  it('is told how long it has; who was authenticated is told the time of all, and nobody where the answer is the last', async () => {
+    const limits = { ...strict, keepAliveMs: 65_000, strangerMs: 5_900 };
+    await using own = await serveHttp(context, createApp(context), limits);
+    const times = async (...requests: string[]): Promise<string[]> => {
+      const raw = await dial(own.port);
+      for (const [index, request] of requests.entries()) {
+        raw.socket.write(request);
+        await raw.until(new RegExp(`(?:HTTP/1[\\s\\S]*){${index + 1}}\\}$`));
+      }
+      raw.socket.destroy();
+      return [...raw.text().matchAll(/^keep-alive: timeout=(\d+)\r$/gim)].map((match) => match[1] ?? '');
+    };
+    const refused = post(genuine(), { authorization: 'Bearer no' });
+    expect(await times(get('/healthz'), refused, post('not json'), get('/healthz'))).toEqual(['5', '5', '65', '65']);
+    expect(await times(get('/api/v1/balances'), post(genuine()))).toEqual(['5', '65']);
+    expect(await times(get('/healthz').replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'))).toEqual([]);
+    expect(await times(post('', { expect: '100-continue', authorization: 'Bearer no' }))).toEqual([]);
+  });
+
   it('stays one where webhooks need no credentials, and is known by credentials where its body is refused', async () => {
     await using open = await openTestContext({ WEBHOOK_AUTH: 'none', WEBHOOK_SECRET: '' });
     const limits = { ...strict, strangerMs: 300 };

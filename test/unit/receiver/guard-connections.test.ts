@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { createConnectionGuard } from '../../../src/http/guard-connections.ts';
@@ -19,8 +19,12 @@ function admit(guard: Guard, address: string): Socket {
 
 function admitKnown(guard: Guard, address: string): Socket {
   const socket = admit(guard, address);
-  knowConnection(socket);
+  know(socket);
   return socket;
+}
+
+function know(socket: Socket): void {
+  knowConnection(new ServerResponse(new IncomingMessage(socket)));
 }
 
 const indexesOfClosed = (sockets: Socket[]): number[] =>
@@ -28,8 +32,9 @@ const indexesOfClosed = (sockets: Socket[]): number[] =>
 
 /** Has a request under way on a connection. */
 function ask(guard: Guard, socket: Socket): void {
-  const request = { socket, complete: true, headers: {} } as IncomingMessage;
-  guard.begin(request, { req: request, on: () => undefined } as unknown as ServerResponse);
+  const request = new IncomingMessage(socket);
+  request.complete = true;
+  guard.begin(request, new ServerResponse(request));
 }
 
 test('where all are known, a new connection takes the place of the longest idle one of the source that holds most', () => {
@@ -60,7 +65,7 @@ test('an IPv6 /48 has a limit over all its /64', () => {
   expect(indexesOfClosed(strangers)).toEqual([0]);
   const other = [1, 2].map((n) => admit(guard, `2001:db8:8:${n}::1`));
   expect([indexesOfClosed(strangers), indexesOfClosed(other)]).toEqual([[0], []]);
-  for (const socket of strangers) knowConnection(socket);
+  for (const socket of strangers) know(socket);
   expect(admit(guard, '2001:db8:7:9::1').destroyed).toBe(true);
 });
 
