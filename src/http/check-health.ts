@@ -59,12 +59,14 @@ export function offerHealth(of: {
 
 /**
  * Loopback and private addresses: whoever scrapes stands on the same network. What a proxy passed on, that TRUST_PROXY
- * does not name, comes from anywhere.
+ * does not name, comes from anywhere: so each address of X-Forwarded-For has to be told by a proxy that we trust. A proxy
+ * that adds no such header can't be told from who scrapes.
  */
 function isNear(request: Request): boolean {
-  const { ip: address = '', headers } = request;
-  const isPassedOn = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
-  if (isPassedOn && request.app.get('trust proxy') === false) return false;
+  const { ip: address = '', ips, headers } = request;
+  const forwardedFor = headers['x-forwarded-for'];
+  const isPassedOn = forwardedFor !== undefined || headers.forwarded !== undefined;
+  if (isPassedOn && ips.length !== forwardedFor?.toString().split(',').length) return false;
   return ipaddr.isValid(address) && NEAR_RANGES.has(ipaddr.process(address).range());
 }
 

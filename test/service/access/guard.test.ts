@@ -1,9 +1,12 @@
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApp } from '../../../src/http/app.ts';
 import { ATTEMPT_LIMITS, createGuard } from '../../../src/http/guard-attempts.ts';
+import { serveHttp } from '../../../src/http/serve-http.ts';
 import { createLog } from '../../../src/log.ts';
 import { loginFailures } from '../../../src/metrics/metrics.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/console.ts';
+import { openTestContext, TEST_HTTP_LIMITS } from '../../support/environment.ts';
 import { ADMIN_TOKEN } from '../../support/programs.ts';
 
 /** Addresses are what a proxy says. */
@@ -155,6 +158,23 @@ test('what an unnamed proxy passes on is from nowhere near', async () => {
   expect((await ask({})).status).toBe(200);
   expect((await ask({ 'x-forwarded-for': '10.0.0.1' })).status).toBe(401);
   expect((await ask({ forwarded: 'for=10.0.0.1' })).status).toBe(401);
+});
+
+test.each([
+  ['a proxy that is not named', '10.9.9.9', { 'x-forwarded-for': '10.0.0.1' }, 401],
+  ['a proxy that is not named, with the other header', '10.9.9.9', { forwarded: 'for=10.0.0.1' }, 401],
+  ['no proxy', '10.9.9.9', {}, 200],
+  ['a named proxy', '127.0.0.0/8', { 'x-forwarded-for': '10.0.0.1' }, 200],
+  ['a named proxy, from far', '127.0.0.0/8', { 'x-forwarded-for': '203.0.113.7' }, 401],
+  ['a named proxy, with the other header alone', '127.0.0.0/8', { forwarded: 'for=10.0.0.1' }, 401],
+  ['a named proxy behind one that is not', '127.0.0.0/8', { 'x-forwarded-for': '203.0.113.7, 10.0.0.1' }, 401],
+  ['two named proxies', '127.0.0.0/8,10.0.0.1', { 'x-forwarded-for': '10.0.0.2, 10.0.0.1' }, 200],
+  ['fewer proxies than are counted', '2', { 'x-forwarded-for': '10.0.0.1' }, 200],
+  ['more proxies than are counted', '1', { 'x-forwarded-for': '203.0.113.7, 10.0.0.1' }, 401],
+])('metrics asked for through %s', async (_, trustProxy, headers: Record<string, string>, status) => {
+  await using context = await openTestContext({ TRUST_PROXY: trustProxy });
+  await using server = await serveHttp(context, createApp(context), TEST_HTTP_LIMITS);
+  expect((await fetch(`http://127.0.0.1:${server.port}/metrics`, { headers })).status).toBe(status);
 });
 
 test('addresses are case-sensitive', async () => {
