@@ -3,6 +3,7 @@ import type { Request, Router } from 'express';
 import ipaddr from 'ipaddr.js';
 import type { Caller } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
+import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { SPOOL_BYTES_MAX, type Spool } from '../inbox/spool.ts';
 import { registry } from '../metrics/metrics.ts';
@@ -90,14 +91,12 @@ function createProbe(context: Context): () => Promise<boolean> {
 async function landsInTime({ db, clock, holder }: Context): Promise<boolean> {
   // another value each time: a write that changes nothing commits nothing
   const value = Buffer.from(`${clock.now().getTime()} ${holder}`);
-  const landed = db
-    .insertInto('settings')
-    .values({ name: PROBE_SETTING, value })
-    .onDuplicateKeyUpdate({ value })
-    .execute()
-    .then(
-      () => true,
-      () => false,
-    );
+  // all replicas write this row: Galera ends one of two at once with a deadlock, which says nothing of what lands
+  const landed = transact(db, (trx) =>
+    trx.insertInto('settings').values({ name: PROBE_SETTING, value }).onDuplicateKeyUpdate({ value }).execute(),
+  ).then(
+    () => true,
+    () => false,
+  );
   return await Promise.race([landed, sleep(DATABASE_MS_MAX, false, { ref: false })]);
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../../src/http/app.ts';
 import { serveHttp } from '../../../src/http/serve-http.ts';
@@ -182,6 +183,27 @@ test('the alert fires at 80 %, and ends below', async () => {
   expect(await full()).toEqual([{ name: 'quarantine_full', severity: 'high', ended_at: null }]);
   await env.context.db.updateTable('webhooks').set({ state: 'applied' }).where('state', '=', 'quarantined').execute();
   await measured(env, 'over', async () => (await full())[0]?.ended_at);
+});
+
+test('/readyz goes on after a deadlock with another replica', async () => {
+  await using context = await openTestContext();
+  const { db } = context;
+  // not rolled back with what it ends
+  await sql`CREATE TABLE deadlocks_left (n INT) ENGINE = MyISAM`.execute(db);
+  await sql`INSERT INTO deadlocks_left VALUES (2)`.execute(db);
+  await sql`CREATE TRIGGER deadlock BEFORE INSERT ON settings FOR EACH ROW
+    BEGIN
+      IF NEW.name = 'ready_probe' THEN
+        UPDATE deadlocks_left SET n = n - 1;
+        IF (SELECT n FROM deadlocks_left) >= 0 THEN
+          SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'Deadlock found when trying to get lock';
+        END IF;
+      END IF;
+    END`.execute(db);
+  await using server = await serveHttp(context, createApp(context), TEST_HTTP_LIMITS);
+  expect((await fetch(`http://127.0.0.1:${server.port}/readyz`)).status).toBe(200);
+  const { rows } = await sql<{ n: number }>`SELECT n FROM deadlocks_left`.execute(db);
+  expect(rows).toEqual([{ n: -1 }]);
 });
 
 test('/readyz says whether a commit lands, not only whether the database answers', async () => {
