@@ -1,14 +1,15 @@
 /**
  * Keeps one stranger from taking the connections that genuine senders need. A source is an address (an IPv6 /64); the
- * proxies of TRUST_PROXY are none, since they carry everybody.
+ * proxies that TRUST_PROXY names are none, since they carry everybody. Where it counts hops, any address may be the
+ * proxy's: none has a limit of its own, and a connection is a stranger's until it carries a request with X-Forwarded-For.
  *
  * A source has at most `connectionsPerSourceMax`, an IPv6 /48 `connectionsPerSiteMax`, all together `connectionsMax`. A new
  * connection beyond any of them takes the place of the oldest stranger's that is idle, or has kept us waiting for
  * `stalledMs`. Where no stranger is left of all, it takes the place of the connection that is idle or stalls for the
  * longest, of the source that holds most. Otherwise it is closed.
- * A stranger is who was not authenticated on that connection yet: it has `strangerMs` between two requests and for the
- * headers of one, and its answers' Keep-Alive says so. Whoever does not read its answers for `unreadMs` is cut, and nobody has more than `pipelinedMax`
- * requests under way on one connection.
+ * A stranger is who was not authenticated on that connection yet; it has `strangerMs` between two requests and for the
+ * headers of one, and its answers' Keep-Alive says so. Whoever does not read its answers for `unreadMs` is cut, and nobody
+ * has more than `pipelinedMax` requests under way on one connection.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -35,14 +36,21 @@ export type GuardLimits = SourceLimits & {
 export type Connection = {
   /** The last answer under way that it asked for. */
   last: ServerResponse | undefined;
-  /** The groups that it counts in, the narrowest first; none for a proxy that we trust. */
+  /** The groups that it counts in, the narrowest first; none for a proxy that is named. */
   groups: SocketGroup[];
+  /** It is a proxy's by what it carried, where TRUST_PROXY counts hops. */
+  isProxied: boolean;
   underWay: number;
   /** Since when it is idle, or its oldest request is under way. */
   sinceMs: number;
   unread: { mark: string; sinceMs: number };
   /** It asked for too much at once: it ends with what was taken of that. */
   isEnding: boolean;
+};
+
+const UNLIMITED: SourceLimits = {
+  connectionsPerSourceMax: Number.POSITIVE_INFINITY,
+  connectionsPerSiteMax: Number.POSITIVE_INFINITY,
 };
 
 type Cut = 'idle' | 'unread' | 'shed' | 'refused' | 'pipelined';
@@ -54,11 +62,12 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
    * Responses in such a map promoted 8 MB in each young collection: pauses of 20 ms, and 1.5 times the CPU per webhook.
    */
   const connections = new Map<Socket, Connection>();
-  const sources = createSocketGroups(limits);
+  const countsHops = typeof trustProxy === 'number' && trustProxy > 0;
+  const sources = createSocketGroups(countsHops ? UNLIMITED : limits);
   const strangersKeepAlive = `timeout=${Math.max(1, Math.floor(limits.strangerMs / 1000))}`;
 
   function isStranger(socket: Socket, connection: Connection): boolean {
-    return connection.groups.length > 0 && !isKnownConnection(socket);
+    return connection.groups.length > 0 && !connection.isProxied && !isKnownConnection(socket);
   }
 
   function isIdleOrStalls(socket: Socket, connection: Connection, nowMs: number): boolean {
@@ -88,7 +97,7 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
     const nowMs = performance.now();
     let chosen: { socket: Socket; held: number; sinceMs: number } | undefined;
     for (const [socket, connection] of connections) {
-      // of a proxy that we trust none: it carries everybody
+      // of a proxy that is named none: it carries everybody
       if (connection.groups.length === 0 || !isIdleOrStalls(socket, connection, nowMs)) continue;
       const held = Math.max(...connection.groups.map(({ sockets }) => sockets.size));
       const { sinceMs } = connection;
@@ -131,20 +140,26 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
     /** Takes a new connection in, or closes it. */
     admit(socket: Socket): void {
       const { remoteAddress } = socket;
-      const groups = isTrustedProxy(trustProxy, remoteAddress) ? [] : sources.find(remoteAddress ?? '');
+      const groups = isNamedProxy(trustProxy, remoteAddress) ? [] : sources.find(remoteAddress ?? '');
       if (!hasRoomIn(groups)) {
         connectionsCut.inc({ why: 'refused' });
         socket.destroy();
         return;
       }
       const nowMs = performance.now();
-      const fresh = { last: undefined, underWay: 0, isEnding: false, unread: { mark: '', sinceMs: nowMs } };
+      const fresh = {
+        last: undefined,
+        underWay: 0,
+        isProxied: false,
+        isEnding: false,
+        unread: { mark: '', sinceMs: nowMs },
+      };
       connections.set(socket, { ...fresh, groups, sinceMs: nowMs });
       sources.add(socket, groups);
       socket.once('close', () => forget(socket));
     },
     /** @returns whether the request may be answered: not where too many of its connection are under way. */
-    begin({ socket }: IncomingMessage, response: ServerResponse): boolean {
+    begin({ socket, headers }: IncomingMessage, response: ServerResponse): boolean {
       const connection = connections.get(socket);
       if (!connection || connection.isEnding) return false;
       if (connection.underWay >= limits.pipelinedMax) {
@@ -155,6 +170,7 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
       if (connection.underWay === 0) connection.sinceMs = performance.now();
       connection.underWay++;
       connection.last = response;
+      if (countsHops && headers['x-forwarded-for'] !== undefined) connection.isProxied = true;
       response.on('close', end);
       // Node would tell everybody keepAliveMs: a sender would send on a connection that is being cut
       if (response.shouldKeepAlive && !response.hasHeader('connection') && isStranger(socket, connection))
@@ -185,8 +201,7 @@ function markUnread(socket: Socket): string {
   return `${socket.bytesWritten - socket.writableLength} ${writeQueueSize}`;
 }
 
-/** Whether the other end of a connection is a proxy, by TRUST_PROXY: with a count of hops each one is. */
-function isTrustedProxy(trustProxy: Config['TRUST_PROXY'], address: string | undefined): boolean {
-  if (trustProxy === undefined) return false;
-  return typeof trustProxy === 'number' ? trustProxy > 0 : matchesBlock(trustProxy, address);
+/** Whether the other end of a connection is a proxy whose address TRUST_PROXY names. */
+function isNamedProxy(trustProxy: Config['TRUST_PROXY'], address: string | undefined): boolean {
+  return typeof trustProxy === 'object' && matchesBlock(trustProxy, address);
 }

@@ -284,6 +284,20 @@ describe('a stranger on a connection', () => {
     }
   });
 
+  it('is so with a count of hops too, until it passes a request on', async () => {
+    await using behind = await openTestContext({ TRUST_PROXY: '1' });
+    await using own = await serveHttp(behind, createApp(behind), { ...strict, strangerMs: 300 });
+    const [silent, direct, proxied] = await Promise.all([0, 0, 0].map(() => dial(own.port)));
+    direct?.socket.write(get('/healthz'));
+    const passedOn = get('/healthz').replace('host: a', 'host: a\r\nx-forwarded-for: 203.0.113.7');
+    proxied?.socket.write(passedOn);
+    await proxied?.until(/"alive":true/);
+    await Promise.all([silent?.closed, direct?.closed]);
+    proxied?.socket.write(passedOn);
+    await proxied?.until(/(?:"alive":true[\s\S]*){2}/);
+    proxied?.socket.destroy();
+  });
+
   it('that does not read its answers is cut off', async () => {
     const app = express();
     app.get('/large', (_request, response) => void response.send('x'.repeat(64 * 1024 * 1024)));

@@ -31,10 +31,12 @@ const indexesOfClosed = (sockets: Socket[]): number[] =>
   sockets.flatMap(({ destroyed }, index) => (destroyed ? [index] : []));
 
 /** Has a request under way on a connection. */
-function ask(guard: Guard, socket: Socket): void {
+function ask(guard: Guard, socket: Socket, headers: Record<string, string> = {}): ServerResponse {
   const request = new IncomingMessage(socket);
-  request.complete = true;
-  guard.begin(request, new ServerResponse(request));
+  Object.assign(request, { complete: true, headers });
+  const response = new ServerResponse(request);
+  guard.begin(request, response);
+  return response;
 }
 
 test('where all are known, a new connection takes the place of the longest idle one of the source that holds most', () => {
@@ -79,4 +81,34 @@ test('an IPv6 /64 has the limit of a source, and counts with its /48 for what it
   const wide = [1, 2, 3, 4].map((n) => admitKnown(spread, `2001:db8:7:${n}::1`));
   expect(admit(spread, '203.0.113.4').destroyed).toBe(false);
   expect([indexesOfClosed(few), indexesOfClosed(wide)]).toEqual([[], [0]]);
+});
+
+/** Has a request answered that a proxy has passed on. */
+function passOn(guard: Guard, socket: Socket): void {
+  ask(guard, socket, { 'x-forwarded-for': '203.0.113.99' }).emit('close');
+}
+
+test('with a count of hops an idle connection that passed nothing on gives way, the oldest first', () => {
+  const guard = createConnectionGuard(1, LIMITS);
+  const proxied = [1, 2].map(() => admit(guard, '10.0.0.1'));
+  for (const socket of proxied) passOn(guard, socket);
+  const idle = Array.from({ length: 4 }, () => admit(guard, '203.0.113.3'));
+  const asked = idle[0] as Socket;
+  ask(guard, asked).emit('close');
+  const fresh = [1, 2].map(() => admit(guard, '10.0.0.1'));
+  expect([proxied, idle, fresh].map(indexesOfClosed)).toEqual([[], [0, 1], []]);
+});
+
+test('with a count of hops one address may open as many connections as there are', () => {
+  const guard = createConnectionGuard(1, LIMITS);
+  expect(indexesOfClosed(Array.from({ length: 6 }, () => admit(guard, '10.0.0.1')))).toEqual([]);
+});
+
+test('with a count of hops idle connections that claim to be a proxy’s give way last', () => {
+  const guard = createConnectionGuard(1, LIMITS);
+  const proxied = [1, 2].map(() => admit(guard, '10.0.0.1'));
+  const claimed = Array.from({ length: 4 }, () => admit(guard, '203.0.113.3'));
+  for (const socket of [...proxied, ...claimed]) passOn(guard, socket);
+  expect(admit(guard, '10.0.0.1').destroyed).toBe(false);
+  expect([proxied, claimed].map(indexesOfClosed)).toEqual([[], [0]]);
 });
