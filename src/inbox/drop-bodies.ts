@@ -18,22 +18,28 @@ const ITEMS_KEPT_MAX = FIRST_IDS;
 
 /**
  * What may be dropped, in this order: bodies that name no transaction; bodies whose transactions the provider denied;
- * bodies that wait, all of whose first ids it denied so far.
+ * bodies that wait, all of whose first ids it denied so far. A body is denied only once each of its first ids was: one
+ * that nobody asked for, as its sender could pay for no show, may be genuine.
  */
 export const DROPPABLE = ['garbage', 'denied', 'unproven'] as const;
 export type Droppable = (typeof DROPPABLE)[number];
 
 const item = (condition: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql<boolean>`EXISTS (SELECT 1 FROM webhook_items WHERE webhook_items.webhook_seq = webhooks.seq AND ${condition})`;
-const HAS_KEY = item(sql`(transaction_id IS NOT NULL OR reference IS NOT NULL OR extra_hash IS NOT NULL)`);
+const KEYED = sql`(transaction_id IS NOT NULL OR reference IS NOT NULL OR extra_hash IS NOT NULL)`;
+const HAS_KEY = item(KEYED);
 const HAS_FOUND = item(sql`resolved_id IS NOT NULL`);
-const HAS_UNSEEN = item(sql`looks = 0 AND position < ${sql.lit(FIRST_IDS)}`);
+const HAS_DENIED = item(sql`misses > 0`);
+const HAS_UNASKED = item(sql`${KEYED} AND misses = 0 AND position < ${sql.lit(FIRST_IDS)}`);
+/** Ambiguous or unreadable: there is such a transaction. */
+const HAS_DOUBTFUL = item(sql`webhook_items.reason NOT IN ('unknown_at_provider', 'no_key')`);
+const DENIED = sql<boolean>`${HAS_DENIED} AND NOT ${HAS_UNASKED} AND NOT ${HAS_FOUND} AND NOT ${HAS_DOUBTFUL}`;
 
 const CONDITIONS: Record<Droppable, RawBuilder<boolean>> = {
   // one that made the database fail has no items yet: it may be genuine
   garbage: sql<boolean>`state = 'quarantined' AND reason NOT IN ('not_taken_apart', 'too_many_items') AND NOT ${HAS_KEY}`,
-  denied: sql<boolean>`state = 'quarantined' AND NOT ${HAS_FOUND}`,
-  unproven: sql<boolean>`state = 'pending' AND NOT ${HAS_FOUND} AND NOT ${HAS_UNSEEN}`,
+  denied: sql<boolean>`state = 'quarantined' AND ${DENIED}`,
+  unproven: sql<boolean>`state = 'pending' AND ${DENIED}`,
 };
 
 /**

@@ -3,6 +3,8 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../../src/http/app.ts';
 import { serveHttp } from '../../../src/http/serve-http.ts';
+import { type Droppable, dropBodies } from '../../../src/inbox/drop-bodies.ts';
+import { SENDER_SHOWS_AN_HOUR } from '../../../src/inbox/plan-shows.ts';
 import { reprocessWebhook } from '../../../src/inbox/quarantine.ts';
 import { createReceiver, createSpoolReceiver, type Receiver } from '../../../src/inbox/receive.ts';
 import { retryLearnt } from '../../../src/inbox/retry-learnt.ts';
@@ -123,6 +125,51 @@ describe('bodies of random ids', () => {
     for (let n = 0; n < 4; n++) await env.receive(keyed(20), PROVIDER);
     for (let n = 0; n < 3; n++) await measured(env, 'measured', async () => true);
     expect((await kept(env, PROVIDER)).filter(({ isDropped }) => isDropped)).toEqual([]);
+  });
+});
+
+describe('bodies that nobody asked the provider about', () => {
+  let env: InboxEnvironment;
+  beforeAll(async () => {
+    env = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
+  });
+  afterAll(() => env[Symbol.asyncDispose]());
+  const drops = async (what: Droppable): Promise<number> => await dropBodies(env.context, what, 1e9);
+
+  test('are kept: with too many items, not taken apart, unknown as their sender could pay for no show', async () => {
+    const many = await env.receive(
+      Array.from({ length: 1_001 }, () => ({ transaction_id: randomUUID() })),
+      STRANGER,
+    );
+    await env.reaches(many.id, 'quarantined');
+    const apart = await env.receive({ hello: 'no key' }, STRANGER);
+    await env.reaches(apart.id, 'quarantined');
+    await env.context.db.deleteFrom('webhook_items').execute();
+    await env.context.db
+      .updateTable('webhooks')
+      .set({ reason: 'not_taken_apart', items: 0 })
+      .where('seq', '=', (await env.webhook(apart.id)).seq)
+      .execute();
+    await env.context.db.updateTable('senders').set({ shows: SENDER_SHOWS_AN_HOUR }).execute();
+    const never = keyed(1);
+    const unasked = await env.receive(never, STRANGER);
+    await eventually('looked at', async () => (await env.webhook(unasked.id)).items_detail[0]?.looks);
+    expect(await drops('unproven')).toBe(0);
+    const denied = await env.receive(keyed(1), PROVIDER);
+    await eventually('the grace is over', async () => {
+      await env.timers.advance(60_000);
+      const states = [(await env.webhook(unasked.id)).state, (await env.webhook(denied.id)).state];
+      return states.every((state) => state === 'quarantined');
+    });
+    expect(env.provider.countShows(never.transaction_id)).toBe(0);
+    expect(await drops('garbage')).toBe(0);
+    expect(await drops('denied')).toBeGreaterThan(0);
+    expect((await kept(env, STRANGER)).map(({ reason, isDropped }) => [reason, isDropped])).toEqual([
+      ['too_many_items', false],
+      ['not_taken_apart', false],
+      ['unknown_at_provider', false],
+    ]);
+    expect(await kept(env, PROVIDER)).toMatchObject([{ reason: 'unknown_at_provider', isDropped: true }]);
   });
 });
 
