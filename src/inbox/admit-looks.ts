@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import { chargeSender, findHits, recordHit, refundShows } from './charge-senders.ts';
 import type { ClaimedItem } from './claim-items.ts';
+import { findKnown, nameKey } from './find-known.ts';
 import { bestPlan, FIRST_IDS, HIT_MS, isFirstShow, type Plan, planShow, SENDER_SHOWS_AN_HOUR } from './plan-shows.ts';
 
 /** A hit is written down so often at most for each sender. */
@@ -39,7 +40,7 @@ export function createShowBudget(context: Context): ShowBudget {
 
   async function planAll(groups: ClaimedItem[][]): Promise<Plan[]> {
     const items = groups.flat();
-    const known = await findKnown(context, items);
+    const known = await findKnown(context, context.db, items);
     await learnHits(items);
     const bodies = await countMisses(context, items);
     const now = context.clock.now();
@@ -47,7 +48,7 @@ export function createShowBudget(context: Context): ShowBudget {
       const candidates = group.map((item) => ({
         ...item,
         asksProvider: item.transactionId !== null || item.reference !== null,
-        isKnown: known.has(item.transactionId ?? item.reference ?? ''),
+        isKnown: known.has(nameKey(item)),
         hadHit: hadHit(item.sender),
         bodyMisses: bodies.get(item.webhookSeq) ?? 0,
       }));
@@ -121,29 +122,6 @@ export function createShowBudget(context: Context): ShowBudget {
 function payerOf(group: ClaimedItem[]): ClaimedItem | undefined {
   const first = group.filter(({ position }) => position < FIRST_IDS);
   return first.toSorted((a, b) => a.misses - b.misses || a.position - b.position)[0];
-}
-
-/** Ids and references of these that the ledger holds. */
-async function findKnown(context: Context, items: ClaimedItem[]): Promise<Set<string>> {
-  const ids = [...new Set(items.flatMap(({ transactionId }) => transactionId ?? []))];
-  const references = items.flatMap((item) => (item.transactionId === null ? (item.reference ?? []) : []));
-  const known = new Set<string>();
-  if (ids.length > 0) {
-    const spellings = [...ids, ...ids.map((id) => id.toUpperCase())];
-    const rows = await context.db.selectFrom('transactions').select('id').where('id', 'in', spellings).execute();
-    for (const { id } of rows) known.add(id.toLowerCase());
-  }
-  if (references.length > 0) {
-    const names = [...new Set(references)];
-    const rows = await context.db
-      .selectFrom('transactions')
-      .select('reference')
-      .where('reference', 'in', names)
-      .distinct()
-      .execute();
-    for (const { reference } of rows) if (reference !== null) known.add(reference);
-  }
-  return known;
 }
 
 /** Misses of all items of the bodies of which something was denied. */

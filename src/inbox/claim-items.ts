@@ -3,10 +3,12 @@ import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { nameSender } from './name-sender.ts';
+import { FIRST_IDS } from './plan-shows.ts';
 
 export const LEASE_MS = 20_000;
 /** Of the transactions that were claimed, what else is due at most comes along. */
 const SIBLINGS_MAX = 1_000;
+const FIRST_POSITIONS = Array.from({ length: FIRST_IDS }, (_, position) => position);
 
 export type ClaimedItem = {
   seq: number;
@@ -29,12 +31,16 @@ export type ClaimedItem = {
   claimedStatus: string | null;
   claimedAmountCents: bigint | null;
   looks: number;
+  lookedAt: Date | null;
+  /** How many items its body has. */
+  siblings: number;
 };
 
 /**
  * Claims due items for a short lease, and with each the other due items of the same transaction, in a transaction of
  * its own: no lock is held while the provider is asked. The lease is renewed while the look goes on; one whose process
- * died runs out.
+ * died runs out. Where more is due than is claimed, the first ids of bodies that had no look yet go first: a genuine
+ * webhook does not wait behind what was looked at before, or waited for the list.
  */
 export async function claimItems(context: Context, itemsMax: number): Promise<ClaimedItem[]> {
   const now = context.clock.now();
@@ -48,9 +54,21 @@ export async function claimItems(context: Context, itemsMax: number): Promise<Cl
         .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
         .forUpdate()
         .skipLocked();
-    const rows = await due().orderBy('next_look_at').limit(itemsMax).execute();
-    if (rows.length === 0) return [];
-    if (rows.length === itemsMax) {
+    const oldest = await due().orderBy('next_look_at').limit(itemsMax).execute();
+    if (oldest.length === 0) return [];
+    const isAll = oldest.length < itemsMax;
+    const fresh = isAll
+      ? []
+      : await due()
+          .where('looks', '=', 0)
+          // by its index: equal places, then a range of instants
+          .where('position', 'in', FIRST_POSITIONS)
+          .orderBy('next_look_at')
+          .limit(itemsMax)
+          .execute();
+    const isFresh = new Set(fresh.map(({ seq }) => seq));
+    const rows = [...fresh, ...oldest.filter(({ seq }) => !isFresh.has(seq))].slice(0, itemsMax);
+    if (!isAll) {
       // there is more than was asked for: what names the same transactions needs no look of its own
       const ids = [...new Set(rows.flatMap((row) => row.transaction_id ?? []))];
       const seqs = rows.map((row) => row.seq);
@@ -68,7 +86,7 @@ export async function claimItems(context: Context, itemsMax: number): Promise<Cl
       .execute();
     const webhooks = await trx
       .selectFrom('webhooks')
-      .select(['seq', 'hash', 'repeats', 'source_address'])
+      .select(['seq', 'hash', 'repeats', 'source_address', 'items'])
       .where('seq', 'in', [...new Set(rows.map((row) => row.webhook_seq))])
       .execute();
     const bySeq = new Map(webhooks.map((row) => [row.seq, row]));
@@ -84,12 +102,12 @@ export function leaseOf(context: Context): { lease_holder: string; lease_until: 
 export const CLAIMABLE = [
   ...(['seq', 'webhook_seq', 'received_at', 'transaction_id', 'reference', 'extra_hash'] as const),
   ...(['claimed_status', 'claimed_amount_cents', 'looks'] as const),
-  ...(['position', 'misses', 'granted'] as const),
+  ...(['position', 'misses', 'granted', 'looked_at'] as const),
 ] as const;
 
 type ClaimableRow = Pick<Selectable<Database['webhook_items']>, (typeof CLAIMABLE)[number]>;
 
-type Sent = { hash: Buffer; repeats: number; source_address: string };
+type Sent = { hash: Buffer; repeats: number; source_address: string; items: number };
 
 /** @param webhooks by seq. */
 export function toClaimed(row: ClaimableRow, webhooks: Map<number, Sent>): ClaimedItem {
@@ -110,6 +128,8 @@ export function toClaimed(row: ClaimableRow, webhooks: Map<number, Sent>): Claim
     claimedStatus: row.claimed_status,
     claimedAmountCents: row.claimed_amount_cents,
     looks: row.looks,
+    lookedAt: row.looked_at,
+    siblings: webhook?.items ?? 0,
   };
 }
 

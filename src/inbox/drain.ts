@@ -12,6 +12,7 @@ import { describeError } from '../log.ts';
 import type { ProviderClient } from '../provider/client.ts';
 import type { Admission } from './admit-looks.ts';
 import { type ClaimedItem, claimItems, countDue, LEASE_MS, renewLeases } from './claim-items.ts';
+import { nameKey } from './find-known.ts';
 import type { Found } from './find-transaction.ts';
 import { lookUpByDays } from './look-up-by-days.ts';
 import { createPutOff, type PutOff } from './put-off.ts';
@@ -134,7 +135,7 @@ function createLooks(context: Context, client: ProviderClient, onRoom: () => voi
   /** @returns the groups that may be looked at now; the others wait for the look that is under way. */
   function enter(items: ClaimedItem[], kind: Set<number>): [string, ClaimedItem[]][] {
     for (const item of items) kind.add(item.seq);
-    return [...Map.groupBy(items, keyOf)].filter(([key, group]) => {
+    return [...Map.groupBy(items, nameKey)].filter(([key, group]) => {
       const joined = waiting.get(key);
       if (joined) joined.push(...group);
       else waiting.set(key, []);
@@ -263,9 +264,4 @@ async function lookUpGroups(
 
 function tell(context: Context, error: unknown): void {
   context.log.error({ error: describeError(error) }, 'a look of a burst could not be written down');
-}
-
-function keyOf(item: ClaimedItem): string {
-  if (item.transactionId !== null) return `id ${item.transactionId}`;
-  return item.reference === null ? `extra ${item.extraHash?.toString('base64')}` : `reference ${item.reference}`;
 }

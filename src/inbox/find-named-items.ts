@@ -1,4 +1,6 @@
+import type { ExpressionBuilder } from 'kysely';
 import type { Reader } from '../database/reader.ts';
+import type { Database } from '../database/tables.ts';
 
 /** Quarantined for that, an item may be helped by what the ledger learns; of `ambiguous` keys there only come to be more. */
 export const HELPED_REASONS: readonly string[] = ['unknown_at_provider', 'unreadable_at_provider'];
@@ -8,11 +10,29 @@ const COLUMNS = ['transaction_id', 'reference', 'extra_hash'] as const;
 export type Learnt = { seq: number; id: string; reference: string | null; extra_hash: Buffer | null };
 export type NamedItem = { seq: number; webhookSeq: number; transactionId: string };
 
+/** Whether the ledger may help an item: it was quarantined as unknown, or waits and is not being looked at. */
+export function canBeHelped(now: Date) {
+  return (eb: ExpressionBuilder<Database, 'webhook_items'>) =>
+    eb.and([
+      eb('resolved_id', 'is', null),
+      eb.or([
+        eb.and([eb('state', '=', 'quarantined'), eb('reason', 'in', HELPED_REASONS)]),
+        eb.and([
+          eb('state', '=', 'pending'),
+          eb('next_look_at', '>', now),
+          eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]),
+        ]),
+      ]),
+    ]);
+}
+
+export type Naming = { learnt: Learnt[]; now: Date; itemsMax: number };
+
 /**
- * Quarantined items that name one of these transactions, and no other of the ledger's, by the key that they are looked
- * up by, and that were not put back for one yet; so many at most.
+ * Items that may be helped and name one of these transactions, and no other of the ledger's, by the key that they are
+ * looked up by, and that were not put back for one yet; so many at most.
  */
-export async function findNamedItems(db: Reader, learnt: Learnt[], itemsMax: number): Promise<NamedItem[]> {
+export async function findNamedItems(db: Reader, { learnt, now, itemsMax }: Naming): Promise<NamedItem[]> {
   const found: NamedItem[] = [];
   for (const [place, column] of COLUMNS.entries()) {
     const names = await listNames(db, learnt, column);
@@ -21,9 +41,7 @@ export async function findNamedItems(db: Reader, learnt: Learnt[], itemsMax: num
     let select = db
       .selectFrom('webhook_items')
       .select(['seq', 'webhook_seq', column])
-      .where('state', '=', 'quarantined')
-      .where('reason', 'in', HELPED_REASONS)
-      .where('resolved_id', 'is', null)
+      .where(canBeHelped(now))
       .where(
         column,
         'in',

@@ -2,7 +2,6 @@ import { formatAmount } from '../domain/money.ts';
 import type { ObservedTransaction } from '../domain/observation.ts';
 import { nameStatus } from '../domain/statuses.ts';
 import type { Found } from './find-transaction.ts';
-import { LIST_LOOK_MS } from './plan-shows.ts';
 import { scheduleLook } from './schedule-look.ts';
 
 export type Claim = {
@@ -32,21 +31,19 @@ export function judgeItem(claim: Claim, found: Found, now: Date, graceMs: number
   const shown = found.kind === 'row' && found.row.ok ? found.row.transaction : undefined;
   const contradiction = shown ? compareClaim(claim, shown) : undefined;
   if (shown && !contradiction) return { kind: 'applied', id: shown.id, contradiction };
-  if (found.kind === 'deferred' && found.notBefore)
-    return { kind: 'waiting', nextLookAt: found.notBefore, id: undefined };
-  const scheduled = scheduleLook(claim.looks + 1, now, claim.receivedAt, graceMs);
   const nextLookAt =
-    scheduled && (found.kind === 'deferred' ? deferLook(claim, found.awaits, scheduled, now, graceMs) : scheduled);
+    found.kind === 'deferred' && (found.awaits === 'list' || found.notBefore)
+      ? awaitList(claim, found.notBefore, now, graceMs)
+      : scheduleLook(claim.looks + 1, now, claim.receivedAt, graceMs);
   if (nextLookAt) return { kind: 'waiting', nextLookAt, id: shown?.id };
   if (shown) return { kind: 'applied', id: shown.id, contradiction };
   return { kind: 'quarantined', reason: found.kind === 'row' ? 'unreadable_at_provider' : 'unknown_at_provider' };
 }
 
-/** What waits for the list is looked at more seldom than the schedule says, and at the end of the grace all the same. */
-function deferLook(claim: Claim, awaits: 'list' | 'sender', scheduled: Date, now: Date, graceMs: number): Date {
-  const deadlineMs = claim.receivedAt.getTime() + graceMs;
-  const seldomMs = Math.min(now.getTime() + LIST_LOOK_MS, deadlineMs);
-  return awaits === 'list' && seldomMs > scheduled.getTime() ? new Date(seldomMs) : scheduled;
+/** What waits for the list is woken once the ledger has learnt it, and else looked at at the end of the grace. */
+function awaitList(claim: Claim, notBefore: Date | undefined, now: Date, graceMs: number): Date | undefined {
+  const deadline = new Date(claim.receivedAt.getTime() + graceMs);
+  return notBefore ?? (now < deadline ? deadline : undefined);
 }
 
 /**

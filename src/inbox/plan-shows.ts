@@ -4,8 +4,11 @@
  *
  * The first FIRST_IDS of a body get one show at once while their sender had a hit in the last hour. A sender without a hit
  * gets SENDER_SHOWS_AN_HOUR shows an hour. A further show of an id that was denied is paid from the same hour, and a body
- * buys BODY_MISSES_MAX of them. What the ledger knows is always shown: those beyond the first FIRST_IDS of a body,
- * KNOWN_SHOWS_A_MINUTE a minute. The rest is asked of the ledger at each look, which learns from lists.
+ * buys BODY_MISSES_MAX of them. What the ledger knows is always shown. Those beyond the first FIRST_IDS of a body take
+ * turns, KNOWN_SHOWS_A_MINUTE in each minute, and begin again after the last, however often the body is repeated.
+ *
+ * What waits for the list is not polled: it is looked at when the ledger has learnt it (retry-learnt.ts), and at the end
+ * of the grace.
  */
 
 /** Of one body, shown at once. */
@@ -14,11 +17,9 @@ export const FIRST_IDS = 10;
 export const BODY_MISSES_MAX = 10;
 /** Of one sender within an hour, unless they are hits. */
 export const SENDER_SHOWS_AN_HOUR = 300;
-/** What waits for the list has a look at the ledger so often. */
-export const LIST_LOOK_MS = 60_000;
 /** How long a hit speaks for its sender. */
 export const HIT_MS = 3_600_000;
-/** Beyond the first, of one body: with a repeat for each in the first minute it stays below 100 requests a minute. */
+/** Beyond the first, of one body. The first are asked for six times a minute at most: together below 100 requests. */
 export const KNOWN_SHOWS_A_MINUTE = 10;
 
 const MINUTE_MS = 60_000;
@@ -29,7 +30,10 @@ export type Candidate = {
   misses: number;
   granted: boolean;
   receivedAt: Date;
-  /** Whether a look at it sends a request at all: an extra is looked up in the ledger alone. */
+  lookedAt: Date | null;
+  /** How many items its body has. */
+  siblings: number;
+  /** Whether a look at what the ledger does not know sends a request: an extra is looked up in the ledger alone. */
   asksProvider: boolean;
   /** Whether the ledger holds what it names. */
   isKnown: boolean;
@@ -53,9 +57,10 @@ export function isFirstShow(one: Pick<Candidate, 'position' | 'misses'>): boolea
 
 /** What one look at an item may do. Pure. */
 export function planShow(one: Candidate, now: Date): Plan {
-  if (!one.asksProvider || one.granted) return { kind: 'show' };
+  if (one.granted) return { kind: 'show' };
   if (one.isKnown) return planKnown(one, now);
   if (one.position >= FIRST_IDS) return { kind: 'list', notBefore: undefined };
+  if (!one.asksProvider) return { kind: 'show' };
   if (one.misses === 0) return one.hadHit ? { kind: 'show' } : { kind: 'charge' };
   return one.bodyMisses < BODY_MISSES_MAX ? { kind: 'charge' } : { kind: 'list', notBefore: undefined };
 }
@@ -68,10 +73,15 @@ export function bestPlan(plans: Plan[]): Plan {
   return { kind: 'list', notBefore: waits.length > 0 ? new Date(Math.min(...waits)) : undefined };
 }
 
-/** Minute after minute, by its place in the body: no count has to be kept. */
-function planKnown({ position, receivedAt }: Candidate, now: Date): Plan {
-  const minutes = Math.max(0, Math.floor((position - FIRST_IDS) / KNOWN_SHOWS_A_MINUTE) + 1);
-  const notBefore = new Date(receivedAt.getTime() + minutes * MINUTE_MS);
-  const mayGo = position < FIRST_IDS || now >= notBefore;
-  return mayGo ? { kind: 'show' } : { kind: 'list', notBefore };
+/** By its place in the body, in the minutes that are its turn, once in each: no count has to be kept. */
+function planKnown(one: Candidate, now: Date): Plan {
+  if (one.position < FIRST_IDS) return { kind: 'show' };
+  const turn = Math.floor((one.position - FIRST_IDS) / KNOWN_SHOWS_A_MINUTE);
+  const turns = Math.max(turn + 1, Math.ceil((one.siblings - FIRST_IDS) / KNOWN_SHOWS_A_MINUTE));
+  const startOf = (round: number): number => one.receivedAt.getTime() + (1 + turn + round * turns) * MINUTE_MS;
+  const round = Math.floor((now.getTime() - startOf(0)) / (turns * MINUTE_MS));
+  const isTurn = round >= 0 && now.getTime() < startOf(round) + MINUTE_MS;
+  const isDone = one.lookedAt !== null && one.lookedAt.getTime() >= startOf(round);
+  if (isTurn && !isDone) return { kind: 'show' };
+  return { kind: 'list', notBefore: new Date(startOf(Math.max(0, round + 1))) };
 }

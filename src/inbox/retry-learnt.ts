@@ -1,7 +1,7 @@
 /**
- * What was quarantined because nobody knew it is looked at again once that can help: when the ledger has learnt, from a
- * run or otherwise, the one transaction that its key names. New transactions are gone through, not the quarantine, which
- * may hold years of payments that are not ours.
+ * What was quarantined because nobody knew it, or waits for the list, is looked at again once that can help: when the
+ * ledger has learnt, from a run or otherwise, the one transaction that its key names. New transactions are gone through,
+ * not the quarantine, which may hold years of payments that are not ours.
  *
  * An item is put back once: its `resolved_id` tells for which transaction. So one that the provider's show goes on
  * denying, though its list has it, rests in quarantine after that look instead of coming back, and being told, with
@@ -13,7 +13,7 @@ import type { Reader } from '../database/reader.ts';
 import { readSetting } from '../database/settings.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { findNamedItems, HELPED_REASONS, type NamedItem } from './find-named-items.ts';
+import { canBeHelped, findNamedItems, HELPED_REASONS, type NamedItem } from './find-named-items.ts';
 import { lockWebhooks } from './settle-items.ts';
 
 const BATCH_ROWS = 1_000;
@@ -32,14 +32,15 @@ const SETTING = 'learnt_retried';
 /** @returns how many items were put back to be looked at. */
 export async function retryLearnt(context: Context): Promise<number> {
   const { db, clock, log, signal } = context;
-  const helps = await mayHelp(db);
-  const settledUntil = new Date(clock.now().getTime() - SETTLED_AFTER_MS);
+  const now = clock.now();
+  const helps = await mayHelp(db, now);
+  const settledUntil = new Date(now.getTime() - SETTLED_AFTER_MS);
   const began = Number((await readSetting(db, SETTING)) ?? 0);
   let [settled, from, retried] = [began, began, 0];
   for (let batch = 0; batch < BATCHES_MAX && !signal.aborted; batch++) {
     const rows = await readLearnt(db, from);
-    const named = helps ? await findNamedItems(db, rows, ITEMS_MAX) : [];
-    if (named.length > 0) retried += await transact(db, (trx) => putBack(trx, named, clock.now()));
+    const named = helps ? await findNamedItems(db, { learnt: rows, now, itemsMax: ITEMS_MAX }) : [];
+    if (named.length > 0) retried += await transact(db, (trx) => putBack(trx, named, now));
     // there may be more that name these
     if (named.length === ITEMS_MAX) continue;
     settled = rows.findLast((row) => row.first_seen_at <= settledUntil)?.seq ?? settled;
@@ -54,17 +55,26 @@ export async function retryLearnt(context: Context): Promise<number> {
   return retried;
 }
 
-/** Whether there is anything in quarantine that could be helped; in one that is full of other things there may be. */
-async function mayHelp(db: Reader): Promise<boolean> {
+/** Whether there is anything that could be helped; in a quarantine that is full of other things there may be. */
+async function mayHelp(db: Reader, now: Date): Promise<boolean> {
+  const waiting = await db
+    .selectFrom('webhook_items')
+    .select('seq')
+    .where('state', '=', 'pending')
+    .where('next_look_at', '>', now)
+    .limit(1)
+    .execute();
+  if (waiting.length > 0) return true;
   const rows = await db
     .selectFrom('webhook_items')
     .select(['reason', 'resolved_id'])
     .where('state', '=', 'quarantined')
     .limit(PEEK_ROWS)
     .execute();
-  const canBeHelped = (row: (typeof rows)[number]): boolean =>
-    row.resolved_id === null && HELPED_REASONS.includes(row.reason ?? '');
-  return rows.length === PEEK_ROWS || rows.some(canBeHelped);
+  return (
+    rows.length === PEEK_ROWS ||
+    rows.some((row) => row.resolved_id === null && HELPED_REASONS.includes(row.reason ?? ''))
+  );
 }
 
 async function readLearnt(db: Reader, from: number) {
@@ -91,8 +101,7 @@ async function putBack(trx: Transaction<Database>, named: NamedItem[], now: Date
       'in',
       named.map(({ seq }) => seq),
     )
-    .where('state', '=', 'quarantined')
-    .where('resolved_id', 'is', null)
+    .where(canBeHelped(now))
     .execute();
   if (still.length === 0) return 0;
   const resolved = named.map(({ seq, transactionId }) => sql`WHEN ${seq} THEN ${transactionId}`);

@@ -7,8 +7,10 @@ import { transact } from '../database/transact.ts';
 import { describeError } from '../log.ts';
 import { checkBody } from './check-body.ts';
 import { CLAIMABLE, type ClaimedItem, leaseOf, toClaimed } from './claim-items.ts';
+import { findKnown, nameKey } from './find-known.ts';
+import type { ItemKey } from './find-transaction.ts';
 import { type Hands, isolateWebhooks, NOT_TAKEN_APART, type Take } from './isolate-webhooks.ts';
-import { FIRST_IDS, LIST_LOOK_MS } from './plan-shows.ts';
+import { FIRST_IDS } from './plan-shows.ts';
 import type { PutOff } from './put-off.ts';
 import { raiseQuarantine } from './quarantine.ts';
 import { hasKey, ITEMS_MAX, readItems, type WebhookItem } from './read-items.ts';
@@ -16,6 +18,8 @@ import { redactArrived } from './redact-arrived.ts';
 
 const WEBHOOKS_MAX = 200;
 const ITEMS_AN_INSERT = 500;
+/** What waits for the list waits so long at least, also where its body comes out of the spool after its grace. */
+const LIST_WAIT_MS_MIN = 60_000;
 
 type WebhookRow = {
   seq: number;
@@ -112,6 +116,9 @@ async function insertItems(
   claims: boolean,
 ): Promise<ClaimedItem[]> {
   const lease = claims ? leaseOf(context) : { lease_holder: null, lease_until: null };
+  const known = await findKnown(context, trx, taken.flatMap(({ items }) => items.slice(FIRST_IDS)).map(keyOf));
+  const firstLookAt = (row: WebhookRow, item: WebhookItem, position: number): Date =>
+    position < FIRST_IDS || known.has(nameKey(keyOf(item))) ? row.received_at : endOfWait(context, row);
   const values = taken.flatMap(({ row, items }) =>
     items.map((item, position) => ({
       webhook_seq: row.seq,
@@ -119,12 +126,13 @@ async function insertItems(
       received_at: row.received_at,
       transaction_id: item.transactionId,
       reference: item.reference,
-      extra_hash: item.extra === null ? null : createHash('sha256').update(item.extra).digest(),
+      extra_hash: keyOf(item).extraHash,
       claimed_status: item.claimedStatus,
       claimed_amount_cents: item.claimedAmountCents,
       ...(hasKey(item)
-        ? { state: 'pending', reason: null, ...firstLook(row, position, lease) }
-        : { state: 'quarantined', reason: 'no_key', next_look_at: null, lease_holder: null, lease_until: null }),
+        ? { state: 'pending', reason: null, next_look_at: firstLookAt(row, item, position) }
+        : { state: 'quarantined', reason: 'no_key', next_look_at: null }),
+      ...(hasKey(item) && position < FIRST_IDS ? lease : { lease_holder: null, lease_until: null }),
     })),
   );
   if (claims) return await insertClaimed(context, trx, taken, values);
@@ -137,12 +145,13 @@ async function insertItems(
   return [];
 }
 
-type Lease = { lease_holder: string | null; lease_until: Date | null };
+function keyOf({ transactionId, reference, extra }: WebhookItem): ItemKey {
+  return { transactionId, reference, extraHash: extra === null ? null : createHash('sha256').update(extra).digest() };
+}
 
-/** What a body names beyond its first ids waits for the list. */
-function firstLook(row: WebhookRow, position: number, lease: Lease) {
-  if (position < FIRST_IDS) return { next_look_at: row.received_at, ...lease };
-  return { next_look_at: new Date(row.received_at.getTime() + LIST_LOOK_MS), lease_holder: null, lease_until: null };
+/** What a body names beyond its first ids, and the ledger does not know, waits for the list until then. */
+function endOfWait({ clock, config }: Context, row: WebhookRow): Date {
+  return new Date(Math.max(row.received_at.getTime() + config.WEBHOOK_GRACE, clock.now().getTime() + LIST_WAIT_MS_MIN));
 }
 
 async function insertClaimed(
@@ -151,7 +160,7 @@ async function insertClaimed(
   taken: Apart[],
   values: Insertable<Database['webhook_items']>[],
 ): Promise<ClaimedItem[]> {
-  const webhooks = new Map(taken.map(({ row }) => [row.seq, row]));
+  const webhooks = new Map(taken.map(({ row, items }) => [row.seq, { ...row, items: items.length }]));
   const columns = [...CLAIMABLE, 'state'] as const;
   const insert = trx.insertInto('webhook_items').values(values);
   const rows = await insertReturning(context, trx, insert, [...columns], () =>

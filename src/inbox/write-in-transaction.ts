@@ -5,6 +5,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import type { BodyFault } from './check-body.ts';
 import { cutBatches } from './cut-batches.ts';
+import { FIRST_IDS } from './plan-shows.ts';
 
 export const RELOOK_AFTER_S = 10;
 
@@ -146,7 +147,8 @@ async function recordRepeats(trx: Transaction<Database>, repeats: (Arrival & { s
 /**
  * A repeat is still a hint: what it names is looked at again, at most once in RELOOK_AFTER_S. What waits for its claim
  * is looked at no later than that, and what was quarantined gets another chance where it has a key. What the provider does
- * not know is left to its schedule and to the next reading of the list: a repeat buys no request for it.
+ * not know is left to its schedule and to the next reading of the list: a repeat buys no request for it. Beyond the first
+ * ids of a body, what the ledger knows has its turn (plan-shows.ts).
  */
 async function lookAgain(trx: Transaction<Database>, webhookSeqs: number[]): Promise<void> {
   const soon = sql<Date>`GREATEST(UTC_TIMESTAMP(3), COALESCE(looked_at, '2000-01-01') + INTERVAL ${sql.lit(RELOOK_AFTER_S)} SECOND)`;
@@ -162,6 +164,8 @@ async function lookAgain(trx: Transaction<Database>, webhookSeqs: number[]): Pro
       eb.or([eb('transaction_id', 'is not', null), eb('reference', 'is not', null), eb('extra_hash', 'is not', null)]),
     )
     .where((eb) => eb.or([eb('resolved_id', 'is not', null), eb('looks', '=', 0), eb('reason', 'in', REPEATABLE)]))
+    // beyond the first, what waits for its turn, or for the list, goes on waiting
+    .where((eb) => eb.or([eb('position', '<', FIRST_IDS), eb('state', '<>', 'pending')]))
     .execute();
 }
 

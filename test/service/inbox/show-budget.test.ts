@@ -1,12 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { claimItems } from '../../../src/inbox/claim-items.ts';
 import { drainInbox } from '../../../src/inbox/drain.ts';
 import { FIRST_IDS, SENDER_SHOWS_AN_HOUR } from '../../../src/inbox/plan-shows.ts';
 import { reprocessWebhook } from '../../../src/inbox/quarantine.ts';
+import { createReceiver } from '../../../src/inbox/receive.ts';
 import { retryLearnt } from '../../../src/inbox/retry-learnt.ts';
+import { takeApart } from '../../../src/inbox/take-apart.ts';
 import { applyObservations } from '../../../src/ledger/apply.ts';
 import { createProviderClient } from '../../../src/provider/client.ts';
+import { openTestContext } from '../../support/environment.ts';
 import { type InboxEnvironment, openInboxEnvironment } from '../../support/inbox.ts';
 import { shown } from '../../support/ledger.ts';
 import { observe, type ShownTransaction } from '../../support/observations.ts';
@@ -112,6 +117,7 @@ describe('one body with a thousand unknown ids', () => {
       rows.map((row) => observe(row, env.context.clock.now())),
     );
     const before = requests();
+    await retryLearnt(env.context);
     await env.timers.advance(1_000);
     await eventually('the first ten are applied', async () => {
       await env.timers.advance(1_000);
@@ -126,6 +132,90 @@ describe('one body with a thousand unknown ids', () => {
     // the ten that were denied at first, and one show for each
     expect(requests() - before).toBe(rows.length);
   });
+});
+
+describe('a body of many ids', () => {
+  test('that the ledger knows, sent every 11 s, buys no more than 100 requests in a minute', async () => {
+    await hit(PROVIDER);
+    const rows = Array.from({ length: 150 }, () => paid());
+    const body = rows.map((row) => ({ transaction_id: row.id, status: 'paid' }));
+    await applyObservations(
+      env.context,
+      rows.map((row) => observe(row, env.context.clock.now())),
+    );
+    await env.receive(body, PROVIDER);
+    await looked(1);
+    const made: number[] = [];
+    for (let seconds = 0; seconds < 187; seconds += 11) {
+      const before = requests();
+      await env.timers.advance(11_000);
+      await env.receive(body, PROVIDER);
+      await restful();
+      made.push(requests() - before);
+    }
+    const minutes = made.map((_, index) => made.slice(index, index + 5).reduce((sum, one) => sum + one, 0));
+    expect(Math.max(...minutes)).toBeLessThanOrEqual(100);
+    // the first ten each time, and some of the others
+    expect(made.reduce((sum, one) => sum + one, 0)).toBeGreaterThan(made.length * FIRST_IDS);
+  });
+
+  test('that the ledger learns while they wait is applied once it has; no look is made before', async () => {
+    await hit(PROVIDER);
+    const [last = paid(), ...others] = Array.from({ length: 12 }, () => shown(PAID, { id: randomUUID() }));
+    const body = [...others, last].map((row) => ({ transaction_id: row.id, status: 'paid' }));
+    const { id } = await env.receive(body, PROVIDER);
+    await looked(1);
+    for (let minutes = 0; minutes < 3; minutes++) {
+      await env.timers.advance(60_000);
+      await hit(PROVIDER);
+    }
+    const lastItem = async () => (await env.webhook(id)).items_detail.at(-1);
+    expect(await lastItem()).toMatchObject({ state: 'pending', looks: 0 });
+    env.provider.put(last);
+    await applyObservations(env.context, [observe(last, env.context.clock.now())]);
+    await retryLearnt(env.context);
+    await eventually('applied', async () => {
+      await env.timers.advance(1_000);
+      return (await lastItem())?.state === 'applied';
+    });
+    expect(env.provider.countShows(last.id)).toBe(1);
+  });
+
+  /** Waits until nothing is due or under way. */
+  async function restful(): Promise<void> {
+    await eventually('nothing is due', async () => {
+      const now = env.context.clock.now();
+      const due = await env.context.db
+        .selectFrom('webhook_items')
+        .select('seq')
+        .where('state', '=', 'pending')
+        .where((eb) => eb.or([eb('next_look_at', '<=', now), eb('lease_until', '>', now)]))
+        .limit(1)
+        .execute();
+      return due.length === 0;
+    });
+  }
+});
+
+test('first ids of a new body are claimed before all that waited longer', async () => {
+  await using context = await openTestContext();
+  const receive = createReceiver(context, undefined);
+  const post = async (ids: string[]): Promise<void> => {
+    const body = Buffer.from(JSON.stringify(ids.map((id) => ({ transaction_id: id }))));
+    await receive({ body, address: STRANGER, headers: {} });
+    await takeApart(context, 0);
+  };
+  await post(Array.from({ length: 50 }, () => randomUUID()));
+  const ago = new Date(context.clock.now().getTime() - 60_000);
+  await context.db
+    .updateTable('webhook_items')
+    .set({ next_look_at: ago, looks: sql`IF(position < ${FIRST_IDS}, 1, 0)` })
+    .execute();
+  const genuine = randomUUID();
+  await post([genuine]);
+  const [first, ...others] = await claimItems(context, 5);
+  expect(first?.transactionId).toBe(genuine);
+  expect(others).toHaveLength(4);
 });
 
 describe('a sender without a hit', () => {

@@ -12,7 +12,7 @@ const NOW = new Date('2026-10-01T12:00:00.000Z');
 const later = (minutes: number): Date => new Date(NOW.getTime() + minutes * 60_000);
 
 const candidate = (more: Partial<Candidate> = {}): Candidate => ({
-  ...{ position: 0, misses: 0, granted: false, receivedAt: NOW, bodyMisses: 0 },
+  ...{ position: 0, misses: 0, granted: false, receivedAt: NOW, bodyMisses: 0, lookedAt: null, siblings: 1 },
   ...{ asksProvider: true, isKnown: false, hadHit: false },
   ...more,
 });
@@ -27,7 +27,8 @@ describe('a show', () => {
     ['a further one beyond the misses of a body waits', { misses: 1, bodyMisses: BODY_MISSES_MAX }, 'list'],
     ['of what the ledger knows is free', { isKnown: true, misses: 3, bodyMisses: BODY_MISSES_MAX }, 'show'],
     ['that a person asked for is free', { granted: true, position: 500, misses: 3 }, 'show'],
-    ['of an extra asks nobody', { asksProvider: false, position: 500 }, 'show'],
+    ['of an extra asks nobody', { asksProvider: false }, 'show'],
+    ['of an extra beyond the first waits for the list', { asksProvider: false, position: 500 }, 'list'],
   ])('%s', (_, more, kind) => {
     expect(planShow(candidate(more), NOW).kind).toBe(kind);
   });
@@ -37,6 +38,40 @@ describe('a show', () => {
     expect(at(FIRST_IDS, NOW)).toEqual({ kind: 'list', notBefore: later(1) });
     expect(at(FIRST_IDS, later(1))).toEqual({ kind: 'show' });
     expect(at(FIRST_IDS + KNOWN_SHOWS_A_MINUTE, later(1))).toEqual({ kind: 'list', notBefore: later(2) });
+  });
+});
+
+describe('known ids beyond the first take turns', () => {
+  const SIBLINGS = 1_000;
+  const TURNS = (SIBLINGS - FIRST_IDS) / KNOWN_SHOWS_A_MINUTE;
+
+  it('however often they are due: KNOWN_SHOWS_A_MINUTE a minute at most, and each has its turn', () => {
+    const lookedAt = new Map<number, Date>();
+    let most = 0;
+    for (let minute = 0; minute < 2 * TURNS; minute++) {
+      let shows = 0;
+      for (const seconds of [0, 11, 59]) {
+        const now = later(minute + seconds / 60);
+        for (let position = FIRST_IDS; position < SIBLINGS; position++) {
+          const one = { position, siblings: SIBLINGS, lookedAt: lookedAt.get(position) ?? null, isKnown: true };
+          if (planShow(candidate(one), now).kind !== 'show') continue;
+          lookedAt.set(position, now);
+          shows++;
+        }
+      }
+      most = Math.max(most, shows);
+    }
+    expect(most).toBe(KNOWN_SHOWS_A_MINUTE);
+    expect(lookedAt.size).toBe(SIBLINGS - FIRST_IDS);
+  });
+
+  it('and begin again after the last; one that missed its turn waits for the next', () => {
+    const at = (now: Date, lookedAt: Date | null) =>
+      planShow(candidate({ position: FIRST_IDS, siblings: SIBLINGS, isKnown: true, lookedAt }), now);
+    expect(at(later(1), null)).toEqual({ kind: 'show' });
+    expect(at(later(1.5), later(1))).toEqual({ kind: 'list', notBefore: later(1 + TURNS) });
+    expect(at(later(3), null)).toEqual({ kind: 'list', notBefore: later(1 + TURNS) });
+    expect(at(later(1 + TURNS), later(1))).toEqual({ kind: 'show' });
   });
 });
 
