@@ -1,4 +1,4 @@
-import type { ColumnType, Generated } from 'kysely';
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
 /**
  * The tables of `migrations/`, one type each. BIGINT columns named `…_cents` are bigint, DATETIME are Dates in UTC,
@@ -188,6 +188,7 @@ type WebhooksTable = {
   repeats: Generated<number>;
   redacted_at: Optional<Date>;
   dropped_at: Optional<Date>;
+  body_bytes: GeneratedAlways<number>;
 };
 
 type WebhookRepeatsTable = {

@@ -5,6 +5,7 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Context } from '../context.ts';
+import type { Reader } from '../database/reader.ts';
 import { transact } from '../database/transact.ts';
 import { quarantineDropped } from '../metrics/metrics.ts';
 import { FIRST_IDS } from './plan-shows.ts';
@@ -24,8 +25,9 @@ const ITEMS_KEPT_MAX = FIRST_IDS;
 export const DROPPABLE = ['garbage', 'denied', 'unproven'] as const;
 export type Droppable = (typeof DROPPABLE)[number];
 
+/** One item of a webhook suffices. As a scalar: an EXISTS may be turned into a join that reads all items ever kept. */
 const item = (condition: RawBuilder<unknown>): RawBuilder<boolean> =>
-  sql<boolean>`EXISTS (SELECT 1 FROM webhook_items WHERE webhook_items.webhook_seq = webhooks.seq AND ${condition})`;
+  sql<boolean>`((SELECT 1 FROM webhook_items WHERE webhook_items.webhook_seq = webhooks.seq AND ${condition} LIMIT 1) IS NOT NULL)`;
 const KEYED = sql`(transaction_id IS NOT NULL OR reference IS NOT NULL OR extra_hash IS NOT NULL)`;
 const HAS_KEY = item(KEYED);
 const HAS_FOUND = item(sql`resolved_id IS NOT NULL`);
@@ -37,9 +39,9 @@ const DENIED = sql<boolean>`${HAS_DENIED} AND NOT ${HAS_UNASKED} AND NOT ${HAS_F
 
 const CONDITIONS: Record<Droppable, RawBuilder<boolean>> = {
   // one that made the database fail has no items yet: it may be genuine
-  garbage: sql<boolean>`state = 'quarantined' AND reason NOT IN ('not_taken_apart', 'too_many_items') AND NOT ${HAS_KEY}`,
-  denied: sql<boolean>`state = 'quarantined' AND ${DENIED}`,
-  unproven: sql<boolean>`state = 'pending' AND ${DENIED}`,
+  garbage: sql<boolean>`webhooks.state = 'quarantined' AND webhooks.reason NOT IN ('not_taken_apart', 'too_many_items') AND NOT ${HAS_KEY}`,
+  denied: sql<boolean>`webhooks.state = 'quarantined' AND ${DENIED}`,
+  unproven: sql<boolean>`webhooks.state = 'pending' AND ${DENIED}`,
 };
 
 /**
@@ -59,39 +61,52 @@ export async function dropBodies(context: Context, what: Droppable, bytes: numbe
   return dropped;
 }
 
-/** Asked once: the sum reads every body. */
+/** Asked once: the sum reads the index of all that is kept. */
 async function findHeaviest(context: Context, what: Droppable): Promise<string[]> {
-  const rows = await context.db
-    .selectFrom('webhooks')
-    .select('source_address')
-    .where(CONDITIONS[what])
-    .where('dropped_at', 'is', null)
-    .groupBy('source_address')
-    .orderBy(sql`SUM(LENGTH(body))`, 'desc')
-    .limit(SENDERS_MAX)
-    .execute();
+  const rows = await selectHeaviest(context.db, what).execute();
   return rows.map((row) => row.source_address);
+}
+
+export function selectHeaviest(db: Reader, what: Droppable) {
+  return selectKept(db, what)
+    .select('source_address')
+    .groupBy('source_address')
+    .orderBy(sql`SUM(body_bytes)`, 'desc')
+    .limit(SENDERS_MAX);
+}
+
+/** The oldest of a sender. */
+export function selectOldest(db: Reader, what: Droppable, sender: string) {
+  return selectKept(db, what).select('seq').where('source_address', '=', sender).orderBy('seq').limit(BATCH_ROWS);
+}
+
+/** By the index `webhooks_kept`: neither bodies nor dropped rows are read. */
+function selectKept(db: Reader, what: Droppable) {
+  return db.selectFrom('webhooks').where(CONDITIONS[what]).where('dropped_at', 'is', null);
 }
 
 type Share = { what: Droppable; sender: string; bytes: number };
 
 async function dropOldest(context: Context, { what, sender, bytes }: Share): Promise<number> {
+  // found without locks, which would be on all that was passed over; then locked, and asked again
+  const found = await selectOldest(context.db, what, sender).execute();
+  if (found.length === 0) return 0;
   return await transact(context.db, async (trx) => {
-    const rows = await trx
-      .selectFrom('webhooks')
-      .select(['seq', 'items', sql<number>`LENGTH(body)`.as('bytes')])
-      .where(CONDITIONS[what])
-      .where('dropped_at', 'is', null)
-      .where('source_address', '=', sender)
+    const rows = await selectKept(trx, what)
+      .select(['seq', 'items', 'body_bytes as bytes'])
+      .where(
+        'seq',
+        'in',
+        found.map(({ seq }) => seq),
+      )
       .orderBy('seq')
-      .limit(BATCH_ROWS)
       .forUpdate()
       .skipLocked()
       .execute();
     let went = 0;
     const taken = rows.filter((row) => {
       if (went >= bytes) return false;
-      went += Number(row.bytes);
+      went += row.bytes;
       return true;
     });
     if (taken.length === 0) return 0;
