@@ -10,6 +10,7 @@
  * it. Of a company only three digits of the root are shown.
  */
 import { findDocuments, isValidDocument } from './find-documents.ts';
+import { tellsParts } from './find-parts.ts';
 import { foldName, normalizeDocument } from './fold-person.ts';
 import { DOCUMENT_LENGTHS, listReadings, readPhone } from './person-tells.ts';
 
@@ -64,13 +65,14 @@ export function maskName(name: string | null): string | null {
 }
 
 /**
- * A free text, as a whole where it holds a document, or repeats what is masked, however it is spelled: with escapes, a
- * phone without its country, a part of a document too.
+ * A free text, as a whole where it holds a document, a part of one that stars or words tell, or repeats what is masked,
+ * however it is spelled: with escapes, a phone without its country, a part of a document too.
  * @param of whom it may name: those of the transactions that it is about.
  */
 export function maskHolding<T extends string | null>(text: T, ...of: Party[]): T | typeof WITHHELD {
   if (!text) return text;
-  return findDocuments(text).length > 0 || of.some((party) => repeats(text, party)) ? WITHHELD : text;
+  const tells = findDocuments(text).length > 0 || tellsParts(text) || of.some((party) => repeats(text, party));
+  return tells ? WITHHELD : text;
 }
 
 function repeats(text: string, party: Party): boolean {
