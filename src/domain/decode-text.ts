@@ -39,7 +39,7 @@ export function holdsUtf16(text: string): boolean {
 
 /**
  * What whoever decodes the text's base64 may read, of either alphabet, broken into lines too. A run may begin in the
- * middle of what looks like one: each of the four alignments is tried, as UTF-8 and as UTF-16.
+ * middle of what looks like one: each of the four alignments is tried, as UTF-8 and as UTF-16 of either order.
  */
 export function decodeBase64(text: string): string[] {
   // digits alone decode to no letter and no digit
@@ -50,8 +50,9 @@ export function decodeBase64(text: string): string[] {
     const decoded = runs.map((run) => Buffer.from(run.slice(phase), 'base64'));
     found.push(joinPlain(decoded.map((bytes) => bytes.toString('utf8'))));
     const wide = decoded.filter((bytes) => bytes.includes(0));
-    for (const start of [0, 1])
-      found.push(joinPlain(wide.map((bytes) => DECODERS.little.decode(bytes.subarray(start)))));
+    for (const decoder of Object.values(DECODERS)) {
+      for (const start of [0, 1]) found.push(joinPlain(wide.map((bytes) => decoder.decode(bytes.subarray(start)))));
+    }
   }
   return found.filter((one) => one !== '');
 }

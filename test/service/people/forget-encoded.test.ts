@@ -20,6 +20,12 @@ const wide = (text: string) => Buffer.from(text, 'utf16le');
 const BODIES: [string, string | Buffer, string][] = [
   ['base64', JSON.stringify({ dados: base64(SAID), n: 1 }), `{"dados":"${REMOVED}","n":1}`],
   ['base64url', `{"t":"x.${Buffer.from(`{"cpf":"${PLAIN}"}`).toString('base64url')}.y"}`, `{"t":"${REMOVED}"}`],
+  ['base64 of UTF-16', JSON.stringify({ dados: base64(PLAIN, 'utf16le'), n: 3 }), `{"dados":"${REMOVED}","n":3}`],
+  [
+    'base64 of UTF-16 of the other order',
+    JSON.stringify({ dados: wide(PLAIN).swap16().toString('base64'), n: 4 }),
+    `{"dados":"${REMOVED}","n":4}`,
+  ],
   ['entities', JSON.stringify({ html: `<b>${entities(DOTTED)}</b>` }), `{"html":"${REMOVED}"}`],
   ['names of entities', `<p>Zuzimara Quixabeira Concei&ccedil;&atilde;o, ${entities(PLAIN)}</p>`, REMOVED],
   ['UTF-16', wide(JSON.stringify({ nada: 'x', cpf: PLAIN })), `{"nada":"x","cpf":"${REMOVED}"}`],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeText } from '../../../src/domain/decode-text.ts';
+import { decodeBase64, decodeText } from '../../../src/domain/decode-text.ts';
 import { encodeRecord } from '../../../src/inbox/spool-format.ts';
 import { anyCharacter, budget } from '../../support/property.ts';
 
@@ -25,5 +25,17 @@ describe('bytes as a text', () => {
     );
     const body = Buffer.from('{"name":"Ana"}');
     expect(decodeText(encodeRecord({ receivedAt: new Date(), address: '::1', headers: {}, body }))).toContain('"Ana"');
+  });
+});
+
+describe('base64 of UTF-16', () => {
+  const CPF = '31415926590';
+  const cases = ['', 'x', 'xy', 'xyz'].flatMap((before) => [
+    { order: 'little', before, bytes: wide(CPF) },
+    { order: 'big', before, bytes: wide(CPF).swap16() },
+  ]);
+  it.each(cases)('of $order endian is read to its last digit, behind "$before"', ({ before, bytes }) => {
+    expect(decodeBase64(`${before}${bytes.toString('base64')}`)).toContain(CPF);
+    expect(decodeBase64(Buffer.concat([Buffer.from(before), bytes]).toString('base64')).join('\n')).toContain(CPF);
   });
 });
