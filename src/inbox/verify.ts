@@ -21,6 +21,9 @@ import { createSpelling } from './learn-spelling.ts';
 import { FIRST_IDS } from './plan-shows.ts';
 import { type Look, settleItems } from './settle-items.ts';
 
+/** Shows under way at the cost of senders without a hit. The others of theirs are claimed again later. */
+const UNPROVEN_SHOWS_MAX = 64;
+const UNPROVEN_AGAIN_MS = 1_000;
 const APPLY_ITEMS_MAX = 100;
 const APPLYING_MAX = 1;
 const SETTLING_MAX = 1;
@@ -40,6 +43,8 @@ export type Verifier = {
 export function createVerifier(context: Context, client: ProviderClient): Verifier {
   const budget = createShowBudget(context);
   const spelling = createSpelling(context);
+  const unproven = client.as('unproven');
+  let unprovenUnderWay = 0;
   // looks that come back together are applied together, and written beside their items while the next are applied
   const apply = createCoalescer<Observation, unknown>({
     itemsMax: APPLY_ITEMS_MAX,
@@ -88,12 +93,18 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
     context.log.warn({ error: describeError(error), items: items.length }, 'a look at what a webhook named failed');
     itemsVerified.inc({ outcome: 'failed' }, items.length);
     await budget.giveBack(charged);
-    await postponeItems(context, items, error);
+    await postponeItems(context, items, choosePause(items, error));
   }
 
   async function find(item: ClaimedItem, admission: Admission): Promise<Found> {
     if (admission.kind === 'wait') return { ...admission, kind: 'deferred' };
-    return await findTransaction(context, client, spelling, item);
+    if (admission.charged === undefined) return await findTransaction(context, client, spelling, item);
+    unprovenUnderWay++;
+    try {
+      return await findTransaction(context, unproven, spelling, item);
+    } finally {
+      unprovenUnderWay--;
+    }
   }
 
   return {
@@ -114,6 +125,12 @@ export function createVerifier(context: Context, client: ProviderClient): Verifi
       const [first] = items;
       if (!first) return;
       const charged = admission.kind === 'show' ? admission.charged : undefined;
+      if (charged !== undefined && unprovenUnderWay >= UNPROVEN_SHOWS_MAX) {
+        // held here they would take the room of those that may be shown at once
+        await budget.giveBack(charged);
+        await postponeItems(context, items, UNPROVEN_AGAIN_MS);
+        return;
+      }
       let found: Found;
       try {
         found = await find(first, admission);
@@ -162,17 +179,19 @@ async function applyFound(
 const POSTPONE_MS = 5_000;
 const POSTPONE_UNAUTHORIZED_MS = 60_000;
 
-/** The provider could not be asked: that is no evidence, so the schedule does not move on. */
-async function postponeItems(context: Context, items: ClaimedItem[], error: unknown): Promise<void> {
+function choosePause(items: ClaimedItem[], error: unknown): number {
   const refused = error instanceof ProviderError && error.code === 'provider_unauthorized';
   const place = Math.min(FIRST_IDS - 1, Math.max(0, ...items.map(({ position }) => position)));
-  const again = POSTPONE_MS * (place + 1);
   const asked = (error as { retryAfterMs?: number }).retryAfterMs ?? 0;
-  const pause = Math.max(asked, refused ? POSTPONE_UNAUTHORIZED_MS : again);
+  return Math.max(asked, refused ? POSTPONE_UNAUTHORIZED_MS : POSTPONE_MS * (place + 1));
+}
+
+/** The provider could not be asked: that is no evidence, so the schedule does not move on. */
+async function postponeItems(context: Context, items: ClaimedItem[], pauseMs: number): Promise<void> {
   await context.db
     .updateTable('webhook_items')
     .set({
-      next_look_at: new Date(context.clock.now().getTime() + pause),
+      next_look_at: new Date(context.clock.now().getTime() + pauseMs),
       lease_holder: null,
       lease_until: null,
     })

@@ -7,8 +7,8 @@
 import { MACHINE_TIMERS, type Timers } from '../timers.ts';
 import { ProviderError } from './provider-error.ts';
 
-/** The most urgent first. */
-export const PRIORITIES = ['verification', 'today', 'settled', 'backfill'] as const;
+/** The most urgent first. `unproven`: what a sender names of whose webhooks the provider knew none lately. */
+export const PRIORITIES = ['verification', 'today', 'unproven', 'settled', 'backfill'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
 export type Gate = {

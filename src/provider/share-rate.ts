@@ -15,7 +15,7 @@ const CAPACITY_SHARE = 0.1;
 /** Below this the levels of the bucket would fall together. */
 const CAPACITY_MIN = 4;
 /** What each priority leaves in the bucket, as a share of what is in it above the first token. */
-const RESERVE: Record<Priority, number> = { verification: 0, today: 0.2, settled: 0.4, backfill: 0.6 };
+const RESERVE: Record<Priority, number> = { verification: 0, today: 0.2, unproven: 0.3, settled: 0.4, backfill: 0.6 };
 const TAKES_A_SECOND = 4;
 const WAIT_MS_MIN = 20;
 const WAIT_MS_MAX = 5_000;

@@ -37,7 +37,7 @@ test('replicas share one bucket; each priority leaves what a more urgent one may
     const row = await world.context.db.selectFrom('provider_budget').select('tokens').executeTakeFirstOrThrow();
     left[priority] = Math.floor(row.tokens);
   }
-  expect(left).toEqual({ backfill: 2, settled: 2, today: 1, verification: 0 });
+  expect(left).toEqual({ backfill: 2, settled: 2, unproven: 1, today: 1, verification: 0 });
 });
 
 test('a bucket that a wrong clock filled an hour ahead gives tokens again at once', async () => {

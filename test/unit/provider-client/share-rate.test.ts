@@ -29,5 +29,5 @@ test('one request a minute is kept to as well', () => {
 test('at 60 a minute a verification finds what a backfill has to leave', () => {
   const { capacity, reserve } = planBucket(60);
   expect(capacity).toBe(6);
-  expect(PRIORITIES.map((priority) => reserve(priority))).toEqual([0, 1, 2, 3]);
+  expect(PRIORITIES.map((priority) => reserve(priority))).toEqual([0, 1, 1.5, 2, 3]);
 });
