@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { chargeSender, findHits, recordHit, refundShows } from './charge-senders.ts';
 import type { ClaimedItem } from './claim-items.ts';
 import { findKnown, nameKey } from './find-known.ts';
-import { bestPlan, FIRST_IDS, HIT_MS, isFirstShow, type Plan, planShow, SENDER_SHOWS_AN_HOUR } from './plan-shows.ts';
+import { bestPlan, HIT_MS, isFirstShow, type Plan, planShow, SENDER_SHOWS_AN_HOUR } from './plan-shows.ts';
 
 /** A hit is written down so often at most for each sender. */
 const HIT_WRITTEN_EVERY_MS = 60_000;
@@ -23,6 +23,8 @@ export type ShowBudget = {
   giveBack(charged: string | undefined): Promise<void>;
 };
 
+type Planned = { plan: Plan; payer: ClaimedItem | undefined };
+
 const FREE: Admission = { kind: 'show', charged: undefined };
 
 /** The budget of looks at what webhooks name (see plan-shows.ts), kept in the database; hits are remembered here too. */
@@ -38,7 +40,7 @@ export function createShowBudget(context: Context): ShowBudget {
   const isSurelyFree = (group: ClaimedItem[]): boolean =>
     group.some((item) => item.granted || (isFirstShow(item) && hadHit(item.sender)));
 
-  async function planAll(groups: ClaimedItem[][]): Promise<Plan[]> {
+  async function planAll(groups: ClaimedItem[][]): Promise<Planned[]> {
     const items = groups.flat();
     const known = await findKnown(context, context.db, items);
     await learnHits(items);
@@ -52,11 +54,12 @@ export function createShowBudget(context: Context): ShowBudget {
         hadHit: hadHit(item.sender),
         bodyMisses: bodies.get(item.webhookSeq) ?? 0,
       }));
-      const plan = bestPlan(candidates.map((one) => planShow(one, now)));
+      const plans = candidates.map((one) => planShow(one, now));
+      const plan = bestPlan(plans);
+      const payer = plan.kind === 'charge' ? payerOf(group, plans) : undefined;
       // the next of this body in this batch must not spend the same miss
-      const payer = plan.kind === 'charge' ? payerOf(group) : undefined;
       if (payer) bodies.set(payer.webhookSeq, (bodies.get(payer.webhookSeq) ?? 0) + 1);
-      return plan;
+      return { plan, payer };
     });
   }
 
@@ -71,11 +74,8 @@ export function createShowBudget(context: Context): ShowBudget {
   }
 
   async function admitUnsure(groups: ClaimedItem[][]): Promise<Admission[]> {
-    const plans = await planAll(groups);
-    const paying = groups.flatMap((group, index) => {
-      const payer = plans[index]?.kind === 'charge' ? payerOf(group) : undefined;
-      return payer ? [{ index, payer }] : [];
-    });
+    const planned = await planAll(groups);
+    const paying = planned.flatMap(({ payer }, index) => (payer ? [{ index, payer }] : []));
     const paid = new Map<number, string>();
     for (const [sender, ones] of Map.groupBy(paying, ({ payer }) => payer.sender)) {
       const charge = { sender, cost: 'shows' as const, wanted: ones.length, max: SENDER_SHOWS_AN_HOUR };
@@ -84,7 +84,7 @@ export function createShowBudget(context: Context): ShowBudget {
       const inOrder = ones.toSorted((a, b) => a.payer.misses - b.payer.misses);
       for (const { index } of inOrder.slice(0, granted)) paid.set(index, sender);
     }
-    return plans.map((plan, index) => {
+    return planned.map(({ plan }, index) => {
       if (plan.kind === 'show') return FREE;
       if (plan.kind === 'list') return { kind: 'wait', awaits: 'list', notBefore: plan.notBefore };
       const charged = paid.get(index);
@@ -118,10 +118,10 @@ export function createShowBudget(context: Context): ShowBudget {
   };
 }
 
-/** Whose sender pays for the look of a group: the item that was denied least, of the first ids of its body. */
-function payerOf(group: ClaimedItem[]): ClaimedItem | undefined {
-  const first = group.filter(({ position }) => position < FIRST_IDS);
-  return first.toSorted((a, b) => a.misses - b.misses || a.position - b.position)[0];
+/** The item whose body and sender pay for the look of a group: of those that may, the one that was denied least. */
+function payerOf(group: ClaimedItem[], plans: Plan[]): ClaimedItem | undefined {
+  const able = group.filter((_, index) => plans[index]?.kind === 'charge');
+  return able.toSorted((a, b) => a.misses - b.misses || a.position - b.position)[0];
 }
 
 /** Misses of all items of the bodies of which something was denied. */

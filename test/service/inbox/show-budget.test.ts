@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createShowBudget } from '../../../src/inbox/admit-looks.ts';
 import { claimItems } from '../../../src/inbox/claim-items.ts';
 import { drainInbox } from '../../../src/inbox/drain.ts';
 import { FIRST_IDS, SENDER_SHOWS_AN_HOUR } from '../../../src/inbox/plan-shows.ts';
@@ -231,6 +232,36 @@ test('first ids of a new body are claimed before all that waited longer', async 
   const [first, ...others] = await claimItems(context, 5);
   expect(first?.transactionId).toBe(genuine);
   expect(others).toHaveLength(4);
+});
+
+test('a look that several bodies share is paid by one that still may: none goes over its denials', async () => {
+  await using context = await openTestContext();
+  const receive = createReceiver(context, undefined);
+  const ids = [randomUUID(), randomUUID()];
+  // of the same two ids: one body has spent its denials, the other has one left
+  for (const [address, misses] of [
+    [STRANGER, [1, 9]],
+    [PROVIDER, [4, 5]],
+  ] as const) {
+    const body = Buffer.from(JSON.stringify(ids.map((id) => ({ transaction_id: id, address }))));
+    await receive({ body, address, headers: {} });
+    await takeApart(context, 0);
+    for (const [position, count] of misses.entries()) {
+      await context.db
+        .updateTable('webhook_items')
+        .set({ misses: count })
+        .where('position', '=', position)
+        .where('misses', '=', 0)
+        .execute();
+    }
+  }
+  const items = await claimItems(context, 10);
+  const groups = ids.map((id) => items.filter(({ transactionId }) => transactionId === id));
+  expect(groups.map((group) => group.length)).toEqual([2, 2]);
+  expect(await createShowBudget(context).admit(groups)).toEqual([
+    { kind: 'show', charged: PROVIDER },
+    { kind: 'wait', awaits: 'list', notBefore: undefined },
+  ]);
 });
 
 describe('a sender without a hit', () => {
