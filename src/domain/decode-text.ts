@@ -5,7 +5,7 @@ const BASE64_CHARS_MIN = 8;
 const BASE64_RUN = new RegExp(`[A-Za-z0-9+/_-]{${BASE64_CHARS_MIN},}`, 'g');
 const BASE64_PHASES = [0, 1, 2, 3];
 /** What decodes to noise holds hardly any: noise is not gone through. */
-const PLAIN_STRETCH = /[\t\n\r\x20-\x7e\u00a0-\u024f]{5,}/g;
+const PLAIN_STRETCH = /[\t\n\r\x20-\x7e\u00a0-\u024f\p{Nd}]{5,}/gu;
 const UTF16_STRETCH = /(?:[\t\n\r -~]\0){4}|(?:\0[\t\n\r -~]){4}/;
 /** The share of NULs: almost every other byte of Latin text in UTF-16, few of a record's lengths. */
 const NULS_OF_UTF16 = 0.35;

@@ -1,6 +1,25 @@
-/** A document as it is compared: letters in capitals and digits, nothing else. Null where none is left. */
+const DIGIT = /^\p{Nd}$/u;
+const DIGITS_OTHER = /(?![0-9])\p{Nd}/gu;
+const NOT_ASCII = /[^\0-\x7f]/;
+
+/** The text with the digits of every script (Arabic, Devanagari, full width) as ASCII's; no other character changes. */
+export function toAsciiDigits(text: string): string {
+  return NOT_ASCII.test(text) ? text.replace(DIGITS_OTHER, readDigit) : text;
+}
+
+/** Unicode lists each script's decimal digits in a row, from zero on. */
+function readDigit(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0;
+  let zero = code;
+  while (DIGIT.test(String.fromCodePoint(zero - 1))) zero--;
+  return String((code - zero) % 10);
+}
+
+/** A document as it is compared: letters in capitals and ASCII digits, nothing else. Null where none is left. */
 export function normalizeDocument(document: string | null): string | null {
-  const plain = (document ?? '').replace(/[^0-9A-Za-z]/g, '').toUpperCase();
+  const plain = toAsciiDigits(document ?? '')
+    .replace(/[^0-9A-Za-z]/g, '')
+    .toUpperCase();
   return plain === '' ? null : plain;
 }
 

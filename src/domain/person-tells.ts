@@ -1,7 +1,7 @@
 /** What in a text tells of a person, in whatever spelling it came. Pure. */
 import { decodeHTML } from 'entities';
 import { decodeBase64 } from './decode-text.ts';
-import { capMarks, foldName, normalizeDocument } from './fold-person.ts';
+import { capMarks, foldName, normalizeDocument, toAsciiDigits } from './fold-person.ts';
 
 /** A shorter value stands in too much else by chance: it is taken only where it is the whole. */
 export const CONTAINED_CHARS_MIN = 5;
@@ -10,6 +10,7 @@ const PHONE_DIGITS_MIN = 10;
 const ENCODED_MAX = 3;
 /** What encodes others, and what is not ASCII. */
 const ESCAPED = /[%&+\\\0]|[^ -~\s]/;
+const NOT_ASCII = /[^\0-\x7f]/;
 const COUNTRY = '55';
 const DOCUMENT_CHARS_MAX = 32;
 /** A CPF's and a CNPJ's: no one else is forgotten. */
@@ -120,11 +121,10 @@ function addReadings(text: string, readings: Set<string>, depth: number): void {
 function addEscaped(text: string, readings: Set<string>): string {
   readings.add(text);
   if (!ESCAPED.test(text)) return text;
-  // a digit of another width is one
-  let reading = capMarks(text).normalize('NFKC');
+  let reading = fold(text);
   for (let round = 0; round < ENCODED_MAX; round++) {
-    const unescaped = readEscapes(reading);
-    const decoded = readEntities(readPercents(unescaped.replaceAll('+', ' '))).replaceAll('\0', '');
+    const unescaped = fold(readEscapes(reading));
+    const decoded = fold(readEntities(readPercents(unescaped.replaceAll('+', ' ')))).replaceAll('\0', '');
     readings.add(unescaped).add(decoded);
     if (decoded === reading) break;
     reading = decoded;
@@ -132,9 +132,14 @@ function addEscaped(text: string, readings: Set<string>): string {
   return reading;
 }
 
-/** HTML's, by number and by name. Marks that they put after a letter are normalized like others. */
+/** Characters of another width, digits of another script and marks after a letter in one form. */
+function fold(text: string): string {
+  return NOT_ASCII.test(text) ? toAsciiDigits(capMarks(text).normalize('NFKC')) : text;
+}
+
+/** HTML's, by number and by name. */
 function readEntities(text: string): string {
-  return text.includes('&') ? capMarks(decodeHTML(text)).normalize('NFKC') : text;
+  return text.includes('&') ? decodeHTML(text) : text;
 }
 
 function readEscapes(text: string): string {

@@ -15,6 +15,10 @@ export const punctuate = (document: string): string =>
 const entities = (text: string): string => Array.from(text, (one) => `&#${one.codePointAt(0)};`).join('');
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
+/** The text with the digits of the script whose zero has this code. */
+export const digitsFrom = (zero: number, text: string): string =>
+  text.replace(/\d/g, (one) => String.fromCodePoint(zero + Number(one)));
+
 /** A text that a document is written into, as a function of it. */
 export const SPELLINGS: Record<string, (document: string) => string> = {
   bare: (one) => one,
@@ -40,6 +44,13 @@ export const SPELLINGS: Record<string, (document: string) => string> = {
   'its ends in words': (one) => `cpf comeca ${one.slice(0, 3)} fim ${one.slice(-2)}`,
   'its start in words': (one) => `começa com ${one.slice(0, 3)}`,
   'its check digits in words': (one) => `dígitos: ${one.slice(-2)}`,
+  'in Arabic digits': (one) => digitsFrom(0x0660, one),
+  'in Devanagari digits': (one) => `CPF ${digitsFrom(0x0966, punctuate(one))}`,
+  'in digits of full width': (one) => digitsFrom(0xff10, one),
+  'in bold digits': (one) => digitsFrom(0x1d7ce, one),
+  'in Arabic digits, escaped': (one) => encodeURIComponent(digitsFrom(0x0660, one)),
+  'in Arabic digits as entities': (one) => entities(digitsFrom(0x06f0, one)),
+  'in Arabic digits in base64': (one) => base64(digitsFrom(0x0660, one)),
   'in base64': base64,
   'in base64 of a sentence': (one) => `x=${base64(`cliente ${punctuate(one)} vip`)}`,
   'as entities': entities,

@@ -6,7 +6,7 @@ import { callCommand } from '../../support/call-command.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/console.ts';
 import { observe, type ShownTransaction } from '../../support/observations.ts';
 import { passTime } from '../../support/pass-time.ts';
-import { cpfOf, punctuate } from '../../support/people.ts';
+import { cpfOf, digitsFrom, punctuate } from '../../support/people.ts';
 import { findValues } from './find-values.ts';
 
 const PLAIN = cpfOf('314159265');
@@ -26,6 +26,9 @@ const BODIES: [string, string | Buffer, string][] = [
     JSON.stringify({ dados: wide(PLAIN).swap16().toString('base64'), n: 4 }),
     `{"dados":"${REMOVED}","n":4}`,
   ],
+  ['digits of Arabic', JSON.stringify({ obs: digitsFrom(0x0660, PLAIN), n: 5 }), `{"obs":"${REMOVED}","n":5}`],
+  ['digits of Devanagari', JSON.stringify({ cpf: digitsFrom(0x0966, DOTTED), n: 6 }), `{"cpf":"${REMOVED}","n":6}`],
+  ['digits of full width', `{"cpf":"${digitsFrom(0xff10, PLAIN)}"}`, `{"cpf":"${REMOVED}"}`],
   ['entities', JSON.stringify({ html: `<b>${entities(DOTTED)}</b>` }), `{"html":"${REMOVED}"}`],
   ['names of entities', `<p>Zuzimara Quixabeira Concei&ccedil;&atilde;o, ${entities(PLAIN)}</p>`, REMOVED],
   ['UTF-16', wide(JSON.stringify({ nada: 'x', cpf: PLAIN })), `{"nada":"x","cpf":"${REMOVED}"}`],
