@@ -17,7 +17,7 @@ import { auditFull } from '../audit-full.ts';
 import { allow, callerOf, seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { page, readPage } from '../pages.ts';
-import { nameFilters, permitSearch, readPosition, writePosition } from '../search-people.ts';
+import { auditWithheld, nameFilters, permitSearch, readPosition, writePosition } from '../search-people.ts';
 import { parseQuery } from '../validate.ts';
 import { showMismatches } from './mismatches.ts';
 
@@ -83,14 +83,10 @@ export function transactionRoutes(context: Context): Router {
       limit,
       after: readPosition(after),
     });
+    const shown = found.transactions.map((one) => show(context, response, one));
     await auditFull(context, response, 'transactions.list', nameFilters(given));
-    response.json(
-      page(
-        'transactions',
-        found.transactions.map((one) => show(context, response, one)),
-        writePosition(found.next),
-      ),
-    );
+    await auditWithheld(context, callerOf(response), given, shown);
+    response.json(page('transactions', shown, writePosition(found.next)));
   });
 
   router.get('/transactions/:id', allow('viewer'), async (request: Request<{ id: string }>, response) => {

@@ -11,7 +11,7 @@ import { auditFull } from '../audit-full.ts';
 import { callerOf, seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { readPage } from '../pages.ts';
-import { nameFilters, permitSearch, readPosition, writePosition } from '../search-people.ts';
+import { auditWithheld, nameFilters, permitSearch, readPosition, writePosition } from '../search-people.ts';
 import { moment, moneyOf, NOTHING, shortId } from './format.ts';
 import { html } from './html.ts';
 import { badge, dayField, filterForm, pager, selectField, table, textField } from './parts.ts';
@@ -58,6 +58,7 @@ export function transactionListPages(context: Context): Router {
     const { transactions, next } = await searchTransactions(context.db, context.keys, wanted);
     const shown = transactions.map((one) => present(context, one, full));
     await auditFull(context, response, 'transactions.list', nameFilters({ ...filters, by }), 'console');
+    await auditWithheld(context, callerOf(response), filters, shown);
     const body = html`<h1>Transações</h1>
 ${filterForm('/transactions', fields({ ...filters, by }, full), isFiltered({ ...filters, by }), formTokenOf(response))}
 ${list(context, shown, isFiltered(filters))}
