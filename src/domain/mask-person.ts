@@ -9,6 +9,7 @@
  * A company's register is public, with names, e-mails and phones: beside any of these a few digits are enough to find
  * it. Of a company only three digits of the root are shown.
  */
+import { readOwnOfE2eId } from './e2e-id.ts';
 import { findDocuments, isValidDocument } from './find-documents.ts';
 import { tellsParts } from './find-parts.ts';
 import { foldName, normalizeDocument } from './fold-person.ts';
@@ -32,6 +33,8 @@ const CNPJ_LENGTH = 14;
 const PART_CHARS = 4;
 const HEAD_OFFICE = '0001';
 const NEEDLE_CHARS_MIN = 4;
+/** As accounts' names spell what their format does not take. */
+const ESCAPED = /~([0-9a-f]{1,5})~/g;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** A mobile phone with its area, which has as many digits as a CPF. */
 const MOBILE = /^[1-9]{2}9\d{8}$/;
@@ -73,6 +76,25 @@ export function maskHolding<T extends string | null>(text: T, ...of: Party[]): T
   if (!text) return text;
   const tells = findDocuments(text).length > 0 || tellsParts(text) || of.some((party) => repeats(text, party));
   return tells ? WITHHELD : text;
+}
+
+/** A platform, likewise. The provider's are random ids: a document in one tells, digits that parts may share do not. */
+export function maskPlatform<T extends string | null>(platform: T, ...of: Party[]): T | typeof WITHHELD {
+  return UUID.test(platform ?? '') ? maskHolding(platform) : maskHolding(platform, ...of);
+}
+
+/** An account's name, whose last part is a platform: `Assets:Provider:Held:***`. */
+export function maskAccount(account: string, ...of: Party[]): string {
+  const at = account.lastIndexOf(':') + 1;
+  const platform = account
+    .slice(at)
+    .replace(ESCAPED, (_, code: string) => String.fromCodePoint(Number.parseInt(code, 16)));
+  return maskPlatform(platform, ...of) === WITHHELD ? `${account.slice(0, at)}${WITHHELD}` : account;
+}
+
+/** An end-to-end id, likewise: its minute and institution hold a document's digits by chance, its last part may hold one. */
+export function maskE2eId<T extends string | null>(id: T, ...of: Party[]): T | typeof WITHHELD {
+  return id && maskHolding(readOwnOfE2eId(id), ...of) === WITHHELD ? WITHHELD : id;
 }
 
 function repeats(text: string, party: Party): boolean {

@@ -1,5 +1,5 @@
 import type { Calendar, Wall } from './calendar.ts';
-import { maskHolding, maskParty } from './mask-person.ts';
+import { maskE2eId, maskHolding, maskParty, maskPlatform } from './mask-person.ts';
 import { formatAmount } from './money.ts';
 import type { Operation, Status } from './statuses.ts';
 
@@ -58,12 +58,14 @@ export function presentTransaction(transaction: LedgerTransaction, calendar: Cal
 
 /** The same for who may not see personal data. */
 export function maskTransaction<T extends PresentedTransaction>(transaction: T): T {
-  const { description, extra, reference } = transaction;
+  const { description, e2e_id: e2eId, extra, platform, reference } = transaction;
   return {
     ...transaction,
     ...maskParty(transaction),
     description: maskHolding(description, transaction),
     extra: maskHolding(extra, transaction),
     reference: maskHolding(reference, transaction),
+    platform: maskPlatform(platform, transaction),
+    e2e_id: maskE2eId(e2eId, transaction),
   };
 }

@@ -2,6 +2,7 @@ import { inForce } from '../database/in-force.ts';
 import { selectTransactions, toLedgerTransaction } from '../database/read-transactions.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Calendar } from '../domain/calendar.ts';
+import { maskAccount } from '../domain/mask-person.ts';
 import { formatAmount } from '../domain/money.ts';
 import type { LedgerTransaction } from '../domain/present-transaction.ts';
 import { webhookIdOf } from '../domain/webhook-id.ts';
@@ -75,6 +76,15 @@ export async function tellTransaction(
       source: presentSource(entry),
     })),
   };
+}
+
+/** The entries for who may not see personal data: a platform that holds a document is no account's name. */
+export function maskEntries(entries: TransactionStory['entries'], of: LedgerTransaction): TransactionStory['entries'] {
+  const party = { ...of, pix_key: of.pixKey };
+  return entries.map((entry) => ({
+    ...entry,
+    postings: entry.postings.map((one) => ({ ...one, account: maskAccount(one.account, party) })),
+  }));
 }
 
 function isOfHistory(event: { in_force: number; inferred: boolean }): boolean {

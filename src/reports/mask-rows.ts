@@ -5,7 +5,7 @@
 import { readParties } from '../database/read-parties.ts';
 import type { Reader } from '../database/reader.ts';
 import { listNamed, maskMismatch } from '../domain/mask-free-text.ts';
-import { maskHolding, maskParty, type Party } from '../domain/mask-person.ts';
+import { maskE2eId, maskHolding, maskParty, maskPlatform, type Party } from '../domain/mask-person.ts';
 import type { Change } from './read-changes.ts';
 import type { ReportedMismatch } from './read-mismatches.ts';
 import type { Movement } from './read-movements.ts';
@@ -16,7 +16,9 @@ export async function maskMovements(db: Reader, movements: Movement[]): Promise<
   const partyOf = await findParties(db, movements, (one) => one.transactionId);
   return movements.map((one) => {
     const party = partyOf(one);
-    return party ? { ...one, ...maskFacts(one, party), extra: maskHolding(one.extra, party) } : one;
+    return party
+      ? { ...one, ...maskFacts(one, party), extra: maskHolding(one.extra, party), e2eId: maskE2eId(one.e2eId, party) }
+      : { ...one, platform: maskPlatform(one.platform) };
   });
 }
 
@@ -35,9 +37,12 @@ export async function maskChanges(db: Reader, changes: Change[]): Promise<Change
     const party = partyOf(change);
     const mask = (text: string | null) => maskHolding(text, ...(party ? [party] : []));
     const facts = change.facts.map((fact) =>
-      fact.name === 'reference' ? { ...fact, before: mask(fact.before), after: mask(fact.after) } : fact,
+      fact.name === 'reference' || fact.name === 'platform'
+        ? { ...fact, before: mask(fact.before), after: mask(fact.after) }
+        : fact,
     );
-    return { ...change, reference: mask(change.reference), facts };
+    const platform = maskPlatform(change.platform, ...(party ? [party] : []));
+    return { ...change, platform, reference: mask(change.reference), facts };
   });
 }
 
@@ -64,8 +69,12 @@ async function findParties<Row>(db: Reader, rows: Row[], idOf: (row: Row) => str
   return (row: Row): Party | undefined => parties.get(idOf(row) ?? '');
 }
 
-function maskFacts({ reference }: { reference: string | null }, party: Party) {
-  return { name: maskParty(party).name, reference: maskHolding(reference, party) };
+function maskFacts({ reference, platform }: { reference: string | null; platform: string }, party: Party) {
+  return {
+    name: maskParty(party).name,
+    reference: maskHolding(reference, party),
+    platform: maskPlatform(platform, party),
+  };
 }
 
 function parse(json: string | null): unknown {

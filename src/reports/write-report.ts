@@ -115,13 +115,16 @@ async function writeMovements(work: Work) {
 
   for await (const movements of readMovements(db, scope, work.known)) {
     for (const movement of movements) work.digest.addMovement(movement);
-    for (const movement of plan.masked ? await maskMovements(db, movements) : movements) {
+    const shown = plan.masked ? await maskMovements(db, movements) : movements;
+    for (const [index, movement] of shown.entries()) {
+      // sums and accounts go by the platform as it is
+      const { platform } = movements[index] ?? movement;
       // what opens the books is part of the opening balance already
       if (movement.kind === 'opening') continue;
-      const row = { movement, ...work.tally.add(movement) };
+      const row = { movement, ...work.tally.add({ ...movement, platform }) };
       statement.add(row);
       addCsvRow(csv, columns.STATEMENT_COLUMNS, row, rendering);
-      addJournalEntry(journal, movement, running);
+      addJournalEntry(journal, { ...movement, platform }, running);
       if (movement.inForce) pickSheet(movement, { receipts, payments, refunds })?.add(withCommission(movement, late));
     }
     await Promise.all([statement, receipts, payments, refunds, csv, journal].map((one) => one.drain()));

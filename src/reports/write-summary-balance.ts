@@ -1,3 +1,4 @@
+import { maskPlatform } from '../domain/mask-person.ts';
 import { namePlatform } from './read-balances.ts';
 import type { StatedBalance } from './read-statements.ts';
 import { type Summary, startSection } from './summary-parts.ts';
@@ -16,7 +17,9 @@ export function writeBalance(sheet: SheetWriter, summary: Summary): void {
   const all = [...names.map((name) => summary.platforms.get(name) ?? total), total];
   startSection(sheet, words.balance, names.length + 2);
   sheet.addRow(
-    [words.line, ...names, words.total].map((text, index) => ({ text, look: index === 0 ? 'header' : 'headerRight' })),
+    [words.line, ...names.map((name) => (summary.plan.masked ? maskPlatform(name) : name)), words.total].map(
+      (text, index) => ({ text, look: index === 0 ? 'header' : 'headerRight' }),
+    ),
     { heightPoints: 34 },
   );
   const add = (label: string, pick: (one: Figures) => bigint, formula?: (letter: string) => string): number => {

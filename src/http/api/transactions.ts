@@ -6,13 +6,14 @@ import type { Context } from '../../context.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { foldName, normalizeDocument } from '../../domain/fold-person.ts';
+import { maskAccount } from '../../domain/mask-person.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { type LedgerTransaction, maskTransaction, presentTransaction } from '../../domain/present-transaction.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { type Known, readBalances } from '../../ledger/read-balances.ts';
 import { listMismatches } from '../../ledger/read-mismatches.ts';
 import { searchTransactions } from '../../ledger/search-transactions.ts';
-import { tellTransaction } from '../../ledger/tell-transaction.ts';
+import { maskEntries, tellTransaction } from '../../ledger/tell-transaction.ts';
 import { auditFull } from '../audit-full.ts';
 import { allow, callerOf, seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
@@ -100,7 +101,7 @@ export function transactionRoutes(context: Context): Router {
     response.json({
       ...show(context, response, story.transaction),
       events: story.events,
-      entries: story.entries,
+      entries: seesPersons(response) ? story.entries : maskEntries(story.entries, story.transaction),
       mismatches: await showMismatches(context, response, mismatches),
       callbacks: (await listTransactionCallbacks(context.db, story.seq)).map(presentCallback),
     });
@@ -117,7 +118,10 @@ export function transactionRoutes(context: Context): Router {
       at: atInstant.toISOString(),
       known: known === undefined ? now.toISOString() : SEALED.test(known) ? known : new Date(known).toISOString(),
       sealed: sealed ? { position: sealed.position, hash: sealed.hash.toString('hex') } : null,
-      balances: balances.map(({ account, cents }) => ({ account, amount: formatAmount(cents) })),
+      balances: balances.map(({ account, cents }) => ({
+        account: seesPersons(response) ? account : maskAccount(account),
+        amount: formatAmount(cents),
+      })),
     });
   });
   return router;

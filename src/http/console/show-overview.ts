@@ -1,10 +1,12 @@
 import type { Router } from 'express';
 import type { Context } from '../../context.ts';
 import { addDays } from '../../domain/calendar.ts';
+import { maskPlatform, WITHHELD } from '../../domain/mask-person.ts';
 import { type OpenMismatches, readOpenMismatches } from '../../ledger/read-open-mismatches.ts';
 import { type Coverage, readCoverage } from '../../reconciliation/read-coverage.ts';
 import { listRuns, type PresentedRun } from '../../reconciliation/read-runs.ts';
 import { lossRate, readWebhookDays, type WebhookDay } from '../../reconciliation/read-webhook-days.ts';
+import { seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { drawDays } from './draw-days.ts';
 import { explainMismatch } from './explain-mismatch.ts';
@@ -51,7 +53,7 @@ export function overviewPage(context: Context): Router {
       readWebhookDays(context, { from: addDays(today, 1 - WEBHOOK_DAYS_SHOWN), to: today }),
     ]);
     const body = html`${verdict(context, mismatches, runs)}
-<div class="figures">${balanceCard(balances)}<div class="today">${todayCards(days.at(-1))}</div></div>
+<div class="figures">${balanceCard(balances, seesPersons(response))}<div class="today">${todayCards(days.at(-1))}</div></div>
 <section><h2>Últimos dias</h2>${drawDays(days)}${tellCoverage(coverage)}</section>
 <div class="columns">
 <section><h2>Divergências em aberto</h2>${mismatchSummary(mismatches)}</section>
@@ -80,7 +82,7 @@ function verdict(context: Context, mismatches: Mismatches, runs: PresentedRun[])
 <p>${count > 0 && stake > 0n && html`${money(stake)} em jogo. `}${read}</p></div>`;
 }
 
-function balanceCard(balances: Balances): Html {
+function balanceCard(balances: Balances, full: boolean): Html {
   const total = balances.reduce((sum, one) => sum + one.availableCents + one.heldCents, 0n);
   return html`<section class="figure wide"><h2>Saldo agora</h2><p class="big">${money(total)}</p>
 ${table({
@@ -90,7 +92,10 @@ ${table({
   columns: [
     {
       title: 'Plataforma',
-      cell: (row) => html`<a href="/transactions?platform=${row.platform}">${shortId(row.platform)}</a>`,
+      cell: (row) =>
+        full || maskPlatform(row.platform) === row.platform
+          ? html`<a href="/transactions?platform=${row.platform}">${shortId(row.platform)}</a>`
+          : WITHHELD,
     },
     { title: 'Disponível', cell: (row) => money(row.availableCents), align: 'end' },
     { title: 'Retido', cell: (row) => money(row.heldCents), align: 'end' },

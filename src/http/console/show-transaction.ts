@@ -4,7 +4,7 @@ import { listTransactionCallbacks } from '../../callbacks/read-callbacks.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { listMismatches } from '../../ledger/read-mismatches.ts';
-import { tellTransaction } from '../../ledger/tell-transaction.ts';
+import { maskEntries, tellTransaction } from '../../ledger/tell-transaction.ts';
 import { auditFull } from '../audit-full.ts';
 import { seesPersons } from '../authorize.ts';
 import { createRouter } from '../create-router.ts';
@@ -28,6 +28,7 @@ export function transactionPages(context: Context): Router {
     if (!story) throw new ConfereError('not_found', 'the ledger holds no such transaction');
     const full = seesPersons(response);
     const shown = present(context, story.transaction, full);
+    const entries = full ? story.entries : maskEntries(story.entries, story.transaction);
     await auditFull(context, response, 'transactions.show', shown.id, 'console');
     const mismatches = await listMismatches(context.db, { transactionId: shown.id, limit: MISMATCHES_SHOWN_MAX });
     const callbacks = (await listTransactionCallbacks(context.db, story.seq)).map(presentCallback);
@@ -37,7 +38,7 @@ export function transactionPages(context: Context): Router {
 ${mismatches.length > 0 && html`<section><h2>Divergências</h2>${mismatchTable(context, mismatches)}</section>`}
 <section><h2>Fatos</h2>${tellFacts(context, shown)}
 ${!full && html`<p class="hint">Os dados pessoais aparecem mascarados para o papel de leitura.</p>`}</section>
-<section><h2>História</h2>${tellStory(context, story)}</section>
+<section><h2>História</h2>${tellStory(context, { ...story, entries })}</section>
 <section><h2>Callbacks</h2>${callbackTable(context, callbacks, 'Nenhum lojista é avisado desta transação.', 'transaction')}</section>`;
     sendPage(request, response, { title: `Transação ${shown.id}`, body });
   });

@@ -32,6 +32,7 @@ const anyPerson = fc.record({
   spelled: fc.record({
     ...{ pix_key: anyValue, phone: anyValue, email: anyValue, name: anyValue },
     ...{ reference: anySpelling, extra: anySpelling, description: anySpelling },
+    ...{ platform: anySpelling, e2e_id: anySpelling },
     ...{ laterReference: anySpelling, laterExtra: anySpelling, status: anySpelling },
   }),
 });
@@ -49,6 +50,7 @@ beforeAll(async () => {
         ...{ id, operation: 'cashin', status: 'paid', amount: '10.00', date_created: at, document: cpf },
         ...{ pix_key: say('pix_key'), phone: say('phone'), email: say('email'), name: say('name') },
         ...{ reference: say('reference'), extra: say('extra'), description: say('description') },
+        ...{ platform: say('platform').slice(0, 64), e2e_id: say('e2e_id') },
         events: [{ status: 'paid', date_created: at }],
       },
     };
@@ -209,6 +211,8 @@ test('no place shows a viewer a document, in any spelling that a field repeated 
   for (const [place, text] of await readAll('viewer')) {
     for (const { cpf, spelled } of people) {
       for (const value of [cpf, punctuate(cpf), ...Object.values(spelled).map((spell) => spell(cpf))]) {
+        // a journal's accounts are the revision's own: see docs/personal-data.md
+        if (place.endsWith('.journal') && spelled.platform?.(cpf).includes(value)) continue;
         if (text.includes(value)) leaks.push(`${place}: ${value}`);
       }
     }

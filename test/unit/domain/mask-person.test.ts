@@ -4,8 +4,16 @@ import { describe, expect, it, test } from 'vitest';
 import { createCalendar } from '../../../src/domain/calendar.ts';
 import { findDocuments, isValidDocument } from '../../../src/domain/find-documents.ts';
 import { maskMismatch } from '../../../src/domain/mask-free-text.ts';
-import { maskDocument, maskHolding, maskParty } from '../../../src/domain/mask-person.ts';
+import {
+  maskAccount,
+  maskDocument,
+  maskE2eId,
+  maskHolding,
+  maskParty,
+  maskPlatform,
+} from '../../../src/domain/mask-person.ts';
 import { maskTransaction, presentTransaction } from '../../../src/domain/present-transaction.ts';
+import { namePlatform } from '../../../src/reports/read-balances.ts';
 import {
   anyCnpj,
   anyCpf,
@@ -25,14 +33,17 @@ const calendar = createCalendar('America/Sao_Paulo');
 
 type Spelling = (document: string) => string;
 /** Which fields repeat the document, and how: a person's habits, which an attacker may know. */
-type Habits = Record<'pix_key' | 'phone' | 'email' | 'name' | 'reference' | 'extra' | 'description', Spelling>;
+type Habits = Record<
+  'pix_key' | 'phone' | 'email' | 'name' | 'reference' | 'extra' | 'description' | 'platform' | 'e2eId',
+  Spelling
+>;
 
 /** All that a viewer sees of one transaction, as one text. */
 function renderAsViewer(document: string, { pix_key, ...habits }: Habits): string {
   const shown = presentTransaction(
     {
       ...{ id: 'a', operation: 'cashin', status: 'paid', statusWall: '2026-11-20 23:30:00', sequence: 2 },
-      ...{ amountCents: 10_000n, commissionCents: 150n, platform: 'p', e2eId: null, document },
+      ...{ amountCents: 10_000n, commissionCents: 150n, document },
       createdWall: '2026-11-20 23:00:00',
       pixKey: pix_key(document),
       ...apply(habits, document),
@@ -78,7 +89,7 @@ const habitsWith = (anyText: fc.Arbitrary<string>): fc.Arbitrary<Habits> =>
     const free = fc.oneof(anySpelling, constant(text));
     return fc.record({
       ...{ pix_key: value('pix_key'), phone: value('phone'), email: value('email'), name: value('name') },
-      ...{ reference: free, extra: free, description: free },
+      ...{ reference: free, extra: free, description: free, platform: free, e2eId: free },
     });
   });
 
@@ -111,9 +122,10 @@ describe('all that a viewer sees of one transaction', () => {
   const quiet: Habits = {
     ...{ pix_key: () => 'ana@example.com', phone: () => '+5511987654321', email: () => 'ana@example.com' },
     ...{ name: () => 'Maria', reference: () => 'pedido-1', extra: () => 'mesa', description: () => 'd' },
+    ...{ platform: () => 'p', e2eId: () => '' },
   };
   const fields = ['pix_key', 'phone', 'email', 'name'] as const;
-  const texts = ['reference', 'extra', 'description'] as const;
+  const texts = ['reference', 'extra', 'description', 'platform', 'e2eId'] as const;
   const cases = [
     ...fields.flatMap((field) => Object.entries(VALUES).map(([name, spell]) => ({ field, name, spell }))),
     ...texts.flatMap((field) => Object.entries(SPELLINGS).map(([name, spell]) => ({ field, name, spell }))),
@@ -205,6 +217,27 @@ describe('a text', () => {
     '***',
   ])('that shows none stays: %s', (text) => {
     expect(maskHolding(text)).toBe(text);
+  });
+});
+
+describe('a platform and an end-to-end id', () => {
+  const party = { name: null, email: null, phone: null, document: '52998224725', pix_key: null };
+  it('are withheld where they hold a document or a part of it', () => {
+    for (const spell of Object.values(SPELLINGS)) {
+      expect(maskPlatform(spell(party.document), party)).toBe('***');
+      expect(maskE2eId(spell(party.document), party)).toBe('***');
+      const account = `Assets:Provider:Held:${namePlatform(spell(party.document))}`;
+      expect(maskAccount(account, party)).toBe('Assets:Provider:Held:***');
+    }
+    expect(maskE2eId('E1234567820261120123452998224725', party)).toBe('***');
+  });
+
+  it('are shown where they hold none, whatever digits they have by chance', () => {
+    const uuid = '0f0e0d0c-1239-4224-8725-982247aabbcc';
+    const e2eId = 'E5299822420261120123412ab34cd56e';
+    expect([maskPlatform(uuid, party), maskPlatform('p', party), maskPlatform(null)]).toEqual([uuid, 'p', null]);
+    expect([maskE2eId(e2eId, party), maskE2eId(null)]).toEqual([e2eId, null]);
+    expect(maskAccount('Assets:Provider:Held:none')).toBe('Assets:Provider:Held:none');
   });
 });
 
