@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { startPrograms } from '../src/commands/demo/start-programs.ts';
+import { startPrograms } from '../demo/start-programs.ts';
 import { genuineBody, postWebhook, type Target } from '../test/support/attacks.ts';
 import { ATTACKS } from './attacks-worker.ts';
 import type { Figure } from './main.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { addDays } from '../src/domain/calendar.ts';
-import type { PresentedRun } from '../src/reconciliation/read-runs.ts';
+import type { PresentedRun } from '../src/reconciliation/numbers/read-runs.ts';
 import { type Bench, openBench } from './reconcile-setup.ts';
 
 const CONFERE = fileURLToPath(new URL('../bin/confere', import.meta.url));

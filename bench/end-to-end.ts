@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
-import { type Programs, startPrograms } from '../src/commands/demo/start-programs.ts';
+import { type Programs, startPrograms } from '../demo/start-programs.ts';
 import { makeBody, quantile } from './receiver-load.ts';
 
 const PER_SECOND = 200;

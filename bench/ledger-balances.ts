@@ -5,8 +5,8 @@ import { type Kysely, sql } from 'kysely';
 import { readConfig } from '../src/config.ts';
 import { type Context, openContext } from '../src/context.ts';
 import type { Database } from '../src/database/tables.ts';
-import { type Known, readBalances } from '../src/ledger/read-balances.ts';
 import { createLog } from '../src/log.ts';
+import { type Known, readBalances } from '../src/seal/read-balances.ts';
 import type { Figure } from './main.ts';
 
 const ENTRIES = Number(process.env.BALANCE_ENTRIES ?? 5_000_000);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { readConfig } from '../src/config.ts';
 import { type Context, openContext } from '../src/context.ts';
 import type { Source } from '../src/domain/observation.ts';
-import { applyObservations } from '../src/ledger/apply.ts';
+import { applyObservations } from '../src/ledger/apply/apply.ts';
 import { createLog } from '../src/log.ts';
 import { createMerchant } from '../src/merchants/change-merchants.ts';
 import { readTransaction } from '../src/provider/read-transaction.ts';

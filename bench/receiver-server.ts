@@ -5,10 +5,10 @@ import { openContext } from '../src/context.ts';
 import type { Database } from '../src/database/tables.ts';
 import { webhookIdOf } from '../src/domain/webhook-id.ts';
 import { createApp } from '../src/http/app.ts';
-import { serveHttp } from '../src/http/serve-http.ts';
-import { checkBody } from '../src/inbox/check-body.ts';
-import type { Receiver } from '../src/inbox/receive.ts';
-import { openSpool } from '../src/inbox/spool.ts';
+import { serveHttp } from '../src/http/connections/serve-http.ts';
+import { checkBody } from '../src/inbox/receive/check-body.ts';
+import type { Receiver } from '../src/inbox/receive/receive.ts';
+import { openSpool } from '../src/inbox/spool/spool.ts';
 import { createLog } from '../src/log.ts';
 
 /**

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { ensureDatabase } from '../embedded/pool.ts';
 import { joinServer } from '../embedded/server.ts';
 import { addDays, type Day } from '../src/domain/calendar.ts';
-import type { PresentedRun } from '../src/reconciliation/read-runs.ts';
+import type { PresentedRun } from '../src/reconciliation/numbers/read-runs.ts';
 
 export type Worked = { run: PresentedRun; ms: number };
 

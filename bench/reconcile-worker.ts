@@ -4,10 +4,10 @@ import { type Context, openContext } from '../src/context.ts';
 import { createLog } from '../src/log.ts';
 import type { ProviderClient } from '../src/provider/client.ts';
 import { openClient } from '../src/provider/open-client.ts';
-import { claimRun } from '../src/reconciliation/claim-run.ts';
-import { findRun } from '../src/reconciliation/read-runs.ts';
-import { type RunRequest, startRun } from '../src/reconciliation/start-run.ts';
-import { executeRun } from '../src/reconciliation/work-runs.ts';
+import { findRun } from '../src/reconciliation/numbers/read-runs.ts';
+import { claimRun } from '../src/reconciliation/runs/claim-run.ts';
+import { type RunRequest, startRun } from '../src/reconciliation/runs/start-run.ts';
+import { executeRun } from '../src/reconciliation/runs/work-runs.ts';
 
 type Asked = Pick<RunRequest, 'from' | 'to' | 'how'>;
 

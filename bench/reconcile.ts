@@ -1,5 +1,5 @@
-import type { ListClient } from '../src/provider/make-pass.ts';
-import { readList } from '../src/provider/read-list.ts';
+import type { ListClient } from '../src/provider/list/make-pass.ts';
+import { readList } from '../src/provider/list/read-list.ts';
 import { HONEST, listOf, type Quirks } from '../test/unit/provider-client/drifting-list.ts';
 import { type Bench, openBench } from './reconcile-setup.ts';
 

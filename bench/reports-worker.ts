@@ -11,12 +11,12 @@ import type ExcelJS from 'exceljs';
 import { readConfig } from '../src/config.ts';
 import { openContext } from '../src/context.ts';
 import { createLog } from '../src/log.ts';
-import { type Column, RECEIPT_COLUMNS, type Rendering, STATEMENT_COLUMNS } from '../src/reports/columns.ts';
-import { makeReport } from '../src/reports/make-report.ts';
-import type { Movement } from '../src/reports/read-movements.ts';
-import { openTextFile } from '../src/reports/text-file.ts';
-import { textsOf } from '../src/reports/texts.ts';
-import { addCsvRow, startCsv } from '../src/reports/write-csv.ts';
+import type { Movement } from '../src/reports/read/read-movements.ts';
+import { type Column, RECEIPT_COLUMNS, type Rendering, STATEMENT_COLUMNS } from '../src/reports/render/columns.ts';
+import { openTextFile } from '../src/reports/render/text-file.ts';
+import { addCsvRow, startCsv } from '../src/reports/render/write-csv.ts';
+import { makeReport } from '../src/reports/revisions/make-report.ts';
+import { textsOf } from '../src/reports/texts/texts.ts';
 
 const DRAIN_EVERY_ROWS = 2_000;
 const MS_A_DAY = 86_400_000;

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { type Kysely, sql } from 'kysely';
 import { readConfig } from '../src/config.ts';
 import { type Context, openContext } from '../src/context.ts';
-import { hashDocument } from '../src/database/index-person.ts';
+import { hashDocument } from '../src/database/keys/index-person.ts';
 import type { Database } from '../src/database/tables.ts';
-import { SEARCH_MS_MAX, searchTransactions, type TransactionQuery } from '../src/ledger/search-transactions.ts';
+import { SEARCH_MS_MAX, searchTransactions, type TransactionQuery } from '../src/ledger/read/search-transactions.ts';
 import { createLog } from '../src/log.ts';
 import type { Figure } from './main.ts';
 

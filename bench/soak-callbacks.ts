@@ -15,7 +15,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Transaction } from 'kysely';
-import { type CallbackCause, enqueueCallbacks } from '../src/callbacks/enqueue.ts';
+import { type CallbackCause, enqueueCallbacks } from '../src/callbacks/queue/enqueue.ts';
 import { readConfig } from '../src/config.ts';
 import { type Context, openContext } from '../src/context.ts';
 import type { Database } from '../src/database/tables.ts';

@@ -10,14 +10,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
-import {
-  createApi,
-  findFreePort,
-  isWhole,
-  launch,
-  type Program,
-  waitUntil,
-} from '../src/commands/demo/start-programs.ts';
+import { createApi, findFreePort, isWhole, launch, type Program, waitUntil } from '../demo/start-programs.ts';
 import { fuzzReceiver } from '../test/service/receiver/fuzz-receiver.ts';
 import { load, makeBody, quantile } from './receiver-load.ts';
 

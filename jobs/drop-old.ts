@@ -1,6 +1,6 @@
 import type { Context } from '../src/context.ts';
 import { dropOld } from '../src/database/drop-old.ts';
-import { evictDerived } from '../src/reports/evict-derived.ts';
+import { evictDerived } from '../src/reports/serve/evict-derived.ts';
 
 /** Every night: what is no evidence and was kept long enough goes. */
 export async function dropOldNightly(context: Context): Promise<void> {

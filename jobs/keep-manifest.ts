@@ -1,5 +1,5 @@
 import type { Context } from '../src/context.ts';
-import { keepManifest } from '../src/ledger/keep-manifest.ts';
+import { keepManifest } from '../src/proof/write-manifest.ts';
 
 /** Every night: the hash of the ledger's head goes where the ledger is not. */
 export async function keepManifestNightly(context: Context): Promise<void> {

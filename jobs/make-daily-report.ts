@@ -1,5 +1,5 @@
 import type { Context } from '../src/context.ts';
-import { makeDueReports } from '../src/reports/make-due-reports.ts';
+import { makeDueReports } from '../src/reports/revisions/make-due-reports.ts';
 
 /** Yesterday's report, those of days that were missed, and new revisions of days that have changed. */
 export async function makeDailyReports(context: Context): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Context } from '../src/context.ts';
 import { addDays } from '../src/domain/calendar.ts';
-import { isUnderWay, startRun } from '../src/reconciliation/start-run.ts';
+import { isUnderWay, startRun } from '../src/reconciliation/runs/start-run.ts';
 
 /**
  * Queues a run of the last days up to today, unless the one before it is not done yet.

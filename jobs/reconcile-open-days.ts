@@ -1,7 +1,7 @@
 import type { Context } from '../src/context.ts';
 import { addDays } from '../src/domain/calendar.ts';
-import { listOpenDays } from '../src/reconciliation/plan-run.ts';
-import { isUnderWay, startRun } from '../src/reconciliation/start-run.ts';
+import { listOpenDays } from '../src/reconciliation/runs/plan-run.ts';
+import { isUnderWay, startRun } from '../src/reconciliation/runs/start-run.ts';
 
 /** Queues a run of the days before the last ones that still hold an open transaction: until it closes, each night. */
 export async function reconcileOpenDays(context: Context, trigger: string, daysBack: number): Promise<void> {

@@ -1,8 +1,8 @@
 import type { Context } from '../src/context.ts';
 import { addDays } from '../src/domain/calendar.ts';
 import { LATE_DAYS, REACH_DAYS } from '../src/domain/late-days.ts';
-import { isUnderWay, startRun } from '../src/reconciliation/start-run.ts';
-import { findUnclosedDay } from '../src/reports/find-unclosed-day.ts';
+import { isUnderWay, startRun } from '../src/reconciliation/runs/start-run.ts';
+import { findUnclosedDay } from '../src/reports/serve/find-unclosed-day.ts';
 
 /** A report that could not be closed for longer stays provisional: its days are read by a run that a person starts. */
 const UNCLOSED_DAYS_MAX = 31;

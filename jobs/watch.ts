@@ -1,19 +1,19 @@
 import type { Context } from '../src/context.ts';
-import { retryLearnt } from '../src/inbox/retry-learnt.ts';
-import { type Sweep, watchSilence } from '../src/inbox/watch-silence.ts';
-import { countOpenMismatches } from '../src/ledger/count-open-mismatches.ts';
-import { mendHistories } from '../src/ledger/mend-histories.ts';
-import { finishReposts } from '../src/ledger/open-books.ts';
-import { compareStatements } from '../src/ledger/state-balance.ts';
-import { tellBaseline } from '../src/ledger/tell-baseline.ts';
-import { measureUnsealed } from '../src/ledger/verify-sealed.ts';
-import { watchStated } from '../src/ledger/watch-stated.ts';
+import { type Sweep, watchSilence } from '../src/inbox/silence/watch-silence.ts';
+import { retryLearnt } from '../src/inbox/verify/retry-learnt.ts';
+import { mendHistories } from '../src/ledger/correct/correct-stored-histories.ts';
+import { finishReposts } from '../src/ledger/stated/open-books.ts';
+import { compareStatements } from '../src/ledger/stated/state-balance.ts';
+import { watchStated } from '../src/ledger/stated/watch-stated.ts';
 import { describeError } from '../src/log.ts';
-import { countNumbers } from '../src/reconciliation/count-numbers.ts';
-import { settleOwedWebhooks } from '../src/reconciliation/settle-owed-webhooks.ts';
-import { isUnderWay, startRun } from '../src/reconciliation/start-run.ts';
-import { watchStuck } from '../src/reconciliation/watch-stuck.ts';
-import { watchZone } from '../src/reconciliation/watch-zone.ts';
+import { tellBaseline } from '../src/mismatches/alert-baseline.ts';
+import { countOpenMismatches } from '../src/mismatches/count-open-mismatches.ts';
+import { measureUnsealed } from '../src/proof/verify-sealed.ts';
+import { countNumbers } from '../src/reconciliation/numbers/count-numbers.ts';
+import { settleOwedWebhooks } from '../src/reconciliation/runs/settle-owed-webhooks.ts';
+import { isUnderWay, startRun } from '../src/reconciliation/runs/start-run.ts';
+import { watchStuck } from '../src/reconciliation/watches/watch-stuck.ts';
+import { watchZone } from '../src/reconciliation/watches/watch-zone.ts';
 
 const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
   settleOwedWebhooks,

@@ -1,12 +1,12 @@
 import express, { type Express, type RequestHandler } from 'express';
 import type { Sandbox } from '../context.ts';
 import type { FaultTallies } from '../faults/choose-fault.ts';
-import type { Hurry } from '../webhooks/run-webhooks.ts';
 import { adminRouter } from './admin/admin-router.ts';
 import { answerCreate } from './answer-create.ts';
 import { errorHandler, Refusal } from './answer-error.ts';
 import { answerList } from './answer-list.ts';
 import { answerShow } from './answer-show.ts';
+import type { AppParts } from './app-parts.ts';
 import { applyFaults, type Route } from './apply-faults.ts';
 import { checkoutRouter } from './checkout/checkout-router.ts';
 import { describeApi } from './describe-api.ts';
@@ -15,8 +15,6 @@ import { requireJson, requireKey } from './guard-requests.ts';
 
 const BODY_BYTES_MAX = 256 * 1024;
 const ADMIN_BODY_BYTES_MAX = 64 * 1024 * 1024;
-
-export type AppParts = { hurry: Hurry; tallies: FaultTallies };
 
 /** All that the sandbox serves: the provider's interface, the payer's checkout, the admin's routes. */
 export function buildApp(sandbox: Sandbox, parts: AppParts): Express {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../context.ts';
-import { readSetting, settle } from '../database/settings.ts';
+import { readSetting, settle } from '../database/keys/settings.ts';
 import { ADMIN_SETTING, hashToken } from './tokens.ts';
 
 const NAME = 'admin-token';

@@ -6,10 +6,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { Context } from '../context.ts';
-import type { Bell } from '../database/poll.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
+import type { Bell } from '../runtime/wake-signal.ts';
 
 export type AuditedAction = {
   /** A token's id, or `command`. */

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { Context } from '../context.ts';
-import { readSetting } from '../database/settings.ts';
+import { readSetting } from '../database/keys/settings.ts';
 import { ConfereError } from '../domain/errors.ts';
 import type { Role } from './roles.ts';
 

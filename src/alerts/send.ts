@@ -5,9 +5,9 @@
  * away is tried again after a pause that grows to a minute, without end: an alert is never given up.
  */
 import type { Context } from '../context.ts';
-import { type Bell, createBell, poll } from '../database/poll.ts';
 import { describeError } from '../log.ts';
 import { alertSends } from '../metrics/metrics.ts';
+import { type Bell, createBell, poll } from '../runtime/wake-signal.ts';
 import { type AlertToSend, type Channel, NotTaken } from './channel.ts';
 import { claimSends } from './claim-sends.ts';
 import { recordNotTaken, recordTaken } from './record-sends.ts';

@@ -5,8 +5,8 @@ import { isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { parseAmount } from '../domain/money.ts';
 import { OPERATIONS } from '../domain/statuses.ts';
-import { listContracts, stateContract, withdrawContract } from '../ledger/commission-contracts.ts';
-import { checkCommissions } from '../ledger/judge-commissions.ts';
+import { checkCommissions } from '../ledger/apply/check-commissions.ts';
+import { listContracts, stateContract, withdrawContract } from '../ledger/journal/commission-contracts.ts';
 import { print, withContext } from './with-context.ts';
 
 const ACTOR = 'command';

@@ -4,12 +4,12 @@ import { sql } from 'kysely';
 import { listUnnamedHosts, parseDatabaseUrl } from '../../embedded/parse-url.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { countKeptFiles } from '../inbox/count-kept-files.ts';
-import { spoolDirectory } from '../inbox/redact-kept.ts';
-import { checkBooks } from '../ledger/check-books.ts';
-import { examineGuards } from '../ledger/examine-guards.ts';
-import { countMended } from '../ledger/mend-histories.ts';
-import { examineStated } from '../ledger/watch-stated.ts';
+import { countKeptFiles } from '../inbox/spool/count-kept-files.ts';
+import { spoolDirectory } from '../inbox/spool/redact-spooled.ts';
+import { countMended } from '../ledger/correct/correct-stored-histories.ts';
+import { examineStated } from '../ledger/stated/watch-stated.ts';
+import { checkBooks } from '../proof/check-books.ts';
+import { examineGuards } from '../proof/check-grants.ts';
 import { openClient } from '../provider/open-client.ts';
 import { print, withContext } from './with-context.ts';
 

@@ -6,11 +6,11 @@ import { audit } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { exportJournal } from '../reports/export-journal.ts';
-import { makeReport } from '../reports/make-report.ts';
-import { nameFile } from '../reports/name-file.ts';
-import { copyReport, openReport } from '../reports/open-report.ts';
-import { FORMATS, type Format, type Locale } from '../reports/plan.ts';
+import { FORMATS, type Format, type Locale } from '../reports/plan/plan.ts';
+import { makeReport } from '../reports/revisions/make-report.ts';
+import { nameFile } from '../reports/revisions/name-file.ts';
+import { exportJournal } from '../reports/serve/export-journal.ts';
+import { copyReport, openReport } from '../reports/serve/open-report.ts';
 import { withContext } from './with-context.ts';
 
 type Options = {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { auditChange } from '../access/audit.ts';
-import { presentCallback } from '../callbacks/present-callback.ts';
-import { sendTest } from '../callbacks/send-test.ts';
+import { presentCallback } from '../callbacks/manage/present-callback.ts';
+import { sendTest } from '../callbacks/manage/send-test.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { OPERATIONS, type Operation } from '../domain/statuses.ts';

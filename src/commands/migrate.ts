@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { sql } from 'kysely';
-import { listGrants } from '../ledger/list-grants.ts';
-import { mendHistories } from '../ledger/mend-histories.ts';
+import { mendHistories } from '../ledger/correct/correct-stored-histories.ts';
+import { listGrants } from '../proof/list-grants.ts';
 import { print, withContext } from './with-context.ts';
 
 export function migrateCommand(program: Command): void {

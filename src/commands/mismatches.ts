@@ -3,9 +3,9 @@ import { auditChange } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES } from '../domain/mismatch.ts';
-import { findMismatch, listMismatches, type PresentedMismatch } from '../ledger/read-mismatches.ts';
-import { acknowledgeMismatch, type By, resolveMismatch } from '../ledger/settle-mismatch.ts';
-import { acceptAny } from '../reconciliation/accept-surplus.ts';
+import { acknowledgeMismatch, type By, resolveMismatch } from '../mismatches/close-mismatch.ts';
+import { findMismatch, listMismatches, type PresentedMismatch } from '../mismatches/read-mismatches.ts';
+import { acceptAny } from '../reconciliation/windows/accept-surplus.ts';
 import { print, withContext } from './with-context.ts';
 
 const LIST_MAX = 200;

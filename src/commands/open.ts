@@ -3,7 +3,7 @@ import { auditChange } from '../access/audit.ts';
 import { isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { formatAmount, parseSignedAmount } from '../domain/money.ts';
-import { finishReposts, stateOpening, takeOpeningBack } from '../ledger/open-books.ts';
+import { finishReposts, stateOpening, takeOpeningBack } from '../ledger/stated/open-books.ts';
 import { print, withContext } from './with-context.ts';
 
 type Options = {

@@ -3,11 +3,11 @@ import type { Command } from 'commander';
 import { auditChange } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { openClient } from '../provider/open-client.ts';
-import { claimRun } from '../reconciliation/claim-run.ts';
-import { findRun, type PresentedRun } from '../reconciliation/read-runs.ts';
-import { checkDays, resumeRun, startRun } from '../reconciliation/start-run.ts';
-import { executeRun } from '../reconciliation/work-runs.ts';
-import type { Progress } from '../reconciliation/work-windows.ts';
+import { findRun, type PresentedRun } from '../reconciliation/numbers/read-runs.ts';
+import { claimRun } from '../reconciliation/runs/claim-run.ts';
+import { checkDays, resumeRun, startRun } from '../reconciliation/runs/start-run.ts';
+import { executeRun } from '../reconciliation/runs/work-runs.ts';
+import type { Progress } from '../reconciliation/runs/work-windows.ts';
 import { print, withContext } from './with-context.ts';
 
 /**

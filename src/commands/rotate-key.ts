@@ -5,11 +5,11 @@ import type { Command } from 'commander';
 import type { Transaction } from 'kysely';
 import { auditChange } from '../access/audit.ts';
 import type { Context } from '../context.ts';
-import { adoptNextKey, writeNextKey } from '../database/secret-key-file.ts';
-import { KEY_CHECK } from '../database/settings.ts';
+import { adoptNextKey, writeNextKey } from '../database/keys/secret-key-file.ts';
+import { KEY_CHECK } from '../database/keys/settings.ts';
+import { createVault, type Vault } from '../database/keys/vault.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { createVault, type Vault } from '../database/vault.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { print, withContext } from './with-context.ts';
 

@@ -7,7 +7,7 @@ type AddCommand = (program: Command, open: typeof withContext) => void;
 
 /** In the order of the help. Imported when run: all of them together take a second of processor time. */
 const COMMANDS: Record<string, () => Promise<AddCommand>> = {
-  serve: async () => (await import('./serve.ts')).serveCommand,
+  serve: async () => (await import('./serve/serve.ts')).serveCommand,
   migrate: async () => (await import('./migrate.ts')).migrateCommand,
   open: async () => (await import('./open.ts')).openCommand,
   reconcile: async () => (await import('./reconcile.ts')).reconcileCommand,
@@ -18,10 +18,9 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   tokens: async () => (await import('./tokens.ts')).tokensCommand,
   audit: async () => (await import('./audit.ts')).auditCommand,
   webhooks: async () => (await import('./webhooks.ts')).webhooksCommand,
-  forget: async () => (await import('./forget.ts')).forgetCommand,
+  forget: async () => (await import('./forget/forget.ts')).forgetCommand,
   'rotate-key': async () => (await import('./rotate-key.ts')).rotateKeyCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
-  demo: async () => (await import('./demo.ts')).demoCommand,
 };
 
 /**
@@ -51,6 +50,7 @@ async function createProgram(name: string, open: typeof withContext): Promise<Co
     .showHelpAfterError();
   const named = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   for (const load of named ? [named] : Object.values(COMMANDS)) (await load())(program, open);
+  program.command('demo').description('the whole of Confere at work on this machine: confere demo --help');
   program.command('sandbox').description("the provider's own service, to develop against: confere sandbox --help");
   return program;
 }

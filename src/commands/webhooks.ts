@@ -3,9 +3,9 @@ import { audit, auditChange } from '../access/audit.ts';
 import { durationText } from '../config-fields.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { purgeWebhooks } from '../inbox/purge-webhooks.ts';
-import { reprocessWebhook } from '../inbox/quarantine.ts';
-import { findWebhook, listWebhooks, type WebhookQuery } from '../inbox/read-webhooks.ts';
+import { reprocessWebhook } from '../inbox/items/quarantine.ts';
+import { purgeWebhooks } from '../inbox/manage/purge-webhooks.ts';
+import { findWebhook, listWebhooks, type WebhookQuery } from '../inbox/manage/read-webhooks.ts';
 import { print, withContext } from './with-context.ts';
 
 const STATES = ['pending', 'applied', 'quarantined'] as const;

@@ -1,4 +1,4 @@
-import type { Party } from '../domain/mask-person.ts';
+import type { Party } from '../domain/person/mask-person.ts';
 import type { Reader } from './reader.ts';
 
 /** The personal fields of transactions, by id: what masks a text about one of them needs to know. */

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import { decodeText } from '../domain/decode-text.ts';
-import { REMOVED, type Redact } from '../domain/redact-text.ts';
+import { decodeText } from '../domain/person/decode-text.ts';
+import { REMOVED, type Redact } from '../domain/person/redact-text.ts';
 import type { Database } from './tables.ts';
 import { transact } from './transact.ts';
 

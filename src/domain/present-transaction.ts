@@ -1,6 +1,6 @@
 import type { Calendar, Wall } from './calendar.ts';
-import { maskE2eId, maskHolding, maskParty, maskPlatform } from './mask-person.ts';
 import { formatAmount } from './money.ts';
+import { maskE2eId, maskHolding, maskParty, maskPlatform } from './person/mask-person.ts';
 import type { Operation, Status } from './statuses.ts';
 
 /** A transaction as the ledger holds it, with its personal fields. */

@@ -1,8 +1,10 @@
 import express, { type Express } from 'express';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { createReceiver, type Receiver } from '../inbox/receive.ts';
-import type { Spool } from '../inbox/spool.ts';
+import { createReceiver, type Receiver } from '../inbox/receive/receive.ts';
+import type { Spool } from '../inbox/spool/spool.ts';
+import { authenticate } from './access/authorize.ts';
+import { createGuard } from './access/guard-attempts.ts';
 import { adjustmentRoutes } from './api/adjustments.ts';
 import { auditRoutes } from './api/audit.ts';
 import { callbackRoutes } from './api/callbacks.ts';
@@ -11,22 +13,20 @@ import { eventRoutes } from './api/events.ts';
 import { merchantRoutes } from './api/merchants.ts';
 import { mismatchRoutes } from './api/mismatches.ts';
 import { numberRoutes } from './api/numbers.ts';
-import { openapiRoutes } from './api/openapi.ts';
 import { openingRoutes } from './api/openings.ts';
 import { reconciliationRoutes } from './api/reconciliations.ts';
 import { reportRoutes } from './api/reports.ts';
 import { tokenRoutes } from './api/tokens.ts';
 import { transactionRoutes } from './api/transactions.ts';
 import { inboxRoutes } from './api/webhooks.ts';
-import { authenticate } from './authorize.ts';
 import { healthRoutes } from './check-health.ts';
 import { checkQuery } from './check-query.ts';
 import { consoleRoutes } from './console/routes.ts';
-import { createGuard } from './guard-attempts.ts';
 import { OPERATIONS } from './openapi/operations.ts';
+import { openapiRoutes } from './openapi/serve-document.ts';
 import { handleErrors } from './problem.ts';
-import { waitsToBeAsked } from './read-body.ts';
-import { webhookRoutes } from './receive-webhook.ts';
+import { waitsToBeAsked } from './receiver/read-body.ts';
+import { webhookRoutes } from './receiver/receive-webhook.ts';
 
 const API_BODY_BYTES_MAX = 256 * 1024;
 

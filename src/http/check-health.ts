@@ -5,11 +5,11 @@ import type { Caller } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { SPOOL_BYTES_MAX, type Spool } from '../inbox/spool.ts';
+import { SPOOL_BYTES_MAX, type Spool } from '../inbox/spool/spool.ts';
 import { registry } from '../metrics/metrics.ts';
-import { findBearer } from './authorize.ts';
+import { findBearer } from './access/authorize.ts';
+import type { Guard } from './access/guard-attempts.ts';
 import { createRouter } from './create-router.ts';
-import type { Guard } from './guard-attempts.ts';
 import { sendProblem } from './problem.ts';
 
 const DATABASE_MS_MAX = 1_500;

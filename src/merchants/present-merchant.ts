@@ -1,4 +1,4 @@
-import { maskHolding } from '../domain/mask-person.ts';
+import { maskHolding } from '../domain/person/mask-person.ts';
 import { parseFilter } from './match-filter.ts';
 import type { MerchantRow } from './read-merchants.ts';
 

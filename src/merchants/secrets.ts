@@ -1,8 +1,8 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
+import { sealStored } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
-import { sealStored } from '../database/settings.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { findMerchant } from './read-merchants.ts';

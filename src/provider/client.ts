@@ -8,9 +8,9 @@ import { z } from 'zod';
 import type { Day } from '../domain/calendar.ts';
 import { formatAmount } from '../domain/money.ts';
 import { MACHINE_TIMERS, type Timers } from '../timers.ts';
-import { type Budget, createGate, type Gate, type Priority } from './gate.ts';
 import { ProviderError } from './provider-error.ts';
 import { type ReadRow, readTransaction } from './read-transaction.ts';
+import { type Budget, createGate, type Gate, type Priority } from './schedule-requests.ts';
 import { type Answered, createAgent, get, post, type Transport } from './send-request.ts';
 
 const CONNECTIONS_MAX = 16;

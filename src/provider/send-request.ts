@@ -2,8 +2,8 @@ import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { parseRetryAfter } from '../domain/retry-after.ts';
 import type { Timers } from '../timers.ts';
-import { type Gate, type Priority, WAIT_HERE_MAX_MS } from './gate.ts';
 import { ProviderError } from './provider-error.ts';
+import { type Gate, type Priority, WAIT_HERE_MAX_MS } from './schedule-requests.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const HEADERS_TIMEOUT_MS = 15_000;

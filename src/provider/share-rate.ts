@@ -8,7 +8,7 @@ import type { Kysely } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { type Budget, type Grant, type Priority, TOKEN_MS } from './gate.ts';
+import { type Budget, type Grant, type Priority, TOKEN_MS } from './schedule-requests.ts';
 
 const NAME = 'provider';
 const CAPACITY_SHARE = 0.1;

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { webhookIdOf } from '../../src/domain/webhook-id.ts';
-import { makeReport } from '../../src/reports/make-report.ts';
+import { makeReport } from '../../src/reports/revisions/make-report.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/console.ts';
 import { closeBrowser, logIn, openBrowser } from './browser.ts';
 

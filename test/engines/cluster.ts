@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
+import { findFreePort } from '../../demo/start-programs.ts';
 import { findServer } from '../../embedded/find-server.ts';
-import { findFreePort } from '../../src/commands/demo/start-programs.ts';
 
 const PROVIDER = process.env.GALERA_PROVIDER ?? '/usr/lib/galera/libgalera_smm.so';
 const NOBODY = 65_534;

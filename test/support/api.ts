@@ -1,6 +1,6 @@
 import { createToken } from '../../src/access/tokens.ts';
 import { createApp } from '../../src/http/app.ts';
-import { serveHttp } from '../../src/http/serve-http.ts';
+import { serveHttp } from '../../src/http/connections/serve-http.ts';
 import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from './environment.ts';
 
 export type Answer = { status: number; json: Record<string, unknown> };

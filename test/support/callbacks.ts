@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type DeliveryOptions, startDelivery } from '../../src/callbacks/deliver.ts';
-import { ATTEMPT_MS_MAX } from '../../src/callbacks/send-attempt.ts';
+import { type DeliveryOptions, startDelivery } from '../../src/callbacks/deliver/deliver.ts';
+import { ATTEMPT_MS_MAX } from '../../src/callbacks/deliver/send-attempt.ts';
 import type { Context } from '../../src/context.ts';
 import type { Operation } from '../../src/domain/statuses.ts';
-import { applyObservations } from '../../src/ledger/apply.ts';
+import { applyObservations } from '../../src/ledger/apply/apply.ts';
 import { createMerchant, type NewMerchant } from '../../src/merchants/change-merchants.ts';
 import type { MerchantRow } from '../../src/merchants/read-merchants.ts';
 import { openEnvironment, type TestEnvironment } from './environment.ts';

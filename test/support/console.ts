@@ -4,11 +4,11 @@ import { createToken } from '../../src/access/tokens.ts';
 import type { Context } from '../../src/context.ts';
 import { addDays, type Day } from '../../src/domain/calendar.ts';
 import { createApp } from '../../src/http/app.ts';
-import { serveHttp } from '../../src/http/serve-http.ts';
-import { takeApart } from '../../src/inbox/take-apart.ts';
-import { applyObservations } from '../../src/ledger/apply.ts';
+import { serveHttp } from '../../src/http/connections/serve-http.ts';
+import { takeApart } from '../../src/inbox/split/split-webhooks.ts';
+import { applyObservations } from '../../src/ledger/apply/apply.ts';
 import { createMerchant } from '../../src/merchants/change-merchants.ts';
-import { startRun } from '../../src/reconciliation/start-run.ts';
+import { startRun } from '../../src/reconciliation/runs/start-run.ts';
 import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from './environment.ts';
 import { observe, type ShownTransaction } from './observations.ts';
 

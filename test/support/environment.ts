@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { readConfig } from '../../src/config.ts';
 import { type Context, openContext } from '../../src/context.ts';
-import { HTTP_LIMITS } from '../../src/http/serve-http.ts';
+import { HTTP_LIMITS } from '../../src/http/connections/serve-http.ts';
 import { createLog } from '../../src/log.ts';
 import { freshDatabase } from './database.ts';
 import { ADMIN_TOKEN, temporaryDirectory, urlOf, WEBHOOK_SECRET } from './programs.ts';

@@ -1,6 +1,6 @@
-import { drainInbox } from '../../src/inbox/drain.ts';
-import { findWebhook } from '../../src/inbox/read-webhooks.ts';
-import { createReceiver, type Received } from '../../src/inbox/receive.ts';
+import { findWebhook } from '../../src/inbox/manage/read-webhooks.ts';
+import { createReceiver, type Received } from '../../src/inbox/receive/receive.ts';
+import { drainInbox } from '../../src/inbox/verify/work-inbox.ts';
 import { createProviderClient } from '../../src/provider/client.ts';
 import { openEnvironment, type TestEnvironment } from './environment.ts';
 import { API_KEY } from './programs.ts';

@@ -1,9 +1,9 @@
 import { type Kysely, type KyselyPlugin, sql } from 'kysely';
 import type { Context } from '../../src/context.ts';
 import type { Database } from '../../src/database/tables.ts';
-import { APPEND_ONLY } from '../../src/ledger/list-grants.ts';
-import { listMismatches } from '../../src/ledger/read-mismatches.ts';
-import { readPlaces } from '../../src/ledger/read-places.ts';
+import { readPlaces } from '../../src/ledger/apply/read-event-positions.ts';
+import { listMismatches } from '../../src/mismatches/read-mismatches.ts';
+import { APPEND_ONLY } from '../../src/proof/list-grants.ts';
 import { observe, type ShownTransaction } from './observations.ts';
 
 let counter = 0;

@@ -10,7 +10,7 @@ import {
   launch,
   type Program,
   waitUntil,
-} from '../../src/commands/demo/start-programs.ts';
+} from '../../demo/start-programs.ts';
 import { freshDatabase } from './database.ts';
 
 export const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');

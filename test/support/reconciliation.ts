@@ -1,9 +1,9 @@
 import { createProviderClient, type ProviderClient } from '../../src/provider/client.ts';
-import { claimRun } from '../../src/reconciliation/claim-run.ts';
-import { findRun, type PresentedRun } from '../../src/reconciliation/read-runs.ts';
-import type { RunHow } from '../../src/reconciliation/run-ref.ts';
-import { startRun } from '../../src/reconciliation/start-run.ts';
-import { executeRun } from '../../src/reconciliation/work-runs.ts';
+import { findRun, type PresentedRun } from '../../src/reconciliation/numbers/read-runs.ts';
+import { claimRun } from '../../src/reconciliation/runs/claim-run.ts';
+import { startRun } from '../../src/reconciliation/runs/start-run.ts';
+import { executeRun } from '../../src/reconciliation/runs/work-runs.ts';
+import type { RunHow } from '../../src/reconciliation/windows/run-ref.ts';
 import { openEnvironment, type TestEnvironment } from './environment.ts';
 import { KEY, TestProvider } from './test-provider.ts';
 

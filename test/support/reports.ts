@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Context } from '../../src/context.ts';
 import type { Observation, ObservedTransaction } from '../../src/domain/observation.ts';
 import type { Operation } from '../../src/domain/statuses.ts';
-import { applyObservations } from '../../src/ledger/apply.ts';
+import { applyObservations } from '../../src/ledger/apply/apply.ts';
 
 export const PLATFORM_A = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
 export const PLATFORM_B = 'a3bb189e-8bf9-4888-9912-ace4e6543002';

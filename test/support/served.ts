@@ -1,7 +1,7 @@
-import { type Api, createApi } from '../../src/commands/demo/start-programs.ts';
-import { startService } from '../../src/commands/start-service.ts';
-import type { HttpLimits } from '../../src/http/serve-http.ts';
-import { openSpool } from '../../src/inbox/spool.ts';
+import { type Api, createApi } from '../../demo/start-programs.ts';
+import { startService } from '../../src/commands/serve/start-service.ts';
+import type { HttpLimits } from '../../src/http/connections/serve-http.ts';
+import { openSpool } from '../../src/inbox/spool/spool.ts';
 import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from './environment.ts';
 import { ADMIN_TOKEN, API_KEY, NO_RUNS, sendWebhook } from './programs.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** design.md's layers: a file imports its own folder and lower layers only; siblings never import each other. */
+/** A file imports its own room and rooms of lower layers only; rooms of one layer never import each other. */
 const LAYERS: Record<string, number> = {
   embedded: -1,
   'src/domain': 0,
@@ -13,20 +13,25 @@ const LAYERS: Record<string, number> = {
   'src/timers': 1,
   'src/metrics': 1,
   'src/database': 2,
-  'src/context': 3,
-  'src/provider': 4,
-  'src/merchants': 4,
-  'src/callbacks': 4,
-  'src/alerts': 4,
-  'src/access': 4,
-  'src/ledger': 5,
-  'src/inbox': 6,
-  'src/reconciliation': 6,
-  'src/reports': 6,
-  'src/http': 7,
-  jobs: 8,
-  'src/commands': 8,
-  'src/main': 8,
+  'src/runtime': 3,
+  'src/context': 4,
+  'src/provider': 5,
+  'src/merchants': 5,
+  'src/callbacks': 5,
+  'src/alerts': 5,
+  'src/access': 5,
+  'src/seal': 5,
+  'src/privacy': 5,
+  'src/mismatches': 6,
+  'src/ledger': 7,
+  'src/proof': 8,
+  'src/inbox': 8,
+  'src/reconciliation': 8,
+  'src/reports': 8,
+  'src/http': 9,
+  jobs: 10,
+  'src/commands': 10,
+  'src/main': 10,
 };
 const SIBLINGS_ALLOWED = [
   'src/config>src/domain',
@@ -34,7 +39,29 @@ const SIBLINGS_ALLOWED = [
   'src/commands>jobs',
   'src/main>src/commands',
 ];
+/** Rooms within a room stand in the order of the flow: a file imports its own folder, and folders before it. */
+const INNER: Record<string, string[]> = {
+  'src/domain': ['person'],
+  'src/database': ['keys'],
+  'src/provider': ['list'],
+  'src/callbacks': ['health', 'render', 'queue', 'deliver', 'manage'],
+  'src/ledger': ['decide', 'journal', 'apply', 'correct', 'stated', 'read'],
+  'src/inbox': ['spool', 'receive', 'items', 'split', 'verify', 'silence', 'manage'],
+  'src/reconciliation': ['windows', 'numbers', 'runs', 'watches'],
+  'src/reports': ['xlsx', 'plan', 'texts', 'read', 'render', 'revisions', 'serve'],
+  'src/http': ['connections', 'access', 'receiver', 'api', 'openapi', 'console'],
+  'src/http/console': ['parts', 'lists', 'pages', 'overview'],
+  'src/commands': ['serve', 'forget'],
+};
+/** Which room writes a table; src/privacy erases from all. */
+const TABLES: Record<string, string> = {
+  'src/ledger':
+    'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|fact_changes|refused_rows|corrections|event_standings|event_places|histories_to_mend|doubted_events|doubted_statuses|commission_contracts',
+  'src/mismatches': 'mismatches|mismatch_changes|mismatch_causes',
+  'src/seal': 'seals|seal_stragglers|sealing|balance_spans',
+};
 const FILES_MIN = 120;
+const FILES_A_FOLDER_MAX = 20;
 
 type Source = { file: string; room: string; text: string; imports: string[] };
 
@@ -63,6 +90,7 @@ function readSources(...folders: string[]): Source[] {
 
 const sources = readSources('src', 'jobs', 'embedded');
 const sandbox = readSources('sandbox');
+const demo = readSources('demo');
 
 describe('the house', () => {
   it('is read whole, and every room in it is known', () => {
@@ -70,7 +98,7 @@ describe('the house', () => {
     expect([...new Set(sources.map((source) => source.room))].filter((room) => !(room in LAYERS))).toEqual([]);
   });
 
-  it('imports only its own folder and lower layers', () => {
+  it('imports only its own room and lower layers', () => {
     const wrong = sources.flatMap((source) =>
       source.imports
         .map((target) => roomOf(target))
@@ -81,11 +109,38 @@ describe('the house', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('keeps the sandbox and the product apart', () => {
+  it('has rooms within rooms that import those before them alone', () => {
+    const folders = new Set(sources.map((source) => path.dirname(source.file)));
+    for (const [room, inner] of Object.entries(INNER)) {
+      for (const name of inner) expect(folders, `${room}/${name} is gone`).toContain(`${room}/${name}`);
+      const found = [...folders].filter((folder) => path.dirname(folder) === room);
+      expect(found.filter((folder) => !inner.includes(path.basename(folder)))).toEqual([]);
+    }
+    const wrong = sources.flatMap((source) =>
+      source.imports.filter((target) => {
+        const [from, to] = [source.file.split('/'), target.split('/')];
+        const level = from.findIndex((part, index) => part !== to[index]);
+        const order = INNER[from.slice(0, level).join('/')] ?? [];
+        const [own, other] = [order.indexOf(from[level] ?? ''), order.indexOf(to[level] ?? '')];
+        return own >= 0 && other > own;
+      }),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('has no folder of more files than a reader can hold', () => {
+    const counts = new Map<string, number>();
+    for (const { file } of [...sources, ...sandbox, ...demo])
+      counts.set(path.dirname(file), (counts.get(path.dirname(file)) ?? 0) + 1);
+    expect([...counts].filter(([, count]) => count > FILES_A_FOLDER_MAX)).toEqual([]);
+  });
+
+  it('keeps the sandbox, the demo and the product apart', () => {
     expect(sandbox.length).toBeGreaterThan(10);
     const wrong = [
-      ...sandbox.filter((source) => source.imports.some((target) => /^(src|jobs)\//.test(target))),
-      ...sources.filter((source) => source.imports.some((target) => target.startsWith('sandbox/'))),
+      ...sandbox.filter((source) => source.imports.some((target) => /^(src|jobs|demo)\//.test(target))),
+      ...demo.filter((source) => source.imports.some((target) => !/^(demo|embedded|src\/domain)\//.test(target))),
+      ...sources.filter((source) => source.imports.some((target) => /^(sandbox|demo)\//.test(target))),
     ];
     expect(wrong.map((source) => source.file)).toEqual([]);
   });
@@ -98,32 +153,35 @@ describe('the house', () => {
     expect(readers.filter((file) => file !== 'src/config.ts' && !handers.test(file))).toEqual([]);
   });
 
-  it('writes the ledger in src/ledger alone', () => {
-    const tables =
-      'transactions|parties|events|entries|postings|accounts|openings|adjustments|statements|mismatches|mismatch_changes|fact_changes|refused_rows|seals|seal_stragglers|sealing|balance_spans|corrections|event_standings|event_places|histories_to_mend|doubted_events|doubted_statuses|commission_contracts|mismatch_causes';
-    const write = new RegExp(`(insertInto|updateTable|deleteFrom|replaceInto)\\('(${tables})'\\)`);
-    const writers = sources.filter((source) => write.test(source.text)).map((source) => source.room);
-    expect(new Set(writers)).toEqual(new Set(['src/ledger']));
+  it('writes each table of the books in its room alone', () => {
+    for (const [room, tables] of Object.entries(TABLES)) {
+      const write = new RegExp(`(insertInto|updateTable|deleteFrom|replaceInto)\\('(${tables})'\\)`);
+      const writers = sources.filter((source) => write.test(source.text)).map((source) => source.room);
+      expect(new Set(writers.filter((one) => one !== 'src/privacy')), tables).toEqual(new Set([room]));
+    }
   });
 
   it('has the one writer of transactions and events called apply', () => {
     const write = /(insertInto|updateTable|deleteFrom|replaceInto)\('(transactions|events)'\)/;
     const writers = sources.filter((source) => write.test(source.text)).map((source) => source.file);
-    // what a person had forgotten is no event and no fact of the books: digests and extras that name them
-    expect(writers.sort()).toEqual(['src/ledger/erase-person.ts', 'src/ledger/write-transactions.ts']);
-    const callers = sources.filter((source) => source.imports.includes('src/ledger/write-transactions.ts'));
-    // beside looks, a person, and what an upgrade corrects once: all are written by the same hand
+    // the personal data of a forgotten person is no event and no fact of the books: digests and extras that contain it
+    expect(writers.sort()).toEqual(['src/ledger/apply/write-transactions.ts', 'src/privacy/erase-from-ledger.ts']);
+    const callers = sources.filter((source) => source.imports.includes('src/ledger/apply/write-transactions.ts'));
+    // beside observations: a person's decision, and what an upgrade corrects once
     expect(callers.map((source) => source.file).sort()).toEqual([
-      'src/ledger/accept-mismatch.ts',
-      'src/ledger/apply.ts',
-      'src/ledger/mend-histories.ts',
+      'src/ledger/apply/apply.ts',
+      'src/ledger/correct/accept-mismatch.ts',
+      'src/ledger/correct/correct-stored-histories.ts',
     ]);
   });
 
   it('writes the outbox where it is enqueued: callbacks by what causes them or by a test, alerts by raise', () => {
     const writersOf = (table: string) =>
       sources.filter((source) => source.text.includes(`insertInto('${table}')`)).map((source) => source.file);
-    expect(writersOf('callbacks').sort()).toEqual(['src/callbacks/enqueue.ts', 'src/callbacks/send-test.ts']);
+    expect(writersOf('callbacks').sort()).toEqual([
+      'src/callbacks/manage/send-test.ts',
+      'src/callbacks/queue/enqueue.ts',
+    ]);
     expect(writersOf('alerts')).toEqual(['src/alerts/raise.ts']);
   });
 });

@@ -2,7 +2,7 @@ import { type RequestHandler, Router } from 'express';
 import type { Sandbox } from '../../context.ts';
 import { countWebhooks } from '../../webhooks/count-webhooks.ts';
 import { flushWebhooks } from '../../webhooks/flush-webhooks.ts';
-import type { AppParts } from '../build-app.ts';
+import type { AppParts } from '../app-parts.ts';
 import { requireKey } from '../guard-requests.ts';
 import { readJson } from '../read-body.ts';
 import { addEventByAdmin } from './add-event-by-admin.ts';

@@ -2,7 +2,7 @@ import type { Sandbox } from '../../context.ts';
 import { readScenario, SCENARIOS } from '../../faults/read-scenario.ts';
 import { type Switches, switchesSchema } from '../../faults/switches.ts';
 import { Refusal } from '../answer-error.ts';
-import type { AppParts } from '../build-app.ts';
+import type { AppParts } from '../app-parts.ts';
 import { readAs } from './admin-schemas.ts';
 
 /** All switches as said, the others at their defaults. */

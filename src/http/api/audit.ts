@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { listAudit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { limitTime } from '../../database/limit-time.ts';
-import { allow } from '../authorize.ts';
+import { allow } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
 import { parseQuery } from '../validate.ts';

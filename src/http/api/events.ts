@@ -1,15 +1,15 @@
 import type express from 'express';
 import { z } from 'zod';
-import { readFeed } from '../../callbacks/read-feed.ts';
+import { readFeed } from '../../callbacks/manage/read-feed.ts';
 import type { Context } from '../../context.ts';
 import { limitTime } from '../../database/limit-time.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { findByPullToken } from '../../merchants/pull-token.ts';
-import { readBearer } from '../authorize.ts';
+import { readBearer } from '../access/authorize.ts';
+import type { Guard } from '../access/guard-attempts.ts';
 import { assertParameters } from '../check-query.ts';
+import { knowConnection } from '../connections/known-connections.ts';
 import { createRouter } from '../create-router.ts';
-import type { Guard } from '../guard-attempts.ts';
-import { knowConnection } from '../known-connections.ts';
 import { parseQuery } from '../validate.ts';
 
 const LIMIT_MAX = 200;

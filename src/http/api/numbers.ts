@@ -5,10 +5,10 @@ import { limitTime } from '../../database/limit-time.ts';
 import { addDays, isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { readOpenMismatches } from '../../ledger/read-open-mismatches.ts';
-import { COVERED_DAYS, readCoverage } from '../../reconciliation/read-coverage.ts';
-import { lossRate, readWebhookDays } from '../../reconciliation/read-webhook-days.ts';
-import { allow } from '../authorize.ts';
+import { readOpenMismatches } from '../../mismatches/read-open-mismatches.ts';
+import { COVERED_DAYS, readCoverage } from '../../reconciliation/numbers/read-coverage.ts';
+import { lossRate, readWebhookDays } from '../../reconciliation/numbers/read-webhook-days.ts';
+import { allow } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { parseQuery } from '../validate.ts';
 

@@ -5,7 +5,7 @@ import { ROLES } from '../../access/roles.ts';
 import { createToken, listTokens, revokeToken } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { limitTime } from '../../database/limit-time.ts';
-import { actorOf, allow } from '../authorize.ts';
+import { actorOf, allow } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
 import { parseBody } from '../validate.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ROLES } from '../../access/roles.ts';
-import { CALLBACK_STATES } from '../../callbacks/read-callbacks.ts';
+import { CALLBACK_STATES } from '../../callbacks/manage/read-callbacks.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../domain/mismatch.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { amount, components, day, instant, maybeInstant, text } from './fields.ts';

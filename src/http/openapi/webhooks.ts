@@ -5,8 +5,8 @@ import {
   eventTransactionSchema,
   testEventSchema,
   transactionEventSchema,
-} from '../../callbacks/event-schema.ts';
-import { TEST_TYPE } from '../../callbacks/render-bodies.ts';
+} from '../../callbacks/render/event-schema.ts';
+import { TEST_TYPE } from '../../callbacks/render/render-bodies.ts';
 import { OPERATIONS, STATUSES } from '../../domain/statuses.ts';
 import { components } from './fields.ts';
 

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { audit } from '../../../src/access/audit.ts';
-import { checkBooks } from '../../../src/ledger/check-books.ts';
-import { hashSeal } from '../../../src/ledger/hash-seal.ts';
-import { loadSealedEntries } from '../../../src/ledger/load-sealed-entries.ts';
-import { openBooks } from '../../../src/ledger/open-books.ts';
-import { sealNow } from '../../../src/ledger/seal-ledger.ts';
-import { parseMembers } from '../../../src/ledger/seal-members.ts';
+import { openBooks } from '../../../src/ledger/stated/open-books.ts';
+import { checkBooks } from '../../../src/proof/check-books.ts';
+import { hashSeal } from '../../../src/seal/hash-seal.ts';
+import { loadSealedEntries } from '../../../src/seal/load-sealed-entries.ts';
+import { sealNow } from '../../../src/seal/seal-ledger.ts';
+import { parseMembers } from '../../../src/seal/seal-members.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { dropTriggers } from '../../support/ledger.ts';

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { joinServer } from '../../../embedded/server.ts';
-import { closeDataDir } from '../../../src/commands/close-data-dir.ts';
+import { closeDataDir } from '../../../src/commands/serve/close-data-dir.ts';
 import { createLog } from '../../../src/log.ts';
 import { API_KEY, startServe, temporaryDirectory } from '../../support/programs.ts';
 import { runCommand } from '../../support/run-command.ts';

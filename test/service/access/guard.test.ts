@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ATTEMPT_LIMITS, createGuard } from '../../../src/http/access/guard-attempts.ts';
 import { createApp } from '../../../src/http/app.ts';
-import { ATTEMPT_LIMITS, createGuard } from '../../../src/http/guard-attempts.ts';
-import { serveHttp } from '../../../src/http/serve-http.ts';
+import { serveHttp } from '../../../src/http/connections/serve-http.ts';
 import { createLog } from '../../../src/log.ts';
 import { loginFailures } from '../../../src/metrics/metrics.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/console.ts';

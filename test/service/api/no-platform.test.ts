@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { applyObservations } from '../../../src/ledger/apply.ts';
-import { findContract } from '../../../src/ledger/commission-contracts.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
+import { findContract } from '../../../src/ledger/journal/commission-contracts.ts';
 import { completeFilter, matchesFilter } from '../../../src/merchants/match-filter.ts';
 import { type ApiEnvironment, openApiEnvironment } from '../../support/api.ts';
 import { lookNow, shown } from '../../support/ledger.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
-import { applyObservations } from '../../../src/ledger/apply.ts';
-import { examineStated, watchStated } from '../../../src/ledger/watch-stated.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
+import { examineStated, watchStated } from '../../../src/ledger/stated/watch-stated.ts';
 import { type ApiEnvironment, balancesOf, openApiEnvironment } from '../../support/api.ts';
 import { lookNow, shown } from '../../support/ledger.ts';
 import { PLATFORM } from '../../support/provider-rows.ts';

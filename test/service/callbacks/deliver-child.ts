@@ -1,4 +1,4 @@
-import { startDelivery } from '../../../src/callbacks/deliver.ts';
+import { startDelivery } from '../../../src/callbacks/deliver/deliver.ts';
 import { readConfig } from '../../../src/config.ts';
 import { openContext } from '../../../src/context.ts';
 import { createLog } from '../../../src/log.ts';

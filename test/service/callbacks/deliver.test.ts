@@ -1,8 +1,8 @@
 import { Webhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { expect, test } from 'vitest';
-import { enqueueCallbacks } from '../../../src/callbacks/enqueue.ts';
-import { callbackBodySchema } from '../../../src/callbacks/event-schema.ts';
+import { enqueueCallbacks } from '../../../src/callbacks/queue/enqueue.ts';
+import { callbackBodySchema } from '../../../src/callbacks/render/event-schema.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { openCallbackEnvironment } from '../../support/callbacks.ts';
 import { openShop } from '../../support/merchant-server.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { MerchantTrouble } from '../../../src/callbacks/deliver.ts';
-import { PROBE_EVERY_MS } from '../../../src/callbacks/merchant-health.ts';
+import type { MerchantTrouble } from '../../../src/callbacks/deliver/deliver.ts';
+import { PROBE_EVERY_MS } from '../../../src/callbacks/health/merchant-health.ts';
 import { setMerchantState } from '../../../src/merchants/change-merchants.ts';
 import { findMerchant } from '../../../src/merchants/read-merchants.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/callbacks.ts';

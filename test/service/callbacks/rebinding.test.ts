@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Resolve } from '../../../src/callbacks/guard-connect.ts';
-import { openSender } from '../../../src/callbacks/send-attempt.ts';
+import type { Resolve } from '../../../src/callbacks/deliver/guard-connect.ts';
+import { openSender } from '../../../src/callbacks/deliver/send-attempt.ts';
 import { openShop } from '../../support/merchant-server.ts';
 
 const METADATA = '169.254.169.254';

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { claimCallbacks, claimProbe } from '../../../src/callbacks/claim-callbacks.ts';
-import { readDeliveryMerchants } from '../../../src/callbacks/read-delivery-merchants.ts';
-import { type Attempt, recordAttempts } from '../../../src/callbacks/record-attempts.ts';
+import { recordAttempts } from '../../../src/callbacks/deliver/record-attempts.ts';
+import type { Attempt } from '../../../src/callbacks/deliver/send-attempt.ts';
+import { claimCallbacks, claimProbe } from '../../../src/callbacks/queue/claim-callbacks.ts';
+import { readDeliveryMerchants } from '../../../src/callbacks/queue/read-delivery-merchants.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { removeMerchant } from '../../../src/merchants/change-merchants.ts';
 import { openCallbackEnvironment } from '../../support/callbacks.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { applyObservations } from '../../../src/ledger/apply.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { openEnvironment } from '../../support/environment.ts';
 import { lookNow, shown } from '../../support/ledger.ts';

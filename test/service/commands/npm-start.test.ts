@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { findFreePort } from '../../../src/commands/demo/start-programs.ts';
+import { findFreePort } from '../../../demo/start-programs.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { SECRET_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';
 import { eventually } from '../../support/wait.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PresentedRun } from '../../../src/reconciliation/read-runs.ts';
+import type { PresentedRun } from '../../../src/reconciliation/numbers/read-runs.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { copyEmbeddedData } from '../../support/embedded-data.ts';
 import { API_KEY, type Served, startServe, temporaryDirectory } from '../../support/programs.ts';

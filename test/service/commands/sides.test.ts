@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createApi, findFreePort, launch, type Program } from '../../../src/commands/demo/start-programs.ts';
+import { createApi, findFreePort, launch, type Program } from '../../../demo/start-programs.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { openShop } from '../../support/merchant-server.ts';
 import {

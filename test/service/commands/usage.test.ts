@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { openContext } from '../../../src/context.ts';
-import { applyObservations } from '../../../src/ledger/apply.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
 import { createLog } from '../../../src/log.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { freshDatabase } from '../../support/database.ts';

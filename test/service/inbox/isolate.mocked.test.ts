@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { Context } from '../../../src/context.ts';
-import type { ClaimedItem } from '../../../src/inbox/claim-items.ts';
-import { isolateWebhooks, type Take } from '../../../src/inbox/isolate-webhooks.ts';
-import { createPutOff } from '../../../src/inbox/put-off.ts';
-import { takeApart } from '../../../src/inbox/take-apart.ts';
+import type { ClaimedItem } from '../../../src/inbox/items/claim-items.ts';
+import { createPutOff } from '../../../src/inbox/split/defer-webhooks.ts';
+import { isolateWebhooks, type Take } from '../../../src/inbox/split/isolate-webhooks.ts';
+import { takeApart } from '../../../src/inbox/split/split-webhooks.ts';
 import { type InboxEnvironment, openInboxEnvironment } from '../../support/inbox.ts';
 import { mismatches, shown } from '../../support/ledger.ts';
 import { eventually } from '../../support/wait.ts';
 
 const UNREADABLE = 'cannot be read';
 const reads = vi.hoisted(() => ({ broken: true }));
-vi.mock('../../../src/inbox/read-items.ts', async (original) => {
-  const real = await original<typeof import('../../../src/inbox/read-items.ts')>();
+vi.mock('../../../src/inbox/receive/read-items.ts', async (original) => {
+  const real = await original<typeof import('../../../src/inbox/receive/read-items.ts')>();
   const readItems: typeof real.readItems = (body) => {
     if (reads.broken && JSON.stringify(body).includes(UNREADABLE)) throw new RangeError('Invalid string length');
     return real.readItems(body);
@@ -23,8 +23,8 @@ vi.mock('../../../src/inbox/read-items.ts', async (original) => {
 
 /** Is told of each claim of what is due. */
 const claims = vi.hoisted(() => ({ told: (_context: Context): void => undefined }));
-vi.mock('../../../src/inbox/claim-items.ts', async (original) => {
-  const real = await original<typeof import('../../../src/inbox/claim-items.ts')>();
+vi.mock('../../../src/inbox/items/claim-items.ts', async (original) => {
+  const real = await original<typeof import('../../../src/inbox/items/claim-items.ts')>();
   const claimItems: typeof real.claimItems = (context, itemsMax) => {
     claims.told(context);
     return real.claimItems(context, itemsMax);
@@ -112,7 +112,7 @@ test('a body that we fail on is quarantined at once; looked at again once we do 
   reads.broken = false;
   await world.receive(body);
   expect(await world.webhook(bad.id)).toMatchObject({ state: 'quarantined', repeats: 1 });
-  const { reprocessWebhook } = await import('../../../src/inbox/quarantine.ts');
+  const { reprocessWebhook } = await import('../../../src/inbox/items/quarantine.ts');
   await reprocessWebhook(world.context, (await world.webhook(bad.id)).seq);
   await world.reaches(bad.id, 'applied');
 });
@@ -243,7 +243,7 @@ test.each([
       ids.push(id);
     }
     reads.broken = false;
-    const { reprocessWebhook } = await import('../../../src/inbox/quarantine.ts');
+    const { reprocessWebhook } = await import('../../../src/inbox/items/quarantine.ts');
     const statesAfter: string[] = [];
     for (const id of ids) {
       await reprocessWebhook(own.context, (await own.webhook(id)).seq);

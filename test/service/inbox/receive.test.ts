@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { writeArrivals } from '../../../src/inbox/write-arrivals.ts';
-import { applyObservations } from '../../../src/ledger/apply.ts';
+import { writeArrivals } from '../../../src/inbox/receive/write-arrivals.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
 import { loseCommit } from '../../support/failing-database.ts';
 import { type InboxEnvironment, openInboxEnvironment } from '../../support/inbox.ts';
 import { mismatches, shown } from '../../support/ledger.ts';

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { hashDocument } from '../../../src/database/index-person.ts';
-import { refuseRows } from '../../../src/ledger/refuse-row.ts';
+import { hashDocument } from '../../../src/database/keys/index-person.ts';
+import { refuseRows } from '../../../src/ledger/apply/refuse-row.ts';
 import { type InboxEnvironment, openInboxEnvironment } from '../../support/inbox.ts';
 import { shown } from '../../support/ledger.ts';
 
 const UNREADABLE = 'cannot be gone through';
 const broken = vi.hoisted(() => ({ on: true }));
-vi.mock('../../../src/domain/redact-text.ts', async (original) => {
-  const real = await original<typeof import('../../../src/domain/redact-text.ts')>();
+vi.mock('../../../src/domain/person/redact-text.ts', async (original) => {
+  const real = await original<typeof import('../../../src/domain/person/redact-text.ts')>();
   const listCandidates: typeof real.listCandidates = (text) => {
     if (broken.on && text.includes(UNREADABLE)) throw new RangeError('Maximum call stack size exceeded');
     return real.listCandidates(text);

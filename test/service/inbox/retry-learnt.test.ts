@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { watch } from '../../../jobs/watch.ts';
-import { retryLearnt } from '../../../src/inbox/retry-learnt.ts';
-import { applyObservations } from '../../../src/ledger/apply.ts';
+import { retryLearnt } from '../../../src/inbox/verify/retry-learnt.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
 import { type InboxEnvironment, openInboxEnvironment } from '../../support/inbox.ts';
 import { mismatches, shown } from '../../support/ledger.ts';
 import { observe, type ShownTransaction } from '../../support/observations.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { reprocessWebhook } from '../../../src/inbox/quarantine.ts';
-import { applyObservations } from '../../../src/ledger/apply.ts';
+import { reprocessWebhook } from '../../../src/inbox/items/quarantine.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
 import { type InboxEnvironment, openInboxEnvironment } from '../../support/inbox.ts';
 import { mismatches, shown } from '../../support/ledger.ts';
 import { observe, type ShownTransaction } from '../../support/observations.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Observation } from '../../../src/domain/observation.ts';
-import { applyObservations } from '../../../src/ledger/apply.ts';
-import { checkBooks } from '../../../src/ledger/check-books.ts';
-import { refuseRows } from '../../../src/ledger/refuse-row.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
+import { refuseRows } from '../../../src/ledger/apply/refuse-row.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { checkBooks } from '../../../src/proof/check-books.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { lookNow, mismatches, readState, shown } from '../../support/ledger.ts';
 import type { ShownTransaction } from '../../support/observations.ts';

@@ -1,8 +1,8 @@
 import { type KyselyPlugin, sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findStragglers } from '../../../src/ledger/find-stragglers.ts';
-import { type Known, readBalances } from '../../../src/ledger/read-balances.ts';
-import { readHead } from '../../../src/ledger/read-head.ts';
+import { findStragglers } from '../../../src/seal/find-late-entries.ts';
+import { type Known, readBalances } from '../../../src/seal/read-balances.ts';
+import { readHead } from '../../../src/seal/read-seals.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { dropTriggers } from '../../support/ledger.ts';
 

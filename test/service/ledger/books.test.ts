@@ -3,18 +3,18 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { up as setAdjustmentsAside } from '../../../migrations/0025-set-adjustments-aside.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { formatAmount } from '../../../src/domain/money.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
+import { tellTransaction } from '../../../src/ledger/read/describe-transaction.ts';
 import {
   adjustBooks,
   listAdjustments,
   makeAdjustmentId,
   reverseAdjustment,
   writeAdjustment,
-} from '../../../src/ledger/adjust.ts';
-import { applyObservations } from '../../../src/ledger/apply.ts';
-import { checkBooks } from '../../../src/ledger/check-books.ts';
-import { finishReposts, openBooks, reverseOpening } from '../../../src/ledger/open-books.ts';
-import { type Known, readBalances } from '../../../src/ledger/read-balances.ts';
-import { tellTransaction } from '../../../src/ledger/tell-transaction.ts';
+} from '../../../src/ledger/stated/adjust.ts';
+import { finishReposts, openBooks, reverseOpening } from '../../../src/ledger/stated/open-books.ts';
+import { checkBooks } from '../../../src/proof/check-books.ts';
+import { type Known, readBalances } from '../../../src/seal/read-balances.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { loseCommit } from '../../support/failing-database.ts';
 import { interrupt, lookNow, readState, shown } from '../../support/ledger.ts';

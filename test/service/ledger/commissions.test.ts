@@ -1,11 +1,16 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { acceptMismatch } from '../../../src/ledger/accept-mismatch.ts';
-import { applyObservations } from '../../../src/ledger/apply.ts';
-import type { Contract } from '../../../src/ledger/commission-contracts.ts';
-import { findContract, priceOf, stateContract, withdrawContract } from '../../../src/ledger/commission-contracts.ts';
-import { checkCommissions } from '../../../src/ledger/judge-commissions.ts';
-import { resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
+import { checkCommissions } from '../../../src/ledger/apply/check-commissions.ts';
+import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
+import type { Contract } from '../../../src/ledger/journal/commission-contracts.ts';
+import {
+  findContract,
+  priceOf,
+  stateContract,
+  withdrawContract,
+} from '../../../src/ledger/journal/commission-contracts.ts';
+import { resolveMismatch } from '../../../src/mismatches/close-mismatch.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { lookNow, mismatches, shown } from '../../support/ledger.ts';
 import type { ShownTransaction } from '../../support/observations.ts';

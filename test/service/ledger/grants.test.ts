@@ -4,7 +4,7 @@ import mysql from 'mysql2/promise';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../../embedded/pool.ts';
 import type { Database } from '../../../src/database/tables.ts';
-import { examineGuards } from '../../../src/ledger/examine-guards.ts';
+import { examineGuards } from '../../../src/proof/check-grants.ts';
 import { freshDatabase, testServer } from '../../support/database.ts';
 import { dropTriggers } from '../../support/ledger.ts';
 import { SECRET_KEY, startSandbox, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { applyObservations, readKnown } from '../../../src/ledger/apply.ts';
+import { applyObservations, readKnown } from '../../../src/ledger/apply/apply.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { lookNow, mismatches, shown } from '../../support/ledger.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { resolveMismatches } from '../../../src/ledger/resolve-mismatches.ts';
+import { resolveMismatches } from '../../../src/mismatches/resolve-mismatches.ts';
 import { openEnvironment } from '../../support/environment.ts';
 
 const ROWS = 1_000;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transact } from '../../../src/database/transact.ts';
 import type { FoundMismatch } from '../../../src/domain/mismatch.ts';
-import { applyObservations } from '../../../src/ledger/apply.ts';
-import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
-import { resolveMismatches } from '../../../src/ledger/resolve-mismatches.ts';
-import { acknowledgeMismatch, resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
-import { tellBaseline } from '../../../src/ledger/tell-baseline.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
+import { tellBaseline } from '../../../src/mismatches/alert-baseline.ts';
+import { acknowledgeMismatch, resolveMismatch } from '../../../src/mismatches/close-mismatch.ts';
+import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
+import { resolveMismatches } from '../../../src/mismatches/resolve-mismatches.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { lookNow, mismatches, shown } from '../../support/ledger.ts';
 import type { ShownTransaction } from '../../support/observations.ts';

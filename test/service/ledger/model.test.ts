@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { adjustBooks, reverseAdjustment } from '../../../src/ledger/adjust.ts';
-import { applyObservations } from '../../../src/ledger/apply.ts';
-import { checkBooks } from '../../../src/ledger/check-books.ts';
-import { openBooks, reverseOpening } from '../../../src/ledger/open-books.ts';
-import { nameAccount } from '../../../src/ledger/post.ts';
-import { sealNow } from '../../../src/ledger/seal-ledger.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
+import { nameAccount } from '../../../src/ledger/journal/plan-entries.ts';
+import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust.ts';
+import { openBooks, reverseOpening } from '../../../src/ledger/stated/open-books.ts';
+import { checkBooks } from '../../../src/proof/check-books.ts';
+import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { anyForm, anyLife, type Form, type Life, type LifeLook, lookAt, taughtBy } from '../../support/observations.ts';
 import { numRuns, seed } from '../../support/property.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { compareStatements } from '../../../src/ledger/state-balance.ts';
+import { compareStatements } from '../../../src/ledger/stated/state-balance.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { mismatches } from '../../support/ledger.ts';
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Source } from '../../../src/domain/observation.ts';
-import { acceptMismatch } from '../../../src/ledger/accept-mismatch.ts';
-import { applyObservations } from '../../../src/ledger/apply.ts';
-import { checkBooks } from '../../../src/ledger/check-books.ts';
-import { resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
-import { tellTransaction } from '../../../src/ledger/tell-transaction.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
+import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
+import { tellTransaction } from '../../../src/ledger/read/describe-transaction.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
-import { makeReport } from '../../../src/reports/make-report.ts';
+import { resolveMismatch } from '../../../src/mismatches/close-mismatch.ts';
+import { checkBooks } from '../../../src/proof/check-books.ts';
+import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { mismatches, readState, shown } from '../../support/ledger.ts';
 import { observe, type ShownTransaction } from '../../support/observations.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, createApi } from '../../../src/commands/demo/start-programs.ts';
+import { type Api, createApi } from '../../../demo/start-programs.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { passTime } from '../../support/pass-time.ts';
 import { API_KEY, SECRET_KEY, type Served, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';

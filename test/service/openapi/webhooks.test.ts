@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { sendTest } from '../../../src/callbacks/send-test.ts';
+import { sendTest } from '../../../src/callbacks/manage/send-test.ts';
 import { STATUSES, OPERATIONS as WAYS } from '../../../src/domain/statuses.ts';
 import { buildDocument } from '../../../src/http/openapi/build-document.ts';
 import { OPERATIONS } from '../../../src/http/openapi/operations.ts';
 import { WEBHOOKS } from '../../../src/http/openapi/webhooks.ts';
-import { acceptMismatch } from '../../../src/ledger/accept-mismatch.ts';
+import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
 import { openCallbackEnvironment } from '../../support/callbacks.ts';
 import { openShop } from '../../support/merchant-server.ts';
 import { eventually } from '../../support/wait.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { applyObservations } from '../../../src/ledger/apply.ts';
-import { findPerson, NO_VALUES } from '../../../src/ledger/find-person.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
+import { findPerson, NO_VALUES } from '../../../src/privacy/find-person.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { lookNow, shown } from '../../support/ledger.ts';
 

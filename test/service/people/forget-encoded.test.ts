@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { REMOVED } from '../../../src/domain/redact-text.ts';
-import { takeApart } from '../../../src/inbox/take-apart.ts';
-import { applyObservations } from '../../../src/ledger/apply.ts';
+import { REMOVED } from '../../../src/domain/person/redact-text.ts';
+import { takeApart } from '../../../src/inbox/split/split-webhooks.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/console.ts';
 import { observe, type ShownTransaction } from '../../support/observations.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Observation, ObservedTransaction } from '../../../src/domain/observation.ts';
-import { applyObservations } from '../../../src/ledger/apply.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { passTime } from '../../support/pass-time.ts';

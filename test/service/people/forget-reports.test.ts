@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
-import { acknowledgeMismatch, resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
-import { makeReport } from '../../../src/reports/make-report.ts';
-import { openReport } from '../../../src/reports/open-report.ts';
+import { acknowledgeMismatch, resolveMismatch } from '../../../src/mismatches/close-mismatch.ts';
+import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
+import { makeReport } from '../../../src/reports/revisions/make-report.ts';
+import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { passTime } from '../../support/pass-time.ts';

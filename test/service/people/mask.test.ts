@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
-import { applyObservations } from '../../../src/ledger/apply.ts';
-import { acknowledgeMismatch } from '../../../src/ledger/settle-mismatch.ts';
-import { makeReport } from '../../../src/reports/make-report.ts';
-import { openReport } from '../../../src/reports/open-report.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
+import { acknowledgeMismatch } from '../../../src/mismatches/close-mismatch.ts';
+import { makeReport } from '../../../src/reports/revisions/make-report.ts';
+import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/console.ts';
 import { observe } from '../../support/observations.ts';
 import { readWorkbook, rowsOf, sheetOf } from '../reports/read-workbook.ts';

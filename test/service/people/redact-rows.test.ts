@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type FreeText, redactRows } from '../../../src/database/redact-rows.ts';
-import { createRedact, type Redact } from '../../../src/domain/redact-text.ts';
+import { createRedact, type Redact } from '../../../src/domain/person/redact-text.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 
 const DOCUMENT = '12345678909';

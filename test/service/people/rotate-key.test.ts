@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { type Context, openContext } from '../../../src/context.ts';
-import { KEY_CHECK, readSetting } from '../../../src/database/settings.ts';
+import { KEY_CHECK, readSetting } from '../../../src/database/keys/settings.ts';
 import { createLog } from '../../../src/log.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { readLiveKeys, rotateSecret } from '../../../src/merchants/secrets.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type CashinRequest, createProviderClient, type ProviderClient } from '../../../src/provider/client.ts';
-import type { Grant } from '../../../src/provider/gate.ts';
+import type { Grant } from '../../../src/provider/schedule-requests.ts';
 import { createAgent } from '../../../src/provider/send-request.ts';
 import { makeDay, makeRow, PLATFORM } from '../../support/provider-rows.ts';
 import { type Fault, KEY, type Seen, TestProvider } from '../../support/test-provider.ts';

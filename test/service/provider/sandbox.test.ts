@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type CashinRequest, createProviderClient } from '../../../src/provider/client.ts';
-import { readList } from '../../../src/provider/read-list.ts';
+import { readList } from '../../../src/provider/list/read-list.ts';
 import { API_KEY, startSandbox, temporaryDirectory } from '../../support/programs.ts';
 import { dayAgo, PLATFORM } from '../../support/provider-rows.ts';
 

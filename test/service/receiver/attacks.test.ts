@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HTTP_LIMITS } from '../../../src/http/serve-http.ts';
-import { FIRST_IDS } from '../../../src/inbox/plan-shows.ts';
+import { HTTP_LIMITS } from '../../../src/http/connections/serve-http.ts';
+import { FIRST_IDS } from '../../../src/inbox/receive/plan-shows.ts';
 import {
   type Attack,
   genuineBody,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/context.ts';
-import { takeApart } from '../../../src/inbox/take-apart.ts';
-import { writeArrivals } from '../../../src/inbox/write-arrivals.ts';
+import { writeArrivals } from '../../../src/inbox/receive/write-arrivals.ts';
+import { takeApart } from '../../../src/inbox/split/split-webhooks.ts';
 import { callCommand } from '../../support/call-command.ts';
 import { openTestContext } from '../../support/environment.ts';
 

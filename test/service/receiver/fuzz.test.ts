@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { webhookIdOf } from '../../../src/domain/webhook-id.ts';
 import { createApp } from '../../../src/http/app.ts';
-import { serveHttp } from '../../../src/http/serve-http.ts';
-import { drainInbox } from '../../../src/inbox/drain.ts';
+import { serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { drainInbox } from '../../../src/inbox/verify/work-inbox.ts';
 import { createProviderClient } from '../../../src/provider/client.ts';
 import { openTestContext } from '../../support/environment.ts';
 import { API_KEY, WEBHOOK_SECRET } from '../../support/programs.ts';

@@ -2,15 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { CompiledQuery, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../../src/http/app.ts';
-import { serveHttp } from '../../../src/http/serve-http.ts';
-import { DROPPABLE, type Droppable, dropBodies, selectHeaviest, selectOldest } from '../../../src/inbox/drop-bodies.ts';
-import { selectSizes } from '../../../src/inbox/measure-quarantine.ts';
-import { SENDER_SHOWS_AN_HOUR } from '../../../src/inbox/plan-shows.ts';
-import { reprocessWebhook } from '../../../src/inbox/quarantine.ts';
-import { createReceiver, createSpoolReceiver, type Receiver } from '../../../src/inbox/receive.ts';
-import { retryLearnt } from '../../../src/inbox/retry-learnt.ts';
-import { openSpool, SPOOL_BYTES_MAX } from '../../../src/inbox/spool.ts';
-import { applyObservations } from '../../../src/ledger/apply.ts';
+import { serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { reprocessWebhook } from '../../../src/inbox/items/quarantine.ts';
+import {
+  DROPPABLE,
+  type Droppable,
+  dropBodies,
+  selectHeaviest,
+  selectOldest,
+} from '../../../src/inbox/receive/drop-bodies.ts';
+import { selectSizes } from '../../../src/inbox/receive/measure-quarantine.ts';
+import { SENDER_SHOWS_AN_HOUR } from '../../../src/inbox/receive/plan-shows.ts';
+import { createReceiver, createSpoolReceiver, type Receiver } from '../../../src/inbox/receive/receive.ts';
+import { openSpool, SPOOL_BYTES_MAX } from '../../../src/inbox/spool/spool.ts';
+import { retryLearnt } from '../../../src/inbox/verify/retry-learnt.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
 import { openTestContext, TEST_HTTP_LIMITS } from '../../support/environment.ts';
 import { type InboxEnvironment, openInboxEnvironment } from '../../support/inbox.ts';
 import { shown } from '../../support/ledger.ts';

@@ -2,8 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { watch } from '../../../jobs/watch.ts';
 import type { Context } from '../../../src/context.ts';
-import { recordBeat } from '../../../src/inbox/record-beat.ts';
-import { writeArrivals } from '../../../src/inbox/write-arrivals.ts';
+import { writeArrivals } from '../../../src/inbox/receive/write-arrivals.ts';
+import { recordBeat } from '../../../src/inbox/silence/record-heartbeat.ts';
 import { registry } from '../../../src/metrics/metrics.ts';
 import { openTestContext } from '../../support/environment.ts';
 

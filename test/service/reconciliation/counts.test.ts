@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readDays } from '../../../src/http/console/read-overview.ts';
+import { readDays } from '../../../src/http/console/overview/read-overview.ts';
 import { numRuns } from '../../support/property.ts';
 import { dayAgo, makeDay, makeRow } from '../../support/provider-rows.ts';
 import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';

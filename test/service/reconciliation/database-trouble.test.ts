@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { claimRun } from '../../../src/reconciliation/claim-run.ts';
-import { planRun } from '../../../src/reconciliation/plan-run.ts';
-import { findRun } from '../../../src/reconciliation/read-runs.ts';
-import { settleOwedWebhooks } from '../../../src/reconciliation/settle-owed-webhooks.ts';
-import { startRun } from '../../../src/reconciliation/start-run.ts';
-import { executeRun } from '../../../src/reconciliation/work-runs.ts';
+import { findRun } from '../../../src/reconciliation/numbers/read-runs.ts';
+import { claimRun } from '../../../src/reconciliation/runs/claim-run.ts';
+import { planRun } from '../../../src/reconciliation/runs/plan-run.ts';
+import { settleOwedWebhooks } from '../../../src/reconciliation/runs/settle-owed-webhooks.ts';
+import { startRun } from '../../../src/reconciliation/runs/start-run.ts';
+import { executeRun } from '../../../src/reconciliation/runs/work-runs.ts';
 import { LOST, loseCommit, watchWrites } from '../../support/failing-database.ts';
 import { dayAgo, makeDay } from '../../support/provider-rows.ts';
 import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { lookAtDoubted } from '../../../src/reconciliation/look-at-doubted.ts';
+import { lookAtDoubted } from '../../../src/reconciliation/watches/fetch-doubted.ts';
 import { dayAgo, makeRow } from '../../support/provider-rows.ts';
 import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
 

@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { refuseRows } from '../../../src/ledger/refuse-row.ts';
-import { resolveMismatch } from '../../../src/ledger/settle-mismatch.ts';
-import { acceptAny } from '../../../src/reconciliation/accept-surplus.ts';
-import { claimRun } from '../../../src/reconciliation/claim-run.ts';
-import { LeaseLost } from '../../../src/reconciliation/hold-lease.ts';
-import { resolveSeen } from '../../../src/reconciliation/resolve-seen.ts';
-import { settleAbsent } from '../../../src/reconciliation/settle-absent.ts';
-import { startRun } from '../../../src/reconciliation/start-run.ts';
-import { judgeDay } from '../../../src/reports/judge-day.ts';
+import { refuseRows } from '../../../src/ledger/apply/refuse-row.ts';
+import { resolveMismatch } from '../../../src/mismatches/close-mismatch.ts';
+import { claimRun } from '../../../src/reconciliation/runs/claim-run.ts';
+import { startRun } from '../../../src/reconciliation/runs/start-run.ts';
+import { acceptAny } from '../../../src/reconciliation/windows/accept-surplus.ts';
+import { LeaseLost } from '../../../src/reconciliation/windows/hold-lease.ts';
+import { resolveSeen } from '../../../src/reconciliation/windows/resolve-seen.ts';
+import { settleAbsent } from '../../../src/reconciliation/windows/settle-absent.ts';
+import { judgeDay } from '../../../src/reports/revisions/classify-day.ts';
 import { dayAgo, makeDay, makeRow } from '../../support/provider-rows.ts';
 import { openReconciliationEnvironment } from '../../support/reconciliation.ts';
 

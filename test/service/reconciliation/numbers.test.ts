@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { addDays, type Day } from '../../../src/domain/calendar.ts';
-import { applyObservations } from '../../../src/ledger/apply.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
 import { registry } from '../../../src/metrics/metrics.ts';
-import { countNumbers } from '../../../src/reconciliation/count-numbers.ts';
-import { readCoverage } from '../../../src/reconciliation/read-coverage.ts';
-import { lossRate, readWebhookDays } from '../../../src/reconciliation/read-webhook-days.ts';
+import { countNumbers } from '../../../src/reconciliation/numbers/count-numbers.ts';
+import { readCoverage } from '../../../src/reconciliation/numbers/read-coverage.ts';
+import { lossRate, readWebhookDays } from '../../../src/reconciliation/numbers/read-webhook-days.ts';
 import { observe, type ShownTransaction } from '../../support/observations.ts';
 import { dayAgo, makeDay, makeRow } from '../../support/provider-rows.ts';
 import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';

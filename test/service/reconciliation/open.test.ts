@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { reconcileOpenDays } from '../../../jobs/reconcile-open-days.ts';
-import { claimRun } from '../../../src/reconciliation/claim-run.ts';
-import { enlistOpen, lookAtDue, lookAtOpen, nextLook } from '../../../src/reconciliation/look-at-open.ts';
-import { priorityOf } from '../../../src/reconciliation/plan-windows.ts';
-import { startRun } from '../../../src/reconciliation/start-run.ts';
+import { claimRun } from '../../../src/reconciliation/runs/claim-run.ts';
+import { startRun } from '../../../src/reconciliation/runs/start-run.ts';
+import { enlistOpen, lookAtDue, lookAtOpen, nextLook } from '../../../src/reconciliation/watches/fetch-open.ts';
+import { priorityOf } from '../../../src/reconciliation/windows/plan-windows.ts';
 import { dayAgo, makeDay, makeRow, wallAgo } from '../../support/provider-rows.ts';
 import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
 import { eventually } from '../../support/wait.ts';

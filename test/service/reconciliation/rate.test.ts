@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { createProviderClient } from '../../../src/provider/client.ts';
-import { type Budget, PRIORITIES, type Priority, TOKEN_MS } from '../../../src/provider/gate.ts';
 import { openClient } from '../../../src/provider/open-client.ts';
+import { type Budget, PRIORITIES, type Priority, TOKEN_MS } from '../../../src/provider/schedule-requests.ts';
 import { openBudget, planBucket } from '../../../src/provider/share-rate.ts';
-import { claimRun } from '../../../src/reconciliation/claim-run.ts';
-import { startRun } from '../../../src/reconciliation/start-run.ts';
-import { executeRun } from '../../../src/reconciliation/work-runs.ts';
+import { claimRun } from '../../../src/reconciliation/runs/claim-run.ts';
+import { startRun } from '../../../src/reconciliation/runs/start-run.ts';
+import { executeRun } from '../../../src/reconciliation/runs/work-runs.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { passTime } from '../../support/pass-time.ts';
 import { API_KEY, SECRET_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { settle } from '../../../src/database/settings.ts';
-import { claimRun } from '../../../src/reconciliation/claim-run.ts';
-import { planRun, recutRun } from '../../../src/reconciliation/plan-run.ts';
-import { findRun } from '../../../src/reconciliation/read-runs.ts';
-import type { RunRef, WindowRef } from '../../../src/reconciliation/run-ref.ts';
-import { startRun } from '../../../src/reconciliation/start-run.ts';
-import { executeRun } from '../../../src/reconciliation/work-runs.ts';
+import { settle } from '../../../src/database/keys/settings.ts';
+import { findRun } from '../../../src/reconciliation/numbers/read-runs.ts';
+import { claimRun } from '../../../src/reconciliation/runs/claim-run.ts';
+import { planRun, recutRun } from '../../../src/reconciliation/runs/plan-run.ts';
+import { startRun } from '../../../src/reconciliation/runs/start-run.ts';
+import { executeRun } from '../../../src/reconciliation/runs/work-runs.ts';
+import type { RunRef, WindowRef } from '../../../src/reconciliation/windows/run-ref.ts';
 import { watchWrites } from '../../support/failing-database.ts';
 import { dayAgo, makeDay } from '../../support/provider-rows.ts';
 import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { watchStuck } from '../../../src/reconciliation/watch-stuck.ts';
+import { watchStuck } from '../../../src/reconciliation/watches/watch-stuck.ts';
 import { interrupt } from '../../support/ledger.ts';
 import { makeRow, type Row, wallAgo } from '../../support/provider-rows.ts';
 import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { LEASE_MS } from '../../../src/reconciliation/hold-lease.ts';
-import type { PresentedRun } from '../../../src/reconciliation/read-runs.ts';
+import type { PresentedRun } from '../../../src/reconciliation/numbers/read-runs.ts';
+import { LEASE_MS } from '../../../src/reconciliation/windows/hold-lease.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { passTime } from '../../support/pass-time.ts';
 import { API_KEY, SECRET_KEY, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';

@@ -1,8 +1,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { applyObservations } from '../../../src/ledger/apply.ts';
-import { readWebhookDays } from '../../../src/reconciliation/read-webhook-days.ts';
-import { settleOwedWebhooks } from '../../../src/reconciliation/settle-owed-webhooks.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
+import { readWebhookDays } from '../../../src/reconciliation/numbers/read-webhook-days.ts';
+import { settleOwedWebhooks } from '../../../src/reconciliation/runs/settle-owed-webhooks.ts';
 import { makeRow, type Row, wallAgo } from '../../support/provider-rows.ts';
 import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { isZoneInDoubt } from '../../../src/alerts/zone-doubt.ts';
 import { addDays, createCalendar } from '../../../src/domain/calendar.ts';
-import { watchZone } from '../../../src/reconciliation/watch-zone.ts';
-import { judgeDay } from '../../../src/reports/judge-day.ts';
+import { watchZone } from '../../../src/reconciliation/watches/watch-zone.ts';
+import { judgeDay } from '../../../src/reports/revisions/classify-day.ts';
 import { dayAgo, makeDay, type Row } from '../../support/provider-rows.ts';
 import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
 

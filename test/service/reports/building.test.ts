@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { applyObservations } from '../../../src/ledger/apply.ts';
-import { DERIVED_LIMITS, evictDerived } from '../../../src/reports/evict-derived.ts';
-import { makeReport } from '../../../src/reports/make-report.ts';
-import { openReport } from '../../../src/reports/open-report.ts';
-import { BUILD_LIMITS, buildOnce } from '../../../src/reports/share-building.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
+import { makeReport } from '../../../src/reports/revisions/make-report.ts';
+import { DERIVED_LIMITS, evictDerived } from '../../../src/reports/serve/evict-derived.ts';
+import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { BUILD_LIMITS, buildOnce } from '../../../src/reports/serve/share-building.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { lookNow, shown } from '../../support/ledger.ts';
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { transact } from '../../../src/database/transact.ts';
-import { adjustBooks, reverseAdjustment } from '../../../src/ledger/adjust.ts';
-import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
-import { openBooks as openPlatform, reverseOpening } from '../../../src/ledger/open-books.ts';
-import { makeReport } from '../../../src/reports/make-report.ts';
+import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust.ts';
+import { openBooks as openPlatform, reverseOpening } from '../../../src/ledger/stated/open-books.ts';
+import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
+import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openEnvironment } from '../../support/environment.ts';
 import { untilItWaits } from '../../support/lock-waits.ts';
 import { learn, PLATFORM_A, transactionOf } from '../../support/reports.ts';

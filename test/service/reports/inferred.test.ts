@@ -1,10 +1,10 @@
 /** A status that came without a history: its event, its entry, the spreadsheet and the callback agree on its time. */
 import { expect, test } from 'vitest';
-import { renderBodies } from '../../../src/callbacks/render-bodies.ts';
-import { applyObservations } from '../../../src/ledger/apply.ts';
+import { renderBodies } from '../../../src/callbacks/render/render-bodies.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
-import { makeReport } from '../../../src/reports/make-report.ts';
-import { openReport } from '../../../src/reports/open-report.ts';
+import { makeReport } from '../../../src/reports/revisions/make-report.ts';
+import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { openEnvironment } from '../../support/environment.ts';
 import { lookNow, shown } from '../../support/ledger.ts';
 import { temporaryDirectory } from '../../support/programs.ts';

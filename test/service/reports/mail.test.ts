@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { addDays } from '../../../src/domain/calendar.ts';
-import { mailReports } from '../../../src/reports/mail-reports.ts';
-import { makeDueReports } from '../../../src/reports/make-due-reports.ts';
-import { makeReport } from '../../../src/reports/make-report.ts';
+import { mailReports } from '../../../src/reports/revisions/mail-reports.ts';
+import { makeDueReports } from '../../../src/reports/revisions/make-due-reports.ts';
+import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { type MailSink, openMailSink } from '../../support/mail-sink.ts';
 import { learn, proveDays, transactionOf } from '../../support/reports.ts';

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { transact } from '../../../src/database/transact.ts';
-import { checkBooks } from '../../../src/ledger/check-books.ts';
-import { raiseMismatches } from '../../../src/ledger/mismatches.ts';
-import { openBooks as openLedger } from '../../../src/ledger/open-books.ts';
-import { sealNow } from '../../../src/ledger/seal-ledger.ts';
-import { makeReport } from '../../../src/reports/make-report.ts';
-import { openReport } from '../../../src/reports/open-report.ts';
+import { openBooks as openLedger } from '../../../src/ledger/stated/open-books.ts';
+import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
+import { checkBooks } from '../../../src/proof/check-books.ts';
+import { makeReport } from '../../../src/reports/revisions/make-report.ts';
+import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { sealNow } from '../../../src/seal/seal-ledger.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { continued, learn, PLATFORM_A, transactionOf } from '../../support/reports.ts';
 import { centsOf, lineOf, type ReadSheet, readWorkbook, rowsOf, sheetOf } from './read-workbook.ts';

@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { createToken } from '../../../src/access/tokens.ts';
 import { createApp } from '../../../src/http/app.ts';
-import { serveHttp } from '../../../src/http/serve-http.ts';
-import { makeReport } from '../../../src/reports/make-report.ts';
-import { openReport } from '../../../src/reports/open-report.ts';
+import { serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { makeReport } from '../../../src/reports/revisions/make-report.ts';
+import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { TEST_HTTP_LIMITS } from '../../support/environment.ts';
 import { temporaryDirectory } from '../../support/programs.ts';
 import { dayAgo, makeDay } from '../../support/provider-rows.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeReport } from '../../../src/reports/make-report.ts';
-import { openReport } from '../../../src/reports/open-report.ts';
+import { makeReport } from '../../../src/reports/revisions/make-report.ts';
+import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { inventTransactions, learn, PLATFORM_A, PLATFORM_B, transactionOf } from '../../support/reports.ts';
 import {

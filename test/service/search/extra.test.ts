@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { createToken } from '../../../src/access/tokens.ts';
-import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/http/search-people.ts';
-import { applyObservations } from '../../../src/ledger/apply.ts';
+import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/http/access/search-people.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/console.ts';
 import { observe } from '../../support/observations.ts';
 import { listCpfsLike, punctuate } from '../../support/people.ts';

@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { createToken } from '../../../src/access/tokens.ts';
+import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/http/access/search-people.ts';
 import { createApp } from '../../../src/http/app.ts';
-import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/http/search-people.ts';
-import { type HttpServer, serveHttp } from '../../../src/http/serve-http.ts';
-import { applyObservations } from '../../../src/ledger/apply.ts';
+import { type HttpServer, serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { lookNow, shown } from '../../support/ledger.ts';
 

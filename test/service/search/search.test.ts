@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { applyObservations } from '../../../src/ledger/apply.ts';
-import { indexParties } from '../../../src/ledger/index-parties.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply.ts';
 import {
   buildSearch,
   type Position,
   SEARCH_MS_MAX,
   searchTransactions,
   type TransactionQuery,
-} from '../../../src/ledger/search-transactions.ts';
+} from '../../../src/ledger/read/search-transactions.ts';
+import { indexParties } from '../../../src/privacy/index-parties.ts';
 import { numbersTo } from '../../support/database.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
 import { lookNow, shown } from '../../support/ledger.ts';

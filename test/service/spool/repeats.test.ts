@@ -2,8 +2,8 @@ import { hash, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
-import { type Arrival, writeAsNew, writeMissing } from '../../../src/inbox/write-in-transaction.ts';
-import { writeSpooled } from '../../../src/inbox/write-spooled.ts';
+import { type Arrival, writeAsNew, writeMissing } from '../../../src/inbox/receive/write-in-transaction.ts';
+import { writeSpooled } from '../../../src/inbox/receive/write-spooled.ts';
 import { openTestContext } from '../../support/environment.ts';
 import { untilItWaits } from '../../support/lock-waits.ts';
 

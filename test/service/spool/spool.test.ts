@@ -12,8 +12,8 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../embedded/pool.ts';
 import type { Database } from '../../../src/database/tables.ts';
-import { openSpool, type Spool } from '../../../src/inbox/spool.ts';
-import { decodeSegment, encodeRecord, type Spooled } from '../../../src/inbox/spool-format.ts';
+import { openSpool, type Spool } from '../../../src/inbox/spool/spool.ts';
+import { decodeSegment, encodeRecord, type Spooled } from '../../../src/inbox/spool/spool-format.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { copyEmbeddedData } from '../../support/embedded-data.ts';
 import { API_KEY, type Served, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';
@@ -205,7 +205,7 @@ describe('a disk that is full', () => {
     using home = temporaryDirectory();
     const directory = path.join(home.path, 'spool');
     const script = `
-      import { openSpool } from '${path.resolve('src/inbox/spool.ts')}';
+      import { openSpool } from '${path.resolve('src/inbox/spool/spool.ts')}';
       const spool = openSpool(process.argv[1]);
       const append = (bytes) => spool.append({ receivedAt: new Date(), address: '', headers: {}, body: Buffer.alloc(bytes) });
       await append(1);

@@ -1,17 +1,17 @@
 import { createSecretKey } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nextDelayMs, RETRY_AFTER_MS_MAX } from '../../../src/callbacks/back-off.ts';
-import { type AttemptResult, decideOutcome } from '../../../src/callbacks/decide-outcome.ts';
-import { deriveWebhookId } from '../../../src/callbacks/derive-webhook-id.ts';
+import { nextDelayMs, RETRY_AFTER_MS_MAX } from '../../../src/callbacks/deliver/back-off.ts';
+import { type AttemptResult, decideOutcome } from '../../../src/callbacks/deliver/decide-outcome.ts';
 import {
   afterFailure,
   BREAKER_OVER_MS,
   DISABLE_AFTER_MS,
   isGivenUp,
   WELL,
-} from '../../../src/callbacks/merchant-health.ts';
-import { blockedUntil, ORDER_HOLD_MS } from '../../../src/callbacks/order.ts';
+} from '../../../src/callbacks/health/merchant-health.ts';
+import { deriveWebhookId } from '../../../src/callbacks/queue/derive-webhook-id.ts';
+import { blockedUntil, ORDER_HOLD_MS } from '../../../src/callbacks/queue/order.ts';
 import {
   adaptLane,
   createPlaces,
@@ -20,9 +20,9 @@ import {
   leavePlace,
   sharePlaces,
   takePlace,
-} from '../../../src/callbacks/places.ts';
-import { sign } from '../../../src/callbacks/sign.ts';
-import { takeFromRate } from '../../../src/callbacks/take-from-rate.ts';
+} from '../../../src/callbacks/queue/slots.ts';
+import { takeFromRate } from '../../../src/callbacks/queue/take-tokens.ts';
+import { sign } from '../../../src/callbacks/render/sign.ts';
 import { parseRetryAfter } from '../../../src/domain/retry-after.ts';
 import { budget } from '../../support/property.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { callbackBodySchema } from '../../../src/callbacks/event-schema.ts';
+import { callbackBodySchema } from '../../../src/callbacks/render/event-schema.ts';
 
 const docs = path.resolve(import.meta.dirname, '../../../docs');
 const page = readFileSync(path.join(docs, 'callbacks.md'), 'utf8');

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCalendar } from '../../../src/domain/calendar.ts';
-import { cutId, formatAge, formatDay, formatMoney, formatSpan, moment } from '../../../src/http/console/format.ts';
+import {
+  cutId,
+  formatAge,
+  formatDay,
+  formatMoney,
+  formatSpan,
+  moment,
+} from '../../../src/http/console/parts/format.ts';
 import { budget } from '../../support/property.ts';
 
 test.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { html } from '../../../src/http/console/html.ts';
+import { html } from '../../../src/http/console/parts/html.ts';
 import { budget } from '../../support/property.ts';
 
 test('whatever a value holds, no markup of it reaches the page', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { MISMATCH_SEVERITY } from '../../../src/domain/mismatch.ts';
-import { explainMismatch } from '../../../src/http/console/explain-mismatch.ts';
+import { explainMismatch } from '../../../src/http/console/parts/explain-mismatch.ts';
 
 test.each(Object.keys(MISMATCH_SEVERITY))('%s has a title, a meaning, and one sentence on what to do', (kind) => {
   const { title, meaning, todo } = explainMismatch(kind);

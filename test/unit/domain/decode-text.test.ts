@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeBase64, decodeText } from '../../../src/domain/decode-text.ts';
-import { encodeRecord } from '../../../src/inbox/spool-format.ts';
+import { decodeBase64, decodeText } from '../../../src/domain/person/decode-text.ts';
+import { encodeRecord } from '../../../src/inbox/spool/spool-format.ts';
 import { anyCharacter, budget } from '../../support/property.ts';
 
 const wide = (text: string): Buffer => Buffer.from(text, 'utf16le');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { capMarks, foldName, MARKS_IN_A_ROW_MAX } from '../../../src/domain/fold-person.ts';
-import { createHolds, createRedact, listCandidates, REMOVED } from '../../../src/domain/redact-text.ts';
+import { capMarks, foldName, MARKS_IN_A_ROW_MAX } from '../../../src/domain/person/fold-person.ts';
+import { createHolds, createRedact, listCandidates, REMOVED } from '../../../src/domain/person/redact-text.ts';
 import { anyCharacter, budget } from '../../support/property.ts';
 
 const DOCUMENT = '12345678909';

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { createCalendar } from '../../../src/domain/calendar.ts';
-import { findDocuments, isValidDocument } from '../../../src/domain/find-documents.ts';
-import { maskMismatch } from '../../../src/domain/mask-free-text.ts';
+import { findDocuments, isValidDocument } from '../../../src/domain/person/find-documents.ts';
+import { maskMismatch } from '../../../src/domain/person/mask-free-text.ts';
 import {
   maskAccount,
   maskDocument,
@@ -11,9 +11,9 @@ import {
   maskHolding,
   maskParty,
   maskPlatform,
-} from '../../../src/domain/mask-person.ts';
+} from '../../../src/domain/person/mask-person.ts';
 import { maskTransaction, presentTransaction } from '../../../src/domain/present-transaction.ts';
-import { namePlatform } from '../../../src/reports/read-balances.ts';
+import { namePlatform } from '../../../src/reports/read/read-balances.ts';
 import {
   anyCnpj,
   anyCpf,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedact, type KnownPerson, listCandidates, REMOVED } from '../../../src/domain/redact-text.ts';
+import { createRedact, type KnownPerson, listCandidates, REMOVED } from '../../../src/domain/person/redact-text.ts';
 import { budget } from '../../support/property.ts';
 
 const ID = '0f0e0d0c-0000-4000-8000-000000000001';

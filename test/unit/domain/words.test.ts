@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createCalendar } from '../../../src/domain/calendar.ts';
-import { maskDocument } from '../../../src/domain/mask-person.ts';
+import { maskDocument } from '../../../src/domain/person/mask-person.ts';
 import {
   type LedgerTransaction,
   maskTransaction,

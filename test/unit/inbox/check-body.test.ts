@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DEPTH_MAX } from '../../../src/domain/json-depth.ts';
-import { checkBody } from '../../../src/inbox/check-body.ts';
+import { checkBody } from '../../../src/inbox/receive/check-body.ts';
 import { budget } from '../../support/property.ts';
 
 const faultOf = (text: string | Buffer) => checkBody(Buffer.from(text)).fault;

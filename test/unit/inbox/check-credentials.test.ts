@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
-import { checkHead, checkSignature } from '../../../src/inbox/check-credentials.ts';
+import { checkHead, checkSignature } from '../../../src/inbox/receive/check-credentials.ts';
 
 const NOW = new Date('2026-11-20T12:00:00Z');
 type Given = { headers?: Record<string, string>; pathToken?: string; body?: string | Buffer; now?: Date };

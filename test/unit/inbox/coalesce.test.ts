@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { BESIDE_WAIT_MS_MAX, createCoalescer } from '../../../src/database/coalesce.ts';
+import { BESIDE_WAIT_MS_MAX, createCoalescer } from '../../../src/runtime/batch.ts';
 
 afterEach(() => {
   vi.useRealTimers();

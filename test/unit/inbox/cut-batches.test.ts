@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { BATCH_BYTES_MAX, cutBatches } from '../../../src/inbox/cut-batches.ts';
+import { BATCH_BYTES_MAX, cutBatches } from '../../../src/inbox/receive/split-batches.ts';
 import { budget } from '../../support/property.ts';
 
 it('cuts what is to be written by bytes and by count, in order, and leaves nothing out', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Found } from '../../../src/inbox/find-transaction.ts';
-import { type Claim, judgeItem as judge } from '../../../src/inbox/judge-item.ts';
+import type { Found } from '../../../src/inbox/items/find-transaction.ts';
+import { type Claim, judgeItem as judge } from '../../../src/inbox/verify/classify-item.ts';
 import { readTransaction } from '../../../src/provider/read-transaction.ts';
 
 const RECEIVED = new Date('2026-11-20T12:00:00Z');

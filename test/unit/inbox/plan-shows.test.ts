@@ -6,7 +6,7 @@ import {
   FIRST_IDS,
   KNOWN_SHOWS_A_MINUTE,
   planShow,
-} from '../../../src/inbox/plan-shows.ts';
+} from '../../../src/inbox/receive/plan-shows.ts';
 
 const NOW = new Date('2026-10-01T12:00:00.000Z');
 const later = (minutes: number): Date => new Date(NOW.getTime() + minutes * 60_000);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ITEMS_MAX, readItems, type WebhookItem } from '../../../src/inbox/read-items.ts';
+import { ITEMS_MAX, readItems, type WebhookItem } from '../../../src/inbox/receive/read-items.ts';
 import { budget } from '../../support/property.ts';
 
 const ID = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';

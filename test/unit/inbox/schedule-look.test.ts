@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scheduleLook } from '../../../src/inbox/schedule-look.ts';
+import { scheduleLook } from '../../../src/inbox/verify/schedule-fetch.ts';
 
 const RECEIVED = new Date('2026-11-20T12:00:00Z');
 const GRACE_MS = 600_000;

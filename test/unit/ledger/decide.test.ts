@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { decide, type HeldTransaction } from '../../../src/ledger/decide.ts';
+import { decide, type HeldTransaction } from '../../../src/ledger/decide/decide.ts';
 import { observe, type ShownTransaction } from '../../support/observations.ts';
 
 type Row = Omit<ShownTransaction, 'events'> & { events?: ShownTransaction['events'] };

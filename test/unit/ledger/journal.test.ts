@@ -1,9 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Decision, decide, type HeldTransaction } from '../../../src/ledger/decide.ts';
-import { sortHistory } from '../../../src/ledger/history.ts';
-import { type EntryInForce, mendJournal } from '../../../src/ledger/mend-journal.ts';
-import { addUp, charge, listDesiredEntries, nameAccount, type Policy, type Posting } from '../../../src/ledger/post.ts';
+import { type Decision, decide, type HeldTransaction } from '../../../src/ledger/decide/decide.ts';
+import { sortHistory } from '../../../src/ledger/decide/history.ts';
+import { type EntryInForce, mendJournal } from '../../../src/ledger/journal/diff-entries.ts';
+import {
+  addUp,
+  charge,
+  listDesiredEntries,
+  nameAccount,
+  type Policy,
+  type Posting,
+} from '../../../src/ledger/journal/plan-entries.ts';
 import { anyForm, anyLife, type Form, type Life, type LifeLook, lookAt, taughtBy } from '../../support/observations.ts';
 import { anyCharacter, budget } from '../../support/property.ts';
 import { referenceHistory, referenceLedger } from '../../support/reference-ledger.ts';

@@ -1,5 +1,5 @@
 import type { ListPage } from '../../../src/provider/client.ts';
-import type { ListClient } from '../../../src/provider/make-pass.ts';
+import type { ListClient } from '../../../src/provider/list/make-pass.ts';
 import { type ReadRow, readTransaction } from '../../../src/provider/read-transaction.ts';
 
 export const OLD = '2026-03-01 10:00:00';

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { createGate, type Gate, type Grant, PRIORITIES, type Priority } from '../../../src/provider/gate.ts';
+import {
+  createGate,
+  type Gate,
+  type Grant,
+  PRIORITIES,
+  type Priority,
+} from '../../../src/provider/schedule-requests.ts';
 import { createTestTimers } from '../../support/test-timers.ts';
 
 const never = new AbortController().signal;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isRepeatable, judgePass, type Pass } from '../../../src/provider/judge-pass.ts';
+import { isRepeatable, judgePass, type Pass } from '../../../src/provider/list/check-pass.ts';
 
 function pass(facts: Partial<Pass> = {}): Pass {
   const lastTotal = facts.lastTotal ?? 250;

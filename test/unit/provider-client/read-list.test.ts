@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { KeptPage } from '../../../src/provider/collect-rows.ts';
-import type { ListClient } from '../../../src/provider/make-pass.ts';
-import { PASSES_MAX, readList } from '../../../src/provider/read-list.ts';
+import type { KeptPage } from '../../../src/provider/list/collect-rows.ts';
+import type { ListClient } from '../../../src/provider/list/make-pass.ts';
+import { PASSES_MAX, readList } from '../../../src/provider/list/read-list.ts';
 import { budget, numRuns, seed } from '../../support/property.ts';
 import { HONEST, listOf, OLD, type Quirks, rowOf } from './drifting-list.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { PRIORITIES } from '../../../src/provider/gate.ts';
+import { PRIORITIES } from '../../../src/provider/schedule-requests.ts';
 import { planBucket } from '../../../src/provider/share-rate.ts';
 import { budget } from '../../support/property.ts';
 

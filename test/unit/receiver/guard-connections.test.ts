@@ -1,9 +1,9 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { createConnectionGuard } from '../../../src/http/guard-connections.ts';
-import { knowConnection } from '../../../src/http/known-connections.ts';
-import { HTTP_LIMITS } from '../../../src/http/serve-http.ts';
+import { createConnectionGuard } from '../../../src/http/connections/guard-connections.ts';
+import { knowConnection } from '../../../src/http/connections/known-connections.ts';
+import { HTTP_LIMITS } from '../../../src/http/connections/serve-http.ts';
 
 const LIMITS = { ...HTTP_LIMITS, connectionsMax: 6, connectionsPerSourceMax: 3, connectionsPerSiteMax: 4 };
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
-import { checkSignature, isHmac } from '../../../src/inbox/check-credentials.ts';
+import { checkSignature, isHmac } from '../../../src/inbox/receive/check-credentials.ts';
 
 type Case = { name: string; key: string; data: string; sha1?: string; sha256?: string; sha512?: string };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Beat, findDownGaps, judgeSilence } from '../../../src/inbox/judge-silence.ts';
+import { type Beat, findDownGaps, judgeSilence } from '../../../src/inbox/silence/detect-silence.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

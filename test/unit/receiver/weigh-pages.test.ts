@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isReadingCheaper, PAGE_SHOWS } from '../../../src/inbox/weigh-pages.ts';
+import { isReadingCheaper, PAGE_SHOWS } from '../../../src/inbox/verify/compare-costs.ts';
 
 describe('reading the list of a day', () => {
   it('is cheaper than shows for more ids than its pages cost', () => {

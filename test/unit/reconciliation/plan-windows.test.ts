@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addDays, listDays } from '../../../src/domain/calendar.ts';
-import { fitBounds } from '../../../src/reconciliation/learn-bounds.ts';
-import { askFor, isInWindow, type ListBounds, planWindows } from '../../../src/reconciliation/plan-windows.ts';
+import { fitBounds } from '../../../src/reconciliation/windows/learn-bounds.ts';
+import { askFor, isInWindow, type ListBounds, planWindows } from '../../../src/reconciliation/windows/plan-windows.ts';
 import { budget } from '../../support/property.ts';
 
 const [D1, D2, D3] = ['2026-03-01', '2026-03-02', '2026-03-03'];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
-import { judge } from '../../../src/reports/judge-day.ts';
-import { listDue } from '../../../src/reports/make-due-reports.ts';
+import { judge } from '../../../src/reports/revisions/classify-day.ts';
+import { listDue } from '../../../src/reports/revisions/make-due-reports.ts';
 
 const DAY = '2026-03-11';
 const END = new Date('2026-03-12T03:00:00Z');

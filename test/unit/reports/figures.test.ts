@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { STATUSES } from '../../../src/domain/statuses.ts';
-import { listDesiredEntries } from '../../../src/ledger/post.ts';
-import { classifyMovement } from '../../../src/reports/classify-movement.ts';
-import type { Movement } from '../../../src/reports/read-movements.ts';
-import { addFigures, createTally, LINES } from '../../../src/reports/tally.ts';
+import { listDesiredEntries } from '../../../src/ledger/journal/plan-entries.ts';
+import { classifyMovement } from '../../../src/reports/read/classify-movement.ts';
+import type { Movement } from '../../../src/reports/read/read-movements.ts';
+import { addFigures, createTally, LINES } from '../../../src/reports/read/tally.ts';
 import { budget } from '../../support/property.ts';
 
 type Told = {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import * as columns from '../../../src/reports/columns.ts';
-import { LINES } from '../../../src/reports/tally.ts';
-import { textsOf } from '../../../src/reports/texts.ts';
+import { LINES } from '../../../src/reports/read/tally.ts';
+import * as columns from '../../../src/reports/render/columns.ts';
+import { textsOf } from '../../../src/reports/texts/texts.ts';
 
 const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/spreadsheet.md'), 'utf8');
 const [pt, en] = [textsOf('pt-BR'), textsOf('en')];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fill, formatMoment, say } from '../../../src/reports/texts.ts';
-import { guardText } from '../../../src/reports/write-csv.ts';
+import { guardText } from '../../../src/reports/render/write-csv.ts';
+import { fill, formatMoment, say } from '../../../src/reports/texts/texts.ts';
 import { columnName, escapeText, renderCell } from '../../../src/reports/xlsx/render-cell.ts';
 import { LOOK } from '../../../src/reports/xlsx/styles.ts';
 import { budget } from '../../support/property.ts';

@@ -1,0 +1,146 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { addDays } from '../src/domain/calendar.ts';
+import { compareLedger } from './compare-ledger.ts';
+import { compareReport } from './compare-report.ts';
+import type { DemoMerchant } from './demo-merchant.ts';
+import type { Api, Programs } from './start-programs.ts';
+
+const DAYS = 3;
+const WAIT_MS_MAX = 60_000;
+const POLL_MS = 200;
+
+type Story = {
+  from: string;
+  to: string;
+  transactions: number;
+  changes_owed: number;
+  transactions_announced: number;
+  webhooks: Record<'sent' | 'lost' | 'repeated' | 'repeat' | 'late' | 'reordered' | 'forged' | 'to_send', number>;
+};
+
+type Run = { id: string; state: string; pages: number; seen: number; applied: number; mismatches: number };
+type Mismatch = { kind: string; state: string; severity: string };
+
+/**
+ * Runs the story through real programs and tells it with the numbers that came of it.
+ * @returns whether everything agrees. With live traffic beside it, only what stands still is held against the sandbox.
+ */
+export async function tellStory(
+  { app, sandbox }: Programs,
+  merchant: DemoMerchant,
+  options: { home: string; transactions: number; live: boolean; signal: AbortSignal },
+): Promise<boolean> {
+  const checks: boolean[] = [];
+  const check = (holds: boolean, text: string): void => {
+    checks.push(holds);
+    say(`  ${holds ? '✓' : '✗'} ${text}`);
+  };
+
+  const { secret } = await app.call<{ secret: string }>('POST', '/merchants', {
+    name: 'Loja de demonstração',
+    url: merchant.url,
+    events_since: '2020-01-01T00:00:00Z',
+  });
+  merchant.trust(secret);
+  await sandbox.call('PUT', '/sandbox/webhooks/target', { url: `${app.url}/webhooks/pix`, token: app.webhookSecret });
+
+  const story = await sandbox.call<Story>('POST', '/sandbox/stories', { count: options.transactions, days: DAYS });
+  say(`\n1. The provider (sandbox) made ${story.transactions} transactions from ${story.from} to ${story.to}.`);
+  const { webhooks: sent } = story;
+  say(`   Of ${story.changes_owed} changes that owe a webhook, ${sent.lost} lose theirs; it sends ${sent.to_send}:`);
+  say(`   ${sent.repeat} repeats, ${sent.late} late, ${sent.reordered} out of order, ${sent.forged} forged.`);
+  await sandbox.call('POST', '/sandbox/webhooks/flush', {});
+  const isEmpty = await waitFor(options.signal, async () => (await inbox(app, 'pending')) === 0);
+
+  say('\n2. Confere took the webhooks in and asked the provider about each.');
+  const isTakenIn = isEmpty === true && (await inbox(app, 'quarantined')) === 0;
+  check(isTakenIn, 'every webhook was taken in and none is left waiting');
+  const days = { from: story.from, to: story.to };
+  const before = await compareLedger(app, sandbox, days);
+  say(
+    `   The ledger holds ${before.ours} of the provider's ${before.theirs} transactions: the rest was never announced.`,
+  );
+
+  say('\n3. Reconciliation read the whole list.');
+  const run = await reconcile(app, days, options.signal);
+  check(run.state === 'complete', `run ${run.state}: ${run.seen} transactions in ${run.pages} pages, proven complete`);
+  say(`   It mended the ledger: ${run.applied} transactions that no webhook told of.`);
+  const after = await compareLedger(app, sandbox, days);
+  if (!options.live) {
+    check(
+      after.differences.length === 0,
+      `the ledger equals the provider's list: ${after.ours} transactions, field by field`,
+    );
+    for (const difference of after.differences.slice(0, 5)) say(`     ${difference}`);
+    const again = await reconcile(app, days, options.signal);
+    check(again.state === 'complete' && again.applied === 0, `a second run applies ${again.applied}`);
+  }
+
+  say('\n4. What a webhook claimed and the provider never showed.');
+  const forged = await waitFor(options.signal, async () => {
+    const found = (await mismatches(app)).filter((one) => one.kind === 'webhook_contradiction');
+    return found.length >= sent.forged ? found : undefined;
+  });
+  check(
+    forged?.length === sent.forged,
+    `${forged?.length ?? 0} forged webhooks, ${sent.forged} contradictions; none moved a cent`,
+  );
+
+  say('\n5. Callbacks went to the merchant, who verified them with the standardwebhooks library.');
+  await waitFor(options.signal, async () => merchant.counts().distinct >= after.events);
+  const told = merchant.counts();
+  if (options.live) check(told.verified === told.received, `${told.verified} of ${told.received} callbacks verified`);
+  else {
+    check(told.distinct === after.events, `${told.distinct} callbacks for ${after.events} changes`);
+    check(told.verified === told.received, `${told.verified} of ${told.received} verified`);
+  }
+  check(told.outOfOrder === 0, 'in order for each transaction');
+
+  const yesterday = addDays(story.to, -1);
+  say(`\n6. The spreadsheet of ${yesterday}.`);
+  await app.call('POST', '/reports', { day: yesterday });
+  const workbook = await waitFor(options.signal, () => app.fetch(`/reports/${yesterday}.xlsx`).catch(() => undefined));
+  const file = path.join(options.home, `confere-${yesterday}.xlsx`);
+  writeFileSync(file, workbook ?? '');
+  for (const line of await compareReport(file, sandbox, yesterday)) check(line.equal, line.text);
+  say(`   ${file}`);
+
+  const agrees = checks.every(Boolean);
+  say(agrees ? '\nEverything agrees.' : '\nNot everything agrees: see the lines with ✗.');
+  return agrees;
+}
+
+async function inbox(app: Api, state: string): Promise<number> {
+  return (await app.call<{ webhooks: unknown[] }>('GET', `/webhooks?state=${state}&limit=200`)).webhooks.length;
+}
+
+async function mismatches(app: Api): Promise<Mismatch[]> {
+  return (await app.call<{ mismatches: Mismatch[] }>('GET', '/mismatches?limit=200')).mismatches;
+}
+
+async function reconcile(app: Api, days: { from: string; to: string }, signal: AbortSignal): Promise<Run> {
+  const { id } = await app.call<Run>('POST', '/reconciliations', days);
+  const done = await waitFor(signal, async () => {
+    const run = await app.call<Run>('GET', `/reconciliations/${id}`);
+    return ['queued', 'running'].includes(run.state) ? undefined : run;
+  });
+  if (!done) throw new Error(`run ${id} did not end in ${WAIT_MS_MAX / 1000} s`);
+  return done;
+}
+
+/** Asks until the answer is there or WAIT_MS_MAX have passed. */
+async function waitFor<T>(signal: AbortSignal, ask: () => Promise<T | undefined | false>): Promise<T | undefined> {
+  const deadline = Date.now() + WAIT_MS_MAX;
+  for (;;) {
+    const answer = await ask();
+    if (answer) return answer;
+    if (Date.now() > deadline || signal.aborted) return undefined;
+    await sleep(POLL_MS);
+  }
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { request } from 'undici';
+
+const CONFERE = fileURLToPath(new URL('../bin/confere', import.meta.url));
+const START_MS_MAX = 90_000;
+const POLL_MS = 100;
+const LOG_LINES_SHOWN = 8;
+
+export type Api = {
+  url: string;
+  call<T>(method: string, path: string, body?: unknown): Promise<T>;
+  fetch(path: string): Promise<Buffer>;
+};
+
+export type Programs = AsyncDisposable & {
+  app: Api & { token: string; webhookSecret: string };
+  sandbox: Api & { apiKey: string };
+};
+
+/** Starts the sandbox and Confere as an operator would: programs of their own, each with its embedded database. */
+export async function startPrograms(options: {
+  home: string;
+  seed: string;
+  rate: string | undefined;
+  signal: AbortSignal;
+}): Promise<Programs> {
+  mkdirSync(options.home, { recursive: true });
+  await using stack = new AsyncDisposableStack();
+  const secret = (): string => randomBytes(24).toString('base64url');
+  const [apiKey, token, webhookSecret] = [secret(), secret(), secret()];
+  const sandbox = stack.use(await startSandbox(options, apiKey));
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const serve = stack.use(
+    launch(options.home, 'serve', ['serve'], {
+      DATA_DIR: path.join(options.home, 'data'),
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      PUBLIC_URL: url,
+      PROVIDER_URL: sandbox.url,
+      PROVIDER_API_KEY: apiKey,
+      WEBHOOK_SECRET: webhookSecret,
+      // a demo can't wait ten minutes to tell a forged webhook from one that is only early
+      WEBHOOK_GRACE: '8s',
+      ADMIN_TOKEN: token,
+      CALLBACK_ALLOW_PRIVATE: 'true',
+      JOB_RECONCILE_RECENT: options.rate ? '* * * * *' : 'off',
+    }),
+  );
+  await waitUntil(serve, options.signal, () => isWhole(url));
+  const owned = stack.move();
+  return {
+    app: { ...createApi(url, '/api/v1', token), token, webhookSecret },
+    sandbox: { ...createApi(sandbox.url, '', apiKey), apiKey },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+async function startSandbox(
+  options: { home: string; seed: string; rate: string | undefined; signal: AbortSignal },
+  apiKey: string,
+): Promise<Program & { url: string }> {
+  const port = await findFreePort();
+  const args = ['sandbox', '--port', String(port), '--api-key', apiKey, '--seed', options.seed, '--json'];
+  if (options.rate) args.push('--rate', options.rate, '--scenario', 'lost-webhooks');
+  const program = launch(options.home, 'sandbox', args, { DATA_DIR: options.home });
+  const url = `http://127.0.0.1:${port}`;
+  await waitUntil(program, options.signal, async () => (await request(`${url}/sandbox/healthz`)).statusCode === 200);
+  return { ...program, url };
+}
+
+export type Program = AsyncDisposable & { name: string; child: ChildProcess; logFile: string };
+
+/** Starts `bin/confere` with these arguments and only this environment; its output goes to a log file. */
+export function launch(home: string, name: string, args: string[], env: Record<string, string>): Program {
+  const logFile = path.join(home, `${name}.log`);
+  const log = openSync(logFile, 'a');
+  const inherited = Object.fromEntries(['PATH', 'HOME', 'LANG', 'TMPDIR'].map((key) => [key, process.env[key]]));
+  const child = spawn(CONFERE, args, { env: { ...inherited, ...env }, stdio: ['ignore', log, log], detached: true });
+  closeSync(log);
+  return {
+    name,
+    child,
+    logFile,
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** Waits until a program is ready. @throws Error with the end of its log when it ends or START_MS_MAX pass. */
+export async function waitUntil(program: Program, signal: AbortSignal, ready: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + START_MS_MAX;
+  for (;;) {
+    const up = await ready().catch(() => false);
+    if (up) return;
+    const { exitCode } = program.child;
+    if (exitCode !== null || Date.now() > deadline || signal.aborted) {
+      const tail = readFileSync(program.logFile, 'utf8').trim().split('\n').slice(-LOG_LINES_SHOWN).join('\n');
+      throw new Error(`${program.name} did not start (exit code ${exitCode}):\n${tail}`);
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+/** Whether all of `serve` is up: while its database opens, it only takes webhooks in. */
+export async function isWhole(url: string): Promise<boolean> {
+  const answer = await request(`${url}/readyz`);
+  const told = (await answer.body.json()) as object;
+  return answer.statusCode === 200 && !('degraded' in told);
+}
+
+/** JSON over HTTP with a bearer token. @throws Error on any status that is not 2xx. */
+export function createApi(url: string, prefix: string, token: string): Api {
+  async function send(method: string, target: string, body: unknown): Promise<Buffer> {
+    const response = await request(`${url}${prefix}${target}`, {
+      method: method as 'GET',
+      headers: {
+        authorization: `Bearer ${token}`,
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const answer = Buffer.from(await response.body.arrayBuffer());
+    if (response.statusCode >= 300)
+      throw new Error(`${method} ${target}: ${response.statusCode} ${answer.toString().slice(0, 300)}`);
+    return answer;
+  }
+  return {
+    url,
+    fetch: (target) => send('GET', target, undefined),
+    call: async <T>(method: string, target: string, body?: unknown) => {
+      const answer = await send(method, target, body);
+      return (answer.length > 0 ? JSON.parse(answer.toString()) : undefined) as T;
+    },
+  };
+}
+
+export function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}

@@ -1,0 +1,190 @@
+import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Database } from '../../database/tables.ts';
+import { transact } from '../../database/transact.ts';
+import type { ClaimedCallback } from '../queue/claimed-callback.ts';
+import { readOpenCallbacks } from '../queue/read-open-callbacks.ts';
+import { decideOutcome, type Outcome } from './decide-outcome.ts';
+import type { Attempt } from './send-attempt.ts';
+import { foldHealth } from './update-health.ts';
+
+export type Recorded = {
+  /** How many newer callbacks may go now. */
+  woken: number;
+};
+
+/**
+ * Writes attempts down, in the order in which they ended: what becomes of each callback and of its merchant, and wakes
+ * the callbacks that waited for them. A failure counts only while its lease is ours; a success always does.
+ *
+ * A COMMIT whose answer was lost may have been done: when this is run again, what is written already is left out, or a
+ * failure would count twice towards the breaker.
+ * @param options.mayBeWritten an earlier call of these attempts ended in an error.
+ */
+export async function recordAttempts(
+  context: Context,
+  attempts: Attempt[],
+  options: { mayBeWritten: boolean } = { mayBeWritten: false },
+): Promise<Recorded> {
+  let again = options.mayBeWritten;
+  return transact(context.db, async (trx) => {
+    const fresh = again ? await leaveOutWritten(trx, attempts) : attempts;
+    again = true;
+    return fresh.length > 0 ? writeAttempts(context, trx, fresh) : { woken: 0 };
+  });
+}
+
+async function writeAttempts(context: Context, trx: Transaction<Database>, attempts: Attempt[]): Promise<Recorded> {
+  const now = context.clock.now();
+  const health = await foldHealth(trx, attempts, now);
+  await insertAttempts(trx, attempts);
+  const outcomes = attempts.map(({ callback, answer }): Decided => {
+    const state = health.get(callback.merchantSeq) ?? { holdsBack: false, failingSince: null };
+    const tried = { ...callback, isTest: callback.transactionSeq === null };
+    const { CALLBACK_RETRY_SCHEDULE: schedule } = context.config;
+    return { callback, outcome: decideOutcome(tried, answer, state, { schedule, random: Math.random(), now }) };
+  });
+  await writeDelivered(trx, outcomes, now);
+  await writeUndelivered(context, trx, outcomes, now);
+  return { woken: await wakeNewer(context, trx, outcomes, now) };
+}
+
+/** A callback is in flight once at a time, so no two of its attempts began at the same instant. */
+async function leaveOutWritten(trx: Transaction<Database>, attempts: Attempt[]): Promise<Attempt[]> {
+  const rows = await trx
+    .selectFrom('callback_attempts')
+    .select(['callback_seq', 'started_at'])
+    .where(
+      'callback_seq',
+      'in',
+      attempts.map(({ callback }) => callback.seq),
+    )
+    .execute();
+  const written = new Set(rows.map((row) => `${row.callback_seq} ${row.started_at.getTime()}`));
+  return attempts.filter(({ callback, startedAt }) => !written.has(`${callback.seq} ${startedAt.getTime()}`));
+}
+
+type Decided = { callback: ClaimedCallback; outcome: Outcome };
+
+async function insertAttempts(trx: Transaction<Database>, attempts: Attempt[]): Promise<void> {
+  const forgotten = await findForgotten(trx, attempts);
+  const rows = attempts.map(({ callback, startedAt, requestHeaders, answer }) => ({
+    callback_seq: callback.seq,
+    number: callback.attempts + 1,
+    started_at: startedAt,
+    duration_ms: answer.durationMs,
+    response_status: answer.status,
+    error_class: answer.errorClass,
+    response_body: forgotten.has(callback.transactionSeq ?? 0) ? null : answer.body,
+    request_headers: JSON.stringify(requestHeaders),
+  }));
+  await trx.insertInto('callback_attempts').values(rows).execute();
+}
+
+/** Whoever answers about a forgotten person's transaction may name them in words of its own: that is not kept. */
+async function findForgotten(trx: Transaction<Database>, attempts: Attempt[]): Promise<Set<number>> {
+  const answered = attempts.filter(({ answer }) => answer.body !== null).map(({ callback }) => callback.transactionSeq);
+  const seqs = [...new Set(answered)].filter((seq) => seq !== null);
+  if (seqs.length === 0) return new Set();
+  const rows = await trx
+    .selectFrom('parties')
+    .select('transaction_seq')
+    .where('transaction_seq', 'in', seqs)
+    .where('forgotten_at', 'is not', null)
+    .execute();
+  return new Set(rows.map((row) => row.transaction_seq));
+}
+
+async function writeDelivered(trx: Transaction<Database>, decided: Decided[], now: Date): Promise<void> {
+  const seqs = decided.filter(({ outcome }) => outcome.state === 'delivered').map(({ callback }) => callback.seq);
+  if (seqs.length === 0) return;
+  await trx
+    .updateTable('callbacks')
+    .set((eb) => ({
+      state: 'delivered',
+      attempts: eb('attempts', '+', 1),
+      first_failed_at: null,
+      next_attempt_at: null,
+      lease_holder: null,
+      lease_until: null,
+      delivered_at: now,
+    }))
+    .where('seq', 'in', seqs)
+    .execute();
+}
+
+async function writeUndelivered(
+  context: Context,
+  trx: Transaction<Database>,
+  decided: Decided[],
+  now: Date,
+): Promise<void> {
+  const list = decided.filter(({ outcome }) => outcome.state !== 'delivered');
+  if (list.length === 0) return;
+  const bySeq = <T>(value: (one: Decided) => unknown): RawBuilder<T> =>
+    sql`CASE seq ${sql.join(
+      list.map((one) => sql`WHEN ${one.callback.seq} THEN ${value(one)}`),
+      sql` `,
+    )} END`;
+  await trx
+    .updateTable('callbacks')
+    .set((eb) => ({
+      state: bySeq<string>(({ outcome }) => outcome.state),
+      step: bySeq<number>(({ callback, outcome }) => ('step' in outcome ? outcome.step : callback.step)),
+      next_attempt_at: bySeq<Date | null>((one) => nextAttemptAt(one, now)),
+      attempts: eb('attempts', '+', 1),
+      first_failed_at: eb.fn.coalesce('first_failed_at', eb.val(now)),
+      lease_holder: null,
+      lease_until: null,
+    }))
+    .where(
+      'seq',
+      'in',
+      list.map(({ callback }) => callback.seq),
+    )
+    .where('lease_holder', '=', context.holder)
+    .execute();
+}
+
+function nextAttemptAt({ callback, outcome }: Decided, now: Date): Date | null {
+  if (outcome.state === 'pending') return new Date(now.getTime() + outcome.delayMs);
+  return outcome.state === 'held' ? callback.createdAt : null;
+}
+
+/**
+ * Makes the newer callbacks of what is done with due now. They are found without a condition on when they are due, or on
+ * who had them: a claim that is about to put one off, and to end a dead process's lease, holds its lock, and this waits
+ * for it. What this process has leased follows by itself, or is given back under the lock of what is recorded here.
+ */
+async function wakeNewer(context: Context, trx: Transaction<Database>, decided: Decided[], now: Date): Promise<number> {
+  const done = decided
+    .filter(({ outcome }) => outcome.state === 'delivered' || outcome.state === 'failed')
+    .map(({ callback }) => callback);
+  const transactionSeqs = [...new Set(done.map((callback) => callback.transactionSeq))].filter((seq) => seq !== null);
+  if (transactionSeqs.length === 0) return 0;
+  const lowest = new Map(done.map((one) => [`${one.merchantSeq}:${one.transactionSeq}`, one.sequence]));
+  const merchantSeqs = [...new Set(done.map((callback) => callback.merchantSeq))];
+  const open = await readOpenCallbacks(trx, transactionSeqs, merchantSeqs);
+  const waiting = open.filter(
+    (one) => one.state === 'pending' && !one.first_failed_at && one.lease_holder !== context.holder,
+  );
+  const newer = waiting.filter((one) => {
+    const before = lowest.get(`${one.merchant_seq}:${one.transaction_seq}`);
+    return before !== undefined && one.sequence > before;
+  });
+  if (newer.length === 0) return 0;
+  const seqs = newer.map((one) => one.seq);
+  // an UPDATE would pass over a row that is locked, where it does not fit as it was last committed
+  await sql`SELECT seq FROM callbacks FORCE INDEX (PRIMARY) WHERE seq IN (${sql.join(seqs)}) ORDER BY seq FOR UPDATE`.execute(
+    trx,
+  );
+  const woken = await trx
+    .updateTable('callbacks')
+    .set({ next_attempt_at: now })
+    .where('seq', 'in', seqs)
+    .where('state', '=', 'pending')
+    .where('lease_holder', 'is', null)
+    .where('next_attempt_at', '>', now)
+    .executeTakeFirstOrThrow();
+  return Number(woken.numUpdatedRows);
+}

@@ -1,0 +1,80 @@
+import type { Context } from '../../context.ts';
+import { isTransient } from '../../database/transact.ts';
+import { describeError } from '../../log.ts';
+import { type Recorded, recordAttempts } from './record-attempts.ts';
+import type { Attempt } from './send-attempt.ts';
+
+const BATCH_MAX = 500;
+/** What was delivered waits so long for others: nothing waits for its record, and each batch costs statements. */
+const GATHER_MS = 20;
+const RETRY_MS = 500;
+const TRIES_TOGETHER = 3;
+
+export type Recorder = {
+  add(attempt: Attempt): void;
+  /** Resolves when everything added so far is written. */
+  flushed(): Promise<void>;
+};
+
+/**
+ * Writes attempts down in batches: while one batch is committed, and a moment after, the next gathers. A database that is away is waited
+ * for; the leases of what waits too long run out, and it is tried again.
+ * @param onRecorded called after each commit.
+ */
+export function createRecorder(
+  context: Context,
+  onRecorded: (attempts: Attempt[], recorded: Recorded) => void,
+  giveUp: AbortSignal,
+): Recorder {
+  const waiting: Attempt[] = [];
+  let running: Promise<void> | undefined;
+
+  async function run(): Promise<void> {
+    while (waiting.length > 0 && !giveUp.aborted) {
+      if (waiting.length < BATCH_MAX) await context.timers.sleep(GATHER_MS, { signal: giveUp }).catch(() => undefined);
+      const batch = waiting.splice(0, BATCH_MAX);
+      for (const { attempts, recorded } of await write(context, batch, giveUp)) onRecorded(attempts, recorded);
+    }
+    running = undefined;
+  }
+
+  return {
+    add(attempt) {
+      waiting.push(attempt);
+      running ??= run();
+    },
+    async flushed() {
+      await running;
+    },
+  };
+}
+
+type Written = { attempts: Attempt[]; recorded: Recorded };
+
+async function write(context: Context, batch: Attempt[], giveUp: AbortSignal): Promise<Written[]> {
+  for (let tries = 1; !giveUp.aborted; tries++) {
+    try {
+      return [{ attempts: batch, recorded: await recordAttempts(context, batch, { mayBeWritten: tries > 1 }) }];
+    } catch (error) {
+      context.log.error({ error: describeError(error), attempts: batch.length }, 'could not record attempts yet');
+      // one bad row must not keep the others from being recorded
+      if (!isTransient(error) && tries >= TRIES_TOGETHER) return writeEach(context, batch);
+      await context.timers.sleep(RETRY_MS, { signal: giveUp }).catch(() => undefined);
+    }
+  }
+  return [];
+}
+
+async function writeEach(context: Context, batch: Attempt[]): Promise<Written[]> {
+  const written: Written[] = [];
+  for (const attempt of batch) {
+    try {
+      written.push({ attempts: [attempt], recorded: await recordAttempts(context, [attempt], { mayBeWritten: true }) });
+    } catch (error) {
+      // its lease runs out and it is tried again
+      context.log.error({ error: describeError(error), callback: attempt.callback.seq }, 'an attempt is not recorded');
+      written.push({ attempts: [attempt], recorded: { woken: 0 } });
+    }
+  }
+  return written;
+}

@@ -1,0 +1,137 @@
+import { Agent, type Dispatcher } from 'undici';
+import { parseRetryAfter } from '../../domain/retry-after.ts';
+import { MACHINE_TIMERS, type Timers } from '../../timers.ts';
+import type { ClaimedCallback } from '../queue/claimed-callback.ts';
+import { classifyError } from './classify-error.ts';
+import type { AttemptResult } from './decide-outcome.ts';
+import { createConnector, type Resolve } from './guard-connect.ts';
+
+export const ATTEMPT_MS_MAX = 15_000;
+const HEADERS_BYTES_MAX = 16 * 1024;
+const BODY_BYTES_KEPT = 4 * 1024;
+/** A longer answer costs its connection instead of our time. */
+const BODY_BYTES_MAX = 64 * 1024;
+/** How long we listen to an answer whose status is known already. */
+const BODY_MS_MAX = 2_000;
+const KEEP_ALIVE_MS = 4_000;
+
+/** One try that was made and is still to be written down. */
+export type Attempt = {
+  callback: ClaimedCallback;
+  startedAt: Date;
+  requestHeaders: Record<string, string>;
+  answer: Answer;
+};
+
+export type Answer = AttemptResult & { body: Buffer | null; durationMs: number };
+
+/** Sends single attempts; `abandon` ends those in flight, which then answer undefined. */
+export type Sender = {
+  send(url: string, headers: Record<string, string>, body: string): Promise<Answer | undefined>;
+  abandon(): void;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+/** Connections are not limited here: two merchants may share a host, and one that hangs must not use up its places. */
+export function openSender(options: { allowPrivate: boolean; resolve?: Resolve; timers?: Timers }): Sender {
+  const { timers = MACHINE_TIMERS } = options;
+  const agent = new Agent({
+    connect: createConnector(options.allowPrivate, options.resolve),
+    pipelining: 1,
+    maxHeaderSize: HEADERS_BYTES_MAX,
+    // each attempt has timers of its own for both
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  });
+  const inFlight = new Set<AbortController>();
+  let abandoned = false;
+  return {
+    async send(url, headers, body) {
+      const controller = new AbortController();
+      inFlight.add(controller);
+      try {
+        const answer = await attempt(agent, { url, headers, body }, controller, timers);
+        return abandoned && answer.errorClass === 'timeout' ? undefined : answer;
+      } finally {
+        inFlight.delete(controller);
+      }
+    },
+    abandon() {
+      abandoned = true;
+      for (const controller of inFlight) controller.abort();
+    },
+    [Symbol.asyncDispose]: () => agent.destroy(),
+  };
+}
+
+async function attempt(
+  agent: Agent,
+  request: { url: string; headers: Record<string, string>; body: string },
+  controller: AbortController,
+  timers: Timers,
+): Promise<Answer> {
+  const startedMs = timers.elapsed();
+  const timer = timers.after(ATTEMPT_MS_MAX, () => controller.abort());
+  const elapsedMs = (): number => Math.round(timers.elapsed() - startedMs);
+  try {
+    // undici follows no redirects unless it is told to
+    const response = await agent.request({
+      ...splitUrl(request.url),
+      method: 'POST',
+      headers: request.headers,
+      body: request.body,
+      signal: controller.signal,
+    });
+    timer.cancel();
+    const body = await readStart(response, timers);
+    return { ...judgeStatus(response, new Date(timers.now())), body, durationMs: elapsedMs() };
+  } catch (error) {
+    const errorClass = classifyError(error);
+    return { status: null, errorClass, retryAfterMs: undefined, body: null, durationMs: elapsedMs() };
+  } finally {
+    timer.cancel();
+  }
+}
+
+function splitUrl(text: string): { origin: string; path: string } {
+  const url = new URL(text);
+  return { origin: url.origin, path: `${url.pathname}${url.search}` };
+}
+
+function judgeStatus(response: Dispatcher.ResponseData, now: Date): AttemptResult {
+  const { statusCode: status, headers } = response;
+  const header = headers['retry-after'];
+  const retryAfterMs = parseRetryAfter(Array.isArray(header) ? header[0] : header, now);
+  if (status >= 200 && status < 300) return { status, errorClass: null, retryAfterMs: undefined };
+  if (status === 410) return { status, errorClass: 'gone', retryAfterMs: undefined };
+  const errorClass = status >= 300 && status < 400 ? 'redirect' : 'http_status';
+  return { status, errorClass, retryAfterMs };
+}
+
+/** The first bytes of an answer. Its end is waited for only a moment: it lets the connection be used again. */
+async function readStart({ body, headers }: Dispatcher.ResponseData, timers: Timers): Promise<Buffer | null> {
+  // most answers are empty, and to go through a stream for that costs as much as the request
+  if (headers['content-length'] === '0') {
+    await body.dump();
+    return null;
+  }
+  const kept: Buffer[] = [];
+  let bytes = 0;
+  const timer = timers.after(BODY_MS_MAX, () => body.destroy());
+  body.on('error', () => undefined);
+  try {
+    for await (const chunk of body) {
+      const part = chunk as Buffer;
+      if (bytes < BODY_BYTES_KEPT) kept.push(part.subarray(0, BODY_BYTES_KEPT - bytes));
+      bytes += part.length;
+      if (bytes > BODY_BYTES_MAX) break;
+    }
+  } catch {
+    // the status has been given: how the rest of the answer ends changes nothing
+  } finally {
+    timer.cancel();
+    body.destroy();
+  }
+  return kept.length > 0 ? Buffer.concat(kept) : null;
+}

@@ -1,0 +1,91 @@
+import type { Selectable, Transaction } from 'kysely';
+import type { Database } from '../../database/tables.ts';
+import { HEALTHY } from '../../merchants/change-merchants.ts';
+import { afterFailure, holdsBack, isGivenUp, type MerchantHealth, WELL } from '../health/merchant-health.ts';
+import { isDelivered } from './decide-outcome.ts';
+import type { Attempt } from './send-attempt.ts';
+
+/** Of the merchants that had a failure, by seq. */
+export type HealthAfter = Map<number, { holdsBack: boolean; failingSince: Date | null }>;
+
+/**
+ * Writes down how attempts left their merchants, in the order in which they ended. Merchants are locked before
+ * callbacks, everywhere; one that only succeeded is locked only if it had been failing.
+ */
+export async function foldHealth(trx: Transaction<Database>, attempts: Attempt[], now: Date): Promise<HealthAfter> {
+  const after: HealthAfter = new Map();
+  const byMerchant = Map.groupBy(attempts, ({ callback }) => callback.merchantSeq);
+  for (const row of await lockConcerned(trx, byMerchant)) {
+    const list = byMerchant.get(row.seq) ?? [];
+    const health = list.reduce((before, attempt) => foldOne(before, attempt, now), toHealth(row));
+    const isGone = list.some((one) => one.answer.errorClass === 'gone');
+    const set = changeMerchant(row, health, { isGone, now });
+    await trx.updateTable('merchants').set(set).where('seq', '=', row.seq).execute();
+    after.set(row.seq, { holdsBack: holdsBack({ ...row, ...set }), failingSince: health.failingSince });
+  }
+  return after;
+}
+
+type MerchantRow = Selectable<Database['merchants']>;
+type MerchantChange = Pick<MerchantRow, 'failures' | 'failing_since' | 'breaker_opened_at' | 'probe_at'> &
+  Partial<Pick<MerchantRow, 'state' | 'disabled_reason' | 'warned_at' | 'recovered_at'>>;
+
+async function lockConcerned(trx: Transaction<Database>, byMerchant: Map<number, Attempt[]>): Promise<MerchantRow[]> {
+  const failed = [...byMerchant].filter(([, list]) => list.some((one) => !isDelivered(one.answer))).map(([seq]) => seq);
+  return trx
+    .selectFrom('merchants')
+    .selectAll()
+    .where('seq', 'in', [...byMerchant.keys()])
+    .where((eb) =>
+      eb.or([
+        eb('failing_since', 'is not', null),
+        eb('warned_at', 'is not', null),
+        ...(failed.length > 0 ? [eb('seq', 'in', failed)] : []),
+      ]),
+    )
+    .orderBy('seq')
+    .forUpdate()
+    .execute();
+}
+
+function toHealth(row: MerchantRow): MerchantHealth {
+  return {
+    failures: row.failures,
+    failingSince: row.failing_since,
+    breakerOpenedAt: row.breaker_opened_at,
+    probeAt: row.probe_at,
+  };
+}
+
+// a test that fails is no sign of trouble, one that succeeds is one of health
+function foldOne(health: MerchantHealth, { callback, answer }: Attempt, now: Date): MerchantHealth {
+  if (isDelivered(answer)) return WELL;
+  return callback.transactionSeq === null ? health : afterFailure(health, now);
+}
+
+/** A merchant that gets disabled is to be told of, also where it was told of as failing: `warned_at` begins anew. */
+function changeMerchant(
+  row: MerchantRow,
+  health: MerchantHealth,
+  facts: { isGone: boolean; now: Date },
+): MerchantChange {
+  const columns = {
+    failures: health.failures,
+    failing_since: health.failingSince,
+    breaker_opened_at: health.breakerOpenedAt,
+    probe_at: health.probeAt,
+  };
+  if (facts.isGone && row.state !== 'disabled') {
+    return { ...columns, state: 'disabled', disabled_reason: 'its address answered 410 Gone', warned_at: null };
+  }
+  if (health === WELL) return row.state === 'enabled' ? { ...HEALTHY, ...recover(row, facts.now) } : HEALTHY;
+  if (row.state === 'enabled' && isGivenUp(health, facts.now)) {
+    return { ...columns, state: 'disabled', disabled_reason: 'no attempt has succeeded for 5 days', warned_at: null };
+  }
+  return columns;
+}
+
+/** That it is well again waits in its row until it is told, as its trouble was. */
+function recover(row: MerchantRow, now: Date): Pick<MerchantRow, 'warned_at' | 'recovered_at'> {
+  return { warned_at: null, recovered_at: row.warned_at ? now : row.recovered_at };
+}

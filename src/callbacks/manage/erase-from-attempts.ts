@@ -1,0 +1,47 @@
+import type { Context } from '../../context.ts';
+import { redactRows } from '../../database/redact-rows.ts';
+import type { Erase } from '../../domain/person/person.ts';
+import { REMOVED } from '../../domain/person/redact-text.ts';
+
+const CHUNK_ROWS = 500;
+
+/**
+ * What merchants answered to callbacks: wholly where these told of the person, who may stand in it cut off or in words
+ * of the merchant's own; by its values elsewhere. Callbacks have no stored body.
+ */
+export function eraseFromAttempts(context: Context): Erase {
+  return async ({ transactions, redact, missed }, { write }) => {
+    const { db, clock, signal } = context;
+    let changed = 0;
+    for (let from = 0; from < transactions.length; from += CHUNK_ROWS) {
+      const seqs = transactions.slice(from, from + CHUNK_ROWS).map((one) => one.seq);
+      const rows = await db
+        .selectFrom('callback_attempts')
+        .innerJoin('callbacks', 'callbacks.seq', 'callback_attempts.callback_seq')
+        .select('callback_attempts.seq')
+        .where('callbacks.transaction_seq', 'in', seqs)
+        .where('response_body', 'is not', null)
+        .where('response_body', '<>', Buffer.from(REMOVED))
+        .execute();
+      changed += rows.length;
+      if (!write || rows.length === 0) continue;
+      await db
+        .updateTable('callback_attempts')
+        .set({ response_body: Buffer.from(REMOVED) })
+        .where(
+          'seq',
+          'in',
+          rows.map((row) => row.seq),
+        )
+        .execute();
+    }
+    const place = { table: 'callback_attempts', key: 'seq', columns: ['response_body'] } as const;
+    const others = await redactRows(db, { ...place, columns: [...place.columns] }, redact, {
+      write,
+      now: clock.now(),
+      signal,
+      missed,
+    });
+    return changed + others;
+  };
+}

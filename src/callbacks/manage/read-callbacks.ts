@@ -1,0 +1,73 @@
+import type { Selectable } from 'kysely';
+import type { Reader } from '../../database/reader.ts';
+import type { Database } from '../../database/tables.ts';
+import { ConfereError } from '../../domain/errors.ts';
+
+export const CALLBACK_STATES = ['pending', 'held', 'delivered', 'failed'] as const;
+export type CallbackState = (typeof CALLBACK_STATES)[number];
+
+const ID = /^cb_([1-9]\d{0,15})$/;
+
+/** Callbacks with the ids that the API shows, ready to be narrowed, ordered and limited. */
+export function selectCallbacks(db: Reader) {
+  return db
+    .selectFrom('callbacks')
+    .innerJoin('merchants', 'merchants.seq', 'callbacks.merchant_seq')
+    .leftJoin('transactions', 'transactions.seq', 'callbacks.transaction_seq')
+    .selectAll('callbacks')
+    .select(['merchants.id as merchant_id', 'transactions.id as transaction_id']);
+}
+
+export type CallbackRow = Awaited<ReturnType<ReturnType<typeof selectCallbacks>['execute']>>[number];
+export type CallbackQuery = {
+  merchant?: string | undefined;
+  transactionId?: string | undefined;
+  state?: CallbackState | undefined;
+  type?: string | undefined;
+};
+
+/** A page of callbacks, the newest first. */
+export async function listCallbacks(
+  db: Reader,
+  query: CallbackQuery,
+  page: { limit: number; before: number | undefined },
+): Promise<CallbackRow[]> {
+  return selectCallbacks(db)
+    .$if(query.merchant !== undefined, (select) => select.where('merchants.id', '=', query.merchant ?? ''))
+    .$if(query.transactionId !== undefined, (select) => select.where('transactions.id', '=', query.transactionId ?? ''))
+    .$if(query.state !== undefined, (select) => select.where('callbacks.state', '=', query.state ?? ''))
+    .$if(query.type !== undefined, (select) => select.where('callbacks.type', '=', query.type ?? ''))
+    .$if(page.before !== undefined, (select) => select.where('callbacks.seq', '<', page.before ?? 0))
+    .orderBy('callbacks.seq', 'desc')
+    .limit(page.limit)
+    .execute();
+}
+
+/** Every callback of a transaction, to whomever, in the order of its events. */
+export async function listTransactionCallbacks(db: Reader, transactionSeq: number): Promise<CallbackRow[]> {
+  return selectCallbacks(db)
+    .where('callbacks.transaction_seq', '=', transactionSeq)
+    .orderBy('callbacks.sequence')
+    .orderBy('callbacks.seq')
+    .execute();
+}
+
+/** @throws ConfereError `not_found`. */
+export async function findCallback(db: Reader, id: string): Promise<CallbackRow> {
+  const seq = ID.exec(id)?.[1];
+  const row = seq && (await selectCallbacks(db).where('callbacks.seq', '=', Number(seq)).executeTakeFirst());
+  if (!row) throw new ConfereError('not_found', 'there is no callback with this id');
+  return row;
+}
+
+export type AttemptRow = Selectable<Database['callback_attempts']>;
+
+/** What was tried, oldest first. */
+export async function listAttempts(db: Reader, callbackSeq: number): Promise<AttemptRow[]> {
+  return db
+    .selectFrom('callback_attempts')
+    .selectAll()
+    .where('callback_seq', '=', callbackSeq)
+    .orderBy('seq')
+    .execute();
+}

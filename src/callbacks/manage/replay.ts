@@ -1,0 +1,81 @@
+import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
+import type { Operation } from '../../domain/statuses.ts';
+import { completeFilter, type FilterInput, matchesFilter } from '../../merchants/match-filter.ts';
+import { findMerchant } from '../../merchants/read-merchants.ts';
+import { refuseUnlessEnabled } from './redeliver.ts';
+
+const ROWS_MAX = 1000;
+
+export type ReplayRequest = {
+  merchant: string;
+  /** Of when the callbacks were made. */
+  from: Date;
+  to: Date;
+  filter?: FilterInput | undefined;
+  states?: Array<'delivered' | 'failed'> | undefined;
+  dryRun: boolean;
+};
+
+/**
+ * Sends the callbacks of a range once more, each under its old webhook-id, in order for each transaction. What is
+ * pending or held is left out: it is on its way.
+ * @param inPart runs each part of at most a thousand: the change of so many callbacks, in a transaction of its own.
+ * @returns how many; with `dryRun` how many it would be.
+ */
+export async function replay(
+  context: Context,
+  request: ReplayRequest,
+  inPart: (count: number, change: (context: Context) => Promise<void>) => Promise<void> = (_count, change) =>
+    change(context),
+): Promise<number> {
+  const merchant = await findMerchant(context.db, request.merchant);
+  if (!request.dryRun) refuseUnlessEnabled(merchant);
+  const filter = completeFilter(request.filter);
+  let count = 0;
+  for (let after = 0; ; ) {
+    const rows = await readChunk(context.db, merchant.seq, request, after);
+    const chosen = rows.filter((row) =>
+      // a correction is of no event: it goes by the transaction's status
+      matchesFilter(filter, {
+        ...row,
+        operation: row.operation as Operation,
+        status: row.status ?? row.current_status,
+      }),
+    );
+    const seqs = chosen.map((row) => row.seq);
+    if (!request.dryRun && seqs.length > 0) await inPart(seqs.length, (inner) => sendAgain(inner, seqs));
+    count += seqs.length;
+    const last = rows.at(-1);
+    if (!last || rows.length < ROWS_MAX) break;
+    after = last.seq;
+  }
+  if (!request.dryRun) context.bells.callbacks.ring();
+  return count;
+}
+
+function readChunk(db: Reader, merchantSeq: number, request: ReplayRequest, after: number) {
+  return db
+    .selectFrom('callbacks')
+    .innerJoin('transactions', 'transactions.seq', 'callbacks.transaction_seq')
+    .leftJoin('events', 'events.seq', 'callbacks.event_seq')
+    .select(['callbacks.seq', 'events.status', 'transactions.operation', 'transactions.platform'])
+    .select(['transactions.reference', 'transactions.extra', 'transactions.status as current_status'])
+    .where('callbacks.merchant_seq', '=', merchantSeq)
+    .where('callbacks.created_at', '>=', request.from)
+    .where('callbacks.created_at', '<', request.to)
+    .where('callbacks.state', 'in', request.states ?? ['delivered', 'failed'])
+    .where('callbacks.seq', '>', after)
+    .orderBy('callbacks.seq')
+    .limit(ROWS_MAX)
+    .execute();
+}
+
+async function sendAgain(context: Context, seqs: number[]): Promise<void> {
+  await context.db
+    .updateTable('callbacks')
+    .set({ state: 'pending', step: 0, first_failed_at: null, next_attempt_at: context.clock.now() })
+    .where('seq', 'in', seqs)
+    .where('state', 'in', ['delivered', 'failed'])
+    .execute();
+}

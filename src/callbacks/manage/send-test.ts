@@ -1,0 +1,26 @@
+import type { Context } from '../../context.ts';
+import { findMerchant } from '../../merchants/read-merchants.ts';
+import { drawWebhookId } from '../queue/derive-webhook-id.ts';
+import { TEST_TYPE } from '../render/render-bodies.ts';
+import { type CallbackRow, findCallback } from './read-callbacks.ts';
+
+/**
+ * Sends a merchant a signed test, whatever its state: to see that its address works before it is enabled. It is tried
+ * once.
+ */
+export async function sendTest(context: Context, merchantId: string): Promise<CallbackRow> {
+  const merchant = await findMerchant(context.db, merchantId);
+  const now = context.clock.now();
+  const row = {
+    webhook_id: drawWebhookId(),
+    merchant_seq: merchant.seq,
+    type: TEST_TYPE,
+    source: 'test',
+    state: 'pending',
+    next_attempt_at: now,
+    created_at: now,
+  };
+  const { insertId } = await context.db.insertInto('callbacks').values(row).executeTakeFirstOrThrow();
+  context.bells.callbacks.ring();
+  return findCallback(context.db, `cb_${insertId}`);
+}

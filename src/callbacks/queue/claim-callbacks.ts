@@ -1,0 +1,155 @@
+import { sql, type Transaction } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Database } from '../../database/tables.ts';
+import { transact } from '../../database/transact.ts';
+import { PROBE_EVERY_MS } from '../health/merchant-health.ts';
+import { leadFollowers } from './claim-successors.ts';
+import { type ClaimedCallback, selectClaimable, toClaimed } from './claimed-callback.ts';
+import { keepToRates, lockRates } from './limit-rates.ts';
+import type { DeliveryMerchant } from './read-delivery-merchants.ts';
+import { type OpenCallback, readOpenCallbacks } from './read-open-callbacks.ts';
+import type { Held } from './slots.ts';
+import { putOff, splitByOrder } from './split-by-order.ts';
+
+/** Longer than any attempt may last, so that nothing in flight is ever taken over from a process that lives. */
+export const LEASE_MS = 60_000;
+const SELECTS_MAX = 50;
+
+/** How many of a merchant's callbacks there is a place for now. */
+export type Want = { merchant: DeliveryMerchant; places: number };
+
+export type Claim = {
+  claimed: ClaimedCallback[];
+  /** Merchants that had at least as many due as there were places: there may be more of theirs. */
+  filled: Set<number>;
+};
+
+/**
+ * Takes due callbacks for sending: leases them in one short transaction, so that no row is locked while the network is
+ * waited for. One whose transaction has an older one still to be delivered is put off instead.
+ * @param busy callbacks that this process holds and has not recorded yet.
+ */
+export async function claimCallbacks(context: Context, wants: Want[], busy: Held): Promise<Claim> {
+  const now = context.clock.now();
+  const due = await findCandidates(context, wants, now);
+  const dueOf = Map.groupBy(due, (one) => one.merchant_seq);
+  const filled = new Set(
+    wants.flatMap(({ merchant, places }) => ((dueOf.get(merchant.seq)?.length ?? 0) < places ? [] : [merchant.seq])),
+  );
+  const candidates = due.map((one) => one.seq).filter((seq) => !busy.has(seq));
+  if (candidates.length === 0) return { claimed: [], filled };
+  const merchants = new Map(wants.map(({ merchant }) => [merchant.seq, merchant]));
+  const claimed = await transact(context.db, async (trx) => {
+    const limited = [...merchants.values()].filter((merchant) => merchant.rate !== null).map(({ seq }) => seq);
+    const rates = await lockRates(trx, limited);
+    const rows = await lockDue(trx, candidates, now);
+    // read under the locks of the rows: the recorder, which wakes a newer one after it recorded the older, needs that
+    // lock too, so what it recorded is seen here, or it wakes what is put off here
+    const open = await readOpenOf(trx, rows);
+    const { ready, blocked } = splitByOrder(rows, open, now);
+    const granted = await keepToRates(trx, ready, rates, now);
+    await putOff(trx, blocked);
+    const led = await leadFollowers(trx, granted, open, { limited: new Set(limited), busy });
+    await lease(
+      context,
+      trx,
+      led.flatMap((one) => [one, ...one.followers]),
+      now,
+    );
+    return led;
+  });
+  return { claimed, filled };
+}
+
+/**
+ * Takes the oldest held callback of a merchant that fails, to see whether it is well again: one in 5 minutes, over all
+ * processes.
+ */
+export async function claimProbe(context: Context, merchant: DeliveryMerchant, busy: Held): Promise<ClaimedCallback[]> {
+  const now = context.clock.now();
+  const held = await context.db
+    .selectFrom('callbacks')
+    .select('seq')
+    .where('merchant_seq', '=', merchant.seq)
+    .where('state', '=', 'held')
+    .limit(1)
+    .executeTakeFirst();
+  return transact(context.db, async (trx) => {
+    const oldest = await selectClaimable(trx)
+      .where('merchant_seq', '=', merchant.seq)
+      .where('state', '=', 'held')
+      .orderBy('next_attempt_at')
+      .limit(1)
+      .forUpdate()
+      .skipLocked()
+      .executeTakeFirst();
+    // somebody has it locked: the next look finds it, and not the one in 5 minutes
+    if (held && !oldest) return [];
+    const probeAt = new Date(now.getTime() + PROBE_EVERY_MS);
+    const taken = await trx
+      .updateTable('merchants')
+      .set({ probe_at: probeAt })
+      .where('seq', '=', merchant.seq)
+      .where((eb) => eb.or([eb('probe_at', 'is', null), eb('probe_at', '<=', now)]))
+      .executeTakeFirst();
+    if (!oldest || busy.has(oldest.seq) || taken.numUpdatedRows === 0n) return [];
+    const claimed = { ...toClaimed(oldest), isProbe: true };
+    await lease(context, trx, [claimed], now);
+    return [claimed];
+  });
+}
+
+type Candidate = { seq: number; merchant_seq: number };
+
+// one round trip for all merchants, each by its own limit: a long queue of one does not hide another's
+async function findCandidates(context: Context, wants: Want[], now: Date): Promise<Candidate[]> {
+  const found: Candidate[] = [];
+  for (let from = 0; from < wants.length; from += SELECTS_MAX) {
+    const selects = wants.slice(from, from + SELECTS_MAX).map(({ merchant, places }) => {
+      const testsOnly = merchant.holds ? sql`AND transaction_seq IS NULL` : sql``;
+      return sql`(SELECT seq, merchant_seq FROM callbacks WHERE merchant_seq = ${merchant.seq} AND state = 'pending'
+        AND next_attempt_at <= ${now} ${testsOnly} ORDER BY next_attempt_at LIMIT ${sql.lit(places)})`;
+    });
+    const { rows } = await sql<Candidate>`${sql.join(selects, sql` UNION ALL `)}`.execute(context.db);
+    found.push(...rows);
+  }
+  return found;
+}
+
+async function readOpenOf(trx: Transaction<Database>, rows: ClaimedCallback[]): Promise<OpenCallback[]> {
+  const transactionSeqs = new Set(rows.map((row) => row.transactionSeq).filter((seq) => seq !== null));
+  if (transactionSeqs.size === 0) return [];
+  return await readOpenCallbacks(trx, [...transactionSeqs], [...new Set(rows.map((row) => row.merchantSeq))]);
+}
+
+async function lockDue(trx: Transaction<Database>, seqs: number[], now: Date): Promise<ClaimedCallback[]> {
+  const rows = await selectClaimable(trx)
+    .where('seq', 'in', seqs)
+    .where('state', '=', 'pending')
+    .where('next_attempt_at', '<=', now)
+    .orderBy('seq')
+    .forUpdate()
+    .skipLocked()
+    .execute();
+  return rows.map(toClaimed);
+}
+
+async function lease(
+  context: Context,
+  trx: Transaction<Database>,
+  callbacks: ClaimedCallback[],
+  now: Date,
+): Promise<void> {
+  if (callbacks.length === 0) return;
+  const until = new Date(now.getTime() + LEASE_MS);
+  await trx
+    .updateTable('callbacks')
+    // a lease that ran out makes the callback due again by the same index
+    .set({ state: 'pending', lease_holder: context.holder, lease_until: until, next_attempt_at: until })
+    .where(
+      'seq',
+      'in',
+      callbacks.map((one) => one.seq),
+    )
+    .execute();
+}

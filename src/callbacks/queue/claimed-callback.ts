@@ -1,0 +1,51 @@
+import type { Transaction } from 'kysely';
+import type { Database } from '../../database/tables.ts';
+
+/** A callback that this process holds a lease of, or is about to. */
+export type ClaimedCallback = {
+  seq: number;
+  webhookId: string;
+  merchantSeq: number;
+  transactionSeq: number | null;
+  eventSeq: number | null;
+  sequence: number;
+  type: string;
+  previousStatus: string | null;
+  source: string;
+  attempts: number;
+  step: number;
+  firstFailedAt: Date | null;
+  createdAt: Date;
+  isProbe: boolean;
+  /** Newer ones of its transaction, leased with it: each is sent as soon as the one before it is delivered. */
+  followers: ClaimedCallback[];
+};
+
+export function selectClaimable(trx: Transaction<Database>) {
+  return trx
+    .selectFrom('callbacks')
+    .select(['seq', 'webhook_id', 'merchant_seq', 'transaction_seq', 'event_seq', 'sequence', 'type'])
+    .select(['previous_status', 'source', 'attempts', 'step', 'first_failed_at', 'created_at']);
+}
+
+type ClaimableRow = Awaited<ReturnType<ReturnType<typeof selectClaimable>['execute']>>[number];
+
+export function toClaimed(row: ClaimableRow): ClaimedCallback {
+  return {
+    seq: row.seq,
+    webhookId: row.webhook_id,
+    merchantSeq: row.merchant_seq,
+    transactionSeq: row.transaction_seq,
+    eventSeq: row.event_seq,
+    sequence: row.sequence,
+    type: row.type,
+    previousStatus: row.previous_status,
+    source: row.source,
+    attempts: row.attempts,
+    step: row.step,
+    firstFailedAt: row.first_failed_at,
+    createdAt: row.created_at,
+    isProbe: false,
+    followers: [],
+  };
+}

@@ -1,0 +1,35 @@
+import type { Context } from '../../context.ts';
+import { holdsBack, PROBE_EVERY_MS } from '../health/merchant-health.ts';
+
+/** A merchant as delivery sees it at one look. */
+export type DeliveryMerchant = {
+  seq: number;
+  id: string;
+  url: string;
+  rate: number | null;
+  /** Its callbacks are held; tests go out all the same. */
+  holds: boolean;
+  probeIsDue: boolean;
+};
+
+/** The merchants that callbacks may be due for, as they are now. */
+export async function readDeliveryMerchants(context: Context): Promise<DeliveryMerchant[]> {
+  const now = context.clock.now();
+  const unprobedSince = new Date(now.getTime() - PROBE_EVERY_MS);
+  const rows = await context.db
+    .selectFrom('merchants')
+    .select(['seq', 'id', 'url', 'rate', 'state', 'deleted_at', 'breaker_opened_at', 'failing_since', 'probe_at'])
+    .where('deleted_at', 'is', null)
+    .execute();
+  return rows.map((row) => ({
+    seq: row.seq,
+    id: row.id,
+    url: row.url,
+    rate: row.rate,
+    holds: holdsBack(row),
+    probeIsDue:
+      row.state === 'enabled' &&
+      row.failing_since !== null &&
+      (row.probe_at ? row.probe_at <= now : row.failing_since <= unprobedSince),
+  }));
+}

@@ -1,0 +1,29 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../../database/tables.ts';
+
+export type OpenCallback = {
+  seq: number;
+  merchant_seq: number;
+  transaction_seq: number;
+  sequence: number;
+  state: string;
+  first_failed_at: Date | null;
+  lease_holder: string | null;
+};
+
+/**
+ * The callbacks of transactions that are still to be delivered. The index is named: by itself the optimizer reads all
+ * that is pending for these merchants, which under load is most of the table.
+ */
+export async function readOpenCallbacks(
+  db: Kysely<Database>,
+  transactionSeqs: number[],
+  merchantSeqs: number[],
+): Promise<OpenCallback[]> {
+  const { rows } = await sql<OpenCallback>`
+    SELECT seq, merchant_seq, transaction_seq, sequence, state, first_failed_at, lease_holder
+    FROM callbacks FORCE INDEX (callbacks_order)
+    WHERE transaction_seq IN (${sql.join(transactionSeqs)}) AND merchant_seq IN (${sql.join(merchantSeqs)})
+      AND state IN ('pending', 'held')`.execute(db);
+  return rows;
+}

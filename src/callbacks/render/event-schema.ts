@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { OPERATIONS } from '../../domain/statuses.ts';
+import { TEST_TYPE } from './render-bodies.ts';
+
+const amount = z
+  .string()
+  .regex(/^\d+\.\d{2}$/)
+  .describe('a decimal text with two decimals, never a float');
+const text = z.string().nullable();
+const instant = z.iso.datetime({ offset: true }).describe('ISO 8601 with an offset');
+const status = z
+  .string()
+  .describe('pending, in_process, in_analysis, paid, denied, canceled, expired or refund; be ready for another');
+
+/** The transaction of a message, as of its event. */
+export const eventTransactionSchema = z.object({
+  id: z.string().describe('the same in every event of the transaction'),
+  operation: z.enum(OPERATIONS).describe('cashin: received; cashout: sent'),
+  status: status.describe('the status that this event brought'),
+  amount,
+  commission: amount.nullable().describe('what the provider keeps; null: not known yet'),
+  net: z.string().describe('cashin: amount − commission; cashout: amount + commission'),
+  currency: z.literal('BRL'),
+  reference: text,
+  extra: text,
+  platform: text,
+  e2e_id: text.describe('the end-to-end id of PIX; often empty until paid'),
+  pix_key: text,
+  name: text,
+  email: text,
+  phone: text,
+  document: text.describe('CPF or CNPJ; a CNPJ may hold letters'),
+  description: text,
+  created_at: instant,
+  status_at: instant.describe('when this event happened'),
+  sequence: z
+    .int()
+    .min(1)
+    .describe(
+      '1, 2, 3… in the order in which we learnt the events; messages may come in another order: tell repeats by webhook-id',
+    ),
+  current_status: status.describe('what we know now, which may be further than this event'),
+});
+
+/** What merchants are sent for each change of a transaction. More fields may come: a reader ignores what it does not know. */
+export const transactionEventSchema = z
+  .object({
+    type: z
+      .string()
+      .regex(/^pix\.(cashin|cashout)\.\S+$/)
+      .describe('pix.<operation>.<status>'),
+    timestamp: instant.describe('when the event happened'),
+    data: z.object({
+      transaction: eventTransactionSchema,
+      previous_status: status.nullable().describe('null: the first event'),
+      source: z.enum(['webhook', 'reconciliation']).describe('how we learnt of it'),
+    }),
+  })
+  .meta({ title: 'A change of a transaction' });
+
+/** What can be corrected. */
+export const correctedFactsSchema = z.object({
+  operation: z.enum(OPERATIONS),
+  status,
+  status_at: instant,
+  amount,
+  commission: amount.nullable(),
+  reference: text,
+  platform: text,
+});
+
+/** What merchants are sent when what they were told of a transaction is corrected, by a person or a later history. */
+export const correctionEventSchema = transactionEventSchema
+  .extend({
+    type: z
+      .string()
+      .regex(/^pix\.(cashin|cashout)\.corrected$/)
+      .describe('pix.<operation>.corrected'),
+    timestamp: instant.describe('when it was corrected'),
+    data: transactionEventSchema.shape.data.extend({
+      before: correctedFactsSchema.describe('what you were told'),
+      after: correctedFactsSchema.describe('what is right'),
+    }),
+  })
+  .meta({ title: 'A correction of a transaction' });
+
+export const testEventSchema = z
+  .object({
+    type: z.literal(TEST_TYPE),
+    timestamp: instant,
+    data: z.object({ message: z.string() }),
+  })
+  .meta({ title: 'A test: answer it with 2xx and do nothing' });
+
+/** Every body of a callback. */
+export const callbackBodySchema = z.union([correctionEventSchema, transactionEventSchema, testEventSchema]);

@@ -1,0 +1,152 @@
+import type { Context } from '../../context.ts';
+import { selectTransactions, toLedgerTransaction } from '../../database/read-transactions.ts';
+import type { CorrectedFacts } from '../../domain/corrected-facts.ts';
+import { type LedgerTransaction, presentTransaction } from '../../domain/present-transaction.ts';
+
+export const TEST_TYPE = 'confere.test';
+
+export type Renderable = {
+  seq: number;
+  transactionSeq: number | null;
+  /** Null: of a correction, which is told by its sequence. */
+  eventSeq: number | null;
+  sequence: number;
+  type: string;
+  previousStatus: string | null;
+  source: string;
+  createdAt: Date;
+};
+
+type Event = { seq: number; status: string; atWall: string; sequence: number; transaction: LedgerTransaction };
+
+/**
+ * The bodies of callbacks, from the ledger as it is now: personal data stands in one place only, and a late attempt
+ * tells the current status.
+ * @returns each body by the callback's seq, the same object for all merchants of an event; none for an event that the ledger does not hold.
+ */
+export async function renderBodies(context: Context, callbacks: Renderable[]): Promise<Map<number, object>> {
+  const corrected = callbacks.filter((callback) => callback.eventSeq === null);
+  const events = await readEvents(context, listSeqs(callbacks, 'eventSeq'));
+  const corrections = await readCorrections(context, corrected);
+  const bodies = new Map<number, object>();
+  // an event that goes to many merchants is rendered once
+  const rendered = new Map<string, object>();
+  for (const callback of callbacks) {
+    if (callback.transactionSeq === null) {
+      bodies.set(callback.seq, renderTest(callback));
+      continue;
+    }
+    const correction =
+      callback.eventSeq === null ? corrections.get(`${callback.transactionSeq} ${callback.sequence}`) : undefined;
+    if (correction) {
+      bodies.set(callback.seq, renderCorrection(context, callback, correction));
+      continue;
+    }
+    const event = callback.eventSeq === null ? undefined : events.get(callback.eventSeq);
+    if (!event) continue;
+    const key = `${event.seq} ${callback.type} ${callback.previousStatus} ${callback.source}`;
+    const body = rendered.get(key) ?? renderEvent(context, callback, event);
+    rendered.set(key, body);
+    bodies.set(callback.seq, body);
+  }
+  return bodies;
+}
+
+function renderEvent(context: Context, callback: Renderable, { transaction, ...event }: Event): object {
+  const at = context.calendar.toIso(event.atWall);
+  return {
+    type: callback.type,
+    timestamp: at,
+    data: {
+      transaction: {
+        ...presentTransaction(transaction, context.calendar),
+        status: event.status,
+        status_at: at,
+        sequence: event.sequence,
+        current_status: transaction.status,
+      },
+      previous_status: callback.previousStatus,
+      source: callback.source,
+    },
+  };
+}
+
+type Correction = { at: Date; before: CorrectedFacts; after: CorrectedFacts; transaction: LedgerTransaction };
+
+/** What the transaction was and what it is: both as of the correction, whatever came after. */
+function renderCorrection(
+  context: Context,
+  callback: Renderable,
+  { at, before, after, transaction }: Correction,
+): object {
+  return {
+    type: callback.type,
+    timestamp: at.toISOString(),
+    data: {
+      transaction: {
+        ...presentTransaction(transaction, context.calendar),
+        status: after.status,
+        status_at: after.status_at,
+        sequence: callback.sequence,
+        current_status: transaction.status,
+      },
+      previous_status: callback.previousStatus,
+      source: callback.source,
+      before,
+      after,
+    },
+  };
+}
+
+async function readCorrections(context: Context, callbacks: Renderable[]): Promise<Map<string, Correction>> {
+  const seqs = listSeqs(callbacks, 'transactionSeq');
+  if (seqs.length === 0) return new Map();
+  const rows = await selectTransactions(context.db)
+    .innerJoin('corrections', 'corrections.transaction_seq', 'transactions.seq')
+    .select(['corrections.sequence as corrected_sequence', 'before_facts', 'after_facts', 'created_at'])
+    .where('transactions.seq', 'in', seqs)
+    .execute();
+  return new Map(
+    rows.map((row) => [
+      `${row.seq} ${row.corrected_sequence}`,
+      {
+        at: row.created_at,
+        before: JSON.parse(row.before_facts) as CorrectedFacts,
+        after: JSON.parse(row.after_facts) as CorrectedFacts,
+        transaction: toLedgerTransaction(row),
+      },
+    ]),
+  );
+}
+
+function renderTest(callback: Renderable): object {
+  return {
+    type: TEST_TYPE,
+    timestamp: callback.createdAt.toISOString(),
+    data: { message: 'A test. Nothing was paid.' },
+  };
+}
+
+function listSeqs(callbacks: Renderable[], field: 'transactionSeq' | 'eventSeq'): number[] {
+  return [...new Set(callbacks.map((callback) => callback[field]))].filter((seq) => seq !== null);
+}
+
+/** Each with its transaction, in one question: callbacks ask it thousands of times a second. */
+async function readEvents(context: Context, seqs: number[]): Promise<Map<number, Event>> {
+  if (seqs.length === 0) return new Map();
+  const rows = await selectTransactions(context.db)
+    .innerJoin('events', 'events.transaction_seq', 'transactions.seq')
+    .select(['events.seq as event_seq', 'events.status as event_status', 'events.at_wall'])
+    .select('events.sequence as event_sequence')
+    .where('events.seq', 'in', seqs)
+    .execute();
+  return new Map(
+    rows.map((row) => [
+      row.event_seq,
+      {
+        ...{ seq: row.event_seq, status: row.event_status, atWall: row.at_wall, sequence: row.event_sequence },
+        transaction: toLedgerTransaction(row),
+      },
+    ]),
+  );
+}

@@ -1,0 +1,223 @@
+import { readFileSync } from 'node:fs';
+import { text as readAll } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import { auditChange } from '../../access/audit.ts';
+import type { Context } from '../../context.ts';
+import { hashDocument } from '../../database/keys/index-person.ts';
+import { sealStored } from '../../database/keys/settings.ts';
+import { transact } from '../../database/transact.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { normalizeDocument } from '../../domain/person/fold-person.ts';
+import type { Person } from '../../domain/person/person.ts';
+import { countSegments } from '../../inbox/spool/redact-spooled.ts';
+import { findPerson, NO_VALUES, type Values } from '../../privacy/find-person.ts';
+import { indexParties } from '../../privacy/index-parties.ts';
+import { listShowingDays } from '../../reports/serve/list-showing-days.ts';
+import { print, type withContext } from '../with-context.ts';
+import { listPlaces } from './forget-places.ts';
+
+/** Enough of a keyed hash to tell one person from another. */
+const HASH_CHARS = 16;
+/** Longer than any applier's transaction: what read that nobody is forgotten, has written by then. */
+const SETTLE_MS = 2_000;
+const ROUNDS_MAX = 5;
+
+type Options = { document?: string; file?: string; dryRun?: boolean; json?: boolean };
+type Forgotten = {
+  person: string;
+  dry_run: boolean;
+  /** False: something of them was still being written after ROUNDS_MAX rounds, or a row could not be gone through. */
+  finished: boolean;
+  /** Rows that could not be gone through, as `table key`. */
+  missed: string[];
+  transactions: number;
+  erased: Record<string, number>;
+  /** Webhooks that wait in the spool: they are redacted once they are in the inbox and settled. */
+  spool_segments: number;
+};
+
+export function forgetCommand(program: Command, open: typeof withContext): void {
+  program
+    .command('forget')
+    .description(
+      "destroy a person's data: columns, raw bodies, answers, notes, report files; amounts and the chain stay",
+    )
+    .option('--document <document>', 'CPF or CNPJ; - reads it from standard input, out of the shell history')
+    .option('--file <file>', 'a file whose first line is the document')
+    .option('--dry-run', 'only count what would go')
+    .option('--json', 'print one JSON object')
+    .action(async (options: Options) => {
+      const document = await readDocument(options);
+      await open({}, async (context) => {
+        const done = await forget(context, document, { dryRun: options.dryRun ?? false });
+        print(options.json, done, describe(done));
+        return done.finished ? 0 : 1;
+      });
+    });
+}
+
+async function readDocument({ document, file }: Options): Promise<string> {
+  if ((document === undefined) === (file === undefined)) {
+    throw new ConfereError(
+      'wrong_use',
+      'give --document <document>, --document - for standard input, or --file <file>',
+    );
+  }
+  const text = file !== undefined ? readFile(file) : document === '-' ? await readAll(process.stdin) : (document ?? '');
+  const plain = normalizeDocument(text.trim().split('\n')[0] ?? '');
+  // a shorter text stands in too much by chance
+  if (plain?.length !== 11 && plain?.length !== 14) {
+    throw new ConfereError('wrong_use', 'that is no document: a CPF has 11 characters, a CNPJ 14');
+  }
+  return plain;
+}
+
+function readFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new ConfereError('wrong_use', `can't read ${file} (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+/**
+ * Forgets the person with this document. First the tombstone, so that nothing is written back from then on; then each
+ * place, until a round finds nothing more. What is looked for is kept, encrypted, until then: killed at any instant, the
+ * same command goes on; run again afterwards, it finds nothing.
+ */
+async function forget(context: Context, document: string, { dryRun }: { dryRun: boolean }): Promise<Forgotten> {
+  // one that is not indexed is not found by its document
+  await indexParties(context);
+  const hash = hashDocument(context.keys, document);
+  const person = hash.toString('hex').slice(0, HASH_CHARS);
+  const before = await readValues(context, hash);
+  const erased: Record<string, number> = {};
+  let transactions = 0;
+  if (!dryRun) await writeTombstone(context, hash);
+  let values = before;
+  const missed = new Set<string>();
+  let finished = false;
+  for (let round = 1; round <= (dryRun ? 1 : ROUNDS_MAX); round++) {
+    const found = await findPerson(context, document, values);
+    ({ values } = found);
+    transactions = found.person.transactions.length;
+    if (!dryRun) await keepValues(context, hash, values);
+    const changed = await emptyPlaces(
+      context,
+      { write: !dryRun, erased },
+      {
+        ...found.person,
+        missed: (row) => missed.add(row),
+        async remember(changes) {
+          values = { ...values, changes: [...new Set([...values.changes, ...changes])] };
+          if (!dryRun) await keepValues(context, hash, values);
+        },
+        days: async () => {
+          const theirs = found.person.transactions.map((one) => one.seq);
+          const { mentions, changes } = values;
+          return await listShowingDays(context, { transactions: [...theirs, ...mentions], changes });
+        },
+      },
+    );
+    finished = missed.size === 0 && (dryRun || changed === 0);
+    if (dryRun || changed === 0) break;
+    // what was being written while we looked is met in the next round
+    await context.timers.sleep(SETTLE_MS);
+  }
+  if (!dryRun) await writeDown(context, hash, { person, finished, detail: { transactions, erased } });
+  return {
+    person,
+    dry_run: dryRun,
+    finished,
+    missed: [...missed],
+    transactions,
+    erased,
+    spool_segments: countSegments(context.config),
+  };
+}
+
+/** @param to.erased counted on, by place. @returns how many rows and files there were. */
+async function emptyPlaces(
+  context: Context,
+  to: { write: boolean; erased: Record<string, number> },
+  person: Person,
+): Promise<number> {
+  let changed = 0;
+  for (const { name, erase } of listPlaces(context)) {
+    const count = await erase(person, to);
+    to.erased[name] = (to.erased[name] ?? 0) + count;
+    changed += count;
+    showProgress(name, count);
+  }
+  return changed;
+}
+
+async function readValues(context: Context, hash: Buffer): Promise<Values> {
+  const row = await context.db
+    .selectFrom('forgotten_people')
+    .select('sealed_values')
+    .where('document_hash', '=', hash)
+    .executeTakeFirst();
+  if (!row?.sealed_values) return NO_VALUES;
+  return { ...NO_VALUES, ...(JSON.parse(context.vault.open(row.sealed_values).toString()) as Partial<Values>) };
+}
+
+async function writeTombstone(context: Context, hash: Buffer): Promise<void> {
+  await context.db
+    .insertInto('forgotten_people')
+    .values({ document_hash: hash, forgotten_at: context.clock.now() })
+    .onDuplicateKeyUpdate({ finished_at: null })
+    .execute();
+}
+
+async function keepValues(context: Context, hash: Buffer, values: Values): Promise<void> {
+  await transact(context.db, async (trx) => {
+    const sealed = await sealStored(trx, context.vault, Buffer.from(JSON.stringify(values)));
+    await trx
+      .updateTable('forgotten_people')
+      .set({ sealed_values: sealed })
+      .where('document_hash', '=', hash)
+      .execute();
+  });
+}
+
+async function writeDown(
+  context: Context,
+  hash: Buffer,
+  { person, finished, detail }: { person: string; finished: boolean; detail: object },
+): Promise<void> {
+  const done = {
+    actor: 'command',
+    action: 'people.forget',
+    target: `document:${person}`,
+    detail: JSON.stringify({ ...detail, finished }),
+  };
+  await auditChange(
+    context,
+    async ({ db, clock }) => {
+      if (!finished) return;
+      await db
+        .updateTable('forgotten_people')
+        .set({ finished_at: clock.now(), sealed_values: null })
+        .where('document_hash', '=', hash)
+        .execute();
+    },
+    done,
+  );
+}
+
+function showProgress(name: string, count: number): void {
+  if (process.stderr.isTTY) process.stderr.write(`  ${name}: ${count}\n`);
+}
+
+function describe({ person, dry_run, finished, missed, transactions, erased, spool_segments }: Forgotten): string {
+  return [
+    `${dry_run ? 'would forget' : 'forgot'} the person ${person} of ${transactions} transactions:`,
+    ...Object.entries(erased).map(([name, count]) => `  ${name}: ${count}`),
+    ...(spool_segments > 0
+      ? [`  ${spool_segments} files of the spool wait for the database: what they hold of them goes as it is settled`]
+      : []),
+    ...(missed.length > 0 ? [`  could not be gone through, and stay: ${missed.join(', ')}`] : []),
+    ...(finished ? [] : ['  not finished: run it again']),
+  ].join('\n');
+}

@@ -1,0 +1,103 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { takeLock } from '../../../embedded/members.ts';
+import { makeAdminToken } from '../../access/admin-token-file.ts';
+import { type Config, readConfig } from '../../config.ts';
+import type { Context } from '../../context.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { openSpool, type Spool } from '../../inbox/spool/spool.ts';
+import { createLog, type Log } from '../../log.ts';
+import { closeDataDir } from './close-data-dir.ts';
+import { startService } from './start-service.ts';
+import { type Opened, waitForDatabase } from './wait-for-database.ts';
+
+/** SIGTERM is promised to end in 20 s; what has not ended by then is cut off. */
+const STOP_MS = 18_000;
+
+export function serveCommand(program: Command): void {
+  program
+    .command('serve')
+    .description('take webhooks in, keep the ledger, reconcile, deliver callbacks (web and worker, or one of them)')
+    .option('--web', 'only the web side: receiver, API, console')
+    .option('--worker', 'only the worker: inbox, runs, callbacks, alerts, timetable')
+    .action(async (options: { web?: boolean; worker?: boolean }) => {
+      const both = !options.web && !options.worker;
+      await serve({ web: both || options.web === true, worker: both || options.worker === true });
+    });
+}
+
+async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
+  const config = readConfig(process.env, { provider: true, web: sides.web });
+  const log = createLog(config.LOG_LEVEL, process.stdout);
+  closeDataDir(config.DATA_DIR, log);
+  const unlock = config.DATABASE_URL ? undefined : lockDataDir(config);
+  const stop = new AbortController();
+  const stopped = new Promise<void>((resolve) => {
+    stop.signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (stop.signal.aborted) return;
+      log.info({ signal }, 'stopping');
+      setTimeout(() => cutOff(log), STOP_MS).unref();
+      stop.abort();
+    });
+  }
+  {
+    await using spool = sides.web ? openOwnSpool(config) : undefined;
+    const opened = await waitForDatabase(config, { log, signal: stop.signal, spool });
+    if (opened) await run(opened, spool, sides, stop, stopped);
+  }
+  unlock?.();
+  log.info('stopped');
+}
+
+/** What was under way is taken up by another process, or by the next start, once its lease has run out. */
+function cutOff(log: Log): void {
+  log.error({ afterMs: STOP_MS }, 'not all has ended since the signal, as where a database hangs: it is cut off');
+  process.exit(1);
+}
+
+/** Serves and works until the signal, and ends each part after those that use it. */
+async function run(
+  opened: Opened,
+  spool: Spool | undefined,
+  sides: { web: boolean; worker: boolean },
+  stop: AbortController,
+  stopped: Promise<void>,
+): Promise<void> {
+  await using context = opened.context;
+  const options = { sides, spool, listening: opened.listening };
+  await using _ = await startService(context, options, () => stop.abort());
+  try {
+    await announceAdminToken(context);
+  } catch (error) {
+    // what runs already ends only by the signal
+    stop.abort();
+    throw error;
+  }
+  await stopped;
+}
+
+/** Where webhooks go while the database is away: on the embedded database by default, else where SPOOL_DIR says. */
+function openOwnSpool({ DATABASE_URL, DATA_DIR, SPOOL_DIR }: Config): Spool | undefined {
+  const directory = SPOOL_DIR ?? (DATABASE_URL ? undefined : path.join(DATA_DIR, 'spool'));
+  return directory === undefined ? undefined : openSpool(path.resolve(directory));
+}
+
+/** The embedded database has one `serve`: a second one would answer on behalf of the first. */
+function lockDataDir(config: Config): () => void {
+  const directory = path.resolve(config.DATA_DIR);
+  mkdirSync(directory, { recursive: true });
+  const unlock = takeLock(path.join(directory, 'serve.lock'));
+  if (unlock) return unlock;
+  throw new ConfereError('wrong_use', `another serve runs on ${directory}: stop it, or set another DATA_DIR`);
+}
+
+/** The token itself is in neither stream: a log collector keeps both. */
+async function announceAdminToken(context: Context): Promise<void> {
+  const file = await makeAdminToken(context);
+  if (file === undefined) return;
+  process.stderr.write(`\nADMIN_TOKEN is not set; made one, which its owner alone can read:\n  ${file}\n\n`);
+}

@@ -1,0 +1,100 @@
+import { startTimetable } from '../../../jobs/main.ts';
+import { openChannels } from '../../alerts/open-channels.ts';
+import { openMailer } from '../../alerts/open-mailer.ts';
+import { sendAlerts } from '../../alerts/send.ts';
+import { endMerchantTrouble, tellMerchantTrouble } from '../../alerts/tell-merchant-trouble.ts';
+import { startDelivery } from '../../callbacks/deliver/deliver.ts';
+import type { Context } from '../../context.ts';
+import { createApp } from '../../http/app.ts';
+import { type HttpLimits, type Listening, serveHttp } from '../../http/connections/serve-http.ts';
+import { drainSpool } from '../../inbox/receive/drain-spool.ts';
+import { startBeats } from '../../inbox/silence/record-heartbeat.ts';
+import type { Spool } from '../../inbox/spool/spool.ts';
+import { drainInbox } from '../../inbox/verify/work-inbox.ts';
+import { settleRefundRule } from '../../ledger/journal/read-policies.ts';
+import { indexPartiesInBackground } from '../../privacy/index-parties.ts';
+import { openClient } from '../../provider/open-client.ts';
+import { workRuns } from '../../reconciliation/runs/work-runs.ts';
+import { watchDoubted } from '../../reconciliation/watches/fetch-doubted.ts';
+import { lookAtOpen } from '../../reconciliation/watches/fetch-open.ts';
+import { mailReports } from '../../reports/revisions/mail-reports.ts';
+import { sealLedger } from '../../seal/seal-ledger.ts';
+
+export type ServiceOptions = {
+  sides: { web: boolean; worker: boolean };
+  /** Where webhooks go while the database is away. */
+  spool?: Spool | undefined;
+  /** A port that is open already, because webhooks went to the spool while the database opened. */
+  listening?: Listening | undefined;
+  httpLimits?: HttpLimits;
+};
+
+/** What runs; `port` is undefined without the web side. Abort the context's signal before disposing. */
+export type Service = AsyncDisposable & { port: number | undefined };
+
+/**
+ * Starts the service in this process: the web side (receiver, API, console), the worker's loops and the timetable, or
+ * one of them. Every loop ends by the context's signal; disposing waits for all of them, users before what they use.
+ * The caller disposes the context afterwards. When a part cannot start, `stop` is called first, since the loops that run
+ * already end only by the signal.
+ */
+export async function startService(context: Context, options: ServiceOptions, stop: () => void): Promise<Service> {
+  await using stack = new AsyncDisposableStack();
+  // for a failure before the web side has taken it over
+  if (options.listening) stack.use(options.listening);
+  try {
+    await settleRefundRule(context);
+    if (options.sides.worker) startWorker(context, stack);
+    const port = options.sides.web ? await startWeb(context, options, stack) : undefined;
+    const owned = stack.move();
+    return { port, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  } catch (error) {
+    stop();
+    throw error;
+  }
+}
+
+/** @returns the port that it listens on. */
+async function startWeb(
+  context: Context,
+  { spool, listening, httpLimits }: ServiceOptions,
+  stack: AsyncDisposableStack,
+): Promise<number> {
+  const { config, log } = context;
+  if (spool) {
+    const drained = drainSpool(context, spool);
+    stack.defer(() => drained);
+  }
+  const app = createApp(context, spool);
+  if (listening) {
+    listening.use(app);
+    stack.use(startBeats(context));
+    stack.use(listening);
+  }
+  const server = listening ?? stack.use(await serveHttp(context, app, httpLimits));
+  log.info({ port: server.port, url: config.PUBLIC_URL, auth: config.WEBHOOK_AUTH }, 'listening');
+  return server.port;
+}
+
+/** The loops of the worker; disposing waits until each has ended after the signal. */
+function startWorker(context: Context, stack: AsyncDisposableStack): void {
+  const client = stack.use(openClient(context));
+  const loops = [
+    drainInbox(context, client),
+    workRuns(context, client),
+    watchDoubted(context, client.as('today')),
+    ...(context.config.JOBS === 'on' ? [lookAtOpen(context, client)] : []),
+    startDelivery(context, {
+      onTrouble: (trouble) => tellMerchantTrouble(context, trouble),
+      onRecovery: (merchantId) => endMerchantTrouble(context, merchantId),
+    }),
+    sendAlerts(context, openChannels(context, openMailer(context.config))),
+    mailReports(context),
+    sealLedger(context),
+    indexPartiesInBackground(context),
+  ];
+  stack.defer(async () => {
+    await Promise.all(loops);
+  });
+  if (context.config.JOBS === 'on') stack.use(startTimetable(context));
+}

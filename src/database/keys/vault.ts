@@ -1,0 +1,61 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { ConfereError } from '../../domain/errors.ts';
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const VERSION = 1;
+const KEY_ID_BYTES = 8;
+const HEAD_BYTES = 1 + KEY_ID_BYTES;
+const CHECK_TEXT = 'confere';
+
+/**
+ * Encrypts what is stored (AES-256-GCM, a fresh nonce each time): a version, the id of the key, nonce, tag, ciphertext.
+ * What was sealed before there were ids has neither of the first two.
+ */
+export type Vault = {
+  /** The first 8 bytes of a hash of the key, in hex: tells keys apart, and nothing of them. */
+  keyId: string;
+  /** What the database holds to know the key by. */
+  check: Buffer;
+  seal(plain: Buffer): Buffer;
+  /** @throws ConfereError `config_invalid` for what another key sealed. */
+  open(sealed: Buffer): Buffer;
+};
+
+export function createVault(secretKey: Buffer): Vault {
+  const keyId = createHash('sha256').update('confere key id').update(secretKey).digest().subarray(0, KEY_ID_BYTES);
+  const head = Buffer.concat([Buffer.from([VERSION]), keyId]);
+  return {
+    keyId: keyId.toString('hex'),
+    check: createHash('sha256').update(CHECK_TEXT).update(secretKey).digest(),
+    seal(plain) {
+      const [nonce, tag, body] = encrypt(secretKey, plain);
+      return Buffer.concat([head, nonce, tag, body]);
+    },
+    open(sealed) {
+      const plain = sealed.subarray(0, HEAD_BYTES).equals(head) ? sealed.subarray(HEAD_BYTES) : sealed;
+      try {
+        return decrypt(secretKey, plain);
+      } catch (error) {
+        throw new ConfereError(
+          'config_invalid',
+          `a stored secret was not encrypted with this SECRET_KEY (key id ${keyId.toString('hex')}): after confere rotate-key, give every replica the new one and start it again`,
+          { cause: error },
+        );
+      }
+    },
+  };
+}
+
+function encrypt(key: Buffer, plain: Buffer): [Buffer, Buffer, Buffer] {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  const body = Buffer.concat([cipher.update(plain), cipher.final()]);
+  return [nonce, cipher.getAuthTag(), body];
+}
+
+function decrypt(key: Buffer, sealed: Buffer): Buffer {
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES));
+  decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
+}

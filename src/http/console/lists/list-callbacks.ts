@@ -1,0 +1,88 @@
+import type { Router } from 'express';
+import { z } from 'zod';
+import { type PresentedCallback, presentCallback } from '../../../callbacks/manage/present-callback.ts';
+import { CALLBACK_STATES, listCallbacks } from '../../../callbacks/manage/read-callbacks.ts';
+import type { Context } from '../../../context.ts';
+import { limitTime } from '../../../database/limit-time.ts';
+import { createRouter } from '../../create-router.ts';
+import { cutPage, readNumberedPage } from '../../pages.ts';
+import { moment, NOTHING, shortId } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { badge, type Column, filterForm, pager, selectField, table, textField } from '../parts/parts.ts';
+import { cursorOf, isFiltered, readFilters } from '../parts/read-filters.ts';
+import { sendPage } from '../parts/send-page.ts';
+import { CALLBACK_STATE_WORDS } from '../parts/words.ts';
+
+const text = z.string().trim().max(256).optional();
+const query = z.object({
+  merchant: text,
+  transaction_id: text,
+  state: z.enum(CALLBACK_STATES, 'estado desconhecido').optional(),
+  type: text,
+});
+
+/** The list of callbacks. */
+export function callbackListPages(context: Context): Router {
+  const router = createRouter();
+  const reading = { ...context, db: limitTime(context.db) };
+  router.get('/callbacks', async (request, response) => {
+    const { transaction_id: transactionId, ...filters } = readFilters(request.query, query);
+    const { limit, after: before } = readNumberedPage(request);
+    const found = await listCallbacks(reading.db, { ...filters, transactionId }, { limit: limit + 1, before });
+    const { rows, last } = cutPage(found, limit);
+    const fields = [
+      selectField({ name: 'state', label: 'Estado', value: filters.state, words: CALLBACK_STATE_WORDS, any: 'Todos' }),
+      textField({ name: 'merchant', label: 'Id do lojista', value: filters.merchant }),
+      textField({ name: 'transaction_id', label: 'Id da transação', value: transactionId }),
+      textField({ name: 'type', label: 'Tipo', value: filters.type }),
+    ];
+    const filtered = isFiltered({ ...filters, transactionId });
+    const body = html`<h1>Callbacks</h1>
+${filterForm('/callbacks', fields, filtered)}
+${callbackTable(context, rows.map(presentCallback), filtered ? 'Nenhum callback com estes filtros.' : 'Nenhum callback até agora.')}
+${pager('/callbacks', request.query, cursorOf(last?.seq))}`;
+    sendPage(request, response, { title: 'Callbacks', body });
+  });
+  return router;
+}
+
+/** Callbacks in a table; each leads to its page. @param on a merchant's or a transaction's page, which needs no column. */
+export function callbackTable(
+  context: Context,
+  rows: PresentedCallback[],
+  empty: string,
+  on?: 'merchant' | 'transaction',
+): Html {
+  const merchant: Column<PresentedCallback> = {
+    title: 'Lojista',
+    cell: (row) => html`<a href="/merchants/${row.merchant_id}">${shortId(row.merchant_id)}</a>`,
+  };
+  const transaction: Column<PresentedCallback> = { title: 'Transação', cell: transactionCell };
+  const created: Column<PresentedCallback> = {
+    title: 'Criado em',
+    cell: (row) => moment(context.calendar, row.created_at),
+  };
+  return table({
+    caption: 'Callbacks',
+    rows,
+    empty,
+    columns: [
+      { title: 'Callback', cell: (row) => html`<a class="id" href="/callbacks/${row.id}">${row.id}</a>` },
+      { title: 'Tipo', cell: (row) => html`<code>${row.type}</code>` },
+      { title: 'Estado', cell: (row) => badge(CALLBACK_STATE_WORDS, row.state) },
+      ...(on === 'merchant' ? [] : [merchant]),
+      ...(on === 'transaction' ? [] : [transaction]),
+      { title: 'Tentativas', cell: (row) => row.attempts, align: 'end' },
+      ...(on === undefined ? [] : [created]),
+      {
+        title: 'Entregue ou próxima',
+        cell: (row) => moment(context.calendar, row.delivered_at ?? row.next_attempt_at),
+      },
+    ],
+  });
+}
+
+function transactionCell(row: PresentedCallback): Html {
+  if (row.transaction_id === null) return NOTHING;
+  return html`<a href="/transactions/${encodeURIComponent(row.transaction_id)}">${shortId(row.transaction_id)}</a>`;
+}

@@ -1,0 +1,89 @@
+import type { Router } from 'express';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { limitTime } from '../../../database/limit-time.ts';
+import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../../domain/mismatch.ts';
+import { listMismatches, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
+import { seesPersons } from '../../access/authorize.ts';
+import { maskMismatches } from '../../access/mask-texts.ts';
+import { createRouter } from '../../create-router.ts';
+import { cutPage, readNumberedPage } from '../../pages.ts';
+import { explainMismatch, MISMATCH_TITLES } from '../parts/explain-mismatch.ts';
+import { moment, moneyOf, NOTHING, shortId } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { badge, filterForm, pager, selectField, table, textField } from '../parts/parts.ts';
+import { cursorOf, isFiltered, readFilters } from '../parts/read-filters.ts';
+import { sendPage } from '../parts/send-page.ts';
+import { MISMATCH_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
+
+const KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
+const query = z.object({
+  state: z.enum(MISMATCH_STATES, 'estado desconhecido').optional(),
+  kind: z.enum(KINDS, 'tipo desconhecido').optional(),
+  severity: z.enum(['medium', 'high', 'critical'], 'gravidade desconhecida').optional(),
+  transaction_id: z.string().trim().max(128).optional(),
+});
+
+/** The list of mismatches. */
+export function mismatchListPages(context: Context): Router {
+  const router = createRouter();
+  const reading = { ...context, db: limitTime(context.db) };
+  router.get('/mismatches', async (request, response) => {
+    const { transaction_id: transactionId, ...filters } = readFilters(request.query, query);
+    const { limit, after } = readNumberedPage(request);
+    const found = await listMismatches(reading.db, { ...filters, transactionId, limit: limit + 1, after });
+    const { rows: all, last } = cutPage(found, limit);
+    const rows = seesPersons(response) ? all : await maskMismatches(context.db, all);
+    const fields = [
+      selectField({ name: 'state', label: 'Estado', value: filters.state, words: MISMATCH_STATE_WORDS, any: 'Todos' }),
+      selectField({ name: 'kind', label: 'Tipo', value: filters.kind, words: MISMATCH_TITLES, any: 'Todos' }),
+      selectField({
+        name: 'severity',
+        label: 'Gravidade',
+        value: filters.severity,
+        words: SEVERITY_WORDS,
+        any: 'Todas',
+      }),
+      textField({ name: 'transaction_id', label: 'Id da transação', value: transactionId }),
+    ];
+    const filtered = isFiltered({ ...filters, transactionId });
+    const body = html`<h1>Divergências</h1>
+${filterForm('/mismatches', fields, filtered)}
+${filters.kind !== undefined && explain(filters.kind)}
+${rows.length === 0 ? html`<p class="empty">${filtered ? 'Nenhuma divergência com estes filtros.' : 'Nenhuma divergência até hoje.'}</p>` : mismatchTable(context, rows)}
+${pager('/mismatches', request.query, cursorOf(last?.seq))}`;
+    sendPage(request, response, { title: 'Divergências', body });
+  });
+  return router;
+}
+
+/** Mismatches in a table; each leads to its page. */
+export function mismatchTable(context: Context, rows: PresentedMismatch[]): Html {
+  return table({
+    caption: 'Divergências, as mais novas primeiro',
+    rows,
+    empty: 'Nenhuma divergência.',
+    columns: [
+      {
+        title: 'Divergência',
+        cell: (row) => html`<a href="/mismatches/${row.id}">${explainMismatch(row.kind).title}</a>`,
+      },
+      { title: 'Gravidade', cell: (row) => badge(SEVERITY_WORDS, row.severity) },
+      { title: 'Estado', cell: (row) => badge(MISMATCH_STATE_WORDS, row.state) },
+      { title: 'Transação', cell: transactionCell },
+      { title: 'Em jogo', cell: (row) => moneyOf(row.amount), align: 'end' },
+      { title: 'Aberta em', cell: (row) => moment(context.calendar, row.opened_at) },
+    ],
+  });
+}
+
+function transactionCell(row: PresentedMismatch): Html {
+  if (!row.transaction_id) return row.reference ? html`<span class="long">${row.reference}</span>` : NOTHING;
+  const address = `/transactions/${encodeURIComponent(row.transaction_id)}`;
+  return html`<a href="${address}">${shortId(row.transaction_id)}</a>`;
+}
+
+function explain(kind: string): Html {
+  const { title, meaning, todo } = explainMismatch(kind);
+  return html`<p class="explain"><b>${title}.</b> ${meaning}. ${todo}</p>`;
+}

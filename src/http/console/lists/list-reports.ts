@@ -1,0 +1,135 @@
+import path from 'node:path';
+import type { Request, Response, Router } from 'express';
+import { audit } from '../../../access/audit.ts';
+import type { Context } from '../../../context.ts';
+import { limitTime } from '../../../database/limit-time.ts';
+import { addDays, isDay } from '../../../domain/calendar.ts';
+import { ConfereError } from '../../../domain/errors.ts';
+import { FORMATS, type Format } from '../../../reports/plan/plan.ts';
+import { makeReport } from '../../../reports/revisions/make-report.ts';
+import type { Report } from '../../../reports/revisions/present-report.ts';
+import { listReports } from '../../../reports/serve/list-reports.ts';
+import { openReport } from '../../../reports/serve/open-report.ts';
+import { buildOnce } from '../../../reports/serve/share-building.ts';
+import { actorOf, allow, seesPersons } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { readPage } from '../../pages.ts';
+import { formatDay, moment } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { badge, pager, table } from '../parts/parts.ts';
+import { cursorOf, formText } from '../parts/read-filters.ts';
+import { may, postForm, sendPage } from '../parts/send-page.ts';
+import { REPORT_STATE_WORDS } from '../parts/words.ts';
+
+const FILE = /^(\d{4}-\d\d-\d\d)-r([1-9]\d{0,6})\.([a-z]+)$/;
+const FORMAT_WORDS: Record<Format, string> = { xlsx: 'Planilha', csv: 'CSV', journal: 'Diário hledger' };
+const TYPES: Record<Format, string> = {
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  csv: 'text/csv; charset=utf-8',
+  journal: 'text/plain; charset=utf-8',
+};
+
+/** The reports: every revision with its files, and making the next one. */
+export function reportPages(context: Context): Router {
+  const router = createRouter();
+  router.get('/reports', (request, response) => sendList(context, request, response, undefined));
+
+  router.post('/reports', allow('operator'), async (request, response) => {
+    const day = formText(request, 'day') ?? '';
+    const today = context.calendar.dayOf(context.clock.now());
+    const fault = !isDay(day) ? 'Escolha um dia.' : day > today ? 'Este dia ainda não começou.' : undefined;
+    if (fault !== undefined) {
+      await sendList(context, request, response, fault);
+      return;
+    }
+    // before it: a report takes long, and is made on the timetable too
+    await audit(context, { actor: actorOf(response), action: 'reports.make', target: day, detail: 'console' });
+    const { changed } = await buildOnce(context, `day ${day}`, () => makeReport(context, day));
+    response.redirect(303, `/reports?done=${changed ? 'made' : 'unchanged'}`);
+  });
+
+  router.get('/reports/:file', async (request: Request<{ file: string }>, response) => {
+    const [, day, revision, format] = FILE.exec(request.params.file) ?? [];
+    if (day === undefined || !isFormat(format)) throw new ConfereError('not_found', 'there is no such file');
+    const opened = await openReport(context, {
+      day,
+      format,
+      revision: Number(revision),
+      masked: !seesPersons(response),
+    });
+    await audit(context, { actor: actorOf(response), action: 'reports.download', target: opened.name });
+    response.setHeader('content-type', TYPES[format]);
+    response.setHeader('content-disposition', `attachment; filename="${opened.name}"`);
+    await send(response, opened.file);
+  });
+  return router;
+}
+
+async function sendList(
+  context: Context,
+  request: Request,
+  response: Response,
+  fault: string | undefined,
+): Promise<void> {
+  const { reports, next } = await listReports({ ...context, db: limitTime(context.db) }, readPage(request));
+  const body = html`<h1>Relatórios</h1>
+<p class="lead">Um por dia do calendário do provedor. Quando um dia muda depois de relatado, sai uma nova revisão; as anteriores ficam.</p>
+${may(response, 'operator') && html`<section class="act"><h2>Fazer um relatório</h2>${makeForm(context, response, fault)}</section>`}
+${reportTable(context, reports)}
+${pager('/reports', request.query, cursorOf(next ?? undefined))}`;
+  sendPage(request, response, { title: 'Relatórios', body, status: fault === undefined ? 200 : 422 });
+}
+
+function makeForm(context: Context, response: Response, fault: string | undefined): Html {
+  const today = context.calendar.dayOf(context.clock.now());
+  const wrong = fault !== undefined && html` aria-invalid="true" aria-describedby="day-fault"`;
+  return postForm(
+    response,
+    '/reports',
+    html`<div class="fields"><label><span>Dia</span><input type="date" name="day" value="${addDays(today, -1)}" max="${today}"${wrong}>${
+      fault !== undefined && html`<span class="fault" id="day-fault" role="alert">${fault}</span>`
+    }</label><div class="actions"><button>Fazer</button></div></div>`,
+  );
+}
+
+function reportTable(context: Context, reports: Report[]): Html {
+  return table({
+    caption: 'Relatórios, os mais novos primeiro',
+    rows: reports,
+    empty: 'Nenhum relatório até agora.',
+    columns: [
+      { title: 'Dia', cell: (report) => html`<b>${formatDay(report.day)}</b>` },
+      { title: 'Revisão', cell: (report) => report.revision, align: 'end' },
+      {
+        title: 'Situação',
+        cell: (report) =>
+          html`${badge(REPORT_STATE_WORDS, report.state)}${report.redacted && html`<span class="hint">dados de pessoas removidos</span>`}`,
+      },
+      {
+        title: 'Provado',
+        cell: (report) => badge({ yes: 'Sim', no: 'Não' }, report.proven ? 'yes' : 'no'),
+      },
+      { title: 'Feito em', cell: (report) => moment(context.calendar, report.made_at) },
+      {
+        title: 'Baixar',
+        cell: (report) =>
+          html`<span class="files">${FORMATS.map(
+            (format) =>
+              html`<a href="/reports/${report.day}-r${report.revision}.${format}" download aria-label="${FORMAT_WORDS[format]} de ${formatDay(report.day)}, revisão ${report.revision}">${FORMAT_WORDS[format]}</a> `,
+          )}</span>`,
+      },
+    ],
+  });
+}
+
+function isFormat(text: string | undefined): text is Format {
+  return (FORMATS as readonly (string | undefined)[]).includes(text);
+}
+
+function send(response: Response, file: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // DATA_DIR may lie under a directory with a leading dot
+    const options = { dotfiles: 'allow', cacheControl: false } as const;
+    response.sendFile(path.resolve(file), options, (error) => (error ? reject(error) : resolve()));
+  });
+}

@@ -1,0 +1,125 @@
+import type { Request, Response, Router } from 'express';
+import { auditChange } from '../../../access/audit.ts';
+import type { Context } from '../../../context.ts';
+import { limitTime } from '../../../database/limit-time.ts';
+import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
+import { NO_PLATFORM } from '../../../domain/platform.ts';
+import { listRuns, type PresentedRun } from '../../../reconciliation/numbers/read-runs.ts';
+import { startRun } from '../../../reconciliation/runs/start-run.ts';
+import { actorOf, allow } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { cutPage, readNumberedPage } from '../../pages.ts';
+import { formatCount, formatDay, moment, NOTHING, shortId } from '../parts/format.ts';
+import { type Html, html, type Part } from '../parts/html.ts';
+import { badge, pager, table } from '../parts/parts.ts';
+import { cursorOf, formText } from '../parts/read-filters.ts';
+import { may, postForm, sendPage } from '../parts/send-page.ts';
+import { RUN_STATE_WORDS, say, TRIGGER_WORDS } from '../parts/words.ts';
+
+const DAYS_MAX = 3700;
+
+type Draft = {
+  from: string;
+  to: string;
+  platform: string;
+  faults: Partial<Record<'from' | 'to' | 'platform', string>>;
+};
+
+/** The list of runs, and starting one for a range of days. */
+export function runListPages(context: Context): Router {
+  const router = createRouter();
+  router.get('/reconciliations', async (request, response) => {
+    const today = context.calendar.dayOf(context.clock.now());
+    await sendList(context, request, response, { from: addDays(today, -1), to: today, platform: '', faults: {} });
+  });
+
+  router.post('/reconciliations', allow('operator'), async (request, response) => {
+    const today = context.calendar.dayOf(context.clock.now());
+    const draft = readDraft(request, today);
+    if (Object.keys(draft.faults).length > 0) {
+      await sendList(context, request, response, draft);
+      return;
+    }
+    const actor = actorOf(response);
+    const platform = draft.platform || undefined;
+    const run = await auditChange(
+      context,
+      (inner) => startRun(inner, { ...draft, platform, trigger: 'console', createdBy: actor }),
+      ({ id }) => ({ actor, action: 'reconciliations.start', target: id, detail: 'console' }),
+    );
+    response.redirect(303, `/reconciliations/${run.id}?done=started`);
+  });
+  return router;
+}
+
+/** Runs in a table; each leads to its page. */
+export function runTable(context: Context, rows: PresentedRun[]): Html {
+  return table({
+    caption: 'Conferências, as mais novas primeiro',
+    rows,
+    empty: 'Nenhuma conferência até agora.',
+    columns: [
+      {
+        title: 'Conferência',
+        cell: (row) => html`<a href="/reconciliations/${row.id}">${shortId(row.id)}</a>`,
+      },
+      { title: 'Dias', cell: tellDays },
+      { title: 'Estado', cell: (row) => badge(RUN_STATE_WORDS, row.state) },
+      { title: 'Transações', cell: (row) => formatCount(row.seen), align: 'end' },
+      { title: 'Aplicadas', cell: (row) => formatCount(row.applied), align: 'end' },
+      { title: 'Divergências', cell: (row) => formatCount(row.mismatches), align: 'end' },
+      { title: 'Origem', cell: (row) => say(TRIGGER_WORDS, row.trigger) },
+      { title: 'Terminou', cell: (row) => (row.finished_at ? moment(context.calendar, row.finished_at) : NOTHING) },
+    ],
+  });
+}
+
+/** `20/11/2026 a 21/11/2026`. */
+export function tellDays(run: { from: Day; to: Day }): string {
+  return run.from === run.to ? formatDay(run.from) : `${formatDay(run.from)} a ${formatDay(run.to)}`;
+}
+
+async function sendList(context: Context, request: Request, response: Response, draft: Draft): Promise<void> {
+  const { limit, after } = readNumberedPage(request);
+  const { rows, last } = cutPage(await listRuns(limitTime(context.db), limit + 1, after), limit);
+  const isWrong = Object.keys(draft.faults).length > 0;
+  const body = html`<h1>Conferências</h1>
+<p class="lead">Uma conferência lê a lista do provedor, dia a dia, até provar que leu tudo, e aplica ao razão o que faltava.</p>
+${may(response, 'operator') && html`<section class="act"><h2>Iniciar uma conferência</h2>${startForm(context, response, draft)}</section>`}
+${runTable(context, rows)}
+${pager('/reconciliations', request.query, cursorOf(last?.seq))}`;
+  sendPage(request, response, { title: 'Conferências', body, status: isWrong ? 422 : 200 });
+}
+
+function startForm(context: Context, response: Response, draft: Draft): Html {
+  const today = context.calendar.dayOf(context.clock.now());
+  const field = (name: 'from' | 'to' | 'platform', label: string, input: Part): Html => {
+    const fault = draft.faults[name];
+    const wrong = fault !== undefined && html` aria-invalid="true" aria-describedby="${name}-fault"`;
+    return html`<label><span>${label}</span><input name="${name}" value="${draft[name]}"${input}${wrong}>${
+      fault !== undefined && html`<span class="fault" id="${name}-fault" role="alert">${fault}</span>`
+    }</label>`;
+  };
+  const days = html` type="date" max="${today}"`;
+  return postForm(
+    response,
+    '/reconciliations',
+    html`<div class="fields">${field('from', 'De', days)}${field('to', 'Até', days)}${field('platform', 'Plataforma (opcional)', html` maxlength="64" spellcheck="false"`)}
+<div class="actions"><button>Iniciar</button></div></div>`,
+  );
+}
+
+function readDraft(request: Request, today: Day): Draft {
+  const [from, to] = [formText(request, 'from') ?? '', formText(request, 'to') ?? ''];
+  const platform = formText(request, 'platform') ?? '';
+  const faults: Draft['faults'] = {};
+  if (!isDay(from)) faults.from = 'Escolha um dia.';
+  else if (from > today) faults.from = `Ainda não começou: no provedor hoje é ${formatDay(today)}.`;
+  if (!isDay(to)) faults.to = 'Escolha um dia.';
+  else if (isDay(from) && to < from) faults.to = 'Vem antes do primeiro dia.';
+  else if (isDay(from) && to > addDays(from, DAYS_MAX)) faults.to = `São mais de ${formatCount(DAYS_MAX)} dias.`;
+  if (platform.length > 64) faults.platform = 'No máximo 64 caracteres.';
+  else if (platform === NO_PLATFORM)
+    faults.platform = 'A lista do provedor não se filtra pelo que não tem plataforma: deixe vazio para ler todas.';
+  return { from, to, platform, faults };
+}

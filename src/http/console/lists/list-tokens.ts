@@ -1,0 +1,53 @@
+import type { Request, Router } from 'express';
+import { auditChange } from '../../../access/audit.ts';
+import { listTokens, revokeToken } from '../../../access/tokens.ts';
+import type { Context } from '../../../context.ts';
+import { limitTime } from '../../../database/limit-time.ts';
+import { actorOf, allow } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { cutPage, readNumberedPage } from '../../pages.ts';
+import { moment, NOTHING } from '../parts/format.ts';
+import { html } from '../parts/html.ts';
+import { badge, idText, pager, table } from '../parts/parts.ts';
+import { cursorOf } from '../parts/read-filters.ts';
+import { postForm, sendPage } from '../parts/send-page.ts';
+import { ROLE_WORDS, TOKEN_STATE_WORDS } from '../parts/words.ts';
+
+/** Tokens, for whoever administers: who has one, when it was last used, and ending it. */
+export function tokenPages(context: Context): Router {
+  const router = createRouter();
+  const reading = { ...context, db: limitTime(context.db) };
+  router.get('/tokens', allow('admin'), async (request, response) => {
+    const { limit, after } = readNumberedPage(request);
+    const { rows, last } = cutPage(await listTokens(reading, limit + 1, after), limit);
+    const list = table({
+      caption: 'Tokens, os mais novos primeiro',
+      rows,
+      empty: 'Nenhum token: quem administra cria um com confere tokens create.',
+      columns: [
+        { title: 'Token', cell: (row) => html`${row.name} ${idText(row.id)}` },
+        { title: 'Papel', cell: (row) => ROLE_WORDS[row.role] },
+        { title: 'Estado', cell: (row) => badge(TOKEN_STATE_WORDS, row.state) },
+        { title: 'Criado em', cell: (row) => moment(context.calendar, row.created_at) },
+        { title: 'Expira em', cell: (row) => moment(context.calendar, row.expires_at) },
+        { title: 'Último uso', cell: (row) => moment(context.calendar, row.last_used_at) },
+        {
+          title: 'Ações',
+          cell: (row) =>
+            row.state === 'revoked'
+              ? NOTHING
+              : postForm(response, `/tokens/${row.id}/revoke`, html`<button class="secondary">Revogar</button>`),
+        },
+      ],
+    });
+    const body = html`<h1>Tokens</h1>${list}${pager('/tokens', request.query, cursorOf(last?.seq))}`;
+    sendPage(request, response, { title: 'Tokens', body });
+  });
+
+  router.post('/tokens/:id/revoke', allow('admin'), async (request: Request<{ id: string }>, response) => {
+    const done = { actor: actorOf(response), action: 'tokens.revoke', target: request.params.id, detail: 'console' };
+    await auditChange(context, (inner) => revokeToken(inner, request.params.id), done);
+    response.redirect(303, '/tokens?done=revoked');
+  });
+  return router;
+}

@@ -1,0 +1,127 @@
+import type { Router } from 'express';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { isDay } from '../../../domain/calendar.ts';
+import { formatAmount, parseAmount } from '../../../domain/money.ts';
+import { foldName, normalizeDocument } from '../../../domain/person/fold-person.ts';
+import { type LedgerTransaction, maskTransaction, presentTransaction } from '../../../domain/present-transaction.ts';
+import { OPERATIONS } from '../../../domain/statuses.ts';
+import { searchTransactions } from '../../../ledger/read/search-transactions.ts';
+import { auditFull } from '../../access/audit-full.ts';
+import { callerOf, seesPersons } from '../../access/authorize.ts';
+import { auditWithheld, nameFilters, permitSearch, readPosition, writePosition } from '../../access/search-people.ts';
+import { createRouter } from '../../create-router.ts';
+import { readPage } from '../../pages.ts';
+import { moment, moneyOf, NOTHING, shortId } from '../parts/format.ts';
+import { html } from '../parts/html.ts';
+import { badge, dayField, filterForm, pager, selectField, table, textField } from '../parts/parts.ts';
+import { cursorOf, isFiltered, readFilters } from '../parts/read-filters.ts';
+import { openFilters, sealFilters } from '../parts/seal-filters.ts';
+import { formTokenOf, sendPage } from '../parts/send-page.ts';
+import { OPERATION_WORDS, STATUS_WORDS, say } from '../parts/words.ts';
+
+const text = z.string().trim().min(1).max(512).optional();
+const day = z.string().refine(isDay, 'deve ser um dia').optional();
+const query = z.object({
+  id: text,
+  reference: text,
+  extra: text,
+  e2e_id: text,
+  document: text.refine((value) => value === undefined || normalizeDocument(value) !== null, 'deve ter dígitos'),
+  name: text.refine((value) => value === undefined || foldName(value).length > 1, 'deve ter duas letras ou mais'),
+  amount: z
+    .string()
+    .trim()
+    .transform((value) => parseAmount(value.includes(',') ? value.replace(/\./g, '').replace(',', '.') : value))
+    .refine((cents) => cents !== undefined, 'deve ser um valor: 1.234,56')
+    .optional(),
+  status: text,
+  operation: z.enum(OPERATIONS, 'deve ser cashin ou cashout').optional(),
+  platform: text,
+  from: day,
+  to: day,
+  by: z.enum(['created', 'status'], 'deve ser created ou status').optional(),
+});
+type Filters = z.infer<typeof query>;
+
+/** The search for transactions. Who may see personal data sees it, which is audited; all others see it masked. */
+export function transactionListPages(context: Context): Router {
+  const router = createRouter();
+  router.all('/transactions', sealFilters(context, query));
+  router.get('/transactions', async (request, response) => {
+    const { by, ...filters } = readFilters(openFilters(context, request), query);
+    const { e2e_id: e2eId, amount: amountCents, ...rest } = filters;
+    const { limit, after } = readPage(request);
+    const full = seesPersons(response);
+    await permitSearch(context, callerOf(response), filters);
+    const wanted = { ...rest, e2eId, amountCents, by: by ?? 'created', limit, after: readPosition(after) };
+    const { transactions, next } = await searchTransactions(context.db, context.keys, wanted);
+    const shown = transactions.map((one) => present(context, one, full));
+    await auditFull(context, response, 'transactions.list', nameFilters({ ...filters, by }), 'console');
+    await auditWithheld(context, callerOf(response), filters, shown);
+    const body = html`<h1>Transações</h1>
+${filterForm('/transactions', fields({ ...filters, by }, full), isFiltered({ ...filters, by }), formTokenOf(response))}
+${list(context, shown, isFiltered(filters))}
+${pager('/transactions', request.query, cursorOf(writePosition(next)))}`;
+    sendPage(request, response, { title: 'Transações', body });
+  });
+  return router;
+}
+
+/** A transaction as this reader may see it. */
+export function present(context: Context, transaction: LedgerTransaction, full: boolean) {
+  const presented = presentTransaction(transaction, context.calendar);
+  return full ? presented : maskTransaction(presented);
+}
+
+function fields(filters: Filters, full: boolean) {
+  return [
+    textField({ name: 'id', label: 'Id', value: filters.id }),
+    textField({ name: 'reference', label: 'Referência', value: filters.reference }),
+    textField({ name: 'extra', label: 'Extra', value: filters.extra }),
+    textField({ name: 'e2e_id', label: 'Id E2E', value: filters.e2e_id }),
+    textField({ name: 'document', label: 'CPF ou CNPJ', value: filters.document }),
+    // who sees names masked could spell one out by its beginnings
+    ...(full ? [textField({ name: 'name', label: 'Nome começa com', value: filters.name })] : []),
+    textField({
+      name: 'amount',
+      label: 'Valor',
+      value: filters.amount === undefined ? undefined : formatAmount(filters.amount).replace('.', ','),
+    }),
+    selectField({ name: 'status', label: 'Situação', value: filters.status, words: STATUS_WORDS, any: 'Todas' }),
+    selectField({
+      name: 'operation',
+      label: 'Operação',
+      value: filters.operation,
+      words: OPERATION_WORDS,
+      any: 'Todas',
+    }),
+    textField({ name: 'platform', label: 'Plataforma', value: filters.platform }),
+    dayField({ name: 'from', label: 'De', value: filters.from }),
+    dayField({ name: 'to', label: 'Até', value: filters.to }),
+    selectField({ name: 'by', label: 'Dia da', value: filters.by, words: { created: 'Criação', status: 'Situação' } }),
+  ];
+}
+
+function list(context: Context, rows: ReturnType<typeof present>[], filtered: boolean) {
+  return table({
+    caption: 'Transações, as mais novas primeiro',
+    rows,
+    empty: filtered ? 'Nenhuma transação com estes filtros.' : 'O razão ainda não tem transações.',
+    columns: [
+      {
+        title: 'Transação',
+        cell: (row) => html`<a href="/transactions/${encodeURIComponent(row.id)}">${shortId(row.id)}</a>`,
+      },
+      { title: 'Criada em', cell: (row) => moment(context.calendar, row.created_at) },
+      { title: 'Operação', cell: (row) => say(OPERATION_WORDS, row.operation) },
+      { title: 'Situação', cell: (row) => badge(STATUS_WORDS, row.status) },
+      {
+        title: 'Referência',
+        cell: (row) => (row.reference ? html`<span class="long">${row.reference}</span>` : NOTHING),
+      },
+      { title: 'Nome', cell: (row) => row.name ?? NOTHING },
+      { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
+    ],
+  });
+}

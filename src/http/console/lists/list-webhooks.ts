@@ -1,0 +1,67 @@
+import type { Router } from 'express';
+import { z } from 'zod';
+import type { Context } from '../../../context.ts';
+import { limitTime } from '../../../database/limit-time.ts';
+import { listWebhooks } from '../../../inbox/manage/read-webhooks.ts';
+import { callerOf } from '../../access/authorize.ts';
+import { permitSearch } from '../../access/search-people.ts';
+import { createRouter } from '../../create-router.ts';
+import { cutPage, readNumberedPage } from '../../pages.ts';
+import { moment, NOTHING, shortId } from '../parts/format.ts';
+import { html } from '../parts/html.ts';
+import { badge, filterForm, pager, selectField, table, textField } from '../parts/parts.ts';
+import { cursorOf, isFiltered, readFilters } from '../parts/read-filters.ts';
+import { openFilters, sealFilters } from '../parts/seal-filters.ts';
+import { formTokenOf, sendPage } from '../parts/send-page.ts';
+import { say, WEBHOOK_REASON_WORDS, WEBHOOK_STATE_WORDS } from '../parts/words.ts';
+
+const text = z.string().trim().max(512).optional();
+const query = z.object({
+  state: z.enum(['pending', 'applied', 'quarantined'], 'estado desconhecido').optional(),
+  transaction_id: text,
+  reference: text,
+  extra: text,
+});
+
+/** The inbox: every webhook that came. */
+export function webhookListPages(context: Context): Router {
+  const router = createRouter();
+  const reading = { ...context, db: limitTime(context.db) };
+  router.all('/inbox', sealFilters(context, query));
+  router.get('/inbox', async (request, response) => {
+    const { transaction_id: transactionId, ...filters } = readFilters(openFilters(context, request), query);
+    const { limit, after } = readNumberedPage(request);
+    await permitSearch(context, callerOf(response), { ...filters, transactionId });
+    const found = await listWebhooks(reading.db, { ...filters, transactionId, limit: limit + 1, after });
+    const { rows, last } = cutPage(found, limit);
+    const fields = [
+      selectField({ name: 'state', label: 'Estado', value: filters.state, words: WEBHOOK_STATE_WORDS, any: 'Todos' }),
+      textField({ name: 'transaction_id', label: 'Id da transação', value: transactionId }),
+      textField({ name: 'reference', label: 'Referência', value: filters.reference }),
+      textField({ name: 'extra', label: 'Extra', value: filters.extra }),
+    ];
+    const filtered = isFiltered({ ...filters, transactionId });
+    const list = table({
+      caption: 'Webhooks, os mais novos primeiro',
+      rows,
+      empty: filtered ? 'Nenhum webhook com estes filtros.' : 'Nenhum webhook chegou ainda.',
+      columns: [
+        {
+          title: 'Webhook',
+          cell: (row) => html`<a href="/inbox/${row.id}">${shortId(row.id)}</a>`,
+        },
+        { title: 'Recebido em', cell: (row) => moment(context.calendar, row.received_at) },
+        { title: 'Estado', cell: (row) => badge(WEBHOOK_STATE_WORDS, row.state) },
+        { title: 'Motivo', cell: (row) => (row.reason ? say(WEBHOOK_REASON_WORDS, row.reason) : NOTHING) },
+        { title: 'Itens', cell: (row) => row.items, align: 'end' },
+        { title: 'Repetições', cell: (row) => row.repeats, align: 'end' },
+      ],
+    });
+    const body = html`<h1>Webhooks</h1>
+${filterForm('/inbox', fields, filtered, formTokenOf(response))}
+${list}
+${pager('/inbox', request.query, cursorOf(last?.seq))}`;
+    sendPage(request, response, { title: 'Webhooks', body });
+  });
+  return router;
+}

@@ -1,0 +1,111 @@
+import { sql } from 'kysely';
+import type { Context } from '../../../context.ts';
+import type { Reader } from '../../../database/reader.ts';
+import { addDays, type Day, listDays } from '../../../domain/calendar.ts';
+import { readProvenWindows } from '../../../reconciliation/numbers/read-coverage.ts';
+import { readBalances } from '../../../seal/read-balances.ts';
+
+export const DAYS_SHOWN = 14;
+
+/** What one day brought in and took out, by the journal, and whether a run has proven that we know all of it. */
+export type DayFigures = {
+  day: Day;
+  receipts: { cents: bigint; count: number };
+  payments: { cents: bigint; count: number };
+  refundsCents: bigint;
+  commissionCents: bigint;
+  /** When the last complete reading, or count, of it began; `proven` once that was after its end. */
+  readAt: Date | undefined;
+  proven: boolean;
+};
+
+/** The last days, the oldest first; the last one is today. */
+export async function readDays(context: Context): Promise<DayFigures[]> {
+  const today = context.calendar.dayOf(context.clock.now());
+  const first = addDays(today, 1 - DAYS_SHOWN);
+  const moved = await readMovedByDay(context.db, first, addDays(today, 1));
+  const read = await readProvenWindows(context.db, first);
+  return listDays(first, today).map((day) => {
+    const of = (account: string, sign: 'plus' | 'minus') =>
+      moved.get(`${day} ${account} ${sign}`) ?? { cents: 0n, count: 0 };
+    const receipts = of('Liabilities:Receipts', 'minus');
+    const commission = of('Expenses:Commission', 'plus').cents + of('Expenses:Commission', 'minus').cents;
+    const readings = read.filter((window) => window.from <= day && window.to >= day).map((window) => window.at);
+    const readAt = readings.toSorted((a, b) => a.getTime() - b.getTime()).at(-1);
+    return {
+      day,
+      receipts: { cents: -receipts.cents, count: receipts.count },
+      payments: of('Liabilities:Payables', 'plus'),
+      refundsCents: of('Liabilities:Receipts', 'plus').cents - of('Liabilities:Payables', 'minus').cents,
+      commissionCents: commission,
+      readAt,
+      proven: readAt !== undefined && readAt >= context.calendar.startOf(addDays(day, 1)),
+    };
+  });
+}
+
+const END_OF_TIME = '9999-12-31 23:59:59';
+
+/** Available and held by platform, as of everything that we know of. */
+export async function readPlatformBalances(
+  context: Context,
+): Promise<{ platform: string; availableCents: bigint; heldCents: bigint }[]> {
+  const { balances } = await readBalances(context.db, END_OF_TIME, 'now', context.clock.now());
+  const platforms = new Map<string, { platform: string; availableCents: bigint; heldCents: bigint }>();
+  for (const { account, cents } of balances) {
+    const [, , kind, platform = ''] = account.split(':');
+    if (!account.startsWith('Assets:Provider:') || (kind !== 'Available' && kind !== 'Held')) continue;
+    const one = platforms.get(platform) ?? { platform, availableCents: 0n, heldCents: 0n };
+    if (kind === 'Held') one.heldCents += cents;
+    else one.availableCents += cents;
+    platforms.set(platform, one);
+  }
+  return [...platforms.values()].toSorted((a, b) => (a.platform < b.platform ? -1 : 1));
+}
+
+/** When the last webhook came, and how many wait or could not be used. */
+export async function readInboxFigures(
+  db: Reader,
+): Promise<{ lastAt: Date | undefined; pending: number; quarantined: number }> {
+  const last = await db.selectFrom('webhooks').select('received_at').orderBy('seq', 'desc').limit(1).executeTakeFirst();
+  const rows = await db
+    .selectFrom('webhooks')
+    .select(['state', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('state', 'in', ['received', 'pending', 'quarantined'])
+    .groupBy('state')
+    .execute();
+  const count = (...states: string[]): number =>
+    rows.filter((row) => states.includes(row.state)).reduce((sum, row) => sum + Number(row.count), 0);
+  return { lastAt: last?.received_at, pending: count('received', 'pending'), quarantined: count('quarantined') };
+}
+
+/** By day, group of accounts and sign: the sum and how many postings. */
+async function readMovedByDay(db: Reader, from: Day, to: Day) {
+  const accounts = await db.selectFrom('accounts').select(['seq', 'name']).execute();
+  const groups = ['Liabilities:Receipts', 'Liabilities:Payables', 'Expenses:Commission'];
+  const groupOf = new Map(
+    accounts.flatMap(({ seq, name }) => {
+      const group = groups.find((one) => name.startsWith(`${one}:`));
+      return group === undefined ? [] : [[seq, group] as const];
+    }),
+  );
+  const moved = new Map<string, { cents: bigint; count: number }>();
+  if (groupOf.size === 0) return moved;
+  const rows = await db
+    .selectFrom('postings')
+    .select(['account_seq', (eb) => eb.fn.countAll<number>().as('count')])
+    .select(sql<string>`LEFT(at_wall, 10)`.as('day'))
+    .select(sql<number>`amount_cents > 0`.as('is_plus'))
+    .select(sql<bigint>`CAST(SUM(amount_cents) AS SIGNED)`.as('total_cents'))
+    .where('account_seq', 'in', [...groupOf.keys()])
+    .where('at_wall', '>=', `${from} 00:00:00`)
+    .where('at_wall', '<', `${to} 00:00:00`)
+    .groupBy(['account_seq', 'day', 'is_plus'])
+    .execute();
+  for (const row of rows) {
+    const key = `${row.day} ${groupOf.get(row.account_seq)} ${Number(row.is_plus) === 1 ? 'plus' : 'minus'}`;
+    const before = moved.get(key) ?? { cents: 0n, count: 0 };
+    moved.set(key, { cents: before.cents + row.total_cents, count: before.count + Number(row.count) });
+  }
+  return moved;
+}

@@ -1,0 +1,189 @@
+import type { Router } from 'express';
+import type { Context } from '../../../context.ts';
+import { addDays } from '../../../domain/calendar.ts';
+import { maskPlatform, WITHHELD } from '../../../domain/person/mask-person.ts';
+import { type OpenMismatches, readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
+import { type Coverage, readCoverage } from '../../../reconciliation/numbers/read-coverage.ts';
+import { listRuns, type PresentedRun } from '../../../reconciliation/numbers/read-runs.ts';
+import { lossRate, readWebhookDays, type WebhookDay } from '../../../reconciliation/numbers/read-webhook-days.ts';
+import { seesPersons } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { runTable } from '../lists/list-runs.ts';
+import { explainMismatch } from '../parts/explain-mismatch.ts';
+import {
+  formatAge,
+  formatCount,
+  formatDay,
+  formatMoney,
+  formatSpan,
+  moment,
+  money,
+  NOTHING,
+  shortId,
+} from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { badge, table } from '../parts/parts.ts';
+import { type CallbackCounts, readCallbackCounts } from '../parts/read-callback-counts.ts';
+import { sendPage } from '../parts/send-page.ts';
+import { SEVERITY_WORDS } from '../parts/words.ts';
+import { drawDays } from './draw-days.ts';
+import { type DayFigures, readDays, readInboxFigures, readPlatformBalances } from './read-overview.ts';
+
+const RUNS_SHOWN = 5;
+const REFRESH_S = 60;
+const WEBHOOK_DAYS_SHOWN = 7;
+
+type Mismatches = OpenMismatches[];
+type Balances = Awaited<ReturnType<typeof readPlatformBalances>>;
+
+/** The first page: does it check out, and if not, where to look. */
+export function overviewPage(context: Context): Router {
+  const router = createRouter();
+  router.get('/', async (request, response) => {
+    const { db } = context;
+    const today = context.calendar.dayOf(context.clock.now());
+    const [days, balances, mismatches, inbox, runs, callbacks, coverage, lately] = await Promise.all([
+      readDays(context),
+      readPlatformBalances(context),
+      readOpenMismatches(db),
+      readInboxFigures(db),
+      listRuns(db, RUNS_SHOWN, undefined),
+      readCallbackCounts(db),
+      readCoverage(context),
+      readWebhookDays(context, { from: addDays(today, 1 - WEBHOOK_DAYS_SHOWN), to: today }),
+    ]);
+    const body = html`${verdict(context, mismatches, runs)}
+<div class="figures">${balanceCard(balances, seesPersons(response))}<div class="today">${todayCards(days.at(-1))}</div></div>
+<section><h2>Últimos dias</h2>${drawDays(days)}${tellCoverage(coverage)}</section>
+<div class="columns">
+<section><h2>Divergências em aberto</h2>${mismatchSummary(mismatches)}</section>
+<section><h2>Webhooks</h2>${inboxSummary(context, inbox)}<h2>Callbacks por lojista</h2>${callbackSummary(callbacks)}</section>
+</div>
+<section><h2>Como os webhooks chegam</h2>${webhookDays(lately)}</section>
+<section><h2>Últimas conferências</h2>${runTable(context, runs)}
+<p><a href="/reconciliations">Todas as conferências</a></p></section>`;
+    sendPage(request, response, { title: 'Visão geral', body, refreshS: REFRESH_S });
+  });
+  return router;
+}
+
+/** The page's heading is its answer. */
+function verdict(context: Context, mismatches: Mismatches, runs: PresentedRun[]): Html {
+  const count = mismatches.reduce((sum, one) => sum + one.count, 0);
+  const stake = mismatches.reduce((sum, one) => sum + one.stakeCents, 0n);
+  const last = runs.find((run) => run.state === 'complete');
+  const read = last?.finished_at
+    ? html`Última conferência completa: ${moment(context.calendar, last.finished_at)}, ${formatAge(new Date(last.finished_at), context.clock.now())}.`
+    : html`Nenhuma conferência completa entre as últimas.`;
+  const worst = mismatches[0]?.severity ?? 'none';
+  const title =
+    count === 0 ? 'Tudo confere' : `${formatCount(count)} ${count === 1 ? 'divergência' : 'divergências'} em aberto`;
+  return html`<div class="verdict is-${worst}"><h1>${title}</h1>
+<p>${count > 0 && stake > 0n && html`${money(stake)} em jogo. `}${read}</p></div>`;
+}
+
+function balanceCard(balances: Balances, full: boolean): Html {
+  const total = balances.reduce((sum, one) => sum + one.availableCents + one.heldCents, 0n);
+  return html`<section class="figure wide"><h2>Saldo agora</h2><p class="big">${money(total)}</p>
+${table({
+  caption: 'Saldo por plataforma',
+  rows: balances,
+  empty: 'Nada foi lançado ainda.',
+  columns: [
+    {
+      title: 'Plataforma',
+      cell: (row) =>
+        full || maskPlatform(row.platform) === row.platform
+          ? html`<a href="/transactions?platform=${row.platform}">${shortId(row.platform)}</a>`
+          : WITHHELD,
+    },
+    { title: 'Disponível', cell: (row) => money(row.availableCents), align: 'end' },
+    { title: 'Retido', cell: (row) => money(row.heldCents), align: 'end' },
+    { title: 'Saldo', cell: (row) => money(row.availableCents + row.heldCents), align: 'end' },
+  ],
+})}</section>`;
+}
+
+function todayCards(today: DayFigures | undefined): Html | undefined {
+  if (!today) return undefined;
+  const plural = (count: number, one: string, many: string): string =>
+    `${formatCount(count)} ${count === 1 ? one : many}`;
+  return html`<section class="figure"><h2>Recebido hoje</h2><p class="big">${money(today.receipts.cents)}</p>
+<p class="hint">${plural(today.receipts.count, 'recebimento', 'recebimentos')}</p>
+<p class="hint">${formatMoney(today.commissionCents)} de comissões no dia</p></section>
+<section class="figure"><h2>Pago hoje</h2><p class="big">${money(today.payments.cents)}</p>
+<p class="hint">${plural(today.payments.count, 'pagamento', 'pagamentos')}</p>
+<p class="hint">${formatMoney(today.refundsCents)} em devoluções no dia</p></section>`;
+}
+
+function mismatchSummary(mismatches: Mismatches): Html {
+  return table({
+    caption: 'Divergências em aberto por tipo',
+    rows: mismatches,
+    empty: 'Nenhuma: o que temos é o que o provedor mostra.',
+    columns: [
+      {
+        title: 'Tipo',
+        cell: (row) =>
+          html`<a href="/mismatches?kind=${row.kind}&amp;state=open">${explainMismatch(row.kind).title}</a>`,
+      },
+      { title: 'Gravidade', cell: (row) => badge(SEVERITY_WORDS, row.severity) },
+      { title: 'Quantas', cell: (row) => formatCount(row.count), align: 'end' },
+      { title: 'Em jogo', cell: (row) => (row.stakeCents === 0n ? NOTHING : money(row.stakeCents)), align: 'end' },
+    ],
+  });
+}
+
+function inboxSummary(context: Context, inbox: Awaited<ReturnType<typeof readInboxFigures>>): Html {
+  const { lastAt, pending, quarantined } = inbox;
+  return html`<ul class="tally">
+<li><span>Último</span> ${lastAt ? html`<b>${formatAge(lastAt, context.clock.now())}</b> <span class="hint">${moment(context.calendar, lastAt)}</span>` : html`<b>nenhum ainda</b>`}</li>
+<li><span>Pendentes</span> <a href="/inbox?state=pending"><b>${formatCount(pending)}</b></a></li>
+<li><span>Em quarentena</span> <a href="/inbox?state=quarantined"><b>${formatCount(quarantined)}</b></a></li></ul>`;
+}
+
+function tellCoverage({ days, proven, oldestUnproven, oldestUnprovenAgeDays }: Coverage): Html {
+  const since =
+    oldestUnproven !== null &&
+    html` O mais antigo sem prova é <b>${formatDay(oldestUnproven)}</b>, há ${formatCount(oldestUnprovenAgeDays)} ${oldestUnprovenAgeDays === 1 ? 'dia' : 'dias'}.`;
+  return html`<p class="hint"><b>${formatCount(proven)} de ${formatCount(days)}</b> ${days === 1 ? 'dia encerrado provado' : 'dias encerrados provados'} por uma leitura completa.${since}</p>`;
+}
+
+/** Of each day's changes that owe a webhook: how many came, how late, and how many never did. */
+function webhookDays(days: WebhookDay[]): Html {
+  const seconds = (value: number | undefined) => (value === undefined ? NOTHING : formatSpan(value));
+  const rate = (day: WebhookDay) => {
+    const lost = lossRate(day);
+    // a share of counts, not money
+    return lost === null ? NOTHING : html`${(Number(lost) * 100).toFixed(2).replace('.', ',')} %`;
+  };
+  return table({
+    caption: 'Webhooks devidos pelas mudanças de cada dia',
+    rows: days.filter((day) => day.announced + day.lost + day.waiting > 0).toReversed(),
+    empty: 'Nenhuma mudança destes dias devia um webhook.',
+    columns: [
+      { title: 'Dia', cell: (day) => formatDay(day.day) },
+      { title: 'Chegaram', cell: (day) => formatCount(day.announced), align: 'end' },
+      { title: 'Perdidos', cell: (day) => formatCount(day.lost), align: 'end' },
+      { title: 'No prazo ainda', cell: (day) => formatCount(day.waiting), align: 'end' },
+      { title: 'Perda', cell: rate, align: 'end' },
+      { title: 'Atraso (metade)', cell: (day) => seconds(day.lateS?.p50), align: 'end' },
+      { title: 'Atraso (95 %)', cell: (day) => seconds(day.lateS?.p95), align: 'end' },
+      { title: 'O maior', cell: (day) => seconds(day.lateS?.max), align: 'end' },
+    ],
+  });
+}
+
+function callbackSummary(counts: CallbackCounts): Html {
+  return table({
+    caption: 'Callbacks por entregar, por lojista',
+    rows: [...counts],
+    empty: 'Tudo entregue.',
+    columns: [
+      { title: 'Lojista', cell: ([id, row]) => html`<a href="/merchants/${id}">${row.name}</a>` },
+      { title: 'Pendentes', cell: ([, row]) => formatCount(row.pending), align: 'end' },
+      { title: 'Retidos', cell: ([, row]) => formatCount(row.held), align: 'end' },
+      { title: 'Falhos', cell: ([, row]) => formatCount(row.failed), align: 'end' },
+    ],
+  });
+}

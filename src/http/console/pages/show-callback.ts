@@ -1,0 +1,100 @@
+import type { Request, Router } from 'express';
+import { auditChange } from '../../../access/audit.ts';
+import { presentAttempt, presentCallback } from '../../../callbacks/manage/present-callback.ts';
+import { findCallback, listAttempts } from '../../../callbacks/manage/read-callbacks.ts';
+import { redeliver } from '../../../callbacks/manage/redeliver.ts';
+import type { Context } from '../../../context.ts';
+import { findMerchant } from '../../../merchants/read-merchants.ts';
+import { auditFull } from '../../access/audit-full.ts';
+import { actorOf, allow, seesPersons } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { formatCount, moment, NOTHING } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { badge, facts, idText, table } from '../parts/parts.ts';
+import { postForm, sendPage } from '../parts/send-page.ts';
+import { CALLBACK_STATE_WORDS, STATUS_WORDS, say } from '../parts/words.ts';
+
+const ERROR_WORDS: Record<string, string> = {
+  timeout: 'sem resposta a tempo',
+  connect: 'não conectou',
+  connection_lost: 'conexão perdida',
+  dns: 'endereço não encontrado',
+  tls: 'certificado ou TLS',
+  forbidden_address: 'endereço proibido',
+  headers_too_large: 'cabeçalhos grandes demais',
+  bad_response: 'resposta que não é HTTP',
+  not_renderable: 'o razão não tem o evento',
+};
+
+/** One callback, each try of it, and telling it again. */
+export function callbackPages(context: Context): Router {
+  const router = createRouter();
+  router.get('/callbacks/:id', async (request: Request<{ id: string }>, response) => {
+    const row = await findCallback(context.db, request.params.id);
+    const callback = presentCallback(row);
+    // what a merchant answered is its own text, and may name people
+    const withBody = seesPersons(response);
+    const attempts = (await listAttempts(context.db, row.seq)).map((one) => presentAttempt(one, { withBody }));
+    await auditFull(context, response, 'callbacks.show', request.params.id, 'console');
+    const again = postForm(
+      response,
+      `/callbacks/${callback.id}/redeliver`,
+      html`<div class="actions"><button>Entregar de novo</button></div>`,
+    );
+    const body = html`<p class="crumb"><a href="/callbacks">Callbacks</a></p>
+<div class="head"><h1><code>${callback.type}</code></h1> ${badge(CALLBACK_STATE_WORDS, callback.state)}</div>
+<p class="sub">${idText(callback.webhook_id)}</p>
+${withBody && html`<section class="act bare" aria-label="Entregar">${again}</section>`}
+<section><h2>Fatos</h2>${facts([
+      ['Lojista', html`<a class="id" href="/merchants/${callback.merchant_id}">${callback.merchant_id}</a>`],
+      [
+        'Transação',
+        callback.transaction_id &&
+          html`<a class="id" href="/transactions/${encodeURIComponent(callback.transaction_id)}">${callback.transaction_id}</a>`,
+      ],
+      ['Situação anterior', callback.previous_status && say(STATUS_WORDS, callback.previous_status)],
+      ['Criado em', moment(context.calendar, callback.created_at)],
+      ['Próxima tentativa', callback.next_attempt_at && moment(context.calendar, callback.next_attempt_at)],
+      ['Entregue em', callback.delivered_at && moment(context.calendar, callback.delivered_at)],
+    ])}</section>
+<section><h2>Tentativas</h2>${tellAttempts(context, attempts, withBody)}</section>`;
+    sendPage(request, response, { title: `Callback ${callback.id}`, body });
+  });
+
+  router.post('/callbacks/:id/redeliver', allow('operator'), async (request: Request<{ id: string }>, response) => {
+    const callback = await findCallback(context.db, request.params.id);
+    // looked up first: a merchant that was removed is told as such
+    await findMerchant(context.db, callback.merchant_id);
+    const done = { action: 'callback.redelivered', target: request.params.id, detail: 'console' };
+    await auditChange(context, (inner) => redeliver(inner, request.params.id), { actor: actorOf(response), ...done });
+    response.redirect(303, `/callbacks/${request.params.id}?done=redelivered`);
+  });
+  return router;
+}
+
+function tellAttempts(context: Context, attempts: ReturnType<typeof presentAttempt>[], withBody: boolean): Html {
+  return table({
+    caption: 'Tentativas, a mais antiga primeiro',
+    rows: attempts,
+    empty: 'Nenhuma tentativa até agora.',
+    columns: [
+      { title: 'Nº', cell: (row) => row.number },
+      { title: 'Em', cell: (row) => moment(context.calendar, row.at) },
+      { title: 'Duração', cell: (row) => `${formatCount(row.duration_ms)} ms`, align: 'end' },
+      {
+        title: 'Resultado',
+        cell: (row) =>
+          row.response_status === null ? say(ERROR_WORDS, row.error_class ?? '') : `HTTP ${row.response_status}`,
+      },
+      ...(withBody
+        ? [
+            {
+              title: 'Resposta',
+              cell: (row: (typeof attempts)[number]) =>
+                row.response_body ? html`<pre>${row.response_body}</pre>` : NOTHING,
+            },
+          ]
+        : []),
+    ],
+  });
+}

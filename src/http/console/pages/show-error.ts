@@ -1,0 +1,70 @@
+import type { NextFunction, Request, Response } from 'express';
+import type { Context } from '../../../context.ts';
+import { ConfereError, type ErrorCode } from '../../../domain/errors.ts';
+import { describeError } from '../../../log.ts';
+import { html } from '../parts/html.ts';
+import { sendPage } from '../parts/send-page.ts';
+
+type Told = { status: number; title: string; text: string };
+
+const UNEXPECTED: Told = {
+  status: 500,
+  title: 'Algo deu errado',
+  text: 'Uma falha inesperada; ela está no log. Tente de novo e, se continuar, avise quem opera o Confere.',
+};
+
+const TOLD: Partial<Record<ErrorCode, Told>> = {
+  not_found: { status: 404, title: 'Não encontrado', text: 'Não há nada neste endereço, ou o id não é de nada nosso.' },
+  invalid_request: { status: 422, title: 'Pedido inválido', text: 'Um campo não pôde ser lido. Volte e corrija.' },
+  conflict: {
+    status: 409,
+    title: 'Mudou no meio do caminho',
+    text: 'O estado já não permite isto; alguém pode ter agido antes. Volte, recarregue a página e confira.',
+  },
+  unauthorized: { status: 401, title: 'Sem sessão', text: 'Entre com o seu token.' },
+  forbidden: {
+    status: 403,
+    title: 'Não permitido',
+    text: 'O seu papel não permite isto, ou o formulário veio de outra sessão. Recarregue a página e tente de novo.',
+  },
+  too_many_requests: {
+    status: 429,
+    title: 'Buscas demais',
+    text: 'O papel de leitura busca poucos documentos por hora. Tente mais tarde, ou peça a um operador.',
+  },
+  unavailable: {
+    status: 503,
+    title: 'Indisponível',
+    text: 'Um serviço de que isto precisa não responde. Tente de novo.',
+  },
+};
+
+/** Errors of the console are pages. */
+export function showErrors(context: Context) {
+  // four parameters are how Express knows an error handler
+  return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
+    if (response.headersSent) {
+      next(error);
+      return;
+    }
+    const told = tell(error);
+    if (told.status >= 500) {
+      context.log.error({ error: describeError(error), route: request.route?.path }, 'a page of the console failed');
+    }
+    const fields = error instanceof ConfereError ? Object.entries(error.fields ?? {}) : [];
+    const body = html`<div class="error"><p class="code">${told.status}</p><h1>${told.title}</h1><p>${told.text}</p>
+${fields.length > 0 && html`<ul>${fields.map(([name, faults]) => html`<li><b>${name}</b>: ${faults.join('; ')}</li>`)}</ul>`}
+${error instanceof ConfereError && html`<p class="technical" lang="en">${error.message}</p>`}
+<p><a href="/">Ir para a visão geral</a></p></div>`;
+    sendPage(request, response, { title: told.title, body, status: told.status });
+  };
+}
+
+function tell(error: unknown): Told {
+  if (error instanceof ConfereError) return TOLD[error.code] ?? UNEXPECTED;
+  const { status } = (error ?? {}) as { status?: number };
+  if (error instanceof URIError || (status !== undefined && status >= 400 && status < 500)) {
+    return { status: 400, title: 'Pedido inválido', text: 'O endereço ou o formulário não pôde ser lido.' };
+  }
+  return UNEXPECTED;
+}

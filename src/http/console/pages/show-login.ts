@@ -1,0 +1,87 @@
+import type { Request, Response, Router } from 'express';
+import { auditChange } from '../../../access/audit.ts';
+import { closeSession, openSession } from '../../../access/sessions.ts';
+import { findCaller } from '../../../access/tokens.ts';
+import type { Context } from '../../../context.ts';
+import { actorOf } from '../../access/authorize.ts';
+import type { Guard } from '../../access/guard-attempts.ts';
+import { createRouter } from '../../create-router.ts';
+import { html } from '../parts/html.ts';
+import {
+  checkOrigin,
+  clearSessionCookie,
+  readSessionCookie,
+  requireSession,
+  setSessionCookie,
+} from '../parts/keep-session.ts';
+import { formText } from '../parts/read-filters.ts';
+import { BRAND, sendPage } from '../parts/send-page.ts';
+
+/** Logging in with a token, and out. */
+export function loginPages(context: Context, guard: Guard): Router {
+  const router = createRouter();
+  router.get('/login', (request, response) => {
+    sendLogin(request, response, readNext(request.query.next), undefined);
+  });
+
+  router.post('/login', async (request, response) => {
+    checkOrigin(context, request);
+    const next = readNext(formText(request, 'next'));
+    const credential = formText(request, 'token') ?? '';
+    const attempt = { kind: 'login', address: request.ip, credential } as const;
+    const caller = await guard.admit(attempt, () => findCaller(context, credential));
+    if (!caller) {
+      sendLogin(request, response, next, 'Este token não existe ou foi revogado, ou expirou.');
+      return;
+    }
+    const old = readSessionCookie(context, request);
+    const done = { actor: caller.id, action: 'console.login', target: caller.id };
+    const session = await auditChange(
+      context,
+      async (inner) => {
+        if (old) await closeSession(inner, old);
+        return await openSession(inner, credential);
+      },
+      done,
+    );
+    setSessionCookie(context, response, session);
+    response.redirect(303, next);
+  });
+
+  router.post('/logout', requireSession(context, guard), async (request, response) => {
+    const session = readSessionCookie(context, request);
+    const done = { actor: actorOf(response), action: 'console.logout', target: actorOf(response) };
+    await auditChange(
+      context,
+      async (inner) => {
+        if (session) await closeSession(inner, session);
+      },
+      done,
+    );
+    clearSessionCookie(context, response);
+    response.redirect(303, '/login?done=left');
+  });
+  return router;
+}
+
+function sendLogin(request: Request, response: Response, next: string, fault: string | undefined): void {
+  const body = html`<div class="login"><p class="brand">${BRAND}</p>
+<h1>Entrar</h1>
+<p>Cole um token de acesso. Quem administra o Confere cria um com <code>confere tokens create --role viewer</code>.</p>
+<form method="post" action="/login">
+<input type="hidden" name="next" value="${next}">
+<label><span>Token</span><input type="password" name="token" required autofocus autocomplete="current-password" spellcheck="false"${
+    fault && html` aria-invalid="true" aria-describedby="fault"`
+  }></label>
+${fault && html`<p class="fault" id="fault" role="alert">${fault}</p>`}
+<button>Entrar</button></form></div>`;
+  sendPage(request, response, { title: 'Entrar', body, status: fault ? 401 : 200 });
+}
+
+/** Only a path of ours: an address of another site would make the login a way to send people there. */
+function readNext(value: unknown): string {
+  const path = typeof value === 'string' ? value : '/';
+  if (!path.startsWith('/') || !URL.canParse(path, 'http://here.invalid')) return '/';
+  const { host, pathname, search } = new URL(path, 'http://here.invalid');
+  return host === 'here.invalid' && !pathname.startsWith('//') ? `${pathname}${search}` : '/';
+}

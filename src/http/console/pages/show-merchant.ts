@@ -1,0 +1,102 @@
+import type { Request, Response, Router } from 'express';
+import { auditChange } from '../../../access/audit.ts';
+import { presentCallback } from '../../../callbacks/manage/present-callback.ts';
+import { listCallbacks } from '../../../callbacks/manage/read-callbacks.ts';
+import { sendTest } from '../../../callbacks/manage/send-test.ts';
+import type { Context } from '../../../context.ts';
+import { setMerchantState } from '../../../merchants/change-merchants.ts';
+import { type PresentedMerchant, presentMerchant } from '../../../merchants/present-merchant.ts';
+import { findMerchant } from '../../../merchants/read-merchants.ts';
+import { actorOf, allow } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { callbackTable } from '../lists/list-callbacks.ts';
+import { merchantBadges } from '../lists/list-merchants.ts';
+import { moment } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { facts, idText } from '../parts/parts.ts';
+import { may, postForm, sendPage } from '../parts/send-page.ts';
+
+const CALLBACKS_SHOWN = 20;
+
+const FILTER_WORDS: Record<string, string> = {
+  platforms: 'plataformas',
+  operations: 'operações',
+  statuses: 'situações',
+  reference_prefixes: 'referência começa com',
+  extra_prefixes: 'extra começa com',
+  extra_match: 'extra contém',
+};
+
+/** One merchant: where its callbacks go, which they are, and the last of them. */
+export function merchantPages(context: Context): Router {
+  const router = createRouter();
+  router.get('/merchants/:id', async (request: Request<{ id: string }>, response) => {
+    const merchant = presentMerchant(await findMerchant(context.db, request.params.id));
+    const page = { limit: CALLBACKS_SHOWN, before: undefined };
+    const callbacks = await listCallbacks(context.db, { merchant: merchant.id }, page);
+    const body = html`<p class="crumb"><a href="/merchants">Lojistas</a></p>
+<div class="head"><h1>${merchant.name}</h1> ${merchantBadges(merchant)}</div>
+<p class="sub">${idText(merchant.id)}</p>
+${may(response, 'admin') && actions(response, merchant)}
+<section><h2>Fatos</h2>${tellFacts(context, merchant, may(response, 'operator'))}</section>
+<section><h2>Últimos callbacks</h2>${callbackTable(context, callbacks.map(presentCallback), 'Nenhum callback até agora.', 'merchant')}
+<p><a href="/callbacks?merchant=${merchant.id}">Todos os callbacks deste lojista</a></p></section>`;
+    sendPage(request, response, { title: merchant.name, body });
+  });
+
+  for (const [action, state, done] of [
+    ['enable', 'enabled', 'merchant.enabled'],
+    ['pause', 'paused', 'merchant.paused'],
+  ] as const) {
+    router.post(`/merchants/:id/${action}`, allow('admin'), async (request: Request<{ id: string }>, response) => {
+      const { id } = request.params;
+      await auditChange(context, (inner) => setMerchantState(inner, id, state), {
+        actor: actorOf(response),
+        action: done,
+        target: id,
+        detail: 'console',
+      });
+      response.redirect(303, `/merchants/${request.params.id}?done=${state}`);
+    });
+  }
+  router.post('/merchants/:id/test', allow('admin'), async (request: Request<{ id: string }>, response) => {
+    const done = { action: 'merchant.tested', target: request.params.id, detail: 'console' };
+    await auditChange(context, (inner) => sendTest(inner, request.params.id), { actor: actorOf(response), ...done });
+    response.redirect(303, `/merchants/${request.params.id}?done=tested`);
+  });
+  return router;
+}
+
+function actions(response: Response, merchant: PresentedMerchant): Html {
+  const address = `/merchants/${merchant.id}`;
+  const isEnabled = merchant.state === 'enabled';
+  const content = html`<div class="actions">${
+    isEnabled
+      ? html`<button class="secondary" formaction="${address}/pause">Pausar</button>`
+      : html`<button formaction="${address}/enable">Ativar</button>`
+  }<button class="secondary" formaction="${address}/test">Enviar um teste</button>${isEnabled && merchant.breaker === 'open' && html`<button class="secondary" formaction="${address}/enable">Fechar o disjuntor</button>`}</div>`;
+  return html`<section class="act bare" aria-label="Ações">${postForm(response, `${address}/enable`, content)}</section>`;
+}
+
+function tellFacts(context: Context, merchant: PresentedMerchant, full: boolean): Html {
+  const { url } = merchant;
+  return facts([
+    // what follows the host may hold a secret of the merchant's
+    ['Endereço', URL.canParse(url) ? html`<span class="id">${new URL(url).origin}/…</span>` : null],
+    ['E-mail', full && merchant.email],
+    ['Desativado porque', merchant.disabled_reason],
+    ['Falhando desde', merchant.failing_since && moment(context.calendar, merchant.failing_since)],
+    ['Por segundo, no máximo', merchant.rate ?? 'sem limite'],
+    ['Eventos desde', moment(context.calendar, merchant.events_since)],
+    ['Filtro', tellFilter(merchant.filter)],
+  ]);
+}
+
+function tellFilter(filter: PresentedMerchant['filter']): Html {
+  const set = Object.entries(filter).filter(([, value]) => Object.keys(value).length > 0);
+  if (set.length === 0) return html`tudo`;
+  return html`<ul class="plain">${set.map(
+    ([name, value]) =>
+      html`<li>${FILTER_WORDS[name] ?? name}: ${Array.isArray(value) ? value.join(', ') : JSON.stringify(value)}</li>`,
+  )}</ul>`;
+}

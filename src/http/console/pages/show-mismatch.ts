@@ -1,0 +1,164 @@
+import type { Request, Response, Router } from 'express';
+import { auditChange } from '../../../access/audit.ts';
+import type { Context } from '../../../context.ts';
+import { ConfereError } from '../../../domain/errors.ts';
+import { maskNote } from '../../../domain/person/mask-free-text.ts';
+import { WITHHELD } from '../../../domain/person/mask-person.ts';
+import { isAcceptable } from '../../../ledger/decide/correct-known.ts';
+import { acknowledgeMismatch, resolveMismatch } from '../../../mismatches/close-mismatch.ts';
+import { findMismatch, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
+import { acceptAny, surplusIn } from '../../../reconciliation/windows/accept-surplus.ts';
+import { auditFull } from '../../access/audit-full.ts';
+import { actorOf, allow, seesPersons } from '../../access/authorize.ts';
+import { maskMismatches } from '../../access/mask-texts.ts';
+import { createRouter } from '../../create-router.ts';
+import { explainMismatch } from '../parts/explain-mismatch.ts';
+import { moment, moneyOf, NOTHING, shortId } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { badge, facts, idText, table } from '../parts/parts.ts';
+import { formText } from '../parts/read-filters.ts';
+import { may, postForm, sendPage } from '../parts/send-page.ts';
+import { MISMATCH_STATE_WORDS, RESOLUTION_WORDS, SEVERITY_WORDS, say } from '../parts/words.ts';
+
+/** One mismatch: what it is, what to do about it, and saying that one does. */
+export function mismatchPages(context: Context): Router {
+  const router = createRouter();
+  router.get('/mismatches/:id', async (request: Request<{ id: string }>, response) => {
+    const found = await findMismatch(context.db, request.params.id);
+    if (!found) throw new ConfereError('not_found', 'there is no such mismatch');
+    const full = seesPersons(response);
+    await auditFull(context, response, 'mismatches.show', found.id, 'console');
+    const [mismatch = found] = full ? [found] : await maskMismatches(context.db, [found]);
+    const { title, meaning, todo } = explainMismatch(mismatch.kind);
+    const body = html`<p class="crumb"><a href="/mismatches">Divergências</a></p>
+<div class="head"><h1>${title}</h1> ${badge(SEVERITY_WORDS, mismatch.severity)} ${badge(MISMATCH_STATE_WORDS, mismatch.state)}</div>
+<p class="sub">${idText(mismatch.id)}</p>
+<p class="explain"><b>${meaning}.</b> ${todo}</p>
+${mismatch.state !== 'resolved' && may(response, 'operator') && settleForm(response, mismatch)}
+<section><h2>O que se viu</h2>${compareValues(mismatch)}</section>
+<section><h2>Fatos</h2>${tellFacts(context, mismatch)}</section>
+<section><h2>O que aconteceu</h2>${await tellChanges(context, mismatch, full)}</section>`;
+    sendPage(request, response, { title, body });
+  });
+
+  for (const [action, settle, done] of [
+    ['acknowledge', acknowledgeMismatch, 'acknowledged'],
+    ['resolve', resolveMismatch, 'resolved'],
+    ['accept', acceptAny, 'accepted'],
+  ] as const) {
+    router.post(`/mismatches/:id/${action}`, allow('operator'), async (request: Request<{ id: string }>, response) => {
+      const { id } = request.params;
+      const by = { actor: actorOf(response), note: formText(request, 'note'), actual: readSeen(request) };
+      const audited = { actor: by.actor, action: `mismatches.${action}`, target: id, detail: 'console' };
+      await auditChange(context, (inner) => settle(inner, id, by), audited);
+      context.bells.alerts.ring();
+      response.redirect(303, `/mismatches/${encodeURIComponent(request.params.id)}?done=${done}`);
+    });
+  }
+  return router;
+}
+
+/** What the page showed of the provider's version, as its form sends it back. @throws ConfereError `invalid_request`. */
+function readSeen(request: Request): unknown {
+  const text = formText(request, 'actual');
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ConfereError('invalid_request', 'actual: is no JSON', { fields: { actual: ['is no JSON'] } });
+  }
+}
+
+function settleForm(response: Response, mismatch: PresentedMismatch): Html {
+  const address = `/mismatches/${mismatch.id}`;
+  const surplus = surplusIn(mismatch);
+  const canAccept = isAcceptable(mismatch.kind) || surplus > 0;
+  const accept = surplus > 0 ? `Aceitar ${surplus} a mais` : 'Aceitar a do provedor';
+  const hint =
+    surplus > 0
+      ? 'Aceitar diz que o total anunciado conta linhas que não existem: o dia fica provado enquanto esse número não mudar, e o Resumo diz quem o aceitou.'
+      : 'Aceitar estorna o lançamento em vigor na data dele, lança o que o provedor mostra e avisa os lojistas.';
+  const content = html`${
+    canAccept && html`<input type="hidden" name="actual" value="${JSON.stringify(mismatch.actual)}">`
+  }<label><span>Observação</span><textarea name="note" rows="3" maxlength="4000" placeholder="O que você descobriu ou decidiu"></textarea></label>
+<div class="actions">${
+    mismatch.state === 'open' &&
+    html`<button formaction="${address}/acknowledge" class="secondary">Estou tratando</button>`
+  }<button formaction="${address}/resolve">${canAccept && surplus === 0 ? 'Manter a nossa versão' : 'Resolver'}</button>${
+    canAccept && html`<button formaction="${address}/accept" class="secondary">${accept}</button>`
+  }</div>${canAccept && html`<p class="hint">${hint}</p>`}`;
+  return html`<section class="act" aria-label="Tratar a divergência">${postForm(response, `${address}/resolve`, content)}</section>`;
+}
+
+/** Expected and actual side by side, a line a field; what is no object stands as it is. */
+function compareValues({ expected, actual }: PresentedMismatch): Html {
+  const [before, after] = [toFields(expected), toFields(actual)];
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return table({
+    caption: 'Esperado e encontrado',
+    rows: names,
+    empty: 'Nada além do tipo: veja os fatos abaixo.',
+    columns: [
+      { title: 'Campo', cell: (name) => html`<code>${name}</code>` },
+      { title: 'Esperado', cell: (name) => valueText(before[name]) },
+      { title: 'Encontrado', cell: (name) => valueText(after[name]) },
+    ],
+  });
+}
+
+function toFields(value: unknown): Record<string, unknown> {
+  if (value === null || value === undefined) return {};
+  return typeof value === 'object' && !Array.isArray(value) ? (value as Record<string, unknown>) : { valor: value };
+}
+
+function valueText(value: unknown): Html {
+  if (value === undefined || value === null) return NOTHING;
+  if (typeof value === 'object') return html`<pre>${JSON.stringify(value, null, 2)}</pre>`;
+  return html`<span class="id">${typeof value === 'string' ? value : JSON.stringify(value)}</span>`;
+}
+
+function tellFacts(context: Context, mismatch: PresentedMismatch): Html {
+  const { transaction_id: transactionId, run_id: runId, webhook_id: webhookId } = mismatch;
+  return facts([
+    ['Em jogo', mismatch.amount !== null && moneyOf(mismatch.amount)],
+    [
+      'Transação',
+      transactionId &&
+        html`<a class="id" href="/transactions/${encodeURIComponent(transactionId)}">${transactionId}</a>`,
+    ],
+    [
+      'Referência',
+      mismatch.reference === WITHHELD
+        ? WITHHELD
+        : mismatch.reference &&
+          html`<a class="id" href="/transactions?reference=${encodeURIComponent(mismatch.reference)}">${mismatch.reference}</a>`,
+    ],
+    ['Conferência', runId && html`<a href="/reconciliations/${runId}">${shortId(runId)}</a>`],
+    ['Webhook', webhookId && html`<a href="/inbox/${webhookId}">${shortId(webhookId)}</a>`],
+    ['Aberta em', moment(context.calendar, mismatch.opened_at)],
+    ['Em tratamento desde', mismatch.acknowledged_at && moment(context.calendar, mismatch.acknowledged_at)],
+    ['Resolvida em', mismatch.resolved_at && moment(context.calendar, mismatch.resolved_at)],
+    ['Como acabou', mismatch.resolution && say(RESOLUTION_WORDS, mismatch.resolution)],
+    ['Observação', mismatch.note],
+    ['Reaberta', mismatch.reopened > 0 && `${mismatch.reopened} vez(es)`],
+    ['Base inicial', mismatch.baseline && 'sim: é de antes de os webhooks serem devidos'],
+  ]);
+}
+
+async function tellChanges(context: Context, mismatch: PresentedMismatch, full: boolean): Promise<Html> {
+  const changes = await context.db
+    .selectFrom('mismatch_changes')
+    .select(['at', 'state', 'resolution', 'note', 'actor'])
+    .where('mismatch_seq', '=', mismatch.seq)
+    .orderBy('seq', 'desc')
+    .execute();
+  return html`<ol class="story">${changes.map(
+    (
+      change,
+      index,
+    ) => html`<li><div class="head">${badge(MISMATCH_STATE_WORDS, change.state)} ${moment(context.calendar, change.at)}</div>
+<p class="hint">por ${change.actor}${change.resolution && html`: ${say(RESOLUTION_WORDS, change.resolution)}`}${
+      changes[index + 1]?.state === change.state && ': outra evidência'
+    }</p>${change.note && html`<p class="note">${full ? change.note : maskNote(change.note)}</p>`}</li>`,
+  )}</ol>`;
+}

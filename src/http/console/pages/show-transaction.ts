@@ -1,0 +1,70 @@
+import type { Request, Router } from 'express';
+import { presentCallback } from '../../../callbacks/manage/present-callback.ts';
+import { listTransactionCallbacks } from '../../../callbacks/manage/read-callbacks.ts';
+import type { Context } from '../../../context.ts';
+import { ConfereError } from '../../../domain/errors.ts';
+import { maskEntries, tellTransaction } from '../../../ledger/read/describe-transaction.ts';
+import { listMismatches } from '../../../mismatches/read-mismatches.ts';
+import { auditFull } from '../../access/audit-full.ts';
+import { seesPersons } from '../../access/authorize.ts';
+import { createRouter } from '../../create-router.ts';
+import { callbackTable } from '../lists/list-callbacks.ts';
+import { mismatchTable } from '../lists/list-mismatches.ts';
+import { present } from '../lists/list-transactions.ts';
+import { formatSpan, moment, moneyOf } from '../parts/format.ts';
+import { html } from '../parts/html.ts';
+import { badge, facts, idText } from '../parts/parts.ts';
+import { sendPage } from '../parts/send-page.ts';
+import { OPERATION_WORDS, STATUS_WORDS, say } from '../parts/words.ts';
+import { tellStory } from './show-timeline.ts';
+
+const MISMATCHES_SHOWN_MAX = 200;
+
+/** One transaction: its facts, and the story of how we came to know them. */
+export function transactionPages(context: Context): Router {
+  const router = createRouter();
+  router.get('/transactions/:id', async (request: Request<{ id: string }>, response) => {
+    const story = await tellTransaction(context.db, context.calendar, request.params.id);
+    if (!story) throw new ConfereError('not_found', 'the ledger holds no such transaction');
+    const full = seesPersons(response);
+    const shown = present(context, story.transaction, full);
+    const entries = full ? story.entries : maskEntries(story.entries, story.transaction);
+    await auditFull(context, response, 'transactions.show', shown.id, 'console');
+    const mismatches = await listMismatches(context.db, { transactionId: shown.id, limit: MISMATCHES_SHOWN_MAX });
+    const callbacks = (await listTransactionCallbacks(context.db, story.seq)).map(presentCallback);
+    const body = html`<p class="crumb"><a href="/transactions">Transações</a></p>
+<div class="head"><h1>${say(OPERATION_WORDS, shown.operation)} de ${moneyOf(shown.amount)}</h1> ${badge(STATUS_WORDS, shown.status)}</div>
+<p class="sub">${idText(shown.id)}</p>
+${mismatches.length > 0 && html`<section><h2>Divergências</h2>${mismatchTable(context, mismatches)}</section>`}
+<section><h2>Fatos</h2>${tellFacts(context, shown)}
+${!full && html`<p class="hint">Os dados pessoais aparecem mascarados para o papel de leitura.</p>`}</section>
+<section><h2>História</h2>${tellStory(context, { ...story, entries })}</section>
+<section><h2>Callbacks</h2>${callbackTable(context, callbacks, 'Nenhum lojista é avisado desta transação.', 'transaction')}</section>`;
+    sendPage(request, response, { title: `Transação ${shown.id}`, body });
+  });
+  return router;
+}
+
+function tellFacts(context: Context, shown: ReturnType<typeof present>) {
+  const spanS = Math.round((Date.parse(shown.status_at) - Date.parse(shown.created_at)) / 1000);
+  return facts([
+    ['Valor', moneyOf(shown.amount)],
+    ['Comissão', shown.commission === null ? 'ainda desconhecida' : moneyOf(shown.commission)],
+    [shown.operation === 'cashin' ? 'Líquido' : 'Total debitado', moneyOf(shown.net)],
+    ['Criada em', moment(context.calendar, shown.created_at)],
+    [
+      'Nesta situação desde',
+      html`${moment(context.calendar, shown.status_at)}${spanS > 0 && html` <span class="hint">(${formatSpan(spanS)} depois)</span>`}`,
+    ],
+    ['Referência', shown.reference && idText(shown.reference)],
+    ['Extra', shown.extra],
+    ['Plataforma', shown.platform && html`<span class="id">${shown.platform}</span>`],
+    ['Id E2E', shown.e2e_id && idText(shown.e2e_id)],
+    ['Nome', shown.name],
+    ['Documento', shown.document],
+    ['E-mail', shown.email],
+    ['Telefone', shown.phone],
+    ['Chave PIX', shown.pix_key],
+    ['Descrição', shown.description],
+  ]);
+}

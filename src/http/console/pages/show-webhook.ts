@@ -1,0 +1,116 @@
+import type { Request, Router } from 'express';
+import { audit, auditChange } from '../../../access/audit.ts';
+import type { Context } from '../../../context.ts';
+import { ConfereError } from '../../../domain/errors.ts';
+import { reprocessWebhook } from '../../../inbox/items/quarantine.ts';
+import { findWebhook } from '../../../inbox/manage/read-webhooks.ts';
+import { actorOf, allow, seesPersons } from '../../access/authorize.ts';
+import { maskWebhook } from '../../access/mask-texts.ts';
+import { createRouter } from '../../create-router.ts';
+import { cutId, moment, NOTHING, shortId } from '../parts/format.ts';
+import { type Html, html } from '../parts/html.ts';
+import { badge, facts, idText, table } from '../parts/parts.ts';
+import { postForm, sendPage } from '../parts/send-page.ts';
+import { STATUS_WORDS, say, WEBHOOK_REASON_WORDS, WEBHOOK_STATE_WORDS } from '../parts/words.ts';
+
+const BODY_CHARS_MAX = 16_384;
+
+type Webhook = NonNullable<Awaited<ReturnType<typeof findWebhook>>>;
+
+/** One webhook, what became of each of its items, and having it looked at again. */
+export function webhookPages(context: Context): Router {
+  const router = createRouter();
+  router.get('/inbox/:id', async (request: Request<{ id: string }>, response) => {
+    const found = await findWebhook(context.db, request.params.id);
+    if (!found) throw new ConfereError('not_found', 'there is no such webhook');
+    const full = seesPersons(response);
+    const webhook = full ? found : await maskWebhook(context.db, found);
+    const raw = full ? await readRaw(context, webhook.seq) : undefined;
+    if (raw) {
+      // what came may name a person
+      const done = { action: 'webhooks.show', target: webhook.id, detail: 'console' };
+      await audit(context, { actor: actorOf(response), ...done });
+    }
+    const again = postForm(
+      response,
+      `/inbox/${webhook.id}/reprocess`,
+      html`<div class="actions"><button>Reprocessar</button></div>`,
+    );
+    const body = html`<p class="crumb"><a href="/inbox">Webhooks</a></p>
+<div class="head"><h1>Webhook</h1> ${badge(WEBHOOK_STATE_WORDS, webhook.state)}</div>
+<p class="sub">${idText(webhook.id)}</p>
+${full && html`<section class="act bare" aria-label="Reprocessar">${again}</section>`}
+<section><h2>Fatos</h2>${facts([
+      ['Recebido em', moment(context.calendar, webhook.received_at)],
+      ['Motivo', webhook.reason && say(WEBHOOK_REASON_WORDS, webhook.reason)],
+      ['Repetições', webhook.repeats],
+      ['Endereço de origem', raw?.address],
+    ])}</section>
+<section><h2>Itens</h2>${tellItems(context, webhook)}</section>
+${raw && html`<section><h2>Corpo recebido</h2><pre class="raw" tabindex="0">${raw.body}</pre></section>`}`;
+    sendPage(request, response, { title: `Webhook ${cutId(webhook.id)}`, body });
+  });
+
+  router.post('/inbox/:id/reprocess', allow('operator'), async (request: Request<{ id: string }>, response) => {
+    const webhook = await findWebhook(context.db, request.params.id);
+    if (!webhook) throw new ConfereError('not_found', 'there is no such webhook');
+    const done = { action: 'webhooks.reprocess', target: webhook.id, detail: 'console' };
+    await auditChange(context, (inner) => reprocessWebhook(inner, webhook.seq), { actor: actorOf(response), ...done });
+    response.redirect(303, `/inbox/${webhook.id}?done=reprocessed`);
+  });
+  return router;
+}
+
+async function readRaw(context: Context, seq: number): Promise<{ body: string; address: string } | undefined> {
+  const row = await context.db
+    .selectFrom('webhooks')
+    .select(['body', 'source_address'])
+    .where('seq', '=', seq)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const text = indentJson(row.body.toString('utf8'));
+  const body = text.length > BODY_CHARS_MAX ? `${text.slice(0, BODY_CHARS_MAX)}\n… (cortado)` : text;
+  return { body, address: row.source_address };
+}
+
+function indentJson(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+function tellItems(context: Context, webhook: Webhook): Html {
+  return table({
+    caption: 'Itens do webhook',
+    rows: webhook.items_detail,
+    empty: 'Nenhum item: o corpo não pôde ser lido, ou ainda não foi.',
+    columns: [
+      {
+        title: 'Transação',
+        cell: (item) =>
+          item.transaction_id === null
+            ? NOTHING
+            : html`<a href="/transactions/${encodeURIComponent(item.transaction_id)}">${shortId(item.transaction_id)}</a>`,
+      },
+      { title: 'Referência', cell: (item) => item.reference ?? NOTHING },
+      {
+        title: 'Diz',
+        cell: (item) => (item.claimed_status === null ? NOTHING : say(STATUS_WORDS, item.claimed_status)),
+      },
+      { title: 'Estado', cell: (item) => badge(WEBHOOK_STATE_WORDS, item.state) },
+      {
+        title: 'Motivo',
+        cell: (item) =>
+          item.contradicted
+            ? 'o provedor não mostra o que ele diz'
+            : item.reason
+              ? say(WEBHOOK_REASON_WORDS, item.reason)
+              : NOTHING,
+      },
+      { title: 'Consultas', cell: (item) => item.looks, align: 'end' },
+      { title: 'Próxima', cell: (item) => moment(context.calendar, item.next_look_at) },
+    ],
+  });
+}

@@ -1,0 +1,76 @@
+import type { Calendar, Day } from '../../../domain/calendar.ts';
+import { formatAmount, parseSum } from '../../../domain/money.ts';
+import { type Html, html } from './html.ts';
+
+/** `R$ 1.234,56`, from cents and without a float. */
+export function formatMoney(cents: bigint): string {
+  const [whole = '0', fraction = '00'] = formatAmount(cents < 0n ? -cents : cents).split('.');
+  return `${cents < 0n ? '-' : ''}R$ ${groupThousands(whole)},${fraction}`;
+}
+
+/** The same as markup that does not break in the middle. */
+export function money(cents: bigint): Html {
+  return html`<span class="money${cents < 0n && ' negative'}">${formatMoney(cents)}</span>`;
+}
+
+/** An amount of our API, a decimal text. */
+export function moneyOf(amount: string | null | undefined): Html {
+  const cents = amount === null || amount === undefined ? undefined : parseSum(amount);
+  return cents === undefined ? NOTHING : money(cents);
+}
+
+export const NOTHING = html`<span class="nothing" aria-label="vazio">–</span>`;
+
+/** `1.234`. */
+export function formatCount(count: number | bigint): string {
+  return groupThousands(String(count));
+}
+
+/** `21/11/2026` of a day of the provider's calendar. */
+export function formatDay(day: Day): string {
+  return `${day.slice(8, 10)}/${day.slice(5, 7)}/${day.slice(0, 4)}`;
+}
+
+/** `21/11/2026 08:00:00` on the provider's clock, of an instant in ISO 8601. */
+export function moment(calendar: Calendar, instant: string | Date | null | undefined): Html {
+  if (instant === null || instant === undefined) return NOTHING;
+  const at = new Date(instant);
+  const wall = calendar.toWall(at);
+  return html`<time datetime="${at.toISOString()}">${formatDay(wall.slice(0, 10))} ${wall.slice(11)}</time>`;
+}
+
+const SECOND_MS = 1000;
+const MINUTE_S = 60;
+const HOUR_S = 3600;
+const DAY_S = 86_400;
+
+/** `há 3 min`: how long ago an instant is. */
+export function formatAge(instant: Date, now: Date): string {
+  const seconds = Math.round((now.getTime() - instant.getTime()) / SECOND_MS);
+  return seconds < 1 ? 'agora' : `há ${formatSpan(seconds)}`;
+}
+
+/** `45 s`, `3 min`, `5 h`, `2 d`: a length of time, cut to its largest unit. */
+export function formatSpan(seconds: number): string {
+  if (seconds < MINUTE_S) return `${seconds} s`;
+  if (seconds < HOUR_S) return `${Math.floor(seconds / MINUTE_S)} min`;
+  if (seconds < 2 * DAY_S) return `${Math.floor(seconds / HOUR_S)} h`;
+  return `${Math.floor(seconds / DAY_S)} d`;
+}
+
+/** The first eight characters of an id: enough to tell it from its neighbours. Its title is the whole of it. */
+export function shortId(id: string): Html {
+  return html`<span class="id short" title="${id}">${cutId(id)}</span>`;
+}
+
+/** The same as plain text. */
+export function cutId(id: string): string {
+  const [prefix, rest] = id.includes('_')
+    ? [id.slice(0, id.indexOf('_') + 1), id.slice(id.indexOf('_') + 1)]
+    : ['', id];
+  return rest.length > 8 ? `${prefix}${rest.slice(0, 8)}…` : id;
+}
+
+function groupThousands(digits: string): string {
+  return digits.replace(/\B(?=(\d{3})+$)/g, '.');
+}

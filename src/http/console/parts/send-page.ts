@@ -1,0 +1,113 @@
+import type { Request, Response } from 'express';
+import { mayActAs, type Role } from '../../../access/roles.ts';
+import type { Caller } from '../../../access/tokens.ts';
+import { type Html, html, type Part } from './html.ts';
+import { assetAddress } from './serve-assets.ts';
+import { ROLE_WORDS } from './words.ts';
+
+const NAVIGATION = [
+  ['/', 'Visão geral'],
+  ['/transactions', 'Transações'],
+  ['/mismatches', 'Divergências'],
+  ['/inbox', 'Webhooks'],
+  ['/reconciliations', 'Conferências'],
+  ['/reports', 'Relatórios'],
+  ['/merchants', 'Lojistas'],
+  ['/callbacks', 'Callbacks'],
+] as const;
+/** What only who administers opens. */
+const ADMIN_NAVIGATION = [
+  ['/tokens', 'Tokens'],
+  ['/audit', 'Auditoria'],
+] as const;
+
+export type Page = {
+  title: string;
+  body: Html;
+  status?: number;
+  /** Load the page again after so many seconds, while nobody is typing in it. */
+  refreshS?: number;
+};
+
+/** Answers with a page in the console's frame; without a session the frame has no navigation. */
+export function sendPage(request: Request, response: Response, page: Page): void {
+  const caller = response.locals.caller as Caller | undefined;
+  const document = html`<!doctype html>
+<html lang="pt-BR">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${page.title} · Confere</title>
+<link rel="icon" href="${assetAddress('icon.svg')}" type="image/svg+xml">
+<link rel="stylesheet" href="${assetAddress('console.css')}">
+<script src="${assetAddress('console.js')}" type="module"></script>
+</head>
+<body${page.refreshS && html` data-refresh-s="${page.refreshS}"`}${!caller && html` class="alone"`}>
+<a class="skip" href="#conteudo">Ir para o conteúdo</a>
+${caller && frame(request, response, caller)}
+<main id="conteudo" tabindex="-1">${notice(request)}${page.body}</main>
+</body>
+</html>`;
+  response
+    .status(page.status ?? 200)
+    .type('html')
+    .send(document.text);
+}
+
+/** Whether who is logged in may do what one of these roles may. */
+export function may(response: Response, ...roles: Role[]): boolean {
+  const caller = response.locals.caller as Caller | undefined;
+  return caller !== undefined && mayActAs(caller.role, ...roles);
+}
+
+/** A form that changes something: it carries the session's token. */
+export function postForm(response: Response, action: string, content: Part): Html {
+  return html`<form method="post" action="${action}">
+${formTokenOf(response)}
+${content}</form>`;
+}
+
+/** The field by which a posted form is known for one of this session. */
+export function formTokenOf(response: Response): Html {
+  return html`<input type="hidden" name="form_token" value="${String(response.locals.formToken ?? '')}">`;
+}
+
+export const BRAND = html`<svg class="mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="8"></rect><path d="M8.5 16.8l4.9 4.9L23.8 10.6"></path></svg><span>Confere</span>`;
+
+function frame(request: Request, response: Response, caller: Caller): Html {
+  const here = `/${request.path.split('/')[1] ?? ''}`;
+  const pages = [...NAVIGATION, ...(mayActAs(caller.role, 'admin') ? ADMIN_NAVIGATION : [])];
+  return html`<header class="frame">
+<a class="brand" href="/">${BRAND}</a>
+<nav aria-label="Principal"><ul>${pages.map(
+    ([address, name]) =>
+      html`<li><a href="${address}"${here === address && html` aria-current="page"`}>${name}</a></li>`,
+  )}</ul></nav>
+<div class="who"><p><span class="role">${ROLE_WORDS[caller.role]}</span> <span class="caller" title="${caller.id}">${caller.id}</span></p>
+${postForm(response, '/logout', html`<button class="quiet">Sair</button>`)}</div>
+</header>`;
+}
+
+/** What a form did, told on the page that it leads to: only texts of ours, chosen by name. */
+const DONE: Record<string, string> = {
+  accepted: 'Versão do provedor aceita: o lançamento foi estornado e refeito, e os lojistas são avisados.',
+  acknowledged: 'Divergência em tratamento: está registrado quem e quando.',
+  resolved: 'Divergência resolvida.',
+  reprocessed: 'O webhook voltou para a fila e será verificado de novo.',
+  redelivered: 'O callback voltou para a fila, com o mesmo webhook-id.',
+  started: 'Conferência na fila: esta página se atualiza sozinha.',
+  made: 'Relatório feito: uma nova revisão.',
+  unchanged: 'Nada mudou desde a última revisão: não há uma nova.',
+  enabled: 'Lojista ativo: o que estava retido será entregue, do mais antigo ao mais novo.',
+  paused: 'Lojista em pausa: os callbacks ficam retidos até que seja reativado.',
+  tested: 'Callback de teste na fila.',
+  revoked: 'Token revogado: as sessões que ele abriu terminaram.',
+  left: 'Você saiu.',
+};
+
+function notice(request: Request): Html | undefined {
+  const text = typeof request.query.done === 'string' ? DONE[request.query.done] : undefined;
+  return text === undefined ? undefined : html`<p class="notice" role="status">${text}</p>`;
+}

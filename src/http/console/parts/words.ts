@@ -1,0 +1,101 @@
+import type { Role } from '../../../access/roles.ts';
+import { PT_BR } from '../../../reports/texts/texts-pt-br.ts';
+
+/** The words of the console. Those that a report has too are the report's: one word for one thing. */
+export const STATUS_WORDS: Record<string, string> = PT_BR.statuses;
+export const OPERATION_WORDS: Record<string, string> = PT_BR.operations;
+export const SEVERITY_WORDS: Record<string, string> = PT_BR.severities;
+export const MISMATCH_STATE_WORDS: Record<string, string> = PT_BR.mismatchStates;
+export const REPORT_STATE_WORDS: Record<string, string> = PT_BR.states;
+export const MISMATCH_MEANINGS: Record<string, string> = PT_BR.mismatchKinds;
+
+export const RUN_STATE_WORDS: Record<string, string> = {
+  queued: 'Na fila',
+  running: 'Em curso',
+  complete: 'Completa',
+  incomplete: 'Incompleta',
+  failed: 'Falhou',
+};
+
+export const WEBHOOK_STATE_WORDS: Record<string, string> = {
+  pending: 'Pendente',
+  applied: 'Aplicado',
+  quarantined: 'Quarentena',
+};
+
+export const WEBHOOK_REASON_WORDS: Record<string, string> = {
+  empty: 'corpo vazio',
+  not_json: 'não é JSON',
+  not_an_object: 'não é um objeto JSON',
+  too_deep: 'JSON aninhado demais',
+  no_key: 'não nomeia transação alguma',
+  ambiguous: 'serve a mais de uma transação',
+  unknown_at_provider: 'o provedor não conhece a transação',
+  unreadable_at_provider: 'a resposta do provedor não pôde ser lida',
+  too_many_items: 'itens demais num só webhook',
+  not_taken_apart: 'o corpo não pôde ser desmembrado em transações',
+  not_redacted: 'dados de quem foi esquecido não puderam ser retirados',
+};
+
+export const CALLBACK_STATE_WORDS: Record<string, string> = {
+  pending: 'Pendente',
+  held: 'Retido',
+  delivered: 'Entregue',
+  failed: 'Falhou',
+};
+
+export const MERCHANT_STATE_WORDS: Record<string, string> = {
+  enabled: 'Ativo',
+  paused: 'Pausado',
+  disabled: 'Desativado',
+};
+
+export const ENTRY_KIND_WORDS: Record<string, string> = {
+  event: 'Lançamento',
+  commission: 'Comissão conhecida depois',
+  held_at_opening: 'Retido na abertura dos livros',
+  opening: 'Saldo inicial',
+  adjustment: 'Ajuste',
+  reversal: 'Estorno',
+};
+
+export const RESOLUTION_WORDS: Record<string, string> = {
+  applied: 'aplicada na hora',
+  fresh_evidence: 'uma leitura mais nova mostrou que acabou',
+  reprocessed: 'o webhook foi reprocessado com sucesso',
+  revised: 'a nova revisão do relatório saiu',
+  by_hand: 'resolvida por uma pessoa: a nossa versão fica',
+  accepted: 'uma pessoa aceitou a versão do provedor',
+};
+
+export const ROLE_WORDS: Record<Role, string> = {
+  viewer: 'Leitura',
+  accountant: 'Contabilidade',
+  operator: 'Operação',
+  admin: 'Administração',
+};
+
+export const TOKEN_STATE_WORDS: Record<string, string> = {
+  live: 'Ativo',
+  expired: 'Expirado',
+  revoked: 'Revogado',
+};
+
+export const TRIGGER_WORDS: Record<string, string> = {
+  api: 'API',
+  console: 'Console',
+  command: 'Comando',
+  gap: 'Falta de webhooks',
+  reconcile_recent: 'Relógio: hoje e ontem',
+  reconcile_week: 'Relógio: 7 dias',
+  reconcile_month: 'Relógio: 35 dias',
+  reconcile_quarter: 'Relógio: 96 dias',
+  reconcile_counts: 'Relógio: 96 dias, por contagem',
+  reconcile_unclosed: 'Relógio: dias de que um relatório espera',
+  reconcile_open: 'Relógio: dias com transações em aberto',
+};
+
+/** A word, or what it stands for where we have none. */
+export function say(words: Record<string, string>, name: string): string {
+  return words[name] ?? name;
+}

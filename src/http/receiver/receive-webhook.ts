@@ -1,0 +1,149 @@
+import type { Request, Response, Router } from 'express';
+import type { Context } from '../../context.ts';
+import { BODY_BYTES_MAX, type BodyFault } from '../../inbox/receive/check-body.ts';
+import { checkHead, checkSignature } from '../../inbox/receive/check-credentials.ts';
+import { nameSender } from '../../inbox/receive/name-sender.ts';
+import { GarbageRefused, type Receiver } from '../../inbox/receive/receive.ts';
+import { describeError } from '../../log.ts';
+import { webhooksReceived } from '../../metrics/metrics.ts';
+import { knowConnection } from '../connections/known-connections.ts';
+import { matchesBlock } from '../connections/match-address.ts';
+import { createRouter } from '../create-router.ts';
+import { type Problem, sendProblem } from '../problem.ts';
+import { answerUnread, createBodyReader, DISCARD_MS } from './read-body.ts';
+
+const RETRY_AFTER_S = 5;
+/**
+ * `bytesMax`: of all bodies that are not whole yet; the sender of a signed one may be a stranger until then.
+ * `discardMs`: how long the rest of a refused request may take.
+ */
+const READING_LIMITS = { bytesMax: 256 * 1024 * 1024, discardMs: DISCARD_MS };
+/** Kept beside the body for whoever looks into it; none of them carries a secret. */
+const KEPT_HEADERS = ['content-type', 'user-agent', 'webhook-id', 'webhook-timestamp', 'x-request-id', 'date'];
+const HEADER_CHARS_MAX = 300;
+const REFUSALS_LOGGED_EVERY_MS = 10_000;
+
+const FAULT_TEXT: Record<BodyFault, string> = {
+  empty: 'the body is empty',
+  not_json: 'the body is not JSON in UTF-8',
+  not_an_object: 'the body must be a JSON object, or a list that holds some',
+  too_deep: 'the body is nested too deeply',
+};
+
+/** What the receiver needs of the context: it opens before the database is reached. */
+type Door = Pick<Context, 'config' | 'log'> & { clock: Pick<Context['clock'], 'now'> };
+type WebhookRequest = Request<{ token?: string }>;
+
+/**
+ * `POST /webhooks/pix` and `/webhooks/pix/:token`: answered 200 only once it is durable. Whoever can be refused by his
+ * address or the head of his request is refused before his body is read.
+ */
+export function webhookRoutes(context: Door, receive: Receiver, limits = READING_LIMITS): Router {
+  const router = createRouter();
+  const readBody = createBodyReader({ bytesMax: BODY_BYTES_MAX, togetherMax: limits.bytesMax });
+  const logRefusal = createRefusalLog(context);
+  const refuse = (request: WebhookRequest, response: Response, problem: Problem): void => {
+    const stranger = problem.status === 401 || problem.status === 403;
+    webhooksReceived.inc({ outcome: stranger ? 'unauthorized' : 'refused' });
+    if (stranger) logRefusal();
+    answerUnread(request, response, problem, limits.discardMs);
+  };
+  const take = async (request: WebhookRequest, response: Response): Promise<void> => {
+    const { WEBHOOK_ALLOW, WEBHOOK_AUTH } = context.config;
+    if (WEBHOOK_ALLOW.length > 0 && !matchesBlock(WEBHOOK_ALLOW, request.ip))
+      return refuse(request, response, NOT_ALLOWED);
+    const head = { headers: request.headers, pathToken: request.params.token, now: context.clock.now() };
+    const verdict = checkHead(context.config, head);
+    if (verdict === 'refused') return refuse(request, response, NOT_GENUINE);
+    // a compressed body could grow to any size
+    if ((request.headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
+      return refuse(request, response, ENCODED);
+    const body = await readBody(request, response, nameSender(request.ip ?? ''));
+    if (body === undefined) return;
+    if (body === 'too_large') return refuse(request, response, TOO_LARGE);
+    if (body === 'stalled') return refuse(request, response, STALLED);
+    if (body === 'too_many') {
+      response.setHeader('retry-after', String(RETRY_AFTER_S));
+      return refuse(request, response, TOO_MANY);
+    }
+    if (verdict === 'needs_body' && !checkSignature(context.config, { ...head, body }))
+      return refuse(request, response, NOT_GENUINE);
+    // without credentials everybody stays a stranger
+    if (!WEBHOOK_AUTH.includes('none')) knowConnection(response);
+    await keep(context, receive, request, response, body);
+  };
+  router.post('/webhooks/pix', take);
+  router.post('/webhooks/pix/:token', take);
+  return router;
+}
+
+const NOT_ALLOWED = { status: 403, detail: 'this address is not on the list of those that may send' };
+const NOT_GENUINE = { status: 401, detail: 'the credentials are not those of the provider' };
+const ENCODED = { status: 415, detail: 'send the body without a Content-Encoding' };
+const TOO_MANY = { status: 503, detail: 'too many bodies are being read: send it again' };
+const STALLED = { status: 408, detail: 'the body did not come in time, and others need the room: send it again' };
+const TOO_LARGE = { status: 413, detail: 'the body is too large' };
+
+async function keep(
+  context: Door,
+  receive: Receiver,
+  request: WebhookRequest,
+  response: Response,
+  body: Buffer,
+): Promise<void> {
+  try {
+    const headers = chooseHeaders(request);
+    const received = await receive({ body, address: request.ip ?? '', headers });
+    if (received.fault) {
+      webhooksReceived.inc({ outcome: 'refused' });
+      sendProblem(response, { status: 400, detail: `${FAULT_TEXT[received.fault]} (kept as ${received.id})` });
+      return;
+    }
+    webhooksReceived.inc({ outcome: received.duplicate ? 'duplicate' : 'accepted' });
+    response.json({ received: true, id: received.id, duplicate: received.duplicate });
+  } catch (error) {
+    if (error instanceof GarbageRefused) {
+      webhooksReceived.inc({ outcome: 'garbage' });
+      refuseGarbage(context, response, error);
+      return;
+    }
+    webhooksReceived.inc({ outcome: 'unavailable' });
+    context.log.error({ error: describeError(error) }, 'a webhook could not be kept: answered 503');
+    response.setHeader('retry-after', String(RETRY_AFTER_S));
+    sendProblem(response, { status: 503, detail: 'it could not be kept: send it again' });
+  }
+}
+
+/** What names no transaction goes before anything that does. */
+function refuseGarbage(context: Door, response: Response, { why }: GarbageRefused): void {
+  context.log.debug({ why }, 'a webhook that names no transaction was refused');
+  response.setHeader('retry-after', String(RETRY_AFTER_S));
+  sendProblem(response, { status: 503, detail: GARBAGE_TEXT[why] });
+}
+
+const GARBAGE_TEXT: Record<GarbageRefused['why'], string> = {
+  quarantine_full: 'it names no transaction, and there is no room for more of such: send it again',
+  sender_over_quota: 'it names no transaction, and this address has sent too many of such this hour: send it again',
+};
+
+function chooseHeaders(request: WebhookRequest): Record<string, string> {
+  const chosen: Record<string, string> = {};
+  for (const name of KEPT_HEADERS) {
+    const value = request.headers[name];
+    if (typeof value === 'string') chosen[name] = value.slice(0, HEADER_CHARS_MAX);
+  }
+  return chosen;
+}
+
+/** One line for many refusals: failing must cost an attacker more than us. */
+function createRefusalLog(context: Door): () => void {
+  let count = 0;
+  let loggedAt = 0;
+  return () => {
+    count++;
+    if (Date.now() - loggedAt < REFUSALS_LOGGED_EVERY_MS) return;
+    context.log.warn({ refused: count }, 'webhooks without valid credentials were refused');
+    loggedAt = Date.now();
+    count = 0;
+  };
+}

@@ -1,0 +1,159 @@
+import type { Selectable } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Database } from '../../database/tables.ts';
+import { transact } from '../../database/transact.ts';
+import { nameSender } from '../receive/name-sender.ts';
+import { FIRST_IDS } from '../receive/plan-shows.ts';
+
+export const LEASE_MS = 20_000;
+/** Of the transactions that were claimed, what else is due at most comes along. */
+const SIBLINGS_MAX = 1_000;
+const FIRST_POSITIONS = Array.from({ length: FIRST_IDS }, (_, position) => position);
+
+export type ClaimedItem = {
+  seq: number;
+  webhookSeq: number;
+  webhookHash: Buffer;
+  /** How often the same bytes had come again when it was claimed. */
+  webhookRepeats: number;
+  receivedAt: Date;
+  transactionId: string | null;
+  reference: string | null;
+  extraHash: Buffer | null;
+  /** Its place in the body. */
+  position: number;
+  /** Looks that the provider denied. */
+  misses: number;
+  /** Whether a person asked for this look. */
+  granted: boolean;
+  /** Who sent its webhook, as `nameSender` names it. */
+  sender: string;
+  claimedStatus: string | null;
+  claimedAmountCents: bigint | null;
+  looks: number;
+  lookedAt: Date | null;
+  /** How many items its body has. */
+  siblings: number;
+};
+
+/**
+ * Claims due items for a short lease, and with each the other due items of the same transaction, in a transaction of
+ * its own: no lock is held while the provider is asked. The lease is renewed while the look goes on; one whose process
+ * died runs out. Where more is due than is claimed, the first ids of bodies that had no look yet go first: a genuine
+ * webhook does not wait behind what was looked at before, or waited for the list.
+ */
+export async function claimItems(context: Context, itemsMax: number): Promise<ClaimedItem[]> {
+  const now = context.clock.now();
+  return await transact(context.db, async (trx) => {
+    const due = () =>
+      trx
+        .selectFrom('webhook_items')
+        .select(CLAIMABLE)
+        .where('state', '=', 'pending')
+        .where('next_look_at', '<=', now)
+        .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
+        .forUpdate()
+        .skipLocked();
+    const oldest = await due().orderBy('next_look_at').limit(itemsMax).execute();
+    if (oldest.length === 0) return [];
+    const isAll = oldest.length < itemsMax;
+    const fresh = isAll
+      ? []
+      : await due()
+          .where('looks', '=', 0)
+          // by its index: equal places, then a range of instants
+          .where('position', 'in', FIRST_POSITIONS)
+          .orderBy('next_look_at')
+          .limit(itemsMax)
+          .execute();
+    const isFresh = new Set(fresh.map(({ seq }) => seq));
+    const rows = [...fresh, ...oldest.filter(({ seq }) => !isFresh.has(seq))].slice(0, itemsMax);
+    if (!isAll) {
+      // there is more than was asked for: what names the same transactions needs no look of its own
+      const ids = [...new Set(rows.flatMap((row) => row.transaction_id ?? []))];
+      const seqs = rows.map((row) => row.seq);
+      const siblings = due().where('transaction_id', 'in', ids).where('seq', 'not in', seqs).limit(SIBLINGS_MAX);
+      if (ids.length > 0) rows.push(...(await siblings.execute()));
+    }
+    await trx
+      .updateTable('webhook_items')
+      .set(leaseOf(context))
+      .where(
+        'seq',
+        'in',
+        rows.map((row) => row.seq),
+      )
+      .execute();
+    const webhooks = await trx
+      .selectFrom('webhooks')
+      .select(['seq', 'hash', 'repeats', 'source_address', 'items'])
+      .where('seq', 'in', [...new Set(rows.map((row) => row.webhook_seq))])
+      .execute();
+    const bySeq = new Map(webhooks.map((row) => [row.seq, row]));
+    return rows.map((row) => toClaimed(row, bySeq));
+  });
+}
+
+export function leaseOf(context: Context): { lease_holder: string; lease_until: Date } {
+  return { lease_holder: context.holder, lease_until: new Date(context.clock.now().getTime() + LEASE_MS) };
+}
+
+/** What a look needs of an item. */
+export const CLAIMABLE = [
+  ...(['seq', 'webhook_seq', 'received_at', 'transaction_id', 'reference', 'extra_hash'] as const),
+  ...(['claimed_status', 'claimed_amount_cents', 'looks'] as const),
+  ...(['position', 'misses', 'granted', 'looked_at'] as const),
+] as const;
+
+type ClaimableRow = Pick<Selectable<Database['webhook_items']>, (typeof CLAIMABLE)[number]>;
+
+type Sent = { hash: Buffer; repeats: number; source_address: string; items: number };
+
+/** @param webhooks by seq. */
+export function toClaimed(row: ClaimableRow, webhooks: Map<number, Sent>): ClaimedItem {
+  const webhook = webhooks.get(row.webhook_seq);
+  return {
+    seq: row.seq,
+    webhookSeq: row.webhook_seq,
+    webhookHash: webhook?.hash ?? Buffer.alloc(32),
+    webhookRepeats: webhook?.repeats ?? 0,
+    receivedAt: row.received_at,
+    transactionId: row.transaction_id,
+    reference: row.reference,
+    extraHash: row.extra_hash,
+    position: row.position,
+    misses: row.misses,
+    granted: row.granted === 1,
+    sender: nameSender(webhook?.source_address ?? ''),
+    claimedStatus: row.claimed_status,
+    claimedAmountCents: row.claimed_amount_cents,
+    looks: row.looks,
+    lookedAt: row.looked_at,
+    siblings: webhook?.items ?? 0,
+  };
+}
+
+/** Keeps the leases of items whose looks still go on. */
+export async function renewLeases(context: Context, seqs: number[]): Promise<void> {
+  if (seqs.length === 0) return;
+  await context.db
+    .updateTable('webhook_items')
+    .set({ lease_until: leaseOf(context).lease_until })
+    .where('seq', 'in', seqs)
+    .where('lease_holder', '=', context.holder)
+    .execute();
+}
+
+/** How many items are due, counted up to `max`. */
+export async function countDue(context: Context, max: number): Promise<number> {
+  const now = context.clock.now();
+  const rows = await context.db
+    .selectFrom('webhook_items')
+    .select('seq')
+    .where('state', '=', 'pending')
+    .where('next_look_at', '<=', now)
+    .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
+    .limit(max)
+    .execute();
+  return rows.length;
+}

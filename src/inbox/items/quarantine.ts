@@ -1,0 +1,125 @@
+import { sql, type Transaction } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Database } from '../../database/tables.ts';
+import { transact } from '../../database/transact.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
+import { handOnMismatch } from '../../mismatches/reassign-mismatch.ts';
+import { resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
+
+/** Tells ops of what was quarantined: one open mismatch a reason and hour, naming the first webhook of it. */
+export async function raiseQuarantine(
+  context: Context,
+  trx: Transaction<Database>,
+  quarantined: { seq: number; reason: string }[],
+): Promise<void> {
+  const now = context.clock.now();
+  const found = quarantined.map(({ seq, reason }) => ({
+    kind: 'webhook_quarantined' as const,
+    scope: quarantineScope(reason, now),
+    webhookSeq: seq,
+    actual: { reason },
+  }));
+  // of several of one scope the last in the list is told
+  await raiseMismatches(trx, found.toReversed(), now);
+  if (found.length > 0) context.bells.alerts.ring();
+}
+
+/**
+ * Puts a webhook's items back to be looked at, whatever became of them. One that names nothing to look up, a quarantined
+ * body that could not be read too, is taken apart again: what reads bodies may have learnt since then. An item that had
+ * its looks gets one more, so that whoever asked soon sees what came of it.
+ * @throws ConfereError `not_found`, `conflict` when it is still waiting for its first look, or nothing is left of it.
+ */
+export async function reprocessWebhook(context: Context, seq: number): Promise<void> {
+  await transact(context.db, async (trx) => {
+    const row = await trx
+      .selectFrom('webhooks')
+      .select(['state', 'dropped_at'])
+      .where('seq', '=', seq)
+      .forUpdate()
+      .executeTakeFirst();
+    if (!row) throw new ConfereError('not_found', 'there is no such webhook');
+    if (row.state === 'received') throw new ConfereError('conflict', 'it is waiting for its first look already');
+    const keyed = await findKeyed(trx, seq);
+    if (keyed.length === 0 && row.dropped_at)
+      throw new ConfereError('conflict', 'its body was dropped: nothing is left');
+    if (keyed.length === 0) {
+      await trx.deleteFrom('webhook_items').where('webhook_seq', '=', seq).execute();
+      await trx.updateTable('webhooks').set({ state: 'received', items: 0 }).where('seq', '=', seq).execute();
+      return;
+    }
+    await trx
+      .updateTable('webhook_items')
+      .set({ state: 'pending', reason: null, next_look_at: context.clock.now(), granted: 1 })
+      .where('seq', 'in', keyed)
+      .execute();
+    await trx.updateTable('webhooks').set({ state: 'pending', reason: null }).where('seq', '=', seq).execute();
+  });
+  context.bells.inbox.ring();
+}
+
+/** A webhook's items that can be looked up. */
+async function findKeyed(trx: Transaction<Database>, webhookSeq: number): Promise<number[]> {
+  const rows = await trx
+    .selectFrom('webhook_items')
+    .select('seq')
+    .where('webhook_seq', '=', webhookSeq)
+    .where((eb) =>
+      eb.or([eb('transaction_id', 'is not', null), eb('reference', 'is not', null), eb('extra_hash', 'is not', null)]),
+    )
+    .execute();
+  return rows.map((row) => row.seq);
+}
+
+/**
+ * Ends the open mismatches that name a webhook, once all of it was applied after all. One that stands for others of its
+ * reason and hour too, goes on with the next of them.
+ */
+export async function resolveQuarantine(trx: Transaction<Database>, webhookSeqs: number[], now: Date): Promise<void> {
+  if (webhookSeqs.length === 0) return;
+  const rows = await trx
+    .selectFrom('mismatches')
+    .innerJoin('webhooks', 'webhooks.seq', 'mismatches.webhook_seq')
+    .select(['mismatches.seq', 'mismatches.scope'])
+    .where('mismatches.kind', '=', 'webhook_quarantined')
+    .where('mismatches.open_scope', 'is not', null)
+    .where('mismatches.webhook_seq', 'in', webhookSeqs)
+    .where('webhooks.state', '=', 'applied')
+    .execute();
+  const over: { kind: 'webhook_quarantined'; scope: string }[] = [];
+  for (const { seq, scope } of rows) {
+    const next = await findQuarantined(trx, scope);
+    if (next === undefined) over.push({ kind: 'webhook_quarantined', scope });
+    else await handOnMismatch(trx, seq, next);
+  }
+  await resolveMismatches(trx, over, 'reprocessed', now);
+}
+
+/**
+ * The first webhook that is still quarantined for this reason since this hour. One that nothing was looked
+ * up for only tells when it came: as it may have waited to be taken apart, it counts in each hour since.
+ */
+async function findQuarantined(trx: Transaction<Database>, scope: string): Promise<number | undefined> {
+  const [reason = '', hour = ''] = scope.split(' ');
+  const from = new Date(`${hour}:00:00.000Z`);
+  const since = sql<Date>`COALESCE(webhook_items.looked_at, webhooks.received_at)`;
+  const row = await trx
+    .selectFrom('webhooks')
+    .leftJoin('webhook_items', 'webhook_items.webhook_seq', 'webhooks.seq')
+    .select('webhooks.seq')
+    .where('webhooks.state', '=', 'quarantined')
+    .where((eb) => eb.or([eb('webhook_items.reason', '=', reason), eb('webhooks.reason', '=', reason)]))
+    .where((eb) => eb.or([eb('webhook_items.looked_at', '>=', from), eb('webhook_items.looked_at', 'is', null)]))
+    .where(since, '<', new Date(from.getTime() + HOUR_MS))
+    .orderBy('webhooks.seq')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.seq;
+}
+
+const HOUR_MS = 3_600_000;
+
+function quarantineScope(reason: string, now: Date): string {
+  return `${reason} ${now.toISOString().slice(0, 13)}`;
+}

@@ -1,0 +1,71 @@
+import type { Context } from '../../context.ts';
+import { transact } from '../../database/transact.ts';
+import { quarantineDropped } from '../../metrics/metrics.ts';
+import { emptyBodies } from '../receive/drop-bodies.ts';
+
+const BATCH_ROWS = 200;
+
+/**
+ * Drops quarantined webhooks of one reason that came before an instant: their bodies, and what they name. Their hashes
+ * stay, so the same bytes are still a repeat.
+ * @param record called in the transaction of each batch, with its number of webhooks.
+ * @returns how many.
+ */
+export async function purgeWebhooks(
+  context: Context,
+  reason: string,
+  before: Date,
+  record: (db: Context['db'], count: number) => Promise<void>,
+): Promise<number> {
+  let purged = 0;
+  for (let after = 0; !context.signal.aborted; ) {
+    const seqs = await transact(context.db, async (trx) => {
+      const batch = await purgeBatch(context, trx, { reason, before, after });
+      if (batch.length > 0) await record(trx, batch.length);
+      return batch;
+    });
+    purged += seqs.length;
+    quarantineDropped.inc(seqs.length);
+    after = seqs.at(-1) ?? after;
+    if (seqs.length < BATCH_ROWS) break;
+  }
+  return purged;
+}
+
+type Batch = { reason: string; before: Date; after: number };
+
+async function purgeBatch(
+  context: Context,
+  trx: Parameters<Parameters<typeof transact>[1]>[0],
+  { reason, before, after }: Batch,
+): Promise<number[]> {
+  const rows = await trx
+    .selectFrom('webhooks')
+    .select('seq')
+    .where('state', '=', 'quarantined')
+    .where('reason', '=', reason)
+    .where('received_at', '<', before)
+    .where('dropped_at', 'is', null)
+    .where('seq', '>', after)
+    // what another item of the same body found stands on it
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('webhook_items')
+            .select('webhook_items.seq')
+            .whereRef('webhook_items.webhook_seq', '=', 'webhooks.seq')
+            .where('webhook_items.state', '=', 'applied'),
+        ),
+      ),
+    )
+    .orderBy('seq')
+    .limit(BATCH_ROWS)
+    .forUpdate()
+    .execute();
+  const seqs = rows.map((row) => row.seq);
+  if (seqs.length === 0) return [];
+  await emptyBodies(trx, seqs, context.clock.now());
+  await trx.deleteFrom('webhook_items').where('webhook_seq', 'in', seqs).execute();
+  return seqs;
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import type { Reader } from '../../database/reader.ts';
+import { cutText, TEXT_BYTES_MAX } from '../../domain/field-limits.ts';
+import { hashRangeOf, webhookIdOf } from '../../domain/webhook-id.ts';
+
+export type WebhookQuery = {
+  transactionId?: string | undefined;
+  reference?: string | undefined;
+  extra?: string | undefined;
+  state?: 'pending' | 'applied' | 'quarantined' | undefined;
+  limit: number;
+  after?: number | undefined;
+};
+
+/** Webhooks of the inbox that match, the newest first, as our API shows them; quarantine included. */
+export async function listWebhooks(db: Reader, query: WebhookQuery) {
+  let select = selectWebhooks(db).orderBy('webhooks.seq', 'desc').limit(query.limit);
+  if (query.after !== undefined) select = select.where('webhooks.seq', '<', query.after);
+  if (query.state === 'pending') select = select.where('webhooks.state', 'in', ['received', 'pending']);
+  else if (query.state !== undefined) select = select.where('webhooks.state', '=', query.state);
+  const { transactionId, reference, extra } = query;
+  if (transactionId !== undefined || reference !== undefined || extra !== undefined) {
+    select = select.where('webhooks.seq', 'in', (eb) => {
+      let items = eb.selectFrom('webhook_items').select('webhook_seq');
+      if (transactionId !== undefined) {
+        items = items.where((inner) =>
+          inner.or([
+            inner('transaction_id', '=', transactionId.toLowerCase()),
+            inner('resolved_id', '=', transactionId),
+          ]),
+        );
+      }
+      if (reference !== undefined) items = items.where('reference', '=', cutText(reference, TEXT_BYTES_MAX.reference));
+      if (extra !== undefined) items = items.where('extra_hash', '=', hashExtra(extra));
+      return items;
+    });
+  }
+  return (await select.execute()).map(present);
+}
+
+/** One webhook by its id, with the fate of each of its items. */
+export async function findWebhook(db: Reader, id: string) {
+  const range = hashRangeOf(id);
+  if (!range) return undefined;
+  const row = await selectWebhooks(db)
+    .where('webhooks.hash', '>=', range.from)
+    .where('webhooks.hash', '<=', range.to)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const items = await db
+    .selectFrom('webhook_items')
+    .select(['position', 'transaction_id', 'resolved_id', 'reference', 'claimed_status', 'state', 'reason'])
+    .select(['looks', 'looked_at', 'next_look_at', 'contradicted'])
+    .where('webhook_seq', '=', row.seq)
+    .orderBy('position')
+    .execute();
+  return {
+    ...present(row),
+    items_detail: items.map((item) => ({
+      transaction_id: item.resolved_id ?? item.transaction_id,
+      reference: item.reference,
+      claimed_status: item.claimed_status,
+      state: item.state,
+      reason: item.reason,
+      looks: item.looks,
+      looked_at: item.looked_at?.toISOString() ?? null,
+      next_look_at: item.next_look_at?.toISOString() ?? null,
+      contradicted: item.contradicted === 1,
+    })),
+  };
+}
+
+function selectWebhooks(db: Reader) {
+  return db.selectFrom('webhooks').select(['seq', 'hash', 'received_at', 'state', 'reason', 'items', 'repeats']);
+}
+
+type Row = Awaited<ReturnType<ReturnType<typeof selectWebhooks>['execute']>>[number];
+
+function present(row: Row) {
+  return {
+    seq: row.seq,
+    id: webhookIdOf(row.hash),
+    received_at: row.received_at.toISOString(),
+    state: row.state === 'received' ? 'pending' : row.state,
+    reason: row.reason,
+    items: row.items,
+    repeats: row.repeats,
+  };
+}
+
+/** Of the form in which an item keeps it. */
+function hashExtra(extra: string): Buffer {
+  return createHash('sha256').update(cutText(extra, TEXT_BYTES_MAX.extra)).digest();
+}

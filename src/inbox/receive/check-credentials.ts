@@ -1,0 +1,123 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { type Config, serves } from '../../config.ts';
+
+/** What stands in the head of a request. */
+export type Head = {
+  headers: Record<string, string | string[] | undefined>;
+  /** The last part of `/webhooks/pix/:token`; undefined on the bare route. */
+  pathToken: string | undefined;
+  now: Date;
+};
+export type Credentials = Head & { body: Buffer };
+
+type Scheme = Exclude<Config['WEBHOOK_AUTH'][number], 'none'>;
+
+const BY_HEAD: Partial<Record<Scheme, (given: Head, secret: string) => boolean>> = {
+  bearer: ({ headers }, secret) => equalTexts(afterScheme(headers.authorization, 'bearer'), secret),
+  path: ({ pathToken }, secret) => equalTexts(pathToken, secret),
+  basic: ({ headers }, secret) =>
+    equalTexts(afterScheme(headers.authorization, 'basic'), Buffer.from(secret).toString('base64')),
+};
+
+const BY_BODY: Partial<Record<Scheme, (given: Credentials, secret: string, config: Config) => boolean>> = {
+  hmac: checkHmac,
+  standard: checkStandard,
+};
+
+/**
+ * Whether the head alone tells that a webhook comes from who knows a secret, or that it can't; `needs_body` where it
+ * carries a signature, which only the body can prove.
+ */
+export function checkHead(config: Config, given: Head): 'accepted' | 'refused' | 'needs_body' {
+  if (config.WEBHOOK_AUTH.includes('none')) return 'accepted';
+  if (fitsAny(config, (scheme, secret) => BY_HEAD[scheme]?.(given, secret) ?? false)) return 'accepted';
+  return isSigned(config, given) ? 'needs_body' : 'refused';
+}
+
+/** Whether a signature over the body was made by who knows a secret. */
+export function checkSignature(config: Config, given: Credentials): boolean {
+  return fitsAny(config, (scheme, secret) => BY_BODY[scheme]?.(given, secret, config) ?? false);
+}
+
+/** Each listed scheme with each secret: every pair is tried, found or not, so the time taken tells nothing. */
+function fitsAny(config: Config, fits: (scheme: Scheme, secret: string) => boolean): boolean {
+  let accepted = false;
+  for (const scheme of config.WEBHOOK_AUTH) {
+    if (scheme === 'none') continue;
+    for (const secret of config.WEBHOOK_SECRETS) if (serves(scheme, secret) && fits(scheme, secret)) accepted = true;
+  }
+  return accepted;
+}
+
+function isSigned(config: Config, { headers }: Head): boolean {
+  return (
+    (config.WEBHOOK_AUTH.includes('hmac') && one(headers[config.WEBHOOK_SIGNATURE_HEADER]) !== undefined) ||
+    (config.WEBHOOK_AUTH.includes('standard') && one(headers['webhook-signature']) !== undefined)
+  );
+}
+
+function checkHmac(given: Credentials, secret: string, config: Config): boolean {
+  const { digest, encoding } = config.WEBHOOK_HMAC;
+  const header = one(given.headers[config.WEBHOOK_SIGNATURE_HEADER]);
+  if (header === undefined) return false;
+  const prefix = config.WEBHOOK_SIGNATURE_PREFIX;
+  const signature = prefix && header.startsWith(prefix) ? header.slice(prefix.length) : header;
+  const parts: (string | Buffer)[] = [given.body];
+  if (config.WEBHOOK_TIMESTAMP_HEADER) {
+    const timestamp = one(given.headers[config.WEBHOOK_TIMESTAMP_HEADER]);
+    if (timestamp === undefined || !isFresh(timestamp, given.now, config.WEBHOOK_TOLERANCE)) return false;
+    parts.unshift(`${timestamp}.`);
+  }
+  return isHmac({ digest, encoding }, Buffer.from(secret), parts, signature);
+}
+
+/** Whether a signature is the whole HMAC of these parts, one after another: a shortened one is none. */
+export function isHmac(
+  { digest, encoding }: Config['WEBHOOK_HMAC'],
+  key: Buffer,
+  parts: (string | Buffer)[],
+  signature: string,
+): boolean {
+  const hmac = createHmac(digest, key);
+  for (const part of parts) hmac.update(part);
+  return equalTexts(encoding === 'hex' ? signature.toLowerCase() : signature, hmac.digest(encoding));
+}
+
+/** Seconds or milliseconds since 1970, or ISO 8601. */
+function isFresh(timestamp: string, now: Date, toleranceMs: number): boolean {
+  const number = /^\d{9,13}$/.test(timestamp) ? Number(timestamp) : undefined;
+  const at = number === undefined ? Date.parse(timestamp) : number > 1e11 ? number : number * 1000;
+  return Math.abs(now.getTime() - at) <= toleranceMs;
+}
+
+/**
+ * Over the bytes as they came. A library's `verify` also parses them and judges their age by its own clock: a genuine
+ * body that is no JSON would be a stranger's, instead of being kept for quarantine.
+ */
+function checkStandard({ headers, body, now }: Credentials, secret: string, config: Config): boolean {
+  const id = one(headers['webhook-id']);
+  const timestamp = one(headers['webhook-timestamp']);
+  const signatures = one(headers['webhook-signature']);
+  if (!id || !signatures || timestamp === undefined || !/^\d{1,10}$/.test(timestamp)) return false;
+  if (Math.abs(now.getTime() - Number(timestamp) * 1000) > config.WEBHOOK_TOLERANCE) return false;
+  const key = Buffer.from(secret.slice(STANDARD_PREFIX.length), 'base64');
+  const wanted = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
+  return signatures.split(' ').some((signature) => equalTexts(signature, `v1,${wanted}`));
+}
+
+const STANDARD_PREFIX = 'whsec_';
+
+function afterScheme(header: string | string[] | undefined, scheme: string): string | undefined {
+  const match = /^(\S+) +(.+)$/.exec(one(header) ?? '');
+  return match?.[1]?.toLowerCase() === scheme ? match[2]?.trim() : undefined;
+}
+
+function one(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}
+
+/** In a time that does not depend on where two texts differ, nor on how long they are. */
+function equalTexts(given: string | undefined, wanted: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given ?? ''), digest(wanted)) && given !== undefined;
+}

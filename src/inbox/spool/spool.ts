@@ -1,0 +1,260 @@
+/**
+ * Durable storage for webhooks while the database is away: append-only segments in a directory, flushed to the disk
+ * before anything is answered, several requests with one flush. A segment belongs to the process that its name tells.
+ * Whoever drains takes its own closed ones and those of processes that are gone, and gives these its own name first. A
+ * writer looks after each flush whether its segment still has its name, else writes the same once more elsewhere: so
+ * whoever is taken for gone wrongly loses nothing. Bounded in bytes: a full spool refuses.
+ */
+import { hash, randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { ConfereError } from '../../domain/errors.ts';
+import { createCoalescer } from '../../runtime/batch.ts';
+import { decodeSegment, encodeRecord, type Segment, type Spooled } from './spool-format.ts';
+import { findOwner, nameOwner } from './spool-owner.ts';
+
+export const SPOOL_BYTES_MAX = 1024 ** 3;
+const SEGMENT_BYTES_MAX = 32 * 1024 * 1024;
+const APPEND_RECORDS_MAX = 512;
+const APPEND_BYTES_MAX = 8 * 1024 * 1024;
+/** More that waits for the disk is refused: memory is no place to keep it. */
+const WAITING_MAX = 8_192;
+const WAITING_BYTES_MAX = 128 * 1024 * 1024;
+/** A segment whose owner can't be seen from here (another container) is taken once nothing was written for so long. */
+const FOREIGN_QUIET_MS = 2 * 60_000;
+/** So often a batch is written anew because its segment was taken away meanwhile. */
+const WRITES_MAX = 3;
+
+export type Spool = {
+  /** Of the host and the directory: the same after a restart. */
+  readonly name: string;
+  readonly directory: string;
+  /** Resolves once it is on the disk. @returns whether the same bytes are in the spool already. */
+  append(one: Spooled): Promise<boolean>;
+  /** Segments that may be drained now, the oldest first; the one being written is closed first. */
+  takeSegments(): Promise<string[]>;
+  /** @returns undefined where another process has taken it. */
+  readSegment(name: string): Segment | undefined;
+  /** Once all of its records are in the inbox. A damaged one is kept as a file that nobody drains. @returns its path. */
+  removeSegment(name: string, segment: Segment): Promise<string | undefined>;
+  /** Keeps what the database refuses for good in a file of its own, which nobody drains. @returns its path. */
+  keepRefused(records: Spooled[]): Promise<string>;
+  readonly bytes: number;
+  /** Whether nothing in the directory waits to be drained, by whomever. */
+  isEmpty(): boolean;
+  /** Said by the receiver when a commit failed; taken back by whoever drains, once the database has taken something. */
+  databaseIsAway: boolean;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+type Current = { name: string; file: FileHandle; inode: bigint; bytes: number };
+
+/** Opens the spool of a directory. @throws Error when it can't be written to. */
+export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX): Spool {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const owner = nameOwner();
+  const hashes = new Map<string, number>();
+  let bytes = 0;
+  let current: Current | undefined;
+
+  measure();
+  for (const name of listSegments(directory)) {
+    for (const record of readOrNone(path.join(directory, name))?.records ?? []) count(record, 1);
+  }
+
+  /** Anew from the directory: others may have drained or written there. */
+  function measure(): void {
+    const sizes = listSegments(directory).map((name) => {
+      return statSync(path.join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
+    });
+    bytes = sizes.reduce((sum, size) => sum + size, 0);
+    if (sizes.length === 0) hashes.clear();
+  }
+
+  function count(record: Spooled, by: number): void {
+    const key = hashOf(record.body);
+    const left = (hashes.get(key) ?? 0) + by;
+    if (left > 0) hashes.set(key, left);
+    else hashes.delete(key);
+  }
+
+  // a segment is never closed while a batch is being written to it: both go one after another
+  let last: Promise<unknown> = Promise.resolve();
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = last.then(work, work);
+    last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async function closeSegment(): Promise<void> {
+    const closing = current;
+    current = undefined;
+    await closing?.file.close();
+  }
+
+  async function openSegment(): Promise<Current> {
+    const name = nameSegment(Date.now().toString().padStart(15, '0'), owner);
+    const file = await open(path.join(directory, name), 'ax', 0o600);
+    await syncNames(directory);
+    return { name, file, inode: (await file.stat({ bigint: true })).ino, bytes: 0 };
+  }
+
+  async function writeDown(encoded: Buffer): Promise<Current> {
+    for (let tries = 1; ; tries++) {
+      const segment = await (current ?? openSegment());
+      current = segment;
+      try {
+        await segment.file.appendFile(encoded);
+        await segment.file.datasync();
+      } catch (error) {
+        current = undefined;
+        await dropTail(directory, segment).catch(() => undefined);
+        throw error;
+      }
+      // whoever took it may have read it before this stood in it
+      if (await isInPlace(directory, segment)) return segment;
+      await closeSegment();
+      if (tries === WRITES_MAX) throw new ConfereError('unavailable', 'the segments of the spool are taken away');
+    }
+  }
+
+  /** Gives a segment that nobody writes to this process's name. @returns undefined where it is not to be taken. */
+  async function claimSegment(name: string): Promise<string | undefined> {
+    const [begunAt = '', segmentOwner = ''] = name.split('.');
+    if (segmentOwner === owner) return name;
+    const found = findOwner(segmentOwner);
+    if (found === 'running') return undefined;
+    const file = path.join(directory, name);
+    try {
+      if (found === 'unknown' && Date.now() - (await stat(file)).mtimeMs < FOREIGN_QUIET_MS) return undefined;
+      const own = nameSegment(begunAt, owner);
+      await rename(file, path.join(directory, own));
+      return own;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async function writeBatch(batch: Spooled[]): Promise<boolean[]> {
+    const encoded = Buffer.concat(batch.map(encodeRecord));
+    if (bytes + encoded.length > bytesMax) {
+      throw new ConfereError('unavailable', `the spool holds ${bytes} of ${bytesMax} bytes: it takes no more`);
+    }
+    const segment = await writeDown(encoded);
+    bytes += encoded.length;
+    segment.bytes += encoded.length;
+    const repeats = batch.map((record) => {
+      const repeat = hashes.has(hashOf(record.body));
+      count(record, 1);
+      return repeat;
+    });
+    if (segment.bytes > SEGMENT_BYTES_MAX) await closeSegment();
+    return repeats;
+  }
+
+  const append = createCoalescer<Spooled, boolean>({
+    itemsMax: APPEND_RECORDS_MAX,
+    bytesMax: APPEND_BYTES_MAX,
+    sizeOf: (record) => record.body.length,
+    inFlightMax: 1,
+    waitingMax: WAITING_MAX,
+    waitingBytesMax: WAITING_BYTES_MAX,
+    work: (batch) => inTurn(() => writeBatch(batch)),
+  });
+
+  return {
+    name: hash('sha256', `${os.hostname()}:${path.resolve(directory)}`, 'hex'),
+    directory,
+    append,
+    takeSegments: () =>
+      inTurn(async () => {
+        await closeSegment();
+        const claimed = await Promise.all(listSegments(directory).map(claimSegment));
+        measure();
+        return claimed.filter((name) => name !== undefined).sort();
+      }),
+    readSegment: (name) => readOrNone(path.join(directory, name)),
+    async removeSegment(name, { records, damagedBytes }) {
+      const file = path.join(directory, name);
+      const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+      const kept = damagedBytes > 0 ? file.replace(/\.spool$/, '.torn') : undefined;
+      // another process that took it has it still, and drains it once more
+      await (kept ? rename(file, kept) : unlink(file)).catch(ignoreMissing);
+      bytes = Math.max(0, bytes - size);
+      for (const record of records) count(record, -1);
+      return kept;
+    },
+    async keepRefused(records) {
+      const name = path.join(directory, `${Date.now()}.${randomBytes(4).toString('hex')}.refused`);
+      const file = await open(name, 'wx', 0o600);
+      await file.appendFile(Buffer.concat(records.map(encodeRecord)));
+      await file.sync();
+      await file.close();
+      // before the segment is removed in which they stood
+      await syncNames(directory);
+      return name;
+    },
+    get bytes() {
+      return bytes;
+    },
+    isEmpty: () => listSegments(directory).length === 0,
+    databaseIsAway: false,
+    [Symbol.asyncDispose]: () => inTurn(closeSegment),
+  };
+}
+
+/** A file that was made, or has another name, is there after a crash only once its directory is on the disk too. */
+async function syncNames(directory: string): Promise<void> {
+  const folder = await open(directory, 'r');
+  await folder.sync();
+  await folder.close();
+}
+
+/** What a failed write left behind must neither stand before what follows, nor fill the disk further. */
+async function dropTail(directory: string, segment: Current): Promise<void> {
+  try {
+    if (segment.bytes === 0) await unlink(path.join(directory, segment.name));
+    else await segment.file.truncate(segment.bytes);
+  } finally {
+    await segment.file.close();
+  }
+}
+
+async function isInPlace(directory: string, segment: Current): Promise<boolean> {
+  const found = await stat(path.join(directory, segment.name), { bigint: true }).catch(ignoreMissing);
+  return found?.ino === segment.inode;
+}
+
+/** Sorts by when it was begun; the owner in its name tells whether anyone still writes to it. */
+function nameSegment(begunAt: string, owner: string): string {
+  return `${begunAt}.${owner}.${randomBytes(4).toString('hex')}.spool`;
+}
+
+function readOrNone(file: string): Segment | undefined {
+  try {
+    return decodeSegment(readFileSync(file));
+  } catch (error) {
+    return ignoreMissing(error);
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!isMissing(error)) throw error;
+}
+
+function listSegments(directory: string): string[] {
+  return readdirSync(directory)
+    .filter((name) => name.endsWith('.spool'))
+    .sort();
+}
+
+function hashOf(body: Buffer): string {
+  return hash('sha256', body, 'base64');
+}

@@ -1,0 +1,71 @@
+import { formatAmount } from '../../domain/money.ts';
+import type { ObservedTransaction } from '../../domain/observation.ts';
+import { nameStatus } from '../../domain/statuses.ts';
+import type { Found } from '../items/find-transaction.ts';
+import { scheduleLook } from './schedule-fetch.ts';
+
+export type Claim = {
+  receivedAt: Date;
+  looks: number;
+  claimedStatus: string | null;
+  claimedAmountCents: bigint | null;
+};
+
+export type Contradiction = {
+  scope: string;
+  id: string;
+  reference: string | null;
+  amountCents: bigint;
+  expected: unknown;
+  actual: unknown;
+};
+
+export type Fate =
+  | { kind: 'applied'; id: string | null; contradiction: Contradiction | undefined }
+  | { kind: 'waiting'; nextLookAt: Date; id: string | undefined }
+  | { kind: 'quarantined'; reason: 'ambiguous' | 'unknown_at_provider' | 'unreadable_at_provider' };
+
+/** What becomes of an item after a look. Pure. */
+export function judgeItem(claim: Claim, found: Found, now: Date, graceMs: number): Fate {
+  if (found.kind === 'ambiguous') return { kind: 'quarantined', reason: 'ambiguous' };
+  const shown = found.kind === 'row' && found.row.ok ? found.row.transaction : undefined;
+  const contradiction = shown ? compareClaim(claim, shown) : undefined;
+  if (shown && !contradiction) return { kind: 'applied', id: shown.id, contradiction };
+  const nextLookAt =
+    found.kind === 'deferred' && (found.awaits === 'list' || found.notBefore)
+      ? awaitList(claim, found.notBefore, now, graceMs)
+      : scheduleLook(claim.looks + 1, now, claim.receivedAt, graceMs);
+  if (nextLookAt) return { kind: 'waiting', nextLookAt, id: shown?.id };
+  if (shown) return { kind: 'applied', id: shown.id, contradiction };
+  return { kind: 'quarantined', reason: found.kind === 'row' ? 'unreadable_at_provider' : 'unknown_at_provider' };
+}
+
+/** What waits for the list is woken once the ledger has learnt it, and else looked at at the end of the grace. */
+function awaitList(claim: Claim, notBefore: Date | undefined, now: Date, graceMs: number): Date | undefined {
+  const deadline = new Date(claim.receivedAt.getTime() + graceMs);
+  return notBefore ?? (now < deadline ? deadline : undefined);
+}
+
+/**
+ * A status is shown when the history holds it at any time: the row's own status beside a history without it is no
+ * event. An amount is shown when it is the transaction's.
+ */
+function compareClaim(claim: Claim, shown: ObservedTransaction): Contradiction | undefined {
+  const about = { id: shown.id, reference: shown.reference, amountCents: shown.amountCents };
+  if (claim.claimedAmountCents !== null && claim.claimedAmountCents !== shown.amountCents) {
+    return {
+      ...about,
+      scope: `${shown.id} amount`,
+      expected: { amount: formatAmount(claim.claimedAmountCents) },
+      actual: { amount: formatAmount(shown.amountCents) },
+    };
+  }
+  const statuses = shown.events.map((event) => event.status);
+  if (claim.claimedStatus === null || statuses.includes(claim.claimedStatus)) return undefined;
+  return {
+    ...about,
+    scope: `${shown.id} ${nameStatus(claim.claimedStatus)}`,
+    expected: { status: nameStatus(claim.claimedStatus) },
+    actual: { status: nameStatus(shown.status), history: statuses.map(nameStatus) },
+  };
+}

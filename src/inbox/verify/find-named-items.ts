@@ -1,0 +1,89 @@
+import type { ExpressionBuilder } from 'kysely';
+import type { Reader } from '../../database/reader.ts';
+import type { Database } from '../../database/tables.ts';
+
+/** Quarantined for that, an item may be helped by what the ledger learns; of `ambiguous` keys there only come to be more. */
+export const HELPED_REASONS: readonly string[] = ['unknown_at_provider', 'unreadable_at_provider'];
+/** The key that an item is looked up by is the first of these that it has. */
+const COLUMNS = ['transaction_id', 'reference', 'extra_hash'] as const;
+
+export type Learnt = { seq: number; id: string; reference: string | null; extra_hash: Buffer | null };
+export type NamedItem = { seq: number; webhookSeq: number; transactionId: string };
+
+/** Whether the ledger may help an item: it was quarantined as unknown, or waits and is not being looked at. */
+export function canBeHelped(now: Date) {
+  return (eb: ExpressionBuilder<Database, 'webhook_items'>) =>
+    eb.and([
+      eb('resolved_id', 'is', null),
+      eb.or([
+        eb.and([eb('state', '=', 'quarantined'), eb('reason', 'in', HELPED_REASONS)]),
+        eb.and([
+          eb('state', '=', 'pending'),
+          eb('next_look_at', '>', now),
+          eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]),
+        ]),
+      ]),
+    ]);
+}
+
+export type Naming = { learnt: Learnt[]; now: Date; itemsMax: number };
+
+/**
+ * Items that may be helped and name one of these transactions, and no other of the ledger's, by the key that they are
+ * looked up by, and that were not put back for one yet; so many at most.
+ */
+export async function findNamedItems(db: Reader, { learnt, now, itemsMax }: Naming): Promise<NamedItem[]> {
+  const found: NamedItem[] = [];
+  for (const [place, column] of COLUMNS.entries()) {
+    const names = await listNames(db, learnt, column);
+    const left = itemsMax - found.length;
+    if (names.size === 0 || left === 0) continue;
+    let select = db
+      .selectFrom('webhook_items')
+      .select(['seq', 'webhook_seq', column])
+      .where(canBeHelped(now))
+      .where(
+        column,
+        'in',
+        [...names.values()].map(({ name }) => name),
+      );
+    for (const before of COLUMNS.slice(0, place)) select = select.where(before, 'is', null);
+    for (const row of await select.limit(left).execute()) {
+      const transactionId = names.get(textOf(row[column] ?? ''))?.id;
+      if (transactionId !== undefined) found.push({ seq: row.seq, webhookSeq: row.webhook_seq, transactionId });
+    }
+  }
+  return found;
+}
+
+type Names = Map<string, { name: string | Buffer; id: string }>;
+
+/** By what an item may name each. What other transactions share is left out: a shop's extra may stand in millions. */
+async function listNames(db: Reader, learnt: Learnt[], column: (typeof COLUMNS)[number]): Promise<Names> {
+  if (column === 'transaction_id') {
+    return new Map(learnt.map(({ id }) => [id.toLowerCase(), { name: id.toLowerCase(), id }]));
+  }
+  const seqs = learnt.filter((row) => row[column] !== null).map(({ seq }) => seq);
+  if (seqs.length === 0) return new Map();
+  const own = await db
+    .selectFrom('transactions')
+    .select(['id', column])
+    .where('seq', 'in', seqs)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('transactions as other')
+            .select('other.seq')
+            .whereRef(`other.${column}`, '=', `transactions.${column}`)
+            .whereRef('other.seq', '<>', 'transactions.seq'),
+        ),
+      ),
+    )
+    .execute();
+  return new Map(own.map((row) => [textOf(row[column] ?? ''), { name: row[column] ?? '', id: row.id }]));
+}
+
+function textOf(name: string | Buffer): string {
+  return typeof name === 'string' ? name : name.toString('latin1');
+}

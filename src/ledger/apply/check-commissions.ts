@@ -1,0 +1,154 @@
+import type { Transaction } from 'kysely';
+import type { Context } from '../../context.ts';
+import { rowNumber } from '../../database/row-number.ts';
+import type { Database } from '../../database/tables.ts';
+import { transact } from '../../database/transact.ts';
+import type { Day } from '../../domain/calendar.ts';
+import type { FoundMismatch } from '../../domain/mismatch.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
+import { lockOpen, type Open } from '../../mismatches/resolve-mismatches.ts';
+import type { HeldTransaction } from '../decide/decide.ts';
+import type { Difference } from '../decide/difference.ts';
+import { type Contract, findContract, priceOf, readContracts } from '../journal/commission-contracts.ts';
+import { type Change, nameFound } from './fold-observations.ts';
+import { type Loaded, loadHeld } from './load-known.ts';
+
+const BATCH_ROWS = 200;
+
+/** Commissions that are not the contract's, where these changes brought the payment or its commission. */
+export async function judgeCommissions(
+  context: Context,
+  trx: Transaction<Database>,
+  changes: Change[],
+  seqs: Map<string, number>,
+): Promise<FoundMismatch[]> {
+  const charged = changes.filter((change) => isNewlyCharged(change));
+  if (charged.length === 0) return [];
+  const contracts = await readContracts(trx);
+  return charged.flatMap((change) => {
+    const judged = judge(context, change.held, contracts);
+    return judged
+      ? [{ ...judged, ...nameFound(change, rowNumber(seqs.get(change.held.id), `transaction ${change.held.id}`)) }]
+      : [];
+  });
+}
+
+/** One that changed after the payment is told as that. */
+function isNewlyCharged({ loaded, held, added, decisions }: Change): boolean {
+  if (held.commissionCents === null) return false;
+  if (decisions.some(({ found }) => found.some(({ kind }) => kind === 'commission_differs'))) return false;
+  return added.some((event) => event.status === 'paid') || loaded?.held.commissionCents !== held.commissionCents;
+}
+
+/**
+ * The same of what a person has just accepted: another amount, operation or platform has another price, and the
+ * commission that the provider shows need not be the contract's. `over`: what a contract claimed of the books before.
+ */
+export async function judgeAccepted(
+  context: Context,
+  trx: Transaction<Database>,
+  { seq, held: before }: Loaded,
+  held: HeldTransaction,
+): Promise<{ found: FoundMismatch[]; over: { kind: 'commission_differs'; scope: string }[] }> {
+  const same = PRICED.every((name) => before[name] === held[name]) && isPaid(before) === isPaid(held);
+  if (same) return { found: [], over: [] };
+  const judged = judge(context, held, await readContracts(trx));
+  if (judged) return { found: await leaveUndecided(trx, [{ ...judged, ...nameBooked(seq, held) }]), over: [] };
+  const mine = { kind: 'commission_differs', scope: held.id } as const;
+  return { found: [], over: (await lockOpen(trx, [mine])).some(isClaim) ? [mine] : [] };
+}
+
+/** A changed commission that nobody decided yet keeps its evidence: that is what can be accepted. */
+async function leaveUndecided(trx: Transaction<Database>, found: FoundMismatch[]): Promise<FoundMismatch[]> {
+  if (found.length === 0) return [];
+  const open = new Map((await lockOpen(trx, found)).map((row) => [row.scope, row]));
+  return found.filter((one) => {
+    const row = open.get(one.scope);
+    // where the provider shows again what is booked, there is nothing to decide
+    return !row || isClaim(row) || row.actual === JSON.stringify(one.actual);
+  });
+}
+
+/** Whether it is a contract's, and not a change after the payment. */
+function isClaim({ expected }: Open): boolean {
+  return expected !== null && 'contract' in JSON.parse(expected);
+}
+
+const PRICED = ['amountCents', 'commissionCents', 'operation', 'platform'] as const;
+
+function isPaid({ events }: HeldTransaction): boolean {
+  return events.some((event) => event.status === 'paid');
+}
+
+function nameBooked(seq: number, { id, reference, amountCents }: HeldTransaction): Omit<FoundMismatch, 'kind'> {
+  return { scope: id, transactionSeq: seq, transactionId: id, reference, amountCents };
+}
+
+function judge(
+  context: Context,
+  held: HeldTransaction,
+  contracts: Contract[],
+): (Difference & { kind: 'commission_differs'; baseline: boolean }) | undefined {
+  const paid = held.events.find((event) => event.status === 'paid');
+  if (!paid || held.commissionCents === null) return undefined;
+  const contract = findContract(contracts, { ...held, day: paid.atWall.slice(0, 10) });
+  if (!contract) return undefined;
+  const { low, high, cents } = priceOf(contract, held.amountCents);
+  if (held.commissionCents >= low && held.commissionCents <= high) return undefined;
+  return {
+    kind: 'commission_differs',
+    expected: { commission: formatAmount(cents), contract: contract.id },
+    actual: { commission: formatAmount(held.commissionCents) },
+    baseline: context.calendar.toInstant(paid.atWall) < context.webhooksSince,
+  };
+}
+
+/**
+ * Holds the payments of a range of days that are booked already against the contracts: after one was stated for days
+ * gone by. @returns how many were looked at, and how many of them are newly told.
+ */
+export async function checkCommissions(
+  context: Context,
+  range: { from: Day; to: Day },
+): Promise<{ payments: number; raised: number }> {
+  const contracts = await readContracts(context.db);
+  const total = { payments: 0, raised: 0 };
+  for (let after = 0; !context.signal.aborted; ) {
+    const rows = await context.db
+      .selectFrom('events')
+      .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
+      .select(['transactions.seq', 'transactions.id'])
+      .where('events.at_wall', '>=', `${range.from} 00:00:00`)
+      .where('events.at_wall', '<=', `${range.to} 23:59:59`)
+      .where('events.status', '=', 'paid')
+      .where('transactions.seq', '>', after)
+      .groupBy(['transactions.seq', 'transactions.id'])
+      .orderBy('transactions.seq')
+      .limit(BATCH_ROWS)
+      .execute();
+    if (rows.length === 0) break;
+    after = rows.at(-1)?.seq ?? after;
+    total.payments += rows.length;
+    const ids = rows.map((row) => row.id);
+    const raised = await transact(context.db, (trx) => checkBatch(context, trx, ids, contracts), {
+      retryDuplicates: true,
+    });
+    total.raised += raised;
+  }
+  if (total.raised > 0) context.bells.alerts.ring();
+  return total;
+}
+
+async function checkBatch(
+  context: Context,
+  trx: Transaction<Database>,
+  ids: string[],
+  contracts: Contract[],
+): Promise<number> {
+  const found = [...(await loadHeld(trx, ids)).values()].flatMap(({ seq, held }): FoundMismatch[] => {
+    const judged = judge(context, held, contracts);
+    return judged ? [{ ...judged, ...nameBooked(seq, held) }] : [];
+  });
+  return (await raiseMismatches(trx, await leaveUndecided(trx, found), context.clock.now())).length;
+}

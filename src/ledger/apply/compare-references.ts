@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { sql, type Transaction } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Database } from '../../database/tables.ts';
+import type { FoundMismatch } from '../../domain/mismatch.ts';
+import type { HeldTransaction } from '../decide/decide.ts';
+
+/** Transactions in these statuses no longer stand for a payment of their reference. */
+const OVER = ['canceled', 'denied', 'expired', 'refund'];
+const REFERENCE_BYTES_MAX = 140;
+
+export type ReferenceChange = {
+  /** As it was before; undefined when it is new. */
+  before: HeldTransaction | undefined;
+  held: HeldTransaction;
+  added: { seq: number | undefined }[];
+};
+
+type Live = { id: string; reference: string; amount_cents: bigint; created_wall: string };
+
+/** References that two or more live transactions share, and those that no longer are, by what has just changed. */
+export async function judgeReferences(
+  context: Context,
+  trx: Transaction<Database>,
+  changes: ReferenceChange[],
+): Promise<{ found: FoundMismatch[]; over: { kind: 'duplicate_reference'; scope: string }[] }> {
+  const touched = changes.filter(
+    ({ before, held, added }) => held.reference !== null && (added.length > 0 || before?.reference !== held.reference),
+  );
+  const left = touched.flatMap(({ before, held }) =>
+    before?.reference && before.reference !== held.reference ? [before.reference] : [],
+  );
+  const references = [...new Set([...touched.flatMap(({ held }) => held.reference ?? []), ...left])];
+  if (references.length === 0) return { found: [], over: [] };
+  const groups = Map.groupBy(await findLive(trx, references), (row) => row.reference);
+  const found = [...groups].filter(([, group]) => group.length > 1).map(([, group]) => tell(context, group));
+  const ended = touched.filter(({ held }) => OVER.includes(held.events.at(-1)?.status ?? ''));
+  const over = [...ended.flatMap(({ held }) => held.reference ?? []), ...left]
+    .filter((reference) => (groups.get(reference)?.length ?? 0) <= 1)
+    .map((reference) => ({ kind: 'duplicate_reference' as const, scope: scopeOf(reference) }));
+  return { found, over };
+}
+
+/**
+ * Locked, so that of two appliers that write the same reference at once the later one sees the other's; by this index
+ * and no other, so that rows of other references are not waited for.
+ */
+async function findLive(trx: Transaction<Database>, references: string[]): Promise<Live[]> {
+  const { rows } = await sql<Live>`
+    SELECT id, reference, amount_cents, created_wall
+    FROM transactions FORCE INDEX (transactions_reference_day)
+    WHERE reference IN (${sql.join(references)}) AND status NOT IN (${sql.join(OVER)})
+    ORDER BY created_wall, id
+    FOR UPDATE`.execute(trx);
+  return rows;
+}
+
+function tell(context: Context, group: Live[]): FoundMismatch {
+  const reference = group[0]?.reference ?? '';
+  return {
+    kind: 'duplicate_reference',
+    scope: scopeOf(reference),
+    reference,
+    amountCents: group.reduce((sum, row) => sum + row.amount_cents, 0n),
+    expected: { transactions: 1 },
+    actual: { ids: group.map((row) => row.id) },
+    baseline: group.every((row) => context.calendar.toInstant(row.created_wall) < context.webhooksSince),
+  };
+}
+
+/** A long reference by its hash: cut off, two of them would be one, and in bytes they would not fit. */
+function scopeOf(reference: string): string {
+  if (Buffer.byteLength(reference) <= REFERENCE_BYTES_MAX) return `reference:${reference}`;
+  return `reference:sha256:${createHash('sha256').update(reference).digest('hex')}`;
+}

@@ -1,0 +1,109 @@
+import type { Transaction } from 'kysely';
+import type { Reader } from '../../database/reader.ts';
+import type { Database } from '../../database/tables.ts';
+import type { Doubt } from './load-known.ts';
+
+/** How far apart two shows must be asked. */
+export const SHOWS_APART_MS = 60_000;
+
+const TABLES = ['doubted_events', 'doubted_statuses'] as const;
+
+export type OfTransaction = { id: string; seq: number };
+
+/** @param before and @param after by the event's row number. */
+export async function writeDoubts(
+  trx: Transaction<Database>,
+  transaction: OfTransaction,
+  before: Map<number, Doubt>,
+  after: Map<number, Doubt>,
+  now: Date,
+): Promise<void> {
+  const gone = [...before.keys()].filter((seq) => !after.has(seq));
+  if (gone.length > 0) await forgetDoubts(trx, gone);
+  const changed = [...after].filter(([seq, doubt]) => before.get(seq) !== doubt);
+  for (const [seq, doubt] of changed) {
+    const row = toRow(doubt, now);
+    await trx
+      .insertInto('doubted_events')
+      .values({ event_seq: seq, transaction_seq: transaction.seq, transaction_id: transaction.id, ...row })
+      .onDuplicateKeyUpdate(row)
+      .execute();
+  }
+}
+
+/** @param doubt whether the row's own status is its newest event's; undefined: there is none. */
+export async function writeDoubtedStatus(
+  trx: Transaction<Database>,
+  transaction: OfTransaction,
+  doubt: Doubt | undefined,
+  now: Date,
+): Promise<void> {
+  if (!doubt) {
+    await trx.deleteFrom('doubted_statuses').where('transaction_seq', '=', transaction.seq).execute();
+    return;
+  }
+  const row = toRow(doubt, now);
+  await trx
+    .insertInto('doubted_statuses')
+    .values({ transaction_seq: transaction.seq, transaction_id: transaction.id, ...row })
+    .onDuplicateKeyUpdate(row)
+    .execute();
+}
+
+function toRow({ noticedAt, shownWithoutAt, told }: Doubt, now: Date) {
+  const due = shownWithoutAt ? new Date(shownWithoutAt.getTime() + SHOWS_APART_MS) : now;
+  const isAwaited = !told || shownWithoutAt === null;
+  return {
+    noticed_at: noticedAt,
+    shown_without_at: shownWithoutAt,
+    told: told ? 1 : 0,
+    due_at: isAwaited ? due : null,
+  };
+}
+
+/** Nobody asks for these events any more. */
+export async function forgetDoubts(trx: Transaction<Database>, eventSeqs: number[]): Promise<void> {
+  await trx.deleteFrom('doubted_events').where('event_seq', 'in', eventSeqs).execute();
+}
+
+/** When each doubt about a transaction was noticed. */
+export async function listNoticed(db: Reader, transactionId: string): Promise<Date[]> {
+  const rows = await Promise.all(
+    TABLES.map((table) =>
+      db.selectFrom(table).select('noticed_at').where('transaction_id', '=', transactionId).execute(),
+    ),
+  );
+  return rows.flat().map((row) => row.noticed_at);
+}
+
+/** These transactions are fetched again at this time, unless an observation answers before. */
+export async function putOffDoubts(trx: Transaction<Database>, transactionIds: string[], until: Date): Promise<void> {
+  if (transactionIds.length === 0) return;
+  for (const table of TABLES) {
+    await trx
+      .updateTable(table)
+      .set({ due_at: until })
+      .where('transaction_id', 'in', transactionIds)
+      .where('due_at', 'is not', null)
+      .execute();
+  }
+}
+
+/** Locks transactions that are due to be fetched by their ids. @returns their ids, each once. */
+export async function lockDueDoubts(trx: Transaction<Database>, now: Date, limit: number): Promise<string[]> {
+  const ids = new Set<string>();
+  for (const table of TABLES) {
+    if (ids.size >= limit) break;
+    const rows = await trx
+      .selectFrom(table)
+      .select('transaction_id')
+      .where('due_at', '<=', now)
+      .orderBy('due_at')
+      .limit(limit - ids.size)
+      .forUpdate()
+      .skipLocked()
+      .execute();
+    for (const row of rows) ids.add(row.transaction_id);
+  }
+  return [...ids];
+}

@@ -1,0 +1,217 @@
+import { createHash } from 'node:crypto';
+import { sql, type Transaction } from 'kysely';
+import type { Context } from '../../context.ts';
+import { insertReturning } from '../../database/insert-returning.ts';
+import { indexParty } from '../../database/keys/index-person.ts';
+import type { Keys } from '../../database/keys/settings.ts';
+import { rowNumber } from '../../database/row-number.ts';
+import type { Database } from '../../database/tables.ts';
+import type { Source } from '../../domain/observation.ts';
+import { readWithheld } from '../../privacy/withhold-extra.ts';
+import { type HeldTransaction, tellState } from '../decide/decide.ts';
+import { eventKey, type HeldEvent } from '../decide/history.ts';
+import { sourceColumns } from '../journal/source-columns.ts';
+import { type Loaded, PARTY_FACTS } from './load-known.ts';
+import { type ChangedFacts, writeFactChanges } from './write-fact-changes.ts';
+
+/**
+ * What becomes of a transaction; `loaded` is what was held until now of one that is known, `sources` tells which look
+ * brought each of the new events.
+ */
+export type Changed = {
+  loaded: Loaded | undefined;
+  held: HeldTransaction;
+  added: HeldEvent[];
+  source: Source;
+  sources?: Map<HeldEvent, Source>;
+  /** Whether known events stand at other places now. */
+  isReordered?: boolean;
+  /** Whose it is, by the keyed hash, where they were forgotten. */
+  forgotten: Buffer | undefined;
+};
+
+/**
+ * Writes new and changed transactions, their parties and their new events, each kind in one statement.
+ * @returns the row number of each transaction by its id; the events that were added get theirs.
+ */
+export async function writeTransactions(
+  context: Context,
+  trx: Transaction<Database>,
+  changes: Changed[],
+  now: Date,
+): Promise<Map<string, number>> {
+  const created = changes.filter((change) => change.loaded === undefined);
+  const updated = changes.flatMap(({ loaded, held, source, isReordered = false }) => {
+    if (!loaded) return [];
+    const reordered = isReordered || loaded.stored.reordered === 1;
+    return [{ seq: loaded.seq, before: loaded.held, held, source, reordered }];
+  });
+  const seqs = new Map(updated.map(({ seq, held }) => [held.id, seq]));
+  if (created.length > 0)
+    for (const { id, seq } of await insertTransactions(context, trx, created, now)) seqs.set(id, seq);
+  if (updated.length > 0) await updateTransactions(trx, updated, now);
+  await writeFactChanges(trx, updated, now);
+  const parties = changes.filter(isNewParty);
+  if (parties.length > 0) {
+    await trx
+      .insertInto('parties')
+      .values(
+        parties.map((change) =>
+          toPartyRow(context.keys, rowNumber(seqs.get(change.held.id), `transaction ${change.held.id}`), change, now),
+        ),
+      )
+      .onDuplicateKeyUpdate(takeNew(PARTY_COLUMNS))
+      .execute();
+  }
+  await insertEvents(context, trx, changes, seqs, now);
+  return seqs;
+}
+
+/** Nearly never after the first look. Compared with the row: what is held may have been hidden from a later look. */
+function isNewParty({ loaded, held, forgotten }: Changed): boolean {
+  if (!loaded || forgotten || loaded.forgotten) return true;
+  return PARTY_FACTS.some((name) => loaded.party[name] !== held[name]);
+}
+
+type Updated = ChangedFacts & { reordered: boolean };
+
+async function updateTransactions(trx: Transaction<Database>, updated: Updated[], now: Date): Promise<void> {
+  // keyed by the row's own number, so that no second unique key can lead the update to another row
+  await trx
+    .insertInto('transactions')
+    .values(
+      updated.map((change) => ({ ...toRow(change.held, now), seq: change.seq, reordered: change.reordered ? 1 : 0 })),
+    )
+    .onDuplicateKeyUpdate(takeNew(MUTABLE))
+    .execute();
+}
+
+function takeNew(columns: readonly string[]): Record<string, never> {
+  return Object.fromEntries(columns.map((column) => [column, sql`VALUES(${sql.ref(column)})`])) as Record<
+    string,
+    never
+  >;
+}
+
+const MUTABLE = [
+  // the first applied, unless a person accepted others
+  'operation',
+  'amount_cents',
+  'status',
+  'status_wall',
+  'sequence',
+  'event_count',
+  'commission_cents',
+  'reference',
+  'extra',
+  'extra_hash',
+  'platform',
+  'e2e_id',
+  'digest',
+  'asked_at',
+  'ordered_at',
+  'reordered',
+] as const;
+
+const PARTY_COLUMNS = [
+  'name',
+  'email',
+  'phone',
+  'document',
+  'pix_key',
+  'description',
+  'document_hash',
+  'name_folded',
+  'created_wall',
+  'forgotten_at',
+] as const;
+
+async function insertTransactions(
+  context: Context,
+  trx: Transaction<Database>,
+  created: Changed[],
+  now: Date,
+): Promise<{ id: string; seq: number }[]> {
+  const rows = created.map((change) => toRow(change.held, now));
+  const ids = rows.map(({ id }) => id);
+  return await insertReturning(context, trx, trx.insertInto('transactions').values(rows), ['seq', 'id'], () =>
+    trx.selectFrom('transactions').select(['seq', 'id']).where('id', 'in', ids).execute(),
+  );
+}
+
+async function insertEvents(
+  context: Context,
+  trx: Transaction<Database>,
+  changes: Changed[],
+  seqs: Map<string, number>,
+  now: Date,
+): Promise<void> {
+  const rows = changes.flatMap(({ held, added, source, sources }) =>
+    added.map((event) => ({
+      transaction_seq: rowNumber(seqs.get(held.id), `transaction ${held.id}`),
+      status: event.status,
+      at_wall: event.atWall,
+      occurrence: event.occurrence,
+      position: event.position,
+      sequence: event.sequence,
+      inferred: event.inferred ? 1 : 0,
+      seen_at: now,
+      ...sourceColumns(sources?.get(event) ?? source),
+    })),
+  );
+  if (rows.length === 0) return;
+  const columns = ['seq', 'transaction_seq', 'status', 'at_wall', 'occurrence'] as const;
+  const written = await insertReturning(context, trx, trx.insertInto('events').values(rows), [...columns], () =>
+    trx
+      .selectFrom('events')
+      .select(columns)
+      .where('transaction_seq', 'in', [...new Set(rows.map((row) => row.transaction_seq))])
+      .execute(),
+  );
+  const seqOf = new Map(
+    written.map((row) => [`${row.transaction_seq} ${eventKey({ ...row, atWall: row.at_wall })}`, row.seq]),
+  );
+  for (const { held, added } of changes) {
+    for (const event of added) {
+      event.seq = rowNumber(seqOf.get(`${seqs.get(held.id)} ${eventKey(event)}`), `a new event of ${held.id}`);
+    }
+  }
+}
+
+function toRow(held: HeldTransaction, now: Date) {
+  const state = tellState(held);
+  if (!state) throw new Error(`transaction ${held.id} has no event`);
+  const withheld = held.extra === null ? undefined : readWithheld(held.extra);
+  return {
+    id: held.id,
+    operation: held.operation,
+    ...state,
+    amount_cents: held.amountCents,
+    commission_cents: held.commissionCents,
+    reference: held.reference,
+    extra: withheld ? null : held.extra,
+    extra_hash: withheld ?? (held.extra === null ? null : createHash('sha256').update(held.extra).digest()),
+    platform: held.platform,
+    e2e_id: held.e2eId,
+    created_wall: held.createdWall,
+    digest: held.digest,
+    asked_at: held.askedAt,
+    ordered_at: held.orderedAt ?? null,
+    first_seen_at: now,
+  };
+}
+
+function toPartyRow(keys: Keys, transactionSeq: number, { held, forgotten }: Changed, now: Date) {
+  return {
+    transaction_seq: transactionSeq,
+    name: held.name,
+    email: held.email,
+    phone: held.phone,
+    document: held.document,
+    pix_key: held.pixKey,
+    description: held.description,
+    ...(forgotten ? { document_hash: forgotten, name_folded: null } : indexParty(keys, held)),
+    created_wall: held.createdWall,
+    forgotten_at: forgotten ? now : null,
+  };
+}

@@ -1,0 +1,175 @@
+/**
+ * A person accepts what the provider shows instead of what the books hold: another amount, operation, commission,
+ * reference or platform, or a history that an event is gone from. Nothing is taken away: the entries in force are
+ * reversed at their own time and the right ones posted, an event that is no more is marked so in a table of its own,
+ * and every merchant that was told of the transaction is told of the correction.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import type { Transaction } from 'kysely';
+import { enqueueCorrection } from '../../callbacks/queue/enqueue.ts';
+import type { Context } from '../../context.ts';
+import { rowNumber } from '../../database/row-number.ts';
+import type { Database } from '../../database/tables.ts';
+import { transact } from '../../database/transact.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import type { Source } from '../../domain/observation.ts';
+import { webhookIdOf } from '../../domain/webhook-id.ts';
+import { type By, cutNote, lockUnresolved, wasResolved } from '../../mismatches/close-mismatch.ts';
+import { findClosedDays } from '../../mismatches/find-closed-days.ts';
+import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
+import { releaseKept, resolveMismatches, setResolved } from '../../mismatches/resolve-mismatches.ts';
+import { judgeAccepted } from '../apply/check-commissions.ts';
+import { judgeReferences } from '../apply/compare-references.ts';
+import { type Loaded, loadHeld } from '../apply/load-known.ts';
+import { forgetDoubts } from '../apply/write-doubts.ts';
+import { writeTransactions } from '../apply/write-transactions.ts';
+import { ACCEPTABLE, correctHeld, isAcceptable, tellFacts } from '../decide/correct-known.ts';
+import { countLearnt, type HeldTransaction } from '../decide/decide.ts';
+import type { HeldEvent } from '../decide/history.ts';
+import { mendJournal } from '../journal/diff-entries.ts';
+import { charge, listDesiredEntries } from '../journal/plan-entries.ts';
+import { readPolicies } from '../journal/read-policies.ts';
+import { writeEntries } from '../journal/write-entries.ts';
+
+/** No look has it, so the next one is taken whole. */
+const NO_DIGEST = Buffer.alloc(32);
+
+/**
+ * @throws ConfereError `not_found`; `conflict` when it is over, is of a kind that has nothing to accept, or its evidence
+ * does not say what to book, is what the books hold already, or is not the `actual` that they saw, where that is given.
+ */
+export async function acceptMismatch(context: Context, id: string, by: By & { actual?: unknown }): Promise<void> {
+  let endedAt: Date | undefined;
+  await transact(
+    context.db,
+    async (trx) => {
+      if (endedAt && (await wasResolved(trx, id, { actor: by.actor, at: endedAt }))) return;
+      const named = await trx.selectFrom('mismatches').select('transaction_id').where('id', '=', id).executeTakeFirst();
+      if (!named) throw new ConfereError('not_found', 'there is no such mismatch');
+      // the transaction first, as whoever applies a look to it: then nobody waits for another in a ring
+      const transactionId = named.transaction_id ?? '';
+      const loaded = (await loadHeld(trx, [transactionId])).get(transactionId);
+      const mismatch = await lockUnresolved(trx, id);
+      if (!loaded || !isAcceptable(mismatch.kind)) {
+        throw new ConfereError('conflict', `only ${ACCEPTABLE.join(', ')} can be accepted: resolve it with a note`);
+      }
+      const actual: unknown = mismatch.actual === null ? null : JSON.parse(mismatch.actual);
+      if (by.actual !== undefined && !isDeepStrictEqual(by.actual, actual)) {
+        throw new ConfereError('conflict', 'the provider shows something else by now: look at it again');
+      }
+      const held = correctHeld(loaded.held, mismatch.kind, actual);
+      await correct(context, trx, { loaded, held, mismatchSeq: mismatch.seq, actor: by.actor });
+      const end = { resolution: 'accepted', note: cutNote(by), actor: by.actor };
+      const now = context.clock.now();
+      endedAt = now;
+      await setResolved(trx, mismatch.seq, end, now);
+      const commissions = await judgeAccepted(context, trx, loaded, held);
+      // that the books hold it now was decided, that it is the contract's was not
+      await releaseKept(trx, commissions.found, now);
+      await raiseMismatches(trx, commissions.found, now);
+      await resolveMismatches(trx, commissions.over, 'fresh_evidence', now);
+    },
+    { retryDuplicates: true },
+  );
+  context.bells.callbacks.ring();
+  context.bells.alerts.ring();
+}
+
+type Correction = { loaded: Loaded; held: HeldTransaction; mismatchSeq: number; actor: string };
+
+async function correct(context: Context, trx: Transaction<Database>, correction: Correction): Promise<void> {
+  const now = context.clock.now();
+  const { loaded, mismatchSeq } = correction;
+  const { seq } = loaded;
+  const sequence = countLearnt(loaded.held) + 1;
+  const corrected = { times: (loaded.held.corrected?.times ?? 0) + 1, sequence, at: now };
+  const held = { ...correction.held, corrected, digest: NO_DIGEST };
+  const source = await readSource(trx, mismatchSeq);
+  const { forgotten } = loaded;
+  await writeTransactions(context, trx, [{ loaded, held, added: [], source, forgotten }], now);
+  const correctionSeq = await writeCorrection(context, trx, { ...correction, held });
+  await writeStandings(trx, loaded, held, correctionSeq);
+
+  const policies = await readPolicies(context, trx);
+  const desired = listDesiredEntries(held, held.events, policies.of(held.platform));
+  const mending = mendJournal(desired, loaded.entries, (platform) => charge(held, platform));
+  await writeEntries(context, trx, [{ transactionSeq: seq, source, ...mending }], now);
+  await enqueueCorrection(context, trx, { seq, sequence, before: loaded.held, after: held, concerns: 'either' });
+
+  const references = await judgeReferences(context, trx, [{ before: loaded.held, held, added: held.events }]);
+  // an event that moved no money is counted in its day's report all the same
+  const moved = [...mending.reverse, ...mending.post, ...listRestood(loaded.held, held)];
+  const moments = moved.map(({ atWall }) => ({ atWall, runSeq: undefined }));
+  const closed = await findClosedDays(context, trx, moments);
+  await raiseMismatches(trx, [...references.found, ...closed], now);
+  await resolveMismatches(trx, references.over, 'fresh_evidence', now);
+}
+
+async function writeCorrection(
+  context: Context,
+  trx: Transaction<Database>,
+  { loaded, held, mismatchSeq, actor }: Correction,
+): Promise<number> {
+  const { insertId } = await trx
+    .insertInto('corrections')
+    .values({
+      transaction_seq: loaded.seq,
+      mismatch_seq: mismatchSeq,
+      sequence: held.corrected?.sequence ?? 0,
+      before_facts: JSON.stringify(tellFacts(context.calendar, loaded.held)),
+      after_facts: JSON.stringify(tellFacts(context.calendar, held)),
+      created_at: held.corrected?.at ?? context.clock.now(),
+      actor,
+    })
+    .executeTakeFirstOrThrow();
+  return Number(insertId);
+}
+
+async function writeStandings(
+  trx: Transaction<Database>,
+  { seq, held: before }: Loaded,
+  after: HeldTransaction,
+  correctionSeq: number,
+): Promise<void> {
+  const changed = listRestood(before, after);
+  if (changed.length === 0) return;
+  await forgetDoubts(
+    trx,
+    changed.map((event) => rowNumber(event.seq, 'a known event')),
+  );
+  await trx
+    .insertInto('event_standings')
+    .values(
+      changed.map((event) => ({
+        transaction_seq: seq,
+        event_seq: rowNumber(event.seq, 'a known event'),
+        in_force: after.struck.includes(event) ? 0 : 1,
+        correction_seq: correctionSeq,
+      })),
+    )
+    .execute();
+}
+
+/** Events that a correction took out of force, or put back into it. */
+function listRestood(before: HeldTransaction, after: HeldTransaction): HeldEvent[] {
+  return [...before.events, ...before.struck].filter(
+    (event) => before.struck.includes(event) !== after.struck.includes(event),
+  );
+}
+
+/** Where what is accepted was seen. */
+async function readSource(trx: Transaction<Database>, mismatchSeq: number): Promise<Source> {
+  const row = await trx
+    .selectFrom('mismatches')
+    .leftJoin('runs', 'runs.seq', 'mismatches.run_seq')
+    .leftJoin('webhooks', 'webhooks.seq', 'mismatches.webhook_seq')
+    .select(['run_seq', 'runs.id as run_id', 'webhook_seq', 'webhooks.hash as webhook_hash'])
+    .where('mismatches.seq', '=', mismatchSeq)
+    .executeTakeFirstOrThrow();
+  if (row.webhook_seq !== null && row.webhook_hash) {
+    return { kind: 'webhook', webhook: { seq: row.webhook_seq, id: webhookIdOf(row.webhook_hash) } };
+  }
+  if (row.run_seq !== null && row.run_id !== null) return { kind: 'show', run: { seq: row.run_seq, id: row.run_id } };
+  return { kind: 'show' };
+}

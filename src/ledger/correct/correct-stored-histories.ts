@@ -1,0 +1,217 @@
+/**
+ * Corrects what earlier versions wrote: histories that they ordered by time against the provider's order, and inferred
+ * events that stand beside real ones, or whose entries are dated before those of the events that they follow. The migration lists them; each is corrected once, by new entries and a recorded
+ * correction, logged and audited. What those versions did not store (the real time of an inferred event, an order with
+ * events in between) is asked of the provider: the next show of the transaction corrects it.
+ */
+import { sql, type Transaction } from 'kysely';
+import { audit } from '../../access/audit.ts';
+import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
+import type { Database } from '../../database/tables.ts';
+import type { Source } from '../../domain/observation.ts';
+import { enterInBooks, tellClosedDays } from '../../mismatches/flag-closed-days.ts';
+import { compareHistories, countCorrection, writeHistoryChange } from '../apply/correct-histories.ts';
+import { type Loaded, loadHeld } from '../apply/load-known.ts';
+import { writeDoubtedStatus } from '../apply/write-doubts.ts';
+import { writeTransactions } from '../apply/write-transactions.ts';
+import { countLearnt, type HeldTransaction, tellState } from '../decide/decide.ts';
+import { dateInferred, type HeldEvent, settleInferred, sortHistory } from '../decide/history.ts';
+import { mendJournal } from '../journal/diff-entries.ts';
+import { charge, listDesiredEntries } from '../journal/plan-entries.ts';
+import { type Policies, readPolicies } from '../journal/read-policies.ts';
+import { writeEntries } from '../journal/write-entries.ts';
+
+const BATCH_ROWS = 100;
+/** Shows of these wait behind each other, so that an upgrade does not use up what the provider allows. */
+const ASKED_APART_MS = 1_000;
+
+export type MendedHistories = {
+  /** Corrected by this call. */
+  mended: number;
+  /** Fetched again by the worker, since something of them was not stored. */
+  asked: number;
+};
+
+/** Corrects all that are left. Batches are committed one by one and may be run again after a kill. */
+export async function mendHistories(context: Context): Promise<MendedHistories> {
+  const total: MendedHistories = { mended: 0, asked: 0 };
+  for (;;) {
+    context.signal.throwIfAborted();
+    const rows = await readLeft(context.db);
+    if (rows.length === 0) break;
+    const outcomes = await enterInBooks(context, (trx) => mendBatch(context, trx, rows, total.asked));
+    total.mended += outcomes.filter((one) => one.isMended).length;
+    total.asked += outcomes.filter((one) => one.isAsked).length;
+  }
+  if (total.mended + total.asked > 0) {
+    context.log.warn(total, 'histories of an earlier version were corrected; the audit log names them');
+    context.bells.callbacks.ring();
+  }
+  return total;
+}
+
+/** How many histories wait to be corrected, were corrected, and wait for the provider's answer. */
+export async function countMended(db: Reader): Promise<{ left: number; mended: number; waiting: number }> {
+  const rows = await db
+    .selectFrom('histories_to_mend')
+    .leftJoin('doubted_statuses', 'doubted_statuses.transaction_seq', 'histories_to_mend.transaction_seq')
+    .select([
+      sql<number>`COALESCE(SUM(mended_at IS NULL), 0)`.as('left'),
+      sql<number>`COALESCE(SUM(outcome = 'mended'), 0)`.as('mended'),
+      sql<number>`COALESCE(SUM(mended_at IS NOT NULL AND doubted_statuses.due_at IS NOT NULL), 0)`.as('waiting'),
+    ])
+    .executeTakeFirst();
+  return { left: Number(rows?.left ?? 0), mended: Number(rows?.mended ?? 0), waiting: Number(rows?.waiting ?? 0) };
+}
+
+/** `outcome`: of an earlier correction. */
+type Left = { seq: number; id: string; reason: string; outcome: string | null };
+
+async function readLeft(db: Reader): Promise<Left[]> {
+  return await db
+    .selectFrom('histories_to_mend')
+    .innerJoin('transactions', 'transactions.seq', 'histories_to_mend.transaction_seq')
+    .select(['transactions.seq', 'transactions.id', 'histories_to_mend.reason', 'histories_to_mend.outcome'])
+    .where('mended_at', 'is', null)
+    .orderBy('histories_to_mend.transaction_seq')
+    .limit(BATCH_ROWS)
+    .execute();
+}
+
+type Outcome = { isMended: boolean; isAsked: boolean };
+
+/** @param asked how many were asked of the provider before these. */
+async function mendBatch(
+  context: Context,
+  trx: Transaction<Database>,
+  rows: Left[],
+  asked: number,
+): Promise<Outcome[]> {
+  const ids = rows.map((row) => row.id);
+  const loaded = await loadHeld(trx, ids);
+  const policies = await readPolicies(context, trx);
+  const sources = await readSources(
+    trx,
+    rows.map((row) => row.seq),
+  );
+  const outcomes: Outcome[] = [];
+  for (const { id, seq, reason, outcome: outcomeBefore } of rows) {
+    const one = loaded.get(id);
+    const isMended = one !== undefined && (await mendOne(context, trx, one, { reason, policies, sources }));
+    const isAsked = reason !== 'skewed' && reason !== 'dated' && one?.ownDoubt === undefined;
+    if (isAsked) {
+      const count = outcomes.filter((outcome) => outcome.isAsked).length;
+      await scheduleShow(context, trx, { id, seq }, (asked + count) * ASKED_APART_MS);
+    }
+    const outcome = isMended ? 'mended' : isAsked ? 'asked' : (outcomeBefore ?? 'unchanged');
+    await trx
+      .updateTable('histories_to_mend')
+      .set({ mended_at: context.clock.now(), outcome })
+      .where('transaction_seq', '=', seq)
+      .execute();
+    outcomes.push({ isMended, isAsked });
+  }
+  return outcomes;
+}
+
+type Known = { reason: string; policies: Policies; sources: Map<number, Source> };
+
+/** @returns whether anything was wrong with it. */
+async function mendOne(
+  context: Context,
+  trx: Transaction<Database>,
+  loaded: Loaded,
+  { reason, policies, sources }: Known,
+): Promise<boolean> {
+  const now = context.clock.now();
+  const { seq } = loaded;
+  const inOrder = reason === 'dated' ? loaded.held.events : orderByTime(loaded.held.events);
+  const before = { ...loaded, held: { ...loaded.held, events: inOrder } };
+  const learnt = countLearnt(loaded.held);
+  const { added, ...settled } = dateInferred(
+    { ...settleInferred(loaded.held), added: [] as HeldEvent[] },
+    loaded.held.createdWall,
+    learnt,
+  );
+  const history = compareHistories(before, settled);
+  const held = countCorrection(settled, history);
+  const desired = listDesiredEntries(held, held.events, policies.of(held.platform));
+  const mending = mendJournal(desired, loaded.entries, (platform) => charge(held, platform));
+  if (!history.isCorrection && mending.reverse.length + mending.post.length === 0 && !isStale(loaded, held)) {
+    return false;
+  }
+  const source = sources.get(held.events.at(-1)?.seq ?? 0) ?? { kind: 'show' };
+  const { forgotten } = loaded;
+  const ofEvents = new Map(held.events.flatMap((event) => pair(event, findSource(event, loaded.held, sources))));
+  await writeTransactions(context, trx, [{ loaded: before, held, added, source, sources: ofEvents, forgotten }], now);
+  await writeEntries(context, trx, [{ transactionSeq: seq, source, sources: ofEvents, ...mending }], now);
+  await writeHistoryChange(context, trx, { loaded: before, held, source, history }, now);
+  await tellClosedDays(context, trx, [...mending.reverse, ...mending.post, ...history.restood], now);
+  const detail = JSON.stringify({
+    status: { before: loaded.stored.status, after: held.events.at(-1)?.status },
+    gave_way: history.restood.map((event) => event.status),
+    entries: { reversed: mending.reverse.length, posted: mending.post.length },
+  });
+  await audit({ db: trx, clock: context.clock }, { actor: 'confere', action: 'history.mend', target: held.id, detail });
+  return true;
+}
+
+/** Whether the row tells another status than its history. */
+function isStale({ stored }: Loaded, held: HeldTransaction): boolean {
+  const state = tellState(held);
+  return state?.status !== stored.status || state.status_wall !== stored.status_wall;
+}
+
+/** Where an event came from; one that is dated otherwise came from where the one did that it stands for. */
+function findSource(event: HeldEvent, { events }: HeldTransaction, sources: Map<number, Source>): Source | undefined {
+  const of = event.seq === undefined ? events.find((one) => one.inferred && one.status === event.status) : event;
+  return of?.seq === undefined ? undefined : sources.get(of.seq);
+}
+
+function pair(event: HeldEvent, source: Source | undefined): [HeldEvent, Source][] {
+  return source ? [[event, source]] : [];
+}
+
+/** The order in which earlier versions kept a history. */
+function orderByTime(events: HeldEvent[]): HeldEvent[] {
+  const real = events.filter((event) => !event.inferred);
+  real.sort((a, b) => (a.atWall < b.atWall ? -1 : a.atWall > b.atWall ? 1 : a.position - b.position));
+  const placed = new Map(real.map((event, position) => [event, { ...event, position }]));
+  const ordered = sortHistory(events.map((event) => placed.get(event) ?? event));
+  return ordered.map((one) => events.find((event) => event.seq === one.seq) ?? one);
+}
+
+/** Where each event came from, by its row number. */
+async function readSources(trx: Transaction<Database>, transactionSeqs: number[]): Promise<Map<number, Source>> {
+  const rows = await trx
+    .selectFrom('events')
+    .select(['seq', 'source_kind', 'source_webhook_seq', 'source_run_seq', 'source_page'])
+    .where('transaction_seq', 'in', transactionSeqs)
+    .execute();
+  return new Map(rows.map((row) => [row.seq, toSource(row)]));
+}
+
+function toSource(row: {
+  source_kind: string;
+  source_webhook_seq: number | null;
+  source_run_seq: number | null;
+  source_page: number | null;
+}): Source {
+  const run = { seq: row.source_run_seq ?? 0, id: '' };
+  if (row.source_kind === 'webhook') return { kind: 'webhook', webhook: { seq: row.source_webhook_seq ?? 0, id: '' } };
+  if (row.source_kind === 'list') return { kind: 'list', run, page: row.source_page ?? 0 };
+  return row.source_run_seq === null ? { kind: 'show' } : { kind: 'show', run };
+}
+
+/** Its next observation is taken whole, however equal it is to the one before; if none comes, it is shown. */
+async function scheduleShow(
+  context: Context,
+  trx: Transaction<Database>,
+  transaction: { id: string; seq: number },
+  afterMs: number,
+): Promise<void> {
+  const now = context.clock.now();
+  const doubt = { noticedAt: now, shownWithoutAt: null, told: false };
+  await writeDoubtedStatus(trx, transaction, doubt, new Date(now.getTime() + afterMs));
+}

@@ -1,0 +1,4 @@
+import type { MismatchKind } from '../../domain/mismatch.ts';
+
+/** `late`: a newer look than the one that shows it is known. */
+export type Difference = { kind: MismatchKind; expected: unknown; actual: unknown; late?: boolean };

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
+import type { Day } from '../../domain/calendar.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { NO_PLATFORM } from '../../domain/platform.ts';
+import type { Operation } from '../../domain/statuses.ts';
+
+const BASIS = 10_000n;
+
+/** What the provider may charge for a payment: fixed cents, and basis points (hundredths of a percent) of its amount. */
+export type Contract = {
+  id: string;
+  /** Null: every platform that has none of its own. */
+  platform: string | null;
+  operation: Operation;
+  fixedCents: bigint;
+  basisPoints: number;
+  /** The days of payment that it is for, both included; without the last one, until another is stated. */
+  from: Day;
+  to: Day | null;
+};
+
+/** Later ones first: of those that fit, the newest stated is the one in force. */
+export async function readContracts(db: Reader): Promise<Contract[]> {
+  const rows = await db
+    .selectFrom('commission_contracts')
+    .selectAll()
+    .where('withdrawn_at', 'is', null)
+    .orderBy('seq', 'desc')
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    platform: row.platform,
+    operation: row.operation as Operation,
+    fixedCents: row.fixed_cents,
+    basisPoints: row.basis_points,
+    from: row.from_day,
+    to: row.to_day,
+  }));
+}
+
+/** The contract of a payment: the platform's own (`none`: of what has no platform) before that of all. Pure. @param contracts the newest first. */
+export function findContract(
+  contracts: Contract[],
+  payment: { platform: string | null; operation: Operation; day: Day },
+): Contract | undefined {
+  const fitting = contracts.filter(
+    (one) =>
+      one.operation === payment.operation && one.from <= payment.day && (one.to === null || one.to >= payment.day),
+  );
+  return (
+    fitting.find((one) => one.platform !== null && one.platform === (payment.platform ?? NO_PLATFORM)) ??
+    fitting.find((one) => one.platform === null)
+  );
+}
+
+/**
+ * What a contract comes to, in cents. No provider tells how it rounds: between the cent below and the cent above the
+ * exact figure everything is the contract's. `cents` is rounded half up, to be shown. Pure.
+ */
+export function priceOf(contract: Contract, amountCents: bigint): { low: bigint; high: bigint; cents: bigint } {
+  const share = amountCents * BigInt(contract.basisPoints);
+  const low = contract.fixedCents + share / BASIS;
+  const high = share % BASIS === 0n ? low : low + 1n;
+  return { low, high, cents: contract.fixedCents + (share + BASIS / 2n) / BASIS };
+}
+
+/** States a contract: it holds for the days it names, before any stated earlier. @returns its id. */
+export async function stateContract(
+  context: Context,
+  stated: Omit<Contract, 'id'> & { actor: string },
+): Promise<string> {
+  const id = `cc_${randomUUID().replaceAll('-', '')}`;
+  await context.db
+    .insertInto('commission_contracts')
+    .values({
+      id,
+      platform: stated.platform,
+      operation: stated.operation,
+      fixed_cents: stated.fixedCents,
+      basis_points: stated.basisPoints,
+      from_day: stated.from,
+      to_day: stated.to,
+      created_at: context.clock.now(),
+      actor: stated.actor,
+    })
+    .execute();
+  return id;
+}
+
+/** Takes a contract back, as if it had not been stated; it stays listed. @throws ConfereError `not_found`, `conflict`. */
+export async function withdrawContract(context: Context, id: string): Promise<void> {
+  const { numUpdatedRows } = await context.db
+    .updateTable('commission_contracts')
+    .set({ withdrawn_at: context.clock.now() })
+    .where('id', '=', id)
+    .where('withdrawn_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows > 0n) return;
+  const [known] = await listContracts(context.db, 1, undefined, id);
+  throw known
+    ? new ConfereError('conflict', 'it is withdrawn already')
+    : new ConfereError('not_found', 'there is no such contract');
+}
+
+/** Contracts as our API shows them, the newest first, withdrawn ones too. @param before the row number to go on below. */
+export async function listContracts(db: Reader, limit: number, before: number | undefined, id?: string) {
+  let query = db.selectFrom('commission_contracts').selectAll().orderBy('seq', 'desc').limit(limit);
+  if (before !== undefined) query = query.where('seq', '<', before);
+  if (id !== undefined) query = query.where('id', '=', id);
+  return (await query.execute()).map((row) => ({
+    seq: row.seq,
+    id: row.id,
+    platform: row.platform,
+    operation: row.operation,
+    fixed: formatAmount(row.fixed_cents),
+    basis_points: row.basis_points,
+    from: row.from_day,
+    to: row.to_day,
+    withdrawn: row.withdrawn_at !== null,
+  }));
+}

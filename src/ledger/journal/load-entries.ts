@@ -1,0 +1,51 @@
+import type { Transaction } from 'kysely';
+import type { Database } from '../../database/tables.ts';
+import { groupValues } from '../../domain/group-values.ts';
+import type { EntryInForce } from './diff-entries.ts';
+
+/** Entries of these transactions that are neither reversals nor reversed, each with its postings. */
+export async function loadEntriesInForce(
+  trx: Transaction<Database>,
+  seqs: number[],
+): Promise<Map<number, EntryInForce[]>> {
+  const rows = await trx
+    .selectFrom('entries')
+    .leftJoin('entries as reversal', 'reversal.reverses_seq', 'entries.seq')
+    .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
+    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
+    .select([
+      'entries.seq',
+      'entries.kind',
+      'entries.transaction_seq',
+      'entries.event_seq',
+      'entries.at_wall',
+      'entries.platform',
+      'accounts.name as account',
+      'postings.amount_cents',
+    ])
+    .where('entries.transaction_seq', 'in', seqs)
+    .where('entries.reverses_seq', 'is', null)
+    .where('reversal.seq', 'is', null)
+    .orderBy('entries.seq')
+    .orderBy('postings.position')
+    .execute();
+  const entries = new Map<number, EntryInForce & { transactionSeq: number }>();
+  for (const row of rows) {
+    const entry = entries.get(row.seq) ?? {
+      seq: row.seq,
+      kind: row.kind,
+      eventSeq: row.event_seq,
+      atWall: row.at_wall,
+      platform: row.platform,
+      postings: [],
+      transactionSeq: row.transaction_seq ?? 0,
+    };
+    entry.postings.push({ account: row.account, cents: row.amount_cents });
+    entries.set(row.seq, entry);
+  }
+  return groupValues(
+    [...entries.values()],
+    (entry) => entry.transactionSeq,
+    (entry) => entry,
+  );
+}

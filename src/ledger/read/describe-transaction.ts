@@ -1,0 +1,187 @@
+import { inForce } from '../../database/in-force.ts';
+import { selectTransactions, toLedgerTransaction } from '../../database/read-transactions.ts';
+import type { Reader } from '../../database/reader.ts';
+import type { Calendar } from '../../domain/calendar.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { maskAccount } from '../../domain/person/mask-person.ts';
+import type { LedgerTransaction } from '../../domain/present-transaction.ts';
+import { webhookIdOf } from '../../domain/webhook-id.ts';
+import { readPlaces } from '../apply/read-event-positions.ts';
+import { sortHistory } from '../decide/history.ts';
+
+export type PresentedSource = {
+  kind: string;
+  webhook_id?: string;
+  run_id?: string;
+  page?: number;
+  /** Of what a person caused: the opening. */
+  opening_id?: string;
+};
+
+/** A transaction with its story: what happened, when, and from whom and when we knew it. */
+export type TransactionStory = {
+  seq: number;
+  transaction: LedgerTransaction;
+  /** Newest first. */
+  events: {
+    status: string;
+    at: string;
+    seen_at: string;
+    sequence: number;
+    /** False once a person agreed that it is none, since the provider shows it no more. */
+    in_force: boolean;
+    source: PresentedSource;
+  }[];
+  entries: {
+    id: string;
+    kind: string;
+    at: string;
+    recorded_at: string;
+    sequence: number | null;
+    reverses: string | null;
+    postings: { account: string; amount: string }[];
+    source: PresentedSource;
+  }[];
+};
+
+export async function tellTransaction(
+  db: Reader,
+  calendar: Calendar,
+  id: string,
+): Promise<TransactionStory | undefined> {
+  const row = await selectTransactions(db).where('transactions.id', '=', id).executeTakeFirst();
+  if (!row) return undefined;
+  const events = await readEvents(db, row.seq);
+  const entries = await readEntries(db, row.seq);
+  const sequences = new Map(events.map((event) => [event.seq, event.sequence]));
+  return {
+    seq: row.seq,
+    transaction: toLedgerTransaction(row),
+    events: events.filter(isOfHistory).map((event) => ({
+      status: event.status,
+      at: calendar.toIso(event.atWall),
+      seen_at: event.seen_at.toISOString(),
+      sequence: event.sequence,
+      in_force: Number(event.in_force) === 1,
+      source: presentSource(event),
+    })),
+    entries: entries.map(({ postings, ...entry }) => ({
+      id: `en_${entry.seq}`,
+      kind: entry.kind,
+      at: calendar.toIso(entry.at_wall),
+      recorded_at: entry.recorded_at.toISOString(),
+      sequence: entry.event_seq === null ? null : (sequences.get(entry.event_seq) ?? null),
+      reverses: entry.reverses_seq === null ? null : `en_${entry.reverses_seq}`,
+      postings: postings.map((posting) => ({ account: posting.account, amount: formatAmount(posting.amount_cents) })),
+      source: presentSource(entry),
+    })),
+  };
+}
+
+/** The entries for who may not see personal data: a platform that holds a document is no account's name. */
+export function maskEntries(entries: TransactionStory['entries'], of: LedgerTransaction): TransactionStory['entries'] {
+  const party = { ...of, pix_key: of.pixKey };
+  return entries.map((entry) => ({
+    ...entry,
+    postings: entry.postings.map((one) => ({ ...one, account: maskAccount(one.account, party) })),
+  }));
+}
+
+function isOfHistory(event: { in_force: number; inferred: boolean }): boolean {
+  return Number(event.in_force) === 1 || !event.inferred;
+}
+
+/** Entries that a person caused, by the opening that was the platform's newest when they were recorded. */
+async function findOpenings(
+  db: Reader,
+  rows: { seq: number; source_kind: string; platform: string; recorded_at: Date }[],
+) {
+  const caused = rows.filter((row) => row.source_kind === 'person');
+  if (caused.length === 0) return new Map<number, string>();
+  const openings = await db
+    .selectFrom('openings')
+    .select(['id', 'platform', 'created_at'])
+    .where('platform', 'in', [...new Set(caused.map((row) => row.platform))])
+    .orderBy('seq')
+    .execute();
+  return new Map(
+    caused.flatMap(({ seq, platform, recorded_at: at }) => {
+      const opening = openings.findLast((one) => one.platform === platform && one.created_at <= at);
+      return opening ? [[seq, opening.id]] : [];
+    }),
+  );
+}
+
+/** Newest first. An inferred event that gave way is in the entries alone: whether it was learnt changes no history. */
+async function readEvents(db: Reader, transactionSeq: number) {
+  const rows = await db
+    .selectFrom('events')
+    .leftJoin('webhooks', 'webhooks.seq', 'events.source_webhook_seq')
+    .leftJoin('runs', 'runs.seq', 'events.source_run_seq')
+    .select(['events.seq', 'status', 'at_wall as atWall', 'sequence', 'seen_at', 'source_kind', 'source_page'])
+    .select(['webhooks.hash as webhook_hash', 'runs.id as run_id', inForce('events').as('in_force')])
+    .select(['events.position', 'events.inferred'])
+    .where('transaction_seq', '=', transactionSeq)
+    .execute();
+  const places = await readPlaces(db, [transactionSeq]);
+  const placed = rows.map((row) => ({
+    ...row,
+    position: places.get(row.seq) ?? row.position,
+    inferred: row.inferred === 1 && !places.has(row.seq),
+  }));
+  return sortHistory(placed).toReversed();
+}
+
+async function readEntries(db: Reader, transactionSeq: number) {
+  const rows = await db
+    .selectFrom('entries')
+    .leftJoin('webhooks', 'webhooks.seq', 'entries.source_webhook_seq')
+    .leftJoin('runs', 'runs.seq', 'entries.source_run_seq')
+    .select([
+      'entries.seq',
+      'kind',
+      'event_seq',
+      'reverses_seq',
+      'at_wall',
+      'recorded_at',
+      'source_kind',
+      'source_page',
+      'entries.platform',
+    ])
+    .select(['webhooks.hash as webhook_hash', 'runs.id as run_id'])
+    .where('transaction_seq', '=', transactionSeq)
+    .orderBy('entries.seq')
+    .execute();
+  if (rows.length === 0) return [];
+  const postings = await db
+    .selectFrom('postings')
+    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
+    .select(['entry_seq', 'accounts.name as account', 'amount_cents'])
+    .where(
+      'entry_seq',
+      'in',
+      rows.map((row) => row.seq),
+    )
+    .orderBy('entry_seq')
+    .orderBy('position')
+    .execute();
+  const byEntry = Map.groupBy(postings, (posting) => posting.entry_seq);
+  const openings = await findOpenings(db, rows);
+  return rows.map((row) => ({ ...row, postings: byEntry.get(row.seq) ?? [], opening_id: openings.get(row.seq) }));
+}
+
+function presentSource(row: {
+  source_kind: string;
+  webhook_hash: Buffer | null;
+  run_id: string | null;
+  source_page: number | null;
+  opening_id?: string | undefined;
+}): PresentedSource {
+  return {
+    kind: row.source_kind,
+    ...(row.webhook_hash ? { webhook_id: webhookIdOf(row.webhook_hash) } : {}),
+    ...(row.run_id ? { run_id: row.run_id } : {}),
+    ...(row.source_page === null ? {} : { page: row.source_page }),
+    ...(row.opening_id === undefined ? {} : { opening_id: row.opening_id }),
+  };
+}

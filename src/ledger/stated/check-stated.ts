@@ -1,0 +1,50 @@
+/** What may be stated by a person: nothing of a time to come, and nothing of a platform that was mistyped. */
+import type { Context } from '../../context.ts';
+import { isOfPlatform } from '../../database/is-of-platform.ts';
+import type { Reader } from '../../database/reader.ts';
+import type { Day } from '../../domain/calendar.ts';
+import { ConfereError } from '../../domain/errors.ts';
+
+/** A statement of this very moment may come from a machine whose clock is so much ahead. */
+const CLOCK_AHEAD_MS_MAX = 5_000;
+
+/** @throws ConfereError `invalid_request` for a day that has not begun at the provider. */
+export function checkDayBegun({ calendar, clock }: Context, day: Day): void {
+  const today = calendar.dayOf(clock.now());
+  if (day > today) refuse('day', `is a day to come: today is ${today} at the provider`);
+}
+
+/** @throws ConfereError `invalid_request` for an instant to come. */
+export function checkInstantPassed({ clock }: Context, at: Date): void {
+  const now = clock.now();
+  if (at.getTime() > now.getTime() + CLOCK_AHEAD_MS_MAX)
+    refuse('at', `is an instant to come: it is ${now.toISOString()}`);
+}
+
+/**
+ * An opening or a balance of a platform that was mistyped would stand beside books that nobody reads.
+ * @throws ConfereError `invalid_request` for a platform that no transaction shows, once there are transactions.
+ */
+export async function checkPlatformShown(
+  db: Reader,
+  { platform, newPlatform = false }: { platform: string; newPlatform?: boolean | undefined },
+): Promise<void> {
+  if (newPlatform) return;
+  const shown = await db
+    .selectFrom('transactions')
+    .select('seq')
+    .where(isOfPlatform('platform', platform))
+    .limit(1)
+    .executeTakeFirst();
+  if (shown) return;
+  const any = await db.selectFrom('transactions').select('seq').limit(1).executeTakeFirst();
+  if (!any) return;
+  refuse(
+    'platform',
+    `no transaction shows the platform ${platform}: correct it, or say that it is new ("new_platform": true, --new-platform)`,
+  );
+}
+
+function refuse(field: string, fault: string): never {
+  throw new ConfereError('invalid_request', `${field}: ${fault}`, { fields: { [field]: [fault] } });
+}

@@ -1,0 +1,160 @@
+/**
+ * The opening of a platform's books: Confere starts in the middle of an account's life. From the day's start on the
+ * journal is kept; what was posted before it is reversed at its own time, adjustments included, and cashouts that were
+ * held then are moved from what is available. One opening a platform stands at a time; one that was wrong is reversed first.
+ */
+
+import { randomUUID } from 'node:crypto';
+import type { Transaction } from 'kysely';
+import type { Context } from '../../context.ts';
+import { rowNumber } from '../../database/row-number.ts';
+import type { Database } from '../../database/tables.ts';
+import { transact } from '../../database/transact.ts';
+import type { Day } from '../../domain/calendar.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { enterInBooks, tellClosedDays } from '../../mismatches/flag-closed-days.ts';
+import { nameAccount, type Posting } from '../journal/plan-entries.ts';
+import { lockPolicies } from '../journal/read-policies.ts';
+import { type EntrySource, writeEntries } from '../journal/write-entries.ts';
+import { checkDayBegun, checkPlatformShown } from './check-stated.ts';
+import { repostAdjustments } from './repost-adjustments.ts';
+import { repostTransactions } from './repost-transactions.ts';
+
+export type Opening = {
+  platform: string;
+  day: Day;
+  balanceCents: bigint;
+  actor: string;
+  /** Meant, though no transaction shows the platform yet. */
+  newPlatform?: boolean | undefined;
+};
+
+const STATED: EntrySource = { kind: 'person' };
+
+/** States an opening, and books the platform's history by it. @throws as stateOpening does. */
+export async function openBooks(context: Context, opening: Opening): Promise<string> {
+  const id = await stateOpening(context, opening);
+  await finishReposts(context);
+  return id;
+}
+
+/** Takes an opening back, and books the platform's history anew. @throws as takeOpeningBack does. */
+export async function reverseOpening(context: Context, id: string): Promise<void> {
+  await takeOpeningBack(context, id);
+  await finishReposts(context);
+}
+
+/**
+ * States that a platform's balance (available and held) was so many cents when a day began. `finishReposts` is still to
+ * be called: it books the platform's history by it.
+ * @returns the opening's id.
+ * @throws ConfereError `conflict` when one stands already, `invalid_request` for a day to come or an unseen platform.
+ */
+export async function stateOpening(context: Context, opening: Opening): Promise<string> {
+  const id = `op_${randomUUID().replaceAll('-', '')}`;
+  checkDayBegun(context, opening.day);
+  await checkPlatformShown(context.db, opening);
+  await enterInBooks(context, async (trx) => {
+    await lockPolicies(trx);
+    const standing = await trx
+      .selectFrom('openings')
+      .select('id')
+      .where('platform', '=', opening.platform)
+      .where('in_force', '=', 1)
+      .executeTakeFirst();
+    // ours, when a connection was lost as it was committed
+    if (standing?.id === id) return;
+    if (standing) {
+      throw new ConfereError(
+        'conflict',
+        `platform ${opening.platform} has the opening ${standing.id}: reverse it first`,
+      );
+    }
+    await writeOpening(context, trx, opening, id);
+  });
+  return id;
+}
+
+/**
+ * Takes an opening back: its entry is reversed. `finishReposts` books the platform's whole history again, with the
+ * adjustments that it had set aside.
+ * @throws ConfereError `not_found`, `conflict` when it is reversed already.
+ */
+export async function takeOpeningBack(context: Context, id: string): Promise<void> {
+  await enterInBooks(context, async (trx, mayBeDone) => {
+    await lockPolicies(trx);
+    const row = await trx.selectFrom('openings').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+    if (!row) throw new ConfereError('not_found', 'there is no such opening');
+    // by us, when a connection was lost as it was committed
+    if (row.in_force === null && mayBeDone) return;
+    if (row.in_force === null) throw new ConfereError('conflict', 'it is reversed already');
+    const reverse = [
+      {
+        seq: row.entry_seq,
+        kind: 'opening',
+        eventSeq: null,
+        atWall: `${row.day} 00:00:00`,
+        platform: row.platform,
+        postings: listPostings(row.platform, row.balance_cents),
+      },
+    ];
+    const now = context.clock.now();
+    await writeEntries(context, trx, [{ transactionSeq: null, source: STATED, reverse, post: [] }], now);
+    await tellClosedDays(context, trx, reverse, now);
+    await trx.updateTable('openings').set({ in_force: null, reposted_at: null }).where('seq', '=', row.seq).execute();
+  });
+}
+
+/** Books the histories of platforms whose opening changed by it; what a kill left undone is taken up by the watch. */
+export async function finishReposts(context: Context): Promise<void> {
+  const rows = await context.db
+    .selectFrom('openings')
+    .select(['seq', 'platform', 'in_force'])
+    .where('reposted_at', 'is', null)
+    .orderBy('seq')
+    .execute();
+  for (const row of rows) {
+    await repostAdjustments(context, row.platform);
+    await repostTransactions(context, row.platform);
+    // appliers share the openings' locks
+    await transact(context.db, (trx) =>
+      trx
+        .updateTable('openings')
+        .set({ reposted_at: context.clock.now() })
+        .where('seq', '=', row.seq)
+        // one that was taken back meanwhile is booked by once more
+        .where('in_force', row.in_force === null ? 'is' : '=', row.in_force)
+        .execute(),
+    );
+  }
+}
+
+async function writeOpening(context: Context, trx: Transaction<Database>, opening: Opening, id: string): Promise<void> {
+  const now = context.clock.now();
+  const { platform, balanceCents } = opening;
+  const postings = listPostings(platform, balanceCents);
+  const entry = { kind: 'opening', event: undefined, atWall: `${opening.day} 00:00:00`, platform, postings };
+  const change = { transactionSeq: null, source: STATED, reverse: [], post: [entry] };
+  const [entrySeq] = await writeEntries(context, trx, [change], now);
+  await tellClosedDays(context, trx, [entry], now);
+  await trx
+    .insertInto('openings')
+    .values({
+      id,
+      platform,
+      day: opening.day,
+      balance_cents: balanceCents,
+      entry_seq: rowNumber(entrySeq, `the entry of opening ${id}`),
+      in_force: 1,
+      created_at: now,
+      actor: opening.actor,
+    })
+    .execute();
+}
+
+function listPostings(platform: string, balanceCents: bigint): Posting[] {
+  return [
+    { account: nameAccount('Assets:Provider:Available', platform), cents: balanceCents },
+    { account: nameAccount('Equity:Opening', platform), cents: -balanceCents },
+  ];
+}

@@ -1,0 +1,92 @@
+import type { Transaction } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
+import type { Database } from '../../database/tables.ts';
+import { enterInBooks } from '../../mismatches/flag-closed-days.ts';
+import { lockPolicies } from '../journal/read-policies.ts';
+import { type AdjustmentKind, makeAdjustmentId, writeAdjustment } from './adjust.ts';
+
+const BATCH_ROWS = 50;
+/** Nobody entered these: an opening that was stated or taken back asks for them. */
+const ACTOR = 'confere';
+
+/**
+ * Brings a platform's adjustments to what its opening asks for: those dated before it are in its balance already, and
+ * are reversed at their own time; those that an opening set aside, and that no opening comes after any more, are booked
+ * again. Each is a row of its own, which names the one that it takes back. Idempotent; batches are committed one by one.
+ */
+export async function repostAdjustments(context: Context, platform: string): Promise<void> {
+  for (;;) {
+    context.signal.throwIfAborted();
+    const written = await enterInBooks(context, async (trx) => {
+      await lockPolicies(trx);
+      return (await setAside(context, trx, platform)) + (await bookAgain(context, trx, platform));
+    });
+    if (written === 0) return;
+  }
+}
+
+/** Adjustments in the books that are dated before the opening that stands. */
+export function selectBeforeOpening(db: Reader) {
+  return db
+    .selectFrom('adjustments')
+    .innerJoin('openings', (join) =>
+      join.onRef('openings.platform', '=', 'adjustments.platform').on('openings.in_force', '=', 1),
+    )
+    .innerJoin('entries', 'entries.seq', 'adjustments.entry_seq')
+    .leftJoin('adjustments as reversal', 'reversal.reverses_seq', 'adjustments.seq')
+    .where('entries.kind', '=', 'adjustment')
+    .where('reversal.seq', 'is', null)
+    .whereRef('adjustments.day', '<', 'openings.day')
+    .orderBy('adjustments.seq');
+}
+
+async function setAside(context: Context, trx: Transaction<Database>, platform: string): Promise<number> {
+  const rows = await selectBeforeOpening(trx)
+    .selectAll('adjustments')
+    .select(['openings.seq as standing_seq', 'openings.id as standing_id'])
+    .where('adjustments.platform', '=', platform)
+    .limit(BATCH_ROWS)
+    .execute();
+  for (const row of rows) {
+    const note = `it is in the balance of the opening ${row.standing_id}`;
+    const back = { ...factsOf(row), amountCents: -row.amount_cents, note, actor: ACTOR };
+    const why = { reverses: { seq: row.seq, entrySeq: row.entry_seq }, openingSeq: row.standing_seq };
+    await writeAdjustment(context, trx, makeAdjustmentId(), back, why);
+  }
+  return rows.length;
+}
+
+async function bookAgain(context: Context, trx: Transaction<Database>, platform: string): Promise<number> {
+  const rows = await trx
+    .selectFrom('adjustments')
+    .innerJoin('entries', 'entries.seq', 'adjustments.entry_seq')
+    .innerJoin('adjustments as first', 'first.seq', 'adjustments.reverses_seq')
+    .leftJoin('adjustments as again', 'again.reverses_seq', 'adjustments.seq')
+    .leftJoin('openings', (join) =>
+      join.onRef('openings.platform', '=', 'adjustments.platform').on('openings.in_force', '=', 1),
+    )
+    .selectAll('adjustments')
+    .select('first.id as first_id')
+    .where('adjustments.platform', '=', platform)
+    .where('adjustments.opening_seq', 'is not', null)
+    .where('entries.kind', '=', 'reversal')
+    .where('again.seq', 'is', null)
+    .where((eb) => eb.or([eb('openings.seq', 'is', null), eb('adjustments.day', '>=', eb.ref('openings.day'))]))
+    .orderBy('adjustments.seq')
+    .limit(BATCH_ROWS)
+    .execute();
+  for (const row of rows) {
+    const note = `the opening that set ${row.first_id} aside was taken back`;
+    const again = { ...factsOf(row), amountCents: -row.amount_cents, note, actor: ACTOR };
+    await writeAdjustment(context, trx, makeAdjustmentId(), again, {
+      takesBackSeq: row.seq,
+      openingSeq: row.opening_seq,
+    });
+  }
+  return rows.length;
+}
+
+function factsOf(row: { platform: string; day: string; kind: string }) {
+  return { platform: row.platform, day: row.day, kind: row.kind as AdjustmentKind };
+}

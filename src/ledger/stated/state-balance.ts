@@ -1,0 +1,164 @@
+/**
+ * Balances that a person read off the provider's panel, held against the ledger: Available + Held of the entries up to
+ * that instant; it agrees where it equals the ledger just before or just after its second. The comparison counts once the statement's day has been read completely past it; until then a
+ * difference may only be what we have not seen yet.
+ */
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Context } from '../../context.ts';
+import { transact } from '../../database/transact.ts';
+import type { Wall } from '../../domain/calendar.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
+import { resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
+import { readBalances } from '../../seal/read-balances.ts';
+import { nameAccount } from '../journal/plan-entries.ts';
+import { checkInstantPassed, checkPlatformShown } from './check-stated.ts';
+
+export type Statement = {
+  platform: string;
+  at: Date;
+  balanceCents: bigint;
+  actor: string;
+  /** Meant, though no transaction shows the platform yet. */
+  newPlatform?: boolean | undefined;
+};
+
+/**
+ * Stores a statement and compares it if its day was read past it already.
+ * @returns its id.
+ * @throws ConfereError `invalid_request` for an instant to come or an unseen platform.
+ */
+export async function stateBalance(context: Context, statement: Statement): Promise<string> {
+  const id = `st_${randomUUID().replaceAll('-', '')}`;
+  checkInstantPassed(context, statement.at);
+  await checkPlatformShown(context.db, statement);
+  await context.db
+    .insertInto('statements')
+    .values({
+      id,
+      platform: statement.platform,
+      at: statement.at,
+      at_wall: context.calendar.toWall(statement.at),
+      balance_cents: statement.balanceCents,
+      created_at: context.clock.now(),
+      actor: statement.actor,
+    })
+    .execute();
+  await compareStatements(context);
+  return id;
+}
+
+/**
+ * Compares each platform's newest statement whose day has been read past it: a difference opens `balance_differs`, an
+ * agreement (of a later statement, or after an adjustment) ends it.
+ */
+export async function compareStatements(context: Context): Promise<void> {
+  const now = context.clock.now();
+  const platforms = await context.db.selectFrom('statements').select('platform').distinct().execute();
+  let count = 0;
+  for (const { platform } of platforms) {
+    const row = await findReadPast(context, platform);
+    if (!row) continue;
+    count++;
+    const ledger = chooseLedger(row, await readPlatformBalance(context, row));
+    const scope = row.platform;
+    await transact(
+      context.db,
+      async (trx) => {
+        await trx.updateTable('statements').set({ compared_at: now }).where('seq', '=', row.seq).execute();
+        if (ledger === row.balance_cents) {
+          await resolveMismatches(trx, [{ kind: 'balance_differs', scope }], 'fresh_evidence', now);
+          return;
+        }
+        const found = {
+          kind: 'balance_differs' as const,
+          scope,
+          amountCents: row.balance_cents > ledger ? row.balance_cents - ledger : ledger - row.balance_cents,
+          expected: { balance: formatAmount(row.balance_cents), at: context.calendar.toIso(row.at_wall) },
+          actual: { ledger: formatAmount(ledger), difference: formatAmount(row.balance_cents - ledger) },
+        };
+        await raiseMismatches(trx, [found], now);
+      },
+      { retryDuplicates: true },
+    );
+  }
+  if (count > 0) context.bells.alerts.ring();
+}
+
+/** A platform's newest statement whose day was proven complete by a reading that was asked after its instant. */
+async function findReadPast(context: Context, platform: string) {
+  return await context.db
+    .selectFrom('statements')
+    .select(['seq', 'id', 'platform', 'at', 'at_wall', 'balance_cents'])
+    .where('platform', '=', platform)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('run_windows')
+          .select('run_windows.seq')
+          .where('run_windows.state', '=', 'complete')
+          .where((inner) =>
+            inner.or([
+              inner('run_windows.platform', 'is', null),
+              inner('run_windows.platform', '=', inner.ref('statements.platform')),
+            ]),
+          )
+          .where(sql<boolean>`run_windows.from_day <= LEFT(statements.at_wall, 10)`)
+          .where(sql<boolean>`run_windows.to_day >= LEFT(statements.at_wall, 10)`)
+          .whereRef('run_windows.asked_at', '>=', 'statements.at'),
+      ),
+    )
+    .orderBy('at_wall', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** The ledger's balance just before and just after the second of a statement: of entries before it, and with its own. */
+export type AroundSecond = { before: bigint; after: bigint };
+
+/**
+ * The balance of the ledger that a statement is compared with: the provider's panel may have shown a payment of the same
+ * second or not, so where either side of it agrees that one counts. Else that of the entries before its instant. Pure.
+ */
+export function chooseLedger(stated: { at: Date; balance_cents: bigint }, { before, after }: AroundSecond): bigint {
+  if (stated.balance_cents === before || stated.balance_cents === after) return stated.balance_cents;
+  return stated.at.getMilliseconds() === 0 ? before : after;
+}
+
+/** Available + Held of a statement's platform around its second. */
+async function readPlatformBalance(context: Context, stated: { platform: string; at: Date }): Promise<AroundSecond> {
+  const { platform, at } = stated;
+  const own = [nameAccount('Assets:Provider:Available', platform), nameAccount('Assets:Provider:Held', platform)];
+  const readBefore = async (wall: Wall): Promise<bigint> => {
+    const { balances } = await readBalances(context.db, wall, 'now', context.clock.now());
+    return balances.filter(({ account }) => own.includes(account)).reduce((sum, { cents }) => sum + cents, 0n);
+  };
+  const { calendar } = context;
+  return {
+    before: await readBefore(calendar.toWall(at)),
+    after: await readBefore(calendar.toWallAfter(new Date(at.getTime() + 1))),
+  };
+}
+
+/** Statements as our API shows them, the newest first, each with what the ledger says now. */
+export async function listStatements(context: Context, limit: number, before: number | undefined, id?: string) {
+  let query = context.db.selectFrom('statements').selectAll().orderBy('seq', 'desc').limit(limit);
+  if (before !== undefined) query = query.where('seq', '<', before);
+  if (id !== undefined) query = query.where('id', '=', id);
+  const statements = [];
+  for (const row of await query.execute()) {
+    const ledger = chooseLedger(row, await readPlatformBalance(context, row));
+    statements.push({
+      seq: row.seq,
+      id: row.id,
+      platform: row.platform,
+      at: row.at.toISOString(),
+      balance: formatAmount(row.balance_cents),
+      ledger: formatAmount(ledger),
+      difference: formatAmount(row.balance_cents - ledger),
+    });
+  }
+  return statements;
+}

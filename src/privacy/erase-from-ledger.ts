@@ -1,0 +1,180 @@
+import type { Transaction } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Reader } from '../database/reader.ts';
+import { type FreeText, redactRows } from '../database/redact-rows.ts';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
+import type { Erase, Person } from '../domain/person/person.ts';
+import { sealDigest, sealExtra } from './redact-forgotten.ts';
+
+const CHUNK_ROWS = 200;
+
+/** `changes` tells what of mismatches' history reports show of such rows. */
+type LedgerText = FreeText & { changes?: (db: Reader, seqs: number[]) => Promise<number[]> };
+
+/** What the ledger keeps as it came, or as people wrote it. */
+const FREE_TEXTS: LedgerText[] = [
+  { table: 'refused_rows', key: 'seq', columns: ['raw'] },
+  { table: 'mismatches', key: 'seq', columns: ['expected', 'actual'], changes: listWithoutEvidence },
+  { table: 'mismatches', key: 'seq', columns: ['note'], about: 'transaction_id' },
+  { table: 'mismatch_changes', key: 'seq', columns: ['expected', 'actual'], changes: async (_, seqs) => seqs },
+  {
+    table: 'mismatch_changes',
+    key: 'seq',
+    columns: ['note'],
+    about: '(SELECT transaction_id FROM mismatches WHERE mismatches.seq = mismatch_changes.mismatch_seq)',
+    changes: async (_, seqs) => seqs,
+  },
+  { table: 'fact_changes', key: 'seq', columns: ['before_value'] },
+  { table: 'adjustments', key: 'seq', columns: ['note'] },
+  { table: 'corrections', key: 'seq', columns: ['before_facts', 'after_facts'] },
+  // what others' transactions say of them
+  { table: 'parties', key: 'transaction_seq', columns: ['description'] },
+];
+
+export function eraseFromLedgerTexts(context: Context): Erase {
+  return async ({ redact, missed, transactions, remember }, { write }) => {
+    const theirs = new Set(transactions.map((one) => one.id));
+    let changed = 0;
+    for (const { changes, ...place } of FREE_TEXTS) {
+      changed += await redactRows(context.db, place, redact, {
+        write,
+        now: context.clock.now(),
+        signal: context.signal,
+        missed,
+        theirs,
+        before: async (seqs) => {
+          if (changes) await remember(await changes(context.db, seqs));
+        },
+      });
+    }
+    return changed;
+  };
+}
+
+/** Changes from before each kept its evidence: reports show that of the mismatch itself. */
+async function listWithoutEvidence(db: Reader, mismatchSeqs: number[]): Promise<number[]> {
+  const rows = await db
+    .selectFrom('mismatch_changes')
+    .select('seq')
+    .where('mismatch_seq', 'in', mismatchSeqs)
+    .where('opened_at', 'is', null)
+    .execute();
+  return rows.map((row) => row.seq);
+}
+
+/**
+ * Empties the columns of a person's transactions; the keyed hash of the document stays, and so do amounts, events,
+ * entries and the chain. An extra goes where it holds a value of theirs; its keyed hash stays, to be compared with. Of
+ * others' transactions what holds the document goes: an extra, a PIX key.
+ */
+export function eraseParties(context: Context): Erase {
+  return async (person, { write }) => {
+    const mentions = [...new Set([...person.mentions, ...person.keyed])];
+    const theirs = person.transactions.map((one) => one.seq);
+    if (!write) return mentions.length + (await eraseChunks(context, theirs, (seqs) => countNamed(context.db, seqs)));
+    const inTransaction = (erase: typeof eraseSome) => (seqs: number[]) =>
+      transact(context.db, (trx) => erase(context, trx, person, seqs));
+    const mentioned = await eraseChunks(context, mentions, inTransaction(eraseMentions));
+    return mentioned + (await eraseChunks(context, theirs, inTransaction(eraseSome)));
+  };
+}
+
+async function eraseChunks(
+  { signal }: Context,
+  all: number[],
+  work: (seqs: number[]) => Promise<number>,
+): Promise<number> {
+  let changed = 0;
+  for (let from = 0; from < all.length; from += CHUNK_ROWS) {
+    signal.throwIfAborted();
+    changed += await work(all.slice(from, from + CHUNK_ROWS));
+  }
+  return changed;
+}
+
+async function countNamed(db: Context['db'], seqs: number[]): Promise<number> {
+  return (await readNamed(db, seqs)).length;
+}
+
+async function eraseSome(
+  context: Context,
+  trx: Transaction<Database>,
+  person: Person,
+  seqs: number[],
+): Promise<number> {
+  // locked as whoever applies a look locks them: it waits for us, or we see what it wrote
+  const rows = await trx
+    .selectFrom('transactions')
+    .select(['seq', 'extra', 'extra_hash', 'digest'])
+    .where('seq', 'in', seqs)
+    .orderBy('seq')
+    .forUpdate()
+    .execute();
+  const named = new Set((await readNamed(trx, seqs)).map((row) => row.seq));
+  for (const { seq, extra, extra_hash, digest } of rows) {
+    if (!named.has(seq)) continue;
+    const withheld = extra !== null && extra_hash && person.holds(extra);
+    await trx
+      .updateTable('transactions')
+      .set({
+        digest: sealDigest(context.keys, digest),
+        ...(withheld ? { extra: null, extra_hash: sealExtra(context.keys, extra_hash) } : {}),
+      })
+      .where('seq', '=', seq)
+      .execute();
+  }
+  if (named.size === 0) return 0;
+  await trx
+    .updateTable('parties')
+    .set({ name: null, email: null, phone: null, document: null, pix_key: null, description: null, name_folded: null })
+    .set({ document_hash: person.hash, forgotten_at: context.clock.now() })
+    .where('transaction_seq', 'in', [...named])
+    .execute();
+  return named.size;
+}
+
+/** What of others' transactions holds the document; their digests were made of it too. */
+async function eraseMentions(
+  context: Context,
+  trx: Transaction<Database>,
+  person: Person,
+  seqs: number[],
+): Promise<number> {
+  const rows = await trx
+    .selectFrom('transactions')
+    .innerJoin('parties', 'parties.transaction_seq', 'transactions.seq')
+    .select(['seq', 'extra', 'extra_hash', 'digest', 'pix_key'])
+    .where('seq', 'in', seqs)
+    .orderBy('seq')
+    .forUpdate()
+    .execute();
+  const [inExtra, isKey] = [new Set(person.mentions), new Set(person.keyed)];
+  let changed = 0;
+  for (const { seq, extra, extra_hash, digest, pix_key } of rows) {
+    const withheld = inExtra.has(seq) && extra !== null;
+    const keyed = isKey.has(seq) && pix_key !== null;
+    if (!withheld && !keyed) continue;
+    changed++;
+    await trx
+      .updateTable('transactions')
+      .set({
+        digest: sealDigest(context.keys, digest),
+        ...(withheld ? { extra: null, extra_hash: extra_hash && sealExtra(context.keys, extra_hash) } : {}),
+      })
+      .where('seq', '=', seq)
+      .execute();
+    if (keyed) await trx.updateTable('parties').set({ pix_key: null }).where('transaction_seq', '=', seq).execute();
+  }
+  return changed;
+}
+
+/** Those that are not forgotten yet. */
+async function readNamed(db: Context['db'], seqs: number[]): Promise<{ seq: number }[]> {
+  return await db
+    .selectFrom('parties')
+    .select('transaction_seq as seq')
+    .where('transaction_seq', 'in', seqs)
+    .where('forgotten_at', 'is', null)
+    .execute();
+}

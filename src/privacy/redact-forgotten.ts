@@ -1,0 +1,247 @@
+/**
+ * People who were forgotten: the keyed hash of their document is all that is left, and what the provider shows again of
+ * their transactions, or sends, is taken out before it is written.
+ */
+import { createHash, createHmac } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import type { Transaction } from 'kysely';
+import { hashDocument } from '../database/keys/index-person.ts';
+import type { Keys } from '../database/keys/settings.ts';
+import type { Reader } from '../database/reader.ts';
+import type { Database } from '../database/tables.ts';
+import type { Observation, ObservedTransaction } from '../domain/observation.ts';
+import { normalizeDocument } from '../domain/person/fold-person.ts';
+import { DOCUMENT_LENGTHS } from '../domain/person/person-patterns.ts';
+import { createHolds, createRedact, listCandidates } from '../domain/person/redact-text.ts';
+import { isWithheld, withholdExtra } from './withhold-extra.ts';
+
+/** A known transaction of the ledger: `forgotten` is the keyed hash of the person who was forgotten. */
+type Known = { held: Omit<ObservedTransaction, 'events' | 'eventsInferred' | 'status'>; forgotten: Buffer | undefined };
+type Named = { document: string | null; pixKey: string | null };
+
+/** Whose a transaction is: its document's, else that of a PIX key that is one. */
+function hashPerson(keys: Keys, { document, pixKey }: Named): Buffer | undefined {
+  const text = normalizeDocument(document) ?? readKey(pixKey);
+  return text === null ? undefined : hashDocument(keys, text);
+}
+
+/** Whom else its PIX key names: not whose it is. */
+function hashKey(keys: Keys, { document, pixKey }: Named): Buffer | undefined {
+  const key = readKey(pixKey);
+  const plain = normalizeDocument(document);
+  return key === null || plain === null || key === plain ? undefined : hashDocument(keys, key);
+}
+
+/** The document that a PIX key is. */
+function readKey(pixKey: string | null): string | null {
+  const key = normalizeDocument(pixKey);
+  return key !== null && DOCUMENT_LENGTHS.has(key.length) ? key : null;
+}
+
+/** Hostile bodies may name 20,000 documents each: a question stays far below `max_allowed_packet`. */
+const ASKED_AT_ONCE_MAX = 1_000;
+/** One that is larger takes up to half a second to go through: others are served before the next one. */
+const LARGE_CHARS_MIN = 16_384;
+
+/** Which of these were forgotten, as base64. */
+async function findForgotten(db: Reader, hashes: Buffer[]): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (let start = 0; start < hashes.length; start += ASKED_AT_ONCE_MAX) {
+    const rows = await db
+      .selectFrom('forgotten_people')
+      .select('document_hash')
+      .where('document_hash', 'in', hashes.slice(start, start + ASKED_AT_ONCE_MAX))
+      .execute();
+    for (const row of rows) found.add(row.document_hash.toString('base64'));
+  }
+  return found;
+}
+
+/** Which of these documents were forgotten. Hashed bit by bit, so that others are served meanwhile. */
+async function findForgottenDocuments(keys: Keys, db: Reader, documents: string[]): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (let start = 0; start < documents.length; start += ASKED_AT_ONCE_MAX) {
+    const hashed = documents
+      .slice(start, start + ASKED_AT_ONCE_MAX)
+      .map((document) => ({ document, hash: hashDocument(keys, document) }));
+    const forgotten = await findForgotten(
+      db,
+      hashed.map(({ hash }) => hash),
+    );
+    for (const { document, hash } of hashed) if (forgotten.has(hash.toString('base64'))) found.add(document);
+  }
+  return found;
+}
+
+/** In place of a look's digest, which whoever has all but the document could try documents against. */
+export function sealDigest(keys: Keys, digest: Buffer): Buffer {
+  return createHmac('sha256', keys.search).update('look ').update(digest).digest();
+}
+
+/** In place of an extra's plain hash, where the extra is withheld. @param hash its SHA-256. */
+export function sealExtra(keys: Keys, hash: Buffer): Buffer {
+  return createHmac('sha256', keys.search).update('extra ').update(hash).digest();
+}
+
+export type Hidden = {
+  batch: Observation[];
+  /** By transaction, whose it is. */
+  people: Map<string, Buffer>;
+  /** By transaction, an extra that is withheld: merchants' filters still match it, nothing keeps it. */
+  extras: Map<string, string>;
+};
+
+/**
+ * Takes the personal fields out of looks at transactions of forgotten people, and out of what is held of them: a look
+ * may come while they are being forgotten. Of others' a PIX key goes that is a forgotten person's document. One question
+ * a batch.
+ */
+export async function hideForgotten(
+  keys: Keys,
+  trx: Transaction<Database>,
+  batch: Observation[],
+  loaded: Map<string, Known>,
+): Promise<Hidden> {
+  const hashes = new Map<string, Buffer[]>();
+  const others: Buffer[] = [];
+  for (const { transaction } of batch) {
+    const held = loaded.get(transaction.id)?.held;
+    const both = held ? [transaction, held] : [transaction];
+    const theirs = present(both.map((one) => hashPerson(keys, one)));
+    hashes.set(transaction.id, [...(hashes.get(transaction.id) ?? []), ...theirs]);
+    others.push(...present(both.map((one) => hashKey(keys, one))));
+  }
+  const forgotten = await findForgotten(trx, [...[...hashes.values()].flat(), ...others]);
+  const people = new Map<string, Buffer>();
+  for (const [id, theirs] of hashes) {
+    const hash = loaded.get(id)?.forgotten ?? theirs.find((one) => forgotten.has(one.toString('base64')));
+    if (hash) people.set(id, hash);
+  }
+  const extras = new Map<string, string>();
+  const hideKey = createHideKey(keys, forgotten);
+  for (const [id, one] of loaded) {
+    if (people.has(id)) hideHeld(keys, one);
+    else one.held = hideKey(one.held);
+  }
+  const hidden = batch.map((look) => {
+    const { id } = look.transaction;
+    const held = loaded.get(id)?.held.extra ?? null;
+    const known = held !== null && isWithheld(held);
+    const hide = people.has(id) ? hideAll : hideKey;
+    const transaction = hide(known ? withhold(keys, look.transaction, extras) : look.transaction);
+    // a digest would tell, by trying, what is not shown beside it
+    return transaction === look.transaction ? look : { ...look, transaction, digest: sealDigest(keys, look.digest) };
+  });
+  return { batch: hidden, people, extras };
+
+  function hideAll(shown: ObservedTransaction): ObservedTransaction {
+    const { extra } = shown;
+    const holds = extra !== null && !isWithheld(extra) && tells(shown)(extra);
+    return { ...(holds ? withhold(keys, shown, extras) : shown), ...EMPTY };
+  }
+}
+
+const EMPTY = { name: null, email: null, phone: null, document: null, description: null, pixKey: null };
+
+function createHideKey(keys: Keys, forgotten: Set<string>) {
+  return <T extends Named>(of: T): T => {
+    // mostly nobody was, and then nothing is hashed again
+    const hash = forgotten.size > 0 ? hashKey(keys, of) : undefined;
+    return hash && forgotten.has(hash.toString('base64')) ? { ...of, pixKey: null } : of;
+  };
+}
+
+function hideHeld(keys: Keys, loaded: Known): void {
+  const { held } = loaded;
+  if (held.extra !== null && !isWithheld(held.extra) && tells(held)(held.extra)) {
+    loaded.held = { ...held, ...EMPTY, extra: withholdExtra(sealExtra(keys, hashExtra(held.extra))) };
+  } else loaded.held = { ...held, ...EMPTY };
+}
+
+function withhold(keys: Keys, shown: ObservedTransaction, extras: Map<string, string>): ObservedTransaction {
+  const { id, extra } = shown;
+  if (extra === null) return shown;
+  extras.set(id, extra);
+  return { ...shown, extra: withholdExtra(sealExtra(keys, hashExtra(extra))) };
+}
+
+function present<T>(all: (T | null | undefined)[]): T[] {
+  return all.filter((one) => one !== null && one !== undefined);
+}
+
+function tells(of: Pick<ObservedTransaction, keyof typeof EMPTY>): (text: string) => boolean {
+  return createHolds({
+    documents: present([normalizeDocument(of.document)]),
+    own: present([of.email, of.phone, of.pixKey]),
+    shared: present([of.name, of.description]),
+  });
+}
+
+function hashExtra(extra: string): Buffer {
+  return createHash('sha256').update(extra).digest();
+}
+
+/** Whether there is anyone at all to be taken out: one row is all that is read. */
+export async function wasAnyoneForgotten(db: Reader): Promise<boolean> {
+  const anyone = await db.selectFrom('forgotten_people').select('document_hash').limit(1).executeTakeFirst();
+  return anyone !== undefined;
+}
+
+/** What came, and by what else than its id it names a forgotten person's transaction, where that is known. */
+export type Raw = { text: string; ties?: string[] };
+
+/** The text where it changes, undefined where it stays; or what kept it from being gone through. */
+export type Redacted = { text: string | undefined; fault?: unknown };
+
+/**
+ * Raw texts that have come, without what they tell of forgotten people: by their documents, and by the ids of their
+ * transactions. One that cannot be gone through has a fault of its own, and holds up no other.
+ */
+export async function redactForgotten(keys: Keys, db: Reader, raws: Raw[]): Promise<Redacted[]> {
+  const candidates: Tried<ReturnType<typeof listCandidates>>[] = [];
+  for (const { text } of raws) {
+    candidates.push(tryTo(() => listCandidates(text)));
+    if (text.length > LARGE_CHARS_MIN) await setImmediate();
+  }
+  const named = candidates.flatMap((one) => (one.ok ? [one.value] : []));
+  const documents = [...new Set(named.flatMap((one) => one.documents))];
+  const forgotten = await findForgottenDocuments(keys, db, documents);
+  const ids = await findForgottenIds(db, [...new Set(named.flatMap((one) => one.ids))]);
+  return raws.map(({ text, ties = [] }, index) => {
+    const found = candidates[index];
+    if (!found?.ok) return { text: undefined, fault: found?.fault };
+    const theirDocuments = found.value.documents.filter((one) => forgotten.has(one));
+    const theirIds = [...ties, ...found.value.ids.filter((id) => ids.has(id))];
+    if (theirDocuments.length === 0 && theirIds.length === 0) return { text: undefined };
+    const person = { documents: theirDocuments, ids: theirIds, own: [], shared: [] };
+    const redacted = tryTo(() => createRedact(person)(text));
+    return redacted.ok ? { text: redacted.value } : { text: undefined, fault: redacted.fault };
+  });
+}
+
+type Tried<T> = { ok: true; value: T } | { ok: false; fault: unknown };
+
+function tryTo<T>(work: () => T): Tried<T> {
+  try {
+    return { ok: true, value: work() };
+  } catch (fault) {
+    return { ok: false, fault };
+  }
+}
+
+/** In lower case. */
+async function findForgottenIds(db: Reader, ids: string[]): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (let start = 0; start < ids.length; start += ASKED_AT_ONCE_MAX) {
+    const some = ids.slice(start, start + ASKED_AT_ONCE_MAX);
+    const rows = await db
+      .selectFrom('transactions')
+      .innerJoin('parties', 'parties.transaction_seq', 'transactions.seq')
+      .select('transactions.id')
+      .where('transactions.id', 'in', [...some, ...some.map((id) => id.toUpperCase())])
+      .where('parties.forgotten_at', 'is not', null)
+      .execute();
+    for (const row of rows) found.add(row.id.toLowerCase());
+  }
+  return found;
+}

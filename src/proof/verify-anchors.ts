@@ -1,0 +1,80 @@
+/**
+ * Whether the chain is the one that was told of: a chain that was cut off, or built anew, is whole in itself. Reports
+ * keep the hash that they were cut at, and the manifests of the nights lie outside of the database.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { sql } from 'kysely';
+import { z } from 'zod';
+import type { Context } from '../context.ts';
+import type { TellBreak } from './report-break.ts';
+import { manifestsDirectory } from './write-manifest.ts';
+
+/** More than so many that differ are one rebuilt chain. */
+const REPORTS_TOLD_MAX = 100;
+const MANIFEST_NAME = /^\d{4}-\d{2}-\d{2}\.json$/;
+
+/** @param end the newest position, 0 while there is none. */
+export async function verifyReports(context: Context, end: number, tell: TellBreak): Promise<void> {
+  const rows = await context.db
+    .selectFrom('reports')
+    .leftJoin('seals', 'seals.position', 'reports.cut_seal_position')
+    .select(['day', 'revision', 'cut_seal_position as position', 'seals.hash'])
+    .where('cut_seal_position', 'is not', null)
+    // one from before the hash was kept says how far the chain went, and no more
+    .where(sql<boolean>`(seals.position IS NULL OR seals.hash <> reports.cut_seal_hash)`)
+    .orderBy('cut_seal_position', 'desc')
+    .limit(REPORTS_TOLD_MAX)
+    .execute();
+  for (const { day, revision, position, hash } of rows) {
+    const report = `the report of ${day}, revision ${revision},`;
+    const says = hash
+      ? `its hash is not the one that ${report} was cut at`
+      : `${report} was cut there, and the chain ends at ${end}`;
+    tell({ scope: `seal ${position}`, says });
+  }
+}
+
+const MANIFEST = z.object({
+  sealed: z.object({ position: z.int().positive(), hash: z.string().regex(/^[0-9a-f]{64}$/) }),
+});
+
+/** Those that lie in this machine's DATA_DIR; another replica has others, or none. */
+export async function verifyManifests(context: Context, end: number, tell: TellBreak): Promise<void> {
+  const directory = manifestsDirectory(context.config);
+  for (const name of await listManifests(directory)) {
+    if (context.signal.aborted) return;
+    const sealed = readSealed(await readFile(path.join(directory, name), 'utf8'));
+    if (!sealed) {
+      tell({ scope: `manifests/${name}`, says: 'it is no manifest that can be read' });
+      continue;
+    }
+    const scope = `seal ${sealed.position}`;
+    const seal = await context.db
+      .selectFrom('seals')
+      .select('hash')
+      .where('position', '=', sealed.position)
+      .executeTakeFirst();
+    if (!seal) tell({ scope, says: `manifests/${name} names it, and the chain ends at ${end}` });
+    else if (seal.hash.toString('hex') !== sealed.hash) {
+      tell({ scope, says: `its hash is not the one in manifests/${name}` });
+    }
+  }
+}
+
+async function listManifests(directory: string): Promise<string[]> {
+  try {
+    return (await readdir(directory)).filter((name) => MANIFEST_NAME.test(name)).sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function readSealed(text: string) {
+  try {
+    return MANIFEST.safeParse(JSON.parse(text)).data?.sealed;
+  } catch {
+    return undefined;
+  }
+}

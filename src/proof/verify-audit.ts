@@ -1,0 +1,93 @@
+import type { Context } from '../context.ts';
+import { LATE_MS_MAX } from '../seal/find-late-entries.ts';
+import type { SealedAudit } from '../seal/hash-seal.ts';
+import { loadAudit, SEAL_AUDIT_MAX } from '../seal/seal-audit.ts';
+import { parseMembers } from '../seal/seal-members.ts';
+import type { TellBreak } from './report-break.ts';
+import { SEALED_WITHIN_MS, UNSEALED_SCOPE } from './verify-sealed.ts';
+
+const ROWS_AT_ONCE = 10_000;
+const UNCOVERED_MAX = 10_000;
+
+type SealRow = { position: number; audit_seq: number | null; audit_members: string | null };
+
+/** The walk along the chain, as far as it concerns the audit. */
+export type AuditWalk = {
+  /** Up to where positions reach. */
+  seq: number;
+  /** Rows that no position held so far, and when they were written. */
+  uncovered: Map<number, Date>;
+  /** When the newest position was sealed that left no row of the audit to the next. */
+  caughtUpAt: Date | undefined;
+};
+
+/**
+ * Rows of a position that are dated long before all rows had been sealed: somebody put them there afterwards. A row is
+ * sealed within seconds, or up to LATE_MS_MAX later where another node of a cluster committed it.
+ */
+export function findBackdated(rows: SealedAudit[], walk: AuditWalk, sealedAt: Date): SealedAudit[] {
+  const { caughtUpAt } = walk;
+  if (rows.length < SEAL_AUDIT_MAX / 2) walk.caughtUpAt = sealedAt;
+  return rows.filter((row) => caughtUpAt && row.at.getTime() < caughtUpAt.getTime() - 2 * LATE_MS_MAX);
+}
+
+/** The audit's rows of a group of positions, by number; those that are gone are told. */
+export async function readSealedAudit(
+  { db }: Context,
+  rows: SealRow[],
+  walk: AuditWalk,
+  tell: TellBreak,
+): Promise<Map<number, SealedAudit[]>> {
+  const members = new Map(rows.map((row) => [row.position, readMembers(row, tell)]));
+  const named = [...members.values()].flat();
+  const to = Math.max(walk.seq, ...rows.map((row) => row.audit_seq ?? 0));
+  const found = new Map<number, SealedAudit>();
+  for (let after = walk.seq; ; ) {
+    const part = await loadAudit(db, { after, to, limit: ROWS_AT_ONCE });
+    for (const row of part) {
+      found.set(row.seq, row);
+      if (walk.uncovered.size < UNCOVERED_MAX) walk.uncovered.set(row.seq, row.at);
+    }
+    after = part.at(-1)?.seq ?? to;
+    if (part.length < ROWS_AT_ONCE) break;
+  }
+  const late = named.filter((seq) => !found.has(seq));
+  for (const row of await loadAudit(db, { seqs: late })) found.set(row.seq, row);
+  for (const seq of named) walk.uncovered.delete(seq);
+  walk.seq = to;
+  return new Map(
+    [...members].map(([position, seqs]) => {
+      for (const seq of seqs) {
+        if (!found.has(seq)) tell({ scope: `audit au_${seq}`, says: `sealed at position ${position}, and gone` });
+      }
+      return [position, seqs.map((seq) => found.get(seq)).filter((row) => row !== undefined)];
+    }),
+  );
+}
+
+/** Rows of the audit that are in no position, though they are older than ten minutes. */
+export async function verifyAuditSealed({ db, clock }: Context, walk: AuditWalk, tell: TellBreak): Promise<void> {
+  const since = new Date(clock.now().getTime() - SEALED_WITHIN_MS);
+  for (const [seq, at] of walk.uncovered) {
+    if (at < since) tell({ scope: `audit au_${seq}`, says: 'it is in no sealed position' });
+  }
+  const row = await db
+    .selectFrom('audit')
+    .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('seq').as('first')])
+    .where('seq', '>', walk.seq)
+    .where('at', '<', since)
+    .executeTakeFirst();
+  const count = Number(row?.count ?? 0);
+  if (count === 0) return;
+  const says = `${count} rows of the audit, from au_${row?.first} on, are in no sealed position and older than ten minutes`;
+  tell({ scope: UNSEALED_SCOPE, says });
+}
+
+function readMembers(row: SealRow, tell: TellBreak): number[] {
+  try {
+    return parseMembers(row.audit_members ?? '', SEAL_AUDIT_MAX);
+  } catch (error) {
+    tell({ scope: `seal ${row.position}`, says: `of the audit: ${(error as Error).message}` });
+    return [];
+  }
+}

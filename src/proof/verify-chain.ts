@@ -1,0 +1,139 @@
+/**
+ * Whether the hash chain still says what the journal and the audit hold: every position from the first, in a bounded memory. A
+ * position whose hash is wrong is told, and the next one is held against the hash that is written down, so that each
+ * break is told where it is.
+ */
+import type { Context } from '../context.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { SEAL_ENTRIES_MAX } from '../seal/find-late-entries.ts';
+import { FIRST_PREVIOUS, hashSeal, type SealedAudit, type SealedEntry } from '../seal/hash-seal.ts';
+import { loadSealedEntries } from '../seal/load-sealed-entries.ts';
+import { parseMembers } from '../seal/seal-members.ts';
+import type { TellBreak } from './report-break.ts';
+import { verifyManifests, verifyReports } from './verify-anchors.ts';
+import { type AuditWalk, findBackdated, readSealedAudit, verifyAuditSealed } from './verify-audit.ts';
+import { judgeCounts, readStragglers, verifyNoOthers } from './verify-late-entries.ts';
+import { SEALED_WITHIN_MS, verifySealed } from './verify-sealed.ts';
+
+const SEALS_AT_ONCE = 200;
+const ENTRIES_AT_ONCE = 4_000;
+const UNCOVERED_MAX = 10_000;
+
+type SealRow = Awaited<ReturnType<typeof readSealRows>>[number];
+type Walk = {
+  position: number;
+  hash: Buffer;
+  entrySeq: number;
+  uncovered: Map<number, Date>;
+  audit: AuditWalk;
+};
+
+/** @returns the newest position, 0 while there is none. */
+export async function verifyChain(context: Context, tell: TellBreak): Promise<number> {
+  const audit: AuditWalk = { seq: 0, uncovered: new Map<number, Date>(), caughtUpAt: undefined };
+  const walk: Walk = { position: 0, hash: FIRST_PREVIOUS, entrySeq: 0, uncovered: new Map(), audit };
+  while (!context.signal.aborted) {
+    const rows = await readSealRows(context, walk.position);
+    if (rows.length === 0) break;
+    await verifyGroup(context, takeGroup(rows, walk.audit.seq), walk, tell);
+  }
+  const since = new Date(context.clock.now().getTime() - SEALED_WITHIN_MS);
+  for (const [seq, recordedAt] of walk.uncovered) {
+    if (recordedAt < since) tell({ scope: `entry en_${seq}`, says: 'it is in no sealed position' });
+  }
+  await verifySealed(context, walk.entrySeq, tell);
+  await verifyAuditSealed(context, walk.audit, tell);
+  await verifyNoOthers(context, tell);
+  await verifyReports(context, walk.position, tell);
+  await verifyManifests(context, walk.position, tell);
+  return walk.position;
+}
+
+async function readSealRows(context: Context, after: number) {
+  return await context.db
+    .selectFrom('seals')
+    .selectAll()
+    .where('position', '>', after)
+    .orderBy('position')
+    .limit(SEALS_AT_ONCE)
+    .execute();
+}
+
+/** As many positions as have about so many entries and rows of the audit together; always one. */
+function takeGroup(rows: SealRow[], auditSeq: number): SealRow[] {
+  let held = 0;
+  let before = auditSeq;
+  const end = rows.findIndex((row) => {
+    held += row.entries + Math.max(0, (row.audit_seq ?? before) - before);
+    before = row.audit_seq ?? before;
+    return held > ENTRIES_AT_ONCE;
+  });
+  return end < 0 ? rows : rows.slice(0, Math.max(1, end));
+}
+
+async function verifyGroup(context: Context, rows: SealRow[], walk: Walk, tell: TellBreak): Promise<void> {
+  const members = new Map(rows.map((row) => [row.position, readMembers(row, tell)]));
+  const named = [...members.values()].flat();
+  const to = Math.max(...rows.map((row) => row.entry_seq));
+  const range = { after: walk.entrySeq, to, limit: named.length + UNCOVERED_MAX };
+  const ranged = await loadSealedEntries(context.db, range);
+  const late = named.filter((seq) => seq <= walk.entrySeq || seq > to);
+  const entries = new Map(
+    [...ranged, ...(await loadSealedEntries(context.db, { seqs: late }))].map((one) => [one.seq, one]),
+  );
+  for (const { seq, recordedAt } of ranged) {
+    if (walk.uncovered.size < UNCOVERED_MAX) walk.uncovered.set(seq, recordedAt);
+  }
+  for (const seq of named) walk.uncovered.delete(seq);
+  const audits = await readSealedAudit(context, rows, walk.audit, tell);
+  const lateTold = await readStragglers(context, rows[0]?.position ?? 0, rows.at(-1)?.position ?? 0);
+  for (const row of rows) {
+    const seqs = members.get(row.position) ?? [];
+    for (const says of judgeCounts(row, { members: seqs, before: walk.entrySeq, told: lateTold.get(row.position) })) {
+      tell({ scope: `seal ${row.position}`, says });
+    }
+    verifySeal(row, { members: seqs, entries, audit: audits.get(row.position) ?? [] }, walk, tell);
+  }
+}
+
+type Held = { members: number[]; entries: Map<number, SealedEntry>; audit: SealedAudit[] };
+
+function verifySeal(row: SealRow, { members, entries, audit }: Held, walk: Walk, tell: TellBreak): void {
+  const fault = (says: string): void => tell({ scope: `seal ${row.position}`, says });
+  if (row.position !== walk.position + 1) fault(`the positions after ${walk.position} are missing`);
+  if (row.entry_seq < walk.entrySeq) fault('it ends before the position before it');
+  const missing = members.filter((seq) => !entries.has(seq));
+  for (const seq of missing) tell({ scope: `entry en_${seq}`, says: `sealed at position ${row.position}, and gone` });
+  const header = {
+    position: row.position,
+    entrySeq: row.entry_seq,
+    eventSeq: row.event_seq,
+    mismatchChangeSeq: row.mismatch_change_seq,
+    members: row.members,
+    sealedAt: row.sealed_at,
+    audit: row.audit_seq === null ? null : { seq: row.audit_seq, members: row.audit_members ?? '' },
+  };
+  const sealed = members.map((seq) => entries.get(seq)).filter((entry) => entry !== undefined);
+  if (!row.previous_hash.equals(walk.hash)) fault('it does not follow the hash of the position before it');
+  if (!hashSeal(row.previous_hash, header, sealed, audit).equals(row.hash)) {
+    const rows = row.audit_members ? ` and of the audit's rows (${row.audit_members.slice(0, 60)})` : '';
+    fault(`its hash is not that of its entries (${row.members.slice(0, 60)})${rows}`);
+  }
+  const backdated = row.audit_seq === null ? [] : findBackdated(audit, walk.audit, row.sealed_at);
+  for (const { seq } of backdated) {
+    tell({ scope: `audit au_${seq}`, says: `sealed at position ${row.position}, and dated long before it` });
+  }
+  walk.position = row.position;
+  walk.entrySeq = Math.max(walk.entrySeq, row.entry_seq);
+  walk.hash = row.hash;
+}
+
+function readMembers(row: SealRow, tell: TellBreak): number[] {
+  try {
+    return parseMembers(row.members, SEAL_ENTRIES_MAX);
+  } catch (error) {
+    if (!(error instanceof ConfereError)) throw error;
+    tell({ scope: `seal ${row.position}`, says: error.message });
+    return [];
+  }
+}

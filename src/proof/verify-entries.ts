@@ -1,0 +1,121 @@
+/**
+ * Whether every entry is sound in itself: it sums to zero, its postings are of its time, what it refers to is there,
+ * and a reversal negates exactly what it reverses. Read in ranges of numbers, each some statements by key.
+ */
+import { type RawBuilder, sql } from 'kysely';
+import type { Context } from '../context.ts';
+import type { TellBreak } from './report-break.ts';
+
+const ROWS_AT_ONCE = 20_000;
+
+/** Restricts a column of numbers to the range at hand. */
+type Within = (column: string) => RawBuilder<unknown>;
+type Check = { says: string; find: (within: Within) => RawBuilder<{ seq: number }> };
+
+const OF_ENTRIES: Check[] = [
+  {
+    says: 'its postings do not sum to zero, are of another time, or are not there',
+    find: (within) => sql`SELECT e.seq FROM entries e LEFT JOIN postings p ON p.entry_seq = e.seq
+      WHERE ${within('e.seq')} GROUP BY e.seq
+      HAVING COUNT(p.entry_seq) = 0 OR SUM(p.amount_cents) <> 0 OR SUM(p.at_wall <> e.at_wall) > 0`,
+  },
+  {
+    says: 'there are postings of it, and no entry',
+    find: (within) => sql`SELECT DISTINCT p.entry_seq AS seq FROM postings p
+      LEFT JOIN entries e ON e.seq = p.entry_seq WHERE ${within('p.entry_seq')} AND e.seq IS NULL`,
+  },
+  {
+    says: 'a posting of it names an account that is not there',
+    find: (within) => sql`SELECT DISTINCT p.entry_seq AS seq FROM postings p
+      LEFT JOIN accounts a ON a.seq = p.account_seq WHERE ${within('p.entry_seq')} AND a.seq IS NULL`,
+  },
+  {
+    says: 'its transaction or its event is not there',
+    find: (within) => sql`SELECT e.seq FROM entries e
+      LEFT JOIN transactions t ON t.seq = e.transaction_seq LEFT JOIN events v ON v.seq = e.event_seq
+      WHERE ${within('e.seq')} AND ((e.transaction_seq IS NOT NULL AND t.seq IS NULL)
+        OR (e.event_seq IS NOT NULL AND (v.seq IS NULL OR v.transaction_seq <> e.transaction_seq)))`,
+  },
+  {
+    says: 'no transaction, opening or adjustment asks for it',
+    // a reversal is asked for by an opening that was taken back, or by an adjustment of its own
+    find: (within) => sql`SELECT e.seq FROM entries e
+      LEFT JOIN openings o ON o.entry_seq = COALESCE(e.reverses_seq, e.seq)
+        AND (e.reverses_seq IS NULL OR o.in_force IS NULL)
+      LEFT JOIN adjustments a ON a.entry_seq = e.seq
+      WHERE ${within('e.seq')} AND e.transaction_seq IS NULL AND o.seq IS NULL AND a.seq IS NULL`,
+  },
+  {
+    says: 'it is no reversal of an entry of the same time, platform and event',
+    find: (within) => sql`SELECT r.seq FROM entries r LEFT JOIN entries o ON o.seq = r.reverses_seq
+      WHERE ${within('r.seq')} AND (r.reverses_seq IS NOT NULL OR r.kind = 'reversal')
+        AND (o.seq IS NULL OR r.kind <> 'reversal' OR o.reverses_seq IS NOT NULL OR o.seq > r.seq
+          OR o.at_wall <> r.at_wall OR o.platform <> r.platform
+          OR NOT (o.transaction_seq <=> r.transaction_seq) OR NOT (o.event_seq <=> r.event_seq))`,
+  },
+  {
+    says: 'it does not negate the entry that it reverses',
+    find: (within) => sql`SELECT DISTINCT seq FROM (
+        SELECT seq, account_seq FROM (
+          SELECT r.seq, p.account_seq, p.amount_cents FROM entries r JOIN postings p ON p.entry_seq = r.seq
+          WHERE ${within('r.seq')} AND r.reverses_seq IS NOT NULL
+          UNION ALL
+          SELECT r.seq, p.account_seq, p.amount_cents FROM entries r JOIN postings p ON p.entry_seq = r.reverses_seq
+          WHERE ${within('r.seq')} AND r.reverses_seq IS NOT NULL
+        ) AS pairs GROUP BY seq, account_seq HAVING SUM(amount_cents) <> 0
+      ) AS unpaired`,
+  },
+];
+
+const OF_EVENTS: Check[] = [
+  {
+    says: 'its transaction is not there',
+    find: (within) => sql`SELECT v.seq FROM events v LEFT JOIN transactions t ON t.seq = v.transaction_seq
+      WHERE ${within('v.seq')} AND t.seq IS NULL`,
+  },
+];
+
+/** @returns how many entries there are. */
+export async function verifyEntries(context: Context, tell: TellBreak): Promise<number> {
+  await walk(context, 'events', OF_EVENTS, (seq, says) => tell({ scope: `event ${seq}`, says }));
+  return await walk(context, 'entries', OF_ENTRIES, (seq, says) => tell({ scope: `entry en_${seq}`, says }));
+}
+
+async function walk(
+  context: Context,
+  table: 'entries' | 'events',
+  checks: Check[],
+  tell: (seq: number, says: string) => void,
+): Promise<number> {
+  let [after, count]: [number | undefined, number] = [0, 0];
+  while (after !== undefined && !context.signal.aborted) {
+    const from: number = after;
+    const end = await context.db
+      .selectFrom(table)
+      .select('seq')
+      .where('seq', '>', from)
+      .orderBy('seq')
+      .offset(ROWS_AT_ONCE - 1)
+      .limit(1)
+      .executeTakeFirst();
+    // the last range has no end: what stands above the newest number is looked at too
+    const within: Within = (column) =>
+      end ? sql`${sql.ref(column)} > ${from} AND ${sql.ref(column)} <= ${end.seq}` : sql`${sql.ref(column)} > ${from}`;
+    for (const check of checks) {
+      const { rows } = await check.find(within).execute(context.db);
+      for (const row of rows) tell(row.seq, check.says);
+    }
+    count += end ? ROWS_AT_ONCE : await countAbove(context, table, from);
+    after = end?.seq;
+  }
+  return count;
+}
+
+async function countAbove(context: Context, table: 'entries' | 'events', seq: number): Promise<number> {
+  const row = await context.db
+    .selectFrom(table)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('seq', '>', seq)
+    .executeTakeFirst();
+  return Number(row?.count ?? 0);
+}

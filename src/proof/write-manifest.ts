@@ -1,0 +1,42 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Config } from '../config.ts';
+import type { Context } from '../context.ts';
+import { addDays } from '../domain/calendar.ts';
+import { formatAmount } from '../domain/money.ts';
+import { readBalances } from '../seal/read-balances.ts';
+import { readHead } from '../seal/read-seals.ts';
+
+export function manifestsDirectory(config: Pick<Config, 'DATA_DIR'>): string {
+  return path.resolve(config.DATA_DIR, 'manifests');
+}
+
+/**
+ * Once a night the newest sealed position, with its hash, leaves the database: in a line of the log, and with the
+ * balances at the day's end, as known at that position, in `DATA_DIR/manifests/<day>.json`. Whoever ships the log
+ * elsewhere can show later what the ledger was, whatever became of this machine.
+ * @returns the file; undefined while nothing is sealed.
+ */
+export async function keepManifest(context: Context): Promise<string | undefined> {
+  const { calendar, clock, config, db, log } = context;
+  const now = clock.now();
+  const head = await readHead(db);
+  if (!head) return undefined;
+  const today = calendar.toWall(now).slice(0, 10);
+  const { balances } = await readBalances(db, `${today} 00:00:00`, { position: head.position }, now);
+  const day = addDays(today, -1);
+  const sealed = { position: head.position, entry: head.entrySeq, hash: head.hash.toString('hex'), at: head.sealedAt };
+  const manifest = {
+    day,
+    made_at: now,
+    sealed,
+    balances: balances.map(({ account, cents }) => ({ account, amount: formatAmount(cents) })),
+  };
+  const directory = manifestsDirectory(config);
+  await mkdir(directory, { recursive: true });
+  const file = path.join(directory, `${day}.json`);
+  await writeFile(`${file}.draft`, `${JSON.stringify(manifest, null, 2)}\n`, { flush: true });
+  await rename(`${file}.draft`, file);
+  log.info({ manifest: { day, ...sealed } }, 'the ledger is sealed up to here');
+  return file;
+}

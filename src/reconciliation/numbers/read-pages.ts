@@ -1,0 +1,52 @@
+import type { Reader } from '../../database/reader.ts';
+import type { Day } from '../../domain/calendar.ts';
+
+/** The evidence of one page of a run, as our API shows it. */
+export type PresentedPage = {
+  /** The window that it was read for. */
+  from: Day;
+  to: Day;
+  /** From 1; 0 for a count. */
+  pass: number;
+  page: number;
+  /** The filter of a count: null for the day's own total. */
+  status: string | null;
+  total: number;
+  rows: number;
+  /** SHA-256, hex: of the rows as they came, and of their ids, each followed by a line feed. */
+  body_sha256: string;
+  ids_sha256: string;
+  asked_at: string;
+};
+
+/** The pages of a run in the order in which they were written down. @param after the row number to go on behind. */
+export async function listPages(
+  db: Reader,
+  runSeq: number,
+  limit: number,
+  after: number | undefined,
+): Promise<(PresentedPage & { seq: number })[]> {
+  const rows = await db
+    .selectFrom('run_pages')
+    .innerJoin('run_windows', 'run_windows.seq', 'run_pages.window_seq')
+    .selectAll('run_pages')
+    .select(['run_windows.from_day', 'run_windows.to_day'])
+    .where('run_windows.run_seq', '=', runSeq)
+    .where('run_pages.seq', '>', after ?? 0)
+    .orderBy('run_pages.seq')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({
+    seq: row.seq,
+    from: row.from_day,
+    to: row.to_day,
+    pass: row.pass,
+    page: row.page,
+    status: row.status,
+    total: row.total,
+    rows: row.row_count,
+    body_sha256: row.body_hash.toString('hex'),
+    ids_sha256: row.ids_digest.toString('hex'),
+    asked_at: row.asked_at.toISOString(),
+  }));
+}

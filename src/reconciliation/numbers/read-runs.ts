@@ -1,0 +1,106 @@
+import type { Reader } from '../../database/reader.ts';
+
+/** A run as our API shows it. `mismatches` and `by_kind` also count what the watch raised later on its evidence. */
+export type PresentedRun = {
+  id: string;
+  state: string;
+  from: string;
+  to: string;
+  platform: string | null;
+  trigger: string;
+  /** `read`: each day whole; `count`: settled days by counts where they add up; `open`: such days with an open one. */
+  how: string;
+  /** Requests sent to the provider, repeats included. */
+  requests: number;
+  /** Days proven by counts alone. */
+  days_counted: number;
+  pages: number;
+  passes: number;
+  total: number | null;
+  seen: number;
+  applied: number;
+  mismatches: number;
+  by_kind: Record<string, number>;
+  started_at: string | null;
+  finished_at: string | null;
+  error: string | null;
+};
+
+/** Runs, the newest first. @param after the row number to go on below. */
+export async function listRuns(
+  db: Reader,
+  limit: number,
+  after: number | undefined,
+): Promise<(PresentedRun & { seq: number })[]> {
+  let query = db.selectFrom('runs').selectAll().orderBy('seq', 'desc').limit(limit);
+  if (after !== undefined) query = query.where('seq', '<', after);
+  return await present(db, await query.execute());
+}
+
+export async function findRun(db: Reader, id: string): Promise<(PresentedRun & { seq: number }) | undefined> {
+  const rows = await db.selectFrom('runs').selectAll().where('id', '=', id).execute();
+  return (await present(db, rows))[0];
+}
+
+async function present(db: Reader, rows: RunRow[]): Promise<(PresentedRun & { seq: number })[]> {
+  if (rows.length === 0) return [];
+  const counts = await db
+    .selectFrom('mismatches')
+    .select(['run_seq', 'kind', (eb) => eb.fn.countAll<number>().as('count')])
+    .where(
+      'run_seq',
+      'in',
+      rows.map((row) => row.seq),
+    )
+    .groupBy(['run_seq', 'kind'])
+    .execute();
+  return rows.map((row) => {
+    const kinds = counts.filter((count) => count.run_seq === row.seq);
+    return {
+      seq: row.seq,
+      id: row.id,
+      state: row.state,
+      from: row.from_day,
+      to: row.to_day,
+      platform: row.platform,
+      trigger: row.trigger,
+      how: row.how,
+      requests: row.requests,
+      days_counted: row.days_counted,
+      pages: row.pages,
+      passes: row.passes,
+      total: row.total,
+      seen: row.seen,
+      applied: row.applied,
+      mismatches: kinds.reduce((sum, kind) => sum + Number(kind.count), 0),
+      by_kind: Object.fromEntries(kinds.map((kind) => [kind.kind, Number(kind.count)])),
+      started_at: row.started_at?.toISOString() ?? null,
+      finished_at: row.finished_at?.toISOString() ?? null,
+      error: row.error,
+    };
+  });
+}
+
+type RunRow = {
+  seq: number;
+  id: string;
+  state: string;
+  from_day: string;
+  to_day: string;
+  platform: string | null;
+  trigger: string;
+  /** `read`: each day whole; `count`: settled days by counts where they add up; `open`: such days with an open one. */
+  how: string;
+  /** Requests sent to the provider, repeats included. */
+  requests: number;
+  /** Days proven by counts alone. */
+  days_counted: number;
+  pages: number;
+  passes: number;
+  total: number | null;
+  seen: number;
+  applied: number;
+  started_at: Date | null;
+  finished_at: Date | null;
+  error: string | null;
+};

@@ -1,0 +1,126 @@
+/**
+ * How well the provider announces its changes, by the day of the change: how many owed a webhook, how many of these
+ * never came in time, and how late the others were. What the webhook announced that taught it came; of all else the
+ * watch has found out (owed_webhooks).
+ */
+import { type Kysely, sql } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Database } from '../../database/tables.ts';
+import { addDays, type Day, listDays } from '../../domain/calendar.ts';
+
+export type WebhookDay = {
+  day: Day;
+  announced: number;
+  /** Nothing came within WEBHOOK_GRACE. */
+  lost: number;
+  /** Their grace is not over yet. */
+  waiting: number;
+  /** Seconds from the change to what announced it, of those announced: whole ones; null where there are none. */
+  lateS: { p50: number; p95: number; max: number } | null;
+};
+
+/** Days before yesterday hardly change any more; the others need not be counted anew at every look. */
+const SETTLED_MS = 3_600_000;
+const RECENT_MS = 60_000;
+const RECENT_DAYS = 2;
+
+const counted = new WeakMap<Kysely<Database>, Map<Day, { until: number; figures: WebhookDay }>>();
+
+/** The days of a range, both ends included, the oldest first. */
+export async function readWebhookDays(context: Context, range: { from: Day; to: Day }): Promise<WebhookDay[]> {
+  const cache = counted.get(context.db) ?? new Map();
+  counted.set(context.db, cache);
+  const now = context.clock.now();
+  const recent = addDays(context.calendar.dayOf(now), -RECENT_DAYS);
+  const days: WebhookDay[] = [];
+  for (const day of listDays(range.from, range.to)) {
+    const known = cache.get(day);
+    const figures = known && known.until > now.getTime() ? known.figures : await countDay(context, day);
+    if (figures !== known?.figures)
+      cache.set(day, { until: now.getTime() + (day > recent ? RECENT_MS : SETTLED_MS), figures });
+    days.push(figures);
+  }
+  return days;
+}
+
+/** `0.0123`: of those whose grace is over, how many never came; null where there are none. */
+export function lossRate({ announced, lost }: WebhookDay): string | null {
+  const over = announced + lost;
+  // counts of webhooks, not money
+  return over === 0 ? null : (lost / over).toFixed(4);
+}
+
+async function countDay(context: Context, day: Day): Promise<WebhookDay> {
+  const [start, end] = [context.calendar.startOf(day), context.calendar.startOf(addDays(day, 1))];
+  const within = () =>
+    context.db.selectFrom('owed_webhooks').where('event_at', '>=', start).where('event_at', '<', end);
+  const owed = await within()
+    .select(sql<string | null>`SUM(settled_at IS NULL)`.as('waiting'))
+    .select(sql<string | null>`SUM(settled_at IS NOT NULL AND announced_at IS NULL)`.as('lost'))
+    .executeTakeFirstOrThrow();
+  const late = sql<number>`GREATEST(TIMESTAMPDIFF(SECOND, event_at, announced_at), 0)`.as('late');
+  const found = await within()
+    .select([late, (eb) => eb.fn.countAll<number>().as('count')])
+    .where('announced_at', 'is not', null)
+    .groupBy('late')
+    .execute();
+  const delays = [...found, ...(await countLearnt(context, day, start))].map((row) => ({
+    late: Number(row.late),
+    count: Number(row.count),
+  }));
+  return {
+    day,
+    announced: delays.reduce((sum, row) => sum + row.count, 0),
+    lost: Number(owed.lost ?? 0),
+    waiting: Number(owed.waiting ?? 0),
+    lateS: summarise(delays),
+  };
+}
+
+/** Changes of the day that the webhook announced which taught them, by how many seconds it was late. */
+async function countLearnt(context: Context, day: Day, start: Date) {
+  // the wall clock taken for UTC is off by the zone's offset, which is the day's
+  const offsetS = (start.getTime() - Date.parse(`${day}T00:00:00Z`)) / 1000;
+  const since = context.calendar.toWall(context.webhooksSince);
+  return await context.db
+    .selectFrom('events')
+    .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
+    .innerJoin('webhooks', 'webhooks.seq', 'events.source_webhook_seq')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .select(
+      sql<number>`GREATEST(TIMESTAMPDIFF(SECOND, events.at_wall, webhooks.received_at) - ${offsetS}, 0)`.as('late'),
+    )
+    .where('events.at_wall', '>=', `${day} 00:00:00`)
+    .where('events.at_wall', '<', `${addDays(day, 1)} 00:00:00`)
+    .where('events.at_wall', '>=', since)
+    .where('events.source_kind', '=', 'webhook')
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('owed_webhooks')
+            .select('owed_webhooks.event_seq')
+            .whereRef('owed_webhooks.event_seq', '=', 'events.seq'),
+        ),
+      ),
+    )
+    .where(sql<string>`CONCAT(transactions.operation, '.', events.status)`, 'in', [...context.config.WEBHOOKS_OWED, ''])
+    .groupBy('late')
+    .execute();
+}
+
+function summarise(delays: { late: number; count: number }[]): WebhookDay['lateS'] {
+  const sorted = delays.toSorted((a, b) => a.late - b.late);
+  const total = sorted.reduce((sum, row) => sum + row.count, 0);
+  const last = sorted.at(-1);
+  if (!last) return null;
+  const at = (percent: number): number => {
+    let seen = 0;
+    for (const { late, count } of sorted) {
+      seen += count;
+      if (seen * 100 >= total * percent) return late;
+    }
+    return last.late;
+  };
+  return { p50: at(50), p95: at(95), max: last.late };
+}

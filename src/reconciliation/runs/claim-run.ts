@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Context } from '../../context.ts';
+import { transact } from '../../database/transact.ts';
+import { LEASE_MS } from '../windows/hold-lease.ts';
+import type { RunHow, RunRef } from '../windows/run-ref.ts';
+
+/** Which runs to claim; none said: any. `orOpen`: of more days too, where only those with an open transaction are read. */
+export type OnlyRuns = { id?: string; daysMax?: number; orOpen?: boolean };
+
+/** Claims the oldest of these runs that is queued or abandoned, and may start now. */
+export async function claimRun(
+  context: Context,
+  { id, daysMax, orOpen = false }: OnlyRuns,
+): Promise<RunRef | undefined> {
+  const now = context.clock.now();
+  const holder = `${context.holder}.${randomBytes(4).toString('hex')}`;
+  return await transact(context.db, async (trx) => {
+    let query = trx
+      .selectFrom('runs')
+      .select(['seq', 'id', 'platform', 'trigger', 'started_at', 'from_day', 'to_day', 'how', 'requests'])
+      .where('state', 'in', ['queued', 'running'])
+      .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
+      .where((eb) => eb.or([eb('not_before', 'is', null), eb('not_before', '<=', now)]))
+      .orderBy('seq')
+      .limit(1)
+      .forUpdate()
+      .skipLocked();
+    if (id !== undefined) query = query.where('id', '=', id);
+    if (daysMax !== undefined) {
+      query = query.where((eb) => {
+        const isShort = eb(sql<number>`DATEDIFF(to_day, from_day)`, '<', daysMax);
+        return orOpen ? eb.or([isShort, eb('how', '=', 'open')]) : isShort;
+      });
+    }
+    const row = await query.executeTakeFirst();
+    if (!row) return undefined;
+    await trx
+      .updateTable('runs')
+      .set({
+        state: 'running',
+        started_at: row.started_at ?? now,
+        lease_holder: holder,
+        lease_until: new Date(now.getTime() + LEASE_MS),
+        not_before: null,
+        error: null,
+      })
+      .where('seq', '=', row.seq)
+      .execute();
+    const { seq, platform, trigger, from_day: from, to_day: to, requests: requestsBefore } = row;
+    return { seq, id: row.id, platform, trigger, from, to, how: row.how as RunHow, holder, requestsBefore };
+  });
+}
+
+/** Gives a run back as it stands: whoever claims it next goes on. @param wait where the provider asked to be left alone. */
+export async function releaseRun(context: Context, run: RunRef, wait?: { ms: number; why: string }): Promise<void> {
+  const later = wait && { not_before: new Date(context.clock.now().getTime() + wait.ms), error: wait.why };
+  await context.db
+    .updateTable('runs')
+    .set({ lease_holder: null, lease_until: null, ...later })
+    .where('seq', '=', run.seq)
+    .where('lease_holder', '=', run.holder)
+    .execute();
+}

@@ -1,0 +1,73 @@
+import type { Context } from '../../context.ts';
+import { addDays, type Day } from '../../domain/calendar.ts';
+import { runsFinished } from '../../metrics/metrics.ts';
+import type { RunRef } from '../windows/run-ref.ts';
+
+/**
+ * Writes how a run ended.
+ * @param error why it failed; undefined when it went to its end.
+ * @throws where it went to its end and a day of its range is in none of its windows: that day was not read.
+ */
+export async function finishRun(context: Context, run: RunRef, error: string | undefined): Promise<void> {
+  const windows = await context.db
+    .selectFrom('run_windows')
+    .selectAll()
+    .select((eb) =>
+      eb
+        .selectFrom('run_pages')
+        .whereRef('run_pages.window_seq', '=', 'run_windows.seq')
+        .select((count) => count.fn.countAll<number>().as('fetched'))
+        .as('fetched'),
+    )
+    .where('run_seq', '=', run.seq)
+    .orderBy('from_day')
+    .execute();
+  const unread = run.how === 'open' ? undefined : findGap(run, windows.map(toRange));
+  if (error === undefined && unread) throw new Error(`no window of run ${run.id} holds ${unread}`);
+  const counted = windows.filter((window) => window.state === 'counted');
+  const unproven = windows.filter((window) => window.state !== 'complete' && window.state !== 'counted');
+  const state = error !== undefined ? 'failed' : unproven.length > 0 ? 'incomplete' : 'complete';
+  const sum = (pick: (window: (typeof windows)[number]) => number): number =>
+    windows.reduce((total, window) => total + pick(window), 0);
+  const result = await context.db
+    .updateTable('runs')
+    .set({
+      state,
+      pages: sum((window) => Number(window.fetched ?? 0)),
+      passes: Math.max(0, ...windows.map((window) => window.passes)),
+      total: Math.min(
+        TOTAL_MAX,
+        sum((window) => window.total ?? 0),
+      ),
+      seen: sum((window) => window.seen),
+      applied: sum((window) => window.applied),
+      days_counted: counted.length,
+      finished_at: context.clock.now(),
+      error: error ?? unproven[0]?.error ?? null,
+      lease_holder: null,
+      lease_until: null,
+    })
+    .where('seq', '=', run.seq)
+    .where('lease_holder', '=', run.holder)
+    .executeTakeFirst();
+  if (result.numUpdatedRows === 0n) return;
+  runsFinished.inc({ state });
+  context.log.info({ run: run.id, state, windows: windows.length, unproven: unproven.length }, 'run finished');
+}
+
+/** What the column holds; a provider may announce anything. */
+const TOTAL_MAX = 2_147_483_647;
+
+type Range = { from: Day; to: Day };
+
+const toRange = (window: { from_day: Day; to_day: Day }): Range => ({ from: window.from_day, to: window.to_day });
+
+/** The first day of a range that no window holds. @param windows in order of days. */
+export function findGap(range: Range, windows: Range[]): Day | undefined {
+  let next = range.from;
+  for (const window of windows) {
+    if (window.from > next) break;
+    if (window.to >= next) next = addDays(window.to, 1);
+  }
+  return next > range.to ? undefined : next;
+}

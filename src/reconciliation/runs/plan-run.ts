@@ -1,0 +1,129 @@
+import { type Kysely, sql } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Database } from '../../database/tables.ts';
+import { transact } from '../../database/transact.ts';
+import { addDays, type Day } from '../../domain/calendar.ts';
+import { isFinal, STATUSES } from '../../domain/statuses.ts';
+import type { ProviderClient } from '../../provider/client.ts';
+import { checkBounds, readBounds } from '../windows/learn-bounds.ts';
+import { planWindows } from '../windows/plan-windows.ts';
+import type { RunRef, Window, WindowRef } from '../windows/run-ref.ts';
+
+/** The run that holds what was learnt of the list against the list again. */
+const WEEKLY = 'reconcile_quarter';
+/** How many old days with an open transaction one run looks at; those that waited longest come first. */
+const OPEN_DAYS_MAX = 200;
+/** All else is open, a status that nobody knows too. */
+const ENDED = STATUSES.filter(isFinal);
+
+/** What is left of a run. */
+export type Plan = {
+  planned: WindowRef[];
+  /** How many windows are concluded. */
+  done: number;
+  /** What the first window met that was broken before the run was given back: none of these is tried again. */
+  broken: string | undefined;
+};
+
+/** Cuts a run into its windows, once; @returns those that are neither concluded nor known to be broken. */
+export async function planRun(context: Context, client: ProviderClient, run: RunRef): Promise<Plan> {
+  let rows = await findWindows(context, run);
+  if (rows.length === 0) {
+    if (run.trigger === WEEKLY) await checkBounds(context, client, run);
+    await insertWindows(context.db, run, await listWindows(context, run));
+    rows = await findWindows(context, run);
+  }
+  const left = rows.filter((row) => row.state === 'planned');
+  const broken = left.find((row) => row.error !== null)?.error ?? undefined;
+  return { planned: left.filter((row) => row.error === null), done: rows.length - left.length, broken };
+}
+
+/**
+ * Once the list's bounds are learnt in the middle of a run, what is left of it is read day by day: wide windows ask for
+ * a day more on both sides, and prove less at once. In one transaction: a run that lost windows in between would end
+ * as complete without having read them.
+ * @param planned in order of days; all other windows stay as they are.
+ */
+export async function recutRun(context: Context, run: RunRef, planned: WindowRef[]): Promise<WindowRef[]> {
+  const bounds = await readBounds(context);
+  const wide = planned.filter((window) => window.fromDay !== window.toDay);
+  if (!bounds || wide.length === 0) return planned;
+  await transact(context.db, async (trx) => {
+    const { numDeletedRows } = await trx
+      .deleteFrom('run_windows')
+      .where(
+        'seq',
+        'in',
+        wide.map((window) => window.seq),
+      )
+      .where('state', '=', 'planned')
+      .executeTakeFirstOrThrow();
+    // a commit whose answer was lost has cut them already
+    if (numDeletedRows === 0n) return;
+    const days = wide.flatMap((window) => planWindows(window.fromDay, window.toDay, bounds));
+    await insertWindows(trx, run, days);
+  });
+  const rows = await findWindows(context, run);
+  return rows.filter((row) => row.state === 'planned' && isWithin(row, planned));
+}
+
+function isWithin(day: Window, windows: Window[]): boolean {
+  return windows.some((window) => window.fromDay <= day.fromDay && day.toDay <= window.toDay);
+}
+
+async function findWindows(context: Context, run: RunRef) {
+  return await context.db
+    .selectFrom('run_windows')
+    .select(['seq', 'from_day as fromDay', 'to_day as toDay', 'state', 'error'])
+    .where('run_seq', '=', run.seq)
+    .orderBy('from_day')
+    .execute();
+}
+
+async function listWindows(context: Context, run: RunRef): Promise<Window[]> {
+  if (run.how !== 'open') return planWindows(run.from, run.to, await readBounds(context));
+  const days = await listOpenDays(context, run.to);
+  return days.filter((day) => day >= run.from).map((day) => ({ fromDay: day, toDay: day }));
+}
+
+async function insertWindows(db: Kysely<Database>, run: RunRef, windows: Window[]): Promise<void> {
+  if (windows.length === 0) return;
+  await db
+    .insertInto('run_windows')
+    .values(
+      windows.map((window) => ({
+        run_seq: run.seq,
+        from_day: window.fromDay,
+        to_day: window.toDay,
+        platform: run.platform,
+        state: 'planned',
+      })),
+    )
+    .execute();
+}
+
+/** Days up to `to` that hold an open transaction: those that were not proven for the longest time, in order of days. */
+export async function listOpenDays(context: Context, to: Day): Promise<Day[]> {
+  const day = sql<string>`LEFT(created_wall, 10)`;
+  const open = await context.db
+    .selectFrom('transactions')
+    .select(day.as('day'))
+    .where('status', 'not in', ENDED)
+    .where('created_wall', '<', `${addDays(to, 1)} 00:00:00`)
+    .groupBy(day)
+    .execute();
+  if (open.length <= OPEN_DAYS_MAX) return open.map((row) => row.day).sort();
+  const days = open.map((row) => row.day);
+  const proven = await context.db
+    .selectFrom('run_windows')
+    .select(['from_day', (eb) => eb.fn.max('seq').as('last')])
+    .where('state', 'in', ['complete', 'counted'])
+    .where('from_day', 'in', days)
+    .groupBy('from_day')
+    .execute();
+  const last = new Map(proven.map((row) => [row.from_day, Number(row.last)]));
+  return days
+    .sort((a, b) => (last.get(a) ?? 0) - (last.get(b) ?? 0))
+    .slice(0, OPEN_DAYS_MAX)
+    .sort();
+}

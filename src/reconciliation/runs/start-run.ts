@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import type { Context } from '../../context.ts';
+import { addDays, type Day, isDay } from '../../domain/calendar.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { NO_PLATFORM } from '../../domain/platform.ts';
+import type { RunHow } from '../windows/run-ref.ts';
+
+const DAYS_MAX = 3700;
+
+export type RunRequest = {
+  from: Day;
+  to: Day;
+  platform?: string | undefined;
+  /** What asked for it: a job's name, `api`, `command`. */
+  trigger: string;
+  createdBy: string;
+  /** Reads each day whole by default. */
+  how?: RunHow | undefined;
+};
+
+/**
+ * Queues a run of a range of days; a worker takes it up.
+ * @returns its row number and id.
+ * @throws ConfereError `invalid_request` for days that are none, the wrong way round, too many or not yet begun, and for
+ *   the platform `none`.
+ */
+export async function startRun(context: Context, request: RunRequest): Promise<{ seq: number; id: string }> {
+  checkDays(request);
+  checkPlatform(request.platform);
+  checkBegun(request.from, context.calendar.dayOf(context.clock.now()));
+  const id = `run_${randomUUID().replaceAll('-', '')}`;
+  const result = await context.db
+    .insertInto('runs')
+    .values({
+      id,
+      trigger: request.trigger,
+      state: 'queued',
+      from_day: request.from,
+      to_day: request.to,
+      platform: request.platform ?? null,
+      created_at: context.clock.now(),
+      created_by: request.createdBy,
+      how: request.how ?? 'read',
+    })
+    .executeTakeFirstOrThrow();
+  context.bells.runs.ring();
+  return { seq: Number(result.insertId), id };
+}
+
+/** A run that failed or was left is gone on with for so long; then its days are read anew. */
+const RESUMED_MS_MAX = 7 * 86_400_000;
+
+/**
+ * The newest run that somebody asked for with the same days, and that did not come to its end: queued once more where it
+ * had failed. What it proved stays proven, so a long backfill is gone on with and not begun again; windows that were
+ * broken are tried once more.
+ * @returns undefined where there is none.
+ */
+export async function resumeRun(
+  context: Context,
+  request: Pick<RunRequest, 'from' | 'to' | 'platform' | 'trigger'>,
+): Promise<{ id: string; proven: number; windows: number } | undefined> {
+  const since = new Date(context.clock.now().getTime() - RESUMED_MS_MAX);
+  const run = await context.db
+    .selectFrom('runs')
+    .select(['seq', 'id', 'state'])
+    .where('trigger', '=', request.trigger)
+    .where('from_day', '=', request.from)
+    .where('to_day', '=', request.to)
+    .where('platform', request.platform === undefined ? 'is' : '=', request.platform ?? null)
+    .where('created_at', '>', since)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!run || !['queued', 'running', 'failed'].includes(run.state)) return undefined;
+  await context.db
+    .updateTable('run_windows')
+    .set({ error: null })
+    .where('run_seq', '=', run.seq)
+    .where('state', '=', 'planned')
+    .execute();
+  await context.db
+    .updateTable('runs')
+    .set({ state: 'queued', finished_at: null, error: null })
+    .where('seq', '=', run.seq)
+    .where('state', '=', 'failed')
+    .execute();
+  const windows = await context.db.selectFrom('run_windows').select('state').where('run_seq', '=', run.seq).execute();
+  const proven = windows.filter((window) => window.state !== 'planned').length;
+  return { id: run.id, proven, windows: windows.length };
+}
+
+/** Whether a run that this asked for is queued or running. */
+export async function isUnderWay(context: Context, trigger: string): Promise<boolean> {
+  const open = await context.db
+    .selectFrom('runs')
+    .select('seq')
+    .where('state', 'in', ['queued', 'running'])
+    .where('trigger', '=', trigger)
+    .executeTakeFirst();
+  return open !== undefined;
+}
+
+/** What can be said of a range without a database. @throws ConfereError `invalid_request`, with every fault by field. */
+export function checkDays({ from, to }: { from: string; to: string }): void {
+  const fields: Record<string, string[]> = {};
+  if (!isDay(from)) fields.from = ['must be a day: YYYY-MM-DD'];
+  if (!isDay(to)) fields.to = ['must be a day: YYYY-MM-DD'];
+  else if (isDay(from) && to < from) fields.to = ['is before from'];
+  else if (isDay(from) && to > addDays(from, DAYS_MAX)) fields.to = [`is more than ${DAYS_MAX} days after from`];
+  refuse(fields);
+}
+
+/** The provider's list is filtered by a platform's id: it can't be asked for what has none. */
+function checkPlatform(platform: string | undefined): void {
+  if (platform !== NO_PLATFORM) return;
+  refuse({ platform: ["none can't be asked of the provider's list: leave it out to read all platforms"] });
+}
+
+function checkBegun(from: Day, today: Day): void {
+  if (from > today) refuse({ from: [`has not begun yet: today is ${today} at the provider`] });
+}
+
+function refuse(fields: Record<string, string[]>): void {
+  if (Object.keys(fields).length === 0) return;
+  const faults = Object.entries(fields).map(([name, [fault]]) => `${name} ${fault}`);
+  throw new ConfereError('invalid_request', faults.join('; '), { fields });
+}

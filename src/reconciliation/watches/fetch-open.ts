@@ -1,0 +1,233 @@
+/**
+ * Looks at open transactions by their ids, at the ages of SHOW_OPEN_SCHEDULE: a payment whose webhook is lost is met in
+ * seconds instead of at the next reading of its day. A cashin that was only ever pending is an abandoned charge: after
+ * the last age only the readings of its day look at it; what holds money or is being processed goes on being looked at.
+ * Each look is claimed in the database, so that one replica makes it; so many are made in a round, and no more.
+ */
+import type { Kysely, Transaction } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Database } from '../../database/tables.ts';
+import { transact } from '../../database/transact.ts';
+import { isFinal, STATUSES } from '../../domain/statuses.ts';
+import { applyObservations } from '../../ledger/apply/apply.ts';
+import { refuseRows } from '../../ledger/apply/refuse-row.ts';
+import { describeError } from '../../log.ts';
+import { transactionsApplied } from '../../metrics/metrics.ts';
+import type { ProviderClient } from '../../provider/client.ts';
+import { ProviderError } from '../../provider/provider-error.ts';
+import { stopsAll } from '../../provider/schedule-requests.ts';
+import { createBell, poll } from '../../runtime/wake-signal.ts';
+
+const ROUND_MS = 5_000;
+/** At most 300 shows a minute and replica: where more are due, the readings of their days come first. */
+const ROUND_SHOWS_MAX = 25;
+/** Of these so many are for what holds money or is being processed, however long charges that nobody pays have waited. */
+const MONEY_SHOWS_MAX = 20;
+const SHOWS_IN_FLIGHT = 4;
+const LEASE_MS = 120_000;
+const ENLIST_ROWS_MAX = 1_000;
+/** Old ones that are found together come due a round's worth at a time: a fifth of what may be shown, the rest is for fresh ones. */
+const OLD_ROUND_MS = 5 * ROUND_MS;
+/** Old ones are found once at the start, after a backfill, and when they open again. */
+const ENLIST_OLD_EVERY_MS = 3_600_000;
+const REFUSED_KEY_MS = 60_000;
+const ENDED = STATUSES.filter(isFinal);
+
+type Open = { seq: number; id: string; status: string; operation: string; createdWall: string };
+
+/** The worker's loop; ends at once where the schedule is off. */
+export async function lookAtOpen(context: Context, client: ProviderClient): Promise<void> {
+  const schedule = context.config.SHOW_OPEN_SCHEDULE;
+  if (schedule === 'off') return;
+  let oldEnlistedAt = Number.NEGATIVE_INFINITY;
+  const shower = client.as('today');
+  await poll({
+    name: 'open transactions',
+    bell: createBell(context.timers),
+    idleMs: ROUND_MS,
+    context,
+    work: async () => {
+      const withOld = context.timers.elapsed() - oldEnlistedAt > ENLIST_OLD_EVERY_MS;
+      await enlistOpen(context, schedule, withOld);
+      if (withOld) oldEnlistedAt = context.timers.elapsed();
+      await lookAtDue(context, shower, schedule);
+      return false;
+    },
+  });
+}
+
+/**
+ * When to look at an open transaction next. Pure.
+ * @param schedule ages in ms, rising. @param isCharge a cashin that was only ever pending: not looked at for ever.
+ * @returns undefined when it is not looked at any more.
+ */
+export function nextLook(createdAt: Date, now: Date, schedule: number[], isCharge: boolean): Date | undefined {
+  const age = now.getTime() - createdAt.getTime();
+  const next = schedule.find((step) => step > age);
+  if (next !== undefined) return new Date(createdAt.getTime() + next);
+  const last = schedule.at(-1) ?? 0;
+  return isCharge ? undefined : new Date(now.getTime() + last);
+}
+
+/** Puts open transactions on the list that are not there yet. @param withOld those too that are past the last age. */
+export async function enlistOpen(context: Context, schedule: number[], withOld: boolean): Promise<void> {
+  let old = 0;
+  while (!context.signal.aborted) {
+    const batch = await enlistBatch(context, schedule, withOld, old);
+    old += batch.old;
+    if (batch.rows < ENLIST_ROWS_MAX) return;
+  }
+}
+
+/** @param oldBefore how many old ones were enlisted with these. @returns how many were put on the list. */
+async function enlistBatch(
+  context: Context,
+  schedule: number[],
+  withOld: boolean,
+  oldBefore: number,
+): Promise<{ rows: number; old: number }> {
+  const now = context.clock.now();
+  const last = schedule.at(-1) ?? 0;
+  const since = context.calendar.toWall(new Date(now.getTime() - last));
+  let old = 0;
+  let query = openOnes(context.db)
+    .leftJoin('open_looks', 'open_looks.transaction_seq', 'transactions.seq')
+    .where('open_looks.transaction_seq', 'is', null)
+    .limit(ENLIST_ROWS_MAX);
+  query = withOld
+    ? query.where((eb) =>
+        eb.or([
+          eb('transactions.created_wall', '>=', since),
+          eb('transactions.operation', '=', 'cashout'),
+          eb('transactions.status', '!=', 'pending'),
+        ]),
+      )
+    : query.where('transactions.created_wall', '>=', since);
+  const rows = (await query.execute()).flatMap((row) => {
+    const at = nextOf(context, row, now, schedule);
+    if (!at) return [];
+    if (row.createdWall >= since) return [{ transaction_seq: row.seq, next_look_at: at }];
+    // one that is past the last age already is looked at soon, and then as often as the schedule says
+    const round = Math.floor((oldBefore + old++) / ROUND_SHOWS_MAX);
+    const wait = last > 0 ? (round * OLD_ROUND_MS) % last : 0;
+    return [{ transaction_seq: row.seq, next_look_at: new Date(now.getTime() + wait) }];
+  });
+  if (rows.length === 0) return { rows: 0, old };
+  await context.db
+    .insertInto('open_looks')
+    .values(rows)
+    .onDuplicateKeyUpdate((eb) => ({ next_look_at: eb.ref('open_looks.next_look_at') }))
+    .execute();
+  return { rows: rows.length, old };
+}
+
+/** Makes the looks that are due, as many as a round may. @returns how many. */
+export async function lookAtDue(context: Context, client: ProviderClient, schedule: number[]): Promise<number> {
+  const claimed = await claimDue(context);
+  const queue = [...claimed];
+  const worker = async (): Promise<void> => {
+    for (let open = queue.shift(); open && !context.signal.aborted; open = queue.shift()) {
+      try {
+        await lookAt(context, client, open, schedule);
+      } catch (error) {
+        // what this one met may be its own; else the rest is looked at when its lease runs out
+        if (!(error instanceof ProviderError) || stopsAll(error)) queue.length = 0;
+        await pauseAfter(context, error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: SHOWS_IN_FLIGHT }, worker));
+  return claimed.length;
+}
+
+function openOnes(db: Kysely<Database>) {
+  return db
+    .selectFrom('transactions')
+    .select(['transactions.seq', 'transactions.id', 'transactions.status', 'transactions.operation'])
+    .select('transactions.created_wall as createdWall')
+    .where('transactions.status', 'not in', ENDED);
+}
+
+function nextOf(context: Context, open: Open, now: Date, schedule: number[]): Date | undefined {
+  const isCharge = open.operation === 'cashin' && open.status === 'pending';
+  return nextLook(context.calendar.toInstant(open.createdWall), now, schedule, isCharge);
+}
+
+/** Claims by putting the next look off; what has ended meanwhile is taken off the list. */
+async function claimDue(context: Context): Promise<Open[]> {
+  const now = context.clock.now();
+  return await transact(context.db, async (trx) => {
+    const held = await takeDue(trx, now, { limit: MONEY_SHOWS_MAX, onlyMoney: true });
+    const seqs = [...held, ...(await takeDue(trx, now, { limit: ROUND_SHOWS_MAX - held.length, except: held }))];
+    if (seqs.length === 0) return [];
+    const open = await openOnes(trx).where('transactions.seq', 'in', seqs).execute();
+    const still = new Set(open.map((row) => row.seq));
+    const over = seqs.filter((seq) => !still.has(seq));
+    if (over.length > 0) await trx.deleteFrom('open_looks').where('transaction_seq', 'in', over).execute();
+    await trx
+      .updateTable('open_looks')
+      .set({ next_look_at: new Date(now.getTime() + LEASE_MS) })
+      .where('transaction_seq', 'in', seqs)
+      .execute();
+    return open;
+  });
+}
+
+/** Locks those that have waited longest. @param onlyMoney what holds money or is being processed. */
+async function takeDue(
+  trx: Transaction<Database>,
+  now: Date,
+  { limit, onlyMoney = false, except = [] }: { limit: number; onlyMoney?: boolean; except?: number[] },
+): Promise<number[]> {
+  let query = trx
+    .selectFrom('open_looks')
+    .select('transaction_seq')
+    .where('next_look_at', '<=', now)
+    .orderBy('next_look_at')
+    .limit(limit)
+    .forUpdate()
+    .skipLocked();
+  if (except.length > 0) query = query.where('transaction_seq', 'not in', except);
+  if (onlyMoney) {
+    query = query.where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('transactions')
+          .select('transactions.seq')
+          .whereRef('transactions.seq', '=', 'open_looks.transaction_seq')
+          .where((one) => one.or([one('operation', '=', 'cashout'), one('status', '!=', 'pending')])),
+      ),
+    );
+  }
+  return (await query.execute()).map((row) => row.transaction_seq);
+}
+
+async function lookAt(context: Context, client: ProviderClient, open: Open, schedule: number[]): Promise<void> {
+  const row = await client.show(open.id, { triesMax: 1 });
+  const source = { kind: 'show' as const };
+  if (row?.ok) {
+    const { changed } = await applyObservations(context, [{ ...row, source }]);
+    transactionsApplied.inc({ source: 'show' }, changed.length);
+  } else if (row) {
+    await refuseRows(context, [{ ...row, source }]);
+  }
+  const now = await openOnes(context.db).where('transactions.seq', '=', open.seq).executeTakeFirst();
+  const next = now && nextOf(context, now, context.clock.now(), schedule);
+  if (next) {
+    await context.db
+      .updateTable('open_looks')
+      .set({ next_look_at: next })
+      .where('transaction_seq', '=', open.seq)
+      .execute();
+  } else {
+    await context.db.deleteFrom('open_looks').where('transaction_seq', '=', open.seq).execute();
+  }
+}
+
+/** A provider that is away, or refuses our key, is told of by the runs: here it is only left alone for a while. */
+async function pauseAfter(context: Context, error: unknown): Promise<void> {
+  if (!(error instanceof ProviderError)) throw error;
+  context.log.warn({ error: describeError(error) }, 'open transactions could not be looked at');
+  const ms = error.code === 'provider_unauthorized' ? REFUSED_KEY_MS : (error.retryAfterMs ?? 0);
+  await context.timers.sleep(ms, { signal: context.signal }).catch(() => undefined);
+}

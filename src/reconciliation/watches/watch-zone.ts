@@ -1,0 +1,64 @@
+import { endAlerts, raiseAlerts } from '../../alerts/raise.ts';
+import { isZoneInDoubt, ZONE_ALERT } from '../../alerts/zone-doubt.ts';
+import type { Context } from '../../context.ts';
+import { transact } from '../../database/transact.ts';
+import { judgeZone, type Payment, type ZoneVerdict } from '../../domain/check-zone.ts';
+import { readE2eId } from '../../domain/e2e-id.ts';
+
+const PAYMENTS = 200;
+/** Ids may be absent or malformed, and events of other statuses lie between: so many events are looked through. */
+const EVENTS_MAX = 2_000;
+
+/**
+ * Holds the configured time zone against the minutes inside the last payments' end-to-end ids. While they disagree an
+ * alert fires, and no report is closed: each payment may be on the wrong day.
+ */
+export async function watchZone(context: Context): Promise<void> {
+  const verdict = judgeZone(context.calendar.zone, await readPayments(context));
+  if (verdict.state === 'unknown') return;
+  const firing = await isZoneInDoubt(context.db);
+  if (firing === (verdict.state === 'differs')) return;
+  const now = context.clock.now();
+  await transact(
+    context.db,
+    async (trx) => {
+      if (verdict.state === 'fits') await endAlerts(trx, [ZONE_ALERT], now);
+      else
+        await raiseAlerts(
+          trx,
+          [{ ...ZONE_ALERT, severity: 'critical', summary: describe(context.calendar.zone, verdict) }],
+          now,
+        );
+    },
+    { retryDuplicates: true },
+  );
+  context.bells.alerts.ring();
+}
+
+async function readPayments(context: Context): Promise<Payment[]> {
+  const newest = context.db
+    .selectFrom('events')
+    .select(['seq', 'transaction_seq', 'status', 'at_wall'])
+    .orderBy('seq', 'desc')
+    .limit(EVENTS_MAX);
+  const rows = await context.db
+    .selectFrom(newest.as('newest'))
+    .innerJoin('transactions', 'transactions.seq', 'newest.transaction_seq')
+    .select(['newest.at_wall', 'transactions.e2e_id'])
+    .where('newest.status', '=', 'paid')
+    .where('transactions.e2e_id', 'is not', null)
+    .orderBy('newest.seq', 'desc')
+    .limit(PAYMENTS)
+    .execute();
+  return rows.flatMap((row) => {
+    const said = readE2eId(row.e2e_id);
+    return said?.of === 'payment' ? [{ wall: row.at_wall, minute: said.minute }] : [];
+  });
+}
+
+function describe(zone: string, verdict: Extract<ZoneVerdict, { state: 'differs' }>): string {
+  const minutes = Math.round(Math.abs(verdict.medianMs) / 60_000);
+  const hours = Math.round(verdict.offsetMs / 360_000) / 10;
+  const fits = verdict.zone ?? `none of Brazil's: the provider's clock is UTC${hours < 0 ? '' : '+'}${hours} h`;
+  return `PROVIDER_TIME_ZONE ${zone} is ${minutes} minutes off the minutes inside end-to-end ids; what would fit: ${fits}`;
+}

@@ -1,0 +1,107 @@
+/**
+ * A total that the provider announces too high by the same number in every pass proves nothing by itself: as many rows
+ * may be left out. A person who knows better, from the provider's panel or its word, accepts that number for the day.
+ * The day then counts as proven for as long as the number stays the same; what was accepted is never changed, a later
+ * acceptance takes its place.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Transaction } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
+import type { Database } from '../../database/tables.ts';
+import { transact } from '../../database/transact.ts';
+import { type Day, isDay } from '../../domain/calendar.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { acceptMismatch } from '../../ledger/correct/accept-mismatch.ts';
+import { type By, cutNote, lockUnresolved } from '../../mismatches/close-mismatch.ts';
+import { setResolved } from '../../mismatches/resolve-mismatches.ts';
+import { listEndedDays } from './plan-windows.ts';
+
+/** Accepts a mismatch: the surplus of a `list_unstable`, or what the provider shows. @throws as acceptMismatch does. */
+export async function acceptAny(context: Context, id: string, by: By & { actual?: unknown }): Promise<void> {
+  const named = await context.db.selectFrom('mismatches').select('kind').where('id', '=', id).executeTakeFirst();
+  await (named?.kind === 'list_unstable' ? acceptSurplus : acceptMismatch)(context, id, by);
+}
+
+/** The surplus that a `list_unstable` tells of; 0 where there is none to accept. */
+export function surplusIn({ kind, actual }: { kind: string; actual: unknown }): number {
+  const { surplus } = (actual ?? {}) as { surplus?: unknown };
+  return kind === 'list_unstable' && typeof surplus === 'number' ? surplus : 0;
+}
+
+/** @throws ConfereError `conflict` where no surplus was found, or the evidence is another by now. */
+async function acceptSurplus(context: Context, id: string, by: By & { actual?: unknown }): Promise<void> {
+  await transact(
+    context.db,
+    async (trx) => {
+      const mismatch = await lockUnresolved(trx, id);
+      const actual: unknown = JSON.parse(mismatch.actual ?? 'null');
+      const surplus = surplusIn({ kind: mismatch.kind, actual });
+      if (by.actual !== undefined && !isDeepStrictEqual(by.actual, actual)) {
+        throw new ConfereError('conflict', 'the provider shows something else by now: look at it again');
+      }
+      if (surplus === 0) {
+        const why = 'only a total that is too high by the same number in all passes can be accepted';
+        throw new ConfereError('conflict', `${why}: start a run of the day at a quiet hour`);
+      }
+      const { day, platform } = readScope(mismatch.scope);
+      const now = context.clock.now();
+      await trx
+        .insertInto('accepted_surpluses')
+        .values({
+          ...{ day, platform, surplus, mismatch_seq: mismatch.seq },
+          ...{ actor: by.actor, created_at: now },
+        })
+        .execute();
+      await proveWindow(context, trx, { day, platform, surplus });
+      await setResolved(trx, mismatch.seq, { resolution: 'accepted', note: cutNote(by), actor: by.actor }, now);
+    },
+    { retryDuplicates: true },
+  );
+  context.bells.alerts.ring();
+}
+
+/** As `list_unstable` is scoped: a day, or a day and a platform. */
+function readScope(scope: string): { day: Day; platform: string | null } {
+  const [day, platform] = [scope.slice(0, 10), scope.slice(11)];
+  if (!isDay(day)) throw new Error(`no day in the scope ${scope}`);
+  return { day, platform: platform === '' ? null : platform };
+}
+
+/** The newest reading of the day proves it, where it found this number and nothing else speaks against it. */
+async function proveWindow(
+  context: Context,
+  trx: Transaction<Database>,
+  { day, platform, surplus }: { day: Day; platform: string | null; surplus: number },
+): Promise<void> {
+  const newest = await trx
+    .selectFrom('run_windows')
+    .select(['seq', 'state', 'surplus', 'from_day', 'to_day'])
+    .where('from_day', '<=', day)
+    .where('to_day', '>=', day)
+    .where('platform', platform === null ? 'is' : '=', platform)
+    .where('asked_at', 'is not', null)
+    .orderBy('asked_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (newest?.state !== 'incomplete' || newest.surplus !== surplus) return;
+  const today = context.calendar.dayOf(context.clock.now());
+  const days = listEndedDays({ fromDay: newest.from_day, toDay: newest.to_day }, today);
+  if ((await readAcceptedSurplus(trx, platform, days)) !== surplus) return;
+  await trx.updateTable('run_windows').set({ state: 'complete', error: null }).where('seq', '=', newest.seq).execute();
+}
+
+/** The number that was accepted for each of these days alike; 0 where for one none was, or another. */
+export async function readAcceptedSurplus(db: Reader, platform: string | null, days: Day[]): Promise<number> {
+  if (days.length === 0) return 0;
+  const rows = await db
+    .selectFrom('accepted_surpluses')
+    .select(['day', 'surplus'])
+    .where('day', 'in', days)
+    .where('platform', platform === null ? 'is' : '=', platform)
+    .orderBy('seq')
+    .execute();
+  const newest = new Map(rows.map((row) => [row.day, row.surplus]));
+  const [first = 0] = newest.values();
+  return days.every((day) => newest.get(day) === first) ? first : 0;
+}

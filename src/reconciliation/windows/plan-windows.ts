@@ -1,0 +1,49 @@
+import { addDays, type Day, listDays } from '../../domain/calendar.ts';
+import { REACH_DAYS } from '../../domain/late-days.ts';
+import type { Priority } from '../../provider/schedule-requests.ts';
+import type { RunRef, Window } from './run-ref.ts';
+
+/** How the provider's dates bound a range: whether the first and the last day themselves are in it. */
+export type ListBounds = { low: 'inclusive' | 'exclusive'; high: 'inclusive' | 'exclusive' };
+
+/** Until the bounds are learnt, a window is asked for a day wider on both sides: several days share that cost. */
+const UNLEARNT_DAYS_MAX = 7;
+
+/** Cuts a range of days into windows that are read and proven one by one: single days once the bounds are learnt. */
+export function planWindows(from: Day, to: Day, bounds: ListBounds | undefined): Window[] {
+  const days = bounds ? 1 : UNLEARNT_DAYS_MAX;
+  const windows: Window[] = [];
+  for (let fromDay = from; fromDay <= to; fromDay = addDays(fromDay, days)) {
+    const last = addDays(fromDay, days - 1);
+    windows.push({ fromDay, toDay: last < to ? last : to });
+  }
+  return windows;
+}
+
+/** The dates to ask for, so that every transaction of the window is in the answer. */
+export function askFor(window: Window, bounds: ListBounds | undefined): { initialDate: Day; finalDate: Day } {
+  return {
+    initialDate: bounds?.low === 'inclusive' ? window.fromDay : addDays(window.fromDay, -1),
+    finalDate: bounds?.high === 'inclusive' ? window.toDay : addDays(window.toDay, 1),
+  };
+}
+
+/** The days of a window that are over: only those can be proven for good. @param today of the provider's calendar. */
+export function listEndedDays(window: Window, today: Day): Day[] {
+  return listDays(window.fromDay, window.toDay).filter((day) => day < today);
+}
+
+export function isInWindow(window: Window, wall: string): boolean {
+  const day = wall.slice(0, 10);
+  return day >= window.fromDay && day <= window.toDay;
+}
+
+/**
+ * How urgent the reading of a window is: what lies before the long jobs' reach is read as history. Pure.
+ * @param run the whole range: a long one is a backfill to its last day, unless it reads open days alone.
+ */
+export function priorityOf(window: Window, run: Pick<RunRef, 'from' | 'to' | 'how'>, today: Day): Priority {
+  if (run.how === 'open') return 'settled';
+  if (run.from < addDays(run.to, -REACH_DAYS) || window.toDay < addDays(today, -REACH_DAYS)) return 'backfill';
+  return window.toDay >= addDays(today, -1) ? 'today' : 'settled';
+}

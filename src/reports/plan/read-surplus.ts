@@ -1,0 +1,30 @@
+import type { Reader } from '../../database/reader.ts';
+import type { Day } from '../../domain/calendar.ts';
+import type { AcceptedSurplus } from './plan.ts';
+
+/**
+ * The surplus that a person accepted for the day that a run proved with it; undefined where the run needed none.
+ * @param until what is told is of then: a revision that is made again says the same.
+ */
+export async function readSurplus(
+  db: Reader,
+  day: Day,
+  runSeq: number,
+  until: Date,
+): Promise<AcceptedSurplus | undefined> {
+  const row = await db
+    .selectFrom('run_windows')
+    .innerJoin('accepted_surpluses', 'accepted_surpluses.surplus', 'run_windows.surplus')
+    .select(['accepted_surpluses.surplus', 'actor', 'created_at'])
+    .where('run_windows.run_seq', '=', runSeq)
+    .where('run_windows.platform', 'is', null)
+    .where('run_windows.from_day', '<=', day)
+    .where('run_windows.to_day', '>=', day)
+    .where('accepted_surpluses.day', '=', day)
+    .where('accepted_surpluses.platform', 'is', null)
+    .where('accepted_surpluses.created_at', '<=', until)
+    .orderBy('accepted_surpluses.seq', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row && { count: row.surplus, actor: row.actor, at: row.created_at };
+}

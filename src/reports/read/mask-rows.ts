@@ -1,0 +1,86 @@
+/**
+ * Rows of a report for who may not see personal data. They are masked once the digest has taken them as they are, so a
+ * masked file's digest is its revision's.
+ */
+import { readParties } from '../../database/read-parties.ts';
+import type { Reader } from '../../database/reader.ts';
+import { listNamed, maskMismatch } from '../../domain/person/mask-free-text.ts';
+import { maskE2eId, maskHolding, maskParty, maskPlatform, type Party } from '../../domain/person/mask-person.ts';
+import type { Change } from './read-changes.ts';
+import type { ReportedMismatch } from './read-mismatches.ts';
+import type { Movement } from './read-movements.ts';
+import type { Pending } from './read-pending.ts';
+
+/** Documents are masked where they are written, as in the revision's own files. */
+export async function maskMovements(db: Reader, movements: Movement[]): Promise<Movement[]> {
+  const partyOf = await findParties(db, movements, (one) => one.transactionId);
+  return movements.map((one) => {
+    const party = partyOf(one);
+    return party
+      ? { ...one, ...maskFacts(one, party), extra: maskHolding(one.extra, party), e2eId: maskE2eId(one.e2eId, party) }
+      : { ...one, platform: maskPlatform(one.platform) };
+  });
+}
+
+export async function maskPending(db: Reader, pending: Pending[]): Promise<Pending[]> {
+  const partyOf = await findParties(db, pending, (one) => one.id);
+  return pending.map((one) => {
+    const party = partyOf(one);
+    return party ? { ...one, ...maskFacts(one, party) } : one;
+  });
+}
+
+/** A reference that was filled in or corrected stands among the facts too. */
+export async function maskChanges(db: Reader, changes: Change[]): Promise<Change[]> {
+  const partyOf = await findParties(db, changes, (one) => one.transactionId);
+  return changes.map((change) => {
+    const party = partyOf(change);
+    const mask = (text: string | null) => maskHolding(text, ...(party ? [party] : []));
+    const facts = change.facts.map((fact) =>
+      fact.name === 'reference' || fact.name === 'platform'
+        ? { ...fact, before: mask(fact.before), after: mask(fact.after) }
+        : fact,
+    );
+    const platform = maskPlatform(change.platform, ...(party ? [party] : []));
+    return { ...change, platform, reference: mask(change.reference), facts };
+  });
+}
+
+export async function maskReportedMismatches(db: Reader, rows: ReportedMismatch[]): Promise<ReportedMismatch[]> {
+  const read = rows.map((row) => ({
+    ...row,
+    transaction_id: row.transactionId,
+    expected: parse(row.expected),
+    actual: parse(row.actual),
+  }));
+  const parties = await readParties(db, read.flatMap(listNamed));
+  return read.map(({ transaction_id, ...row }) => {
+    const of = listNamed({ ...row, transaction_id }).flatMap((id) => parties.get(id) ?? []);
+    const { expected, actual, ...masked } = maskMismatch(row, of);
+    return { ...masked, expected: write(expected), actual: write(actual) };
+  });
+}
+
+async function findParties<Row>(db: Reader, rows: Row[], idOf: (row: Row) => string | null) {
+  const parties = await readParties(
+    db,
+    rows.flatMap((row) => idOf(row) ?? []),
+  );
+  return (row: Row): Party | undefined => parties.get(idOf(row) ?? '');
+}
+
+function maskFacts({ reference, platform }: { reference: string | null; platform: string }, party: Party) {
+  return {
+    name: maskParty(party).name,
+    reference: maskHolding(reference, party),
+    platform: maskPlatform(platform, party),
+  };
+}
+
+function parse(json: string | null): unknown {
+  return json === null ? null : (JSON.parse(json) as unknown);
+}
+
+function write(value: unknown): string | null {
+  return value === null ? null : JSON.stringify(value);
+}

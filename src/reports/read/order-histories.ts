@@ -1,0 +1,39 @@
+import type { Reader } from '../../database/reader.ts';
+import type { Wall } from '../../domain/calendar.ts';
+import { readPlaces } from '../../ledger/apply/read-event-positions.ts';
+import { sortHistory } from '../../ledger/decide/history.ts';
+
+export type StoredEvent = {
+  seq: number;
+  transaction_seq: number;
+  status: string;
+  at_wall: Wall;
+  position: number;
+  sequence: number;
+  inferred: number;
+};
+
+/**
+ * Events by their transaction, each history oldest first, as it was ordered at a cut.
+ * @param factChangeSeq the newest change of facts of the cut.
+ */
+export async function orderHistories<E extends StoredEvent>(
+  db: Reader,
+  events: E[],
+  factChangeSeq: number,
+): Promise<Map<number, E[]>> {
+  const groups = Map.groupBy(events, (event) => event.transaction_seq);
+  const places = await readPlaces(db, [...groups.keys()], factChangeSeq);
+  const order = (history: E[]): E[] =>
+    sortHistory(
+      history.map((event) => ({
+        event,
+        status: event.status,
+        atWall: event.at_wall,
+        position: places.get(event.seq) ?? event.position,
+        sequence: event.sequence,
+        inferred: event.inferred === 1 && !places.has(event.seq),
+      })),
+    ).map(({ event }) => event);
+  return new Map([...groups].map(([seq, history]) => [seq, order(history)]));
+}

@@ -1,0 +1,88 @@
+import { sql } from 'kysely';
+
+import type { Reader } from '../../database/reader.ts';
+import type { Wall } from '../../domain/calendar.ts';
+import { nameAccount } from '../../ledger/journal/plan-entries.ts';
+import { type EntriesOfCut, isOfCut } from './read-late.ts';
+
+/** Cents of each account before the day, what opened the books on the day itself, and at the day's end. */
+export type AccountBalance = { account: string; before: bigint; opened: bigint; end: bigint };
+
+/**
+ * The ledger's own sums, by account, of entries up to the cut: a range of the index of postings each. What opens the
+ * books (a stated balance, and what was held then) counts to the opening and not to the day's movements.
+ */
+export async function readBalances(
+  db: Reader,
+  scope: { start: Wall; end: Wall } & EntriesOfCut,
+): Promise<AccountBalance[]> {
+  const names = new Map(
+    (await db.selectFrom('accounts').select(['seq', 'name']).execute()).map((row) => [row.seq, row.name]),
+  );
+  const opened = await readOpened(db, scope);
+  const balances: AccountBalance[] = [];
+  for (const [seq, account] of names) {
+    const sums = await sumAccount(db, seq, scope);
+    if (sums) balances.push({ account, ...sums, opened: opened.get(seq) ?? 0n });
+  }
+  return balances.sort((a, b) => (a.account < b.account ? -1 : 1));
+}
+
+/** By account, so that the index ends the scan at the day's end: one statement for all read what came later too. */
+async function sumAccount(db: Reader, account: number, scope: { start: Wall; end: Wall } & EntriesOfCut) {
+  const row = await db
+    .selectFrom('postings')
+    .select([
+      sql<string | null>`SUM(CASE WHEN at_wall < ${scope.start} THEN amount_cents ELSE 0 END)`.as('before'),
+      sql<string | null>`SUM(amount_cents)`.as('end'),
+    ])
+    .where('account_seq', '=', account)
+    .where('at_wall', '<', scope.end)
+    .where(isOfCut('entry_seq', scope))
+    .executeTakeFirst();
+  return row?.end === null || row?.end === undefined
+    ? undefined
+    : { before: BigInt(row.before ?? 0), end: BigInt(row.end) };
+}
+
+/** Entries that open a platform's books stand at the first second of a day, as do their reversals. */
+async function readOpened(db: Reader, scope: { start: Wall } & EntriesOfCut): Promise<Map<number, bigint>> {
+  const rows = await db
+    .selectFrom('entries')
+    .leftJoin('entries as origin', 'origin.seq', 'entries.reverses_seq')
+    .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
+    .select(['postings.account_seq', sql<string>`SUM(postings.amount_cents)`.as('sum')])
+    .where('entries.at_wall', '=', scope.start)
+    .where(isOfCut('entries.seq', scope))
+    .where(sql`COALESCE(origin.kind, entries.kind)`, 'in', OPENING_KINDS)
+    .groupBy('postings.account_seq')
+    .execute();
+  return new Map(rows.map((row) => [row.account_seq, BigInt(row.sum)]));
+}
+
+export const OPENING_KINDS: readonly string[] = ['opening', 'held_at_opening'];
+
+/** `Assets:Provider:Held:<platform>` as its account and platform. */
+export function splitAccount(name: string): { root: string; platform: string } {
+  const at = name.lastIndexOf(':');
+  return { root: name.slice(0, at), platform: name.slice(at + 1) };
+}
+
+/** Only one platform's accounts, where one is asked for. */
+export function keepPlatform(balances: AccountBalance[], platform: string | undefined): AccountBalance[] {
+  if (platform === undefined) return balances;
+  return balances.filter((balance) => splitAccount(balance.account).platform === namePlatform(platform));
+}
+
+/** The last part of a platform's account names. */
+export function namePlatform(platform: string): string {
+  return splitAccount(nameAccount('', platform)).platform;
+}
+
+/** What a report calls balance: available and held together. */
+export function isBalance(root: string): boolean {
+  return root === AVAILABLE || root === HELD;
+}
+
+export const AVAILABLE = 'Assets:Provider:Available';
+export const HELD = 'Assets:Provider:Held';

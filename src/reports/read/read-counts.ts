@@ -1,0 +1,80 @@
+import { sql } from 'kysely';
+
+import { isOfPlatform } from '../../database/is-of-platform.ts';
+import type { Reader } from '../../database/reader.ts';
+import type { Wall } from '../../domain/calendar.ts';
+import type { KnownThen } from './read-facts.ts';
+import { type EntriesOfCut, isOfCut } from './read-late.ts';
+
+export type StatusCount = { operation: string; status: string; count: number; amountCents: bigint };
+
+type Scope = { start: Wall; end: Wall; eventSeq: number; platform: string | undefined; known: KnownThen };
+
+/** How many transactions came to each status in the day, by operation, and what they amount to. */
+export async function readStatusCounts(db: Reader, scope: Scope): Promise<StatusCount[]> {
+  const { corrected } = scope.known;
+  const rows = await selectEvents(db, scope)
+    .$if(corrected.length > 0, (query) => query.where('transactions.seq', 'not in', corrected))
+    .select([
+      'transactions.operation',
+      'events.status',
+      sql<number>`COUNT(*)`.as('count'),
+      sql<string>`SUM(transactions.amount_cents)`.as('sum'),
+    ])
+    .groupBy(['transactions.operation', 'events.status'])
+    .execute();
+  const counts = rows.map((row) => ({ ...row, count: Number(row.count), amountCents: BigInt(row.sum) }));
+  for (const row of await readCorrected(db, scope)) {
+    counts.push({ ...row, count: 1, sum: '', amountCents: row.amount_cents });
+  }
+  return addUp(counts);
+}
+
+/** The few that a person corrected after the cut, one row an event, as they were. */
+async function readCorrected(db: Reader, scope: Scope) {
+  const { corrected, putBack } = scope.known;
+  if (corrected.length === 0) return [];
+  const rows = await selectEvents(db, scope)
+    .where('transactions.seq', 'in', corrected)
+    .select(['transactions.seq', 'transactions.operation', 'transactions.amount_cents', 'events.status'])
+    .execute();
+  return await putBack(rows, ['operation', 'amount_cents'], (row) => row.seq);
+}
+
+function selectEvents(db: Reader, { start, end, eventSeq, platform, known }: Scope) {
+  return db
+    .selectFrom('events')
+    .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
+    .where('events.at_wall', '>=', start)
+    .where('events.at_wall', '<', end)
+    .where('events.seq', '<=', eventSeq)
+    .$if(known.struck.length > 0, (query) => query.where('events.seq', 'not in', known.struck))
+    .$if(platform !== undefined, (query) => query.where(isOfPlatform('transactions.platform', platform ?? '')));
+}
+
+function addUp(counts: StatusCount[]): StatusCount[] {
+  const sums = new Map<string, StatusCount>();
+  for (const { operation, status, count, amountCents } of counts) {
+    const key = `${operation} ${status}`;
+    const sum = sums.get(key) ?? { operation, status, count: 0, amountCents: 0n };
+    sums.set(key, { ...sum, count: sum.count + count, amountCents: sum.amountCents + amountCents });
+  }
+  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
+}
+
+export type StatedOpening = { platform: string; day: string; balanceCents: bigint };
+
+/** The opening balances that people stated, as they stood at the cut. */
+export async function readStatedOpenings(db: Reader, cut: EntriesOfCut): Promise<StatedOpening[]> {
+  const rows = await db
+    .selectFrom('openings')
+    .leftJoin('entries as reversal', (join) =>
+      join.onRef('reversal.reverses_seq', '=', 'openings.entry_seq').on(isOfCut('reversal.seq', cut)),
+    )
+    .select(['openings.platform', 'openings.day', 'openings.balance_cents'])
+    .where(isOfCut('openings.entry_seq', cut))
+    .where('reversal.seq', 'is', null)
+    .orderBy('openings.platform')
+    .execute();
+  return rows.map((row) => ({ platform: row.platform, day: row.day, balanceCents: row.balance_cents }));
+}

@@ -1,0 +1,126 @@
+import { type SqlBool, sql } from 'kysely';
+
+import { isOfPlatform } from '../../database/is-of-platform.ts';
+import type { Reader } from '../../database/reader.ts';
+
+/** A mismatch as it stood at the cut. */
+export type ReportedMismatch = {
+  id: string;
+  kind: string;
+  severity: string;
+  state: string;
+  openedAt: Date;
+  resolvedAt: Date | null;
+  resolution: string | null;
+  note: string | null;
+  transactionId: string | null;
+  reference: string | null;
+  amountCents: bigint | null;
+  expected: string | null;
+  actual: string | null;
+  runId: string | null;
+};
+
+/** More are counted on Resumo, and looked into by the API: a sheet of this many divergences is no reading matter. */
+export const MISMATCHES_MAX = 20_000;
+
+type Scope = { from: Date; to: Date; changeSeq: number; platform: string | undefined };
+
+export type MismatchCount = { kind: string; severity: string; count: number };
+
+/** How many were not resolved at the cut, by kind and severity: all of them, however many the sheet shows. */
+export async function countMismatches(db: Reader, scope: Scope): Promise<MismatchCount[]> {
+  const rows = await selectAsOfCut(db, scope)
+    .select(['mismatches.kind', 'mismatches.severity', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('change.state', '!=', 'resolved')
+    .groupBy(['mismatches.kind', 'mismatches.severity'])
+    .execute();
+  return rows.map((row) => ({ ...row, count: Number(row.count) }));
+}
+
+/** The newest change up to the cut tells the state; one without any such change had not been opened yet. */
+function selectAsOfCut(db: Reader, scope: Scope) {
+  return db
+    .selectFrom('mismatches')
+    .innerJoin('mismatch_changes as change', (join) =>
+      join.onRef('change.mismatch_seq', '=', 'mismatches.seq').on(
+        'change.seq',
+        '=',
+        sql<number>`(SELECT MAX(c.seq) FROM mismatch_changes c
+          WHERE c.mismatch_seq = mismatches.seq AND c.seq <= ${scope.changeSeq})`,
+      ),
+    )
+    .leftJoin('transactions', 'transactions.seq', 'mismatches.transaction_seq')
+    .$if(scope.platform !== undefined, (query) =>
+      query.where((eb) =>
+        eb.or([
+          eb.and([
+            eb('mismatches.transaction_seq', 'is not', null),
+            isOfPlatform('transactions.platform', scope.platform ?? ''),
+          ]),
+          eb.and([eb('mismatches.transaction_seq', 'is', null), isNotOfAnother(scope.platform ?? '')]),
+        ]),
+      ),
+    );
+}
+
+/** What names no transaction concerns every platform, unless it names one: a stated balance, and a list filtered by it. */
+function isNotOfAnother(platform: string) {
+  return sql<SqlBool>`CASE mismatches.kind
+    WHEN 'balance_differs' THEN mismatches.scope = ${platform}
+    WHEN 'list_unstable' THEN mismatches.scope NOT LIKE '% %' OR SUBSTR(mismatches.scope, 12) = ${platform}
+    ELSE TRUE END`;
+}
+
+/** Those not resolved at the cut, and those opened from `from` to before `to`, oldest first. */
+export async function readMismatches(db: Reader, scope: Scope): Promise<ReportedMismatch[]> {
+  const rows = await selectAsOfCut(db, scope)
+    .leftJoin('runs', (join) => join.on('runs.seq', '=', asThen('run_seq')))
+    .select([
+      'mismatches.id',
+      'mismatches.kind',
+      'mismatches.severity',
+      'mismatches.transaction_id',
+      'mismatches.reference',
+      'runs.id as run_id',
+      'change.state',
+      'change.at',
+      'change.resolution',
+      'change.note',
+      asThen<Date>('opened_at').as('opened_at'),
+      asThen<bigint | null>('amount_cents').as('amount_cents'),
+      asThen<string | null>('expected').as('expected'),
+      asThen<string | null>('actual').as('actual'),
+    ])
+    .where((eb) =>
+      eb.or([
+        eb('change.state', '!=', 'resolved'),
+        eb.and([eb(asThen('opened_at'), '>=', scope.from), eb(asThen('opened_at'), '<', scope.to)]),
+      ]),
+    )
+    .orderBy('mismatches.seq')
+    .limit(MISMATCHES_MAX)
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    kind: row.kind,
+    severity: row.severity,
+    state: row.state,
+    openedAt: row.opened_at,
+    resolvedAt: row.state === 'resolved' ? row.at : null,
+    resolution: row.resolution,
+    note: row.note,
+    transactionId: row.transaction_id,
+    reference: row.reference,
+    amountCents: row.amount_cents,
+    expected: row.expected,
+    actual: row.actual,
+    runId: row.run_id,
+  }));
+}
+
+/** The evidence of the cut stands beside the change; one from before it was kept there shows what is known now. */
+function asThen<T>(column: 'opened_at' | 'amount_cents' | 'expected' | 'actual' | 'run_seq') {
+  const [then, now] = [sql.ref(`change.${column}`), sql.ref(`mismatches.${column}`)];
+  return sql<T>`CASE WHEN change.opened_at IS NULL THEN ${now} ELSE ${then} END`;
+}

@@ -1,0 +1,200 @@
+import { sql } from 'kysely';
+
+import type { Reader } from '../../database/reader.ts';
+import type { Wall } from '../../domain/calendar.ts';
+import { classifyMovement, type Effect, type MovementPosting } from './classify-movement.ts';
+import type { KnownThen } from './read-facts.ts';
+import { type EntriesOfCut, isOfCut } from './read-late.ts';
+
+/** One entry of the ledger in the words of accounting. */
+export type Movement = Effect & {
+  atWall: Wall;
+  isReversal: boolean;
+  /** Neither a reversal nor reversed. */
+  inForce: boolean;
+  entrySeq: number;
+  eventSeq: number | null;
+  platform: string;
+  transactionId: string | null;
+  status: string | null;
+  createdWall: Wall | null;
+  reference: string | null;
+  extra: string | null;
+  e2eId: string | null;
+  name: string | null;
+  document: string | null;
+  /** Whose it was had themselves forgotten. */
+  forgotten: boolean;
+  recordedAt: Date;
+  source: string;
+  postings: MovementPosting[];
+};
+
+export type MovementScope = { start: Wall; end: Wall; platform: string | undefined } & EntriesOfCut;
+type Books = { accounts: Map<number, string>; known: KnownThen };
+
+/** Rows a round trip: memory holds two rounds at most. */
+const CHUNK_ROWS = 250;
+/** The platform of a movement is its entry's. */
+const FACTS = ['reference', 'extra', 'e2e_id'] as const;
+
+/**
+ * The entries from `start` to before `end`, up to the cut, in the order in which they happened, a chunk at a time. While
+ * one chunk is used the next is on its way.
+ */
+export async function* readMovements(
+  db: Reader,
+  scope: MovementScope,
+  known: KnownThen,
+): AsyncGenerator<Movement[], void, undefined> {
+  const accounts = new Map(
+    (await db.selectFrom('accounts').select(['seq', 'name']).execute()).map((row) => [row.seq, row.name]),
+  );
+  const books = { accounts, known };
+  let next = readStep(db, scope, { atWall: scope.start, seq: 0 }, books);
+  for (;;) {
+    const { movements, after } = await next;
+    if (after) {
+      next = readStep(db, scope, after, books);
+      // met when it is awaited, or by nobody when the reader has given up
+      next.catch(() => undefined);
+    }
+    if (movements.length > 0) yield movements;
+    if (!after) return;
+  }
+}
+
+type Place = { atWall: Wall; seq: number };
+
+async function readStep(db: Reader, scope: MovementScope, from: Place, { accounts, known }: Books) {
+  const rows = await known.putBack(await readChunk(db, scope, from), FACTS, (row) => row.transaction_seq);
+  const last = rows.at(-1);
+  if (!last) return { movements: [], after: undefined };
+  const postings = await readPostings(
+    db,
+    rows.map((row) => row.seq),
+    accounts,
+  );
+  return {
+    movements: rows.map((row) => toMovement(row, postings.get(row.seq) ?? [])),
+    after: rows.length < CHUNK_ROWS ? undefined : { atWall: last.at_wall, seq: last.seq },
+  };
+}
+
+async function readChunk(db: Reader, scope: MovementScope, after: Place) {
+  return await db
+    .selectFrom('entries')
+    .leftJoin('entries as reversal', (join) =>
+      join.onRef('reversal.reverses_seq', '=', 'entries.seq').on(isOfCut('reversal.seq', scope)),
+    )
+    .leftJoin('entries as origin', 'origin.seq', 'entries.reverses_seq')
+    .leftJoin('events', 'events.seq', 'entries.event_seq')
+    .leftJoin('transactions', 'transactions.seq', 'entries.transaction_seq')
+    .leftJoin('parties', 'parties.transaction_seq', 'entries.transaction_seq')
+    .select([
+      'entries.seq',
+      'entries.transaction_seq',
+      'entries.event_seq',
+      'entries.platform',
+      'entries.at_wall',
+      'entries.reverses_seq',
+      'entries.recorded_at',
+      'entries.source_kind',
+      'reversal.seq as reversed_by',
+      sql<string>`COALESCE(origin.kind, entries.kind)`.as('kind'),
+      'events.status',
+      'transactions.id',
+      'transactions.created_wall',
+      'transactions.reference',
+      'transactions.extra',
+      'transactions.e2e_id',
+      'parties.name',
+      'parties.document',
+      'parties.forgotten_at',
+    ])
+    // the first half of the pair lets the index start where the last chunk ended
+    .where('entries.at_wall', '>=', after.atWall)
+    .where('entries.at_wall', '<', scope.end)
+    .where((eb) =>
+      eb.or([
+        eb('entries.at_wall', '>', after.atWall),
+        eb.and([eb('entries.at_wall', '=', after.atWall), eb('entries.seq', '>', after.seq)]),
+      ]),
+    )
+    .where(isOfCut('entries.seq', scope))
+    .$if(scope.platform !== undefined, (query) => query.where('entries.platform', '=', scope.platform ?? ''))
+    .orderBy('entries.at_wall')
+    .orderBy('entries.seq')
+    .limit(CHUNK_ROWS)
+    .execute();
+}
+
+async function readPostings(
+  db: Reader,
+  seqs: number[],
+  accounts: Map<number, string>,
+): Promise<Map<number, MovementPosting[]>> {
+  const rows = await db
+    .selectFrom('postings')
+    .select(['entry_seq', 'account_seq', 'amount_cents'])
+    .where('entry_seq', 'in', seqs)
+    .orderBy('entry_seq')
+    .orderBy('position')
+    .execute();
+  const byEntry = new Map<number, MovementPosting[]>();
+  for (const row of rows) {
+    const posting = { account: accounts.get(row.account_seq) ?? 'unknown', cents: row.amount_cents };
+    const list = byEntry.get(row.entry_seq);
+    if (list) list.push(posting);
+    else byEntry.set(row.entry_seq, [posting]);
+  }
+  return byEntry;
+}
+
+type Row = Awaited<ReturnType<typeof readChunk>>[number];
+
+function toMovement(row: Row, postings: MovementPosting[]): Movement {
+  const isReversal = row.reverses_seq !== null;
+  return {
+    ...classifyMovement({ kind: row.kind, isReversal, eventStatus: row.status, postings }),
+    atWall: row.at_wall,
+    isReversal,
+    inForce: !isReversal && row.reversed_by === null,
+    entrySeq: row.seq,
+    eventSeq: row.event_seq,
+    platform: row.platform,
+    transactionId: row.id,
+    status: row.status,
+    createdWall: row.created_wall,
+    reference: row.reference,
+    extra: row.extra,
+    e2eId: row.e2e_id,
+    name: row.name,
+    document: row.document,
+    forgotten: row.forgotten_at !== null,
+    recordedAt: row.recorded_at,
+    source: row.source_kind,
+    postings,
+  };
+}
+
+/** Commission learnt after the payment was posted, by the payment's event: it belongs to the payment's own row. */
+export async function readLateCommissions(db: Reader, scope: MovementScope): Promise<Map<number, bigint>> {
+  const rows = await db
+    .selectFrom('entries')
+    .leftJoin('entries as reversal', (join) =>
+      join.onRef('reversal.reverses_seq', '=', 'entries.seq').on(isOfCut('reversal.seq', scope)),
+    )
+    .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
+    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
+    .select(['entries.event_seq', sql<string>`SUM(postings.amount_cents)`.as('sum')])
+    .where('entries.at_wall', '>=', scope.start)
+    .where('entries.at_wall', '<', scope.end)
+    .where(isOfCut('entries.seq', scope))
+    .where('entries.kind', '=', 'commission')
+    .where('reversal.seq', 'is', null)
+    .where('accounts.name', 'like', 'Expenses:Commission:%')
+    .groupBy('entries.event_seq')
+    .execute();
+  return new Map(rows.map((row) => [row.event_seq ?? 0, BigInt(row.sum)]));
+}

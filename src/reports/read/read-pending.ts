@@ -1,0 +1,190 @@
+import { sql } from 'kysely';
+
+import { isOfPlatform } from '../../database/is-of-platform.ts';
+import type { Reader } from '../../database/reader.ts';
+import type { Wall } from '../../domain/calendar.ts';
+import { NO_PLATFORM } from '../../domain/platform.ts';
+import type { Cut } from '../plan/plan.ts';
+import { orderHistories } from './order-histories.ts';
+import { HELD } from './read-balances.ts';
+import type { KnownThen } from './read-facts.ts';
+import { type EntriesOfCut, isOfCut } from './read-late.ts';
+
+/** A transaction that was open at the day's end. */
+export type Pending = {
+  transactionSeq: number;
+  id: string;
+  operation: string;
+  status: string;
+  sinceWall: Wall;
+  createdWall: Wall;
+  reference: string | null;
+  platform: string;
+  name: string | null;
+  document: string | null;
+  /** Whose it was had themselves forgotten. */
+  forgotten: boolean;
+  amountCents: bigint;
+  /** Its part of the held balance: a cashout's amount, unless its history broke the rules. */
+  heldCents: bigint;
+};
+
+export type PendingScope = EntriesOfCut & {
+  start: Wall;
+  end: Wall;
+  cut: Cut;
+  platform: string | undefined;
+  known: KnownThen;
+};
+
+const CHUNK_ROWS = 1_000;
+const FACTS = ['reference', 'platform', 'operation', 'amount_cents'] as const;
+export const FINAL = ['paid', 'denied', 'canceled', 'expired', 'refund'];
+
+/** Every open cashout, and the open cashins created that day, in the order in which we met them. */
+export async function* readPending(db: Reader, scope: PendingScope): AsyncGenerator<Pending[], void, undefined> {
+  yield* readPendingOf(db, scope, await listCandidates(db, scope));
+}
+
+/** Those of some transactions, by their numbers, that were open then. */
+export async function* readPendingOf(
+  db: Reader,
+  scope: PendingScope,
+  candidates: number[],
+): AsyncGenerator<Pending[], void, undefined> {
+  for (let start = 0; start < candidates.length; start += CHUNK_ROWS) {
+    const seqs = candidates.slice(start, start + CHUNK_ROWS);
+    const held = await readHeld(db, scope, seqs);
+    const rows = await scope.known.putBack(await readChunk(db, scope, seqs), FACTS, (row) => row.seq);
+    const pending = rows.flatMap((row) => toPending(row, held.get(row.seq) ?? 0n, scope));
+    if (pending.length > 0) yield pending;
+  }
+}
+
+/**
+ * Who may have been open then, by what is known now: open still, or with a newer status than the day, or with an event
+ * learnt after the cut. Each a look-up by an index of its own: one condition with OR would read every transaction ever
+ * made, and the day's cashins by their status those of every later day.
+ */
+async function listCandidates(db: Reader, scope: PendingScope): Promise<number[]> {
+  const cashins = () => selectSeqs(db, scope, 'cashin').where('transactions.created_wall', '>=', scope.start);
+  const cashouts = () => selectSeqs(db, scope, 'cashout');
+  // what a person corrected since may have been open then, whatever it is now
+  const seqs = new Set<number>(await keepPlatform(db, scope));
+  for (const those of [cashins, cashouts]) {
+    const rows = [
+      ...(await those().where('transactions.status', 'not in', FINAL).execute()),
+      ...(await those().where('transactions.status_wall', '>=', scope.end).execute()),
+      ...(await those()
+        .innerJoin('events', 'events.transaction_seq', 'transactions.seq')
+        .where('events.seq', '>', scope.cut.eventSeq)
+        .execute()),
+    ];
+    for (const row of rows) seqs.add(row.seq);
+  }
+  return [...seqs].sort((a, b) => a - b);
+}
+
+async function keepPlatform(db: Reader, { known, platform }: PendingScope): Promise<number[]> {
+  if (platform === undefined || known.corrected.length === 0) return known.corrected;
+  const rows = await db
+    .selectFrom('transactions')
+    .select('seq')
+    .where('seq', 'in', known.corrected)
+    .where(isOfPlatform('platform', platform))
+    .execute();
+  return rows.map((row) => row.seq);
+}
+
+function selectSeqs(db: Reader, scope: PendingScope, operation: string) {
+  return db
+    .selectFrom('transactions')
+    .select('transactions.seq')
+    .where('transactions.operation', '=', operation)
+    .where('transactions.created_wall', '<', scope.end)
+    .$if(scope.platform !== undefined, (query) =>
+      query.where(isOfPlatform('transactions.platform', scope.platform ?? '')),
+    );
+}
+
+/** Whether one was open then is told by its history up to the cut. */
+async function readChunk(db: Reader, scope: PendingScope, seqs: number[]) {
+  const last = await readLastEvents(db, scope, seqs);
+  const rows = await db
+    .selectFrom('transactions')
+    .leftJoin('parties', 'parties.transaction_seq', 'transactions.seq')
+    .select([
+      'transactions.seq',
+      'transactions.id',
+      'transactions.operation',
+      'transactions.created_wall',
+      'transactions.reference',
+      'transactions.platform',
+      'transactions.amount_cents',
+      'parties.name',
+      'parties.document',
+      'parties.forgotten_at',
+    ])
+    .where('transactions.seq', 'in', seqs)
+    .orderBy('transactions.seq')
+    .execute();
+  return rows.map((row) => {
+    const event = last.get(row.seq);
+    return { ...row, end_status: event?.status ?? null, since_wall: event?.at_wall ?? null };
+  });
+}
+
+/** The newest event of each history among those that are dated before the day's end. */
+async function readLastEvents(db: Reader, { cut, end, known }: PendingScope, seqs: number[]) {
+  const struck = new Set(known.struck);
+  const events = await db
+    .selectFrom('events')
+    .select(['seq', 'transaction_seq', 'status', 'at_wall', 'position', 'sequence', 'inferred'])
+    .where('transaction_seq', 'in', seqs)
+    .where('at_wall', '<', end)
+    .where('seq', '<=', cut.eventSeq)
+    .execute();
+  const inForce = events.filter((event) => !struck.has(event.seq));
+  const histories = await orderHistories(db, inForce, cut.factChangeSeq);
+  return new Map([...histories].map(([seq, history]) => [seq, history.at(-1)]));
+}
+
+async function readHeld(db: Reader, scope: PendingScope, seqs: number[]): Promise<Map<number, bigint>> {
+  const rows = await db
+    .selectFrom('entries')
+    .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
+    .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
+    .select(['entries.transaction_seq', sql<string>`SUM(postings.amount_cents)`.as('sum')])
+    .where('entries.transaction_seq', 'in', seqs)
+    .where('entries.at_wall', '<', scope.end)
+    .where(isOfCut('entries.seq', scope))
+    .where('accounts.name', 'like', `${HELD}:%`)
+    .groupBy('entries.transaction_seq')
+    .execute();
+  return new Map(rows.map((row) => [row.transaction_seq ?? 0, BigInt(row.sum)]));
+}
+
+type Row = Awaited<ReturnType<typeof readChunk>>[number];
+
+function toPending(row: Row, heldCents: bigint, { start, end }: PendingScope): Pending[] {
+  const isOfDay = row.created_wall < end && (row.operation === 'cashout' || row.created_wall >= start);
+  const { end_status: status, since_wall: sinceWall } = row;
+  if (status === null || sinceWall === null || FINAL.includes(status) || !isOfDay) return [];
+  return [
+    {
+      transactionSeq: row.seq,
+      id: row.id,
+      operation: row.operation,
+      status,
+      sinceWall,
+      createdWall: row.created_wall,
+      reference: row.reference,
+      platform: row.platform ?? NO_PLATFORM,
+      name: row.name,
+      document: row.document,
+      forgotten: row.forgotten_at !== null,
+      amountCents: row.amount_cents,
+      heldCents,
+    },
+  ];
+}

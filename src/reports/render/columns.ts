@@ -1,0 +1,206 @@
+import type { Wall } from '../../domain/calendar.ts';
+import { maskDocument } from '../../domain/person/mask-person.ts';
+import type { ReportedMismatch } from '../read/read-mismatches.ts';
+import type { Movement } from '../read/read-movements.ts';
+import type { Pending } from '../read/read-pending.ts';
+import { fill, say, type Texts } from '../texts/texts.ts';
+import type { Cell } from '../xlsx/render-cell.ts';
+
+/** The version of the columns below, which docs/spreadsheet.md tells one by one: a change of either is a new version. */
+export const COLUMNS_VERSION = 1;
+
+/** What a cell needs beside its row. */
+export type Rendering = { texts: Texts; fullDocuments: boolean; toWall: (instant: Date) => Wall };
+
+export type Column<Row> = {
+  name: keyof Texts['columns'];
+  /** In characters. */
+  width: number;
+  type: 'text' | 'money' | 'moment';
+  /** Of a line or more: what is long is not cut by the next cell. */
+  wraps?: true;
+  /** Whether the sheet's last row adds it up. */
+  totals?: true;
+  cell: (row: Row, rendering: Rendering) => Cell;
+};
+
+/** A movement with the balances after it. */
+export type StatementRow = { movement: Movement; platformBalanceCents: bigint; balanceCents: bigint };
+/** A movement in force with the commission of its payment, also where that was learnt later. */
+export type PaymentRow = { movement: Movement; commissionCents: bigint };
+
+type Get<Row, Value> = (row: Row, rendering: Rendering) => Value;
+
+function text<Row>(name: Column<Row>['name'], width: number, get: Get<Row, string | null>): Column<Row> {
+  return { name, width, type: 'text', cell: (row, rendering) => ({ text: get(row, rendering) }) };
+}
+
+function lines<Row>(name: Column<Row>['name'], width: number, get: Get<Row, string | null>): Column<Row> {
+  const cell = (row: Row, rendering: Rendering): Cell => ({ text: get(row, rendering), look: 'wrapped' });
+  return { name, width, type: 'text', wraps: true, cell };
+}
+
+function moment<Row>(name: Column<Row>['name'], get: Get<Row, Wall | null>): Column<Row> {
+  return { name, width: 20, type: 'moment', cell: (row, rendering) => ({ moment: get(row, rendering) }) };
+}
+
+function money<Row>(name: Column<Row>['name'], get: Get<Row, bigint | null>, totals?: 'totals'): Column<Row> {
+  const column = { name, width: 15, type: 'money' as const, cell: (row: Row) => ({ cents: get(row, NO_RENDERING) }) };
+  return totals ? { ...column, totals: true } : column;
+}
+
+// amounts need no words and no clock
+const NO_RENDERING = {} as Rendering;
+
+/** Who and what a movement is about: the same columns on every sheet. */
+function identify<Row>(of: (row: Row) => Movement): Column<Row>[] {
+  return [
+    text('id', 38, (row) => of(row).transactionId),
+    text('reference', 24, (row) => of(row).reference),
+    text('e2e', 38, (row) => of(row).e2eId),
+    text('platform', 38, (row) => of(row).platform),
+    text('name', 36, (row, rendering) => showName(of(row), rendering)),
+    text('document', 18, (row, rendering) => showDocument(of(row), rendering)),
+  ];
+}
+
+export const STATEMENT_COLUMNS: Column<StatementRow>[] = [
+  moment('at', (row) => row.movement.atWall),
+  text('kind', 20, (row, { texts }) => nameMovement(row.movement, texts)),
+  text('status', 15, (row, { texts }) => row.movement.status && say(texts.statuses, row.movement.status)),
+  ...identify<StatementRow>((row) => row.movement),
+  money('amount', (row) => row.movement.amountCents, 'totals'),
+  money('commission', (row) => row.movement.commissionCents, 'totals'),
+  money('net', (row) => row.movement.netCents, 'totals'),
+  money('heldChange', (row) => row.movement.heldCents, 'totals'),
+  money('platformBalance', (row) => row.platformBalanceCents),
+  money('balance', (row) => row.balanceCents),
+  text('source', 10, (row, { texts }) => say(texts.sources, sourceOf(row.movement))),
+  moment('recordedAt', (row, { toWall }) => toWall(row.movement.recordedAt)),
+];
+
+const paymentOf = (row: PaymentRow): Movement => row.movement;
+
+export const RECEIPT_COLUMNS: Column<PaymentRow>[] = [
+  moment('paidAt', (row) => row.movement.atWall),
+  ...identify(paymentOf),
+  moment('createdAt', (row) => row.movement.createdWall),
+  money('amount', (row) => row.movement.amountCents, 'totals'),
+  money('commission', (row) => row.commissionCents, 'totals'),
+  money('net', (row) => row.movement.amountCents - row.commissionCents, 'totals'),
+  text('extra', 36, (row) => row.movement.extra),
+];
+
+export const PAYMENT_COLUMNS: Column<PaymentRow>[] = [
+  moment('paidAt', (row) => row.movement.atWall),
+  ...identify(paymentOf),
+  moment('createdAt', (row) => row.movement.createdWall),
+  money('amount', (row) => -row.movement.amountCents, 'totals'),
+  money('commission', (row) => row.commissionCents, 'totals'),
+  money('cost', (row) => row.commissionCents - row.movement.amountCents, 'totals'),
+  text('extra', 36, (row) => row.movement.extra),
+];
+
+export const REFUND_COLUMNS: Column<PaymentRow>[] = [
+  moment('refundedAt', (row) => row.movement.atWall),
+  text('direction', 20, (row, { texts }) => say(texts.kinds, row.movement.kind)),
+  text('status', 15, (row, { texts }) => row.movement.status && say(texts.statuses, row.movement.status)),
+  ...identify(paymentOf),
+  moment('createdAt', (row) => row.movement.createdWall),
+  money('amount', (row) => absolute(row.movement.amountCents), 'totals'),
+  money('commissionReturned', (row) => -row.commissionCents, 'totals'),
+  money('effect', (row) => row.movement.netCents, 'totals'),
+  text('extra', 36, (row) => row.movement.extra),
+];
+
+export const PENDING_COLUMNS: Column<Pending>[] = [
+  moment('createdAt', (row) => row.createdWall),
+  text('operation', 11, (row, { texts }) => say(texts.operations, row.operation)),
+  text('status', 17, (row, { texts }) => say(texts.statuses, row.status)),
+  moment('since', (row) => row.sinceWall),
+  text('id', 38, (row) => row.id),
+  text('reference', 24, (row) => row.reference),
+  text('platform', 38, (row) => row.platform),
+  text('name', 36, showName),
+  text('document', 18, showDocument),
+  money('amount', (row) => row.amountCents, 'totals'),
+  money('held', (row) => row.heldCents, 'totals'),
+];
+
+export const MISMATCH_COLUMNS: Column<ReportedMismatch>[] = [
+  moment('openedAt', (row, { toWall }) => toWall(row.openedAt)),
+  text('mismatch', 23, (row) => row.kind),
+  lines('meaning', 46, (row, { texts }) => say(texts.mismatchKinds, row.kind)),
+  text('severity', 11, (row, { texts }) => say(texts.severities, row.severity)),
+  text('state', 15, (row, { texts }) => say(texts.mismatchStates, row.state)),
+  text('id', 38, (row) => row.transactionId),
+  text('reference', 24, (row) => row.reference),
+  money('amount', (row) => row.amountCents),
+  lines('expected', 34, (row) => row.expected),
+  lines('actual', 34, (row) => row.actual),
+  moment('resolvedAt', (row, { toWall }) => row.resolvedAt && toWall(row.resolvedAt)),
+  text('resolution', 17, (row) => row.resolution),
+  lines('note', 30, (row) => row.note),
+  text('run', 38, (row) => row.runId),
+];
+
+/** A change in the words of the sheet; amounts are what the day's balance moves by. */
+export type ChangeRow = {
+  recordedAt: Date;
+  id: string | null;
+  reference: string | null;
+  platform: string | null;
+  what: string;
+  before: string;
+  after: string;
+  effectBefore: bigint | null;
+  effectAfter: bigint | null;
+  why: string;
+  source: string;
+};
+
+/** Nothing where nothing moved: a label, a statement. */
+function differenceOf({ effectBefore, effectAfter }: ChangeRow): bigint | null {
+  if (effectBefore === null && effectAfter === null) return null;
+  return (effectAfter ?? 0n) - (effectBefore ?? 0n);
+}
+
+export const CHANGE_COLUMNS: Column<ChangeRow>[] = [
+  moment('recordedAt', (row, { toWall }) => toWall(row.recordedAt)),
+  text('id', 38, (row) => row.id),
+  text('reference', 24, (row) => row.reference),
+  text('platform', 38, (row) => row.platform),
+  text('what', 18, (row) => row.what),
+  lines('before', 28, (row) => row.before),
+  lines('after', 28, (row) => row.after),
+  money('effectBefore', (row) => row.effectBefore, 'totals'),
+  money('effectAfter', (row) => row.effectAfter, 'totals'),
+  money('difference', differenceOf, 'totals'),
+  lines('why', 40, (row) => row.why),
+  lines('source', 44, (row) => row.source),
+];
+
+/** What belongs to no transaction was entered by a person. */
+function sourceOf(movement: Movement): string {
+  return movement.transactionId === null ? 'person' : movement.source;
+}
+
+function nameMovement(movement: Movement, texts: Texts): string {
+  const kind = say(texts.kinds, movement.kind);
+  return movement.isReversal ? fill(texts.reversal, { kind: kind.toLowerCase() }) : kind;
+}
+
+type Party = Pick<Movement, 'name' | 'document' | 'forgotten'>;
+
+function showName({ name, forgotten }: Party, { texts }: Rendering): string | null {
+  return forgotten ? texts.forgotten : name;
+}
+
+function showDocument({ document, forgotten }: Party, { texts, fullDocuments }: Rendering): string | null {
+  if (forgotten) return texts.forgotten;
+  return fullDocuments ? document : maskDocument(document);
+}
+
+function absolute(cents: bigint): bigint {
+  return cents < 0n ? -cents : cents;
+}

@@ -1,0 +1,47 @@
+import { formatAmount } from '../../domain/money.ts';
+import { formatMoment } from '../texts/texts.ts';
+import type { Cell } from '../xlsx/render-cell.ts';
+import type { Column, Rendering, StatementRow } from './columns.ts';
+import type { TextFile } from './text-file.ts';
+
+const BOM = '\uFEFF';
+const LINE_END = '\r\n';
+
+/** Starts the Extrato as CSV: `;`, decimal comma, UTF-8 with BOM, CRLF. */
+export function startCsv(file: TextFile, columns: Column<StatementRow>[], rendering: Rendering): void {
+  const names = columns.map((column) => guardText(rendering.texts.columns[column.name]));
+  file.add(`${BOM}${names.join(';')}${LINE_END}`);
+}
+
+export function addCsvRow(
+  file: TextFile,
+  columns: Column<StatementRow>[],
+  row: StatementRow,
+  rendering: Rendering,
+): void {
+  let line = '';
+  for (let index = 0; index < columns.length; index++) {
+    if (index > 0) line += ';';
+    line += renderField(columns[index]?.cell(row, rendering));
+  }
+  file.add(line + LINE_END);
+}
+
+function renderField(cell: Cell): string {
+  if (cell === undefined) return '';
+  if ('text' in cell) return guardText(cell.text ?? '');
+  if ('cents' in cell) return cell.cents === null ? '' : formatAmount(cell.cents).replace('.', ',');
+  if ('moment' in cell) return cell.moment === null ? '' : formatMoment(cell.moment);
+  if ('count' in cell) return cell.count === null ? '' : String(cell.count);
+  return cell.day ?? '';
+}
+
+/** What a spreadsheet would take for a formula, also in its full-width forms, gets an apostrophe before it. */
+const FORMULA = /^[\s\p{Cc}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/u;
+
+/** A text field: harmless to a spreadsheet, quoted where it holds a separator. */
+export function guardText(text: string): string {
+  if (text === '') return text;
+  const safe = FORMULA.test(text) ? `'${text}` : text;
+  return /[";\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,141 @@
+import { maskPlatform } from '../../domain/person/mask-person.ts';
+import { namePlatform } from '../read/read-balances.ts';
+import type { StatedBalance } from '../read/read-statements.ts';
+import { addFigures, type Figures, LINES } from '../read/tally.ts';
+import { sayCount } from '../texts/texts.ts';
+import { type Cell, columnName } from '../xlsx/render-cell.ts';
+import type { SheetWriter } from '../xlsx/sheet.ts';
+import { type Summary, startSection } from './summary-parts.ts';
+import type { FinishedTable } from './write-table.ts';
+
+/** The day's balance, a column a platform, and its checks: against the ledger's sums and the other sheets' totals. */
+export function writeBalance(sheet: SheetWriter, summary: Summary): void {
+  const { texts, tables } = summary;
+  const words = texts.summary;
+  const names = [...summary.platforms.keys()].sort();
+  const total = addFigures(summary.platforms.values());
+  const all = [...names.map((name) => summary.platforms.get(name) ?? total), total];
+  startSection(sheet, words.balance, names.length + 2);
+  sheet.addRow(
+    [words.line, ...names.map((name) => (summary.plan.masked ? maskPlatform(name) : name)), words.total].map(
+      (text, index) => ({ text, look: index === 0 ? 'header' : 'headerRight' }),
+    ),
+    { heightPoints: 34 },
+  );
+  const add = (label: string, pick: (one: Figures) => bigint, formula?: (letter: string) => string): number => {
+    const row = sheet.nextRow();
+    const looks = formula ? (['labelBold', 'moneyTotal'] as const) : (['label', 'money'] as const);
+    sheet.addRow([
+      { text: label, look: looks[0] },
+      ...all.map((one, index): Cell => {
+        const letter = columnName(index + 1);
+        const isTotal = index === all.length - 1 && names.length > 0;
+        const own = formula?.(letter) ?? (isTotal ? `SUM(B${row}:${columnName(index)}${row})` : undefined);
+        return { cents: pick(one), look: looks[1], ...(own ? { formula: own } : {}) };
+      }),
+    ]);
+    return row;
+  };
+  const first = add(words.opening, (one) => one.opening);
+  for (const line of LINES) add(words[line], (one) => one[line]);
+  const closing = add(
+    words.closing,
+    (one) => one.closing,
+    (letter) => `SUM(${letter}${first}:${letter}${first + LINES.length})`,
+  );
+  const held = add(words.held, (one) => one.held);
+  const ledger = add(words.ledger, (one) => one.ledgerClosing);
+  const check = (label: string, pick: (one: Figures) => bigint, formula: (letter: string) => string): void => {
+    sheet.addRow([
+      { text: label, look: 'label' },
+      ...all.map((one, index): Cell => {
+        const cents = pick(one);
+        return { cents, look: cents === 0n ? 'moneyGood' : 'moneyBad', formula: formula(columnName(index + 1)) };
+      }),
+    ]);
+  };
+  check(
+    words.difference,
+    (one) => one.closing - one.ledgerClosing,
+    (letter) => `ROUND(${letter}${closing}-${letter}${ledger},2)`,
+  );
+  writeSheetChecks(sheet, summary, { total, column: all.length, first, held, ledger });
+  writeStatements(sheet, summary, names);
+  writeOpenings(sheet, summary, names);
+  sheet.addRow([
+    {
+      text: `${texts.sheets.statement}: ${sayCount(tables.statement.rows, texts)} ${tables.statement.rows === 1 ? words.row : words.rows}`,
+      look: 'muted',
+    },
+  ]);
+}
+
+/** The same closing balance again, from the totals of the other sheets. */
+function writeSheetChecks(
+  sheet: SheetWriter,
+  { texts, tables }: Summary,
+  at: { total: Figures; column: number; first: number; held: number; ledger: number },
+): void {
+  const words = texts.summary;
+  const letter = columnName(at.column);
+  const blank = Array.from({ length: at.column - 1 }, (): Cell => ({ text: null, look: 'label' }));
+  const totalOf = (table: FinishedTable, name: string) => table.totals.get(name) ?? { cents: 0n, formula: '0' };
+  const moved = totalOf(tables.statement, 'net');
+  const pending = totalOf(tables.pending, 'held');
+  const put = (label: string, cents: bigint, formula: string, isCheck: boolean): number => {
+    const row = sheet.nextRow();
+    const look = !isCheck ? 'money' : cents === 0n ? 'moneyGood' : 'moneyBad';
+    sheet.addRow([{ text: label, look: 'label' }, ...blank, { cents, look, formula }]);
+    return row;
+  };
+  const sum = at.total.opening + moved.cents;
+  const sumRow = put(words.sheetsSum, sum, `${letter}${at.first}+${moved.formula}`, false);
+  const difference = sum - at.total.ledgerClosing;
+  put(words.difference, difference, `ROUND(${letter}${sumRow}-${letter}${at.ledger},2)`, true);
+  const pendingRow = put(words.pendingHeld, pending.cents, pending.formula, false);
+  put(words.heldDifference, pending.cents - at.total.held, `ROUND(${letter}${pendingRow}-${letter}${at.held},2)`, true);
+}
+
+/** What people read off the provider's panel that day, beside the ledger at that instant; nothing where nobody did. */
+function writeStatements(sheet: SheetWriter, { texts, statements }: Summary, names: string[]): void {
+  if (statements.length === 0) return;
+  const words = texts.summary;
+  const stated = new Map(statements.map((one) => [namePlatform(one.platform), one]));
+  const all = names.map((name) => stated.get(name));
+  const put = (label: string, cell: (one: StatedBalance) => Cell): void =>
+    sheet.addRow([
+      { text: label, look: 'label' },
+      ...all.map((one): Cell => (one ? cell(one) : { text: null, look: 'label' })),
+      { text: null, look: 'label' },
+    ]);
+  put(words.stated, (one) => ({ cents: one.statedCents }));
+  put(words.statedAt, (one) => ({ moment: one.atWall, look: 'momentRight' }));
+  put(words.statedLedger, (one) => ({ cents: one.ledgerCents }));
+  const row = sheet.nextRow();
+  sheet.addRow([
+    { text: words.statedDifference, look: 'label' },
+    ...all.map((one, index): Cell => {
+      if (!one) return { text: null, look: 'label' };
+      const cents = one.statedCents - one.ledgerCents;
+      const letter = columnName(index + 1);
+      const formula = `ROUND(${letter}${row - 3}-${letter}${row - 1},2)`;
+      return { cents, look: cents === 0n ? 'moneyGood' : 'moneyBad', formula };
+    }),
+    { text: null, look: 'label' },
+  ]);
+}
+
+/** What people stated the balance to be when the books were opened: one a platform, or none. */
+function writeOpenings(sheet: SheetWriter, { texts, openings }: Summary, names: string[]): void {
+  const words = texts.summary;
+  const stated = new Map(openings.map((one) => [namePlatform(one.platform), one]));
+  const all = names.map((name) => stated.get(name));
+  sheet.addRow([
+    { text: words.openingStated, look: 'label' },
+    ...all.map((one): Cell => (one ? { cents: one.balanceCents } : { text: words.openingNone, look: 'note' })),
+    { text: null, look: 'label' },
+  ]);
+  if (all.every((one) => one === undefined)) return;
+  const days = all.map((one): Cell => ({ day: one?.day ?? null, look: 'dayRight' }));
+  sheet.addRow([{ text: words.openingDay, look: 'label' }, ...days, { text: null, look: 'label' }]);
+}

@@ -1,0 +1,171 @@
+import { addDays } from '../../domain/calendar.ts';
+import { MISMATCH_SEVERITY } from '../../domain/mismatch.ts';
+import type { ReportPlan } from '../plan/plan.ts';
+import { MISMATCHES_MAX } from '../read/read-mismatches.ts';
+import type { Hour } from '../read/tally.ts';
+import { fill, formatDay, formatMoment, say, sayCount, type Texts } from '../texts/texts.ts';
+import { type Cell, columnName } from '../xlsx/render-cell.ts';
+import type { SheetWriter } from '../xlsx/sheet.ts';
+import { type Summary, startSection } from './summary-parts.ts';
+import { writeBalance } from './write-summary-balance.ts';
+
+export const SUMMARY_WIDTHS = { label: 44, number: 23 };
+const BAR_IN = 'FF8FC3A3';
+const BAR_OUT = 'FFE3A6A0';
+const BAR_COUNT = 'FF9DB7D5';
+
+/** Writes Resumo: what this report is, the day's balance with its checks, the counts, the hours, what is open. */
+export function writeSummary(sheet: SheetWriter, summary: Summary): void {
+  const columns = Math.max(5, summary.platforms.size + 2);
+  sheet.addRow([{ text: fill(summary.texts.summary.title, { day: formatDay(summary.plan.day) }), look: 'title' }], {
+    heightPoints: 28,
+  });
+  writeAbout(sheet, summary, columns);
+  writeBalance(sheet, summary);
+  sheet.breakPage();
+  writeCounts(sheet, summary);
+  writeMismatches(sheet, summary, columns);
+  writeHours(sheet, summary);
+}
+
+function writeAbout(sheet: SheetWriter, { plan, texts, digest, tables }: Summary, columns: number): void {
+  const words = texts.summary;
+  const add = (label: string, cell: Cell, height?: number): void => {
+    const row = sheet.nextRow();
+    const blank = Array.from({ length: columns - 2 }, () => ({ text: null, look: lookOf(cell) }));
+    sheet.addRow([{ text: label, look: 'label' }, cell, ...blank], height ? { heightPoints: height } : {});
+    sheet.merge(`B${row}:${columnName(columns - 1)}${row}`);
+  };
+  startSection(sheet, words.about, columns);
+  add(words.day, { day: plan.day });
+  if (plan.platform !== undefined) add(words.platform, { text: plan.platform });
+  add(words.state, { text: texts.states[plan.state].toUpperCase(), look: stateLook(plan) });
+  add('', { text: texts.stateNotes[plan.state], look: 'hint' });
+  add(words.proven, { text: tellProof(plan, texts), look: isProven(plan) ? 'good' : 'bad' });
+  if (plan.proof?.surplus) {
+    const { count, actor, at } = plan.proof.surplus;
+    const values = { count: sayCount(count, texts), actor, at: formatMoment(plan.calendar.toWall(at)) };
+    add(words.surplus, { text: fill(words.surplusText, values), look: 'bad' });
+  }
+  add(words.revision, { count: plan.revision, look: 'text' });
+  add(words.madeAt, { moment: plan.calendar.toWall(plan.madeAt) });
+  add(words.zone, { text: plan.calendar.zone });
+  add(words.redacted, { text: plan.fullDocuments ? words.unredactedText : words.redactedText });
+  if (plan.isRedacted) add('', { text: words.forgottenText, look: 'hint' });
+  const { entrySeq, eventSeq, mismatchChangeSeq } = plan.cut;
+  add(words.cut, { text: `${entrySeq} · ${eventSeq} · ${mismatchChangeSeq}` });
+  add(words.digest, { text: digest.toString('hex') });
+  add(words.chain, { text: tellSeal(plan.cut.position, plan.cut.sealHash?.toString('hex')) ?? words.chainNone });
+  add(words.version, { text: `Confere ${plan.version}` });
+  const split = tables.all.filter(([, table]) => table.sheets.length > 1);
+  for (const [name, table] of split) {
+    const values = { sheet: name, count: table.sheets.length, max: sayCount(plan.rowsPerSheetMax, texts) };
+    add(words.parts, { text: fill(words.partsText, values) });
+  }
+}
+
+/** `1204 · 5f0c…`: the chain's hash, in hex, at the position that the report is cut at; undefined before there were seals. */
+export function tellSeal(position: number | null, hash: string | null | undefined): string | undefined {
+  return position === null || !hash ? undefined : `${position} · ${hash}`;
+}
+
+function lookOf(cell: Cell) {
+  return cell && 'look' in cell && cell.look ? cell.look : 'text';
+}
+
+function stateLook(plan: ReportPlan): 'good' | 'bad' | 'text' {
+  return plan.state === 'closed' ? 'good' : plan.state === 'partial' ? 'bad' : 'text';
+}
+
+/** A proof from while the day was running does not prove the day. */
+export function isProven(plan: Pick<ReportPlan, 'proof' | 'state' | 'calendar' | 'day'>): boolean {
+  if (!plan.proof || plan.state === 'partial') return false;
+  return plan.proof.askedAt >= plan.calendar.startOf(addDays(plan.day, 1));
+}
+
+function tellProof(plan: ReportPlan, { summary }: Texts): string {
+  if (!plan.proof) return summary.provenNo;
+  const values = { run: plan.proof.runId, at: formatMoment(plan.calendar.toWall(plan.proof.askedAt)) };
+  return fill(plan.state === 'partial' ? summary.provenRunning : summary.provenYes, values);
+}
+
+function writeCounts(sheet: SheetWriter, { texts, counts }: Summary): void {
+  const words = texts.summary;
+  startSection(sheet, words.counts, 3);
+  sheet.addRow([
+    { text: `${texts.columns.operation} · ${texts.columns.status}`, look: 'header' },
+    { text: words.count, look: 'headerRight' },
+    { text: words.amount, look: 'headerRight' },
+  ]);
+  const first = sheet.nextRow();
+  for (const row of counts) {
+    const name = `${say(texts.operations, row.operation)} · ${say(texts.statuses, row.status)}`;
+    sheet.addRow([{ text: name, look: 'label' }, { count: row.count }, { cents: row.amountCents }]);
+  }
+  if (counts.length === 0) sheet.addRow([{ text: '–', look: 'label' }, { count: 0 }, { cents: 0n }]);
+  const last = sheet.nextRow() - 1;
+  sheet.addDataBars(`B${first}:B${last}`, BAR_COUNT);
+}
+
+function writeMismatches(sheet: SheetWriter, { texts, mismatches, tables }: Summary, columns: number): void {
+  const words = texts.summary;
+  startSection(sheet, words.openMismatches, columns);
+  if (mismatches.length === 0) {
+    sheet.addRow([
+      { text: words.noMismatches, look: 'good' },
+      { count: 0, look: 'good' },
+    ]);
+    return;
+  }
+  const byKind = Map.groupBy(mismatches, (one) => one.kind);
+  for (const kind of Object.keys(MISMATCH_SEVERITY)) {
+    const ones = byKind.get(kind);
+    if (!ones) continue;
+    const worst = ones.some((one) => one.severity === 'critical') ? 'critical' : (ones[0]?.severity ?? 'medium');
+    const look = worst === 'critical' ? 'bad' : 'text';
+    sheet.addRow([
+      { text: kind, look: 'label' },
+      { count: ones.reduce((sum, one) => sum + one.count, 0) },
+      { text: say(texts.severities, worst), look },
+      { text: say(texts.mismatchKinds, kind), look: 'muted' },
+    ]);
+  }
+  if (tables.mismatches.rows < MISMATCHES_MAX) return;
+  sheet.addRow([
+    {
+      text: fill(words.mismatchesCut, { sheet: texts.sheets.mismatches, max: sayCount(MISMATCHES_MAX, texts) }),
+      look: 'muted',
+    },
+  ]);
+}
+
+function writeHours(sheet: SheetWriter, { texts, hours }: Summary): void {
+  const words = texts.summary;
+  startSection(sheet, words.hours, 5);
+  const heads = [words.hour, words.receiptsCount, words.receiptsAmount, words.paymentsCount, words.paymentsAmount];
+  sheet.addRow(heads.map((text, index) => ({ text, look: index === 0 ? 'header' : 'headerRight' })));
+  const first = sheet.nextRow();
+  for (const [hour, one] of hours.entries()) {
+    const two = String(hour).padStart(2, '0');
+    sheet.addRow([
+      { text: `${two}:00–${two}:59`, look: 'label' },
+      { count: one.receiptsCount },
+      { cents: one.receiptsCents },
+      { count: one.paymentsCount },
+      { cents: one.paymentsCents },
+    ]);
+  }
+  const last = sheet.nextRow() - 1;
+  const sum = (letter: string): string => `SUM(${letter}${first}:${letter}${last})`;
+  const add = <T extends number | bigint>(start: T, pick: (one: Hour) => T): T =>
+    hours.reduce((total, one) => ((total as bigint) + (pick(one) as bigint)) as T, start);
+  sheet.addRow([
+    { text: words.total, look: 'labelBold' },
+    { count: add(0, (one) => one.receiptsCount), look: 'countTotal', formula: sum('B') },
+    { cents: add(0n, (one) => one.receiptsCents), look: 'moneyTotal', formula: sum('C') },
+    { count: add(0, (one) => one.paymentsCount), look: 'countTotal', formula: sum('D') },
+    { cents: add(0n, (one) => one.paymentsCents), look: 'moneyTotal', formula: sum('E') },
+  ]);
+  for (const letter of ['B', 'C']) sheet.addDataBars(`${letter}${first}:${letter}${last}`, BAR_IN);
+  for (const letter of ['D', 'E']) sheet.addDataBars(`${letter}${first}:${letter}${last}`, BAR_OUT);
+}

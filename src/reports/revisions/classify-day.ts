@@ -1,0 +1,80 @@
+import { isZoneInDoubt } from '../../alerts/zone-doubt.ts';
+import type { Reader } from '../../database/reader.ts';
+import { addDays, type Calendar, type Day, listDays } from '../../domain/calendar.ts';
+import { LATE_DAYS } from '../../domain/late-days.ts';
+import type { Proof, ReportState } from '../plan/plan.ts';
+import { readSurplus } from '../plan/read-surplus.ts';
+
+type Window = Proof & { from: Day; to: Day; counted?: boolean };
+export type Judgement = { state: ReportState; proof: Proof | undefined };
+
+/** How far a day is proven by the runs that have read the provider's list. */
+export async function judgeDay(db: Reader, day: Day, now: Date, calendar: Calendar): Promise<Judgement> {
+  const [start, end] = [calendar.startOf(day), calendar.startOf(addDays(day, 1))];
+  const isOver = now >= end;
+  const proof = await readProof(db, day, isOver ? { after: end, which: 'first' } : { after: start, which: 'newest' });
+  const late = isOver ? await readNewestReadings(db, day, end) : [];
+  const judged = judge(day, proof ? [proof, ...late] : late, now, end);
+  const surplus = judged.proof && (await readSurplus(db, day, judged.proof.runSeq, now));
+  const judgement = surplus && judged.proof ? { ...judged, proof: { ...judged.proof, surplus } } : judged;
+  if (judgement.state === 'closed' && (await isZoneInDoubt(db))) return { ...judgement, state: 'provisional' };
+  return judgement;
+}
+
+async function readProof(
+  db: Reader,
+  day: Day,
+  { after, which }: { after: Date; which: 'first' | 'newest' },
+): Promise<Window | undefined> {
+  const row = await db
+    .selectFrom('run_windows')
+    .innerJoin('runs', 'runs.seq', 'run_windows.run_seq')
+    .select(['runs.seq', 'runs.id', 'run_windows.from_day', 'run_windows.to_day', 'run_windows.asked_at'])
+    .where('run_windows.state', '=', 'complete')
+    .where('run_windows.platform', 'is', null)
+    .where('run_windows.from_day', '<=', day)
+    .where('run_windows.to_day', '>=', day)
+    .where('run_windows.asked_at', '>=', after)
+    .orderBy('run_windows.asked_at', which === 'first' ? 'asc' : 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!row?.asked_at) return undefined;
+  return { runSeq: row.seq, runId: row.id, from: row.from_day, to: row.to_day, askedAt: row.asked_at };
+}
+
+/** The newest reading or count of each range: of hundreds a day only that one matters. They prove no day read. */
+async function readNewestReadings(db: Reader, day: Day, after: Date): Promise<Window[]> {
+  const rows = await db
+    .selectFrom('run_windows')
+    .select(['from_day', 'to_day', (eb) => eb.fn.max('asked_at').as('asked_at')])
+    .where('state', 'in', ['complete', 'counted'])
+    .where('platform', 'is', null)
+    .where('to_day', '>=', addDays(day, -LATE_DAYS))
+    .where('from_day', '<=', day)
+    .where('asked_at', '>=', after)
+    .groupBy(['from_day', 'to_day'])
+    .execute();
+  return rows.map((row) => ({
+    ...{ runSeq: 0, runId: '', from: row.from_day, to: row.to_day, askedAt: new Date(row.asked_at ?? 0) },
+    counted: true,
+  }));
+}
+
+/**
+ * `partial` before the day's end; `closed` once every creation day that may still change it was read or counted after that end,
+ * else `provisional`. The proof is the first complete reading after the day's end, or the newest while it runs. Pure.
+ * @param windows complete readings, and days proven by counts (which are no reading), the oldest first.
+ */
+export function judge(day: Day, windows: Window[], now: Date, endsAt: Date): Judgement {
+  const covering = windows.filter((window) => !window.counted && window.from <= day && window.to >= day);
+  if (now < endsAt) return { state: 'partial', proof: toProof(covering.at(-1)) };
+  const late = windows.filter((window) => window.askedAt >= endsAt);
+  const proof = toProof(covering.find((window) => window.askedAt >= endsAt));
+  const days = listDays(addDays(day, -LATE_DAYS), day);
+  const closed = days.every((created) => late.some((window) => window.from <= created && window.to >= created));
+  return { state: closed ? 'closed' : 'provisional', proof };
+}
+
+function toProof(window: Window | undefined): Proof | undefined {
+  return window && { runSeq: window.runSeq, runId: window.runId, askedAt: window.askedAt };
+}

@@ -1,0 +1,63 @@
+import type { Context } from '../../context.ts';
+import { isDuplicate, transact } from '../../database/transact.ts';
+import { countBits, type EventWindow } from '../plan/event-window.ts';
+import type { ReportPlan } from '../plan/plan.ts';
+import { isProven } from '../render/write-summary.ts';
+import { oweReportMail } from './mail-reports.ts';
+import type { FileFacts } from './publish-files.ts';
+import { endChangedDay } from './resolve-changed-day.ts';
+
+type Written = { digest: Buffer; eventWindow: EventWindow; files: FileFacts[] };
+
+/**
+ * Writes down a revision whose files lie ready, and ends the `closed_day_changed` that asked for it.
+ * @returns false when another process wrote this revision first.
+ */
+export async function insertRevision(
+  context: Context,
+  plan: ReportPlan,
+  written: Written & { isMailed: boolean },
+): Promise<boolean> {
+  try {
+    await transact(context.db, async (trx) => {
+      const { insertId } = await trx.insertInto('reports').values(toRow(plan, written)).executeTakeFirstOrThrow();
+      const now = context.clock.now();
+      if (written.isMailed) await oweReportMail(trx, Number(insertId), now);
+      await endChangedDay(trx, plan, written.eventWindow, now);
+    });
+    return true;
+  } catch (error) {
+    if (isDuplicate(error)) return false;
+    throw error;
+  }
+}
+
+function toRow(plan: ReportPlan, { digest, files, eventWindow }: Written) {
+  const workbook = files.find((file) => file.format === 'xlsx');
+  return {
+    day: plan.day,
+    revision: plan.revision,
+    state: plan.state,
+    made_at: plan.madeAt,
+    proven: isProven(plan) ? 1 : 0,
+    proven_run_seq: plan.proof?.runSeq ?? null,
+    proven_asked_at: plan.proof?.askedAt ?? null,
+    digest,
+    sha256: Buffer.from(workbook?.sha256 ?? '', 'hex'),
+    files: JSON.stringify(files),
+    cut_entry_seq: plan.cut.entrySeq,
+    cut_event_seq: plan.cut.eventSeq,
+    cut_mismatch_change_seq: plan.cut.mismatchChangeSeq,
+    cut_seal_position: plan.cut.position,
+    cut_seal_hash: plan.cut.sealHash,
+    cut_fact_change_seq: plan.cut.factChangeSeq,
+    checked_entry_seq: plan.cut.entrySeq,
+    checked_event_seq: plan.cut.eventSeq,
+    checked_fact_change_seq: plan.cut.factChangeSeq,
+    cut_event_window: eventWindow,
+    checked_event_count: countBits(eventWindow),
+    locale: plan.locale,
+    full_documents: plan.fullDocuments ? 1 : 0,
+    version: plan.version,
+  };
+}

@@ -1,0 +1,127 @@
+/**
+ * Mails a link to each revision that the schedule made, but for those that only tell of a label or a proof, and to what
+ * people had made before it (see owe-unreported). What is owed is a row, written in the transaction that wrote the
+ * revision, or by the tick after it: a crash loses none. A row is claimed before its mail goes, so only a crash between the server's yes and
+ * ours sends one twice, with the same Message-ID. The mail holds no data of the day: whoever has no login gets none.
+ */
+import type { Transaction } from 'kysely';
+import { MAIL_MS_MAX, MailError, type Mailer, openMailer } from '../../alerts/open-mailer.ts';
+import type { Config } from '../../config.ts';
+import type { Context } from '../../context.ts';
+import type { Database } from '../../database/tables.ts';
+import { transact } from '../../database/transact.ts';
+import { createBell, poll } from '../../runtime/wake-signal.ts';
+import type { Locale } from '../plan/plan.ts';
+import { tellSeal } from '../render/write-summary.ts';
+import { fill, formatDay, textsOf } from '../texts/texts.ts';
+import { nameRevision, presentReport, type Report, selectReports } from './present-report.ts';
+
+const IDLE_MS = 5_000;
+/** Nobody else takes a mail up while it may still be on its way. */
+const CLAIM_MS = 2 * MAIL_MS_MAX;
+/** After each failure; then it is given up, and the console has the report all the same. */
+const RETRY_MS = [1, 5, 30, 120, 360, 720, 720, 1440, 1440].map((minutes) => minutes * 60_000);
+
+/** Whether anybody is to be told of reports. */
+export function mailsReports(config: Config): boolean {
+  return config.SMTP_URL !== undefined && (config.ALERT_EMAIL_TO?.length ?? 0) > 0;
+}
+
+/** Owes the mail of a revision, in the transaction that writes it. */
+export async function oweReportMail(trx: Transaction<Database>, reportSeq: number, now: Date): Promise<void> {
+  await trx
+    .insertInto('report_mails')
+    .values({ report_seq: reportSeq, created_at: now, next_attempt_at: now })
+    .execute();
+}
+
+/** Sends what is owed, until the signal. Any number of processes may run it. */
+export async function mailReports(context: Context): Promise<void> {
+  const mailer = openMailer(context.config);
+  if (!mailer || !mailsReports(context.config)) return;
+  await poll({
+    name: 'report mails',
+    bell: createBell(context.timers),
+    idleMs: IDLE_MS,
+    context,
+    work: () => mailNext(context, mailer),
+  });
+}
+
+/** @returns whether there was one to send. */
+async function mailNext(context: Context, mailer: Mailer): Promise<boolean> {
+  const claimed = await claimNext(context);
+  if (!claimed) return false;
+  const { row, attempts } = claimed;
+  const about = { day: row.day, revision: row.revision, attempts };
+  try {
+    const mail = writeMail(presentReport(row), row.locale as Locale, context.config.PUBLIC_URL);
+    const { refused } = await mailer.send({ to: context.config.ALERT_EMAIL_TO ?? [], ...mail });
+    if (refused > 0) context.log.warn({ ...about, refused }, 'the mail of a report was refused for some addresses');
+    await settle(context, row.seq, { sent_at: context.clock.now(), next_attempt_at: null, error: null });
+  } catch (error) {
+    if (!(error instanceof MailError)) throw error;
+    const wait = error.isForGood ? undefined : RETRY_MS[attempts - 1];
+    const next = wait === undefined ? null : new Date(context.clock.now().getTime() + wait);
+    await settle(context, row.seq, { next_attempt_at: next, error: error.code });
+    context.log.error({ ...about, error: error.code, next_attempt_at: next }, 'the mail of a report did not go');
+  }
+  return true;
+}
+
+async function claimNext(context: Context) {
+  return await transact(context.db, async (trx) => {
+    const now = context.clock.now();
+    const due = await trx
+      .selectFrom('report_mails')
+      .select(['report_seq', 'attempts'])
+      .where('next_attempt_at', '<=', now)
+      .orderBy('next_attempt_at')
+      .limit(1)
+      .forUpdate()
+      .skipLocked()
+      .executeTakeFirst();
+    if (!due) return undefined;
+    const attempts = due.attempts + 1;
+    await trx
+      .updateTable('report_mails')
+      .set({ attempts, next_attempt_at: new Date(now.getTime() + CLAIM_MS) })
+      .where('report_seq', '=', due.report_seq)
+      .execute();
+    const row = await selectReports(trx).where('reports.seq', '=', due.report_seq).executeTakeFirstOrThrow();
+    return { row, attempts };
+  });
+}
+
+async function settle(
+  context: Context,
+  reportSeq: number,
+  end: { sent_at?: Date; next_attempt_at: Date | null; error: string | null },
+): Promise<void> {
+  await context.db.updateTable('report_mails').set(end).where('report_seq', '=', reportSeq).execute();
+}
+
+/** Day, revision, state, digests and the head of the chain, which so leaves this machine: nothing of what the report says. Pure. */
+function writeMail(report: Report, locale: Locale, publicUrl: string): { subject: string; text: string; id: string } {
+  const texts = textsOf(locale);
+  const values = { day: formatDay(report.day), revision: report.revision, state: texts.states[report.state] };
+  const chain = tellSeal(report.position, report.chain_hash);
+  const lines = [
+    fill(texts.mail.intro, values),
+    report.proven ? texts.mail.proven : texts.mail.notProven,
+    ...(report.revision > 1 ? [texts.mail.changed] : []),
+    '',
+    `${texts.mail.download}: ${publicUrl.replace(/\/+$/, '')}/reports/${nameRevision(report)}.xlsx`,
+    '',
+    `SHA-256: ${report.sha256}`,
+    `${texts.mail.digest}: ${report.digest}`,
+    ...(chain === undefined ? [] : [`${texts.summary.chain}: ${chain}`]),
+    '',
+    texts.mail.outro,
+  ];
+  return {
+    subject: fill(texts.mail.subject, values),
+    text: `${lines.join('\n')}\n`,
+    id: `report-${nameRevision(report)}`,
+  };
+}

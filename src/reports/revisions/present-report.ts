@@ -1,0 +1,76 @@
+import type { Selectable } from 'kysely';
+
+import type { Reader } from '../../database/reader.ts';
+import type { Database } from '../../database/tables.ts';
+import type { Day } from '../../domain/calendar.ts';
+import type { Cut, ReportState } from '../plan/plan.ts';
+import type { FileFacts } from './publish-files.ts';
+
+export type ReportRow = Selectable<Database['reports']>;
+
+/** A revision as our API and `confere export --json` show it. */
+export type Report = {
+  day: Day;
+  revision: number;
+  /** In the list, both of the newest revision of a day as they are now: what later readings prove, the schedule's next one tells. */
+  state: ReportState;
+  made_at: string;
+  proven: boolean;
+  digest: string;
+  /** Of the workbook. */
+  sha256: string;
+  files: FileFacts[];
+  /** The sealed position of the journal's hash chain that it is cut at, and the chain's hash there when it was made. */
+  position: number | null;
+  chain_hash: string | null;
+  /** A person in it was forgotten since: files are not those of then any more, and say *removido*. */
+  redacted: boolean;
+};
+
+/** @param now its label and proof, where they may have changed since it was made. */
+export function presentReport(row: ReportRow, now?: { state: ReportState; proven: boolean }): Report {
+  return {
+    day: row.day,
+    revision: row.revision,
+    state: now?.state ?? (row.state as ReportState),
+    made_at: row.made_at.toISOString(),
+    proven: now?.proven ?? row.proven === 1,
+    digest: row.digest.toString('hex'),
+    sha256: row.sha256.toString('hex'),
+    files: JSON.parse(row.files) as FileFacts[],
+    position: row.cut_seal_position,
+    chain_hash: row.cut_seal_hash?.toString('hex') ?? null,
+    redacted: row.redacted_at !== null,
+  };
+}
+
+/** The newest revision of a day, or an older one by its number. */
+export async function findRevision(db: Reader, day: Day, revision?: number): Promise<ReportRow | undefined> {
+  return await selectReports(db)
+    .where('day', '=', day)
+    .$if(revision !== undefined, (query) => query.where('revision', '=', revision ?? 0))
+    .orderBy('revision', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+export function selectReports(db: Reader) {
+  return db.selectFrom('reports').selectAll();
+}
+
+export function toCut(row: ReportRow): Cut {
+  return {
+    entrySeq: row.cut_entry_seq,
+    eventSeq: row.cut_event_seq,
+    mismatchChangeSeq: row.cut_mismatch_change_seq,
+    position: row.cut_seal_position,
+    sealHash: row.cut_seal_hash,
+    factChangeSeq: row.cut_fact_change_seq,
+    eventWindow: row.cut_event_window,
+  };
+}
+
+/** `2026-11-20-r3`: as the console's addresses name a revision. */
+export function nameRevision({ day, revision }: { day: Day; revision: number }): string {
+  return `${day}-r${revision}`;
+}

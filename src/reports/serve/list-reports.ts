@@ -1,0 +1,76 @@
+import { isZoneInDoubt } from '../../alerts/zone-doubt.ts';
+import type { Context } from '../../context.ts';
+import { type Day, isDay } from '../../domain/calendar.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import type { ReportState } from '../plan/plan.ts';
+import { isProven } from '../render/write-summary.ts';
+import { judgeDay } from '../revisions/classify-day.ts';
+import { presentReport, type Report, type ReportRow, selectReports } from '../revisions/present-report.ts';
+
+/**
+ * Revisions, the newest day first and in it the newest revision first.
+ * @param after the cursor that the page before gave.
+ */
+export async function listReports(
+  context: Context,
+  page: { limit: number; after: string | undefined },
+): Promise<{ reports: Report[]; next: string | null }> {
+  const [day, revision] = readCursor(page.after);
+  const rows = await selectReports(context.db)
+    .$if(day !== undefined, (query) =>
+      query.where((eb) =>
+        eb.or([eb('day', '<', day ?? ''), eb.and([eb('day', '=', day ?? ''), eb('revision', '<', revision ?? 0)])]),
+      ),
+    )
+    .orderBy('day', 'desc')
+    .orderBy('revision', 'desc')
+    .limit(page.limit + 1)
+    .execute();
+  const shown = rows.slice(0, page.limit);
+  const last = shown.at(-1);
+  const newestOf = await findNewest(
+    context,
+    shown.map((row) => row.day),
+  );
+  const isInDoubt = await isZoneInDoubt(context.db);
+  const reports: Report[] = [];
+  for (const row of shown) {
+    // an older revision stays what it was, and so does one of a running day; the newest one's day may be another now
+    const isLive = newestOf.get(row.day) === row.revision && row.state !== 'partial';
+    reports.push(presentReport(row, isLive ? await judgeNow(context, row, isInDoubt) : undefined));
+  }
+  return { reports, next: rows.length > page.limit && last ? `${last.day}_${last.revision}` : null };
+}
+
+async function findNewest(context: Context, days: string[]): Promise<Map<string, number>> {
+  if (days.length === 0) return new Map();
+  const rows = await context.db
+    .selectFrom('reports')
+    .select(['day', (eb) => eb.fn.max('revision').as('revision')])
+    .where('day', 'in', days)
+    .groupBy('day')
+    .execute();
+  return new Map(rows.map((row) => [row.day, Number(row.revision)]));
+}
+
+/** The label and the proof of a day as they are now; the schedule's next revision says the same. */
+async function judgeNow(
+  { db, clock, calendar }: Context,
+  row: ReportRow,
+  isInDoubt: boolean,
+): Promise<{ state: ReportState; proven: boolean }> {
+  const isClosed = row.state === 'closed';
+  if (isClosed && row.proven === 1) return { state: isInDoubt ? 'provisional' : 'closed', proven: true };
+  const judgement = await judgeDay(db, row.day, clock.now(), calendar);
+  const proven = row.proven === 1 || isProven({ ...judgement, day: row.day, calendar });
+  return { state: isClosed && !isInDoubt ? 'closed' : judgement.state, proven };
+}
+
+/** `2026-11-20_3`. @throws ConfereError `invalid_request` for a cursor that we never gave. */
+function readCursor(after: string | undefined): [Day, number] | [] {
+  if (after === undefined) return [];
+  const match = /^(\d{4}-\d\d-\d\d)_(\d{1,9})$/.exec(after);
+  if (match?.[1] && isDay(match[1])) return [match[1], Number(match[2])];
+  const fault = 'is none that we gave';
+  throw new ConfereError('invalid_request', `cursor ${fault}`, { fields: { cursor: [fault] } });
+}

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { copyFile, readFile, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Context } from '../../context.ts';
+import { inSnapshot } from '../../database/in-snapshot.ts';
+import type { Day } from '../../domain/calendar.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import {
+  FORMATS,
+  type Format,
+  type Locale,
+  type Proof,
+  type ReportPlan,
+  type ReportState,
+  ROWS_PER_SHEET_MAX,
+} from '../plan/plan.ts';
+import { readSurplus } from '../plan/read-surplus.ts';
+import { assertPlatform } from '../read/assert-platform.ts';
+import { writeReport } from '../render/write-report.ts';
+import { reportsDirectory, toPrevious } from '../revisions/make-report.ts';
+import { nameFile } from '../revisions/name-file.ts';
+import { findRevision, presentReport, type Report, type ReportRow, toCut } from '../revisions/present-report.ts';
+import { type FileFacts, hashFile, publishDrafts, sealDraft, withDrafts } from '../revisions/publish-files.ts';
+import { evictDerived } from './evict-derived.ts';
+import { buildOnce } from './share-building.ts';
+
+/** Changes with what a mask shows. */
+const MASKS = 'masks 3';
+
+export type OpenedReport = { report: Report; file: string; name: string; bytes: number; sha256: string };
+type Wanted = {
+  day: Day;
+  format: Format;
+  revision?: number;
+  locale?: Locale;
+  platform?: string;
+  /** For whoever may not see personal data; the journal holds none. */
+  masked?: boolean;
+};
+
+/**
+ * The file of a revision, by default the newest. Where it is missing, or is not what was written, it is made again from
+ * its cut; so is what differs from the revision's own files: another language, one platform only, or masked.
+ * @throws ConfereError `not_found` when the day has no such revision, `invalid_request` for a platform of which nothing is known.
+ */
+export async function openReport(context: Context, wanted: Wanted): Promise<OpenedReport> {
+  const row = await findRevision(context.db, wanted.day, wanted.revision);
+  if (!row) throw new ConfereError('not_found', `there is no report of ${wanted.day} yet: make it with POST /reports`);
+  if (wanted.platform !== undefined)
+    await assertPlatform(context.db, wanted.platform, { from: wanted.day, to: wanted.day });
+  const report = presentReport(row);
+  const name = nameFile({
+    ...row,
+    format: wanted.format,
+    otherLocale: wanted.locale !== undefined && wanted.locale !== row.locale ? wanted.locale : undefined,
+    platform: wanted.platform,
+    masked: isMasked(wanted),
+  });
+  const file = path.join(reportsDirectory(context), name);
+  const stored = report.files.find((one) => one.name === name);
+  const expected = stored?.sha256 ?? (await readSum(file, remarkOf(wanted)));
+  const found = expected === undefined ? undefined : await measure(file);
+  if (found && found.sha256 === expected) return { report, file, name, ...found };
+  // of the same revision, language and platform all formats are made at once
+  const key = `file ${name.slice(0, -wanted.format.length)}`;
+  const files = await buildOnce(context, key, () => makeAgain(context, row, wanted));
+  if (!stored) await evictDerived(context);
+  const made = files.find((one) => one.format === wanted.format);
+  if (!made) throw new Error(`no ${wanted.format} was written`);
+  if (stored && row.redacted_at !== null) await writeFacts(context, row, files);
+  else if (stored && made.sha256 !== stored.sha256) {
+    // another version of the program shows in the bytes but not in the digest
+    context.log.warn({ day: row.day, revision: row.revision, format: wanted.format }, 'report made again, other bytes');
+  }
+  return { report, file, name, bytes: made.bytes, sha256: made.sha256 };
+}
+
+function isMasked({ masked = false, format }: Wanted): boolean {
+  return masked && format !== 'journal';
+}
+
+/** A masked file of other masks than today's is made again. */
+function remarkOf(wanted: Wanted): string | undefined {
+  return isMasked(wanted) ? MASKS : undefined;
+}
+
+/** What was made of a revision without whom was forgotten since is what it is from now on: its digest is the same. */
+async function writeFacts(context: Context, row: ReportRow, files: FileFacts[]): Promise<void> {
+  const workbook = files.find((one) => one.format === 'xlsx');
+  await context.db
+    .updateTable('reports')
+    .set({ files: JSON.stringify(files), sha256: Buffer.from(workbook?.sha256 ?? '', 'hex') })
+    .where('seq', '=', row.seq)
+    .execute();
+}
+
+/** What was published as another language's, platform's or masked file has its hash beside it. */
+async function readSum(file: string, remark = ''): Promise<string | undefined> {
+  try {
+    const text = await readFile(`${file}.sha256`, 'utf8');
+    return text.includes(remark) ? text.split(' ')[0] : undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function measure(file: string): Promise<{ bytes: number; sha256: string } | undefined> {
+  try {
+    return { bytes: (await stat(file)).size, sha256: await hashFile(file) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function makeAgain(context: Context, row: ReportRow, wanted: Wanted): Promise<FileFacts[]> {
+  const directory = reportsDirectory(context);
+  const plan = await planAgain(context, row, wanted);
+  return await withDrafts(directory, randomUUID(), async (drafts) => {
+    const written = await inSnapshot(context.db, (snapshot) => writeReport(snapshot, plan, drafts));
+    if (wanted.platform === undefined && row.redacted_at === null && !written.digest.equals(row.digest)) {
+      throw new ConfereError(
+        'books_broken',
+        `revision ${row.revision} of ${row.day} no longer gives the rows that it was made of: run confere doctor`,
+      );
+    }
+    const sealed = [];
+    for (const format of FORMATS) {
+      const name = nameFile({ ...plan, format, otherLocale: plan.locale === row.locale ? undefined : plan.locale });
+      sealed.push({ draft: written.files[format], facts: await sealDraft(written.files[format], { format, name }) });
+    }
+    await publishDrafts(directory, sealed, remarkOf(wanted));
+    return sealed.map((one) => one.facts);
+  });
+}
+
+async function planAgain(context: Context, row: ReportRow, wanted: Wanted): Promise<ReportPlan> {
+  const before = row.revision > 1 ? await findRevision(context.db, row.day, row.revision - 1) : undefined;
+  return {
+    day: row.day,
+    revision: row.revision,
+    cut: toCut(row),
+    previous: before && toPrevious(before),
+    state: row.state as ReportState,
+    proof: await findProof(context, row),
+    madeAt: row.made_at,
+    locale: wanted.locale ?? (row.locale as Locale),
+    fullDocuments: row.full_documents === 1 && !isMasked(wanted),
+    masked: isMasked(wanted),
+    platform: wanted.platform,
+    version: row.version,
+    rowsPerSheetMax: ROWS_PER_SHEET_MAX,
+    calendar: context.calendar,
+    isRedacted: row.redacted_at !== null,
+  };
+}
+
+async function findProof(context: Context, row: ReportRow): Promise<Proof | undefined> {
+  if (row.proven_run_seq === null || row.proven_asked_at === null) return undefined;
+  const run = await context.db.selectFrom('runs').select('id').where('seq', '=', row.proven_run_seq).executeTakeFirst();
+  const surplus = await readSurplus(context.db, row.day, row.proven_run_seq, row.made_at);
+  return { runSeq: row.proven_run_seq, runId: run?.id ?? '?', askedAt: row.proven_asked_at, surplus };
+}
+
+/** Copies a finished file to where a person wants it: whole under that name, or not at all. */
+export async function copyReport(opened: { file: string }, target: string): Promise<void> {
+  const draft = `${target}.${process.pid}.part`;
+  try {
+    await copyFile(opened.file, draft);
+    await rename(draft, target);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}

@@ -1,0 +1,111 @@
+import type { Reader } from '../database/reader.ts';
+import type { Seal } from './read-seals.ts';
+import { parseMembers } from './seal-members.ts';
+
+/** No transaction of ours lives longer: what is older than this and in no seal was not written by the program. */
+export const LATE_MS_MAX = 10 * 60_000;
+export const SEAL_ENTRIES_MAX = 2_000;
+
+/** More entries than other nodes have under way at once: what is asked for each second looks back so far. */
+const NEAR_ENTRIES = 20_000;
+const SEALS_AT_ONCE = 1_000;
+
+/** How far to look back: over the newest numbers, or over all that was sealed in the ten minutes before the head. */
+export type LookBack = 'near' | 'far';
+
+type Bound = { position: number; entry_seq: number };
+type SealRow = Bound & { entries: number; stragglers: number };
+
+/**
+ * Entries at or below the head's number that no position has sealed: they were committed after a higher number was
+ * settled, as another node of a Galera cluster may do.
+ * @returns their numbers, ascending; none in nearly every call. What was sealed without a gap in its numbers has no room
+ *   for one: only from the first gap to the last are entries counted.
+ */
+export async function findStragglers(db: Reader, head: Seal, lookBack: LookBack = 'near'): Promise<number[]> {
+  let from = await findFloor(db, head, lookBack);
+  const found: number[] = [];
+  while (from.position < head.position) {
+    const seals = await db
+      .selectFrom('seals')
+      .select(['position', 'entry_seq', 'entries', 'stragglers'])
+      .where('position', '>', from.position)
+      .where('position', '<=', head.position)
+      .orderBy('position')
+      .limit(SEALS_AT_ONCE)
+      .execute();
+    const last = seals.at(-1);
+    if (!last) break;
+    const { bound, gapped } = cutToGaps(from, seals);
+    found.push(...(await searchSeals(db, bound, gapped)));
+    from = last;
+  }
+  return found;
+}
+
+/** @param from what the first of these positions follows. */
+function cutToGaps(from: Bound, seals: SealRow[]): { bound: Bound; gapped: SealRow[] } {
+  const bounds = [from, ...seals];
+  const hasGap = ({ entries, stragglers, entry_seq }: SealRow, index: number): boolean =>
+    entries - stragglers < entry_seq - (bounds[index]?.entry_seq ?? 0);
+  const [first, last] = [seals.findIndex(hasGap), seals.findLastIndex(hasGap)];
+  return { bound: bounds[Math.max(0, first)] ?? from, gapped: first < 0 ? [] : seals.slice(first, last + 1) };
+}
+
+async function findFloor(db: Reader, head: Seal, lookBack: LookBack): Promise<Bound> {
+  // counted from the head and not from now: what was late while nobody sealed is found by who seals next
+  const longBefore = await db
+    .selectFrom('seals')
+    .select(['position', 'entry_seq'])
+    .where('sealed_at', '<', new Date(head.sealedAt.getTime() - LATE_MS_MAX))
+    .orderBy('sealed_at', 'desc')
+    .orderBy('position', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  const floor = longBefore ?? { position: 0, entry_seq: 0 };
+  if (lookBack === 'far' || head.entrySeq - floor.entry_seq <= NEAR_ENTRIES) return floor;
+  const near = await db
+    .selectFrom('seals')
+    .select(['position', 'entry_seq'])
+    .where('position', '>', floor.position)
+    .where('position', '<=', head.position)
+    .where('entry_seq', '<=', head.entrySeq - NEAR_ENTRIES)
+    .orderBy('position', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return near ?? floor;
+}
+
+/** Of positions that follow each other: half by half, until it is known in which one an entry is too many. */
+async function searchSeals(db: Reader, from: Bound, seals: SealRow[]): Promise<number[]> {
+  const last = seals.at(-1);
+  if (!last || last.entry_seq <= from.entry_seq) return [];
+  const [range, taken] = [{ after: from.entry_seq, to: last.entry_seq }, await readSealedLate(db, from, last)];
+  const sealed = seals.reduce((sum, seal) => sum + seal.entries - seal.stragglers, 0) + taken.length;
+  const written = db.selectFrom('entries').where('seq', '>', range.after).where('seq', '<=', range.to);
+  const count = await written.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirst();
+  if (Number(count?.count ?? 0) === sealed) return [];
+  const [half, middle] = [seals.length >> 1, seals[(seals.length >> 1) - 1]];
+  if (middle) {
+    const lower = await searchSeals(db, from, seals.slice(0, half));
+    return [...lower, ...(await searchSeals(db, middle, seals.slice(half)))];
+  }
+  const rows = await written.select('seq').orderBy('seq').execute();
+  const known = new Set([...(await readMembers(db, last.position)), ...taken]);
+  return rows.map((row) => row.seq).filter((seq) => !known.has(seq));
+}
+
+async function readSealedLate(db: Reader, from: Bound, to: Bound): Promise<number[]> {
+  const rows = await db
+    .selectFrom('seal_stragglers')
+    .select('entry_seq')
+    .where('entry_seq', '>', from.entry_seq)
+    .where('entry_seq', '<=', to.entry_seq)
+    .execute();
+  return rows.map((row) => row.entry_seq);
+}
+
+async function readMembers(db: Reader, position: number): Promise<number[]> {
+  const row = await db.selectFrom('seals').select('members').where('position', '=', position).executeTakeFirst();
+  return parseMembers(row?.members ?? '', SEAL_ENTRIES_MAX);
+}

@@ -1,0 +1,138 @@
+/**
+ * The balance of every account at an instant, as known now, as known at a sealed position, or as known before another
+ * instant: signed cents, debit positive.
+ *
+ * As known now it is what the sealer folded of the months, days and hours before, and the postings of the hour itself
+ * and of what is not sealed yet. As known earlier it is that less what came later, or the sum of what came before:
+ * whichever are fewer entries, so half of the journal at most is read.
+ */
+import type { Kysely, Transaction } from 'kysely';
+import { inSnapshot } from '../database/in-snapshot.ts';
+import type { Reader } from '../database/reader.ts';
+import type { Database } from '../database/tables.ts';
+import type { Wall } from '../domain/calendar.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { findStragglers } from './find-late-entries.ts';
+import { readAccountNames } from './load-sealed-entries.ts';
+import { readHead, readSeal, readSealBefore, type Seal } from './read-seals.ts';
+import { addSums, type Sums, sumBetween, sumEntries, sumEntryRange, sumRecorded, sumSpans } from './sum-postings.ts';
+
+export type Balance = { account: string; cents: bigint };
+
+/** What we knew: everything up to now, up to a sealed position, or what was recorded before an instant. */
+export type Known = 'now' | { position: number } | { before: Date };
+
+/** Clocks of replicas may differ by so much: what was sealed longer before an instant was recorded before it. */
+const CLOCKS_APART_MS = 60_000;
+/** An entry's number and the time it was recorded at lie this near to each other: no transaction of ours lives longer. */
+const COMMITTED_MS = 10 * 60_000;
+
+type View = { db: Transaction<Database>; at: Wall; head: Seal | undefined; unsealed: number[]; accounts: number[] };
+
+/**
+ * @param at the provider's wall clock: of entries that happened before it.
+ * @param now the database's clock.
+ * @returns accounts without movement left out (as known earlier: without a balance), and the newest position that was
+ *   sealed by then.
+ * @throws ConfereError `invalid_request` for a position that there is none of.
+ */
+export async function readBalances(
+  db: Kysely<Database>,
+  at: Wall,
+  known: Known,
+  now: Date,
+): Promise<{ balances: Balance[]; sealed: Seal | undefined }> {
+  return await inSnapshot(db, async (snapshot) => {
+    const names = await readAccountNames(snapshot);
+    const head = await readHead(snapshot);
+    const unsealed = head ? await findStragglers(snapshot, head) : [];
+    const view = { db: snapshot, at, head, unsealed, accounts: [...names.keys()] };
+    const { sums, sealed } = await sumAsKnown(view, known, now);
+    const balances = [...sums]
+      // what came later was subtracted: an account of which nothing was known then is not told
+      .filter(([, cents]) => known === 'now' || cents !== 0n)
+      .map(([seq, cents]) => ({ account: names.get(seq) ?? `#${seq}`, cents }));
+    return { balances: balances.sort((a, b) => (a.account < b.account ? -1 : 1)), sealed };
+  });
+}
+
+async function sumAsKnown(view: View, known: Known, now: Date): Promise<{ sums: Sums; sealed: Seal | undefined }> {
+  if (known === 'now' || ('before' in known && known.before > now)) {
+    return { sums: await sumNow(view), sealed: view.head };
+  }
+  if ('before' in known) {
+    return { sums: await sumBefore(view, known.before), sealed: await readSealBefore(view.db, known.before) };
+  }
+  const seal = await readSeal(view.db, known.position);
+  if (!seal) {
+    const fault = `there is no sealed position ${known.position}; the newest is ${view.head?.position ?? 0}`;
+    throw new ConfereError('invalid_request', fault, { fields: { known: [fault] } });
+  }
+  return { sums: await sumAtSeal(view, seal), sealed: seal };
+}
+
+async function sumNow({ db, at, head, unsealed, accounts }: View): Promise<Sums> {
+  const hour = `${at.slice(0, 13)}:00:00`;
+  const sums = await sumSpans(db, at);
+  addSums(sums, await sumBetween(db, accounts, hour, at));
+  addSums(sums, await sumEntryRange(db, { after: head?.entrySeq ?? 0 }, hour));
+  return addSums(sums, await sumEntries(db, unsealed, hour));
+}
+
+async function sumAtSeal(view: View, seal: Seal): Promise<Sums> {
+  const { db, at } = view;
+  const rows = await db
+    .selectFrom('seal_stragglers')
+    .select('entry_seq')
+    .where('position', '>', seal.position)
+    .where('entry_seq', '<=', seal.entrySeq)
+    .execute();
+  const later = [...rows.map((row) => row.entry_seq), ...view.unsealed.filter((seq) => seq <= seal.entrySeq)];
+  const since = (view.head?.entrySeq ?? 0) - seal.entrySeq;
+  const sums =
+    since <= seal.entrySeq
+      ? addSums(await sumNow(view), await sumEntryRange(db, { after: seal.entrySeq }, at), -1n)
+      : await sumEntryRange(db, { after: 0, to: seal.entrySeq }, at);
+  return addSums(sums, await sumEntries(db, later, at), -1n);
+}
+
+/**
+ * By when each entry was recorded. The numbers up to a position that was sealed well before were all recorded before:
+ * only what follows is asked one by one.
+ */
+async function sumBefore(view: View, before: Date): Promise<Sums> {
+  const { db, at } = view;
+  const settled = await readSealBefore(db, new Date(before.getTime() - CLOCKS_APART_MS));
+  const after = settled?.entrySeq ?? 0;
+  const since = (view.head?.entrySeq ?? 0) - after;
+  if (since <= after) return addSums(await sumNow(view), await sumRecorded(db, { after }, { from: before }, at), -1n);
+  const sums = await sumEntryRange(db, { after: 0, to: after }, at);
+  const to = await findRecordedFrom(db, after, new Date(before.getTime() + COMMITTED_MS));
+  return addSums(sums, await sumRecorded(db, { after, to }, { before }, at));
+}
+
+/**
+ * The number of an entry that was recorded at an instant or later, near to the first such, above a number. Found by
+ * halves among the entries themselves: when a position was sealed says nothing of when a backlog's were recorded.
+ * @returns undefined when there is none.
+ */
+async function findRecordedFrom(db: Reader, after: number, instant: Date): Promise<number | undefined> {
+  const top = await db.selectFrom('entries').select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst();
+  let [low, high] = [after, top?.seq ?? 0];
+  let found: number | undefined;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const entry = await db
+      .selectFrom('entries')
+      .select(['seq', 'recorded_at'])
+      .where('seq', '>', middle)
+      .orderBy('seq')
+      .limit(1)
+      .executeTakeFirst();
+    if (!entry || entry.recorded_at >= instant) {
+      found = entry?.seq ?? found;
+      high = middle;
+    } else low = entry.seq;
+  }
+  return found;
+}
