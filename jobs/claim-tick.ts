@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Context } from '../src/context.ts';
 import type { Database } from '../src/database/tables.ts';
 import { isDuplicate, transact } from '../src/database/transact.ts';
@@ -84,14 +84,14 @@ async function claim(
 }
 
 async function workUnderLease(context: Context, tick: Tick, work: () => Promise<void>): Promise<void> {
-  const own = () =>
-    context.db
+  const own = (db: Kysely<Database>) =>
+    db
       .updateTable('job_ticks')
       .where('job', '=', tick.job)
       .where('due_at', '=', tick.dueAt)
       .where('holder', '=', context.holder);
   const renewal = context.timers.every(RENEW_MS, () => {
-    own()
+    own(context.db)
       .set({ lease_until: leaseFrom(context.clock.now()) })
       .execute()
       .catch((error: unknown) => context.log.warn({ error: describeError(error), job: tick.job }, 'lease not renewed'));
@@ -107,7 +107,8 @@ async function workUnderLease(context: Context, tick: Tick, work: () => Promise<
   }
   jobTicks.inc({ job: tick.job, outcome: failure === undefined ? 'done' : 'failed' });
   const error = failure === undefined ? null : JSON.stringify(describeError(failure)).slice(0, ERROR_CHARS_MAX);
-  await own().set({ finished_at: context.clock.now(), error }).execute();
+  // a claim of another replica locks the gaps around these rows: the server may end either of the two
+  await transact(context.db, (trx) => own(trx).set({ finished_at: context.clock.now(), error }).execute());
 }
 
 function leaseFrom(now: Date): Date {

@@ -37,7 +37,7 @@ async function dieIn(job: string, dueAt: Date): Promise<void> {
 }
 
 test('a tick that two replicas see runs once', async () => {
-  for (let minute = 0; minute < 20; minute++) {
+  for (let minute = 0; minute < 200; minute++) {
     const tick = { job: 'once', dueAt: new Date(DUE.getTime() + minute * 60_000) };
     let runs = 0;
     await Promise.all(
@@ -49,7 +49,7 @@ test('a tick that two replicas see runs once', async () => {
     );
     expect(runs).toBe(1);
   }
-  expect(await tickOf('once')).toHaveLength(20);
+  expect(await tickOf('once')).toHaveLength(200);
 });
 
 test('a job whose last tick still runs is not started beside it', async () => {

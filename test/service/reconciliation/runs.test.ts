@@ -102,10 +102,14 @@ test('the weekly run forgets bounds that do not hold any more, and learns the ne
 
 test('a running day is complete as of its read, though it grows while it is read', async () => {
   await using world = await openReconciliationEnvironment();
-  world.provider.add(...Array.from({ length: 230 }, () => makeRow({ created: wallAgo(0), history: [] })));
+  // within a second the list is in the order of ids: a newer row must not sort behind rows of a page that was read
+  let made = 0;
+  const nextId = (): string => `00000000-0000-4000-8000-${String(++made).padStart(12, '0')}`;
+  const created = wallAgo(0);
+  world.provider.add(...Array.from({ length: 230 }, () => makeRow({ id: nextId(), created, history: [] })));
   let more = 40;
   world.provider.switches.before = (seen) => {
-    if (seen.kind === 'list' && more-- > 0) world.provider.add(makeRow());
+    if (seen.kind === 'list' && more-- > 0) world.provider.add(makeRow({ id: nextId() }));
   };
   const run = await world.reconcile(TODAY, TODAY);
   expect(run.state).toBe('complete');
