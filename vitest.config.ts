@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { testDirectory } from './test/support/memory.ts';
+import { testDirectory } from './test/support/choose-test-directory.ts';
 
-/** Longer than any wait of a test (test/support/wait.ts). Property tests take seconds where the machine is busy. */
+/** Longer than any wait of a test (test/support/eventually.ts). Property tests take seconds where the machine is busy. */
 const TIMEOUT_MS = 60_000;
 
 /**

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
-import { type Attack, headOf, openMany, postWebhook, type Target, unknownIdsBody } from '../test/support/attacks.ts';
+import {
+  type Attack,
+  openManyConnections,
+  postWebhook,
+  requestHead,
+  type Target,
+  unknownIdsBody,
+} from '../test/support/attack-receiver.ts';
 
 /** How long an attack holds what it has before it begins anew. */
 const HOLD_MS = 3_000;
@@ -19,9 +26,10 @@ const PIPELINED = 'GET /openapi HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(200);
 export const ATTACKS: Record<string, (target: Target) => Promise<Attack>> = {
   // what the machine gives without any
   nothing: async () => NOTHING,
-  '2,000 idle connections': (target) => openMany(target, 2_000, ''),
-  '600 half-read bodies': (target) => openMany(target, 600, `${headOf(200_000, target.secret)}{"transaction_id":`),
-  '200 unread pipelined answers on 20 connections': (target) => openMany(target, 20, PIPELINED, false),
+  '2,000 idle connections': (target) => openManyConnections(target, 2_000, ''),
+  '600 half-read bodies': (target) =>
+    openManyConnections(target, 600, `${requestHead(200_000, target.secret)}{"transaction_id":`),
+  '200 unread pipelined answers on 20 connections': (target) => openManyConnections(target, 20, PIPELINED, false),
   'garbage of 250 KB': (target) => postMany(target, 50, () => `${randomUUID()}${LARGE}`),
   'random ids in bodies of 250 KB': (target) =>
     postMany(target, 20, () => JSON.stringify({ transaction_id: randomUUID(), pad: LARGE })),

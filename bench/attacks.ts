@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { startPrograms } from '../demo/start-programs.ts';
-import { genuineBody, postWebhook, type Target } from '../test/support/attacks.ts';
+import { genuineBody, postWebhook, type Target } from '../test/support/attack-receiver.ts';
 import { ATTACKS } from './attacks-worker.ts';
 import type { Figure } from './main.ts';
 import { quantile } from './receiver-load.ts';

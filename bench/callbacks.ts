@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Agent } from 'undici';
 import { startDelivery } from '../src/callbacks/deliver/deliver.ts';
-import { type CallbackCause, enqueueCallbacks } from '../src/callbacks/queue/enqueue.ts';
+import { type CallbackCause, enqueueCallbacks } from '../src/callbacks/queue/enqueue-callbacks.ts';
 import { readConfig } from '../src/config.ts';
 import { type Context, openContext } from '../src/context.ts';
 import { transact } from '../src/database/transact.ts';
@@ -82,7 +82,7 @@ type Arrival = { path: string; id: string; atMs: number };
 type Shop = { url: string; count(): Promise<number>; take(): Promise<Arrival[]>; close(): void };
 
 async function openShop(): Promise<Shop> {
-  const child = fork(fileURLToPath(new URL('callbacks-shop.ts', import.meta.url)), { stdio: 'inherit' });
+  const child = fork(fileURLToPath(new URL('callbacks-merchant.ts', import.meta.url)), { stdio: 'inherit' });
   const [{ port }] = (await once(child, 'message')) as [{ port: number }];
   const ask = async <T>(what: string): Promise<T> => {
     child.send(what);
@@ -212,7 +212,7 @@ async function measureLatency(
 async function pay(context: Context, count: number): Promise<string> {
   const ids = Array.from({ length: count }, () => randomUUID());
   const now = context.clock.now();
-  const wall = context.calendar.toWall(now);
+  const wall = context.calendar.toWallTime(now);
   await transact(context.db, async (trx) => {
     await trx
       .insertInto('transactions')
@@ -256,6 +256,6 @@ async function pay(context: Context, count: number): Promise<string> {
     });
     await enqueueCallbacks(context, trx, causes);
   });
-  context.bells.callbacks.ring();
+  context.wakeUps.callbacks.notify();
   return ids.at(-1) ?? '';
 }

@@ -11,7 +11,7 @@ import { accessSync, existsSync, globSync, readFileSync, writeFileSync } from 'n
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { drawTable, type Part, runParts } from './run-parts.ts';
+import { formatTable, type Part, runParts } from './run-parts.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENT = path.join(ROOT, 'docs/reliability.md');
@@ -23,11 +23,11 @@ const VITEST = ['node_modules/vitest/vitest.mjs', 'run', `--testTimeout=${TEST_M
 /** Tests of processes killed and of lists that change while they are read; each such file takes its rounds from TEST_DEEP. */
 const CRASHES = [
   'test/service/callbacks/crash.test.ts',
-  'test/service/main-job/crash.test.ts',
+  'test/service/end-to-end/crash.test.ts',
   'test/service/spool/spool.test.ts',
-  'test/service/reconciliation/take-over.test.ts',
+  'test/service/reconciliation/take-over-run.test.ts',
   'test/service/sandbox/listing.test.ts',
-  'test/unit/provider-client/read-list.test.ts',
+  'test/unit/provider/read-list.test.ts',
 ];
 
 const seed = Number(process.env.TEST_SEED ?? randomInt(2 ** 31));
@@ -108,7 +108,7 @@ async function main(): Promise<boolean> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
   const parts = listParts().filter(({ name }) => !wanted || wanted.includes(name));
   const done = await runParts(parts, stopping.signal);
-  const table = drawTable(done);
+  const table = formatTable(done);
   process.stdout.write(`\n${table}\n`);
   const seconds = done.reduce((sum, one) => sum + one.seconds, 0);
   if (!wanted && !stopping.signal.aborted) writeLastRun(table, seconds);

@@ -6,7 +6,7 @@ import { readConfig } from '../src/config.ts';
 import { type Context, openContext } from '../src/context.ts';
 import type { Database } from '../src/database/tables.ts';
 import { createLog } from '../src/log.ts';
-import { type Known, readBalances } from '../src/seal/read-balances.ts';
+import { type AsOf, readBalances } from '../src/seal/read-balances.ts';
 import type { Figure } from './main.ts';
 
 const ENTRIES = Number(process.env.BALANCE_ENTRIES ?? 5_000_000);
@@ -50,7 +50,7 @@ export async function run(): Promise<Figure[]> {
   }
 }
 
-async function measure(context: Context, known: (n: number) => Known, tries = TRIES) {
+async function measure(context: Context, known: (n: number) => AsOf, tries = TRIES) {
   const took: number[] = [];
   for (let n = 0; n < tries; n++) {
     // anywhere in the hundred days, to the second

@@ -5,10 +5,10 @@ import path from 'node:path';
 import { readConfig } from '../src/config.ts';
 import { type Context, openContext } from '../src/context.ts';
 import type { Source } from '../src/domain/observation.ts';
-import { applyObservations } from '../src/ledger/apply/apply.ts';
+import { applyObservations } from '../src/ledger/apply/apply-observations.ts';
 import { createLog } from '../src/log.ts';
 import { createMerchant } from '../src/merchants/change-merchants.ts';
-import { readTransaction } from '../src/provider/read-transaction.ts';
+import { parseTransaction } from '../src/provider/parse-transaction.ts';
 import type { Figure } from './main.ts';
 
 /** Enough that the process's first, slow second is not what is measured. */
@@ -77,7 +77,7 @@ async function readPages(pages: string[], read: (page: string) => Promise<void>)
 
 function parsePage(page: string) {
   return (JSON.parse(page) as { data: unknown[] }).data.map((row) => {
-    const read = readTransaction(row);
+    const read = parseTransaction(row);
     if (!read.ok) throw new Error(read.reason);
     return read;
   });

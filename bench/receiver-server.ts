@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { openDatabase } from '../embedded/pool.ts';
+import { openDatabase } from '../embedded/open-database.ts';
 import { readConfig } from '../src/config.ts';
 import { openContext } from '../src/context.ts';
 import type { Database } from '../src/database/tables.ts';
@@ -22,7 +22,7 @@ const log = createLog('warn', process.stderr);
 const context = await openContext(config, { log, signal: new AbortController().signal, migrates: true });
 
 const bare: Receiver = async ({ body }) => {
-  return { id: webhookIdOf(hash('sha256', body, 'buffer')), duplicate: false, fault: checkBody(body).fault };
+  return { id: webhookIdOf(hash('sha256', body, 'buffer')), duplicate: false, defect: checkBody(body).defect };
 };
 
 function insertEach(): Receiver {
@@ -36,7 +36,7 @@ function insertEach(): Receiver {
         ...{ headers: JSON.stringify(headers), state: 'applied' },
       })
       .execute();
-    return { id: webhookIdOf(digest), duplicate: false, fault: undefined };
+    return { id: webhookIdOf(digest), duplicate: false, defect: undefined };
   };
 }
 

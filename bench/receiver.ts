@@ -4,11 +4,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ensureDatabase } from '../embedded/pool.ts';
-import { joinServer } from '../embedded/server.ts';
+import { joinServer } from '../embedded/join-server.ts';
+import { ensureDatabase } from '../embedded/open-database.ts';
 import { readCpuUs } from './read-cpu.ts';
 import { type Load, load, quantile } from './receiver-load.ts';
-import { sampleMemory, tellMemory } from './soak.ts';
+import { reportMemory, sampleMemory } from './soak.ts';
 
 const LIMITS = ['bare', 'insert'] as const;
 const MODES = [...LIMITS, 'ours'] as const;
@@ -84,7 +84,7 @@ async function watchMemory(port: number): Promise<Figure> {
   const endMs = Date.now() + ms;
   const samples = sampleMemory(`http://127.0.0.1:${port}`, () => Date.now() < endMs);
   const { requests, failures } = await load(port, { secret: SECRET, connections: CONNECTIONS, ms });
-  const grew = tellMemory(`at the peak, ${requests} webhooks, ${failures} not answered 200`, await samples);
+  const grew = reportMemory(`at the peak, ${requests} webhooks, ${failures} not answered 200`, await samples);
   return {
     figure: `memory over ${MEMORY_MINUTES} minutes at the peak`,
     value: grew ? 'grew' : 'flat',

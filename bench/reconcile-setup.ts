@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ensureDatabase } from '../embedded/pool.ts';
-import { joinServer } from '../embedded/server.ts';
+import { joinServer } from '../embedded/join-server.ts';
+import { ensureDatabase } from '../embedded/open-database.ts';
 import { addDays, type Day } from '../src/domain/calendar.ts';
 import type { PresentedRun } from '../src/reconciliation/numbers/read-runs.ts';
 
-export type Worked = { run: PresentedRun; ms: number };
+export type TimedRun = { run: PresentedRun; ms: number };
 
 /** A provider and a worker, each a process of its own, on an embedded database of its own; its days ended long ago. */
 export type Bench = AsyncDisposable & {
@@ -17,7 +17,7 @@ export type Bench = AsyncDisposable & {
   firstDay: Day;
   lastDay: Day;
   delay(ms: number): Promise<void>;
-  work(asked: { from: Day; to: Day; how?: 'read' | 'count' }): Promise<Worked>;
+  work(asked: { from: Day; to: Day; how?: 'read' | 'count' }): Promise<TimedRun>;
   /** The environment of a command on the same database and provider. */
   env: Record<string, string>;
 };
@@ -58,7 +58,7 @@ export async function openBench(size: { days: number; perDay: number }): Promise
     },
     async work(asked) {
       worker.send(asked);
-      const [worked] = (await once(worker, 'message')) as [Worked];
+      const [worked] = (await once(worker, 'message')) as [TimedRun];
       if (worked.run.state !== 'complete') throw new Error(`a run ended as ${worked.run.state}: ${worked.run.error}`);
       return worked;
     },

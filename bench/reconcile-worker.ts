@@ -6,8 +6,8 @@ import type { ProviderClient } from '../src/provider/client.ts';
 import { openClient } from '../src/provider/open-client.ts';
 import { findRun } from '../src/reconciliation/numbers/read-runs.ts';
 import { claimRun } from '../src/reconciliation/runs/claim-run.ts';
+import { executeRun } from '../src/reconciliation/runs/process-runs.ts';
 import { type RunRequest, startRun } from '../src/reconciliation/runs/start-run.ts';
-import { executeRun } from '../src/reconciliation/runs/work-runs.ts';
 
 type Asked = Pick<RunRequest, 'from' | 'to' | 'how'>;
 

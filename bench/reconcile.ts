@@ -1,6 +1,6 @@
-import type { ListClient } from '../src/provider/list/make-pass.ts';
 import { readList } from '../src/provider/list/read-list.ts';
-import { HONEST, listOf, type Quirks } from '../test/unit/provider-client/drifting-list.ts';
+import type { ListClient } from '../src/provider/list/run-pass.ts';
+import { createDriftingList, type Quirks, STABLE_LIST } from '../test/unit/provider/drifting-list.ts';
 import { type Bench, openBench } from './reconcile-setup.ts';
 
 const DAYS = 6;
@@ -74,14 +74,14 @@ async function compareDrift(): Promise<Figure[]> {
   for (const [name, drift] of DRIFTS) {
     let [falselyComplete, complete, missedByOne] = [0, 0, 0];
     for (let seed = 0; seed < SEEDS; seed++) {
-      const quirks = { ...HONEST, ...drift, rows: DRIFT_ROWS, seed };
-      const ours = listOf(quirks);
+      const quirks = { ...STABLE_LIST, ...drift, rows: DRIFT_ROWS, seed };
+      const ours = createDriftingList(quirks);
       const options = { now: () => new Date(), growsSince: () => undefined, onPage: async () => undefined };
       const reading = await readList(ours.client, {}, options);
-      const missed = ours.held.filter((id) => !reading.ids.has(id));
+      const missed = ours.held.filter((id) => !reading.seenRows.has(id));
       if (reading.complete) complete++;
       if (reading.complete && missed.length > 0) falselyComplete++;
-      missedByOne += await countMissedByOnePass(listOf(quirks));
+      missedByOne += await countMissedByOnePass(createDriftingList(quirks));
     }
     figures.push({
       figure: `drift, ${name}: of ${SEEDS} runs called complete with a row missed (complete: ${complete}; one pass misses ${Math.round(missedByOne / SEEDS)} rows a run)`,

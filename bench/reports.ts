@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { joinServer } from '../embedded/join-server.ts';
 import { migrate } from '../embedded/migrate.ts';
-import { ensureDatabase, openDatabase } from '../embedded/pool.ts';
-import { joinServer } from '../embedded/server.ts';
+import { ensureDatabase, openDatabase } from '../embedded/open-database.ts';
 import type { Database } from '../src/database/tables.ts';
 import { loadDay } from './reports-load.ts';
 

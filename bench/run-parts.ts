@@ -12,11 +12,11 @@ export type Part = {
   missing?: string | undefined;
   seed?: number;
 };
-export type Done = { name: string; result: string; seconds: number; seeds: string };
+export type PartResult = { name: string; result: string; seconds: number; seeds: string };
 
 /** @param signal stops the part under way; none begins after it. @returns the parts that ran, or were skipped. */
-export async function runParts(parts: Part[], signal: AbortSignal): Promise<Done[]> {
-  const done: Done[] = [];
+export async function runParts(parts: Part[], signal: AbortSignal): Promise<PartResult[]> {
+  const done: PartResult[] = [];
   for (const part of parts) {
     if (signal.aborted) break;
     done.push(await runPart(part, signal));
@@ -24,7 +24,7 @@ export async function runParts(parts: Part[], signal: AbortSignal): Promise<Done
   return done;
 }
 
-async function runPart(part: Part, signal: AbortSignal): Promise<Done> {
+async function runPart(part: Part, signal: AbortSignal): Promise<PartResult> {
   const { name, seed } = part;
   if (part.missing) return { name, result: `skipped: ${part.missing}`, seconds: 0, seeds: '–' };
   process.stdout.write(`\n== ${name}\n`);
@@ -44,7 +44,7 @@ async function runPart(part: Part, signal: AbortSignal): Promise<Done> {
 }
 
 /** A table in Markdown. */
-export function drawTable(done: Done[]): string {
+export function formatTable(done: PartResult[]): string {
   const rows = [['part', 'result', 'seconds', 'seeds'], ...done.map((one) => Object.values(one).map(String))];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`);

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { randomOf } from '../sandbox/domain/random.ts';
-import { dayAfter } from '../sandbox/domain/wall-clock.ts';
+import { createRandom } from '../sandbox/domain/random.ts';
+import { addDays } from '../sandbox/domain/wall-clock.ts';
 import { readOptions } from '../sandbox/read-options.ts';
 import { type RunningSandbox, startSandbox } from '../sandbox/start-sandbox.ts';
 
@@ -43,11 +43,11 @@ export async function run(): Promise<Figure[]> {
 }
 
 async function timePages(sandbox: RunningSandbox): Promise<number[]> {
-  const random = randomOf('pages');
-  const today = sandbox.sandbox.clock.wallOf(Date.now()).slice(0, 10);
+  const random = createRandom('pages');
+  const today = sandbox.sandbox.clock.toWall(Date.now()).slice(0, 10);
   const times: number[] = [];
   for (let i = 0; i < PAGES; i++) {
-    const day = dayAfter(today, -random.int(1, DAYS));
+    const day = addDays(today, -random.int(1, DAYS));
     const page = random.int(1, PER_DAY / 100);
     times.push(await timeOne(sandbox, `/api/v1/transactions?initial_date=${day}&final_date=${day}&page=${page}`));
   }

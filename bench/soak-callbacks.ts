@@ -15,7 +15,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Transaction } from 'kysely';
-import { type CallbackCause, enqueueCallbacks } from '../src/callbacks/queue/enqueue.ts';
+import { type CallbackCause, enqueueCallbacks } from '../src/callbacks/queue/enqueue-callbacks.ts';
 import { readConfig } from '../src/config.ts';
 import { type Context, openContext } from '../src/context.ts';
 import type { Database } from '../src/database/tables.ts';
@@ -223,7 +223,7 @@ async function paid(context: Context, ids: string[]): Promise<boolean> {
 /** Payments and their history as the ledger writes them, with their callbacks; the same ids again change nothing. */
 async function pay(context: Context, trx: Transaction<Database>, ids: string[]): Promise<void> {
   const now = context.clock.now();
-  const wall = context.calendar.toWall(now);
+  const wall = context.calendar.toWallTime(now);
   const known = await trx.selectFrom('transactions').select('id').where('id', 'in', ids).execute();
   if (known.length > 0) return;
   const state = { operation: 'cashin', status: 'paid', status_wall: wall, sequence: 2, event_count: 2 };

@@ -71,8 +71,8 @@ async function soak(): Promise<boolean> {
   say(`lost ${lost}, booked twice ${twice}`);
   say(`fuzz: ${fuzzed.requests} requests, ${fuzzed.wrong.length} wrong answers, lost ${fuzzLost}`);
   const grew = [
-    BREAKS ? false : tellMemory('under load', await memory),
-    tellMemory('under the fuzzing', await fuzzMemory),
+    BREAKS ? false : reportMemory('under load', await memory),
+    reportMemory('under the fuzzing', await fuzzMemory),
   ];
   return lost + twice + fuzzLost + fuzzed.wrong.length === 0 && !grew.includes(true);
 }
@@ -100,7 +100,7 @@ export async function sampleMemory(url: string, goesOn: () => boolean): Promise<
 }
 
 /** Tells the median of each quarter. @returns whether the last one is higher than it may be. */
-export function tellMemory(when: string, samples: Sample[]): boolean {
+export function reportMemory(when: string, samples: Sample[]): boolean {
   const quarters = [0, 1, 2, 3].map((quarter) => {
     const part = samples.slice((samples.length * quarter) / 4, (samples.length * (quarter + 1)) / 4);
     const median = (of: (sample: Sample) => number): number => quantile(part.map(of), 0.5);

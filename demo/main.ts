@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { takeLock } from '../embedded/members.ts';
+import { acquireLock } from '../embedded/register-process.ts';
 import { ConfereError } from '../src/domain/errors.ts';
 import { startDemoMerchant } from './demo-merchant.ts';
 import { tellStory } from './run-scenario.ts';
@@ -44,7 +44,7 @@ type Options = { once: boolean; seed: string; transactions: number };
 async function demo({ once, seed, transactions }: Options): Promise<number> {
   const home = path.resolve(process.env.DATA_DIR ?? './var', once ? 'demo-once' : 'demo');
   mkdirSync(path.dirname(home), { recursive: true });
-  const unlock = takeLock(`${home}.lock`);
+  const unlock = acquireLock(`${home}.lock`);
   if (!unlock) throw new ConfereError('wrong_use', `a demo runs on ${home} already: end it first`);
   // the story's numbers are those of an empty ledger
   rmSync(home, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import type { Pool, PoolConnection } from 'mysql2';
-import { breakOff, streamOf } from './watch-silence.ts';
+import { abortConnection, socketOf } from './detect-unresponsive-host.ts';
 
 /** Whoever ends a pool waits for nothing more himself; what others asked of it is answered within so long, or never. */
 const LAST_ANSWERS_MS = 2_000;
@@ -14,7 +14,7 @@ export function prepareEnd(pool: Pool): (callback: OnEnd) => void {
   const connections = new Set<PoolConnection>();
   pool.on('connection', (connection) => {
     connections.add(connection);
-    streamOf(connection).once('close', () => connections.delete(connection));
+    socketOf(connection).once('close', () => connections.delete(connection));
   });
   return (callback) => {
     let isEnded = false;
@@ -22,11 +22,11 @@ export function prepareEnd(pool: Pool): (callback: OnEnd) => void {
       if (isEnded) return;
       isEnded = true;
       clearTimeout(late);
-      for (const connection of connections) streamOf(connection).unref();
+      for (const connection of connections) socketOf(connection).unref();
       callback(error);
     };
     const late = setTimeout(() => {
-      for (const connection of connections) breakOff(connection);
+      for (const connection of connections) abortConnection(connection);
       end(null);
     }, LAST_ANSWERS_MS);
     pool.end(end);

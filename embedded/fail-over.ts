@@ -1,6 +1,6 @@
 import type { PoolConnection } from 'mysql2';
-import { askWhetherReady, type Refusal, watchRefusals } from './watch-refusals.ts';
-import { type Greet, watchSilence } from './watch-silence.ts';
+import { detectUnresponsiveHost, type Probe } from './detect-unresponsive-host.ts';
+import { checkServerReady, type Refusal, watchRefusals } from './watch-refusals.ts';
 
 /** A host that could not be used is asked again after so long, by one caller; the others go past it meanwhile. */
 const ASK_AGAIN_MS = 15_000;
@@ -8,18 +8,18 @@ const ASK_AGAIN_MS = 15_000;
 type OnConnection = (error: NodeJS.ErrnoException | null, connection: PoolConnection) => void;
 
 /** What Kysely and our own callers need of a pool. */
-export type Connections = {
+export type ConnectionPool = {
   getConnection(callback: OnConnection): void;
   end(callback: (error: NodeJS.ErrnoException | null) => void): void;
 };
 
-export type HostPool = Connections & { greet: Greet };
+export type HostPool = ConnectionPool & { probe: Probe };
 
 type Host = {
   pool: HostPool;
   askAgainAtMs: number;
   refusal: Refusal | undefined;
-  silence: ReturnType<typeof watchSilence>;
+  silence: ReturnType<typeof detectUnresponsiveHost>;
 };
 
 /**
@@ -28,9 +28,9 @@ type Host = {
  * cluster, read-only or silent, they come from the next; once it is back, new ones come from it again. What was under way on
  * a connection that breaks or is refused fails, and is run again by whoever runs transactions.
  */
-export function failOver(pools: HostPool[], now: () => number = () => performance.now()): Connections {
+export function createFailOverPool(pools: HostPool[], now: () => number = () => performance.now()): ConnectionPool {
   const hosts = pools.map((pool): Host => {
-    const silence = watchSilence(pool.greet, () => putOff(host, now()), now);
+    const silence = detectUnresponsiveHost(pool.probe, () => putOff(host, now()), now);
     const host: Host = { pool, askAgainAtMs: 0, refusal: undefined, silence };
     return host;
   });
@@ -99,7 +99,7 @@ function openReady(
         putOff(host, now());
       });
     }
-    askWhetherReady(connection, host.refusal, (error) => {
+    checkServerReady(connection, host.refusal, (error) => {
       if (error) connection.destroy();
       callback(error, connection);
     });

@@ -1,5 +1,5 @@
 import type { PoolConnection } from 'mysql2';
-import { hearStatements } from './hear-statements.ts';
+import { interceptStatements } from './intercept-statements.ts';
 
 /** A Galera node that is cut off from its cluster, or not yet part of it. */
 const NOT_READY_ERRNO = 1047;
@@ -16,7 +16,7 @@ type Answer = (error: NodeJS.ErrnoException | null) => void;
  */
 export function watchRefusals(connection: PoolConnection, onRefusal: (refusal: Refusal) => void): void {
   let isSpoilt = false;
-  hearStatements(connection, {
+  interceptStatements(connection, {
     answered(error, text) {
       const refusal = readRefusal(error);
       if (refusal) onRefusal(refusal);
@@ -29,7 +29,7 @@ export function watchRefusals(connection: PoolConnection, onRefusal: (refusal: R
 }
 
 /** Asks whether a server would take a transaction; one that was read-only before, whether it still is. */
-export function askWhetherReady(connection: PoolConnection, before: Refusal | undefined, callback: Answer): void {
+export function checkServerReady(connection: PoolConnection, before: Refusal | undefined, callback: Answer): void {
   // each waits for the one before it, and the first that fails is told
   let failure: NodeJS.ErrnoException | null = null;
   const keep = (error: NodeJS.ErrnoException | null): void => {

@@ -4,18 +4,18 @@
  */
 import { CronJob } from 'cron';
 import type { Context } from '../src/context.ts';
-import { REACH_DAYS } from '../src/domain/late-days.ts';
+import { LOOKBACK_DAYS } from '../src/domain/late-days.ts';
 import { describeError } from '../src/log.ts';
 import { checkBooksNightly } from './check-books.ts';
-import { retakeTicks, runTick } from './claim-tick.ts';
 import { dropOldNightly } from './drop-old.ts';
 import { findMissedTick } from './find-missed-tick.ts';
-import { keepManifestNightly } from './keep-manifest.ts';
-import { makeDailyReports } from './make-daily-report.ts';
+import { makeDailyReports } from './make-daily-reports.ts';
 import { reconcileDays } from './reconcile-days.ts';
 import { reconcileOpenDays } from './reconcile-open-days.ts';
 import { reconcileUnclosedDays } from './reconcile-unclosed-days.ts';
+import { retryAbandonedTicks, runTick } from './run-tick.ts';
 import { watch } from './watch.ts';
+import { writeManifestNightly } from './write-manifest.ts';
 
 /** Late ticks, after a busy moment or a sleeping machine, still count. */
 const LATE_MS_MAX = 29_000;
@@ -35,7 +35,7 @@ function listJobs({ config }: Context): Job[] {
     { name: 'watch', cron: config.JOB_WATCH, work: watch },
     { name: 'daily_report', cron: config.JOB_DAILY_REPORT, work: makeDailyReports, catchesUp: true },
     { name: 'check_books', cron: config.JOB_CHECK_BOOKS, work: checkBooksNightly },
-    { name: 'manifest', cron: config.JOB_MANIFEST, work: keepManifestNightly },
+    { name: 'manifest', cron: config.JOB_MANIFEST, work: writeManifestNightly },
     { name: 'retention', cron: config.JOB_RETENTION, work: dropOldNightly },
   ];
 }
@@ -55,21 +55,21 @@ export function listReconciliations(config: Context['config']): Job[] {
       name: 'reconcile_counts',
       cron: config.JOB_RECONCILE_COUNTS,
       work: async (c) => {
-        await reconcileDays(c, 'reconcile_counts', REACH_DAYS, 'count');
+        await reconcileDays(c, 'reconcile_counts', LOOKBACK_DAYS, 'count');
         await reconcileUnclosedDays(c, 'reconcile_unclosed');
       },
     },
-    days('reconcile_quarter', config.JOB_RECONCILE_QUARTER, REACH_DAYS, 'read'),
+    days('reconcile_quarter', config.JOB_RECONCILE_QUARTER, LOOKBACK_DAYS, 'read'),
     {
       name: 'reconcile_open',
       cron: config.JOB_RECONCILE_OPEN,
-      work: (c) => reconcileOpenDays(c, 'reconcile_open', REACH_DAYS),
+      work: (c) => reconcileOpenDays(c, 'reconcile_open', LOOKBACK_DAYS),
     },
   ];
 }
 
 /** Starts the clock. Dispose to stop it; ticks under way end by themselves. */
-export function startTimetable(context: Context): AsyncDisposable {
+export function startJobScheduler(context: Context): AsyncDisposable {
   const jobs = listJobs(context).filter((job) => job.cron !== 'off');
   const running = new Set<Promise<void>>();
   const guard = (name: string, work: () => Promise<void>): void => {
@@ -86,7 +86,7 @@ export function startTimetable(context: Context): AsyncDisposable {
       timeZone: context.config.PROVIDER_TIME_ZONE,
       threshold: LATE_MS_MAX,
       onTick: () => {
-        const dueAt = nameTick(context.clock.now(), job.cron);
+        const dueAt = roundToTick(context.clock.now(), job.cron);
         guard(job.name, () => runTick(context, { job: job.name, dueAt }, () => job.work(context)));
       },
       start: true,
@@ -98,7 +98,7 @@ export function startTimetable(context: Context): AsyncDisposable {
       const job = jobs.find((one) => one.name === name);
       return job && (() => job.work(context));
     };
-    guard('retake', () => retakeTicks(context, workOf));
+    guard('retake', () => retryAbandonedTicks(context, workOf));
   });
   return {
     async [Symbol.asyncDispose]() {
@@ -119,7 +119,7 @@ async function runMissed(context: Context, job: Job): Promise<void> {
  * nearest second, or the nearest minute. To round down would name the tick of a replica that is early after the one
  * before, and run it twice.
  */
-export function nameTick(now: Date, cron: string): Date {
+export function roundToTick(now: Date, cron: string): Date {
   const stepMs = cron.trim().split(/\s+/).length > 5 ? 1000 : 60_000;
   return new Date(Math.round(now.getTime() / stepMs) * stepMs);
 }

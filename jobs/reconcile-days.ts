@@ -1,6 +1,6 @@
 import type { Context } from '../src/context.ts';
 import { addDays } from '../src/domain/calendar.ts';
-import { isUnderWay, startRun } from '../src/reconciliation/runs/start-run.ts';
+import { hasActiveRun, startRun } from '../src/reconciliation/runs/start-run.ts';
 
 /**
  * Queues a run of the last days up to today, unless the one before it is not done yet.
@@ -12,7 +12,7 @@ export async function reconcileDays(
   daysBack: number,
   how: 'read' | 'count' = 'read',
 ): Promise<void> {
-  if (await isUnderWay(context, trigger)) return;
+  if (await hasActiveRun(context, trigger)) return;
   const today = context.calendar.dayOf(context.clock.now());
   await startRun(context, { from: addDays(today, -daysBack), to: today, trigger, createdBy: 'confere', how });
 }

@@ -1,11 +1,11 @@
 import type { Context } from '../src/context.ts';
 import { addDays } from '../src/domain/calendar.ts';
 import { listOpenDays } from '../src/reconciliation/runs/plan-run.ts';
-import { isUnderWay, startRun } from '../src/reconciliation/runs/start-run.ts';
+import { hasActiveRun, startRun } from '../src/reconciliation/runs/start-run.ts';
 
 /** Queues a run of the days before the last ones that still hold an open transaction: until it closes, each night. */
 export async function reconcileOpenDays(context: Context, trigger: string, daysBack: number): Promise<void> {
-  if (await isUnderWay(context, trigger)) return;
+  if (await hasActiveRun(context, trigger)) return;
   const today = context.calendar.dayOf(context.clock.now());
   const days = await listOpenDays(context, addDays(today, -daysBack - 1));
   const [from, to] = [days[0], days.at(-1)];

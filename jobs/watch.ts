@@ -1,34 +1,34 @@
 import type { Context } from '../src/context.ts';
-import { type Sweep, watchSilence } from '../src/inbox/silence/watch-silence.ts';
-import { retryLearnt } from '../src/inbox/verify/retry-learnt.ts';
-import { mendHistories } from '../src/ledger/correct/correct-stored-histories.ts';
+import { type ReconcileDays, watchSilence } from '../src/inbox/silence/watch-silence.ts';
+import { retryLearntItems } from '../src/inbox/verify/retry-learnt-items.ts';
+import { correctStoredHistories } from '../src/ledger/correct/correct-stored-histories.ts';
 import { finishReposts } from '../src/ledger/stated/open-books.ts';
 import { compareStatements } from '../src/ledger/stated/state-balance.ts';
-import { watchStated } from '../src/ledger/stated/watch-stated.ts';
+import { watchFutureOpenings } from '../src/ledger/stated/watch-future-openings.ts';
 import { describeError } from '../src/log.ts';
-import { tellBaseline } from '../src/mismatches/alert-baseline.ts';
-import { countOpenMismatches } from '../src/mismatches/count-open-mismatches.ts';
-import { measureUnsealed } from '../src/proof/verify-sealed.ts';
-import { countNumbers } from '../src/reconciliation/numbers/count-numbers.ts';
-import { settleOwedWebhooks } from '../src/reconciliation/runs/settle-owed-webhooks.ts';
-import { isUnderWay, startRun } from '../src/reconciliation/runs/start-run.ts';
+import { alertBaseline } from '../src/mismatches/alert-baseline.ts';
+import { updateMismatchGauges } from '../src/mismatches/update-mismatch-gauges.ts';
+import { updateUnsealedGauge } from '../src/proof/verify-sealed.ts';
+import { updateGauges } from '../src/reconciliation/numbers/update-gauges.ts';
+import { checkExpectedWebhooks } from '../src/reconciliation/runs/check-expected-webhooks.ts';
+import { hasActiveRun, startRun } from '../src/reconciliation/runs/start-run.ts';
 import { watchStuck } from '../src/reconciliation/watches/watch-stuck.ts';
 import { watchZone } from '../src/reconciliation/watches/watch-zone.ts';
 
 const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
-  settleOwedWebhooks,
-  retryLearnt,
+  settleOwedWebhooks: checkExpectedWebhooks,
+  retryLearnt: retryLearntItems,
   watchStuck,
   watchZone,
   finishReposts,
-  mendHistories,
+  mendHistories: correctStoredHistories,
   compareStatements,
-  watchStated,
+  watchStated: watchFutureOpenings,
   watchSilence: (context) => watchSilence(context, (days) => sweepGap(context, days)),
-  tellBaseline,
-  countOpenMismatches,
-  measureUnsealed,
-  countNumbers,
+  tellBaseline: alertBaseline,
+  countOpenMismatches: updateMismatchGauges,
+  measureUnsealed: updateUnsealedGauge,
+  countNumbers: updateGauges,
 };
 
 /**
@@ -52,8 +52,8 @@ export async function watch(context: Context): Promise<void> {
 }
 
 /** Queues a run of the days in which webhooks may have been missed; never a second one while the first is open. */
-async function sweepGap(context: Context, days: Parameters<Sweep>[0]): Promise<boolean> {
-  if (await isUnderWay(context, 'gap')) return false;
+async function sweepGap(context: Context, days: Parameters<ReconcileDays>[0]): Promise<boolean> {
+  if (await hasActiveRun(context, 'gap')) return false;
   await startRun(context, { ...days, trigger: 'gap', createdBy: 'confere' });
   return true;
 }

@@ -16,9 +16,9 @@ export type Sandbox = {
   timers: Timers;
   random: Random;
   /** counts creations, so that each draws from a stream of its own whatever else goes on */
-  nextCreation: () => number;
+  nextCreationNumber: () => number;
   /** the number of the next notification, which its webhook carries as `id` */
-  nextNotification: () => number;
+  nextNotificationId: () => number;
   log: (message: string) => void;
   /** aborts when the sandbox ends */
   signal: AbortSignal;

@@ -1,6 +1,6 @@
 import type { Sandbox, Settings } from './context.ts';
-import { randomOf } from './domain/random.ts';
-import { wallClockOf } from './domain/wall-clock.ts';
+import { createRandom } from './domain/random.ts';
+import { createWallClock } from './domain/wall-clock.ts';
 import type { Switches } from './faults/switches.ts';
 import type { Database } from './store/tables.ts';
 import type { Timers } from './timers.ts';
@@ -31,19 +31,19 @@ export async function openSandbox(parts: {
   let creation = 0;
   // On an empty database a seed tells the whole run; on another the stream must not give ids that were given.
   const seen = Number(lastTransaction?.seq ?? 0);
-  const seeded = randomOf(settings.seed);
+  const seeded = createRandom(settings.seed);
   const live = seen === 0 ? seeded.fork('live') : seeded.fork(`live/${seen}`);
   const nothing = (): void => undefined;
   return {
     db,
     settings,
     switches: { current: parts.switches },
-    clock: wallClockOf(parts.timeZone),
+    clock: createWallClock(parts.timeZone),
     now: () => timers.now(),
     timers,
     random: { ...live, fork: (name) => (name.startsWith('history/') ? seeded.fork(name) : live.fork(name)) },
-    nextCreation: () => ++creation,
-    nextNotification: () => ++notification,
+    nextCreationNumber: () => ++creation,
+    nextNotificationId: () => ++notification,
     log,
     signal,
     wake: { lives: nothing, webhooks: nothing },

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { parseDatabaseUrl } from '../embedded/parse-url.ts';
-import type { ConnectionTarget } from '../embedded/pool.ts';
+import type { ConnectionTarget } from '../embedded/open-database.ts';
+import { parseDatabaseUrl } from '../embedded/parse-database-url.ts';
 import type { Settings } from './context.ts';
-import { wallClockOf } from './domain/wall-clock.ts';
+import { createWallClock } from './domain/wall-clock.ts';
 import { readScenario, SCENARIOS } from './faults/read-scenario.ts';
 import { type Switches, switchesSchema } from './faults/switches.ts';
 
@@ -162,7 +162,7 @@ function httpUrl(text: string): string {
 
 function zone(text: string): string {
   try {
-    wallClockOf(text);
+    createWallClock(text);
     return text;
   } catch {
     throw new InvalidArgumentError('A time zone such as America/Sao_Paulo, please.');

@@ -2,20 +2,20 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { joinServer } from '../embedded/join-server.ts';
 import { migrate } from '../embedded/migrate.ts';
-import { type ConnectionTarget, ensureDatabase, openDatabase } from '../embedded/pool.ts';
-import { joinServer } from '../embedded/server.ts';
+import { type ConnectionTarget, ensureDatabase, openDatabase } from '../embedded/open-database.ts';
 import type { Sandbox } from './context.ts';
 import type { FaultTallies } from './faults/choose-fault.ts';
 import { buildApp } from './http/build-app.ts';
-import { runLives } from './lives/run-lives.ts';
+import { runSteps } from './lifecycle/run-steps.ts';
 import { openSandbox } from './open-sandbox.ts';
 import type { SandboxOptions } from './read-options.ts';
 import type { Tables } from './store/tables.ts';
 import { MACHINE_TIMERS } from './timers.ts';
 import { loadHistory } from './traffic/load-history.ts';
 import { runTraffic } from './traffic/run-traffic.ts';
-import { type Hurry, runWebhooks } from './webhooks/run-webhooks.ts';
+import { type FlushSignal, runWebhooks } from './webhooks/run-webhooks.ts';
 
 const CONNECTIONS = 24;
 const DRAIN_TIMEOUT_MS = 5_000;
@@ -54,14 +54,14 @@ export async function startSandbox(
     options.historyDays === undefined
       ? 0
       : await loadHistory(sandbox, { days: options.historyDays, perDay: options.perDay, progress });
-  const hurry: Hurry = { untilMs: 0 };
+  const hurry: FlushSignal = { untilMs: 0 };
   const tallies: FaultTallies = new Map();
-  const server = createServer(buildApp(sandbox, { hurry, tallies }));
+  const server = createServer(buildApp(sandbox, { flushSignal: hurry, tallies }));
   await listen(server, options);
   cleanup.defer(() => close(server));
   settings.url = `http://${urlHost(options.host)}:${(server.address() as AddressInfo).port}`;
   settings.checkoutUrl = options.checkoutUrl ?? `${settings.url}/checkout`;
-  const loops = Promise.all([runLives(sandbox), runWebhooks(sandbox, hurry), runTraffic(sandbox)]);
+  const loops = Promise.all([runSteps(sandbox), runWebhooks(sandbox, hurry), runTraffic(sandbox)]);
   cleanup.defer(async () => {
     ending.abort();
     await loops;

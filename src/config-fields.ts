@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { CronTime } from 'cron';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { parseDatabaseUrl } from '../embedded/parse-url.ts';
+import { parseDatabaseUrl } from '../embedded/parse-database-url.ts';
 import { createCalendar } from './domain/calendar.ts';
 import { OPERATIONS, STATUSES } from './domain/statuses.ts';
 
@@ -118,7 +118,7 @@ export const webhookHmac = z.string().transform((text, context): WebhookHmac => 
 /** `cashin.paid,cashout.denied` */
 const CHANGES = new Set(OPERATIONS.flatMap((operation) => STATUSES.map((status) => `${operation}.${status}`)));
 
-export const owedChanges = z.string().transform((text, context): string[] => {
+export const expectedChanges = z.string().transform((text, context): string[] => {
   const parts = text.split(',').map((part) => part.trim());
   const fits = parts.every((part) => CHANGES.has(part));
   return fits ? parts : fault(context, 'must be a list of operation and status, such as cashin.paid,cashout.denied');
@@ -206,7 +206,7 @@ const SMTP_PORT = 587;
 const SMTPS_PORT = 465;
 
 /** Each one set is a channel of alerts. */
-export const channels = {
+export const channelFields = {
   ALERTMANAGER_URL: httpUrl.optional(),
   SLACK_WEBHOOK_URL: httpUrl.optional(),
   PAGERDUTY_ROUTING_KEY: z.string().min(1).optional(),
@@ -221,7 +221,7 @@ export function isLoopbackName(host: string): boolean {
 }
 
 /** Whether an address would be asked in the clear over a network: then it takes ALLOW_PLAIN_HTTP. */
-export function isPlain(address: string): boolean {
+export function isPlainHttp(address: string): boolean {
   const url = new URL(address);
   return url.protocol === 'http:' && !isLoopbackName(url.hostname);
 }

@@ -3,20 +3,20 @@ import { z } from 'zod';
 import {
   agesText,
   booleanText,
-  channels,
+  channelFields,
   cidrList,
   cronText,
   databaseUrl,
   durationList,
   durationText,
   emailList,
+  expectedChanges,
   hostText,
   httpUrl,
   instantText,
   intText,
   isLoopbackName,
-  isPlain,
-  owedChanges,
+  isPlainHttp,
   rateText,
   secretKey,
   sizeText,
@@ -49,7 +49,7 @@ export const environment = z.object({
   WEBHOOK_TOLERANCE: durationText.default(5 * 60_000),
   WEBHOOK_GRACE: durationText.default(10 * 60_000),
   WEBHOOKS_SINCE: instantText.optional(),
-  WEBHOOKS_OWED: owedChanges.default([
+  WEBHOOKS_OWED: expectedChanges.default([
     'cashin.paid',
     'cashin.refund',
     'cashout.paid',
@@ -75,7 +75,7 @@ export const environment = z.object({
   REPORT_LOCALE: z.enum(['pt-BR', 'en']).default('pt-BR'),
   REPORT_FULL_DOCUMENTS: booleanText.default(false),
   REFUND_COMMISSION: z.enum(['kept', 'returned']).default('kept'),
-  ...channels,
+  ...channelFields,
   ALERT_EMAIL_TO: emailList.optional(),
   JOBS: z.enum(['on', 'off']).default('on'),
   JOB_RECONCILE_RECENT: cronText.default('*/5 * * * *'),
@@ -183,7 +183,7 @@ function checkTogether(usable: Environment, given: Given, needs: Needs): string[
     faults.push('SMTP_URL: required with ALERT_EMAIL_TO: the server that takes the mails');
   for (const name of ['PUBLIC_URL', 'PROVIDER_URL'] as const) {
     const url = usable[name];
-    if (url !== undefined && isPlain(url) && !usable.ALLOW_PLAIN_HTTP && !given.broken.has('ALLOW_PLAIN_HTTP'))
+    if (url !== undefined && isPlainHttp(url) && !usable.ALLOW_PLAIN_HTTP && !given.broken.has('ALLOW_PLAIN_HTTP'))
       faults.push(`${name}: must be https, but for this machine; ALLOW_PLAIN_HTTP=true sends in the clear`);
   }
   if (needs.web) faults.push(...checkWebhookAuth(usable, given));
@@ -198,7 +198,7 @@ function checkSecretLengths(usable: Environment): string[] {
     // `standard` signs with what stands behind whsec_, in base64
     const isKey = isStandard && secret.startsWith('whsec_');
     // `basic` compares the user too, which is no secret
-    const word = isBasic && serves('basic', secret) ? secret.slice(secret.indexOf(':') + 1) : secret;
+    const word = isBasic && fitsScheme('basic', secret) ? secret.slice(secret.indexOf(':') + 1) : secret;
     const bytes = isKey ? Buffer.from(secret.slice('whsec_'.length), 'base64').length : Buffer.byteLength(word);
     return bytes < SECRET_BYTES_MIN ? [index + 1] : [];
   });
@@ -219,7 +219,7 @@ function checkWebhookAuth(usable: Environment, { broken, isSet }: Given): string
   if (open && isPublic(usable) && !isSet('WEBHOOK_AUTH'))
     faults.push('WEBHOOK_AUTH: on an address that is not loopback, say WEBHOOK_AUTH=none or set WEBHOOK_SECRET');
   for (const scheme of schemes) {
-    if (scheme !== 'none' && !secrets.some((secret) => serves(scheme, secret)))
+    if (scheme !== 'none' && !secrets.some((secret) => fitsScheme(scheme, secret)))
       faults.push(`WEBHOOK_AUTH: no WEBHOOK_SECRET can serve ${scheme}${SECRET_HINT[scheme] ?? ''}`);
   }
   return faults;
@@ -250,7 +250,7 @@ function isLongEnough(secret: string): boolean {
 }
 
 /** Whether a secret has the form that a scheme asks for. */
-export function serves(scheme: string, secret: string): boolean {
+export function fitsScheme(scheme: string, secret: string): boolean {
   if (scheme === 'basic') return /^[^:]+:.+$/s.test(secret);
   if (scheme === 'standard') return /^whsec_[A-Za-z0-9+/]{2,}={0,2}$/.test(secret);
   return secret.length > 0;

@@ -1,23 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Kysely } from 'kysely';
+import { joinServer } from '../embedded/join-server.ts';
 import { migrate } from '../embedded/migrate.ts';
-import { listUnnamedHosts, parseDatabaseUrl } from '../embedded/parse-url.ts';
-import { type ConnectionTarget, ensureDatabase, openDatabase } from '../embedded/pool.ts';
-import { joinServer } from '../embedded/server.ts';
+import { type ConnectionTarget, ensureDatabase, openDatabase } from '../embedded/open-database.ts';
+import { listHostsWithoutNameCheck, parseDatabaseUrl } from '../embedded/parse-database-url.ts';
 import type { Config } from './config.ts';
 import { type Clock, openClock } from './database/clock.ts';
-import { returnsInserted } from './database/insert-returning.ts';
-import { adoptNextKey, findNextKey, readOrMakeSecretKey } from './database/keys/secret-key-file.ts';
-import { KEY_CHECK, type Keys, openKeys, readSetting, settle } from './database/keys/settings.ts';
+import { supportsReturning } from './database/insert-returning.ts';
+import { adoptNextKey, findNextKey, readOrCreateSecretKey } from './database/keys/secret-key-file.ts';
+import { KEY_CHECK, type Keys, openKeys, readOrCreateSetting, readSetting } from './database/keys/settings.ts';
 import { createVault, type Vault } from './database/keys/vault.ts';
-import { openPrepared, type Prepared } from './database/prepared.ts';
+import { openPreparedStatements, type PreparedStatements } from './database/open-prepared-statements.ts';
 import type { Database } from './database/tables.ts';
 import { type Calendar, createCalendar } from './domain/calendar.ts';
 import { ConfereError } from './domain/errors.ts';
 import type { Log } from './log.ts';
-import { type Bell, createBell } from './runtime/wake-signal.ts';
-import { MACHINE_TIMERS, type Timers } from './timers.ts';
+import { createWakeSignal, type WakeSignal } from './runtime/wake-signal.ts';
+import { SYSTEM_TIMERS, type Timers } from './timers.ts';
 
 const EMBEDDED_DATABASE = 'confere';
 const POOL_CONNECTIONS = 20;
@@ -29,9 +29,9 @@ export type Context = {
   config: Config;
   db: Kysely<Database>;
   /** Whether an INSERT gives back the rows that it made. */
-  returnsInserted: boolean;
+  supportsReturning: boolean;
   /** For the few statements that come thousands of times a second. */
-  prepared: Prepared;
+  preparedStatements: PreparedStatements;
   log: Log;
   clock: Clock;
   /** What loops, leases and back-off wait by. */
@@ -44,7 +44,7 @@ export type Context = {
   /** Who this process is, in leases. */
   holder: string;
   /** Rung after a commit that gives a loop of this process something to do. */
-  bells: { inbox: Bell; callbacks: Bell; alerts: Bell; runs: Bell };
+  wakeUps: { inbox: WakeSignal; callbacks: WakeSignal; alerts: WakeSignal; runs: WakeSignal };
   signal: AbortSignal;
   [Symbol.asyncDispose](): Promise<void>;
 };
@@ -61,26 +61,26 @@ export async function openContext(
   await using stack = new AsyncDisposableStack();
   const target = await findDatabase(config, options.log, stack);
   const { db } = stack.use(openDatabase<Database>({ ...target, connectionLimit: POOL_CONNECTIONS }));
-  const prepared = stack.use(openPrepared(target, PREPARED_CONNECTIONS));
+  const prepared = stack.use(openPreparedStatements(target, PREPARED_CONNECTIONS));
   const mayMigrate = options.migrates || config.DATABASE_URL === undefined;
   await bringUpToDate(db, mayMigrate, options.log);
   const vault = await findVault(db, config);
   const keys = await openKeys(db, vault);
-  const { timers = MACHINE_TIMERS } = options;
+  const { timers = SYSTEM_TIMERS } = options;
   const clock = await openClock(db, timers);
-  const since = await settle(db, 'webhooks_since', () => Buffer.from(clock.now().toISOString()));
-  await settle(db, 'refund_commission', () =>
+  const since = await readOrCreateSetting(db, 'webhooks_since', () => Buffer.from(clock.now().toISOString()));
+  await readOrCreateSetting(db, 'refund_commission', () =>
     Buffer.from(JSON.stringify([{ from: '0000-01-01', commission: config.REFUND_COMMISSION }])),
   );
-  const zone = await settle(db, 'provider_time_zone', () => Buffer.from(config.PROVIDER_TIME_ZONE));
+  const zone = await readOrCreateSetting(db, 'provider_time_zone', () => Buffer.from(config.PROVIDER_TIME_ZONE));
   if (zone.toString() !== config.PROVIDER_TIME_ZONE) await refuseZoneChange(db, zone.toString(), config);
-  const returns = await returnsInserted(db);
+  const returns = await supportsReturning(db);
   const owned = stack.move();
   return {
     config,
     db,
-    returnsInserted: returns,
-    prepared,
+    supportsReturning: returns,
+    preparedStatements: prepared,
     log: options.log,
     clock,
     timers,
@@ -89,11 +89,11 @@ export async function openContext(
     keys,
     webhooksSince: config.WEBHOOKS_SINCE ?? new Date(since.toString()),
     holder: `${process.pid}.${randomBytes(6).toString('hex')}`,
-    bells: {
-      inbox: createBell(timers),
-      callbacks: createBell(timers),
-      alerts: createBell(timers),
-      runs: createBell(timers),
+    wakeUps: {
+      inbox: createWakeSignal(timers),
+      callbacks: createWakeSignal(timers),
+      alerts: createWakeSignal(timers),
+      runs: createWakeSignal(timers),
     },
     signal: options.signal,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -103,7 +103,7 @@ export async function openContext(
 async function findDatabase(config: Config, log: Log, stack: AsyncDisposableStack): Promise<ConnectionTarget> {
   if (config.DATABASE_URL) {
     const target = readDatabaseUrl(config.DATABASE_URL);
-    const hosts = listUnnamedHosts(target);
+    const hosts = listHostsWithoutNameCheck(target);
     if (hosts.length > 0)
       log.warn({ hosts }, 'the database is named by its address: TLS checks its authority, no name');
     return target;
@@ -137,7 +137,7 @@ async function bringUpToDate(db: Kysely<Database>, mayMigrate: boolean, log: Log
 /** That of the environment, else of DATA_DIR: there the next one, where a rotation was killed before it was done. */
 async function findVault(db: Kysely<Database>, config: Config): Promise<Vault> {
   if (config.SECRET_KEY) return createVault(config.SECRET_KEY);
-  const vault = createVault(readOrMakeSecretKey(config.DATA_DIR));
+  const vault = createVault(readOrCreateSecretKey(config.DATA_DIR));
   const check = await readSetting(db, KEY_CHECK);
   if (check === undefined || check.equals(vault.check)) return vault;
   const next = findNextKey(config.DATA_DIR, check);

@@ -8,7 +8,7 @@ export type Timers = {
   /** The machine's wall clock, in ms since 1970. */
   now(): number;
   /** A clock that is never set back, in ms; only differences mean something. */
-  elapsed(): number;
+  monotonicMs(): number;
   /** Resolves after `ms`. @param options.ref false: does not keep the process alive. @throws AbortError on the signal. */
   sleep(ms: number, options?: { signal?: AbortSignal; ref?: boolean }): Promise<void>;
   /** Calls `run` once after `ms`, without keeping the process alive. */
@@ -19,9 +19,9 @@ export type Timers = {
 
 export type Timer = { cancel(): void };
 
-export const MACHINE_TIMERS: Timers = {
+export const SYSTEM_TIMERS: Timers = {
   now: () => Date.now(),
-  elapsed: () => performance.now(),
+  monotonicMs: () => performance.now(),
   sleep: (ms, options) => sleep(ms, undefined, options),
   after: (ms, run) => {
     const timer = setTimeout(run, ms).unref();

@@ -15,7 +15,7 @@ export type Random = {
 };
 
 /** A stream of chance for a seed: the same seed, the same stream. */
-export function randomOf(seed: string): Random {
+export function createRandom(seed: string): Random {
   const next = sfc32(hash(seed, 1), hash(seed, 2), hash(seed, 3), hash(seed, 4));
   const int = (min: number, max: number): number => min + Math.floor(next() * (max - min + 1));
   return {
@@ -32,14 +32,14 @@ export function randomOf(seed: string): Random {
       for (let i = 0; i < length; i++) made += alphabet[Math.floor(next() * alphabet.length)];
       return made;
     },
-    fork: (name) => randomOf(`${seed}/${name}`),
+    fork: (name) => createRandom(`${seed}/${name}`),
   };
 }
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 /** A version 4 UUID. */
-export function uuidOf(random: Random): string {
+export function makeUuid(random: Random): string {
   let made = '';
   for (let i = 0; i < 16; i++) {
     let byte = Math.floor(random.next() * 256);

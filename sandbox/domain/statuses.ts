@@ -25,7 +25,7 @@ export function isOpen(status: string): boolean {
 }
 
 /** True where the model allows `to` after `from`. */
-export function mayFollow(from: string, to: string): boolean {
+export function isTransitionAllowed(from: string, to: string): boolean {
   if (from === to) return false;
   if (isOpen(from)) return to !== 'pending' && to !== 'refund';
   return from === 'paid' && to === 'refund';

@@ -4,16 +4,16 @@
  */
 export type WallClock = {
   /** wall of an instant in milliseconds */
-  wallOf(instantMs: number): string;
+  toWall(instantMs: number): string;
   /** instant in milliseconds of a wall */
-  instantOf(wall: string): number;
+  toInstant(wall: string): number;
 };
 
 const QUARTER_MS = 900_000;
 const DAY_MS = 86_400_000;
 
 /** The clock of an IANA time zone. Throws RangeError for a zone that does not exist. */
-export function wallClockOf(timeZone: string): WallClock {
+export function createWallClock(timeZone: string): WallClock {
   const format = new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', ...FIELDS });
   // An Intl call costs microseconds and history asks millions of times; no zone changes within a quarter of an hour.
   const offsets = new Map<number, number>();
@@ -28,8 +28,8 @@ export function wallClockOf(timeZone: string): WallClock {
     return offset;
   };
   return {
-    wallOf: (instantMs) => textOf(instantMs + offsetAt(instantMs)),
-    instantOf(wall) {
+    toWall: (instantMs) => textOf(instantMs + offsetAt(instantMs)),
+    toInstant(wall) {
       const asUtc = utcOf(wall);
       return asUtc - offsetAt(asUtc - offsetAt(asUtc));
     },
@@ -37,12 +37,12 @@ export function wallClockOf(timeZone: string): WallClock {
 }
 
 /** The wall so many seconds after another, by the calendar alone (days have 24 hours). */
-export function wallAfter(wall: string, seconds: number): string {
+export function addSeconds(wall: string, seconds: number): string {
   return textOf(utcOf(wall) + seconds * 1_000);
 }
 
 /** The day so many days after another, `YYYY-MM-DD`. */
-export function dayAfter(day: string, days: number): string {
+export function addDays(day: string, days: number): string {
   return textOf(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).slice(0, 10);
 }
 

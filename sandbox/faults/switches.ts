@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import type { OPERATIONS } from '../domain/statuses.ts';
-import { livesSchema } from '../lives/model.ts';
+import { lifecycleSchema } from '../lifecycle/lifecycle-schema.ts';
 import { faultSchema } from './fault.ts';
 
 const share = z.number().min(0).max(1);
@@ -92,7 +92,7 @@ export const switchesSchema = z.strictObject({
   list: listSchema.prefault({}),
   rows: rowsSchema.prefault({}),
   creation: creationSchema.prefault({}),
-  lives: livesSchema.prefault({}),
+  lives: lifecycleSchema.prefault({}),
   webhooks: webhooksSchema.prefault({}),
   traffic: trafficSchema.prefault({}),
   faults: z.array(faultSchema).max(50).default([]),

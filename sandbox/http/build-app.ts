@@ -2,22 +2,22 @@ import express, { type Express, type RequestHandler } from 'express';
 import type { Sandbox } from '../context.ts';
 import type { FaultTallies } from '../faults/choose-fault.ts';
 import { adminRouter } from './admin/admin-router.ts';
-import { answerCreate } from './answer-create.ts';
-import { errorHandler, Refusal } from './answer-error.ts';
-import { answerList } from './answer-list.ts';
-import { answerShow } from './answer-show.ts';
-import type { AppParts } from './app-parts.ts';
-import { applyFaults, type Route } from './apply-faults.ts';
+import type { AppState } from './app-state.ts';
 import { checkoutRouter } from './checkout/checkout-router.ts';
 import { describeApi } from './describe-api.ts';
 import { driftList } from './drift-list.ts';
 import { requireJson, requireKey } from './guard-requests.ts';
+import { handleCreate } from './handle-create.ts';
+import { ApiError, errorHandler } from './handle-error.ts';
+import { handleList } from './handle-list.ts';
+import { handleShow } from './handle-show.ts';
+import { injectFaults, type Route } from './inject-faults.ts';
 
 const BODY_BYTES_MAX = 256 * 1024;
 const ADMIN_BODY_BYTES_MAX = 64 * 1024 * 1024;
 
 /** All that the sandbox serves: the provider's interface, the payer's checkout, the admin's routes. */
-export function buildApp(sandbox: Sandbox, parts: AppParts): Express {
+export function buildApp(sandbox: Sandbox, parts: AppState): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -27,7 +27,7 @@ export function buildApp(sandbox: Sandbox, parts: AppParts): Express {
   app.use('/checkout', checkoutRouter(sandbox));
   serveProvider(app, sandbox, parts.tallies);
   app.use(() => {
-    throw new Refusal(404, 404, 'Not found.');
+    throw new ApiError(404, 404, 'Not found.');
   });
   app.use(errorHandler(sandbox.log));
   return app;
@@ -37,17 +37,17 @@ function serveProvider(app: Express, sandbox: Sandbox, tallies: FaultTallies): v
   const guards = (route: Route): RequestHandler[] => [
     requireKey(sandbox),
     requireJson(sandbox),
-    applyFaults(sandbox, tallies, route),
+    injectFaults(sandbox, tallies, route),
   ];
-  const list: RequestHandler = (request, response) => answerList(sandbox, request, response);
+  const list: RequestHandler = (request, response) => handleList(sandbox, request, response);
   const body = rawBody(BODY_BYTES_MAX);
   app.get('/api/v1/transactions', ...guards('list'), driftList(sandbox), list);
   app.get('/v1/transactions', onlyWhereServed(sandbox), ...guards('list'), driftList(sandbox), list);
   app.get('/api/v1/openapi.json', (_request, response) => void response.json(describeApi()));
-  app.get('/api/v1/transaction/:id', ...guards('show'), (request, response) => answerShow(sandbox, request, response));
+  app.get('/api/v1/transaction/:id', ...guards('show'), (request, response) => handleShow(sandbox, request, response));
   for (const operation of ['cashin', 'cashout'] as const) {
     app.post(`/api/v1/transaction/pix/${operation}`, ...guards(operation), body, (request, response) =>
-      answerCreate(sandbox, operation, request, response),
+      handleCreate(sandbox, operation, request, response),
     );
   }
   // Strangers are not told what exists, and friends are told what an address takes.
@@ -65,7 +65,7 @@ const ADDRESSES = [
 function refuseMethod(allowed: string): RequestHandler {
   return (_request, response) => {
     response.set('allow', allowed);
-    throw new Refusal(405, 405, `Use ${allowed}.`);
+    throw new ApiError(405, 405, `Use ${allowed}.`);
   };
 }
 

@@ -2,11 +2,11 @@ import type { z } from 'zod';
 import { parseCents } from '../domain/money.ts';
 import type { Operation } from '../domain/statuses.ts';
 import type { Switches } from '../faults/switches.ts';
-import { bareDocument, isCnpj, isCpf } from '../pix/check-document.ts';
-import { isKeyOf } from '../pix/check-key.ts';
+import { isCnpj, isCpf, normalizeDocument } from '../pix/check-document.ts';
+import { isValidKey } from '../pix/check-key.ts';
 import type { Charge } from '../traffic/make-charge.ts';
-import { CODES, type FieldErrors, Refusal, refuseFields } from './answer-error.ts';
 import { type CashinRequest, type CashoutRequest, cashinSchema, cashoutSchema } from './creation-schema.ts';
+import { ApiError, createFieldError, ERROR_CODES, type FieldErrors } from './handle-error.ts';
 
 const AMOUNT_CENTS_MAX = 99_999_999_999n;
 
@@ -40,47 +40,50 @@ function checkForm<S extends z.ZodType>(schema: S, body: unknown): z.infer<S> {
     const complaint = `The ${field} field ${missing ? 'is required' : message}.`;
     errors[field] = [...new Set([...(errors[field] ?? []), complaint])];
   }
-  throw refuseFields(errors, 'key_type' in errors && Object.keys(errors).length === 1 ? CODES.badKeyType : 422);
+  throw createFieldError(
+    errors,
+    'key_type' in errors && Object.keys(errors).length === 1 ? ERROR_CODES.badKeyType : 422,
+  );
 }
 
 function checkAmount(text: string, creation: Switches['creation']): bigint {
   const cents = parseCents(text);
   if (cents === null)
-    throw refuseFields({ amount: ['The amount field must be a positive number with at most two decimals.'] });
-  if (cents > AMOUNT_CENTS_MAX) throw refuseFields({ amount: ['The amount field is too large.'] });
+    throw createFieldError({ amount: ['The amount field must be a positive number with at most two decimals.'] });
+  if (cents > AMOUNT_CENTS_MAX) throw createFieldError({ amount: ['The amount field is too large.'] });
   if (cents < BigInt(creation.minimum_cents)) {
     const message = 'The amount is below the minimum.';
-    throw new Refusal(422, CODES.belowMinimum, message, { amount: [message] });
+    throw new ApiError(422, ERROR_CODES.belowMinimum, message, { amount: [message] });
   }
   return cents;
 }
 
 function checkPlatform(platform: string, { platforms }: Switches['creation']): void {
   if (platforms.length === 0 || platforms.includes(platform)) return;
-  throw new Refusal(422, CODES.badPlatform, 'Unknown platform.', { platform: ['Unknown platform.'] });
+  throw new ApiError(422, ERROR_CODES.badPlatform, 'Unknown platform.', { platform: ['Unknown platform.'] });
 }
 
 function checkDocument(document: string, { documents, blocked_documents }: Switches['creation']): void {
   if (documents === 'checked' && !isCpf(document) && !isCnpj(document)) {
     const message = 'The document is not a valid CPF or CNPJ.';
-    throw new Refusal(422, CODES.badDocument, message, { document: [message] });
+    throw new ApiError(422, ERROR_CODES.badDocument, message, { document: [message] });
   }
-  if (blocked_documents.includes(bareDocument(document))) {
-    throw new Refusal(422, CODES.documentBlocked, 'The document is blocked.', {
+  if (blocked_documents.includes(normalizeDocument(document))) {
+    throw new ApiError(422, ERROR_CODES.documentBlocked, 'The document is blocked.', {
       document: ['The document is blocked.'],
     });
   }
 }
 
 function checkKey({ pix_key, key_type, document }: CashoutRequest, creation: Switches['creation']): string {
-  if (creation.keys === 'checked' && !isKeyOf(key_type, pix_key)) {
+  if (creation.keys === 'checked' && !isValidKey(key_type, pix_key)) {
     const message = `The pix_key is not a valid key of type ${key_type}.`;
-    throw new Refusal(422, CODES.badKey, message, { pix_key: [message] });
+    throw new ApiError(422, ERROR_CODES.badKey, message, { pix_key: [message] });
   }
   const isDocument = key_type === 'CPF' || key_type === 'CNPJ';
-  if (creation.key_of_document && isDocument && bareDocument(pix_key) !== bareDocument(document)) {
+  if (creation.key_of_document && isDocument && normalizeDocument(pix_key) !== normalizeDocument(document)) {
     const message = 'The pix_key does not belong to the document.';
-    throw new Refusal(422, CODES.keyOfAnother, message, { pix_key: [message] });
+    throw new ApiError(422, ERROR_CODES.keyOfAnother, message, { pix_key: [message] });
   }
   return pix_key;
 }

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import {
-  errorAnswerSchema,
-  listAnswerSchema,
-  oneAnswerSchema,
-  shownCashinSchema,
-  shownCashoutSchema,
-  webhookSchema,
-} from './answer-schemas.ts';
 import { cashinSchema, cashoutSchema } from './creation-schema.ts';
 import { listSchema } from './list-schema.ts';
+import {
+  errorResponseSchema,
+  listResponseSchema,
+  shownCashinSchema,
+  shownCashoutSchema,
+  transactionResponseSchema,
+  webhookSchema,
+} from './response-schemas.ts';
 
 type Json = Record<string, unknown>;
 
@@ -38,7 +38,7 @@ export function describeApi(): Json {
       schemas: {
         Cashin: schemaOf(shownCashinSchema),
         Cashout: schemaOf(shownCashoutSchema),
-        Error: schemaOf(errorAnswerSchema),
+        Error: schemaOf(errorResponseSchema),
       },
     },
   };
@@ -51,7 +51,7 @@ function creation(operationId: string, summary: string, schema: z.ZodType): Json
     tags: ['transactions'],
     requestBody: { required: true, content: json(schemaOf(schema)) },
     responses: {
-      200: { description: 'the transaction, pending', content: json(schemaOf(oneAnswerSchema)) },
+      200: { description: 'the transaction, pending', content: json(schemaOf(transactionResponseSchema)) },
       ...refusals({
         400: 'the body is not JSON',
         415: 'the body is not said to be JSON',
@@ -68,7 +68,7 @@ function show(): Json {
     tags: ['transactions'],
     parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
     responses: {
-      200: { description: 'the transaction with its events', content: json(schemaOf(oneAnswerSchema)) },
+      200: { description: 'the transaction with its events', content: json(schemaOf(transactionResponseSchema)) },
       ...refusals({ 404: 'there is none' }),
     },
   };
@@ -89,7 +89,7 @@ function list(): Json {
     tags: ['transactions'],
     parameters,
     responses: {
-      200: { description: 'one page', content: json(schemaOf(listAnswerSchema)) },
+      200: { description: 'one page', content: json(schemaOf(listResponseSchema)) },
       ...refusals({ 422: 'a filter is wrong' }),
     },
   };

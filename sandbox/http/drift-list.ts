@@ -2,8 +2,8 @@ import type { RequestHandler } from 'express';
 import type { Sandbox } from '../context.ts';
 import type { Random } from '../domain/random.ts';
 import { isDay } from '../domain/wall-clock.ts';
-import { draftTransaction } from '../lives/draft-transaction.ts';
-import { planLife } from '../lives/plan-life.ts';
+import { draftTransaction } from '../lifecycle/draft-transaction.ts';
+import { planSteps } from '../lifecycle/plan-steps.ts';
 import { insertTransactions } from '../store/insert-transactions.ts';
 import { transact } from '../store/transact.ts';
 import { makeCharge } from '../traffic/make-charge.ts';
@@ -29,12 +29,18 @@ async function addOne(sandbox: Sandbox, random: Random, finalDate: unknown): Pro
   const { current } = sandbox.switches;
   const nowMs = sandbox.now();
   const hasEnd = typeof finalDate === 'string' && isDay(finalDate);
-  const latestMs = hasEnd ? sandbox.clock.instantOf(`${finalDate} 00:00:00`) + DAY_MS : nowMs;
+  const latestMs = hasEnd ? sandbox.clock.toInstant(`${finalDate} 00:00:00`) + DAY_MS : nowMs;
   const createdMs = Math.min(nowMs, latestMs) - random.int(1_000, DAY_MS / 2);
   const operation = random.chance(current.traffic.cashouts) ? 'cashout' : 'cashin';
   const charge = makeCharge(random, operation, current.traffic.platforms);
-  const life = planLife(random, operation, current.lives);
-  const made = draftTransaction(random, sandbox.clock, current, { charge, createdMs, nowMs, life, claims: false });
+  const life = planSteps(random, operation, current.lives);
+  const made = draftTransaction(random, sandbox.clock, current, {
+    charge,
+    createdMs,
+    nowMs,
+    plannedSteps: life,
+    claimsReference: false,
+  });
   await transact(sandbox.db, (trx) => insertTransactions(trx, [made]));
 }
 

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import type { Sandbox } from '../context.ts';
-import { Refusal } from './answer-error.ts';
+import { ApiError } from './handle-error.ts';
 
 /** Lets through what carries `Authorization: Bearer <api key>`; 401 otherwise. */
 export function requireKey(sandbox: Sandbox): RequestHandler {
@@ -9,7 +9,7 @@ export function requireKey(sandbox: Sandbox): RequestHandler {
   return (request, _response, next) => {
     const [scheme, ...rest] = (request.headers.authorization ?? '').split(' ');
     const matches = timingSafeEqual(digest(rest.join(' ').trim()), wanted);
-    if (scheme?.toLowerCase() !== 'bearer' || !matches) throw new Refusal(401, 401, 'Unauthenticated.');
+    if (scheme?.toLowerCase() !== 'bearer' || !matches) throw new ApiError(401, 401, 'Unauthenticated.');
     next();
   };
 }
@@ -19,11 +19,11 @@ export function requireJson(sandbox: Sandbox): RequestHandler {
   return (request, _response, next) => {
     if (sandbox.switches.current.creation.headers === 'strict') {
       if (!/(^|[\s,])application\/json\s*($|[,;])/i.test(request.headers.accept ?? '')) {
-        throw new Refusal(406, 406, 'Send the header Accept: application/json.');
+        throw new ApiError(406, 406, 'Send the header Accept: application/json.');
       }
       const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
       if (hasBody && !/^application\/json\s*($|;)/i.test(request.headers['content-type'] ?? '')) {
-        throw new Refusal(415, 415, 'Send the header Content-Type: application/json.');
+        throw new ApiError(415, 415, 'Send the header Content-Type: application/json.');
       }
     }
     next();

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { Refusal } from './answer-error.ts';
+import { ApiError } from './handle-error.ts';
 
 /** JSON.parse's reviver as engines with source text access call it. */
 type Reviver = (this: unknown, key: string, value: unknown, context?: { source?: string }) => unknown;
@@ -20,7 +20,7 @@ class WrittenNumber {
 export function readBody(request: Request): Record<string, unknown> {
   const parsed = parseJson(request);
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-    throw new Refusal(422, 422, 'The body must be a JSON object.');
+    throw new ApiError(422, 422, 'The body must be a JSON object.');
   }
   const body: Record<string, unknown> = { ...parsed };
   const { amount } = body;
@@ -36,7 +36,7 @@ export function readJson(request: Request): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new Refusal(400, 400, 'The body is not valid JSON.');
+    throw new ApiError(400, 400, 'The body is not valid JSON.');
   }
 }
 
@@ -46,7 +46,7 @@ function parseJson(request: Request): unknown {
   try {
     return JSON.parse(textOf(request), keepAmount);
   } catch {
-    throw new Refusal(400, 400, 'The body is not valid JSON.');
+    throw new ApiError(400, 400, 'The body is not valid JSON.');
   }
 }
 

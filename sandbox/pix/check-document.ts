@@ -7,19 +7,19 @@ const CNPJ_WEIGHTS = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
 /** True for a CPF with the right check digits, bare or with its usual punctuation. */
 export function isCpf(text: string): boolean {
   if (!CPF_SHAPE.test(text)) return false;
-  const bare = bareDocument(text);
+  const bare = normalizeDocument(text);
   return !/^(.)\1*$/.test(bare) && bare.endsWith(checkDigits(bare.slice(0, 9), CPF_WEIGHTS));
 }
 
 /** True for a CNPJ, numeric or alphanumeric, with the right check digits, bare or with its usual punctuation. */
 export function isCnpj(text: string): boolean {
   if (!CNPJ_SHAPE.test(text)) return false;
-  const bare = bareDocument(text);
+  const bare = normalizeDocument(text);
   return !/^(.)\1*$/.test(bare) && bare.endsWith(checkDigits(bare.slice(0, 12), CNPJ_WEIGHTS));
 }
 
 /** The document without punctuation. */
-export function bareDocument(text: string): string {
+export function normalizeDocument(text: string): string {
   return text.replace(/[./-]/g, '');
 }
 

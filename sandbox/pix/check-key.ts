@@ -10,7 +10,7 @@ const EVP = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const EMAIL_LENGTH_MAX = 77;
 
 /** True where a PIX key has the form of its type. */
-export function isKeyOf(type: KeyType, key: string): boolean {
+export function isValidKey(type: KeyType, key: string): boolean {
   switch (type) {
     case 'CPF':
       return isCpf(key);

@@ -1,4 +1,4 @@
-import { correctionOf } from './correct-errors.ts';
+import { computeErrorCorrection } from './compute-error-correction.ts';
 import { type QrLayout, qrLayoutOf, VERSION_MAX } from './lay-out-qr.ts';
 
 const BYTES_MODE = 0x40;
@@ -67,7 +67,7 @@ function interleave(layout: QrLayout, data: Uint8Array): Uint8Array {
     parts.push(data.subarray(at, at + length));
     at += length;
   }
-  const corrections = parts.map((part) => correctionOf(part, correctionCodewords));
+  const corrections = parts.map((part) => computeErrorCorrection(part, correctionCodewords));
   const out = new Uint8Array(data.length + blocks * correctionCodewords);
   let at = 0;
   for (let i = 0; i <= short; i++) for (const part of parts) if (i < part.length) out[at++] = part[i] ?? 0;

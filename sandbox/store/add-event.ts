@@ -1,11 +1,11 @@
-import type { DatabaseTransaction, KnownTransaction } from './tables.ts';
+import type { DatabaseTransaction, StoredTransaction } from './tables.ts';
 
 /** One more event at the end of a locked transaction's history; its status is the transaction's from now on. */
 export async function addEvent(
   trx: DatabaseTransaction,
-  transaction: KnownTransaction,
+  transaction: StoredTransaction,
   event: { status: string; atWall: string; e2eId?: string },
-): Promise<KnownTransaction> {
+): Promise<StoredTransaction> {
   const { status, atWall } = event;
   const e2e_id = event.e2eId ?? transaction.e2e_id;
   const position = transaction.events.length + 1;

@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely';
-import { countHours } from './count-hours.ts';
 import type { DatabaseTransaction, NewTransactionRow } from './tables.ts';
+import { updateHourCounts } from './update-hour-counts.ts';
 
 const ROWS_PER_STATEMENT_MAX = 500;
 
@@ -52,7 +52,7 @@ export async function insertTransactions(trx: DatabaseTransaction, list: readonl
     await insertMany(trx, 'events (transaction_seq, position, status, at_wall)', events);
     const steps = batch.flatMap(({ steps }, i) => steps.map((step) => [sequences[i], step.status, step.due_at]));
     await insertMany(trx, 'steps (transaction_seq, status, due_at)', steps);
-    await countHours(
+    await updateHourCounts(
       trx,
       batch.filter(({ row }) => row.listed !== 0).map(({ row }) => row.created_wall),
       1,

@@ -1,8 +1,15 @@
 import type { Switches } from '../faults/switches.ts';
-import { type HourCount, readHourCounts } from './count-hours.ts';
-import { dayBounds, hasDatesOnly, inOrder, type ListFilter, narrow, type Rows } from './narrow-list.ts';
+import {
+  applyFilter,
+  applyOrder,
+  dayBounds,
+  hasDatesOnly,
+  type ListFilter,
+  type TransactionsQuery,
+} from './filter-list.ts';
 import { readEvents } from './read-transactions.ts';
-import type { Database, KnownTransaction } from './tables.ts';
+import type { Database, StoredTransaction } from './tables.ts';
+import { type HourCount, readHourCounts } from './update-hour-counts.ts';
 
 export const PAGE_SIZE = 100;
 
@@ -18,7 +25,7 @@ export async function listTransactions(
   filter: ListFilter,
   page: number,
   switches: Switches,
-): Promise<{ transactions: KnownTransaction[]; total: number }> {
+): Promise<{ transactions: StoredTransaction[]; total: number }> {
   const { order } = switches.list;
   const isByHour = (order === 'created_desc' || order === 'created_asc') && hasDatesOnly(filter);
   const offset = (page - 1) * PAGE_SIZE;
@@ -29,7 +36,7 @@ export async function listTransactions(
 }
 
 async function findByScan(db: Database, filter: ListFilter, offset: number, switches: Switches): Promise<Page> {
-  const matching = narrow(listed(db), filter, switches.list);
+  const matching = applyFilter(listed(db), filter, switches.list);
   const counted = matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow();
   const [{ total }, sequences] = await Promise.all([counted, readKeys(matching, offset, switches)]);
   return { total, sequences };
@@ -60,16 +67,16 @@ function placeOf(hours: readonly HourCount[], offset: number): { hour: string; o
   return undefined;
 }
 
-function listed(db: Database): Rows {
+function listed(db: Database): TransactionsQuery {
   return db.selectFrom('transactions').where('listed', '=', 1);
 }
 
-async function readKeys(matching: Rows, offset: number, { list }: Switches): Promise<number[]> {
-  const keys = await inOrder(matching, list.order).select('seq').limit(PAGE_SIZE).offset(offset).execute();
+async function readKeys(matching: TransactionsQuery, offset: number, { list }: Switches): Promise<number[]> {
+  const keys = await applyOrder(matching, list.order).select('seq').limit(PAGE_SIZE).offset(offset).execute();
   return keys.map(({ seq }) => seq);
 }
 
-async function readInOrder(db: Database, sequences: readonly number[]): Promise<KnownTransaction[]> {
+async function readInOrder(db: Database, sequences: readonly number[]): Promise<StoredTransaction[]> {
   if (sequences.length === 0) return [];
   const [rows, events] = await Promise.all([
     db.selectFrom('transactions').selectAll().where('seq', 'in', sequences).execute(),

@@ -1,19 +1,19 @@
-import type { Database, DatabaseTransaction, Event, KnownTransaction, TransactionRow } from './tables.ts';
+import type { Database, DatabaseTransaction, Event, StoredTransaction, TransactionRow } from './tables.ts';
 
 /** The transaction of an id with its events, newest first; undefined where there is none. */
-export async function readTransaction(db: Database, id: string): Promise<KnownTransaction | undefined> {
+export async function readTransaction(db: Database, id: string): Promise<StoredTransaction | undefined> {
   const row = await db.selectFrom('transactions').selectAll().where('id', '=', id).executeTakeFirst();
   return row === undefined ? undefined : (await withEvents(db, [row]))[0];
 }
 
 /** The same, its row locked until the database transaction ends. */
-export async function lockTransaction(trx: DatabaseTransaction, id: string): Promise<KnownTransaction | undefined> {
+export async function lockTransaction(trx: DatabaseTransaction, id: string): Promise<StoredTransaction | undefined> {
   const row = await trx.selectFrom('transactions').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
   return row === undefined ? undefined : (await withEvents(trx, [row]))[0];
 }
 
 /** Rows in the order given, each with its events, newest first. */
-export async function withEvents(db: Database, rows: readonly TransactionRow[]): Promise<KnownTransaction[]> {
+export async function withEvents(db: Database, rows: readonly TransactionRow[]): Promise<StoredTransaction[]> {
   const events = await readEvents(
     db,
     rows.map((row) => row.seq),

@@ -70,4 +70,4 @@ export type NewTransactionRow = Insertable<TransactionsTable>;
 export type NewWebhookRow = Insertable<WebhooksTable>;
 /** newest first, as the provider shows them */
 export type Event = { date_created: string; status: string };
-export type KnownTransaction = TransactionRow & { events: Event[] };
+export type StoredTransaction = TransactionRow & { events: Event[] };

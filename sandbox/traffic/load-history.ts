@@ -1,7 +1,7 @@
 import type { Sandbox } from '../context.ts';
-import { dayAfter } from '../domain/wall-clock.ts';
-import { draftTransaction } from '../lives/draft-transaction.ts';
-import { planLife } from '../lives/plan-life.ts';
+import { addDays } from '../domain/wall-clock.ts';
+import { draftTransaction } from '../lifecycle/draft-transaction.ts';
+import { planSteps } from '../lifecycle/plan-steps.ts';
 import { insertTransactions, type NewTransaction } from '../store/insert-transactions.ts';
 import type { Database, HistoryDaysTable } from '../store/tables.ts';
 import { transact } from '../store/transact.ts';
@@ -22,9 +22,9 @@ export async function loadHistory(
   sandbox: Sandbox,
   { days, perDay, progress }: { days: number; perDay: number; progress: (made: number, wanted: number) => void },
 ): Promise<number> {
-  const today = sandbox.clock.wallOf(sandbox.now()).slice(0, 10);
+  const today = sandbox.clock.toWall(sandbox.now()).slice(0, 10);
   let total = 0;
-  const ahead = Array.from({ length: days + 1 }, (_, back) => dayAfter(today, -back));
+  const ahead = Array.from({ length: days + 1 }, (_, back) => addDays(today, -back));
   const lane = async (): Promise<void> => {
     for (let day = ahead.pop(); day !== undefined; day = ahead.pop()) {
       const made = await loadDay(sandbox, day, perDay);
@@ -62,7 +62,7 @@ function makeDay(sandbox: Sandbox, day: string, perDay: number): NewTransaction[
   const random = sandbox.random.fork(`history/${day}`);
   const { current } = sandbox.switches;
   const nowMs = sandbox.now();
-  const startMs = sandbox.clock.instantOf(`${day} 00:00:00`);
+  const startMs = sandbox.clock.toInstant(`${day} 00:00:00`);
   const seconds = Array.from({ length: perDay }, () => drawSecond(random)).sort((a, b) => a - b);
   const made: NewTransaction[] = [];
   for (const second of seconds) {
@@ -70,8 +70,16 @@ function makeDay(sandbox: Sandbox, day: string, perDay: number): NewTransaction[
     if (createdMs > nowMs) break;
     const operation = random.chance(current.traffic.cashouts) ? 'cashout' : 'cashin';
     const charge = makeCharge(random, operation, current.traffic.platforms);
-    const life = planLife(random, operation, current.lives);
-    made.push(draftTransaction(random, sandbox.clock, current, { charge, createdMs, nowMs, life, claims: false }));
+    const life = planSteps(random, operation, current.lives);
+    made.push(
+      draftTransaction(random, sandbox.clock, current, {
+        charge,
+        createdMs,
+        nowMs,
+        plannedSteps: life,
+        claimsReference: false,
+      }),
+    );
   }
   return made;
 }

@@ -1,4 +1,4 @@
-import { type Random, uuidOf } from '../domain/random.ts';
+import { makeUuid, type Random } from '../domain/random.ts';
 import type { Operation } from '../domain/statuses.ts';
 import type { KeyType } from '../pix/check-key.ts';
 import { makePerson, type Person } from './make-person.ts';
@@ -54,6 +54,6 @@ function makeKey(random: Random, person: Person): string {
     case 'EMAIL':
       return person.email;
     case 'EVP':
-      return uuidOf(random);
+      return makeUuid(random);
   }
 }

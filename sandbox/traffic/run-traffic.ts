@@ -1,5 +1,5 @@
 import type { Sandbox } from '../context.ts';
-import { createTransaction } from '../lives/create-transaction.ts';
+import { createTransaction } from '../lifecycle/create-transaction.ts';
 import { makeCharge } from './make-charge.ts';
 
 const IDLE_MS = 250;

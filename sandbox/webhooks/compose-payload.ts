@@ -1,17 +1,17 @@
 import { formatCents } from '../domain/money.ts';
 import type { Switches } from '../faults/switches.ts';
-import type { KnownTransaction } from '../store/tables.ts';
+import type { StoredTransaction } from '../store/tables.ts';
 
 /** What is told of one change: the status and time are the event's, the rest the transaction's. */
-export type Change = { status: string; atWall: string };
+export type StatusChange = { status: string; atWall: string };
 
 /**
  * The body of a webhook, JSON. `notificationId` is the notification's own, never the transaction's. The flat shape
  * is what public clients of the live service read; the others are for clients that must be ready for anything.
  */
 export function composePayload(
-  transaction: KnownTransaction,
-  change: Change,
+  transaction: StoredTransaction,
+  change: StatusChange,
   notificationId: number,
   shape: Switches['webhooks']['shape'],
 ): string {
@@ -29,7 +29,7 @@ export function composePayload(
   }
 }
 
-function flat(transaction: KnownTransaction, { status, atWall }: Change, id: number): Record<string, unknown> {
+function flat(transaction: StoredTransaction, { status, atWall }: StatusChange, id: number): Record<string, unknown> {
   return {
     id,
     transaction_id: transaction.id,
@@ -44,7 +44,7 @@ function flat(transaction: KnownTransaction, { status, atWall }: Change, id: num
   };
 }
 
-function nested(transaction: KnownTransaction, { status }: Change): Record<string, unknown> {
+function nested(transaction: StoredTransaction, { status }: StatusChange): Record<string, unknown> {
   return {
     id: transaction.id,
     operation: transaction.operation,

@@ -3,10 +3,10 @@ import type { Switches } from '../faults/switches.ts';
 import type { Fate } from '../store/tables.ts';
 
 /** What befalls one webhook: how late it is sent, whether again, and whether a forger sends one beside it. */
-export type Destiny = { fate: Fate; delayMs: number; forged: boolean };
+export type WebhookFate = { fate: Fate; delayMs: number; forged: boolean };
 
 /** Draws the fate of a webhook. At most one thing befalls it; a forgery may stand beside any. */
-export function decideFate(random: Random, webhooks: Switches['webhooks']): Destiny {
+export function decideFate(random: Random, webhooks: Switches['webhooks']): WebhookFate {
   const forged = random.chance(webhooks.forge);
   let left = random.next();
   const fates: ReadonlyArray<[Fate, number, number]> = [

@@ -1,7 +1,7 @@
 import type { Sandbox } from '../context.ts';
-import type { DatabaseTransaction, Fate, KnownTransaction, NewWebhookRow } from '../store/tables.ts';
-import { type Change, composePayload } from './compose-payload.ts';
-import type { Destiny } from './decide-fate.ts';
+import type { DatabaseTransaction, Fate, NewWebhookRow, StoredTransaction } from '../store/tables.ts';
+import { composePayload, type StatusChange } from './compose-payload.ts';
+import type { WebhookFate } from './decide-fate.ts';
 
 /** So long after the first a repeat follows. */
 const REPEAT_AFTER_MS = 300;
@@ -13,21 +13,21 @@ const REPEAT_AFTER_MS = 300;
 export async function enqueueWebhook(
   sandbox: Sandbox,
   trx: DatabaseTransaction,
-  transaction: KnownTransaction,
-  change: Change,
-  destiny: Destiny,
+  transaction: StoredTransaction,
+  change: StatusChange,
+  destiny: WebhookFate,
 ): Promise<void> {
   const dueMs = sandbox.now() + destiny.delayMs;
-  const rows = rowsOf(sandbox, transaction, change, destiny.fate, dueMs);
-  if (destiny.forged) rows.push(forgeryOf(sandbox, transaction, dueMs));
+  const rows = makeWebhookRows(sandbox, transaction, change, destiny.fate, dueMs);
+  if (destiny.forged) rows.push(makeForgedWebhook(sandbox, transaction, dueMs));
   await trx.insertInto('webhooks').values(rows).execute();
 }
 
 /** The rows of one webhook: two where it is repeated. */
-export function rowsOf(
+export function makeWebhookRows(
   sandbox: Sandbox,
-  transaction: KnownTransaction,
-  change: Change,
+  transaction: StoredTransaction,
+  change: StatusChange,
   fate: Fate,
   dueMs: number,
 ): NewWebhookRow[] {
@@ -37,7 +37,7 @@ export function rowsOf(
     status: change.status,
     fate,
     state: fate === 'lost' ? ('lost' as const) : ('due' as const),
-    body: composePayload(transaction, change, sandbox.nextNotification(), shape),
+    body: composePayload(transaction, change, sandbox.nextNotificationId(), shape),
     authorised: 1,
     created_at: new Date(sandbox.now()),
     due_at: new Date(dueMs),
@@ -47,11 +47,11 @@ export function rowsOf(
 }
 
 /** A third party's webhook about a transaction: well formed, and not true. It claims a status that never was. */
-export function forgeryOf(sandbox: Sandbox, transaction: KnownTransaction, dueMs: number): NewWebhookRow {
+export function makeForgedWebhook(sandbox: Sandbox, transaction: StoredTransaction, dueMs: number): NewWebhookRow {
   const were = new Set(transaction.events.map(({ status }) => status));
   const claim = ['paid', 'refund', 'canceled', 'denied'].find((status) => !were.has(status)) ?? 'expired';
-  const atWall = sandbox.clock.wallOf(sandbox.now());
-  const [row] = rowsOf(sandbox, transaction, { status: claim, atWall }, 'forged', dueMs);
+  const atWall = sandbox.clock.toWall(sandbox.now());
+  const [row] = makeWebhookRows(sandbox, transaction, { status: claim, atWall }, 'forged', dueMs);
   if (row === undefined) throw new Error('a webhook is at least one row');
   return { ...row, authorised: sandbox.switches.current.webhooks.forge_with === 'token' ? 1 : 0 };
 }

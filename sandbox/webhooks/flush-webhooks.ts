@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sandbox } from '../context.ts';
 import { countWebhooks, type WebhookCounts } from './count-webhooks.ts';
-import type { Hurry } from './run-webhooks.ts';
+import type { FlushSignal } from './run-webhooks.ts';
 
 const LOOK_EVERY_MS = 20;
 
@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 20;
  * Sends all that is stored by now, late ones too (still after the others), and waits until each was delivered or has
  * failed for good, at most `timeoutMs`. Those between two tries keep their times: `due` counts what is left.
  */
-export async function flushWebhooks(sandbox: Sandbox, hurry: Hurry, timeoutMs: number): Promise<WebhookCounts> {
+export async function flushWebhooks(sandbox: Sandbox, hurry: FlushSignal, timeoutMs: number): Promise<WebhookCounts> {
   const deadline = sandbox.now() + timeoutMs;
   const { id: lastId, dueMs } = await readLast(sandbox);
   while (sandbox.now() < deadline && !sandbox.signal.aborted && (await countDue(sandbox, lastId)) > 0) {

@@ -7,13 +7,13 @@ const IN_PARALLEL = 16;
 const LOOK_EVERY_MS = 250;
 
 /** Webhooks due up to this instant are sent at once, though their time has not come: see flush-webhooks.ts. */
-export type Hurry = { untilMs: number };
+export type FlushSignal = { untilMs: number };
 
 /**
  * Sends what is due, the oldest first, until the sandbox ends. The webhooks of one transaction leave one after the
  * other; transactions side by side, IN_PARALLEL at a time.
  */
-export function runWebhooks(sandbox: Sandbox, hurry: Hurry): Promise<void> {
+export function runWebhooks(sandbox: Sandbox, hurry: FlushSignal): Promise<void> {
   return runLoop(
     sandbox,
     LOOK_EVERY_MS,
@@ -27,7 +27,7 @@ export function runWebhooks(sandbox: Sandbox, hurry: Hurry): Promise<void> {
 type DueWebhook = { id: number; transaction_id: string; body: string; authorised: number; attempts: number };
 
 /** Sends a batch; true where there may be more. */
-async function sendDue(sandbox: Sandbox, hurry: Hurry): Promise<boolean> {
+async function sendDue(sandbox: Sandbox, hurry: FlushSignal): Promise<boolean> {
   if (sandbox.settings.webhookUrl === undefined) return false;
   const now = new Date(sandbox.now());
   const due = await sandbox.db

@@ -9,7 +9,7 @@ import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import type { Bell } from '../runtime/wake-signal.ts';
+import type { WakeSignal } from '../runtime/wake-signal.ts';
 
 export type AuditedAction = {
   /** A token's id, or `command`. */
@@ -43,14 +43,14 @@ export async function auditChange<T>(
   const id = drawId();
   // by the time in its row: a try may have been committed without an answer, and another made since
   const tried = new Map<number, T>();
-  const { bells, rung } = deferBells(context.bells);
+  const { bells, rung } = deferBells(context.wakeUps);
   const result = await transact(
     context.db,
     async (trx, mayBeDone) => {
       // the COMMIT whose answer was lost went through
       const writtenAt = mayBeDone ? await findWritten(trx, id) : undefined;
       if (writtenAt && tried.has(writtenAt.getTime())) return tried.get(writtenAt.getTime()) as T;
-      const result = await change({ ...context, db: trx, bells });
+      const result = await change({ ...context, db: trx, wakeUps: bells });
       const done = typeof describe === 'function' ? describe(result) : describe;
       const at = context.clock.now();
       tried.set(at.getTime(), result);
@@ -59,7 +59,7 @@ export async function auditChange<T>(
     },
     { retryDuplicates: true },
   );
-  for (const bell of rung) bell.ring();
+  for (const bell of rung) bell.notify();
   return result;
 }
 
@@ -68,7 +68,7 @@ export async function auditChange<T>(
  * each token, on whichever replica: of many that come at once each is counted before the next.
  * @returns whether it may be done, and is written down.
  */
-export async function auditAtMost(
+export async function auditWithinLimit(
   context: Context,
   done: AuditedAction,
   { times, ms }: { times: number; ms: number },
@@ -135,9 +135,9 @@ function drawId(): string {
 }
 
 /** Loops that are woken before the commit would find nothing, and sleep on. */
-function deferBells(bells: Context['bells']): { bells: Context['bells']; rung: Set<Bell> } {
-  const rung = new Set<Bell>();
-  const defer = (bell: Bell): Bell => ({ ...bell, ring: () => void rung.add(bell) });
+function deferBells(bells: Context['wakeUps']): { bells: Context['wakeUps']; rung: Set<WakeSignal> } {
+  const rung = new Set<WakeSignal>();
+  const defer = (bell: WakeSignal): WakeSignal => ({ ...bell, notify: () => void rung.add(bell) });
   const { inbox, callbacks, alerts, runs } = bells;
   return {
     bells: { inbox: defer(inbox), callbacks: defer(callbacks), alerts: defer(alerts), runs: defer(runs) },

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import type { Role } from './roles.ts';
-import { ADMIN_CALLER, type Caller, hashToken, isAdminHash, selectLive } from './tokens.ts';
+import { ADMIN_CALLER, type Caller, hashToken, isAdminHash, selectLiveTokens } from './tokens.ts';
 
 export const SESSION_MS = 12 * 3_600_000;
 
@@ -19,7 +19,7 @@ export async function openSession(context: Pick<Context, 'db' | 'clock' | 'confi
   const isAdmin = await isAdminHash(context, hash);
   const row = isAdmin
     ? undefined
-    : await selectLive(context, now).select('tokens.seq').where('token_hash', '=', hash).executeTakeFirst();
+    : await selectLiveTokens(context, now).select('tokens.seq').where('token_hash', '=', hash).executeTakeFirst();
   if (!isAdmin && !row) throw new ConfereError('unauthorized', 'this token opens nothing any more');
   await context.db.deleteFrom('sessions').where('expires_at', '<', now).execute();
   await context.db
@@ -47,7 +47,7 @@ export async function findSession(context: Context, session: string): Promise<Ca
   // opened before sessions remembered it
   if (!row?.opened_with) return undefined;
   if (row.token_seq === null) return (await isAdminHash(context, row.opened_with)) ? ADMIN_CALLER : undefined;
-  const token = await selectLive(context, now)
+  const token = await selectLiveTokens(context, now)
     .select(['tokens.id', 'tokens.role'])
     .where('tokens.seq', '=', row.token_seq)
     .where('token_hash', '=', row.opened_with)

@@ -18,13 +18,13 @@ const TOKEN_FORM = /^cft_[A-Za-z0-9_-]{43}$/;
 
 export type NewToken = { name: string; role: Role; expiresAt?: Date | undefined };
 /** `expires_at` stands in it only where it expires. */
-export type MadeToken = { id: string; role: Role; token: string; expires_at?: string };
+export type CreatedToken = { id: string; role: Role; token: string; expires_at?: string };
 
 /**
  * Makes a token. Its text is shown this once; only its hash is kept.
  * @throws ConfereError `invalid_request` for one that would have ended already.
  */
-export async function createToken(context: Pick<Context, 'db' | 'clock'>, request: NewToken): Promise<MadeToken> {
+export async function createToken(context: Pick<Context, 'db' | 'clock'>, request: NewToken): Promise<CreatedToken> {
   const now = context.clock.now();
   const { name, role, expiresAt } = request;
   if (expiresAt !== undefined && expiresAt <= now) {
@@ -47,7 +47,7 @@ export async function findCaller(context: Context, token: string): Promise<Calle
   if (await isAdminHash(context, hash)) return ADMIN_CALLER;
   if (!TOKEN_FORM.test(token)) return undefined;
   const now = context.clock.now();
-  const row = await selectLive(context, now)
+  const row = await selectLiveTokens(context, now)
     .select(['tokens.seq', 'tokens.id', 'tokens.role', 'tokens.last_used_at'])
     .where('token_hash', '=', hash)
     .executeTakeFirst();
@@ -59,7 +59,7 @@ export async function findCaller(context: Context, token: string): Promise<Calle
 }
 
 /** Tokens that open something now. */
-export function selectLive(context: Pick<Context, 'db'>, now: Date) {
+export function selectLiveTokens(context: Pick<Context, 'db'>, now: Date) {
   return context.db
     .selectFrom('tokens')
     .where('revoked_at', 'is', null)

@@ -12,7 +12,7 @@ export type AlertToSend = {
   /** Null while it fires. */
   endedAt: Date | null;
   /** The channel knows already that it fires. */
-  told: boolean;
+  alreadySent: boolean;
 };
 
 /** One way to tell people. `send` resolves once the other side has taken all of them, and may be given one again. */
@@ -21,14 +21,14 @@ export type Channel = {
   /** How many are told at once. */
   batchMax: number;
   /** It forgets what is not sent again within a while. */
-  againMs?: number;
+  resendEveryMs?: number;
   /** Which alerts concern it; all, where it does not say. */
-  takes?: (alert: { name: string }) => boolean;
+  accepts?: (alert: { name: string }) => boolean;
   send(alerts: AlertToSend[]): Promise<void>;
 };
 
 /** A channel did not take what it was sent. Neither an address nor the other side's words stand in it. */
-export class NotTaken extends Error {
+export class ChannelError extends Error {
   readonly code: string;
   /** What was sent is at fault, not the way there. */
   readonly isRefusal: boolean;

@@ -30,7 +30,7 @@ export async function claimSends(context: Context, channel: Channel): Promise<Al
       .where('alert_seq', 'in', seqs)
       .execute();
     const alerts = await trx.selectFrom('alerts').selectAll().where('seq', 'in', seqs).orderBy('seq').execute();
-    const told = new Set(due.filter((row) => row.sent_at !== null).map((row) => row.alert_seq));
+    const alreadySent = new Set(due.filter((row) => row.sent_at !== null).map((row) => row.alert_seq));
     return alerts.map((row) => ({
       seq: row.seq,
       id: row.id,
@@ -42,7 +42,7 @@ export async function claimSends(context: Context, channel: Channel): Promise<Al
       transactionId: row.transaction_id,
       raisedAt: row.raised_at,
       endedAt: row.ended_at,
-      told: told.has(row.seq),
+      alreadySent: alreadySent.has(row.seq),
     }));
   });
 }

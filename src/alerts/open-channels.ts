@@ -1,30 +1,30 @@
 import type { Context } from '../context.ts';
 import type { Channel } from './channel.ts';
+import { openAlertmanagerChannel } from './open-alertmanager-channel.ts';
+import { openEmailChannel } from './open-email-channel.ts';
+import { openLogChannel } from './open-log-channel.ts';
 import type { Mailer } from './open-mailer.ts';
-import { openAlertmanager } from './send-alertmanager.ts';
-import { openEmail } from './send-email.ts';
-import { openLogChannel } from './send-log.ts';
-import { openMerchantEmail } from './send-merchant-email.ts';
-import { openPagerDuty } from './send-pagerduty.ts';
-import { openSlack } from './send-slack.ts';
+import { openMerchantEmailChannel } from './open-merchant-email-channel.ts';
+import { openPagerDutyChannel } from './open-pagerduty-channel.ts';
+import { openSlackChannel } from './open-slack-channel.ts';
 
 /** The channels that the environment sets; the log always is one. */
 export function openChannels(context: Context, mailer: Mailer | undefined): Channel[] {
   const { config, db, log } = context;
   const { ALERTMANAGER_URL, SLACK_WEBHOOK_URL, PAGERDUTY_ROUTING_KEY, ALERT_EMAIL_TO, PUBLIC_URL: publicUrl } = config;
   const channels = [openLogChannel(log)];
-  if (ALERTMANAGER_URL) channels.push(openAlertmanager(ALERTMANAGER_URL, publicUrl));
-  if (SLACK_WEBHOOK_URL) channels.push(openSlack(SLACK_WEBHOOK_URL, publicUrl));
+  if (ALERTMANAGER_URL) channels.push(openAlertmanagerChannel(ALERTMANAGER_URL, publicUrl));
+  if (SLACK_WEBHOOK_URL) channels.push(openSlackChannel(SLACK_WEBHOOK_URL, publicUrl));
   if (PAGERDUTY_ROUTING_KEY) {
-    channels.push(openPagerDuty({ url: config.PAGERDUTY_URL, routingKey: PAGERDUTY_ROUTING_KEY, publicUrl }));
+    channels.push(openPagerDutyChannel({ url: config.PAGERDUTY_URL, routingKey: PAGERDUTY_ROUTING_KEY, publicUrl }));
   }
   if (!mailer) return channels;
   if (ALERT_EMAIL_TO) {
     const warnOfRefused = (refused: number) => log.warn({ refused }, 'the mail server refused some of ALERT_EMAIL_TO');
-    channels.push(openEmail(mailer, { to: ALERT_EMAIL_TO, publicUrl, warn: warnOfRefused }));
+    channels.push(openEmailChannel(mailer, { to: ALERT_EMAIL_TO, publicUrl, warn: warnOfRefused }));
   }
   const warn = (merchant: string) =>
     log.warn({ merchant }, 'the mail server takes nothing for this merchant’s address');
-  channels.push(openMerchantEmail(mailer, db, warn));
+  channels.push(openMerchantEmailChannel(mailer, db, warn));
   return channels;
 }

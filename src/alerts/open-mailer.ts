@@ -31,13 +31,13 @@ export type Mailer = {
 export class MailError extends Error {
   readonly code: string;
   /** The server takes no mail for these addresses, now or later. */
-  readonly isForGood: boolean;
+  readonly isPermanent: boolean;
 
   constructor(code: string, isForGood = false) {
     super(`a mail did not go: ${code}`);
     this.name = 'MailError';
     this.code = code;
-    this.isForGood = isForGood;
+    this.isPermanent = isForGood;
   }
 }
 

@@ -9,11 +9,11 @@ import type { AlertToSend, Channel } from './channel.ts';
  * its row is locked first and the alert read after that, while whoever ends it writes in the other order, so one of the
  * two sees the other.
  */
-export async function recordTaken(context: Context, channel: Channel, alerts: AlertToSend[]): Promise<void> {
+export async function recordSent(context: Context, channel: Channel, alerts: AlertToSend[]): Promise<void> {
   await transact(context.db, async (trx) => {
     const now = context.clock.now();
     const endedSince = await lockAndRead(trx, channel, alerts);
-    const againAt = channel.againMs === undefined ? null : new Date(now.getTime() + channel.againMs);
+    const againAt = channel.resendEveryMs === undefined ? null : new Date(now.getTime() + channel.resendEveryMs);
     const rows = alerts.map((alert): Insertable<Database['alert_sends']> => {
       const nextAt = alert.endedAt ? null : endedSince.has(alert.seq) ? now : againAt;
       const base = { alert_seq: alert.seq, channel: channel.name, attempts: 0, error: null };
@@ -24,7 +24,7 @@ export async function recordTaken(context: Context, channel: Channel, alerts: Al
 }
 
 /** Writes down that a channel did not: when it is tried again, and why. */
-export async function recordNotTaken(
+export async function recordSendFailure(
   context: Context,
   channel: Channel,
   alerts: AlertToSend[],

@@ -1,15 +1,15 @@
 import { accessSync, constants } from 'node:fs';
 import type { Command } from 'commander';
 import { sql } from 'kysely';
-import { listUnnamedHosts, parseDatabaseUrl } from '../../embedded/parse-url.ts';
+import { listHostsWithoutNameCheck, parseDatabaseUrl } from '../../embedded/parse-database-url.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { countKeptFiles } from '../inbox/spool/count-kept-files.ts';
-import { spoolDirectory } from '../inbox/spool/redact-spooled.ts';
-import { countMended } from '../ledger/correct/correct-stored-histories.ts';
-import { examineStated } from '../ledger/stated/watch-stated.ts';
+import { countRetainedFiles } from '../inbox/spool/count-retained-files.ts';
+import { spoolDirectory } from '../inbox/spool/redact-retained-files.ts';
+import { countCorrectedHistories } from '../ledger/correct/correct-stored-histories.ts';
+import { checkFutureDates } from '../ledger/stated/watch-future-openings.ts';
 import { checkBooks } from '../proof/check-books.ts';
-import { examineGuards } from '../proof/check-grants.ts';
+import { checkGrants } from '../proof/check-grants.ts';
 import { openClient } from '../provider/open-client.ts';
 import { print, withContext } from './with-context.ts';
 
@@ -43,11 +43,11 @@ export function doctorCommand(program: Command): void {
 
 const CHECKS: Check[] = [
   { name: 'database', run: examineDatabase },
-  { name: 'grants', run: (context) => examineGuards(context.db) },
+  { name: 'grants', run: (context) => checkGrants(context.db) },
   { name: 'clock', run: examineClock },
   { name: 'data', run: examineDataDir },
   { name: 'spool', run: examineSpool },
-  { name: 'stated', run: examineStated },
+  { name: 'stated', run: checkFutureDates },
   { name: 'provider', run: examineProvider },
 ];
 
@@ -67,13 +67,13 @@ async function examineDatabase(context: Context): Promise<string> {
     throw new Error('innodb_flush_log_at_trx_commit is not 1: a power cut can lose what was answered');
   }
   const { DATABASE_URL } = context.config;
-  const hosts = DATABASE_URL === undefined ? [] : listUnnamedHosts(parseDatabaseUrl(DATABASE_URL));
+  const hosts = DATABASE_URL === undefined ? [] : listHostsWithoutNameCheck(parseDatabaseUrl(DATABASE_URL));
   const unnamed = hosts.length > 0 ? `; TLS can't check a name for ${hosts.join(', ')}: write host names` : '';
   return `${row?.version}, flushed at every commit${unnamed}`;
 }
 
 async function examineClock(context: Context): Promise<string> {
-  await context.clock.measure();
+  await context.clock.measureOffset();
   const offset = context.clock.now().getTime() - context.timers.now();
   if (Math.abs(offset) > CLOCK_MS_MAX) {
     throw new Error(`this machine's clock is ${offset} ms away from the database's: set both by NTP`);
@@ -88,7 +88,7 @@ async function examineDataDir(context: Context): Promise<string> {
 
 async function examineSpool({ config }: Context): Promise<string> {
   const directory = spoolDirectory(config);
-  const { torn, refused } = countKeptFiles(directory);
+  const { torn, refused } = countRetainedFiles(directory);
   if (torn + refused > 0) {
     throw new Error(
       `${directory} keeps ${torn} damaged (.torn) and ${refused} refused (.refused) files, which may hold webhooks that ` +
@@ -114,7 +114,7 @@ async function examineBooks(context: Context): Promise<string> {
     const shown = breaks.slice(0, BREAKS_SHOWN_MAX).map((one) => `${one.scope}: ${one.says}`);
     throw new Error(`${broken} breaks. ${shown.join('; ')}`);
   }
-  const { left, mended, waiting } = await countMended(context.db);
+  const { left, mended, waiting } = await countCorrectedHistories(context.db);
   if (left > 0) {
     throw new Error(
       `${left} histories of an earlier version are not corrected yet: run confere migrate, or start serve`,

@@ -8,7 +8,7 @@ import { OPERATIONS, type Operation } from '../domain/statuses.ts';
 import { createMerchant, removeMerchant, setMerchantState } from '../merchants/change-merchants.ts';
 import type { FilterInput } from '../merchants/match-filter.ts';
 import { presentMerchant } from '../merchants/present-merchant.ts';
-import { givePullToken, takePullToken } from '../merchants/pull-token.ts';
+import { issuePullToken, revokePullToken } from '../merchants/pull-token.ts';
 import { listMerchants } from '../merchants/read-merchants.ts';
 import { rotateSecret } from '../merchants/secrets.ts';
 import { print, withContext } from './with-context.ts';
@@ -163,13 +163,13 @@ async function test(context: Context, id: string, options: Output): Promise<void
 
 async function giveToken(context: Context, id: string, options: Output): Promise<void> {
   const done = { actor: ACTOR, action: 'merchant.pull_token_given', target: id };
-  const token = await auditChange(context, (inner) => givePullToken(inner, id), done);
+  const token = await auditChange(context, (inner) => issuePullToken(inner, id), done);
   print(options.json, { id, token }, `${token}\nkeep it now: it is not shown again`);
 }
 
 async function endToken(context: Context, id: string, options: Output): Promise<void> {
   const done = { actor: ACTOR, action: 'merchant.pull_token_revoked', target: id };
-  await auditChange(context, (inner) => takePullToken(inner, id), done);
+  await auditChange(context, (inner) => revokePullToken(inner, id), done);
   print(options.json, { id, revoked: true }, `${id} has no token any more`);
 }
 

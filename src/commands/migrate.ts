@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { sql } from 'kysely';
-import { mendHistories } from '../ledger/correct/correct-stored-histories.ts';
+import { correctStoredHistories } from '../ledger/correct/correct-stored-histories.ts';
 import { listGrants } from '../proof/list-grants.ts';
 import { print, withContext } from './with-context.ts';
 
@@ -22,7 +22,7 @@ export function migrateCommand(program: Command): void {
       await withContext({ migrates: true }, async (context) => {
         const { rows } = await sql<{ name: string }>`SELECT name FROM migrations ORDER BY name`.execute(context.db);
         const names = rows.map((row) => row.name);
-        const { mended, asked } = await mendHistories(context);
+        const { mended, asked } = await correctStoredHistories(context);
         const lines = [`${names.length} migrations are in place, the last ${names.at(-1)}`];
         if (mended + asked > 0) {
           lines.push(

@@ -3,9 +3,9 @@ import { auditChange } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES } from '../domain/mismatch.ts';
-import { acknowledgeMismatch, type By, resolveMismatch } from '../mismatches/close-mismatch.ts';
 import { findMismatch, listMismatches, type PresentedMismatch } from '../mismatches/read-mismatches.ts';
-import { acceptAny } from '../reconciliation/windows/accept-surplus.ts';
+import { type ActorNote, acknowledgeMismatch, resolveMismatchByHand } from '../mismatches/resolve-mismatch-by-hand.ts';
+import { acceptMismatchOrSurplus } from '../reconciliation/windows/accept-surplus.ts';
 import { print, withContext } from './with-context.ts';
 
 const LIST_MAX = 200;
@@ -13,7 +13,7 @@ const SEVERITIES = ['medium', 'high', 'critical'];
 
 type ListOptions = { state?: string; kind?: string; severity?: string; limit: string; json?: boolean };
 type SettleOptions = { note?: string; actual?: string; json?: boolean };
-type Settle = (context: Context, id: string, by: By & { actual?: unknown }) => Promise<void>;
+type Settle = (context: Context, id: string, by: ActorNote & { actual?: unknown }) => Promise<void>;
 
 /** `confere mismatches …`: what differs, and what a person decides about it. */
 export function mismatchesCommand(program: Command): void {
@@ -29,8 +29,8 @@ export function mismatchesCommand(program: Command): void {
     .action((options: ListOptions) => list(options));
   const settlings: [string, string, Settle][] = [
     ['acknowledge', 'say that somebody looks into it', acknowledgeMismatch],
-    ['resolve', 'say that it is over and why; the books stay as they are', resolveMismatch],
-    ['accept', 'book what the provider shows, by reversing entries, and tell merchants', acceptAny],
+    ['resolve', 'say that it is over and why; the books stay as they are', resolveMismatchByHand],
+    ['accept', 'book what the provider shows, by reversing entries, and tell merchants', acceptMismatchOrSurplus],
   ];
   for (const [name, description, settle] of settlings) {
     const command = mismatches
@@ -48,7 +48,7 @@ export function mismatchesCommand(program: Command): void {
           if (mismatch) print(options.json, withoutSeq(mismatch), describe(mismatch));
         });
       });
-    if (settle === acceptAny) {
+    if (settle === acceptMismatchOrSurplus) {
       command.option('--actual <json>', 'what you saw of the provider: nothing is accepted where it is another by now');
     }
   }

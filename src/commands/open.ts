@@ -3,7 +3,7 @@ import { auditChange } from '../access/audit.ts';
 import { isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { formatAmount, parseSignedAmount } from '../domain/money.ts';
-import { finishReposts, stateOpening, takeOpeningBack } from '../ledger/stated/open-books.ts';
+import { finishReposts, reverseOpeningEntry, stateOpening } from '../ledger/stated/open-books.ts';
 import { print, withContext } from './with-context.ts';
 
 type Options = {
@@ -29,7 +29,7 @@ export function openCommand(program: Command): void {
       if (reverse !== undefined) {
         await withContext({}, async (context) => {
           const done = { actor: 'command', action: 'openings.reverse', target: reverse };
-          await auditChange(context, (inner) => takeOpeningBack(inner, reverse), done);
+          await auditChange(context, (inner) => reverseOpeningEntry(inner, reverse), done);
           await finishReposts(context);
           print(json, { reverses: reverse }, `reversed ${reverse}`);
         });

@@ -5,9 +5,9 @@ import type { Context } from '../context.ts';
 import { openClient } from '../provider/open-client.ts';
 import { findRun, type PresentedRun } from '../reconciliation/numbers/read-runs.ts';
 import { claimRun } from '../reconciliation/runs/claim-run.ts';
+import { executeRun } from '../reconciliation/runs/process-runs.ts';
+import type { OnProgress } from '../reconciliation/runs/process-windows.ts';
 import { checkDays, resumeRun, startRun } from '../reconciliation/runs/start-run.ts';
-import { executeRun } from '../reconciliation/runs/work-runs.ts';
-import type { Progress } from '../reconciliation/runs/work-windows.ts';
 import { print, withContext } from './with-context.ts';
 
 /**
@@ -74,7 +74,7 @@ async function findOrStart(context: Context, { fresh, json: _, ...days }: Option
 }
 
 /** A bar, the rate and what is left, on a terminal; silence elsewhere. */
-function showProgress(): Progress {
+function showProgress(): OnProgress {
   if (!process.stderr.isTTY) return () => undefined;
   const began = Date.now();
   let begunAt: number | undefined;
@@ -90,7 +90,7 @@ function showProgress(): Progress {
 }
 
 /** Pure. @param done.begunAt the windows that were done before this process began. */
-export function tellProgress(done: Parameters<Progress>[0] & { begunAt: number; ms: number }): string {
+export function tellProgress(done: Parameters<OnProgress>[0] & { begunAt: number; ms: number }): string {
   const seconds = Math.max(1, done.ms / 1000);
   const filled = Math.floor((BAR_WIDTH * done.windows) / Math.max(1, done.of));
   const bar = `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)}`;

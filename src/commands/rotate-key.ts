@@ -80,7 +80,7 @@ async function reseal(trx: Transaction<Database>, old: Vault, next: Vault): Prom
   // a COMMIT whose answer was lost, and that went through
   if (check.value.equals(next.check)) return await countSecrets(trx);
   if (!check.value.equals(old.check)) throw new ConfereError('conflict', 'the key is being rotated by someone else');
-  const again = (sealed: Buffer): Buffer => next.seal(old.open(sealed));
+  const again = (sealed: Buffer): Buffer => next.encrypt(old.decrypt(sealed));
   const keys = await trx.selectFrom('settings').selectAll().where('name', 'like', 'key\\_%').execute();
   for (const { name, value } of keys) {
     await trx

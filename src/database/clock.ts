@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { MACHINE_TIMERS, type Timers } from '../timers.ts';
+import { SYSTEM_TIMERS, type Timers } from '../timers.ts';
 import type { Database } from './tables.ts';
 
 const MEASURE_EVERY_MS = 60_000;
@@ -8,9 +8,9 @@ const MEASURE_EVERY_MS = 60_000;
  * The database's clock, which all replicas share: ours plus an offset that is measured again every minute. The offset is
  * between the two machines, so timers that a test has advanced stay advanced.
  */
-export type Clock = { now(): Date; measure(): Promise<void> };
+export type Clock = { now(): Date; measureOffset(): Promise<void> };
 
-export async function openClock(db: Kysely<Database>, timers: Timers = MACHINE_TIMERS): Promise<Clock> {
+export async function openClock(db: Kysely<Database>, timers: Timers = SYSTEM_TIMERS): Promise<Clock> {
   let offsetMs = 0;
   let measuredAt = 0;
 
@@ -25,7 +25,7 @@ export async function openClock(db: Kysely<Database>, timers: Timers = MACHINE_T
 
   await measure();
   return {
-    measure,
+    measureOffset: measure,
     now() {
       // measured aside: whoever asks for the time never waits, and a database that is away leaves the last offset
       if (Date.now() - measuredAt > MEASURE_EVERY_MS) void measure().catch(() => undefined);

@@ -2,7 +2,7 @@ import { type Compilable, CompiledQuery, type Kysely, sql, type Transaction } fr
 import type { Database } from './tables.ts';
 
 /** Whether the server gives back what an INSERT made: MariaDB does, MySQL has to be asked afterwards. */
-export async function returnsInserted(db: Kysely<Database>): Promise<boolean> {
+export async function supportsReturning(db: Kysely<Database>): Promise<boolean> {
   const { rows } = await sql<{ version: string }>`SELECT VERSION() AS version`.execute(db);
   return rows[0]?.version.includes('MariaDB') ?? false;
 }
@@ -14,7 +14,7 @@ export async function returnsInserted(db: Kysely<Database>): Promise<boolean> {
  * @param readBack the same, asked afterwards of a server that does not tell by itself.
  */
 export async function insertReturning<Row>(
-  { returnsInserted }: { returnsInserted: boolean },
+  { supportsReturning: returnsInserted }: { supportsReturning: boolean },
   trx: Transaction<Database>,
   insert: Compilable,
   columns: (keyof Row & string)[],

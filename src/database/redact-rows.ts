@@ -8,15 +8,15 @@ const ROWS_MAX = 200;
 const TOO_LONG_ERRNO = 1406;
 
 /** Columns of a table that hold what came from elsewhere, or what people wrote. */
-export type FreeText = {
+export type FreeTextColumns = {
   table: keyof Database;
   /** The key that its rows are read by, in order. */
   key: string;
   columns: string[];
   /** SQL for the id of the transaction that a row is about. */
-  about?: string;
+  transactionIdSql?: string;
   /** Set to now where a row was changed. */
-  markedBy?: string;
+  redactedAtColumn?: string;
 };
 
 type Row = Record<string, unknown>;
@@ -31,20 +31,20 @@ type Redacted = { column: string; value: string | Buffer };
  */
 export async function redactRows(
   db: Kysely<Database>,
-  place: FreeText,
+  place: FreeTextColumns,
   redact: Redact,
   options: {
     write: boolean;
     now: Date;
     signal: AbortSignal;
-    missed: (row: string) => void;
-    theirs?: Set<string>;
-    before?: (keys: number[]) => Promise<void>;
+    onSkipped: (row: string) => void;
+    personTransactionIds?: Set<string>;
+    beforeWrite?: (keys: number[]) => Promise<void>;
   },
 ): Promise<number> {
   const { table, key, columns } = place;
   const names = sql.join([key, ...columns].map((name) => sql.ref(name)));
-  const about = sql.raw(place.about ?? 'NULL');
+  const about = sql.raw(place.transactionIdSql ?? 'NULL');
   let changed = 0;
   let last = 0;
   for (;;) {
@@ -54,18 +54,18 @@ export async function redactRows(
     const telling: { at: number; redact: Redact }[] = [];
     for (const row of rows) {
       const at = Number(row[key]);
-      const isTheirs = options.theirs?.has(String(row.about_id)) ?? false;
+      const isTheirs = options.personTransactionIds?.has(String(row.about_id)) ?? false;
       const redactIt: Redact = (text) => redact(text, isTheirs);
       let redacted: Redacted[] = [];
       try {
         redacted = redactRow(row, columns, redactIt);
       } catch {
-        options.missed(`${table} ${at}`);
+        options.onSkipped(`${table} ${at}`);
       }
       if (redacted.length > 0) telling.push({ at, redact: redactIt });
     }
     changed += telling.length;
-    if (telling.length > 0) await options.before?.(telling.map((row) => row.at));
+    if (telling.length > 0) await options.beforeWrite?.(telling.map((row) => row.at));
     if (options.write) for (const row of telling) await rewriteRow(db, place, row.at, { ...row, now: options.now });
     if (rows.length < ROWS_MAX) return changed;
     last = Number(rows.at(-1)?.[key]);
@@ -85,7 +85,7 @@ function redactRow(row: Row, columns: string[], redact: Redact): Redacted[] {
 /** Of what the row holds by now, locked: a note may have been changed since it was looked through. */
 async function rewriteRow(
   db: Kysely<Database>,
-  { table, key, columns, markedBy }: FreeText,
+  { table, key, columns, redactedAtColumn: markedBy }: FreeTextColumns,
   at: number,
   { redact, now }: { redact: Redact; now: Date },
 ): Promise<void> {

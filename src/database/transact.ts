@@ -40,7 +40,7 @@ export async function transact<T>(
       return await db.transaction().execute((trx) => work(trx, mayBeDone));
     } catch (error) {
       mayBeDone ||= isOutcomeUnknown(error);
-      const again = isTransient(error) || (options.retryDuplicates === true && isDuplicate(error));
+      const again = isTransient(error) || (options.retryDuplicates === true && isDuplicateKey(error));
       if (!again || attempt >= ATTEMPTS_MAX) throw error;
       const ceiling = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** attempt);
       await sleep(ceiling / 2 + (Math.random() * ceiling) / 2);
@@ -53,12 +53,12 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** The server's own trouble: it says nothing about what was written. */
-export function isServersOwn(error: unknown): boolean {
+export function isServerError(error: unknown): boolean {
   return SERVERS_OWN_ERRNOS.has((error as { errno?: number } | undefined)?.errno ?? 0);
 }
 
 /** A prepared statement was not run at all: as text it may be. */
-export function isUnprepared(error: unknown): boolean {
+export function isPrepareError(error: unknown): boolean {
   return UNPREPARED_ERRNOS.has((error as { errno?: number } | undefined)?.errno ?? 0);
 }
 
@@ -71,10 +71,10 @@ export function isOutcomeUnknown(error: unknown): boolean {
 }
 
 /** More than the server's max_allowed_packet; it may also just hang up. */
-export function isTooLarge(error: unknown): boolean {
+export function isPacketTooLarge(error: unknown): boolean {
   return (error as { errno?: number } | undefined)?.errno === TOO_LARGE_ERRNO;
 }
 
-export function isDuplicate(error: unknown): boolean {
+export function isDuplicateKey(error: unknown): boolean {
   return (error as { errno?: number } | undefined)?.errno === DUPLICATE_ERRNO;
 }

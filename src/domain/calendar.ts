@@ -4,21 +4,21 @@ import { Temporal } from 'temporal-polyfill';
  * The provider's wall clock is text, `YYYY-MM-DD HH:mm:ss`, kept as given; a day is `YYYY-MM-DD` of the same calendar;
  * an instant is a Date. Wall clock and instant meet only here, through the provider's time zone.
  */
-export type Wall = string;
+export type WallTime = string;
 export type Day = string;
 
 export type Calendar = {
   zone: string;
   /** The instant of a wall clock; in the hour that a zone repeats, the earlier one. */
-  toInstant(wall: Wall): Date;
-  toWall(instant: Date): Wall;
+  toInstant(wall: WallTime): Date;
+  toWallTime(instant: Date): WallTime;
   /** The same rounded up to a whole second: what happened before it by the wall clock happened before the instant. */
-  toWallAfter(instant: Date): Wall;
+  toWallTimeRoundedUp(instant: Date): WallTime;
   dayOf(instant: Date): Day;
   /** The first instant of a day. */
-  startOf(day: Day): Date;
+  startOfDay(day: Day): Date;
   /** ISO 8601 with the zone's offset at that wall clock: `2026-11-21T08:00:00-03:00`. */
-  toIso(wall: Wall): string;
+  toIso(wall: WallTime): string;
 };
 
 const CACHE_HOURS_MAX = 50_000;
@@ -30,7 +30,7 @@ export function createCalendar(zone: string): Calendar {
   const offsets = new Map<string, number>();
 
   // most hours of a wall clock have one offset: one look-up serves all payments of such an hour
-  function offsetMs(wall: Wall): number {
+  function offsetMs(wall: WallTime): number {
     const hour = wall.slice(0, 13);
     const known = offsets.get(hour);
     if (known !== undefined) return known;
@@ -42,16 +42,16 @@ export function createCalendar(zone: string): Calendar {
   }
 
   /** From the instant, not from the zone: a wall clock that a zone skips is read by the offset before the gap. */
-  function lookUpOffset(wall: Wall): number {
+  function lookUpOffset(wall: WallTime): number {
     const local = Temporal.PlainDateTime.from(wall.replace(' ', 'T'));
     return asIfUtc(wall) - local.toZonedDateTime(zone, { disambiguation: 'compatible' }).epochMilliseconds;
   }
 
-  function asIfUtc(wall: Wall): number {
+  function asIfUtc(wall: WallTime): number {
     return Date.parse(`${wall.replace(' ', 'T')}Z`);
   }
 
-  function toWall(instant: Date): Wall {
+  function toWall(instant: Date): WallTime {
     const local = Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(zone);
     return local.toPlainDateTime().toString({ smallestUnit: 'second', roundingMode: 'floor' }).replace('T', ' ');
   }
@@ -59,10 +59,10 @@ export function createCalendar(zone: string): Calendar {
   return {
     zone,
     toInstant: (wall) => new Date(asIfUtc(wall) - offsetMs(wall)),
-    toWall,
-    toWallAfter: (instant) => toWall(new Date(Math.ceil(instant.getTime() / 1000) * 1000)),
+    toWallTime: toWall,
+    toWallTimeRoundedUp: (instant) => toWall(new Date(Math.ceil(instant.getTime() / 1000) * 1000)),
     dayOf: (instant) => toWall(instant).slice(0, 10),
-    startOf: (day) => new Date(Temporal.PlainDate.from(day).toZonedDateTime(zone).epochMilliseconds),
+    startOfDay: (day) => new Date(Temporal.PlainDate.from(day).toZonedDateTime(zone).epochMilliseconds),
     toIso: (wall) => `${wall.replace(' ', 'T')}${formatOffset(offsetMs(wall))}`,
   };
 }
@@ -71,7 +71,7 @@ const WALL = /^\d{4}-\d{2}-\d{2} (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Whether a text is a real moment of a wall clock, to the second. */
-export function isWall(text: string): boolean {
+export function isWallTime(text: string): boolean {
   return WALL.test(text) && isDay(text.slice(0, 10));
 }
 

@@ -1,7 +1,7 @@
-import { createCalendar, type Wall } from './calendar.ts';
+import { createCalendar, type WallTime } from './calendar.ts';
 
 /** A paid event by the provider's wall clock, and the minute (UTC) inside its end-to-end id. */
-export type Payment = { wall: Wall; minute: Date };
+export type ZoneSample = { wall: WallTime; minute: Date };
 export type ZoneVerdict =
   | { state: 'unknown' }
   | { state: 'fits' }
@@ -18,7 +18,7 @@ const CANDIDATES = ['America/Sao_Paulo', 'America/Manaus', 'America/Rio_Branco',
  * Whether the provider's wall clock is of the zone that it is read by: the median of how far paid events lie from the
  * minutes inside their end-to-end ids, which are UTC. Pure.
  */
-export function judgeZone(zone: string, payments: Payment[]): ZoneVerdict {
+export function checkZone(zone: string, payments: ZoneSample[]): ZoneVerdict {
   if (payments.length < PAYMENTS_MIN) return { state: 'unknown' };
   const medianMs = medianOff(zone, payments);
   if (Math.abs(medianMs) < OFF_MS_MIN) return { state: 'fits' };
@@ -28,7 +28,7 @@ export function judgeZone(zone: string, payments: Payment[]): ZoneVerdict {
   return { state: 'differs', medianMs, offsetMs: medianOff('UTC', payments), zone: fitting[0]?.name };
 }
 
-function medianOff(zone: string, payments: Payment[]): number {
+function medianOff(zone: string, payments: ZoneSample[]): number {
   const calendar = createCalendar(zone);
   const offs = payments
     .map(({ wall, minute }) => calendar.toInstant(wall).getTime() - minute.getTime())

@@ -1,4 +1,4 @@
-import { isWall } from './calendar.ts';
+import { isWallTime } from './calendar.ts';
 
 /** `E` for a payment, `D` for a refund; the institution; the minute in UTC; eleven more characters. */
 const E2E_ID = /^([ED])[A-Za-z0-9]{8}(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})[A-Za-z0-9]{11}$/;
@@ -6,16 +6,16 @@ const E2E_ID = /^([ED])[A-Za-z0-9]{8}(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})[A-Za-z0
 const OWN_CHARS = 11;
 
 /** What an end-to-end id says of itself. Providers print malformed ones: of those nothing is known. */
-export function readE2eId(e2eId: string | null): { of: 'payment' | 'refund'; minute: Date } | undefined {
+export function parseE2eId(e2eId: string | null): { of: 'payment' | 'refund'; minute: Date } | undefined {
   const match = E2E_ID.exec(e2eId ?? '');
   if (!match) return undefined;
   const [, letter, year, month, day, hour, minute] = match;
   const wall = `${year}-${month}-${day} ${hour}:${minute}:00`;
-  if (!isWall(wall)) return undefined;
+  if (!isWallTime(wall)) return undefined;
   return { of: letter === 'D' ? 'refund' : 'payment', minute: new Date(`${wall.replace(' ', 'T')}Z`) };
 }
 
 /** The eleven characters of an end-to-end id that its maker chooses; the whole text, where it has not that form. */
-export function readOwnOfE2eId(e2eId: string): string {
-  return readE2eId(e2eId) === undefined ? e2eId : e2eId.slice(-OWN_CHARS);
+export function extractE2eSuffix(e2eId: string): string {
+  return parseE2eId(e2eId) === undefined ? e2eId : e2eId.slice(-OWN_CHARS);
 }

@@ -22,7 +22,7 @@ const CUT_MARK = '…';
  * The form in which a text is stored, and searched: well-formed Unicode (a lone surrogate becomes U+FFFD); one longer than
  * its column is cut at a character and ends in `…`. The stored form of a stored form is the same text.
  */
-export function cutText(text: string, bytesMax: number): string {
+export function truncateText(text: string, bytesMax: number): string {
   const wellFormed = text.toWellFormed();
   if (Buffer.byteLength(wellFormed) <= bytesMax) return wellFormed;
   // no character of UTF-8 begins with the bits 10

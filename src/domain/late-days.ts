@@ -5,4 +5,4 @@ export const LATE_DAYS = 95;
  * How far back the long jobs reach, today included as 0. One more than LATE_DAYS: yesterday closes today, and the first
  * creation day that could still have changed it lies 96 days before today.
  */
-export const REACH_DAYS = LATE_DAYS + 1;
+export const LOOKBACK_DAYS = LATE_DAYS + 1;

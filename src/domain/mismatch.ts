@@ -42,7 +42,7 @@ export type FoundMismatch = {
   webhookSeq?: number;
   baseline?: boolean;
   /** Newer evidence is known: it opens one, and leaves one that is open as it is. */
-  late?: boolean;
+  outdated?: boolean;
   /** Set when it is over as soon as it is told. */
   resolution?: string;
 };

@@ -1,4 +1,4 @@
-import type { Wall } from './calendar.ts';
+import type { WallTime } from './calendar.ts';
 import type { Operation, Status } from './statuses.ts';
 
 /**
@@ -10,7 +10,7 @@ export type Source =
   | { kind: 'list'; run: { seq: number; id: string }; page: number }
   | { kind: 'show'; run?: { seq: number; id: string } };
 
-export type ObservedEvent = { status: Status; atWall: Wall };
+export type ObservedEvent = { status: Status; atWall: WallTime };
 
 /** A transaction as the provider showed it. Absent, null and empty fields are all `null`. */
 export type ObservedTransaction = {
@@ -19,7 +19,7 @@ export type ObservedTransaction = {
   status: Status;
   amountCents: bigint;
   commissionCents: bigint | null;
-  createdWall: Wall;
+  createdWall: WallTime;
   reference: string | null;
   extra: string | null;
   platform: string | null;
@@ -36,13 +36,13 @@ export type ObservedTransaction = {
 };
 
 /** Side fields that could not be read: by name, the rule that they break. `raw` is the row as it came, with personal data. */
-export type Unreadable = { fields: Record<string, string>; raw: string };
+export type UnreadableFields = { fields: Record<string, string>; raw: string };
 
 /** One look at one transaction. */
 export type Observation = {
   transaction: ObservedTransaction;
   /** Fields that are null in it because their values could not be read. */
-  unreadable?: Unreadable | undefined;
+  unreadable?: UnreadableFields | undefined;
   /** The database's clock when the request was sent. */
   askedAt: Date;
   source: Source;

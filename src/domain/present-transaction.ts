@@ -1,6 +1,6 @@
-import type { Calendar, Wall } from './calendar.ts';
+import type { Calendar, WallTime } from './calendar.ts';
 import { formatAmount } from './money.ts';
-import { maskE2eId, maskHolding, maskParty, maskPlatform } from './person/mask-person.ts';
+import { maskE2eId, maskParty, maskPlatform, maskText } from './person/mask-person.ts';
 import type { Operation, Status } from './statuses.ts';
 
 /** A transaction as the ledger holds it, with its personal fields. */
@@ -8,7 +8,7 @@ export type LedgerTransaction = {
   id: string;
   operation: Operation;
   status: Status;
-  statusWall: Wall;
+  statusWall: WallTime;
   sequence: number;
   amountCents: bigint;
   commissionCents: bigint | null;
@@ -16,7 +16,7 @@ export type LedgerTransaction = {
   extra: string | null;
   platform: string | null;
   e2eId: string | null;
-  createdWall: Wall;
+  createdWall: WallTime;
   name: string | null;
   email: string | null;
   phone: string | null;
@@ -62,9 +62,9 @@ export function maskTransaction<T extends PresentedTransaction>(transaction: T):
   return {
     ...transaction,
     ...maskParty(transaction),
-    description: maskHolding(description, transaction),
-    extra: maskHolding(extra, transaction),
-    reference: maskHolding(reference, transaction),
+    description: maskText(description, transaction),
+    extra: maskText(extra, transaction),
+    reference: maskText(reference, transaction),
     platform: maskPlatform(platform, transaction),
     e2e_id: maskE2eId(e2eId, transaction),
   };

@@ -32,7 +32,7 @@ export function isKnownStatus(status: Status): status is KnownStatus {
 const PLAIN_STATUS = /^[a-z_]{1,32}$/;
 
 /** A status as it may stand in an alert: what is no plain word may be anybody's text, and is told by its hash. */
-export function nameStatus(status: Status): string {
+export function describeStatus(status: Status): string {
   return PLAIN_STATUS.test(status)
     ? status
     : `sha256:${createHash('sha256').update(status).digest('hex').slice(0, 32)}`;

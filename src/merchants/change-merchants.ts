@@ -4,10 +4,10 @@ import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { refuseUrl } from './check-url.ts';
 import { completeFilter, type FilterInput } from './match-filter.ts';
 import { findMerchant, type MerchantRow, type MerchantState } from './read-merchants.ts';
-import { addSecret, makeSecret, tellSecret } from './secrets.ts';
+import { addSecret, formatSecret, generateSecret } from './secrets.ts';
+import { validateUrl } from './validate-url.ts';
 
 const ID_BYTES = 12;
 const SECOND_MS = 1000;
@@ -38,7 +38,7 @@ export async function createMerchant(
   input: NewMerchant,
 ): Promise<{ merchant: MerchantRow; secret: string }> {
   checkUrl(context, input.url);
-  const made = makeSecret(context);
+  const made = generateSecret(context);
   const now = made.createdAt;
   const id = `mer_${randomBytes(ID_BYTES).toString('hex')}`;
   // the provider's clock shows whole seconds: an event of this very second counts
@@ -58,7 +58,7 @@ export async function createMerchant(
     const { insertId } = await trx.insertInto('merchants').values(row).executeTakeFirstOrThrow();
     await addSecret(context, trx, Number(insertId), made);
   });
-  return { merchant: await findMerchant(context.db, id), secret: tellSecret(made) };
+  return { merchant: await findMerchant(context.db, id), secret: formatSecret(made) };
 }
 
 async function isThere(trx: Transaction<Database>, id: string): Promise<boolean> {
@@ -95,7 +95,7 @@ export async function setMerchantState(context: Context, id: string, state: Merc
   const merchant = await findMerchant(context.db, id);
   const set = state === 'enabled' ? { state, disabled_reason: null, ...HEALTHY } : { state };
   await context.db.updateTable('merchants').set(set).where('seq', '=', merchant.seq).execute();
-  context.bells.callbacks.ring();
+  context.wakeUps.callbacks.notify();
   return findMerchant(context.db, id);
 }
 
@@ -116,6 +116,6 @@ export async function removeMerchant(context: Context, id: string): Promise<void
 
 function checkUrl(context: Context, url: string): void {
   const { CALLBACK_ALLOW_PRIVATE: allowPrivate, ALLOW_PLAIN_HTTP: allowPlain } = context.config;
-  const refusal = refuseUrl(url, { allowPrivate, allowPlain });
+  const refusal = validateUrl(url, { allowPrivate, allowPlain });
   if (refusal) throw new ConfereError('invalid_request', `the url ${refusal}`, { fields: { url: [refusal] } });
 }

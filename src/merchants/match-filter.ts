@@ -26,7 +26,7 @@ export function completeFilter(input: FilterInput = {}): MerchantFilter {
   };
 }
 
-export type FilteredFacts = {
+export type FilterableFacts = {
   operation: Operation;
   status: string;
   reference: string | null;
@@ -35,7 +35,7 @@ export type FilteredFacts = {
 };
 
 /** Whether an event of a transaction is for the merchant of this filter. Texts are compared exactly; `none` is no platform. */
-export function matchesFilter(filter: MerchantFilter, facts: FilteredFacts): boolean {
+export function matchesFilter(filter: MerchantFilter, facts: FilterableFacts): boolean {
   return (
     isAmong(filter.platforms, facts.platform ?? NO_PLATFORM) &&
     isAmong(filter.operations, facts.operation) &&

@@ -1,4 +1,4 @@
-import { maskHolding } from '../domain/person/mask-person.ts';
+import { maskText } from '../domain/person/mask-person.ts';
 import { parseFilter } from './match-filter.ts';
 import type { MerchantRow } from './read-merchants.ts';
 
@@ -24,20 +24,20 @@ export function presentMerchant(row: MerchantRow) {
 }
 
 /** The same for who only looks on: of its address the origin, since shops put keys into paths and queries; no e-mail. */
-export function hideContacts(merchant: PresentedMerchant): PresentedMerchant {
+export function maskContacts(merchant: PresentedMerchant): PresentedMerchant {
   return { ...merchant, url: new URL(merchant.url).origin, email: null, filter: maskFilter(merchant.filter) };
 }
 
 /** A filter by a reference or an extra may name a person. */
 function maskFilter(filter: PresentedMerchant['filter']): PresentedMerchant['filter'] {
-  const mask = <T>(value: T): T | string => (typeof value === 'boolean' ? value : maskHolding(String(value)));
+  const mask = <T>(value: T): T | string => (typeof value === 'boolean' ? value : maskText(String(value)));
   const extra = Object.entries(filter.extra_match).map(([name, value]) => {
     const masked = mask(value);
-    return [maskHolding(name), masked === String(value) ? value : masked] as const;
+    return [maskText(name), masked === String(value) ? value : masked] as const;
   });
   return {
     ...filter,
-    reference_prefixes: filter.reference_prefixes.map((prefix) => maskHolding(prefix)),
+    reference_prefixes: filter.reference_prefixes.map((prefix) => maskText(prefix)),
     extra_match: Object.fromEntries(extra),
   };
 }

@@ -8,7 +8,7 @@ const PREFIX = 'mpt_';
 const FORM = /^mpt_[A-Za-z0-9_-]{43}$/;
 
 /** Gives a merchant a token to fetch its events with, in place of one it may have had. It is told here, once. */
-export async function givePullToken(context: Context, id: string): Promise<string> {
+export async function issuePullToken(context: Context, id: string): Promise<string> {
   const merchant = await findMerchant(context.db, id);
   const token = PREFIX + randomBytes(TOKEN_BYTES).toString('base64url');
   const set = { pull_token_hash: hash(token) };
@@ -17,7 +17,7 @@ export async function givePullToken(context: Context, id: string): Promise<strin
 }
 
 /** Ends a merchant's token. @throws ConfereError `not_found` where it has none. */
-export async function takePullToken(context: Context, id: string): Promise<void> {
+export async function revokePullToken(context: Context, id: string): Promise<void> {
   const merchant = await findMerchant(context.db, id);
   const result = await context.db
     .updateTable('merchants')
@@ -33,7 +33,7 @@ export function isPullToken(text: string): boolean {
 }
 
 /** The merchant whose token this is: one that is paused or disabled fetches nothing, as nothing is sent to it. */
-export async function findByPullToken(context: Context, token: string): Promise<MerchantRow | undefined> {
+export async function findMerchantByPullToken(context: Context, token: string): Promise<MerchantRow | undefined> {
   if (!isPullToken(token)) return undefined;
   return await context.db
     .selectFrom('merchants')

@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
-import { sealStored } from '../database/keys/settings.ts';
+import { encryptForStorage } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
@@ -15,12 +15,12 @@ export const ROTATION_MS = 24 * 3_600_000;
 /** A secret before it is stored: made outside of the transaction that stores it, which may be run again. */
 export type NewSecret = { key: Buffer; createdAt: Date };
 
-export function makeSecret(context: Context): NewSecret {
+export function generateSecret(context: Context): NewSecret {
   return { key: randomBytes(SECRET_BYTES), createdAt: context.clock.now() };
 }
 
 /** As a merchant is told it, once: `whsec_` and base64. */
-export function tellSecret({ key }: NewSecret): string {
+export function formatSecret({ key }: NewSecret): string {
   return PREFIX + key.toString('base64');
 }
 
@@ -32,7 +32,7 @@ export async function addSecret(
   { key, createdAt }: NewSecret,
 ): Promise<void> {
   const { vault } = context;
-  const ciphertext = await sealStored(trx, vault, key);
+  const ciphertext = await encryptForStorage(trx, vault, key);
   const row = { merchant_seq: merchantSeq, ciphertext, key_id: vault.keyId, created_at: createdAt };
   await trx.insertInto('merchant_secrets').values(row).execute();
 }
@@ -42,7 +42,7 @@ export async function addSecret(
  * than two signatures stand in a header.
  */
 export async function rotateSecret(context: Context, id: string): Promise<{ secret: string; oldUntil: Date }> {
-  const made = makeSecret(context);
+  const made = generateSecret(context);
   const now = made.createdAt;
   const oldUntil = new Date(now.getTime() + ROTATION_MS);
   const merchant = await findMerchant(context.db, id);
@@ -59,7 +59,7 @@ export async function rotateSecret(context: Context, id: string): Promise<{ secr
       .execute();
     await addSecret(context, trx, merchant.seq, made);
   });
-  return { secret: tellSecret(made), oldUntil };
+  return { secret: formatSecret(made), oldUntil };
 }
 
 /** Whether this very secret is there, though another rotation may have followed. */
@@ -75,7 +75,7 @@ async function isStored(
     .where('merchant_seq', '=', merchantSeq)
     .where('created_at', '=', createdAt)
     .execute();
-  return rows.some((row) => vault.open(row.ciphertext).equals(key));
+  return rows.some((row) => vault.decrypt(row.ciphertext).equals(key));
 }
 
 /** The keys that sign for each merchant at an instant, newest first. */
@@ -95,7 +95,7 @@ export async function readLiveKeys(
     .execute();
   for (const row of rows) {
     const list = keys.get(row.merchant_seq) ?? [];
-    list.push(createSecretKey(context.vault.open(row.ciphertext)));
+    list.push(createSecretKey(context.vault.decrypt(row.ciphertext)));
     keys.set(row.merchant_seq, list);
   }
   return keys;

@@ -13,7 +13,7 @@ export const webhooksReceived = new Counter({
   registers,
 });
 
-export const loginFailures = new Counter({
+export const authFailures = new Counter({
   name: 'confere_auth_failures_total',
   help: 'Credentials that open nothing, by what they were for: bearer (API and /metrics), pull (a merchant), login (console).',
   labelNames: ['kind'],

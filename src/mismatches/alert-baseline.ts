@@ -1,4 +1,4 @@
-import { endAlerts, raiseAlerts, retellAlert } from '../alerts/raise.ts';
+import { endAlerts, raiseAlerts, updateAlertSummary } from '../alerts/raise-alerts.ts';
 import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
 import { formatAmount } from '../domain/money.ts';
@@ -10,7 +10,7 @@ const ALERT = { name: 'baseline_mismatches', scope: 'before WEBHOOKS_SINCE', sev
  * Years of history may hold many mismatches from before this installation: they are listed and counted, and told of
  * together, in one alert that says how many of each kind are open, and ends with the last of them.
  */
-export async function tellBaseline(context: Context): Promise<void> {
+export async function alertBaseline(context: Context): Promise<void> {
   const kinds = await readOpenMismatches(context.db, { baseline: true });
   const count = kinds.reduce((total, kind) => total + kind.count, 0);
   const cents = kinds.reduce((total, kind) => total + kind.stakeCents, 0n);
@@ -25,10 +25,10 @@ export async function tellBaseline(context: Context): Promise<void> {
         return 0;
       }
       const raised = await raiseAlerts(trx, [{ ...ALERT, summary }], now);
-      if (raised === 0) await retellAlert(trx, { ...ALERT, summary });
+      if (raised === 0) await updateAlertSummary(trx, { ...ALERT, summary });
       return raised;
     },
     { retryDuplicates: true },
   );
-  if (fresh > 0) context.bells.alerts.ring();
+  if (fresh > 0) context.wakeUps.alerts.notify();
 }

@@ -3,16 +3,16 @@
  * alert of a cause fires until the last of its mismatches is over. A mismatch that stands alone has an alert of its own.
  */
 import { sql, type Transaction } from 'kysely';
-import { endAlerts, raiseAlerts, retellAlert } from '../alerts/raise.ts';
+import { endAlerts, raiseAlerts, updateAlertSummary } from '../alerts/raise-alerts.ts';
 import type { Database } from '../database/tables.ts';
 import type { FoundMismatch, MismatchKind, Severity } from '../domain/mismatch.ts';
 import { formatAmount } from '../domain/money.ts';
 
-export type Told = { seq: number; id: string; found: FoundMismatch; severity: Severity };
-type Cause = { name: MismatchKind; scope: string; shared: boolean; told: [Told, ...Told[]] };
+export type RaisedMismatch = { seq: number; id: string; found: FoundMismatch; severity: Severity };
+type Cause = { name: MismatchKind; scope: string; shared: boolean; told: [RaisedMismatch, ...RaisedMismatch[]] };
 
 /** Tells of mismatches that were just opened. Those of before WEBHOOKS_SINCE are told together by the watch. */
-export async function alertMismatches(trx: Transaction<Database>, opened: Told[], now: Date): Promise<void> {
+export async function alertMismatches(trx: Transaction<Database>, opened: RaisedMismatch[], now: Date): Promise<void> {
   const told = opened.filter((one) => !one.found.baseline);
   if (told.length === 0) return;
   for (const cause of findCauses(told, await readRunIds(trx, told))) {
@@ -27,7 +27,7 @@ export async function alertMismatches(trx: Transaction<Database>, opened: Told[]
       ...(await describe(trx, cause)),
     };
     const fresh = await raiseAlerts(trx, [{ ...alert, ended: over }], now);
-    if (fresh === 0 && cause.shared) await retellAlert(trx, alert);
+    if (fresh === 0 && cause.shared) await updateAlertSummary(trx, alert);
   }
 }
 
@@ -46,7 +46,7 @@ export async function endMismatchAlert(
   await endAlerts(trx, [cause ?? { name: mismatch.kind, scope: mismatch.scope }], now);
 }
 
-function findCauses(told: Told[], runIds: Map<number, string>): Cause[] {
+function findCauses(told: RaisedMismatch[], runIds: Map<number, string>): Cause[] {
   const groups = Map.groupBy(told, ({ found }) =>
     // reasons and hours of a quarantine are causes already
     found.kind === 'webhook_quarantined' ? `${found.kind} ${found.scope}` : `${found.kind} ${found.runSeq ?? ''}`,
@@ -61,7 +61,7 @@ function findCauses(told: Told[], runIds: Map<number, string>): Cause[] {
   });
 }
 
-async function readRunIds(trx: Transaction<Database>, told: Told[]): Promise<Map<number, string>> {
+async function readRunIds(trx: Transaction<Database>, told: RaisedMismatch[]): Promise<Map<number, string>> {
   const seqs = [...new Set(told.flatMap(({ found }) => found.runSeq ?? []))];
   if (seqs.length === 0) return new Map();
   const rows = await trx.selectFrom('runs').select(['seq', 'id']).where('seq', 'in', seqs).execute();
@@ -113,11 +113,11 @@ async function describe(trx: Transaction<Database>, cause: Cause) {
   return { summary, mismatchId: id, transactionId: found.transactionId ?? null };
 }
 
-function sum(told: Told[]): bigint {
+function sum(told: RaisedMismatch[]): bigint {
   return told.reduce((total, { found }) => total + (found.amountCents ?? 0n), 0n);
 }
 
-function worst(told: Told[]): Severity {
+function worst(told: RaisedMismatch[]): Severity {
   const ranks: Severity[] = ['critical', 'high', 'medium'];
   return ranks.find((rank) => told.some(({ severity }) => severity === rank)) ?? 'medium';
 }

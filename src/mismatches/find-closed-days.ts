@@ -24,7 +24,7 @@ export async function findClosedDays(
     .execute();
   const newest = new Map<Day, (typeof reports)[number]>(reports.map((report) => [report.day, report]));
   return [...newest.values()]
-    .filter((report) => report.made_at >= context.calendar.startOf(addDays(report.day, 1)))
+    .filter((report) => report.made_at >= context.calendar.startOfDay(addDays(report.day, 1)))
     .map((report) => {
       const runSeq = changes.find((change) => change.atWall.startsWith(report.day))?.runSeq;
       return {

@@ -3,7 +3,7 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import type { Wall } from '../domain/calendar.ts';
+import type { WallTime } from '../domain/calendar.ts';
 import { findClosedDays } from './find-closed-days.ts';
 import { raiseMismatches } from './raise-mismatches.ts';
 
@@ -11,20 +11,20 @@ import { raiseMismatches } from './raise-mismatches.ts';
  * Runs `work` as `transact` does, and again too where two are first to tell of a day: they meet in a duplicate key. So it
  * must find by itself what may have been entered once only.
  */
-export async function enterInBooks<T>(
+export async function transactWithAlerts<T>(
   context: Context,
   work: (trx: Transaction<Database>, mayBeDone: boolean) => Promise<T>,
 ): Promise<T> {
   const entered = await transact(context.db, work, { retryDuplicates: true });
-  context.bells.alerts.ring();
+  context.wakeUps.alerts.notify();
   return entered;
 }
 
 /** Raises `closed_day_changed` for these entries, in the transaction that wrote them. */
-export async function tellClosedDays(
+export async function flagClosedDays(
   context: Context,
   trx: Transaction<Database>,
-  entries: { atWall: Wall }[],
+  entries: { atWall: WallTime }[],
   now: Date,
 ): Promise<void> {
   const moments = entries.map(({ atWall }) => ({ atWall, runSeq: undefined }));

@@ -7,12 +7,12 @@
 
 import { randomUUID } from 'node:crypto';
 import { type Selectable, sql, type Transaction } from 'kysely';
-import { rowNumber } from '../database/row-number.ts';
+import { requireRowNumber } from '../database/require-row-number.ts';
 import type { Database } from '../database/tables.ts';
 import { type FoundMismatch, MISMATCH_SEVERITY, type Severity } from '../domain/mismatch.ts';
-import { alertMismatches, type Told } from './alert-mismatches.ts';
+import { alertMismatches, type RaisedMismatch } from './alert-mismatches.ts';
 import { recordMismatchChange } from './record-mismatch-change.ts';
-import { openScope, SYSTEM } from './resolve-mismatches.ts';
+import { mismatchKey, SYSTEM_ACTOR } from './resolve-mismatches.ts';
 
 type Row = { id: string; found: FoundMismatch; severity: Severity };
 
@@ -22,21 +22,21 @@ export async function raiseMismatches(
   found: FoundMismatch[],
   now: Date,
 ): Promise<FoundMismatch[]> {
-  const unique = [...new Map(found.map((one) => [openScope(one), one])).values()];
+  const unique = [...new Map(found.map((one) => [mismatchKey(one), one])).values()];
   if (unique.length === 0) return [];
   const latest = await findLatest(trx, unique);
-  const raised: Told[] = [];
+  const raised: RaisedMismatch[] = [];
   const fresh: Row[] = [];
   for (const one of unique) {
     const severity = one.severity ?? MISMATCH_SEVERITY[one.kind];
-    const last = latest.get(openScope(one));
+    const last = latest.get(mismatchKey(one));
     if (!last) {
       const row = { id: `mm_${randomUUID().replaceAll('-', '')}`, found: one, severity };
       fresh.push(row);
     } else if (last.state === 'resolved' && mayReopen(last, one)) {
       await reopen(trx, last.seq, one, now);
       raised.push({ seq: last.seq, id: last.id, found: one, severity });
-    } else if (last.state !== 'resolved' && !one.late && isNews(last, one)) {
+    } else if (last.state !== 'resolved' && !one.outdated && isNews(last, one)) {
       await refreshEvidence(trx, last.seq, one, now);
     }
   }
@@ -69,7 +69,7 @@ async function findLatest(trx: Transaction<Database>, found: FoundMismatch[]): P
     .orderBy('seq')
     .forUpdate()
     .execute();
-  return new Map(rows.map((row) => [openScope(row), row]));
+  return new Map(rows.map((row) => [mismatchKey(row), row]));
 }
 
 function mayReopen(last: Latest, found: FoundMismatch): boolean {
@@ -88,7 +88,7 @@ async function reopen(trx: Transaction<Database>, seq: number, found: FoundMisma
     .updateTable('mismatches')
     .set({
       state,
-      open_scope: found.resolution === undefined ? openScope(found) : null,
+      open_scope: found.resolution === undefined ? mismatchKey(found) : null,
       kept_scope: null,
       expected: toJson(found.expected),
       actual: toJson(found.actual),
@@ -104,7 +104,7 @@ async function reopen(trx: Transaction<Database>, seq: number, found: FoundMisma
     })
     .where('seq', '=', seq)
     .execute();
-  await recordMismatchChange(trx, [seq], { note: null, actor: SYSTEM }, now);
+  await recordMismatchChange(trx, [seq], { note: null, actor: SYSTEM_ACTOR }, now);
 }
 
 async function refreshEvidence(
@@ -122,10 +122,10 @@ async function refreshEvidence(
     })
     .where('seq', '=', seq)
     .execute();
-  await recordMismatchChange(trx, [seq], { note: null, actor: SYSTEM }, now);
+  await recordMismatchChange(trx, [seq], { note: null, actor: SYSTEM_ACTOR }, now);
 }
 
-async function insertMismatches(trx: Transaction<Database>, fresh: Row[], now: Date): Promise<Told[]> {
+async function insertMismatches(trx: Transaction<Database>, fresh: Row[], now: Date): Promise<RaisedMismatch[]> {
   await trx
     .insertInto('mismatches')
     .values(fresh.map((row) => toRow(row, now)))
@@ -140,9 +140,9 @@ async function insertMismatches(trx: Transaction<Database>, fresh: Row[], now: D
     )
     .execute();
   const all = rows.map((row) => row.seq);
-  await recordMismatchChange(trx, all, { note: null, actor: SYSTEM }, now);
+  await recordMismatchChange(trx, all, { note: null, actor: SYSTEM_ACTOR }, now);
   const seqs = new Map(rows.map((row) => [row.id, row.seq]));
-  return fresh.map((row) => ({ ...row, seq: rowNumber(seqs.get(row.id), `mismatch ${row.id}`) }));
+  return fresh.map((row) => ({ ...row, seq: requireRowNumber(seqs.get(row.id), `mismatch ${row.id}`) }));
 }
 
 function toRow({ id, found, severity }: Row, now: Date) {
@@ -153,7 +153,7 @@ function toRow({ id, found, severity }: Row, now: Date) {
     severity,
     state: over ? 'resolved' : 'open',
     scope: found.scope,
-    open_scope: over ? null : openScope(found),
+    open_scope: over ? null : mismatchKey(found),
     transaction_seq: found.transactionSeq ?? null,
     transaction_id: found.transactionId ?? null,
     reference: found.reference ?? null,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
 
-export type OpenMismatches = {
+export type OpenMismatchCount = {
   kind: string;
   severity: string;
   /** Not resolved: open or acknowledged. */
@@ -14,7 +14,7 @@ export type OpenMismatches = {
 const RANKS = ['critical', 'high', 'medium'];
 
 /** What is not resolved, by kind and severity, the gravest first. */
-export async function readOpenMismatches(db: Reader, only: { baseline?: boolean } = {}): Promise<OpenMismatches[]> {
+export async function readOpenMismatches(db: Reader, only: { baseline?: boolean } = {}): Promise<OpenMismatchCount[]> {
   const rows = await db
     .selectFrom('mismatches')
     .select(['kind', 'severity', (eb) => eb.fn.countAll<number>().as('count')])

@@ -6,38 +6,43 @@ import { endMismatchAlert } from './alert-mismatches.ts';
 import { recordMismatchChange } from './record-mismatch-change.ts';
 
 /** Who a change of state is by, when it is nobody. */
-export const SYSTEM = 'confere';
+export const SYSTEM_ACTOR = 'confere';
 /** Resolutions that the program gives by itself; any other one is a person's. */
-export const OWN_RESOLUTIONS = ['applied', 'fresh_evidence', 'reprocessed', 'revised'] as const;
-export type OwnResolution = (typeof OWN_RESOLUTIONS)[number];
+export const AUTOMATIC_RESOLUTIONS = ['applied', 'fresh_evidence', 'reprocessed', 'revised'] as const;
+export type AutomaticResolution = (typeof AUTOMATIC_RESOLUTIONS)[number];
 
 /**
  * What is over. Where `askedAt` is given, the evidence is of then, and ends only what was opened before.
  * @property leaves whether it says nothing of a mismatch with this evidence (`actual`).
  */
-export type Over = { kind: MismatchKind; scope: string; askedAt?: Date; leaves?: (actual: string | null) => boolean };
+export type ResolvedScope = {
+  kind: MismatchKind;
+  scope: string;
+  askedAt?: Date;
+  ignores?: (actual: string | null) => boolean;
+};
 
 /** Resolves what is open under these kinds and scopes. */
 export async function resolveMismatches(
   trx: Transaction<Database>,
-  over: Over[],
-  resolution: OwnResolution,
+  over: ResolvedScope[],
+  resolution: AutomaticResolution,
   now: Date,
 ): Promise<number> {
   if (over.length === 0) return 0;
   const { open, kept } = await lockTold(trx, { open: over, kept: over });
   await release(trx, kept, over, now);
   const ended = listEnded(open, over);
-  for (const { seq } of ended) await setResolved(trx, seq, { resolution, note: null, actor: SYSTEM }, now);
+  for (const { seq } of ended) await setResolved(trx, seq, { resolution, note: null, actor: SYSTEM_ACTOR }, now);
   return ended.length;
 }
 
 /** What looks say of mismatches that were open before them. */
 export type Evidence = {
   /** What they show to be over. */
-  over: Over[];
+  resolved: ResolvedScope[];
   /** Where they show again what the books hold; `shown`: what the provider shows now of the fields that the evidence may name. */
-  agreed: { kind: MismatchKind; scope: string; shown: object }[];
+  confirmed: { kind: MismatchKind; scope: string; shown: object }[];
   /** The amounts that they show, by the scope of a claim that a webhook may have made of one. */
   amounts: { scope: string; amounts: Set<string> }[];
 };
@@ -47,19 +52,19 @@ export type Evidence = {
  * mismatch stays open, since a person decides it: what the provider no longer shows can't be accepted. What is over is
  * resolved, claims of an amount too that the provider has come to show, though the books hold another.
  */
-export async function weighEvidence(trx: Transaction<Database>, evidence: Evidence, now: Date): Promise<void> {
-  const { over, agreed } = evidence;
+export async function applyEvidence(trx: Transaction<Database>, evidence: Evidence, now: Date): Promise<void> {
+  const { resolved: over, confirmed: agreed } = evidence;
   // a contract's claim is not answered by a look that shows what it was raised for
   const ending = [...over, ...agreed.filter(({ kind }) => kind !== 'commission_differs')];
   const claims = evidence.amounts.map(({ scope, amounts }) => ({ kind: CLAIM, scope, amounts }));
   const { open, kept } = await lockTold(trx, { open: [...over, ...agreed, ...claims], kept: ending });
   await release(trx, kept, ending, now);
-  const shown = new Map(agreed.map((one) => [openScope(one), one.shown]));
-  for (const row of open) await refreshShown(trx, row, shown.get(openScope(row)) ?? {}, now);
-  const claimed = new Map(claims.map((one) => [openScope(one), one.amounts]));
-  const met = open.filter((row) => claimed.get(openScope(row))?.has(readClaim(row.expected)));
+  const shown = new Map(agreed.map((one) => [mismatchKey(one), one.shown]));
+  for (const row of open) await refreshShown(trx, row, shown.get(mismatchKey(row)) ?? {}, now);
+  const claimed = new Map(claims.map((one) => [mismatchKey(one), one.amounts]));
+  const met = open.filter((row) => claimed.get(mismatchKey(row))?.has(readClaim(row.expected)));
   for (const { seq } of new Set([...listEnded(open, over), ...met])) {
-    await setResolved(trx, seq, { resolution: 'fresh_evidence', note: null, actor: SYSTEM }, now);
+    await setResolved(trx, seq, { resolution: 'fresh_evidence', note: null, actor: SYSTEM_ACTOR }, now);
   }
 }
 
@@ -69,16 +74,16 @@ function readClaim(expected: string | null): string {
   return (JSON.parse(expected ?? '{}') as { amount?: string }).amount ?? '';
 }
 
-export type Open = Pick<
+export type OpenMismatch = Pick<
   Selectable<Database['mismatches']>,
   'seq' | 'kind' | 'scope' | 'opened_at' | 'expected' | 'actual'
 >;
 
-type Told = Open & { resolved_at: Date | null };
+type Told = OpenMismatch & { resolved_at: Date | null };
 type Scope = { kind: MismatchKind; scope: string };
 
 /** What is unresolved under these kinds and scopes, locked. */
-export async function lockOpen(trx: Transaction<Database>, scopes: Scope[]): Promise<Open[]> {
+export async function lockOpenMismatches(trx: Transaction<Database>, scopes: Scope[]): Promise<OpenMismatch[]> {
   return (await lockTold(trx, { open: scopes, kept: [] })).open;
 }
 
@@ -91,7 +96,7 @@ async function lockTold(
   scopes: { open: Scope[]; kept: Scope[] },
 ): Promise<{ open: Told[]; kept: Told[] }> {
   const questions = (['open', 'kept'] as const).flatMap((which) => {
-    const names = [...new Set(scopes[which].map(openScope))];
+    const names = [...new Set(scopes[which].map(mismatchKey))];
     if (names.length === 0) return [];
     return sql`(
       SELECT seq, kind, scope, opened_at, expected, actual, resolved_at
@@ -105,35 +110,35 @@ async function lockTold(
   return { open: rows.filter((row) => row.resolved_at === null), kept: rows.filter((row) => row.resolved_at !== null) };
 }
 
-function listEnded(open: Open[], over: Over[]): Open[] {
-  const ends = new Map(over.map((one) => [openScope(one), one]));
+function listEnded(open: OpenMismatch[], over: ResolvedScope[]): OpenMismatch[] {
+  const ends = new Map(over.map((one) => [mismatchKey(one), one]));
   return open.filter((row) => {
-    const end = ends.get(openScope(row));
-    return end !== undefined && row.opened_at <= (end.askedAt ?? row.opened_at) && !end.leaves?.(row.actual);
+    const end = ends.get(mismatchKey(row));
+    return end !== undefined && row.opened_at <= (end.askedAt ?? row.opened_at) && !end.ignores?.(row.actual);
   });
 }
 
-async function refreshShown(trx: Transaction<Database>, row: Open, shown: object, now: Date): Promise<void> {
+async function refreshShown(trx: Transaction<Database>, row: OpenMismatch, shown: object, now: Date): Promise<void> {
   const actual: object = JSON.parse(row.actual ?? '{}');
   const named = Object.entries(shown).filter(([name]) => name in actual);
   if (named.length === 0) return;
   const after = JSON.stringify({ ...actual, ...Object.fromEntries(named) });
   if (after === row.actual) return;
   await trx.updateTable('mismatches').set({ actual: after }).where('seq', '=', row.seq).execute();
-  await recordMismatchChange(trx, [row.seq], { note: null, actor: SYSTEM }, now);
+  await recordMismatchChange(trx, [row.seq], { note: null, actor: SYSTEM_ACTOR }, now);
 }
 
 /** What a person said of these stands no longer: found again, they are news. */
-export async function releaseKept(trx: Transaction<Database>, over: Over[], now: Date): Promise<void> {
+export async function allowReopening(trx: Transaction<Database>, over: ResolvedScope[], now: Date): Promise<void> {
   const { kept } = await lockTold(trx, { open: [], kept: over });
   await release(trx, kept, over, now);
 }
 
-async function release(trx: Transaction<Database>, kept: Told[], over: Over[], now: Date): Promise<void> {
-  const ends = new Map(over.map((one) => [openScope(one), one]));
+async function release(trx: Transaction<Database>, kept: Told[], over: ResolvedScope[], now: Date): Promise<void> {
+  const ends = new Map(over.map((one) => [mismatchKey(one), one]));
   const isReleased = (row: Told): boolean => {
-    const end = ends.get(openScope(row));
-    return row.resolved_at !== null && row.resolved_at <= (end?.askedAt ?? now) && !end?.leaves?.(row.actual);
+    const end = ends.get(mismatchKey(row));
+    return row.resolved_at !== null && row.resolved_at <= (end?.askedAt ?? now) && !end?.ignores?.(row.actual);
   };
   const seqs = kept.filter(isReleased).map((row) => row.seq);
   if (seqs.length === 0) return;
@@ -157,7 +162,7 @@ export async function setResolved(
     .set({
       state: 'resolved',
       open_scope: null,
-      kept_scope: isOwn(end.resolution) ? null : openScope(row),
+      kept_scope: isOwn(end.resolution) ? null : mismatchKey(row),
       resolved_at: now,
       resolution: end.resolution,
       note: end.note,
@@ -168,10 +173,10 @@ export async function setResolved(
   await endMismatchAlert(trx, { seq, ...row }, now);
 }
 
-export function openScope(one: { kind: string; scope: string }): string {
+export function mismatchKey(one: { kind: string; scope: string }): string {
   return `${one.kind} ${one.scope}`;
 }
 
 function isOwn(resolution: string): boolean {
-  return (OWN_RESOLUTIONS as readonly string[]).includes(resolution);
+  return (AUTOMATIC_RESOLUTIONS as readonly string[]).includes(resolution);
 }

@@ -1,28 +1,28 @@
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
-import { type FreeText, redactRows } from '../database/redact-rows.ts';
+import { type FreeTextColumns, redactRows } from '../database/redact-rows.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { Erase, Person } from '../domain/person/person.ts';
-import { sealDigest, sealExtra } from './redact-forgotten.ts';
+import { createKeyedDigest, createKeyedExtraHash } from './redact-forgotten.ts';
 
 const CHUNK_ROWS = 200;
 
 /** `changes` tells what of mismatches' history reports show of such rows. */
-type LedgerText = FreeText & { changes?: (db: Reader, seqs: number[]) => Promise<number[]> };
+type LedgerText = FreeTextColumns & { changes?: (db: Reader, seqs: number[]) => Promise<number[]> };
 
 /** What the ledger keeps as it came, or as people wrote it. */
 const FREE_TEXTS: LedgerText[] = [
   { table: 'refused_rows', key: 'seq', columns: ['raw'] },
   { table: 'mismatches', key: 'seq', columns: ['expected', 'actual'], changes: listWithoutEvidence },
-  { table: 'mismatches', key: 'seq', columns: ['note'], about: 'transaction_id' },
+  { table: 'mismatches', key: 'seq', columns: ['note'], transactionIdSql: 'transaction_id' },
   { table: 'mismatch_changes', key: 'seq', columns: ['expected', 'actual'], changes: async (_, seqs) => seqs },
   {
     table: 'mismatch_changes',
     key: 'seq',
     columns: ['note'],
-    about: '(SELECT transaction_id FROM mismatches WHERE mismatches.seq = mismatch_changes.mismatch_seq)',
+    transactionIdSql: '(SELECT transaction_id FROM mismatches WHERE mismatches.seq = mismatch_changes.mismatch_seq)',
     changes: async (_, seqs) => seqs,
   },
   { table: 'fact_changes', key: 'seq', columns: ['before_value'] },
@@ -32,8 +32,8 @@ const FREE_TEXTS: LedgerText[] = [
   { table: 'parties', key: 'transaction_seq', columns: ['description'] },
 ];
 
-export function eraseFromLedgerTexts(context: Context): Erase {
-  return async ({ redact, missed, transactions, remember }, { write }) => {
+export function eraseLedgerTexts(context: Context): Erase {
+  return async ({ redact, onSkipped: missed, transactions, recordMismatchChanges: remember }, { write }) => {
     const theirs = new Set(transactions.map((one) => one.id));
     let changed = 0;
     for (const { changes, ...place } of FREE_TEXTS) {
@@ -41,9 +41,9 @@ export function eraseFromLedgerTexts(context: Context): Erase {
         write,
         now: context.clock.now(),
         signal: context.signal,
-        missed,
-        theirs,
-        before: async (seqs) => {
+        onSkipped: missed,
+        personTransactionIds: theirs,
+        beforeWrite: async (seqs) => {
           if (changes) await remember(await changes(context.db, seqs));
         },
       });
@@ -70,7 +70,7 @@ async function listWithoutEvidence(db: Reader, mismatchSeqs: number[]): Promise<
  */
 export function eraseParties(context: Context): Erase {
   return async (person, { write }) => {
-    const mentions = [...new Set([...person.mentions, ...person.keyed])];
+    const mentions = [...new Set([...person.mentions, ...person.pixKeyOf])];
     const theirs = person.transactions.map((one) => one.seq);
     if (!write) return mentions.length + (await eraseChunks(context, theirs, (seqs) => countNamed(context.db, seqs)));
     const inTransaction = (erase: typeof eraseSome) => (seqs: number[]) =>
@@ -114,12 +114,12 @@ async function eraseSome(
   const named = new Set((await readNamed(trx, seqs)).map((row) => row.seq));
   for (const { seq, extra, extra_hash, digest } of rows) {
     if (!named.has(seq)) continue;
-    const withheld = extra !== null && extra_hash && person.holds(extra);
+    const withheld = extra !== null && extra_hash && person.holdsValue(extra);
     await trx
       .updateTable('transactions')
       .set({
-        digest: sealDigest(context.keys, digest),
-        ...(withheld ? { extra: null, extra_hash: sealExtra(context.keys, extra_hash) } : {}),
+        digest: createKeyedDigest(context.keys, digest),
+        ...(withheld ? { extra: null, extra_hash: createKeyedExtraHash(context.keys, extra_hash) } : {}),
       })
       .where('seq', '=', seq)
       .execute();
@@ -149,7 +149,7 @@ async function eraseMentions(
     .orderBy('seq')
     .forUpdate()
     .execute();
-  const [inExtra, isKey] = [new Set(person.mentions), new Set(person.keyed)];
+  const [inExtra, isKey] = [new Set(person.mentions), new Set(person.pixKeyOf)];
   let changed = 0;
   for (const { seq, extra, extra_hash, digest, pix_key } of rows) {
     const withheld = inExtra.has(seq) && extra !== null;
@@ -159,8 +159,8 @@ async function eraseMentions(
     await trx
       .updateTable('transactions')
       .set({
-        digest: sealDigest(context.keys, digest),
-        ...(withheld ? { extra: null, extra_hash: extra_hash && sealExtra(context.keys, extra_hash) } : {}),
+        digest: createKeyedDigest(context.keys, digest),
+        ...(withheld ? { extra: null, extra_hash: extra_hash && createKeyedExtraHash(context.keys, extra_hash) } : {}),
       })
       .where('seq', '=', seq)
       .execute();

@@ -6,8 +6,8 @@ import type { Keys } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
 import { normalizeDocument } from '../domain/person/fold-person.ts';
 import type { Person } from '../domain/person/person.ts';
-import { createHolds, createRedact, type Redact } from '../domain/person/redact-text.ts';
-import { sealExtra } from './redact-forgotten.ts';
+import { createRedact, createValueMatcher, type Redact } from '../domain/person/redact-text.ts';
+import { createKeyedExtraHash } from './redact-forgotten.ts';
 
 const CHUNK_ROWS = 500;
 const REFERENCE_CHARS_MIN = 6;
@@ -15,7 +15,7 @@ const REFERENCE_CHARS_MIN = 6;
 const ENCODED = '[A-Za-z0-9+/_-]{15}';
 
 /** What a person's columns held, to be looked for elsewhere, and what named them; kept, encrypted, until they are forgotten. */
-export type Values = {
+export type PersonValues = {
   /** E-mails, phones and PIX keys that are nobody else's, and extras that hold a value of theirs. */
   own: string[];
   /** Names and descriptions. */
@@ -26,7 +26,7 @@ export type Values = {
   changes: number[];
 };
 
-export const NO_VALUES: Values = { own: [], shared: [], mentions: [], changes: [] };
+export const NO_PERSON_VALUES: PersonValues = { own: [], shared: [], mentions: [], changes: [] };
 
 /**
  * Everything there is of the person with this document: by its keyed hash, by a PIX key or an extra that holds it, and by
@@ -35,8 +35,8 @@ export const NO_VALUES: Values = { own: [], shared: [], mentions: [], changes: [
 export async function findPerson(
   context: Context,
   document: string,
-  before: Values,
-): Promise<{ person: Omit<Person, 'missed' | 'remember' | 'days'>; values: Values }> {
+  before: PersonValues,
+): Promise<{ person: Omit<Person, 'onSkipped' | 'recordMismatchChanges' | 'listReportDays'>; values: PersonValues }> {
   const { db, keys } = context;
   const plain = normalizeDocument(document) ?? '';
   const hash = hashDocument(keys, plain);
@@ -49,17 +49,17 @@ export async function findPerson(
   const others = naming.filter((row) => row.documentHash !== null && !row.documentHash.equals(hash));
   const mentions = others.filter((row) => row.inExtra);
   const values = await gatherValues(db, hash, rows, before);
-  const holds = createHolds({ documents: [plain], ...values });
+  const holds = createValueMatcher({ documents: [plain], ...values });
   for (const { extra } of [...rows, ...mentions]) if (extra !== null && holds(extra)) values.own.push(extra);
   const hashes = [...new Set(values.own)].map((text) => createHash('sha256').update(text).digest());
   const person = {
     hash,
     transactions: rows.map(({ seq, id }) => ({ seq, id })),
     mentions: mentions.map((row) => row.seq),
-    keyed: others.filter((row) => row.isKey).map((row) => row.seq),
+    pixKeyOf: others.filter((row) => row.isKey).map((row) => row.seq),
     hashes,
     redact: alsoHashes(keys, hashes, createRedact({ documents: [plain], ids: rows.flatMap(nameOf), ...values })),
-    holds,
+    holdsValue: holds,
   };
   return { person, values: { ...values, mentions: [...new Set([...before.mentions, ...person.mentions])] } };
 }
@@ -76,7 +76,7 @@ type Naming = { seq: number; documentHash: Buffer | null; extra: string | null; 
  * can't hold it; what does is judged as whoever decodes it reads it.
  */
 async function findNaming({ db, signal }: Context, plain: string): Promise<Naming[]> {
-  const holds = createHolds({ documents: [plain], own: [], shared: [] });
+  const holds = createValueMatcher({ documents: [plain], own: [], shared: [] });
   const found: Naming[] = [];
   for (let after = 0; ; ) {
     signal.throwIfAborted();
@@ -124,7 +124,12 @@ async function readRows(db: Reader, hash: Buffer, nobodys: number[]) {
   return rows;
 }
 
-async function gatherValues(db: Reader, hash: Buffer, rows: Awaited<ReturnType<typeof readRows>>, before: Values) {
+async function gatherValues(
+  db: Reader,
+  hash: Buffer,
+  rows: Awaited<ReturnType<typeof readRows>>,
+  before: PersonValues,
+) {
   const own = new Set(before.own);
   const shared = new Set(before.shared);
   for (const row of rows) {
@@ -139,7 +144,7 @@ async function gatherValues(db: Reader, hash: Buffer, rows: Awaited<ReturnType<t
 function alsoHashes(keys: Keys, hashes: Buffer[], redact: Redact): Redact {
   const known = hashes.map((hash) => [
     `sha256:${hash.toString('hex')}`,
-    `hmac:${sealExtra(keys, hash).toString('hex')}`,
+    `hmac:${createKeyedExtraHash(keys, hash).toString('hex')}`,
   ]);
   return (text, about) => {
     let changed = redact(text, about);

@@ -11,12 +11,15 @@ import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import type { Observation, ObservedTransaction } from '../domain/observation.ts';
 import { normalizeDocument } from '../domain/person/fold-person.ts';
-import { DOCUMENT_LENGTHS } from '../domain/person/person-patterns.ts';
-import { createHolds, createRedact, listCandidates } from '../domain/person/redact-text.ts';
+import { DOCUMENT_LENGTHS } from '../domain/person/match-person.ts';
+import { createRedact, createValueMatcher, listCandidates } from '../domain/person/redact-text.ts';
 import { isWithheld, withholdExtra } from './withhold-extra.ts';
 
 /** A known transaction of the ledger: `forgotten` is the keyed hash of the person who was forgotten. */
-type Known = { held: Omit<ObservedTransaction, 'events' | 'eventsInferred' | 'status'>; forgotten: Buffer | undefined };
+type Known = {
+  stored: Omit<ObservedTransaction, 'events' | 'eventsInferred' | 'status'>;
+  forgotten: Buffer | undefined;
+};
 type Named = { document: string | null; pixKey: string | null };
 
 /** Whose a transaction is: its document's, else that of a PIX key that is one. */
@@ -74,16 +77,16 @@ async function findForgottenDocuments(keys: Keys, db: Reader, documents: string[
 }
 
 /** In place of a look's digest, which whoever has all but the document could try documents against. */
-export function sealDigest(keys: Keys, digest: Buffer): Buffer {
+export function createKeyedDigest(keys: Keys, digest: Buffer): Buffer {
   return createHmac('sha256', keys.search).update('look ').update(digest).digest();
 }
 
 /** In place of an extra's plain hash, where the extra is withheld. @param hash its SHA-256. */
-export function sealExtra(keys: Keys, hash: Buffer): Buffer {
+export function createKeyedExtraHash(keys: Keys, hash: Buffer): Buffer {
   return createHmac('sha256', keys.search).update('extra ').update(hash).digest();
 }
 
-export type Hidden = {
+export type RedactedBatch = {
   batch: Observation[];
   /** By transaction, whose it is. */
   people: Map<string, Buffer>;
@@ -96,16 +99,16 @@ export type Hidden = {
  * may come while they are being forgotten. Of others' a PIX key goes that is a forgotten person's document. One question
  * a batch.
  */
-export async function hideForgotten(
+export async function redactObservations(
   keys: Keys,
   trx: Transaction<Database>,
   batch: Observation[],
   loaded: Map<string, Known>,
-): Promise<Hidden> {
+): Promise<RedactedBatch> {
   const hashes = new Map<string, Buffer[]>();
   const others: Buffer[] = [];
   for (const { transaction } of batch) {
-    const held = loaded.get(transaction.id)?.held;
+    const held = loaded.get(transaction.id)?.stored;
     const both = held ? [transaction, held] : [transaction];
     const theirs = present(both.map((one) => hashPerson(keys, one)));
     hashes.set(transaction.id, [...(hashes.get(transaction.id) ?? []), ...theirs]);
@@ -121,16 +124,18 @@ export async function hideForgotten(
   const hideKey = createHideKey(keys, forgotten);
   for (const [id, one] of loaded) {
     if (people.has(id)) hideHeld(keys, one);
-    else one.held = hideKey(one.held);
+    else one.stored = hideKey(one.stored);
   }
   const hidden = batch.map((look) => {
     const { id } = look.transaction;
-    const held = loaded.get(id)?.held.extra ?? null;
+    const held = loaded.get(id)?.stored.extra ?? null;
     const known = held !== null && isWithheld(held);
     const hide = people.has(id) ? hideAll : hideKey;
     const transaction = hide(known ? withhold(keys, look.transaction, extras) : look.transaction);
     // a digest would tell, by trying, what is not shown beside it
-    return transaction === look.transaction ? look : { ...look, transaction, digest: sealDigest(keys, look.digest) };
+    return transaction === look.transaction
+      ? look
+      : { ...look, transaction, digest: createKeyedDigest(keys, look.digest) };
   });
   return { batch: hidden, people, extras };
 
@@ -152,17 +157,17 @@ function createHideKey(keys: Keys, forgotten: Set<string>) {
 }
 
 function hideHeld(keys: Keys, loaded: Known): void {
-  const { held } = loaded;
+  const { stored: held } = loaded;
   if (held.extra !== null && !isWithheld(held.extra) && tells(held)(held.extra)) {
-    loaded.held = { ...held, ...EMPTY, extra: withholdExtra(sealExtra(keys, hashExtra(held.extra))) };
-  } else loaded.held = { ...held, ...EMPTY };
+    loaded.stored = { ...held, ...EMPTY, extra: withholdExtra(createKeyedExtraHash(keys, hashExtra(held.extra))) };
+  } else loaded.stored = { ...held, ...EMPTY };
 }
 
 function withhold(keys: Keys, shown: ObservedTransaction, extras: Map<string, string>): ObservedTransaction {
   const { id, extra } = shown;
   if (extra === null) return shown;
   extras.set(id, extra);
-  return { ...shown, extra: withholdExtra(sealExtra(keys, hashExtra(extra))) };
+  return { ...shown, extra: withholdExtra(createKeyedExtraHash(keys, hashExtra(extra))) };
 }
 
 function present<T>(all: (T | null | undefined)[]): T[] {
@@ -170,7 +175,7 @@ function present<T>(all: (T | null | undefined)[]): T[] {
 }
 
 function tells(of: Pick<ObservedTransaction, keyof typeof EMPTY>): (text: string) => boolean {
-  return createHolds({
+  return createValueMatcher({
     documents: present([normalizeDocument(of.document)]),
     own: present([of.email, of.phone, of.pixKey]),
     shared: present([of.name, of.description]),
@@ -182,22 +187,22 @@ function hashExtra(extra: string): Buffer {
 }
 
 /** Whether there is anyone at all to be taken out: one row is all that is read. */
-export async function wasAnyoneForgotten(db: Reader): Promise<boolean> {
+export async function hasForgottenPeople(db: Reader): Promise<boolean> {
   const anyone = await db.selectFrom('forgotten_people').select('document_hash').limit(1).executeTakeFirst();
   return anyone !== undefined;
 }
 
 /** What came, and by what else than its id it names a forgotten person's transaction, where that is known. */
-export type Raw = { text: string; ties?: string[] };
+export type RawText = { text: string; aliases?: string[] };
 
 /** The text where it changes, undefined where it stays; or what kept it from being gone through. */
-export type Redacted = { text: string | undefined; fault?: unknown };
+export type RedactionResult = { text: string | undefined; error?: unknown };
 
 /**
  * Raw texts that have come, without what they tell of forgotten people: by their documents, and by the ids of their
  * transactions. One that cannot be gone through has a fault of its own, and holds up no other.
  */
-export async function redactForgotten(keys: Keys, db: Reader, raws: Raw[]): Promise<Redacted[]> {
+export async function redactForgotten(keys: Keys, db: Reader, raws: RawText[]): Promise<RedactionResult[]> {
   const candidates: Tried<ReturnType<typeof listCandidates>>[] = [];
   for (const { text } of raws) {
     candidates.push(tryTo(() => listCandidates(text)));
@@ -207,25 +212,25 @@ export async function redactForgotten(keys: Keys, db: Reader, raws: Raw[]): Prom
   const documents = [...new Set(named.flatMap((one) => one.documents))];
   const forgotten = await findForgottenDocuments(keys, db, documents);
   const ids = await findForgottenIds(db, [...new Set(named.flatMap((one) => one.ids))]);
-  return raws.map(({ text, ties = [] }, index) => {
+  return raws.map(({ text, aliases: ties = [] }, index) => {
     const found = candidates[index];
-    if (!found?.ok) return { text: undefined, fault: found?.fault };
+    if (!found?.ok) return { text: undefined, error: found?.error };
     const theirDocuments = found.value.documents.filter((one) => forgotten.has(one));
     const theirIds = [...ties, ...found.value.ids.filter((id) => ids.has(id))];
     if (theirDocuments.length === 0 && theirIds.length === 0) return { text: undefined };
     const person = { documents: theirDocuments, ids: theirIds, own: [], shared: [] };
     const redacted = tryTo(() => createRedact(person)(text));
-    return redacted.ok ? { text: redacted.value } : { text: undefined, fault: redacted.fault };
+    return redacted.ok ? { text: redacted.value } : { text: undefined, error: redacted.error };
   });
 }
 
-type Tried<T> = { ok: true; value: T } | { ok: false; fault: unknown };
+type Tried<T> = { ok: true; value: T } | { ok: false; error: unknown };
 
 function tryTo<T>(work: () => T): Tried<T> {
   try {
     return { ok: true, value: work() };
-  } catch (fault) {
-    return { ok: false, fault };
+  } catch (error) {
+    return { ok: false, error };
   }
 }
 

@@ -9,7 +9,7 @@ export function withholdExtra(hash: Buffer): string {
 }
 
 /** The hash of a withheld extra; undefined of one that is not. */
-export function readWithheld(extra: string): Buffer | undefined {
+export function readWithheldHash(extra: string): Buffer | undefined {
   const hex = WITHHELD.exec(extra)?.[1];
   return hex === undefined ? undefined : Buffer.from(hex, 'hex');
 }

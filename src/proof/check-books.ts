@@ -7,8 +7,8 @@ import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 import { raiseMismatches } from '../mismatches/raise-mismatches.ts';
-import { LEASE_GIVEN_MS, sealLeft } from '../seal/seal-remaining.ts';
-import { type Break, collectBreaks } from './report-break.ts';
+import { LEASE_WAIT_MS_MAX, sealRemaining } from '../seal/seal-remaining.ts';
+import { type Break, collectBreaks } from './collect-breaks.ts';
 import { verifyBalances } from './verify-balances.ts';
 import { verifyChain } from './verify-chain.ts';
 import { verifyEntries } from './verify-entries.ts';
@@ -32,10 +32,10 @@ export type BooksCheck = {
  * @param leaseGivenMs how long the sealer of another process is waited for.
  * @throws the signal's reason when it was stopped: what was not read through proves nothing.
  */
-export async function checkBooks(context: Context, { leaseGivenMs = LEASE_GIVEN_MS } = {}): Promise<BooksCheck> {
+export async function checkBooks(context: Context, { leaseGivenMs = LEASE_WAIT_MS_MAX } = {}): Promise<BooksCheck> {
   const first = await readThrough(context);
   if (first.broken === 0) return first;
-  if (first.breaks.some((one) => one.scope === UNSEALED_SCOPE)) await sealLeft(context, leaseGivenMs);
+  if (first.breaks.some((one) => one.scope === UNSEALED_SCOPE)) await sealRemaining(context, leaseGivenMs);
   const check = keepBoth(first, await readThrough(context));
   if (check.broken > 0) await raiseBroken(context, check.breaks, check.broken);
   return check;
@@ -73,5 +73,5 @@ async function raiseBroken(context: Context, breaks: Break[], count: number): Pr
     };
   });
   await transact(context.db, (trx) => raiseMismatches(trx, found, context.clock.now()), { retryDuplicates: true });
-  context.bells.alerts.ring();
+  context.wakeUps.alerts.notify();
 }

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database } from '../database/tables.ts';
-import { APPEND_ONLY } from './list-grants.ts';
+import { APPEND_ONLY_TABLES } from './list-grants.ts';
 
 const COLUMNS = {
   events: 'status',
@@ -20,13 +20,13 @@ const DENIED_ERRNOS = new Set([1142, 1143, 1044, 1227]);
  * @returns what holds.
  * @throws Error where neither does.
  */
-export async function examineGuards(db: Kysely<Database>): Promise<string> {
+export async function checkGrants(db: Kysely<Database>): Promise<string> {
   const open: string[] = [];
   const byTrigger: string[] = [];
   const { rows } = await sql<{ name: string }>`SELECT trigger_name AS name FROM information_schema.triggers
     WHERE trigger_schema = DATABASE()`.execute(db);
   const triggers = new Set(rows.map((row) => row.name));
-  for (const table of APPEND_ONLY) {
+  for (const table of APPEND_ONLY_TABLES) {
     const [name, column] = [sql.table(table), sql.ref(COLUMNS[table])];
     for (const { verb, change } of [
       { verb: 'update', change: sql`UPDATE ${name} SET ${column} = ${column} WHERE 1 = 0` },
@@ -42,7 +42,7 @@ export async function examineGuards(db: Kysely<Database>): Promise<string> {
   if (byTrigger.length > 0) {
     return `triggers alone refuse this user to ${byTrigger.join(', ')}; confere migrate --grants gives a user less`;
   }
-  return `this user can add to ${APPEND_ONLY.join(', ')}, and not change them`;
+  return `this user can add to ${APPEND_ONLY_TABLES.join(', ')}, and not change them`;
 }
 
 async function isDenied(change: () => Promise<unknown>): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { Reader } from '../database/reader.ts';
 import { ConfereError } from '../domain/errors.ts';
 
 /** What is only ever appended to; what changes about it lives in other tables. */
-export const APPEND_ONLY = [
+export const APPEND_ONLY_TABLES = [
   ...(['events', 'entries', 'postings', 'seals', 'seal_stragglers', 'accepted_surpluses', 'audit'] as const),
 ] as const;
 
@@ -21,7 +21,7 @@ export async function listGrants(db: Reader, user: string): Promise<string[]> {
   const database = rows[0]?.home ?? '';
   const home = quoteName(database);
   const wide = quoteName((await readsWildcards(db)) ? database.replaceAll(/[_%]/g, '\\$&') : database);
-  const changing = rows.filter(({ name }) => !(APPEND_ONLY as readonly string[]).includes(name));
+  const changing = rows.filter(({ name }) => !(APPEND_ONLY_TABLES as readonly string[]).includes(name));
   return [
     `GRANT SELECT, INSERT, LOCK TABLES ON ${wide}.* TO ${account};`,
     ...changing.map(({ name }) => `GRANT UPDATE, DELETE ON ${home}.${quoteName(name)} TO ${account};`),

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
-import type { TellBreak } from './report-break.ts';
+import type { ReportBreak } from './collect-breaks.ts';
 import { manifestsDirectory } from './write-manifest.ts';
 
 /** More than so many that differ are one rebuilt chain. */
@@ -15,7 +15,7 @@ const REPORTS_TOLD_MAX = 100;
 const MANIFEST_NAME = /^\d{4}-\d{2}-\d{2}\.json$/;
 
 /** @param end the newest position, 0 while there is none. */
-export async function verifyReports(context: Context, end: number, tell: TellBreak): Promise<void> {
+export async function verifyReports(context: Context, end: number, tell: ReportBreak): Promise<void> {
   const rows = await context.db
     .selectFrom('reports')
     .leftJoin('seals', 'seals.position', 'reports.cut_seal_position')
@@ -40,7 +40,7 @@ const MANIFEST = z.object({
 });
 
 /** Those that lie in this machine's DATA_DIR; another replica has others, or none. */
-export async function verifyManifests(context: Context, end: number, tell: TellBreak): Promise<void> {
+export async function verifyManifests(context: Context, end: number, tell: ReportBreak): Promise<void> {
   const directory = manifestsDirectory(context.config);
   for (const name of await listManifests(directory)) {
     if (context.signal.aborted) return;

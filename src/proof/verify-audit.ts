@@ -1,9 +1,9 @@
 import type { Context } from '../context.ts';
 import { LATE_MS_MAX } from '../seal/find-late-entries.ts';
-import type { SealedAudit } from '../seal/hash-seal.ts';
-import { loadAudit, SEAL_AUDIT_MAX } from '../seal/seal-audit.ts';
-import { parseMembers } from '../seal/seal-members.ts';
-import type { TellBreak } from './report-break.ts';
+import { parseMembers } from '../seal/format-members.ts';
+import type { SealedAuditRow } from '../seal/hash-seal.ts';
+import { loadAuditRows, SEAL_AUDIT_MAX } from '../seal/select-audit-rows.ts';
+import type { ReportBreak } from './collect-breaks.ts';
 import { SEALED_WITHIN_MS, UNSEALED_SCOPE } from './verify-sealed.ts';
 
 const ROWS_AT_ONCE = 10_000;
@@ -16,7 +16,7 @@ export type AuditWalk = {
   /** Up to where positions reach. */
   seq: number;
   /** Rows that no position held so far, and when they were written. */
-  uncovered: Map<number, Date>;
+  unsealed: Map<number, Date>;
   /** When the newest position was sealed that left no row of the audit to the next. */
   caughtUpAt: Date | undefined;
 };
@@ -25,35 +25,35 @@ export type AuditWalk = {
  * Rows of a position that are dated long before all rows had been sealed: somebody put them there afterwards. A row is
  * sealed within seconds, or up to LATE_MS_MAX later where another node of a cluster committed it.
  */
-export function findBackdated(rows: SealedAudit[], walk: AuditWalk, sealedAt: Date): SealedAudit[] {
+export function findBackdated(rows: SealedAuditRow[], walk: AuditWalk, sealedAt: Date): SealedAuditRow[] {
   const { caughtUpAt } = walk;
   if (rows.length < SEAL_AUDIT_MAX / 2) walk.caughtUpAt = sealedAt;
   return rows.filter((row) => caughtUpAt && row.at.getTime() < caughtUpAt.getTime() - 2 * LATE_MS_MAX);
 }
 
 /** The audit's rows of a group of positions, by number; those that are gone are told. */
-export async function readSealedAudit(
+export async function readSealedAuditRows(
   { db }: Context,
   rows: SealRow[],
   walk: AuditWalk,
-  tell: TellBreak,
-): Promise<Map<number, SealedAudit[]>> {
+  tell: ReportBreak,
+): Promise<Map<number, SealedAuditRow[]>> {
   const members = new Map(rows.map((row) => [row.position, readMembers(row, tell)]));
   const named = [...members.values()].flat();
   const to = Math.max(walk.seq, ...rows.map((row) => row.audit_seq ?? 0));
-  const found = new Map<number, SealedAudit>();
+  const found = new Map<number, SealedAuditRow>();
   for (let after = walk.seq; ; ) {
-    const part = await loadAudit(db, { after, to, limit: ROWS_AT_ONCE });
+    const part = await loadAuditRows(db, { after, to, limit: ROWS_AT_ONCE });
     for (const row of part) {
       found.set(row.seq, row);
-      if (walk.uncovered.size < UNCOVERED_MAX) walk.uncovered.set(row.seq, row.at);
+      if (walk.unsealed.size < UNCOVERED_MAX) walk.unsealed.set(row.seq, row.at);
     }
     after = part.at(-1)?.seq ?? to;
     if (part.length < ROWS_AT_ONCE) break;
   }
   const late = named.filter((seq) => !found.has(seq));
-  for (const row of await loadAudit(db, { seqs: late })) found.set(row.seq, row);
-  for (const seq of named) walk.uncovered.delete(seq);
+  for (const row of await loadAuditRows(db, { seqs: late })) found.set(row.seq, row);
+  for (const seq of named) walk.unsealed.delete(seq);
   walk.seq = to;
   return new Map(
     [...members].map(([position, seqs]) => {
@@ -66,9 +66,9 @@ export async function readSealedAudit(
 }
 
 /** Rows of the audit that are in no position, though they are older than ten minutes. */
-export async function verifyAuditSealed({ db, clock }: Context, walk: AuditWalk, tell: TellBreak): Promise<void> {
+export async function verifyAuditSealed({ db, clock }: Context, walk: AuditWalk, tell: ReportBreak): Promise<void> {
   const since = new Date(clock.now().getTime() - SEALED_WITHIN_MS);
-  for (const [seq, at] of walk.uncovered) {
+  for (const [seq, at] of walk.unsealed) {
     if (at < since) tell({ scope: `audit au_${seq}`, says: 'it is in no sealed position' });
   }
   const row = await db
@@ -83,7 +83,7 @@ export async function verifyAuditSealed({ db, clock }: Context, walk: AuditWalk,
   tell({ scope: UNSEALED_SCOPE, says });
 }
 
-function readMembers(row: SealRow, tell: TellBreak): number[] {
+function readMembers(row: SealRow, tell: ReportBreak): number[] {
   try {
     return parseMembers(row.audit_members ?? '', SEAL_AUDIT_MAX);
   } catch (error) {

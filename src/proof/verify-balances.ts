@@ -4,10 +4,10 @@ import { inSnapshot } from '../database/in-snapshot.ts';
 import type { Database } from '../database/tables.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { GRAINS } from '../seal/derive-balances.ts';
-import { findStragglers } from '../seal/find-late-entries.ts';
+import { findLateEntries } from '../seal/find-late-entries.ts';
 import { readAccountNames } from '../seal/load-sealed-entries.ts';
-import { readHead } from '../seal/read-seals.ts';
-import type { TellBreak } from './report-break.ts';
+import { readNewestSeal } from '../seal/read-seals.ts';
+import type { ReportBreak } from './collect-breaks.ts';
 
 /** Behind every text that begins with a month. */
 const END = '~';
@@ -16,7 +16,7 @@ const END = '~';
  * Whether the folded balances are the sums of the sealed postings, month by month: each in a short snapshot of its own,
  * since the sealer goes on meanwhile.
  */
-export async function verifyBalances(context: Context, tell: TellBreak): Promise<void> {
+export async function verifyBalances(context: Context, tell: ReportBreak): Promise<void> {
   try {
     await verifyMonths(context, tell);
   } catch (error) {
@@ -26,7 +26,7 @@ export async function verifyBalances(context: Context, tell: TellBreak): Promise
   }
 }
 
-async function verifyMonths(context: Context, tell: TellBreak): Promise<void> {
+async function verifyMonths(context: Context, tell: ReportBreak): Promise<void> {
   const accounts = [...(await readAccountNames(context.db)).keys()];
   for (const month of await listMonths(context, accounts)) {
     if (context.signal.aborted) return;
@@ -97,10 +97,10 @@ async function sumPosted(
   db: Transaction<Database>,
   { month, accounts }: { month: string; accounts: number[] },
 ): Promise<Sums> {
-  const head = await readHead(db);
+  const head = await readNewestSeal(db);
   const sums: Sums = new Map();
   if (!head || accounts.length === 0) return sums;
-  const late = await findStragglers(db, head, 'far');
+  const late = await findLateEntries(db, head, 'far');
   const rows = await db
     .selectFrom('postings')
     .select([

@@ -6,13 +6,13 @@
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { SEAL_ENTRIES_MAX } from '../seal/find-late-entries.ts';
-import { FIRST_PREVIOUS, hashSeal, type SealedAudit, type SealedEntry } from '../seal/hash-seal.ts';
+import { parseMembers } from '../seal/format-members.ts';
+import { GENESIS_HASH, hashSeal, type SealedAuditRow, type SealedEntry } from '../seal/hash-seal.ts';
 import { loadSealedEntries } from '../seal/load-sealed-entries.ts';
-import { parseMembers } from '../seal/seal-members.ts';
-import type { TellBreak } from './report-break.ts';
+import type { ReportBreak } from './collect-breaks.ts';
 import { verifyManifests, verifyReports } from './verify-anchors.ts';
-import { type AuditWalk, findBackdated, readSealedAudit, verifyAuditSealed } from './verify-audit.ts';
-import { judgeCounts, readStragglers, verifyNoOthers } from './verify-late-entries.ts';
+import { type AuditWalk, findBackdated, readSealedAuditRows, verifyAuditSealed } from './verify-audit.ts';
+import { readLateEntries, verifyCounts, verifyNoOrphanedLateEntries } from './verify-late-entries.ts';
 import { SEALED_WITHIN_MS, verifySealed } from './verify-sealed.ts';
 
 const SEALS_AT_ONCE = 200;
@@ -29,9 +29,9 @@ type Walk = {
 };
 
 /** @returns the newest position, 0 while there is none. */
-export async function verifyChain(context: Context, tell: TellBreak): Promise<number> {
-  const audit: AuditWalk = { seq: 0, uncovered: new Map<number, Date>(), caughtUpAt: undefined };
-  const walk: Walk = { position: 0, hash: FIRST_PREVIOUS, entrySeq: 0, uncovered: new Map(), audit };
+export async function verifyChain(context: Context, tell: ReportBreak): Promise<number> {
+  const audit: AuditWalk = { seq: 0, unsealed: new Map<number, Date>(), caughtUpAt: undefined };
+  const walk: Walk = { position: 0, hash: GENESIS_HASH, entrySeq: 0, uncovered: new Map(), audit };
   while (!context.signal.aborted) {
     const rows = await readSealRows(context, walk.position);
     if (rows.length === 0) break;
@@ -43,7 +43,7 @@ export async function verifyChain(context: Context, tell: TellBreak): Promise<nu
   }
   await verifySealed(context, walk.entrySeq, tell);
   await verifyAuditSealed(context, walk.audit, tell);
-  await verifyNoOthers(context, tell);
+  await verifyNoOrphanedLateEntries(context, tell);
   await verifyReports(context, walk.position, tell);
   await verifyManifests(context, walk.position, tell);
   return walk.position;
@@ -71,7 +71,7 @@ function takeGroup(rows: SealRow[], auditSeq: number): SealRow[] {
   return end < 0 ? rows : rows.slice(0, Math.max(1, end));
 }
 
-async function verifyGroup(context: Context, rows: SealRow[], walk: Walk, tell: TellBreak): Promise<void> {
+async function verifyGroup(context: Context, rows: SealRow[], walk: Walk, tell: ReportBreak): Promise<void> {
   const members = new Map(rows.map((row) => [row.position, readMembers(row, tell)]));
   const named = [...members.values()].flat();
   const to = Math.max(...rows.map((row) => row.entry_seq));
@@ -85,20 +85,20 @@ async function verifyGroup(context: Context, rows: SealRow[], walk: Walk, tell: 
     if (walk.uncovered.size < UNCOVERED_MAX) walk.uncovered.set(seq, recordedAt);
   }
   for (const seq of named) walk.uncovered.delete(seq);
-  const audits = await readSealedAudit(context, rows, walk.audit, tell);
-  const lateTold = await readStragglers(context, rows[0]?.position ?? 0, rows.at(-1)?.position ?? 0);
+  const audits = await readSealedAuditRows(context, rows, walk.audit, tell);
+  const lateTold = await readLateEntries(context, rows[0]?.position ?? 0, rows.at(-1)?.position ?? 0);
   for (const row of rows) {
     const seqs = members.get(row.position) ?? [];
-    for (const says of judgeCounts(row, { members: seqs, before: walk.entrySeq, told: lateTold.get(row.position) })) {
+    for (const says of verifyCounts(row, { members: seqs, before: walk.entrySeq, told: lateTold.get(row.position) })) {
       tell({ scope: `seal ${row.position}`, says });
     }
     verifySeal(row, { members: seqs, entries, audit: audits.get(row.position) ?? [] }, walk, tell);
   }
 }
 
-type Held = { members: number[]; entries: Map<number, SealedEntry>; audit: SealedAudit[] };
+type Held = { members: number[]; entries: Map<number, SealedEntry>; audit: SealedAuditRow[] };
 
-function verifySeal(row: SealRow, { members, entries, audit }: Held, walk: Walk, tell: TellBreak): void {
+function verifySeal(row: SealRow, { members, entries, audit }: Held, walk: Walk, tell: ReportBreak): void {
   const fault = (says: string): void => tell({ scope: `seal ${row.position}`, says });
   if (row.position !== walk.position + 1) fault(`the positions after ${walk.position} are missing`);
   if (row.entry_seq < walk.entrySeq) fault('it ends before the position before it');
@@ -128,7 +128,7 @@ function verifySeal(row: SealRow, { members, entries, audit }: Held, walk: Walk,
   walk.hash = row.hash;
 }
 
-function readMembers(row: SealRow, tell: TellBreak): number[] {
+function readMembers(row: SealRow, tell: ReportBreak): number[] {
   try {
     return parseMembers(row.members, SEAL_ENTRIES_MAX);
   } catch (error) {

@@ -4,7 +4,7 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Context } from '../context.ts';
-import type { TellBreak } from './report-break.ts';
+import type { ReportBreak } from './collect-breaks.ts';
 
 const ROWS_AT_ONCE = 20_000;
 
@@ -76,7 +76,7 @@ const OF_EVENTS: Check[] = [
 ];
 
 /** @returns how many entries there are. */
-export async function verifyEntries(context: Context, tell: TellBreak): Promise<number> {
+export async function verifyEntries(context: Context, tell: ReportBreak): Promise<number> {
   await walk(context, 'events', OF_EVENTS, (seq, says) => tell({ scope: `event ${seq}`, says }));
   return await walk(context, 'entries', OF_ENTRIES, (seq, says) => tell({ scope: `entry en_${seq}`, says }));
 }

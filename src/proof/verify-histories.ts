@@ -3,12 +3,12 @@ import type { Context } from '../context.ts';
 import { inSnapshot } from '../database/in-snapshot.ts';
 import type { Database } from '../database/tables.ts';
 import { NO_PLATFORM } from '../domain/platform.ts';
-import { type Loaded, loadHeldRange } from '../ledger/apply/load-known.ts';
-import { tellState } from '../ledger/decide/decide.ts';
-import { mendJournal } from '../ledger/journal/diff-entries.ts';
-import { charge, listDesiredEntries } from '../ledger/journal/plan-entries.ts';
+import { type LoadedTransaction, loadStoredTransactionRange } from '../ledger/apply/load-stored-transactions.ts';
+import { summarizeHistory } from '../ledger/decide/decide-observation.ts';
+import { diffEntries } from '../ledger/journal/diff-entries.ts';
+import { planCommission, planEntries } from '../ledger/journal/plan-entries.ts';
 import { type Policies, readPolicies } from '../ledger/journal/read-policies.ts';
-import type { TellBreak } from './report-break.ts';
+import type { ReportBreak } from './collect-breaks.ts';
 
 const TRANSACTIONS_AT_ONCE = 500;
 
@@ -19,11 +19,11 @@ const TRANSACTIONS_AT_ONCE = 500;
  * booked again are left to the next check. Without locks: nobody waits for it.
  * @returns how many transactions there are.
  */
-export async function verifyHistories(context: Context, tell: TellBreak): Promise<number> {
+export async function verifyHistories(context: Context, tell: ReportBreak): Promise<number> {
   let [after, count] = [0, 0];
   while (!context.signal.aborted) {
     const { loaded, policies, reposting, unmended } = await inSnapshot(context.db, async (snapshot) => ({
-      loaded: await loadHeldRange(snapshot, after, TRANSACTIONS_AT_ONCE),
+      loaded: await loadStoredTransactionRange(snapshot, after, TRANSACTIONS_AT_ONCE),
       policies: await readPolicies(context, snapshot, 'none'),
       reposting: await readReposting(snapshot),
       unmended: await readUnmended(snapshot),
@@ -32,9 +32,9 @@ export async function verifyHistories(context: Context, tell: TellBreak): Promis
     for (const one of loaded) {
       if (unmended.has(one.seq)) continue;
       // between a statement and the last of its entries they are partly of before
-      const judged = reposting.has(one.held.platform ?? NO_PLATFORM) ? undefined : policies;
+      const judged = reposting.has(one.stored.platform ?? NO_PLATFORM) ? undefined : policies;
       for (const says of judgeTransaction(one, judged)) {
-        tell({ scope: one.held.id, transactionId: one.held.id, says });
+        tell({ scope: one.stored.id, transactionId: one.stored.id, says });
       }
     }
     count += loaded.length;
@@ -60,21 +60,24 @@ async function readUnmended(snapshot: Transaction<Database>): Promise<Set<number
 }
 
 /** @param policies undefined: its entries are not judged. */
-function judgeTransaction({ held, stored, entries }: Loaded, policies: Policies | undefined): string[] {
-  const state = tellState(held);
+function judgeTransaction(
+  { stored: held, row: stored, entries }: LoadedTransaction,
+  policies: Policies | undefined,
+): string[] {
+  const state = summarizeHistory(held);
   if (!state) return ['it has no event'];
   const faults: string[] = [];
   const names = ['status', 'status_wall', 'sequence', 'event_count'] as const;
   const wrong = names.filter((name) => state[name] !== stored[name]);
   if (wrong.length > 0) faults.push(`its ${wrong.join(', ')} are not those of its events`);
-  const sequences = new Set([...held.events, ...held.struck].map((event) => event.sequence));
-  const counted = held.events.length + held.struck.length + (held.corrected?.times ?? 0);
-  if (sequences.size !== held.events.length + held.struck.length || Math.max(...sequences) > counted) {
+  const sequences = new Set([...held.events, ...held.outOfForce].map((event) => event.sequence));
+  const counted = held.events.length + held.outOfForce.length + (held.corrections?.count ?? 0);
+  if (sequences.size !== held.events.length + held.outOfForce.length || Math.max(...sequences) > counted) {
     faults.push('its events are not numbered one by one');
   }
   if (!policies) return faults;
-  const desired = listDesiredEntries(held, held.events, policies.of(held.platform));
-  const { reverse, post } = mendJournal(desired, entries, (platform) => charge(held, platform));
+  const desired = planEntries(held, held.events, policies.forPlatform(held.platform));
+  const { reverse, post } = diffEntries(desired, entries, (platform) => planCommission(held, platform));
   if (reverse.length + post.length > 0) faults.push('its entries in force are not those that its events ask for');
   return faults;
 }

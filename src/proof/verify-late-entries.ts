@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Context } from '../context.ts';
-import type { TellBreak } from './report-break.ts';
+import type { ReportBreak } from './collect-breaks.ts';
 
 /** So many at most in a group of positions, or of positions that are not there: more are broken already. */
 const ROWS_MAX = 20_000;
 
 /** What is written down of entries that were sealed late, by position. */
-export async function readStragglers(context: Context, from: number, to: number): Promise<Map<number, Set<number>>> {
+export async function readLateEntries(context: Context, from: number, to: number): Promise<Map<number, Set<number>>> {
   const rows = await context.db
     .selectFrom('seal_stragglers')
     .select(['entry_seq', 'position'])
@@ -23,7 +23,7 @@ export async function readStragglers(context: Context, from: number, to: number)
  * them are late, as balances of then and cuts of reports are told by. Pure.
  * @param before the highest number that was sealed before it: members up to there are late.
  */
-export function judgeCounts(
+export function verifyCounts(
   row: { entries: number; stragglers: number },
   { members, before, told = new Set() }: { members: number[]; before: number; told?: Set<number> | undefined },
 ): string[] {
@@ -41,7 +41,7 @@ export function judgeCounts(
 }
 
 /** What is told of positions that are not there: a cut before them would leave the entry out. */
-export async function verifyNoOthers(context: Context, tell: TellBreak): Promise<void> {
+export async function verifyNoOrphanedLateEntries(context: Context, tell: ReportBreak): Promise<void> {
   const { rows } = await sql<{ entry_seq: number; position: number }>`
     SELECT late.entry_seq, late.position FROM seal_stragglers late LEFT JOIN seals ON seals.position = late.position
     WHERE seals.position IS NULL ORDER BY late.position LIMIT ${sql.lit(ROWS_MAX)}`.execute(context.db);

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { unsealedSeconds } from '../metrics/metrics.ts';
-import { readHead } from '../seal/read-seals.ts';
-import type { TellBreak } from './report-break.ts';
+import { readNewestSeal } from '../seal/read-seals.ts';
+import type { ReportBreak } from './collect-breaks.ts';
 
 /** What is newer may be on its way into a seal. */
 export const SEALED_WITHIN_MS = 10 * 60_000;
@@ -11,7 +11,7 @@ export const UNSEALED_SCOPE = 'seals';
  * Whether the newest entries are sealed: until they are, the chain says nothing of them.
  * @param end the number up to which the newest position settled them.
  */
-export async function verifySealed(context: Context, end: number, tell: TellBreak): Promise<void> {
+export async function verifySealed(context: Context, end: number, tell: ReportBreak): Promise<void> {
   const since = new Date(context.clock.now().getTime() - SEALED_WITHIN_MS);
   const row = await context.db
     .selectFrom('entries')
@@ -27,8 +27,8 @@ export async function verifySealed(context: Context, end: number, tell: TellBrea
 }
 
 /** Sets the gauge of how long the oldest of them has waited: a second or two, while the sealer is at work. */
-export async function measureUnsealed({ db, clock }: Context): Promise<void> {
-  const head = await readHead(db);
+export async function updateUnsealedGauge({ db, clock }: Context): Promise<void> {
+  const head = await readNewestSeal(db);
   const oldest = await db
     .selectFrom('entries')
     .select('recorded_at')

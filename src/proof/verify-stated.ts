@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import { nameAccount } from '../ledger/journal/plan-entries.ts';
-import { selectBeforeOpening } from '../ledger/stated/repost-adjustments.ts';
+import { selectAdjustmentsBeforeOpening } from '../ledger/stated/repost-adjustments.ts';
 import { loadSealedEntries } from '../seal/load-sealed-entries.ts';
-import type { TellBreak } from './report-break.ts';
+import type { ReportBreak } from './collect-breaks.ts';
 
 const ROWS_AT_ONCE = 500;
 
@@ -14,7 +14,7 @@ const BEFORE_OPENING_MAX = 1_000;
  * Whether each opening and adjustment that a person entered has an entry of its amount, on its platform and day, which
  * is reversed if it was taken back, and only then; and no adjustment stands from before its platform's opening.
  */
-export async function verifyStated(context: Context, tell: TellBreak): Promise<void> {
+export async function verifyStated(context: Context, tell: ReportBreak): Promise<void> {
   for (const readRows of [readOpenings, readAdjustments]) {
     let after = 0;
     while (!context.signal.aborted) {
@@ -28,8 +28,8 @@ export async function verifyStated(context: Context, tell: TellBreak): Promise<v
 }
 
 /** An adjustment of a platform that is being booked by its opening is left to the next check. */
-async function verifyOpened(context: Context, tell: TellBreak): Promise<void> {
-  const rows = await selectBeforeOpening(context.db)
+async function verifyOpened(context: Context, tell: ReportBreak): Promise<void> {
+  const rows = await selectAdjustmentsBeforeOpening(context.db)
     .select(['adjustments.id', 'openings.id as opening_id'])
     .where((eb) => {
       const reposting = eb
@@ -87,7 +87,7 @@ async function readAdjustments(db: Reader, after: number): Promise<Stated[]> {
     .execute();
 }
 
-async function verifyRows(context: Context, rows: Stated[], tell: TellBreak): Promise<void> {
+async function verifyRows(context: Context, rows: Stated[], tell: ReportBreak): Promise<void> {
   const seqs = rows.map((row) => row.entry_seq);
   const entries = await loadSealedEntries(context.db, { seqs });
   const bySeq = new Map(entries.map((entry) => [entry.seq, entry]));

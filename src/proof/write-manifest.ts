@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { addDays } from '../domain/calendar.ts';
 import { formatAmount } from '../domain/money.ts';
 import { readBalances } from '../seal/read-balances.ts';
-import { readHead } from '../seal/read-seals.ts';
+import { readNewestSeal } from '../seal/read-seals.ts';
 
 export function manifestsDirectory(config: Pick<Config, 'DATA_DIR'>): string {
   return path.resolve(config.DATA_DIR, 'manifests');
@@ -17,12 +17,12 @@ export function manifestsDirectory(config: Pick<Config, 'DATA_DIR'>): string {
  * elsewhere can show later what the ledger was, whatever became of this machine.
  * @returns the file; undefined while nothing is sealed.
  */
-export async function keepManifest(context: Context): Promise<string | undefined> {
+export async function writeManifest(context: Context): Promise<string | undefined> {
   const { calendar, clock, config, db, log } = context;
   const now = clock.now();
-  const head = await readHead(db);
+  const head = await readNewestSeal(db);
   if (!head) return undefined;
-  const today = calendar.toWall(now).slice(0, 10);
+  const today = calendar.toWallTime(now).slice(0, 10);
   const { balances } = await readBalances(db, `${today} 00:00:00`, { position: head.position }, now);
   const day = addDays(today, -1);
   const sealed = { position: head.position, entry: head.entrySeq, hash: head.hash.toString('hex'), at: head.sealedAt };

@@ -7,11 +7,11 @@ import type { Agent } from 'undici';
 import { z } from 'zod';
 import type { Day } from '../domain/calendar.ts';
 import { formatAmount } from '../domain/money.ts';
-import { MACHINE_TIMERS, type Timers } from '../timers.ts';
+import { SYSTEM_TIMERS, type Timers } from '../timers.ts';
+import { type ParsedRow, parseTransaction } from './parse-transaction.ts';
 import { ProviderError } from './provider-error.ts';
-import { type ReadRow, readTransaction } from './read-transaction.ts';
-import { type Budget, createGate, type Gate, type Priority } from './schedule-requests.ts';
-import { type Answered, createAgent, get, post, type Transport } from './send-request.ts';
+import { createRequestScheduler, type Priority, type RequestScheduler, type TokenBucket } from './schedule-requests.ts';
+import { createAgent, get, type ProviderResponse, post, type Transport } from './send-request.ts';
 
 const CONNECTIONS_MAX = 16;
 
@@ -24,13 +24,13 @@ export type ListQuery = {
 };
 
 /** A transaction as it was shown, and when the request that was answered left, by the database's clock. */
-export type ShownRow = ReadRow & { askedAt: Date };
+export type ShownRow = ParsedRow & { askedAt: Date };
 
 export type ListPage = {
   page: number;
   /** When the request that was answered left, by the database's clock. */
   askedAt: Date;
-  rows: ReadRow[];
+  rows: ParsedRow[];
   total: number;
   lastPage: number;
   /** The page that follows, by `next_page_url`; undefined at the end. */
@@ -61,9 +61,9 @@ export type ProviderClient = {
   /** The transaction made. @throws ProviderError `provider_rejected` with the provider's code; never sent twice. */
   createCashin(request: CashinRequest): Promise<ShownRow>;
   createCashout(request: CashoutRequest): Promise<ShownRow>;
-  gate: Gate;
+  scheduler: RequestScheduler;
   /** The same client for requests of another urgency; a client is for verifications until told otherwise. */
-  as(priority: Priority, onRequest?: () => void): ProviderClient;
+  withPriority(priority: Priority, onRequest?: () => void): ProviderClient;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -73,23 +73,33 @@ export function createProviderClient(options: {
   signal: AbortSignal;
   agent?: Agent;
   /** What all replicas together may send; undefined: no limit but the provider's own. */
-  budget?: Budget | undefined;
+  tokenBucket?: TokenBucket | undefined;
   timers?: Timers;
   /** The clock that dates requests: the database's, wherever what they show is applied. */
   now?: () => Date;
 }): ProviderClient {
   const agent = options.agent ?? createAgent(CONNECTIONS_MAX);
-  const { timers = MACHINE_TIMERS, now = () => new Date() } = options;
-  const gate = createGate(CONNECTIONS_MAX, options.budget, timers);
+  const { timers = SYSTEM_TIMERS, now = () => new Date() } = options;
+  const gate = createRequestScheduler(CONNECTIONS_MAX, options.tokenBucket, timers);
   const { url: baseUrl, apiKey, signal } = options;
   const onRequest = (): void => undefined;
-  return clientOf({ baseUrl, apiKey, agent, gate, signal, timers, now, priority: 'verification', onRequest });
+  return clientOf({
+    baseUrl,
+    apiKey,
+    agent,
+    scheduler: gate,
+    signal,
+    timers,
+    now,
+    priority: 'verification',
+    onRequest,
+  });
 }
 
 function clientOf(transport: Transport): ProviderClient {
   return {
-    gate: transport.gate,
-    as: (priority, onRequest = transport.onRequest) => clientOf({ ...transport, priority, onRequest }),
+    scheduler: transport.scheduler,
+    withPriority: (priority, onRequest = transport.onRequest) => clientOf({ ...transport, priority, onRequest }),
     show: (id, more) => show(transport, id, more?.triesMax),
     listPage: (query, page) => listPage(transport, query, page),
     createCashin: (request) => create(transport, 'cashin', request, {}),
@@ -104,7 +114,7 @@ const wrapped = z.object({ transaction: z.union([z.array(z.unknown()), z.record(
 async function show(transport: Transport, id: string, triesMax?: number): Promise<ShownRow | undefined> {
   try {
     const path = `/api/v1/transaction/${encodeURIComponent(id)}`;
-    const row = await get(transport, path, ({ answer, askedAt }) => ({ ...readOne(answer), askedAt }), triesMax);
+    const row = await get(transport, path, ({ body: answer, askedAt }) => ({ ...readOne(answer), askedAt }), triesMax);
     const shown = row.ok ? row.transaction.id : row.id;
     if (shown !== null && shown.toLowerCase() !== id.toLowerCase()) {
       throw new ProviderError('provider_unreadable', 'the provider showed another transaction than it was asked for');
@@ -119,7 +129,7 @@ async function show(transport: Transport, id: string, triesMax?: number): Promis
   }
 }
 
-function readOne(answer: unknown): ReadRow {
+function readOne(answer: unknown): ParsedRow {
   const parsed = wrapped.safeParse(answer);
   const rows = parsed.success ? [parsed.data.transaction].flat() : [];
   if (rows.length !== 1) {
@@ -127,7 +137,7 @@ function readOne(answer: unknown): ReadRow {
     const code = rows.length === 0 && parsed.success ? 'provider_not_found' : 'provider_unreadable';
     throw new ProviderError(code, `the provider answered ${rows.length} transactions, not one`);
   }
-  return readTransaction(rows[0]);
+  return parseTransaction(rows[0]);
 }
 
 /** What is announced beyond this is kept as this: no list is as long, and the columns of pages and windows hold it. */
@@ -169,13 +179,13 @@ async function listPage(transport: Transport, query: ListQuery, page: number): P
   }
 }
 
-function readPage({ answer, text, askedAt }: Answered, page: number): ListPage {
+function readPage({ body: answer, text, askedAt }: ProviderResponse, page: number): ListPage {
   const parsed = listShape.safeParse(answer);
   if (!parsed.success) throw new ProviderError('provider_unreadable', "the provider's list is of another shape");
   return {
     page,
     askedAt,
-    rows: parsed.data.transactions.map(readTransaction),
+    rows: parsed.data.transactions.map(parseTransaction),
     total: parsed.data.total,
     lastPage: parsed.data.last_page ?? 1,
     nextPage: readPageNumber(parsed.data.next_page_url),
@@ -211,6 +221,6 @@ async function create(
   const { pixKey: _, keyType: __, ...common } = fields as CashoutRequest;
   // a JSON number with its two decimals, as the interface asks; written as text, so that no float ever holds it
   const body = JSON.stringify({ ...common, ...more }).replace(/\}$/, `,"amount":${formatAmount(amountCents)}}`);
-  const { answer, askedAt } = await post(transport, `/api/v1/transaction/pix/${operation}`, body);
+  const { body: answer, askedAt } = await post(transport, `/api/v1/transaction/pix/${operation}`, body);
   return { ...readOne(answer), askedAt };
 }

@@ -1,14 +1,14 @@
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { createProviderClient, type ProviderClient } from './client.ts';
-import { openBudget } from './share-rate.ts';
+import { openTokenBucket } from './open-token-bucket.ts';
 
 /** The client of the configured provider, within what all replicas may send. @throws ConfereError when none is set. */
 export function openClient(context: Context): ProviderClient {
   const { PROVIDER, PROVIDER_RATE } = context.config;
   const { signal, timers } = context;
   if (!PROVIDER) throw new ConfereError('config_invalid', 'PROVIDER_URL and PROVIDER_API_KEY are required');
-  const budget = PROVIDER_RATE === 'off' ? undefined : openBudget(context, PROVIDER_RATE);
+  const budget = PROVIDER_RATE === 'off' ? undefined : openTokenBucket(context, PROVIDER_RATE);
   const now = (): Date => context.clock.now();
-  return createProviderClient({ ...PROVIDER, signal, timers, now, budget });
+  return createProviderClient({ ...PROVIDER, signal, timers, now, tokenBucket: budget });
 }

@@ -4,44 +4,48 @@
  * Who waits is let in by priority, and a place is kept free for verifications; with a budget, nobody is let in without
  * a token of it. A place is never held while a token is waited for, nor a token while there is no place.
  */
-import { MACHINE_TIMERS, type Timers } from '../timers.ts';
+import { SYSTEM_TIMERS, type Timers } from '../timers.ts';
 import { ProviderError } from './provider-error.ts';
 
 /** The most urgent first. `unproven`: what a sender names of whose webhooks the provider knew none lately. */
 export const PRIORITIES = ['verification', 'today', 'unproven', 'settled', 'backfill'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
-export type Gate = {
+export type RequestScheduler = {
   /** @returns a ticket to leave with. @throws the signal's reason, or ProviderError in a pause too long to wait for. */
-  enter(signal: AbortSignal, priority?: Priority): Promise<Ticket>;
-  leave(ticket: Ticket, outcome: 'good' | 'overloaded' | 'other'): void;
+  acquire(signal: AbortSignal, priority?: Priority): Promise<RequestSlot>;
+  release(ticket: RequestSlot, outcome: 'good' | 'overloaded' | 'other'): void;
   /** Nobody enters before then. */
   pause(ms: number): void;
-  readonly limit: number;
+  readonly concurrencyLimit: number;
 };
 
 /** How often the limit had been halved when the request was let in. */
-export type Ticket = number;
+export type RequestSlot = number;
 
 /** Requests that may be sent: so many at once, or how long to wait before asking again. */
-export type Grant = { tokens: number } | { waitMs: number };
-export type Budget = { take(priority: Priority): Promise<Grant> };
+export type TokenGrant = { tokens: number } | { waitMs: number };
+export type TokenBucket = { take(priority: Priority): Promise<TokenGrant> };
 
 const LIMIT_START = 4;
 /** A pause longer than this is not waited for in place: who asked is told, and comes again by itself. */
-export const WAIT_HERE_MAX_MS = 120_000;
+export const IN_PLACE_WAIT_MS_MAX = 120_000;
 /** Tokens that nobody used by then are lost: used later, they would crowd the minute that follows. */
-export const TOKEN_MS = 1_000;
+export const TOKEN_TTL_MS = 1_000;
 const BUDGET_FAILED_MS = 1_000;
 
 /** Whether what failed one request stops all others too: the key is refused, or we are to stay away for long. Pure. */
-export function stopsAll(error: ProviderError): boolean {
-  return error.code === 'provider_unauthorized' || (error.retryAfterMs ?? 0) > WAIT_HERE_MAX_MS;
+export function blocksAllRequests(error: ProviderError): boolean {
+  return error.code === 'provider_unauthorized' || (error.retryAfterMs ?? 0) > IN_PLACE_WAIT_MS_MAX;
 }
 
-type Waiting = { enter(ticket: Ticket): void; refuse(error: unknown): void };
+type Waiting = { enter(ticket: RequestSlot): void; refuse(error: unknown): void };
 
-export function createGate(limitMax: number, budget?: Budget, timers: Timers = MACHINE_TIMERS): Gate {
+export function createRequestScheduler(
+  limitMax: number,
+  budget?: TokenBucket,
+  timers: Timers = SYSTEM_TIMERS,
+): RequestScheduler {
   let limit = Math.min(LIMIT_START, limitMax);
   let under = 0;
   let halvings = 0;
@@ -55,9 +59,9 @@ export function createGate(limitMax: number, budget?: Budget, timers: Timers = M
   }
 
   function admit(): void {
-    const wait = pausedUntil - timers.elapsed();
+    const wait = pausedUntil - timers.monotonicMs();
     if (wait > 0) {
-      if (wait > WAIT_HERE_MAX_MS) refuseAll(wait);
+      if (wait > IN_PLACE_WAIT_MS_MAX) refuseAll(wait);
       else timers.after(wait, admit);
       return;
     }
@@ -87,7 +91,7 @@ export function createGate(limitMax: number, budget?: Budget, timers: Timers = M
   }
 
   return {
-    enter: (signal, priority = 'verification') =>
+    acquire: (signal, priority = 'verification') =>
       new Promise((resolve, reject) => {
         const queue = waiting.get(priority);
         const giveUp = (): void => {
@@ -107,7 +111,7 @@ export function createGate(limitMax: number, budget?: Budget, timers: Timers = M
         queue?.add(one);
         admit();
       }),
-    leave(ticket, outcome) {
+    release(ticket, outcome) {
       under--;
       if (outcome === 'good') limit = Math.min(limitMax, limit + 1 / limit);
       // those that were under way beside the first failed one say nothing new
@@ -118,17 +122,17 @@ export function createGate(limitMax: number, budget?: Budget, timers: Timers = M
       admit();
     },
     pause(ms) {
-      pausedUntil = Math.max(pausedUntil, timers.elapsed() + ms);
+      pausedUntil = Math.max(pausedUntil, timers.monotonicMs() + ms);
       admit();
     },
-    get limit() {
+    get concurrencyLimit() {
       return limit;
     },
   };
 }
 
 /** The tokens that this process has taken and not used yet, and the asking for more. */
-function createPurse(budget: Budget, onChange: () => void, timers: Timers) {
+function createPurse(budget: TokenBucket, onChange: () => void, timers: Timers) {
   const held = new Map(PRIORITIES.map((priority) => [priority, { tokens: 0, until: 0 }]));
   const asking = new Set<Priority>();
 
@@ -144,7 +148,7 @@ function createPurse(budget: Budget, onChange: () => void, timers: Timers) {
     budget.take(priority).then(
       (grant) => {
         if ('waitMs' in grant) return again(grant.waitMs);
-        held.set(priority, { tokens: grant.tokens, until: timers.elapsed() + TOKEN_MS });
+        held.set(priority, { tokens: grant.tokens, until: timers.monotonicMs() + TOKEN_TTL_MS });
         asking.delete(priority);
         onChange();
       },
@@ -158,7 +162,7 @@ function createPurse(budget: Budget, onChange: () => void, timers: Timers) {
     spend(priority: Priority): boolean {
       for (const from of PRIORITIES.slice(PRIORITIES.indexOf(priority))) {
         const purse = held.get(from);
-        if (!purse || purse.tokens < 1 || purse.until < timers.elapsed()) continue;
+        if (!purse || purse.tokens < 1 || purse.until < timers.monotonicMs()) continue;
         purse.tokens--;
         return true;
       }

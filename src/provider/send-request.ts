@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseRetryAfter } from '../domain/retry-after.ts';
 import type { Timers } from '../timers.ts';
 import { ProviderError } from './provider-error.ts';
-import { type Gate, type Priority, WAIT_HERE_MAX_MS } from './schedule-requests.ts';
+import { IN_PLACE_WAIT_MS_MAX, type Priority, type RequestScheduler } from './schedule-requests.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const HEADERS_TIMEOUT_MS = 15_000;
@@ -21,7 +21,7 @@ export type Transport = {
   baseUrl: string;
   apiKey: string;
   agent: Agent;
-  gate: Gate;
+  scheduler: RequestScheduler;
   signal: AbortSignal;
   timers: Timers;
   /** The database's clock. */
@@ -32,7 +32,7 @@ export type Transport = {
 };
 
 /** An answer, parsed and as it came; `askedAt` is when its request left: after any wait, and anew at each try. */
-export type Answered = { answer: unknown; text: string; askedAt: Date };
+export type ProviderResponse = { body: unknown; text: string; askedAt: Date };
 
 /** @param patience for tests: how long to wait for an answer's head, and between two pieces of its body. */
 export function createAgent(
@@ -57,25 +57,25 @@ export function createAgent(
 export async function get<T>(
   transport: Transport,
   path: string,
-  read: (answered: Answered) => T,
+  read: (answered: ProviderResponse) => T,
   triesMax: number = TRIES_MAX,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       const { text, status, askedAt } = await exchange(transport, 'GET', path, undefined);
-      return read({ answer: parseJson(text, status), text, askedAt });
+      return read({ body: parseJson(text, status), text, askedAt });
     } catch (error) {
       if (!(error instanceof ProviderError) || !isPassing(error) || attempt >= triesMax) throw error;
-      if ((error.retryAfterMs ?? 0) > WAIT_HERE_MAX_MS) throw error;
+      if ((error.retryAfterMs ?? 0) > IN_PLACE_WAIT_MS_MAX) throw error;
       await pauseBefore(attempt, error, transport);
     }
   }
 }
 
 /** A POST, sent once: a create that got no answer may have been stored, so the caller looks it up by reference. */
-export async function post(transport: Transport, path: string, json: string): Promise<Answered> {
+export async function post(transport: Transport, path: string, json: string): Promise<ProviderResponse> {
   const { text, status, askedAt } = await exchange(transport, 'POST', path, json);
-  return { answer: parseJson(text, status), text, askedAt };
+  return { body: parseJson(text, status), text, askedAt };
 }
 
 function isPassing(error: ProviderError): boolean {
@@ -92,7 +92,7 @@ async function pauseBefore(attempt: number, error: ProviderError, transport: Tra
 }
 
 async function exchange(transport: Transport, method: 'GET' | 'POST', path: string, body: string | undefined) {
-  const ticket = await transport.gate.enter(transport.signal, transport.priority).catch((error: unknown) => {
+  const ticket = await transport.scheduler.acquire(transport.signal, transport.priority).catch((error: unknown) => {
     if (error instanceof ProviderError) throw error;
     throw new ProviderError('provider_unavailable', `stopped before ${method}`, { cause: error });
   });
@@ -108,7 +108,7 @@ async function exchange(transport: Transport, method: 'GET' | 'POST', path: stri
   } catch (error) {
     if (error instanceof ProviderError) {
       // all requests share the address: what one is told to wait, all wait, those too that leaving would let in
-      if (error.retryAfterMs !== undefined) transport.gate.pause(error.retryAfterMs);
+      if (error.retryAfterMs !== undefined) transport.scheduler.pause(error.retryAfterMs);
       throw error;
     }
     outcome = 'overloaded';
@@ -116,7 +116,7 @@ async function exchange(transport: Transport, method: 'GET' | 'POST', path: stri
       cause: error,
     });
   } finally {
-    transport.gate.leave(ticket, outcome);
+    transport.scheduler.release(ticket, outcome);
   }
 }
 

@@ -1,11 +1,11 @@
 /** No share is waited for any longer: a batch that stands still holds up none of the others. */
-export const BESIDE_WAIT_MS_MAX = 100;
+export const PARALLEL_START_WAIT_MS_MAX = 100;
 
 /**
  * Joins calls that come while one is under way: the next one takes all that wait, together. So one commit serves as
  * many callers as came during the commit before it, and nobody waits for a timer while commits go on.
  */
-export function createCoalescer<Item, Result>(options: {
+export function createBatcher<Item, Result>(options: {
   itemsMax: number;
   bytesMax: number;
   sizeOf: (item: Item) => number;
@@ -16,7 +16,7 @@ export function createCoalescer<Item, Result>(options: {
    * One starts beside others only once so large a share of what they hold waits, or the oldest has waited for
    * BESIDE_WAIT_MS_MAX: fewer and larger, where each costs by itself.
    */
-  besideShare?: number;
+  parallelStartShare?: number;
   /** A batch gathers so long before it starts, where nobody is kept waiting by that; by default until the next turn. */
   gatherMs?: number;
   /** More than so many, or so much, that wait are refused at once. */
@@ -36,7 +36,7 @@ export function createCoalescer<Item, Result>(options: {
   function mayStart(): boolean {
     if (running === 0) return true;
     if (running >= options.inFlightMax) return false;
-    return queue.length >= underWay * (options.besideShare ?? 0) || waitedMs() >= BESIDE_WAIT_MS_MAX;
+    return queue.length >= underWay * (options.parallelStartShare ?? 0) || waitedMs() >= PARALLEL_START_WAIT_MS_MAX;
   }
 
   /** How long the oldest has waited. */
@@ -51,7 +51,7 @@ export function createCoalescer<Item, Result>(options: {
       waker = undefined;
       schedule();
     };
-    waker = setTimeout(wake, Math.max(1, BESIDE_WAIT_MS_MAX - waitedMs()));
+    waker = setTimeout(wake, Math.max(1, PARALLEL_START_WAIT_MS_MAX - waitedMs()));
   }
 
   function takeBatch(): Waiting[] {

@@ -1,8 +1,8 @@
 /** Lets so many in at a time. */
-export type Room = <T>(work: () => Promise<T>) => Promise<T>;
+export type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Whoever asks first is let in first. */
-export function createRoom(places: number): Room {
+export function createSemaphore(places: number): Semaphore {
   const waiting: (() => void)[] = [];
   let under = 0;
   return async (work) => {

@@ -5,13 +5,13 @@ const FAILURE_PAUSE_MS = 1_000;
 const FAILURE_PAUSE_MAX_MS = 15_000;
 
 /** Tells a loop of the same process that there is something to do, so that it need not wait for its next look. */
-export type Bell = { ring(): void; wait(ms: number, signal: AbortSignal): Promise<void> };
+export type WakeSignal = { notify(): void; wait(ms: number, signal: AbortSignal): Promise<void> };
 
-export function createBell(timers: Timers): Bell {
+export function createWakeSignal(timers: Timers): WakeSignal {
   let rung = false;
   let wake: (() => void) | undefined;
   return {
-    ring() {
+    notify() {
       rung = true;
       wake?.();
     },
@@ -34,7 +34,7 @@ export function createBell(timers: Timers): Bell {
 }
 
 /** How long to wait, in ms, after so many failures in a row. */
-export function pauseAfter(failures: number): number {
+export function failureBackoffMs(failures: number): number {
   return Math.min(FAILURE_PAUSE_MAX_MS, FAILURE_PAUSE_MS * 2 ** Math.min(failures - 1, 4));
 }
 
@@ -42,10 +42,10 @@ export function pauseAfter(failures: number): number {
  * Calls `work` until the signal. `work` returns whether there may be more at once; else the loop waits for its bell or
  * `idleMs`. A failure is logged and tried again after a pause that grows: a loop never ends by itself.
  */
-export async function poll(options: {
+export async function runWorkerLoop(options: {
   name: string;
   work: () => Promise<boolean>;
-  bell: Bell;
+  wakeUp: WakeSignal;
   idleMs: number;
   context: { log: Log; timers: Timers; signal: AbortSignal };
 }): Promise<void> {
@@ -55,11 +55,11 @@ export async function poll(options: {
     try {
       const more = await options.work();
       failures = 0;
-      if (!more) await options.bell.wait(options.idleMs, signal);
+      if (!more) await options.wakeUp.wait(options.idleMs, signal);
     } catch (error) {
       failures++;
       log.error({ error: describeError(error), loop: options.name, failures }, 'a loop failed; it goes on');
-      await timers.sleep(pauseAfter(failures), { signal }).catch(() => undefined);
+      await timers.sleep(failureBackoffMs(failures), { signal }).catch(() => undefined);
     }
   }
 }

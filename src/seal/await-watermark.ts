@@ -4,7 +4,7 @@ import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 
 /** The highest number of each append-only table. */
-export type Tops = { entrySeq: number; eventSeq: number; mismatchChangeSeq: number; auditSeq: number };
+export type Watermark = { entrySeq: number; eventSeq: number; mismatchChangeSeq: number; auditSeq: number };
 
 type Appended = 'entries' | 'events' | 'mismatch_changes' | 'fact_changes' | 'audit';
 
@@ -22,7 +22,7 @@ const LOCKED_ROWS_MAX = 20_000;
  * @param from what was settled before.
  * @throws the database's lock-wait time-out when a writer does not end: nothing was settled then.
  */
-export async function settleTops(db: Kysely<Database>, from: Tops, tops: Tops): Promise<void> {
+export async function awaitWatermark(db: Kysely<Database>, from: Watermark, tops: Watermark): Promise<void> {
   await sleep(SETTLE_MS);
   await waitForWriters(db, 'entries', from.entrySeq, tops.entrySeq);
   await waitForWriters(db, 'events', from.eventSeq, tops.eventSeq);
@@ -31,7 +31,7 @@ export async function settleTops(db: Kysely<Database>, from: Tops, tops: Tops): 
 }
 
 /** The highest number of `fact_changes`, once nothing can appear at or below it any more. */
-export async function settleFactChanges(db: Kysely<Database>): Promise<number> {
+export async function awaitFactChangeWatermark(db: Kysely<Database>): Promise<number> {
   const top = await readTop(db, 'fact_changes');
   await sleep(SETTLE_MS);
   // what a report was cut at was settled for it
@@ -43,7 +43,7 @@ export async function settleFactChanges(db: Kysely<Database>): Promise<number> {
   return top;
 }
 
-export async function readTops(db: Reader): Promise<Tops> {
+export async function readWatermark(db: Reader): Promise<Watermark> {
   // entries before events: an entry is written after the event it follows, so no entry up to here lacks its event
   const auditSeq = await readTop(db, 'audit');
   const mismatchChangeSeq = await readTop(db, 'mismatch_changes');

@@ -12,7 +12,7 @@ export const GRAINS = [
 const ROWS_PER_INSERT = 500;
 
 /** Adds the postings of sealed entries to the balances, which only the sealer writes. */
-export async function foldBalances(trx: Transaction<Database>, entries: SealedEntry[]): Promise<void> {
+export async function deriveBalances(trx: Transaction<Database>, entries: SealedEntry[]): Promise<void> {
   const sums = new Map<string, { grain: string; span: string; account_seq: number; amount_cents: bigint }>();
   for (const { grain, chars } of GRAINS) {
     for (const posting of entries.flatMap((entry) => entry.postings)) {

@@ -1,6 +1,6 @@
 import type { Reader } from '../database/reader.ts';
+import { parseMembers } from './format-members.ts';
 import type { Seal } from './read-seals.ts';
-import { parseMembers } from './seal-members.ts';
 
 /** No transaction of ours lives longer: what is older than this and in no seal was not written by the program. */
 export const LATE_MS_MAX = 10 * 60_000;
@@ -22,7 +22,7 @@ type SealRow = Bound & { entries: number; stragglers: number };
  * @returns their numbers, ascending; none in nearly every call. What was sealed without a gap in its numbers has no room
  *   for one: only from the first gap to the last are entries counted.
  */
-export async function findStragglers(db: Reader, head: Seal, lookBack: LookBack = 'near'): Promise<number[]> {
+export async function findLateEntries(db: Reader, head: Seal, lookBack: LookBack = 'near'): Promise<number[]> {
   let from = await findFloor(db, head, lookBack);
   const found: number[] = [];
   while (from.position < head.position) {

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 
 export const HASH_BYTES = 32;
-export const FIRST_PREVIOUS = Buffer.alloc(HASH_BYTES);
+export const GENESIS_HASH = Buffer.alloc(HASH_BYTES);
 
 export type SealHeader = {
   position: number;
@@ -21,7 +21,7 @@ export type SealHeader = {
 };
 
 /** A row of the audit as it is sealed. */
-export type SealedAudit = {
+export type SealedAuditRow = {
   seq: number;
   id: string | null;
   at: Date;
@@ -51,7 +51,7 @@ export function hashSeal(
   previous: Buffer,
   header: SealHeader,
   entries: SealedEntry[],
-  audit: SealedAudit[] = [],
+  audit: SealedAuditRow[] = [],
 ): Buffer {
   const hash = createHash('sha256').update(previous);
   hash.update(
@@ -87,7 +87,7 @@ function renderEntry(entry: SealedEntry): string {
   ]);
 }
 
-function renderAudit({ seq, id, at, actor, action, target, detail }: SealedAudit): string {
+function renderAudit({ seq, id, at, actor, action, target, detail }: SealedAuditRow): string {
   return renderLine(['audit', seq, id, at.toISOString(), actor, action, target, detail]);
 }
 

@@ -6,7 +6,7 @@ import { ConfereError } from '../domain/errors.ts';
 import type { SealedEntry } from './hash-seal.ts';
 
 /** Which entries: a range of numbers (`after` < seq ≤ `to`, at most `limit`), or these. */
-export type EntryChoice = { after: number; to: number; limit: number } | { seqs: number[] };
+export type EntrySelection = { after: number; to: number; limit: number } | { seqs: number[] };
 
 /** Numbers of accounts and their names: a few for each platform. */
 export async function readAccountNames(db: Reader): Promise<Map<number, string>> {
@@ -20,7 +20,7 @@ export async function readAccountNames(db: Reader): Promise<Map<number, string>>
  */
 export async function loadSealedEntries(
   db: Reader,
-  choice: EntryChoice,
+  choice: EntrySelection,
   unnamed: 'number' | 'error' = 'number',
 ): Promise<SealedEntry[]> {
   if ('seqs' in choice && choice.seqs.length === 0) return [];
@@ -72,7 +72,7 @@ export async function loadSealedEntries(
   return entries;
 }
 
-async function readEntryRows(db: Reader, choice: EntryChoice) {
+async function readEntryRows(db: Reader, choice: EntrySelection) {
   let query = db
     .selectFrom('entries')
     .leftJoin('transactions', 'transactions.seq', 'entries.transaction_seq')
@@ -99,7 +99,7 @@ async function readEntryRows(db: Reader, choice: EntryChoice) {
   return await query.execute();
 }
 
-async function readPostingRows(db: Reader, choice: EntryChoice) {
+async function readPostingRows(db: Reader, choice: EntrySelection) {
   return await db
     .selectFrom('postings')
     .select(['entry_seq', 'account_seq', 'at_wall', 'amount_cents'])
@@ -109,7 +109,7 @@ async function readPostingRows(db: Reader, choice: EntryChoice) {
     .execute();
 }
 
-function chosen(column: 'entries.seq' | 'postings.entry_seq', choice: EntryChoice): Expression<SqlBool> {
+function chosen(column: 'entries.seq' | 'postings.entry_seq', choice: EntrySelection): Expression<SqlBool> {
   const eb = expressionBuilder<Database, 'entries' | 'postings'>();
   if ('seqs' in choice) return eb(column, 'in', choice.seqs);
   return eb.and([eb(column, '>', choice.after), eb(column, '<=', choice.to)]);

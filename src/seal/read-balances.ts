@@ -10,24 +10,32 @@ import type { Kysely, Transaction } from 'kysely';
 import { inSnapshot } from '../database/in-snapshot.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
-import type { Wall } from '../domain/calendar.ts';
+import type { WallTime } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { findStragglers } from './find-late-entries.ts';
+import { findLateEntries } from './find-late-entries.ts';
 import { readAccountNames } from './load-sealed-entries.ts';
-import { readHead, readSeal, readSealBefore, type Seal } from './read-seals.ts';
-import { addSums, type Sums, sumBetween, sumEntries, sumEntryRange, sumRecorded, sumSpans } from './sum-postings.ts';
+import { readNewestSeal, readSeal, readSealBefore, type Seal } from './read-seals.ts';
+import {
+  type AccountSums,
+  addSums,
+  sumBetween,
+  sumEntries,
+  sumEntryRange,
+  sumRecorded,
+  sumSpans,
+} from './sum-postings.ts';
 
 export type Balance = { account: string; cents: bigint };
 
 /** What we knew: everything up to now, up to a sealed position, or what was recorded before an instant. */
-export type Known = 'now' | { position: number } | { before: Date };
+export type AsOf = 'now' | { position: number } | { before: Date };
 
 /** Clocks of replicas may differ by so much: what was sealed longer before an instant was recorded before it. */
 const CLOCKS_APART_MS = 60_000;
 /** An entry's number and the time it was recorded at lie this near to each other: no transaction of ours lives longer. */
 const COMMITTED_MS = 10 * 60_000;
 
-type View = { db: Transaction<Database>; at: Wall; head: Seal | undefined; unsealed: number[]; accounts: number[] };
+type View = { db: Transaction<Database>; at: WallTime; head: Seal | undefined; unsealed: number[]; accounts: number[] };
 
 /**
  * @param at the provider's wall clock: of entries that happened before it.
@@ -38,14 +46,14 @@ type View = { db: Transaction<Database>; at: Wall; head: Seal | undefined; unsea
  */
 export async function readBalances(
   db: Kysely<Database>,
-  at: Wall,
-  known: Known,
+  at: WallTime,
+  known: AsOf,
   now: Date,
 ): Promise<{ balances: Balance[]; sealed: Seal | undefined }> {
   return await inSnapshot(db, async (snapshot) => {
     const names = await readAccountNames(snapshot);
-    const head = await readHead(snapshot);
-    const unsealed = head ? await findStragglers(snapshot, head) : [];
+    const head = await readNewestSeal(snapshot);
+    const unsealed = head ? await findLateEntries(snapshot, head) : [];
     const view = { db: snapshot, at, head, unsealed, accounts: [...names.keys()] };
     const { sums, sealed } = await sumAsKnown(view, known, now);
     const balances = [...sums]
@@ -56,7 +64,11 @@ export async function readBalances(
   });
 }
 
-async function sumAsKnown(view: View, known: Known, now: Date): Promise<{ sums: Sums; sealed: Seal | undefined }> {
+async function sumAsKnown(
+  view: View,
+  known: AsOf,
+  now: Date,
+): Promise<{ sums: AccountSums; sealed: Seal | undefined }> {
   if (known === 'now' || ('before' in known && known.before > now)) {
     return { sums: await sumNow(view), sealed: view.head };
   }
@@ -71,7 +83,7 @@ async function sumAsKnown(view: View, known: Known, now: Date): Promise<{ sums: 
   return { sums: await sumAtSeal(view, seal), sealed: seal };
 }
 
-async function sumNow({ db, at, head, unsealed, accounts }: View): Promise<Sums> {
+async function sumNow({ db, at, head, unsealed, accounts }: View): Promise<AccountSums> {
   const hour = `${at.slice(0, 13)}:00:00`;
   const sums = await sumSpans(db, at);
   addSums(sums, await sumBetween(db, accounts, hour, at));
@@ -79,7 +91,7 @@ async function sumNow({ db, at, head, unsealed, accounts }: View): Promise<Sums>
   return addSums(sums, await sumEntries(db, unsealed, hour));
 }
 
-async function sumAtSeal(view: View, seal: Seal): Promise<Sums> {
+async function sumAtSeal(view: View, seal: Seal): Promise<AccountSums> {
   const { db, at } = view;
   const rows = await db
     .selectFrom('seal_stragglers')
@@ -100,7 +112,7 @@ async function sumAtSeal(view: View, seal: Seal): Promise<Sums> {
  * By when each entry was recorded. The numbers up to a position that was sealed well before were all recorded before:
  * only what follows is asked one by one.
  */
-async function sumBefore(view: View, before: Date): Promise<Sums> {
+async function sumBefore(view: View, before: Date): Promise<AccountSums> {
   const { db, at } = view;
   const settled = await readSealBefore(db, new Date(before.getTime() - CLOCKS_APART_MS));
   const after = settled?.entrySeq ?? 0;

@@ -17,7 +17,7 @@ export type Seal = {
 const OLD_POSITIONS_MAX = 600;
 
 /** The newest sealed position; undefined while nothing was sealed yet. */
-export async function readHead(db: Reader): Promise<Seal | undefined> {
+export async function readNewestSeal(db: Reader): Promise<Seal | undefined> {
   const row = await selectSeals(db).orderBy('position', 'desc').limit(1).executeTakeFirst();
   if (!row) return undefined;
   return { ...toSeal(row), auditSeq: row.audit_seq ?? (await readAuditBefore(db, row.position)) };

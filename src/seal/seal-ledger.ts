@@ -10,19 +10,19 @@ import type { Context } from '../context.ts';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
-import { createBell, poll } from '../runtime/wake-signal.ts';
-import { readTops, settleTops, type Tops } from './await-watermark.ts';
-import { foldBalances } from './derive-balances.ts';
-import { findStragglers, LATE_MS_MAX, type LookBack, SEAL_ENTRIES_MAX } from './find-late-entries.ts';
-import { FIRST_PREVIOUS, hashSeal, type SealHeader } from './hash-seal.ts';
+import { createWakeSignal, runWorkerLoop } from '../runtime/wake-signal.ts';
+import { awaitWatermark, readWatermark, type Watermark } from './await-watermark.ts';
+import { deriveBalances } from './derive-balances.ts';
+import { findLateEntries, LATE_MS_MAX, type LookBack, SEAL_ENTRIES_MAX } from './find-late-entries.ts';
+import { formatMembers } from './format-members.ts';
+import { GENESIS_HASH, hashSeal, type SealHeader } from './hash-seal.ts';
 import { loadSealedEntries } from './load-sealed-entries.ts';
-import { readHead, type Seal } from './read-seals.ts';
-import { chooseAudit, findLateAudit } from './seal-audit.ts';
-import { formatMembers } from './seal-members.ts';
+import { readNewestSeal, type Seal } from './read-seals.ts';
+import { findLateAuditRows, selectAuditRows } from './select-audit-rows.ts';
 
 /** How long what was committed may wait, so that a busy second makes one position and not a hundred. */
 const SEAL_EVERY_MS = 1_000;
-export const LEASE_MS = 15_000;
+export const SEALER_LEASE_MS = 15_000;
 /** How often all of the ten minutes before the head is looked through for entries that came late. */
 const LOOK_FAR_EVERY_MS = 60_000;
 const NOTHING: Seal = {
@@ -31,27 +31,27 @@ const NOTHING: Seal = {
   eventSeq: 0,
   mismatchChangeSeq: 0,
   auditSeq: 0,
-  hash: FIRST_PREVIOUS,
+  hash: GENESIS_HASH,
   sealedAt: new Date(0),
 };
 
 /** Seals what is committed, until the signal. Any number of processes may run it: the lease lets one work. */
 export async function sealLedger(context: Context): Promise<void> {
   let lookedFarAt: Date | undefined;
-  await poll({
+  await runWorkerLoop({
     name: 'sealer',
     work: async () => {
-      const head = await readHead(context.db);
+      const head = await readNewestSeal(context.db);
       const now = context.clock.now();
       const lookBack = head && isFarDue(head, lookedFarAt, now) ? 'far' : 'near';
       if (await isBehind(context, head, lookBack)) {
-        if (!(await claimLease(context))) return false;
+        if (!(await claimSealerLease(context))) return false;
         await sealNow(context, lookBack);
       }
       if (lookBack === 'far') lookedFarAt = now;
       return false;
     },
-    bell: createBell(context.timers),
+    wakeUp: createWakeSignal(context.timers),
     idleMs: SEAL_EVERY_MS,
     context,
   });
@@ -71,11 +71,11 @@ function isFarDue(head: Seal, lookedAt: Date | undefined, now: Date): boolean {
  * ledger that is the first position, without entries.
  */
 export async function sealNow(context: Context, lookBack: LookBack = 'near'): Promise<Seal> {
-  const tops = await readTops(context.db);
-  let head = await readHead(context.db);
+  const tops = await readWatermark(context.db);
+  let head = await readNewestSeal(context.db);
   let late = head ? await hasLate(context.db, head, lookBack) : false;
   if (head && !late && reaches(head, tops)) return head;
-  await settleTops(context.db, head ?? NOTHING, tops);
+  await awaitWatermark(context.db, head ?? NOTHING, tops);
   do {
     context.signal.throwIfAborted();
     // to look far is for the first position alone, and where something was found
@@ -90,16 +90,16 @@ export async function sealNow(context: Context, lookBack: LookBack = 'near'): Pr
 
 /** Whether something at or below the head's numbers is in no position yet. */
 async function hasLate(db: Reader, head: Seal, lookBack: LookBack): Promise<boolean> {
-  if ((await findStragglers(db, head, lookBack)).length > 0) return true;
-  return lookBack === 'far' && (await findLateAudit(db, head)).length > 0;
+  if ((await findLateEntries(db, head, lookBack)).length > 0) return true;
+  return lookBack === 'far' && (await findLateAuditRows(db, head)).length > 0;
 }
 
 async function isBehind(context: Context, head: Seal | undefined, lookBack: LookBack): Promise<boolean> {
-  if (!head || !reaches(head, await readTops(context.db))) return true;
+  if (!head || !reaches(head, await readWatermark(context.db))) return true;
   return await hasLate(context.db, head, lookBack);
 }
 
-function reaches(head: Seal, tops: Tops): boolean {
+function reaches(head: Seal, tops: Watermark): boolean {
   return (
     head.entrySeq >= tops.entrySeq &&
     head.eventSeq >= tops.eventSeq &&
@@ -109,11 +109,11 @@ function reaches(head: Seal, tops: Tops): boolean {
 }
 
 /** Whether the loop of this process may seal now; one that died lets another in when its lease has run out. */
-export async function claimLease(context: Context): Promise<boolean> {
+export async function claimSealerLease(context: Context): Promise<boolean> {
   const now = context.clock.now();
   const result = await context.db
     .updateTable('sealing')
-    .set({ holder: context.holder, lease_until: new Date(now.getTime() + LEASE_MS) })
+    .set({ holder: context.holder, lease_until: new Date(now.getTime() + SEALER_LEASE_MS) })
     .where('id', '=', 1)
     .where((eb) =>
       eb.or([eb('holder', '=', context.holder), eb('lease_until', 'is', null), eb('lease_until', '<', now)]),
@@ -126,15 +126,15 @@ export async function claimLease(context: Context): Promise<boolean> {
 async function sealNext(
   context: Context,
   trx: Transaction<Database>,
-  { tops, lookBack }: { tops: Tops; lookBack: LookBack },
+  { tops, lookBack }: { tops: Watermark; lookBack: LookBack },
 ): Promise<Seal> {
   await trx.selectFrom('sealing').select('id').where('id', '=', 1).forUpdate().execute();
   // read under the lock: READ COMMITTED sees what another sealer has just written
-  const last = await readHead(trx);
+  const last = await readNewestSeal(trx);
   const head = last ?? NOTHING;
   const now = context.clock.now();
-  const late = last ? (await findStragglers(trx, last, lookBack)).slice(0, SEAL_ENTRIES_MAX / 2) : [];
-  const audit = await chooseAudit(trx, head, { to: tops.auditSeq, lookBack });
+  const late = last ? (await findLateEntries(trx, last, lookBack)).slice(0, SEAL_ENTRIES_MAX / 2) : [];
+  const audit = await selectAuditRows(trx, head, { to: tops.auditSeq, lookBack });
   if (last && late.length === 0 && audit.rows.length === 0 && reaches(last, tops)) return last;
   const limit = SEAL_ENTRIES_MAX - late.length;
   const range = { after: head.entrySeq, to: tops.entrySeq, limit };
@@ -155,7 +155,7 @@ async function sealNext(
   };
   const hash = hashSeal(head.hash, header, entries, audit.rows);
   await insertSeal(trx, { header, hash, previous: head.hash, entries: entries.length, late });
-  await foldBalances(trx, entries);
+  await deriveBalances(trx, entries);
   const { members: _, audit: __, ...seal } = header;
   return { ...seal, auditSeq: audit.seq, hash };
 }

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { readTops } from './await-watermark.ts';
-import { readHead } from './read-seals.ts';
-import { claimLease, LEASE_MS, sealNow } from './seal-ledger.ts';
+import { readWatermark } from './await-watermark.ts';
+import { readNewestSeal } from './read-seals.ts';
+import { claimSealerLease, SEALER_LEASE_MS, sealNow } from './seal-ledger.ts';
 
 /** Longer than the lease of a process that died. */
-export const LEASE_GIVEN_MS = LEASE_MS + 5_000;
+export const LEASE_WAIT_MS_MAX = SEALER_LEASE_MS + 5_000;
 const ASK_EVERY_MS = 500;
 
 /**
@@ -14,12 +14,12 @@ const ASK_EVERY_MS = 500;
  * as after an outage. What is left after that is kept from being sealed.
  * @param givenMs how long another's lease is waited for.
  */
-export async function sealLeft(context: Context, givenMs: number): Promise<void> {
-  const { entrySeq, auditSeq } = await readTops(context.db);
+export async function sealRemaining(context: Context, givenMs: number): Promise<void> {
+  const { entrySeq, auditSeq } = await readWatermark(context.db);
   for (let waitedMs = 0; ; waitedMs += ASK_EVERY_MS) {
-    const head = await readHead(context.db);
+    const head = await readNewestSeal(context.db);
     if (head && head.entrySeq >= entrySeq && head.auditSeq >= auditSeq) return;
-    if (await claimLease(context)) return await trySealing(context);
+    if (await claimSealerLease(context)) return await trySealing(context);
     if (waitedMs >= givenMs) return;
     await sleep(ASK_EVERY_MS);
     context.signal.throwIfAborted();

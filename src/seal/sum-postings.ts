@@ -1,12 +1,12 @@
 /** Sums of postings by account number: signed cents, debit positive. Each is a range of one index. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
-import type { Wall } from '../domain/calendar.ts';
+import type { WallTime } from '../domain/calendar.ts';
 
-export type Sums = Map<number, bigint>;
+export type AccountSums = Map<number, bigint>;
 
 /** What the sealer folded, of everything that happened before the hour of `at`. */
-export async function sumSpans(db: Reader, at: Wall): Promise<Sums> {
+export async function sumSpans(db: Reader, at: WallTime): Promise<AccountSums> {
   const [month, day, hour] = [at.slice(0, 7), at.slice(0, 10), at.slice(0, 13)];
   // three ranges of the key in one question
   const rows = await db
@@ -27,7 +27,7 @@ export async function sumSpans(db: Reader, at: Wall): Promise<Sums> {
 }
 
 /** The postings between two wall clocks, `from` included, by the index of these accounts. */
-export async function sumBetween(db: Reader, accounts: number[], from: Wall, to: Wall): Promise<Sums> {
+export async function sumBetween(db: Reader, accounts: number[], from: WallTime, to: WallTime): Promise<AccountSums> {
   if (accounts.length === 0) return new Map();
   return await sumWhere(db, sql`account_seq IN (${sql.join(accounts)}) AND at_wall >= ${from} AND at_wall < ${to}`);
 }
@@ -36,14 +36,14 @@ export async function sumBetween(db: Reader, accounts: number[], from: Wall, to:
 export async function sumEntryRange(
   db: Reader,
   range: { after: number; to?: number | undefined },
-  at: Wall,
-): Promise<Sums> {
+  at: WallTime,
+): Promise<AccountSums> {
   const end = range.to === undefined ? sql`` : sql`AND entry_seq <= ${range.to}`;
   return await sumWhere(db, sql`entry_seq > ${range.after} ${end} AND at_wall < ${at}`);
 }
 
 /** The same of single entries. */
-export async function sumEntries(db: Reader, seqs: number[], at: Wall): Promise<Sums> {
+export async function sumEntries(db: Reader, seqs: number[], at: WallTime): Promise<AccountSums> {
   if (seqs.length === 0) return new Map();
   return await sumWhere(db, sql`entry_seq IN (${sql.join(seqs)}) AND at_wall < ${at}`);
 }
@@ -53,8 +53,8 @@ export async function sumRecorded(
   db: Reader,
   range: { after: number; to?: number | undefined },
   recorded: { before: Date } | { from: Date },
-  at: Wall,
-): Promise<Sums> {
+  at: WallTime,
+): Promise<AccountSums> {
   const rows = await db
     .selectFrom('entries')
     .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
@@ -72,12 +72,12 @@ export async function sumRecorded(
   return addRows(new Map(), rows);
 }
 
-export function addSums(sums: Sums, more: Sums, sign: 1n | -1n = 1n): Sums {
+export function addSums(sums: AccountSums, more: AccountSums, sign: 1n | -1n = 1n): AccountSums {
   for (const [account, cents] of more) sums.set(account, (sums.get(account) ?? 0n) + sign * cents);
   return sums;
 }
 
-async function sumWhere(db: Reader, condition: RawBuilder<unknown>): Promise<Sums> {
+async function sumWhere(db: Reader, condition: RawBuilder<unknown>): Promise<AccountSums> {
   const rows = await db
     .selectFrom('postings')
     .select(['account_seq', sql<bigint>`CAST(SUM(amount_cents) AS SIGNED)`.as('total_cents')])
@@ -87,7 +87,7 @@ async function sumWhere(db: Reader, condition: RawBuilder<unknown>): Promise<Sum
   return addRows(new Map(), rows);
 }
 
-function addRows(sums: Sums, rows: { account_seq: number; total_cents: bigint }[]): Sums {
+function addRows(sums: AccountSums, rows: { account_seq: number; total_cents: bigint }[]): AccountSums {
   for (const row of rows) sums.set(row.account_seq, (sums.get(row.account_seq) ?? 0n) + row.total_cents);
   return sums;
 }

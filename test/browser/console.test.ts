@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { addDays } from '../../src/domain/calendar.ts';
-import { applyObservations } from '../../src/ledger/apply/apply.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/console.ts';
-import { observe } from '../support/observations.ts';
+import { applyObservations } from '../../src/ledger/apply/apply-observations.ts';
+import { observe } from '../support/make-observations.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { type Browser, closeBrowser, logIn, openBrowser } from './browser.ts';
 
 let world: ConsoleEnvironment;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { webhookIdOf } from '../../src/domain/webhook-id.ts';
 import { makeReport } from '../../src/reports/revisions/make-report.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/console.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { closeBrowser, logIn, openBrowser } from './browser.ts';
 
 /** Set SCREENSHOTS=1 to look at every page: they are written here. */

@@ -3,11 +3,11 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Call, openShop, type Shop } from '../support/merchant-server.ts';
-import { SECRET_KEY, type Served, startSandbox, startServe, temporaryDirectory } from '../support/programs.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Call, type MerchantServer, openMerchantServer } from '../support/open-merchant-server.ts';
 import { runCommand } from '../support/run-command.ts';
-import { eventually } from '../support/wait.ts';
-import { ask, type Node, startCluster } from './cluster.ts';
+import { SECRET_KEY, type Served, startSandbox, startServe, temporaryDirectory } from '../support/start-serve.ts';
+import { type ClusterNode, queryNode, startCluster } from './start-cluster.ts';
 
 const PAYMENTS = 400;
 const SENDERS = 6;
@@ -17,12 +17,12 @@ const RUN_POLL_MS = 250;
 
 const home = temporaryDirectory();
 const stack = new AsyncDisposableStack();
-let nodes: [Node, Node, Node];
+let nodes: [ClusterNode, ClusterNode, ClusterNode];
 let sandbox: Awaited<ReturnType<typeof startSandbox>>;
-let shop: Shop;
+let shop: MerchantServer;
 let replicas: Served[];
 
-const urlOf = (...hosts: Node[]) => {
+const urlOf = (...hosts: ClusterNode[]) => {
   const [first, ...others] = hosts.map((node) => `127.0.0.1:${node.port}`);
   return `mysql://root@${first}/confere?hosts=${others.join(',')}`;
 };
@@ -31,9 +31,9 @@ beforeAll(async () => {
   stack.defer(() => home[Symbol.dispose]());
   const cluster = stack.use(await startCluster());
   nodes = cluster.nodes;
-  await ask(nodes[0].port, 'CREATE DATABASE confere CHARACTER SET utf8mb4');
+  await queryNode(nodes[0].port, 'CREATE DATABASE confere CHARACTER SET utf8mb4');
   sandbox = stack.use(await startSandbox(home.path, ['--history', '2', '--per-day', '300']));
-  shop = stack.use(await openShop());
+  shop = stack.use(await openMerchantServer());
   const [a, b, c] = nodes;
   // each writes to another node: what the manual advises against, so that all conflicts come that can come
   const urls = [urlOf(a, b, c), urlOf(b, c, a)];
@@ -130,10 +130,10 @@ test('two replicas on two nodes keep one ledger, while nodes are killed, cut off
   await second.start();
   await work.goOn();
   await first.isolate(true);
-  await first.untilReady(false);
+  await first.waitUntilReady(false);
   await work.goOn();
   await first.isolate(false);
-  await first.untilReady(true);
+  await first.waitUntilReady(true);
   await work.goOn();
   await first.kill();
   await work.goOn();
@@ -217,8 +217,8 @@ function expectToldOnce(calls: Call[], ids: string[]): void {
 }
 
 /** Transactions of this node that lost against another node's since it was started. */
-async function countConflicts(node: Node): Promise<number> {
+async function countConflicts(node: ClusterNode): Promise<number> {
   const names = "('wsrep_local_bf_aborts', 'wsrep_local_cert_failures')";
-  const rows = await ask(node.port, `SHOW STATUS WHERE Variable_name IN ${names}`);
+  const rows = await queryNode(node.port, `SHOW STATUS WHERE Variable_name IN ${names}`);
   return rows.reduce((sum, row) => sum + Number(row.Value), 0);
 }

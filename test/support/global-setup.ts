@@ -1,8 +1,8 @@
 import mysql from 'mysql2/promise';
 import type { TestProject } from 'vitest/node';
-import { parseDatabaseUrl } from '../../embedded/parse-url.ts';
-import { makeTemplates, type Templates } from './templates.ts';
-import { startTestServer, type TestServer } from './test-server.ts';
+import { parseDatabaseUrl } from '../../embedded/parse-database-url.ts';
+import { makeTemplates, type Templates } from './make-templates.ts';
+import { startTestServer, type TestServer } from './start-test-server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -23,7 +23,7 @@ export function numRuns(few: number, many: number): number {
  * The seed of what a test draws: TEST_SEED, else this one. If the test fails, the command that draws the same again is
  * printed. Call it inside the test.
  */
-export function seed(fallback: number): number {
+export function chooseSeed(fallback: number): number {
   const chosen = given() ?? fallback;
   onTestFailed(() => console.error(replay(chosen)));
   return chosen;
@@ -33,7 +33,7 @@ export function seed(fallback: number): number {
  * The second argument of `fc.assert`: how many cases are drawn, from TEST_SEED or else from a new seed in each run. A
  * failure shows the smallest case, the seed, and the command that draws it again.
  */
-export function budget<Ts>(few: number, many: number): fc.Parameters<Ts> {
+export function propertyOptions<Ts>(few: number, many: number): fc.Parameters<Ts> {
   const chosen = given();
   const seeded = chosen === undefined ? {} : { seed: chosen };
   return { numRuns: numRuns(few, many), ...seeded, reporter: report };

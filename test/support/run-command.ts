@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url';
 const CONFERE = fileURLToPath(new URL('../../bin/confere', import.meta.url));
 
 /** What a command has of our environment. */
-export const INHERITED = ['PATH', 'HOME', 'LANG', 'TMPDIR'];
+export const INHERITED_VARIABLES = ['PATH', 'HOME', 'LANG', 'TMPDIR'];
 
-export type Finished = { code: number | null; out: string; err: string };
+export type CommandResult = { code: number | null; out: string; err: string };
 
 /** Runs `bin/confere` as an operator would, with this environment and nothing else of ours, to its end. */
-export function runCommand(args: string[], env: Record<string, string> = {}): Promise<Finished> {
-  const inherited = Object.fromEntries(INHERITED.map((key) => [key, process.env[key]]));
+export function runCommand(args: string[], env: Record<string, string> = {}): Promise<CommandResult> {
+  const inherited = Object.fromEntries(INHERITED_VARIABLES.map((key) => [key, process.env[key]]));
   const child = spawn(CONFERE, args, { env: { ...inherited, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const read = { out: '', err: '' };
   for (const [name, stream] of [['out', child.stdout] as const, ['err', child.stderr] as const]) {

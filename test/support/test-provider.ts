@@ -3,10 +3,10 @@
  * otherwise. What the specification calls "not shown" is a switch here.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { makeRow, type Row, wallAgo } from './provider-rows.ts';
+import { makeRow, type ProviderRow, wallAgo } from './make-provider-rows.ts';
 
-export const KEY = 'pk_quirky_0123456789abcdef';
-export type Seen = {
+export const PROVIDER_KEY = 'pk_quirky_0123456789abcdef';
+export type SeenRequest = {
   kind: 'list' | 'show' | 'create' | 'other';
   method: string;
   path: string;
@@ -31,45 +31,45 @@ export type Fault =
 
 export type Switches = {
   sort: 'newest' | 'oldest' | 'touched' | 'random';
-  low: 'inclusive' | 'exclusive';
-  high: 'inclusive' | 'exclusive';
+  fromBound: 'inclusive' | 'exclusive';
+  toBound: 'inclusive' | 'exclusive';
   pageSize: number;
   total: (rows: number) => unknown;
   lastPage: (pages: number) => unknown;
   next: string | undefined;
-  beyond: 'empty' | 'last' | 404 | 422;
+  pastEnd: 'empty' | 'last' | 404 | 422;
   ignoresPage: boolean;
   ignoresStatus: boolean;
   showsObject: boolean;
   /** Called before a request is answered: rows may be added or moved here. */
-  before: (seen: Seen) => void | Promise<void>;
-  fault: (seen: Seen) => Fault | undefined;
+  beforeResponse: (seen: SeenRequest) => void | Promise<void>;
+  fault: (seen: SeenRequest) => Fault | undefined;
 };
 
 const WELL_BEHAVED: Switches = {
   sort: 'newest',
-  low: 'inclusive',
-  high: 'inclusive',
+  fromBound: 'inclusive',
+  toBound: 'inclusive',
   pageSize: 100,
   total: (rows) => rows,
   lastPage: (pages) => pages,
   next: undefined,
-  beyond: 'empty',
+  pastEnd: 'empty',
   ignoresPage: false,
   ignoresStatus: false,
   showsObject: false,
-  before: () => undefined,
+  beforeResponse: () => undefined,
   fault: () => undefined,
 };
 
 export class TestProvider {
   url = '';
-  rows = new Map<string, Row>();
+  rows = new Map<string, ProviderRow>();
   /** Ids that show knows and the list leaves out. */
   unlisted = new Set<string>();
   /** What is shown of a row instead of the truth; undefined leaves a field out. */
   patches = new Map<string, Record<string, unknown>>();
-  seen: Seen[] = [];
+  requests: SeenRequest[] = [];
   switches: Switches = { ...WELL_BEHAVED };
   private readonly key: string;
   private touches = new Map<string, number>();
@@ -77,7 +77,7 @@ export class TestProvider {
     this.answer(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
 
-  constructor(key = KEY) {
+  constructor(key = PROVIDER_KEY) {
     this.key = key;
   }
 
@@ -93,7 +93,7 @@ export class TestProvider {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  add(...rows: Row[]): void {
+  add(...rows: ProviderRow[]): void {
     for (const row of rows) {
       this.rows.set(row.id, row);
       this.touches.set(row.id, Date.parse(`${row.date_created.replace(' ', 'T')}Z`));
@@ -103,22 +103,22 @@ export class TestProvider {
   /** Adds a transaction, or replaces it by a later state. */
   put<T extends { id: string; date_created: string }>(row: T): T {
     // the provider may leave out what makeRow always gives
-    this.add(row as unknown as Row);
+    this.add(row as unknown as ProviderRow);
     return row;
   }
 
   /** Shows anything at all under an id. */
   putRaw(id: string, raw: unknown): void {
-    this.rows.set(id, raw as Row);
+    this.rows.set(id, raw as ProviderRow);
   }
 
   /** How often a transaction was asked for by its id. */
   countShows(id: string): number {
-    return this.seen.filter((one) => one.path.endsWith(`/${encodeURIComponent(id)}`)).length;
+    return this.requests.filter((one) => one.path.endsWith(`/${encodeURIComponent(id)}`)).length;
   }
 
   /** Adds an event to a row's history; it now sorts as the one touched last. */
-  move(id: string, status: string, at = wallAgo(0)): void {
+  addEvent(id: string, status: string, at = wallAgo(0)): void {
     const row = this.row(id);
     row.status = status;
     row.events.unshift({ status, date_created: at });
@@ -128,26 +128,26 @@ export class TestProvider {
   /** Well behaved again, and nothing seen yet; the rows stay. */
   reset(): void {
     this.switches = { ...WELL_BEHAVED };
-    this.seen = [];
+    this.requests = [];
     this.patches.clear();
     this.unlisted.clear();
   }
 
-  row(id: string): Row {
+  row(id: string): ProviderRow {
     const row = this.rows.get(id);
     if (!row) throw new Error(`the provider has no ${id}`);
     return row;
   }
 
-  count(kind: Seen['kind']): number {
-    return this.seen.filter((one) => one.kind === kind).length;
+  count(kind: SeenRequest['kind']): number {
+    return this.requests.filter((one) => one.kind === kind).length;
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const seen = this.note(request);
     for await (const chunk of request) seen.text += chunk;
     const { text } = seen;
-    await this.switches.before(seen);
+    await this.switches.beforeResponse(seen);
     const fault = this.switches.fault(seen);
     if (fault && 'once' in fault && seen.kind === 'create') this.create(seen.path, JSON.parse(text));
     if (fault) return commit(request, response, fault);
@@ -159,7 +159,7 @@ export class TestProvider {
     send(response, 404, { message: 'Not found.' });
   }
 
-  private note(request: IncomingMessage): Seen {
+  private note(request: IncomingMessage): SeenRequest {
     const url = new URL(request.url ?? '/', 'http://provider');
     const path = url.pathname;
     const isShow = /^\/api\/v1\/transaction\/[^/]+$/.test(path);
@@ -168,8 +168,18 @@ export class TestProvider {
     const page = Number(url.searchParams.get('page') ?? 1);
     const nth = this.count(kind) + 1;
     const { method = '', headers } = request;
-    const seen: Seen = { kind, method, path, page, query: url.searchParams, headers, text: '', at: Date.now(), nth };
-    this.seen.push(seen);
+    const seen: SeenRequest = {
+      kind,
+      method,
+      path,
+      page,
+      query: url.searchParams,
+      headers,
+      text: '',
+      at: Date.now(),
+      nth,
+    };
+    this.requests.push(seen);
     return seen;
   }
 
@@ -179,7 +189,7 @@ export class TestProvider {
     else send(response, 404, { message: 'Not found.' });
   }
 
-  private create(path: string, asked: Record<string, unknown>): Row {
+  private create(path: string, asked: Record<string, unknown>): ProviderRow {
     const operation = path.endsWith('cashout') ? 'cashout' : 'cashin';
     const { key_type: _, amount, ...fields } = asked;
     const row = makeRow({ ...fields, operation, amount: Number(amount).toFixed(2) });
@@ -187,8 +197,8 @@ export class TestProvider {
     return row;
   }
 
-  private answerList(response: ServerResponse, { query, page }: Seen): void {
-    const { pageSize, beyond, ignoresPage, total, lastPage, next } = this.switches;
+  private answerList(response: ServerResponse, { query, page }: SeenRequest): void {
+    const { pageSize, pastEnd: beyond, ignoresPage, total, lastPage, next } = this.switches;
     const rows = this.select(query);
     const pages = Math.max(1, Math.ceil(rows.length / pageSize));
     if (page > pages && typeof beyond === 'number') {
@@ -206,10 +216,10 @@ export class TestProvider {
     });
   }
 
-  private select(query: URLSearchParams): Row[] {
-    const { low, high, sort } = this.switches;
+  private select(query: URLSearchParams): ProviderRow[] {
+    const { fromBound: low, toBound: high, sort } = this.switches;
     const [from, to] = [query.get('initial_date'), query.get('final_date')];
-    const fits = (row: Row): boolean => {
+    const fits = (row: ProviderRow): boolean => {
       const day = row.date_created.slice(0, 10);
       if (from && (low === 'inclusive' ? day < from : day <= from)) return false;
       if (to && (high === 'inclusive' ? day > to : day >= to)) return false;
@@ -222,7 +232,7 @@ export class TestProvider {
         .map((row) => ({ row, at: Math.random() }))
         .sort((a, b) => a.at - b.at)
         .map((one) => one.row);
-    const touched = (row: Row): number => this.touches.get(row.id) ?? 0;
+    const touched = (row: ProviderRow): number => this.touches.get(row.id) ?? 0;
     if (sort === 'touched') return rows.sort((a, b) => touched(b) - touched(a) || (a.id < b.id ? -1 : 1));
     // each page sorts all rows: their keys are made once
     const sorted = rows
@@ -231,7 +241,7 @@ export class TestProvider {
     return (sort === 'newest' ? sorted.reverse() : sorted).map((one) => one.row);
   }
 
-  private view(row: Row): Record<string, unknown> {
+  private view(row: ProviderRow): Record<string, unknown> {
     return { ...row, ...this.patches.get(row.id) };
   }
 }

@@ -49,7 +49,7 @@ export function createTestTimers(): TestTimers {
 
   return {
     now: () => (frozen?.nowMs ?? Date.now()) + skippedMs,
-    elapsed,
+    monotonicMs: elapsed,
     sleep: (ms, options = {}) =>
       new Promise((resolve, reject) => {
         const { signal, ref = true } = options;

@@ -169,7 +169,7 @@ describe('the house', () => {
     const callers = sources.filter((source) => source.imports.includes('src/ledger/apply/write-transactions.ts'));
     // beside observations: a person's decision, and what an upgrade corrects once
     expect(callers.map((source) => source.file).sort()).toEqual([
-      'src/ledger/apply/apply.ts',
+      'src/ledger/apply/apply-observations.ts',
       'src/ledger/correct/accept-mismatch.ts',
       'src/ledger/correct/correct-stored-histories.ts',
     ]);
@@ -180,8 +180,8 @@ describe('the house', () => {
       sources.filter((source) => source.text.includes(`insertInto('${table}')`)).map((source) => source.file);
     expect(writersOf('callbacks').sort()).toEqual([
       'src/callbacks/manage/send-test.ts',
-      'src/callbacks/queue/enqueue.ts',
+      'src/callbacks/queue/enqueue-callbacks.ts',
     ]);
-    expect(writersOf('alerts')).toEqual(['src/alerts/raise.ts']);
+    expect(writersOf('alerts')).toEqual(['src/alerts/raise-alerts.ts']);
   });
 });

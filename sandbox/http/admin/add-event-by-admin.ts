@@ -1,10 +1,10 @@
 import type { Sandbox } from '../../context.ts';
-import { type Announcement, moveTransaction } from '../../lives/move-transaction.ts';
+import { type Announcement, applyStatusChange } from '../../lifecycle/apply-status-change.ts';
 import { lockTransaction } from '../../store/read-transactions.ts';
 import { transact } from '../../store/transact.ts';
-import { Refusal } from '../answer-error.ts';
-import { showTransaction } from '../show-transaction.ts';
-import { adminEventSchema, readAs, type WebhookWish } from './admin-schemas.ts';
+import { ApiError } from '../handle-error.ts';
+import { presentTransaction } from '../present-transaction.ts';
+import { adminEventSchema, parseInput, type WebhookOption } from './admin-schemas.ts';
 
 /** One more event, whatever the model says, now or at a wall; what was planned no longer happens. */
 export async function addEventByAdmin(
@@ -12,20 +12,20 @@ export async function addEventByAdmin(
   id: string,
   body: unknown,
 ): Promise<{ transaction: unknown[] }> {
-  const { status, at, webhook } = readAs(adminEventSchema, body);
-  const atWall = at ?? sandbox.clock.wallOf(sandbox.now());
+  const { status, at, webhook } = parseInput(adminEventSchema, body);
+  const atWall = at ?? sandbox.clock.toWall(sandbox.now());
   const moved = await transact(sandbox.db, async (trx) => {
     const transaction = await lockTransaction(trx, id);
-    if (transaction === undefined) throw new Refusal(404, 404, 'Transaction not found.');
+    if (transaction === undefined) throw new ApiError(404, 404, 'Transaction not found.');
     await trx.deleteFrom('steps').where('transaction_seq', '=', transaction.seq).execute();
-    return moveTransaction(sandbox, trx, transaction, { status, atWall, announcement: announcementOf(webhook) });
+    return applyStatusChange(sandbox, trx, transaction, { status, atWall, announcement: announcementOf(webhook) });
   });
   sandbox.wake.webhooks();
   const context = { settings: sandbox.settings, switches: sandbox.switches.current };
-  return { transaction: [showTransaction(moved, 'show', context)] };
+  return { transaction: [presentTransaction(moved, 'show', context)] };
 }
 
-function announcementOf(wish: WebhookWish): Announcement {
+function announcementOf(wish: WebhookOption): Announcement {
   if (wish === true) return 'auto';
   if (wish === false) return 'none';
   return { fate: wish.fate, delayMs: wish.delay_ms, forged: wish.forged };

@@ -2,24 +2,24 @@ import { type RequestHandler, Router } from 'express';
 import type { Sandbox } from '../../context.ts';
 import { countWebhooks } from '../../webhooks/count-webhooks.ts';
 import { flushWebhooks } from '../../webhooks/flush-webhooks.ts';
-import type { AppParts } from '../app-parts.ts';
+import type { AppState } from '../app-state.ts';
 import { requireKey } from '../guard-requests.ts';
 import { readJson } from '../read-body.ts';
 import { addEventByAdmin } from './add-event-by-admin.ts';
-import { flushSchema, readAs, targetSchema } from './admin-schemas.ts';
+import { flushSchema, parseInput, targetSchema } from './admin-schemas.ts';
 import { changeTransaction } from './change-transaction.ts';
 import { createByAdmin } from './create-by-admin.ts';
+import { createStory } from './create-story.ts';
 import { deleteTransaction } from './delete-transaction.ts';
 import { listWebhooks } from './list-webhooks.ts';
 import { readBooks } from './read-books.ts';
-import { tellStory } from './tell-story.ts';
-import { replaceSwitches, turnScenario, turnSwitches } from './turn-switches.ts';
+import { applyScenario, replaceSwitches, updateSwitches } from './update-switches.ts';
 
 /**
  * What a developer, a test or the demo does to the sandbox from outside: put transactions there, move and hide them,
  * turn switches, read the sandbox's own books and the log of its webhooks. Same key as the interface itself.
  */
-export function adminRouter(sandbox: Sandbox, parts: AppParts): Router {
+export function adminRouter(sandbox: Sandbox, parts: AppState): Router {
   const router = Router();
   router.get('/healthz', (_request, response) => void response.json({ ok: true }));
   router.use(requireKey(sandbox));
@@ -49,11 +49,11 @@ export function adminRouter(sandbox: Sandbox, parts: AppParts): Router {
   );
   router.patch(
     '/switches',
-    answer(200, (request) => turnSwitches(sandbox, parts, readJson(request))),
+    answer(200, (request) => updateSwitches(sandbox, parts, readJson(request))),
   );
   router.post(
     '/scenarios/:name',
-    answer(200, (request) => turnScenario(sandbox, parts, String(request.params.name))),
+    answer(200, (request) => applyScenario(sandbox, parts, String(request.params.name))),
   );
   router.get(
     '/books',
@@ -61,13 +61,13 @@ export function adminRouter(sandbox: Sandbox, parts: AppParts): Router {
   );
   router.post(
     '/stories',
-    answer(201, (request) => tellStory(sandbox, readJson(request))),
+    answer(201, (request) => createStory(sandbox, readJson(request))),
   );
   serveWebhooks(router, sandbox, parts);
   return router;
 }
 
-function serveWebhooks(router: Router, sandbox: Sandbox, { hurry }: AppParts): void {
+function serveWebhooks(router: Router, sandbox: Sandbox, { flushSignal: hurry }: AppState): void {
   router.get(
     '/webhooks',
     answer(200, (request) => listWebhooks(sandbox, request.query)),
@@ -79,14 +79,14 @@ function serveWebhooks(router: Router, sandbox: Sandbox, { hurry }: AppParts): v
   router.post(
     '/webhooks/flush',
     answer(200, (request) => {
-      const { timeout_ms } = readAs(flushSchema, readJson(request) ?? {});
+      const { timeout_ms } = parseInput(flushSchema, readJson(request) ?? {});
       return flushWebhooks(sandbox, hurry, timeout_ms);
     }),
   );
   router.put(
     '/webhooks/target',
     answer(200, (request) => {
-      const { url, token } = readAs(targetSchema, readJson(request));
+      const { url, token } = parseInput(targetSchema, readJson(request));
       sandbox.settings.webhookUrl = url ?? undefined;
       if (token !== undefined) sandbox.settings.webhookToken = token ?? undefined;
       sandbox.wake.webhooks();

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { isDay, isWall } from '../../domain/wall-clock.ts';
 import { FATES } from '../../store/tables.ts';
-import { type FieldErrors, refuseFields } from '../answer-error.ts';
+import { createFieldError, type FieldErrors } from '../handle-error.ts';
 
 const share = z.number().min(0).max(1);
 const moneyText = z.string().regex(/^(0|[1-9]\d{0,12})(\.\d{1,2})?$/, 'must be decimal text, such as "12.34"');
@@ -19,7 +19,7 @@ const fateSchema = z.strictObject({
 
 /** true: as the switches draw it; false: none; an object: this fate. */
 const webhookSchema = z.union([z.boolean(), fateSchema]).default(false);
-export type WebhookWish = z.infer<typeof webhookSchema>;
+export type WebhookOption = z.infer<typeof webhookSchema>;
 
 /** Fields of a transaction that an admin may set; what is left out is made up (at creation) or kept. */
 const factsShape = {
@@ -102,7 +102,7 @@ export const storySchema = z.strictObject({
 export type Story = z.infer<typeof storySchema>;
 
 /** A body or query as a schema has it. Throws Refusal 422 with the errors by field. */
-export function readAs<T>(schema: z.ZodType<T>, given: unknown): T {
+export function parseInput<T>(schema: z.ZodType<T>, given: unknown): T {
   const result = schema.safeParse(given);
   if (result.success) return result.data;
   const errors: FieldErrors = {};
@@ -110,5 +110,5 @@ export function readAs<T>(schema: z.ZodType<T>, given: unknown): T {
     const field = path.join('.') || 'body';
     errors[field] = [...(errors[field] ?? []), message];
   }
-  throw refuseFields(errors);
+  throw createFieldError(errors);
 }

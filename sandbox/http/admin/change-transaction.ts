@@ -2,11 +2,11 @@ import type { Sandbox } from '../../context.ts';
 import { parseCents } from '../../domain/money.ts';
 import { lockTransaction, readTransaction } from '../../store/read-transactions.ts';
 import { setListed, setVisible } from '../../store/set-visibility.ts';
-import type { DatabaseTransaction, KnownTransaction } from '../../store/tables.ts';
+import type { DatabaseTransaction, StoredTransaction } from '../../store/tables.ts';
 import { transact } from '../../store/transact.ts';
-import { Refusal } from '../answer-error.ts';
-import { showTransaction } from '../show-transaction.ts';
-import { adminChangeSchema, readAs } from './admin-schemas.ts';
+import { ApiError } from '../handle-error.ts';
+import { presentTransaction } from '../present-transaction.ts';
+import { adminChangeSchema, parseInput } from './admin-schemas.ts';
 
 /**
  * Changes facts of a transaction, what is shown instead of them (`shown`: merged field by field, `{"$missing": true}`
@@ -17,21 +17,21 @@ export async function changeTransaction(
   id: string,
   body: unknown,
 ): Promise<{ transaction: unknown[] }> {
-  const wish = readAs(adminChangeSchema, body);
+  const wish = parseInput(adminChangeSchema, body);
   await transact(sandbox.db, async (trx) => {
     const transaction = await lockTransaction(trx, id);
-    if (transaction === undefined) throw new Refusal(404, 404, 'Transaction not found.');
+    if (transaction === undefined) throw new ApiError(404, 404, 'Transaction not found.');
     await change(trx, transaction, wish);
   });
   const changed = await readTransaction(sandbox.db, id);
-  if (changed === undefined) throw new Refusal(404, 404, 'Transaction not found.');
+  if (changed === undefined) throw new ApiError(404, 404, 'Transaction not found.');
   const context = { settings: sandbox.settings, switches: sandbox.switches.current };
-  return { transaction: [showTransaction(changed, 'show', context)] };
+  return { transaction: [presentTransaction(changed, 'show', context)] };
 }
 
 async function change(
   trx: DatabaseTransaction,
-  transaction: KnownTransaction,
+  transaction: StoredTransaction,
   wish: ReturnType<typeof adminChangeSchema.parse>,
 ): Promise<void> {
   const { amount, commission, shown, listed, visible, ...facts } = wish;

@@ -1,21 +1,21 @@
 import type { Sandbox } from '../../context.ts';
 import { parseCents } from '../../domain/money.ts';
 import type { Random } from '../../domain/random.ts';
-import { wallAfter } from '../../domain/wall-clock.ts';
+import { addSeconds } from '../../domain/wall-clock.ts';
 import { isAnnounced } from '../../faults/switches.ts';
-import { draftTransaction } from '../../lives/draft-transaction.ts';
-import { planLife } from '../../lives/plan-life.ts';
+import { draftTransaction } from '../../lifecycle/draft-transaction.ts';
+import { planSteps } from '../../lifecycle/plan-steps.ts';
 import { makeE2eId } from '../../pix/make-e2e-id.ts';
 import { insertTransactions, type NewTransaction } from '../../store/insert-transactions.ts';
 import { withEvents } from '../../store/read-transactions.ts';
-import type { DatabaseTransaction, KnownTransaction } from '../../store/tables.ts';
+import type { DatabaseTransaction, StoredTransaction } from '../../store/tables.ts';
 import { isDuplicateKey, transact } from '../../store/transact.ts';
 import { makeCharge } from '../../traffic/make-charge.ts';
 import { decideFate } from '../../webhooks/decide-fate.ts';
 import { enqueueWebhook } from '../../webhooks/enqueue-webhook.ts';
-import { CODES, Refusal } from '../answer-error.ts';
-import { showTransaction } from '../show-transaction.ts';
-import { type AdminTransaction, adminCreationSchema, readAs, type WebhookWish } from './admin-schemas.ts';
+import { ApiError, ERROR_CODES } from '../handle-error.ts';
+import { presentTransaction } from '../present-transaction.ts';
+import { type AdminTransaction, adminCreationSchema, parseInput, type WebhookOption } from './admin-schemas.ts';
 
 /** A status wished without events comes so long after the creation. */
 const STATUS_AFTER_S = 60;
@@ -25,7 +25,7 @@ const STATUS_AFTER_S = 60;
  * one reference. Answers them as the provider shows them. Throws Refusal 422 where an id is taken.
  */
 export async function createByAdmin(sandbox: Sandbox, body: unknown): Promise<{ transactions: unknown[] }> {
-  const { transactions } = readAs(adminCreationSchema, body);
+  const { transactions } = parseInput(adminCreationSchema, body);
   const made = transactions.map((wish) => draftByAdmin(sandbox, sandbox.random, wish));
   try {
     const stored = await transact(sandbox.db, async (trx) => {
@@ -37,9 +37,9 @@ export async function createByAdmin(sandbox: Sandbox, body: unknown): Promise<{ 
     sandbox.wake.webhooks();
     sandbox.wake.lives();
     const context = { settings: sandbox.settings, switches: sandbox.switches.current };
-    return { transactions: stored.map((one) => showTransaction(one, 'show', context)) };
+    return { transactions: stored.map((one) => presentTransaction(one, 'show', context)) };
   } catch (error) {
-    if (isDuplicateKey(error)) throw new Refusal(422, CODES.duplicate, 'One of the ids is taken.');
+    if (isDuplicateKey(error)) throw new ApiError(422, ERROR_CODES.duplicate, 'One of the ids is taken.');
     throw error;
   }
 }
@@ -49,15 +49,15 @@ function draftByAdmin(sandbox: Sandbox, random: Random, wish: AdminTransaction):
   const { platforms } = switches.current.traffic;
   const nowMs = sandbox.now();
   const createdMs = isPast(wish) ? nowMs - STATUS_AFTER_S * 1_000 : nowMs;
-  const created = wish.date_created ?? wish.events?.at(-1)?.date_created ?? clock.wallOf(createdMs);
+  const created = wish.date_created ?? wish.events?.at(-1)?.date_created ?? clock.toWall(createdMs);
   const charge = { ...makeCharge(random, wish.operation, platforms), ...withCents(wish) };
-  const life = wish.lively ? planLife(random, wish.operation, switches.current.lives) : [];
-  const draft = { charge, createdMs: clock.instantOf(created), nowMs, life, claims: false };
+  const plannedSteps = wish.lively ? planSteps(random, wish.operation, switches.current.lives) : [];
+  const draft = { charge, createdMs: clock.toInstant(created), nowMs, plannedSteps, claimsReference: false };
   const made = draftTransaction(random, clock, switches.current, draft);
   const events = historyOf(wish, created) ?? made.events;
   const last = events.at(-1) ?? { status: 'pending', at_wall: created };
   const paid = events.find(({ status }) => status === 'paid');
-  const e2e = paid === undefined ? '' : makeE2eId(random, clock.instantOf(paid.at_wall));
+  const e2e = paid === undefined ? '' : makeE2eId(random, clock.toInstant(paid.at_wall));
   const commission = wish.commission === undefined ? null : parseCents(wish.commission);
   const row = {
     ...made.row,
@@ -96,10 +96,10 @@ function historyOf(wish: AdminTransaction, created: string): Array<{ status: str
   const pending = { status: 'pending', at_wall: created };
   return wish.status === 'pending'
     ? [pending]
-    : [pending, { status: wish.status, at_wall: wallAfter(created, STATUS_AFTER_S) }];
+    : [pending, { status: wish.status, at_wall: addSeconds(created, STATUS_AFTER_S) }];
 }
 
-async function readBack(trx: DatabaseTransaction, made: readonly NewTransaction[]): Promise<KnownTransaction[]> {
+async function readBack(trx: DatabaseTransaction, made: readonly NewTransaction[]): Promise<StoredTransaction[]> {
   const ids = made.map(({ row }) => row.id);
   const rows = await trx.selectFrom('transactions').selectAll().where('id', 'in', ids).execute();
   const byId = new Map(rows.map((row) => [row.id, row]));
@@ -112,8 +112,8 @@ async function readBack(trx: DatabaseTransaction, made: readonly NewTransaction[
 async function announce(
   sandbox: Sandbox,
   trx: DatabaseTransaction,
-  transaction: KnownTransaction,
-  wish: WebhookWish,
+  transaction: StoredTransaction,
+  wish: WebhookOption,
 ): Promise<void> {
   if (wish === false || sandbox.settings.webhookUrl === undefined) return;
   const { current } = sandbox.switches;

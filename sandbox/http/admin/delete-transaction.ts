@@ -1,10 +1,10 @@
 import type { Sandbox } from '../../context.ts';
 import { lockTransaction } from '../../store/read-transactions.ts';
 import { setListed, setVisible } from '../../store/set-visibility.ts';
-import type { DatabaseTransaction, KnownTransaction } from '../../store/tables.ts';
+import type { DatabaseTransaction, StoredTransaction } from '../../store/tables.ts';
 import { transact } from '../../store/transact.ts';
-import { Refusal } from '../answer-error.ts';
-import { deletionSchema, readAs } from './admin-schemas.ts';
+import { ApiError } from '../handle-error.ts';
+import { deletionSchema, parseInput } from './admin-schemas.ts';
 
 /** Deletes a transaction for good, or (`?from=list`, `?from=show`) hides it there; PATCH brings the hidden back. */
 export async function deleteTransaction(
@@ -12,10 +12,10 @@ export async function deleteTransaction(
   id: string,
   query: unknown,
 ): Promise<{ id: string; from: string }> {
-  const { from } = readAs(deletionSchema, query);
+  const { from } = parseInput(deletionSchema, query);
   await transact(sandbox.db, async (trx) => {
     const transaction = await lockTransaction(trx, id);
-    if (transaction === undefined) throw new Refusal(404, 404, 'Transaction not found.');
+    if (transaction === undefined) throw new ApiError(404, 404, 'Transaction not found.');
     if (from === 'list') await setListed(trx, transaction, false);
     else if (from === 'show') await setVisible(trx, transaction, false);
     else await erase(trx, transaction);
@@ -23,7 +23,7 @@ export async function deleteTransaction(
   return { id, from };
 }
 
-async function erase(trx: DatabaseTransaction, transaction: KnownTransaction): Promise<void> {
+async function erase(trx: DatabaseTransaction, transaction: StoredTransaction): Promise<void> {
   const { seq } = transaction;
   await setListed(trx, transaction, false);
   await trx.deleteFrom('steps').where('transaction_seq', '=', seq).execute();

@@ -1,13 +1,13 @@
 import type { Sandbox } from '../../context.ts';
 import { countWebhooks, type WebhookCounts } from '../../webhooks/count-webhooks.ts';
-import { readAs, webhooksQuerySchema } from './admin-schemas.ts';
+import { parseInput, webhooksQuerySchema } from './admin-schemas.ts';
 
 /** The log of webhooks in the order they were made, after a key where asked, with the counts of them all. */
 export async function listWebhooks(
   sandbox: Sandbox,
   query: unknown,
 ): Promise<{ counts: WebhookCounts; webhooks: unknown[] }> {
-  const { transaction_id, fate, state, limit, after } = readAs(webhooksQuerySchema, query);
+  const { transaction_id, fate, state, limit, after } = parseInput(webhooksQuerySchema, query);
   let rows = sandbox.db.selectFrom('webhooks').selectAll().where('id', '>', after).orderBy('id').limit(limit);
   if (transaction_id !== undefined) rows = rows.where('transaction_id', '=', transaction_id);
   if (fate !== undefined) rows = rows.where('fate', '=', fate);

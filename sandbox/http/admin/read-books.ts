@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Sandbox } from '../../context.ts';
 import { formatCents } from '../../domain/money.ts';
 import type { Operation } from '../../domain/statuses.ts';
-import { booksSchema, readAs } from './admin-schemas.ts';
+import { booksSchema, parseInput } from './admin-schemas.ts';
 
 type Sums = { count: number; amount: string; commission: string };
 type Moved = Sums & { day: string; operation: Operation; status: string; platform: string };
@@ -26,7 +26,7 @@ export type BooksDay = {
  * paid or refund event, `events` counts every status by event day, `created` by day of creation and present status.
  */
 export async function readBooks(sandbox: Sandbox, query: unknown) {
-  const { from, to } = readAs(booksSchema, query);
+  const { from, to } = parseInput(booksSchema, query);
   const [events, created] = await Promise.all([sumEvents(sandbox, from, to), sumCreated(sandbox, from, to)]);
   const groups = new Map<string, Moved[]>();
   for (const moved of events) {

@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import type { Sandbox } from '../../context.ts';
 import { readTransaction } from '../../store/read-transactions.ts';
-import { Refusal } from '../answer-error.ts';
+import { ApiError } from '../handle-error.ts';
 import { changeStatus } from './change-status.ts';
 import { renderCheckout } from './render-checkout.ts';
 
@@ -19,7 +19,7 @@ export function checkoutRouter(sandbox: Sandbox): Router {
     response.set('cache-control', 'no-store').json({ id, status });
   });
   router.all('/transaction/:id/change/:status', async (request, response) => {
-    if (request.method !== 'GET' && request.method !== 'POST') throw new Refusal(405, 405, 'Use GET or POST.');
+    if (request.method !== 'GET' && request.method !== 'POST') throw new ApiError(405, 405, 'Use GET or POST.');
     const { id, status } = await changeStatus(sandbox, request.params.id, request.params.status);
     const wantsPage = request.accepts(['json', 'html']) === 'html';
     if (wantsPage) response.redirect(303, `../../${id}`);
@@ -30,6 +30,6 @@ export function checkoutRouter(sandbox: Sandbox): Router {
 
 async function known(sandbox: Sandbox, id: string) {
   const transaction = await readTransaction(sandbox.db, id);
-  if (transaction === undefined || transaction.visible === 0) throw new Refusal(404, 404, 'Transaction not found.');
+  if (transaction === undefined || transaction.visible === 0) throw new ApiError(404, 404, 'Transaction not found.');
   return transaction;
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { formatCents } from '../../domain/money.ts';
 import { isOpen } from '../../domain/statuses.ts';
-import type { KnownTransaction } from '../../store/tables.ts';
-import { brCodeOf, qrImageOf } from '../show-transaction.ts';
+import type { StoredTransaction } from '../../store/tables.ts';
+import { brCodeOf, qrImageOf } from '../present-transaction.ts';
 
 /** pt-BR words for a status. */
 const STATUS_WORDS: Record<string, string> = {
@@ -18,7 +18,7 @@ const STATUS_WORDS: Record<string, string> = {
 };
 
 /** The page where a person pays, lets expire or cancels, and the content policy that goes with it. Pure but for a nonce. */
-export function renderCheckout(transaction: KnownTransaction): { html: string; policy: string } {
+export function renderCheckout(transaction: StoredTransaction): { html: string; policy: string } {
   const nonce = randomBytes(16).toString('base64');
   const policy = `default-src 'none'; img-src data:; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
   const words = STATUS_WORDS[transaction.status] ?? transaction.status;
@@ -48,7 +48,7 @@ ${actions(transaction)}
   return { html, policy };
 }
 
-function payment(transaction: KnownTransaction): string {
+function payment(transaction: StoredTransaction): string {
   const code = brCodeOf(transaction);
   return `<img src="${qrImageOf(code)}" width="280" height="280" alt="QR code do PIX">
 <label for="code">PIX copia e cola</label>
@@ -65,7 +65,7 @@ const ACTIONS: Record<string, ReadonlyArray<readonly [status: string, label: str
   paid: [['refund', 'Devolver']],
 };
 
-function actions({ id, status }: KnownTransaction): string {
+function actions({ id, status }: StoredTransaction): string {
   const offered = ACTIONS[isOpen(status) ? 'open' : status] ?? [];
   const forms = offered.map(
     ([to, label]) => `<form method="post" action="${id}/change/${to}"><button data-to="${to}">${label}</button></form>`,

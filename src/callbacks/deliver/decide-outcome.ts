@@ -21,7 +21,7 @@ export type ErrorClass =
   | 'headers_too_large'
   | 'not_renderable';
 
-export type TriedCallback = {
+export type AttemptedCallback = {
   isTest: boolean;
   /** It was tried to see whether its merchant is well again, so it uses up no step. */
   isProbe: boolean;
@@ -45,7 +45,7 @@ export function isDelivered(result: AttemptResult): boolean {
  * @param merchant as it is after this attempt: whether it holds callbacks back, and since when none has succeeded.
  */
 export function decideOutcome(
-  callback: TriedCallback,
+  callback: AttemptedCallback,
   result: AttemptResult,
   merchant: { holdsBack: boolean; failingSince: Date | null },
   options: { schedule: number[]; random: number; now: Date },
@@ -64,7 +64,7 @@ export function decideOutcome(
 }
 
 /** Answers by which a merchant asks for less. */
-export function asksForLess(result: AttemptResult): boolean {
+export function signalsOverload(result: AttemptResult): boolean {
   return (
     result.status === 429 ||
     result.status === 502 ||

@@ -1,20 +1,20 @@
 import type { Context } from '../../context.ts';
 import { describeError } from '../../log.ts';
 import { callbackAttempts } from '../../metrics/metrics.ts';
-import { poll } from '../../runtime/wake-signal.ts';
-import { type MerchantTrouble, tellRecoveries, tellTroubles } from '../health/alert-troubles.ts';
-import { holdAndDrain, type Ramps } from '../health/pause-and-resume.ts';
+import { runWorkerLoop } from '../../runtime/wake-signal.ts';
+import { alertOutages, alertRecoveries, type MerchantOutage } from '../health/alert-outages.ts';
+import { pauseAndResume, type Ramps } from '../health/pause-and-resume.ts';
 import { claimCallbacks, claimProbe } from '../queue/claim-callbacks.ts';
 import type { ClaimedCallback } from '../queue/claimed-callback.ts';
 import { type DeliveryMerchant, readDeliveryMerchants } from '../queue/read-delivery-merchants.ts';
-import { createPlaces, forget, laneOf, listHeld, sharePlaces, takePlace } from '../queue/slots.ts';
-import { createPrepareNext, type Desk, dispatch } from './dispatch.ts';
+import { createSlots, limitOf, listLeased, shareSlots, takeSlot, untrackCallback } from '../queue/slots.ts';
+import { createPrepareSuccessor, type Dispatcher, dispatch } from './dispatch.ts';
 import type { Recorded } from './record-attempts.ts';
 import { createRecorder } from './recorder.ts';
 import type { Attempt } from './send-attempt.ts';
 import { openSender } from './send-attempt.ts';
 
-export type { MerchantTrouble } from '../health/alert-troubles.ts';
+export type { MerchantOutage } from '../health/alert-outages.ts';
 
 const IDLE_MS = 250;
 const IDLE_MS_MAX = 1_000;
@@ -27,12 +27,12 @@ const GIVE_UP_MS = 3_000;
 
 export type DeliveryOptions = {
   /** Called at least once for each trouble of a merchant. */
-  onTrouble?: (trouble: MerchantTrouble) => Promise<void> | void;
+  onOutage?: (trouble: MerchantOutage) => Promise<void> | void;
   /** Called at least once when a merchant that was told of has taken a callback again. */
   onRecovery?: (merchantId: string) => Promise<void> | void;
 };
 
-type Delivery = Desk & {
+type Delivery = Dispatcher & {
   options: DeliveryOptions;
   dispatches: Set<Promise<void>>;
   ramps: Ramps;
@@ -54,30 +54,30 @@ type Delivery = Desk & {
 export async function startDelivery(context: Context, options: DeliveryOptions = {}): Promise<void> {
   await using sender = openSender({ allowPrivate: context.config.CALLBACK_ALLOW_PRIVATE, timers: context.timers });
   const giveUp = new AbortController();
-  const places = createPlaces();
+  const places = createSlots();
   const onRecorded = (attempts: Attempt[], recorded: Recorded): void => {
-    for (const { callback, answer } of attempts) {
-      forget(places, callback);
+    for (const { callback, response: answer } of attempts) {
+      untrackCallback(places, callback);
       callbackAttempts.inc({ outcome: answer.errorClass ?? 'delivered' });
     }
-    if (recorded.woken > 0) context.bells.callbacks.ring();
+    if (recorded.woken > 0) context.wakeUps.callbacks.notify();
   };
   const recorder = createRecorder(context, onRecorded, giveUp.signal);
   const dispatches = new Set<Promise<void>>();
   const delivery: Delivery = {
-    ...{ context, options, sender, recorder, places, dispatches, merchants: new Map() },
-    prepareNext: createPrepareNext(context),
+    ...{ context, options, sender, recorder, slots: places, dispatches, merchants: new Map() },
+    prepareSuccessor: createPrepareSuccessor(context),
     ...{ ramps: new Map(), upkeepAtMs: Number.NEGATIVE_INFINITY, idleLooks: 0, looks: 0 },
   };
-  await poll({
+  await runWorkerLoop({
     name: 'callbacks',
     work: () => look(delivery),
-    bell: context.bells.callbacks,
+    wakeUp: context.wakeUps.callbacks,
     idleMs: IDLE_MS,
     context,
   });
   await Promise.race([Promise.all(dispatches), context.timers.sleep(DRAIN_MS, { ref: false })]);
-  sender.abandon();
+  sender.abort();
   await Promise.all(dispatches);
   await Promise.race([recorder.flushed(), context.timers.sleep(GIVE_UP_MS, { ref: false })]);
   giveUp.abort();
@@ -97,21 +97,21 @@ async function look(delivery: Delivery): Promise<boolean> {
     return false;
   }
   if (++delivery.idleLooks <= IDLE_LOOKS || dispatches.size > 0) return false;
-  await context.bells.callbacks.wait(IDLE_MS_MAX, context.signal);
+  await context.wakeUps.callbacks.wait(IDLE_MS_MAX, context.signal);
   return true;
 }
 
 async function keepUp(delivery: Delivery): Promise<void> {
   const { timers } = delivery.context;
-  if (timers.elapsed() < delivery.upkeepAtMs) return;
-  const { drained } = await holdAndDrain(delivery.context, delivery.ramps);
-  delivery.upkeepAtMs = timers.elapsed() + UPKEEP_EVERY_MS;
+  if (timers.monotonicMs() < delivery.upkeepAtMs) return;
+  const { drained } = await pauseAndResume(delivery.context, delivery.ramps);
+  delivery.upkeepAtMs = timers.monotonicMs() + UPKEEP_EVERY_MS;
   if (drained > 0) delivery.idleLooks = 0;
-  const { onTrouble, onRecovery } = delivery.options;
+  const { onOutage: onTrouble, onRecovery } = delivery.options;
   try {
     // recoveries first: whoever is in trouble again is told of anew
-    if (onRecovery) await tellRecoveries(delivery.context, onRecovery);
-    if (onTrouble) await tellTroubles(delivery.context, onTrouble);
+    if (onRecovery) await alertRecoveries(delivery.context, onRecovery);
+    if (onTrouble) await alertOutages(delivery.context, onTrouble);
   } catch (error) {
     // whoever is told may fail: callbacks go on, and it is told again at the next upkeep
     delivery.context.log.error({ error: describeError(error) }, 'could not tell of merchants in trouble');
@@ -119,20 +119,20 @@ async function keepUp(delivery: Delivery): Promise<void> {
 }
 
 async function claim(delivery: Delivery, merchants: DeliveryMerchant[]): Promise<ClaimedCallback[]> {
-  const { context, places } = delivery;
+  const { context, slots: places } = delivery;
   // where places run short, another merchant is the first each time
   const first = delivery.looks++ % Math.max(1, merchants.length);
   const inTurn = [...merchants.slice(first), ...merchants.slice(0, first)];
-  const shares = sharePlaces(
+  const shares = shareSlots(
     places,
     inTurn.map((merchant) => merchant.seq),
-    context.timers.elapsed(),
+    context.timers.monotonicMs(),
   );
   const wants = inTurn.flatMap((merchant) => {
     const share = shares.get(merchant.seq);
-    return share === undefined ? [] : [{ merchant, places: share }];
+    return share === undefined ? [] : [{ merchant, slots: share }];
   });
-  const held = listHeld(places);
+  const held = listLeased(places);
   const claimed: ClaimedCallback[] = [];
   for (const { merchant } of wants.filter((want) => want.merchant.probeIsDue)) {
     claimed.push(...(await claimProbe(context, merchant, held)));
@@ -140,11 +140,11 @@ async function claim(delivery: Delivery, merchants: DeliveryMerchant[]): Promise
   if (wants.length > 0) {
     const due = await claimCallbacks(context, wants, held);
     claimed.push(...due.claimed);
-    for (const { merchant } of wants) laneOf(places, merchant.seq).mayHaveMore = due.filled.has(merchant.seq);
+    for (const { merchant } of wants) limitOf(places, merchant.seq).mayHaveMore = due.saturated.has(merchant.seq);
   }
   for (const callback of claimed) {
-    takePlace(places, callback);
-    for (const { seq } of callback.followers) places.following.add(seq);
+    takeSlot(places, callback);
+    for (const { seq } of callback.successors) places.successors.add(seq);
   }
   return claimed;
 }

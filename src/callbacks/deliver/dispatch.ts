@@ -2,16 +2,24 @@ import type { KeyObject } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { describeError } from '../../log.ts';
 import { readLiveKeys } from '../../merchants/secrets.ts';
-import { createCoalescer } from '../../runtime/batch.ts';
+import { createBatcher } from '../../runtime/batch.ts';
 import type { ClaimedCallback } from '../queue/claimed-callback.ts';
 import type { DeliveryMerchant } from '../queue/read-delivery-merchants.ts';
-import { giveBack } from '../queue/release.ts';
-import { adaptLane, forget, laneOf, leavePlace, mayPass, type Places, passPlace } from '../queue/slots.ts';
+import { releaseCallbacks } from '../queue/release-callbacks.ts';
+import {
+  adaptLimit,
+  limitOf,
+  mayPassSlot,
+  passSlot,
+  releaseSlot,
+  type Slots,
+  untrackCallback,
+} from '../queue/slots.ts';
 import { renderBodies } from '../render/render-bodies.ts';
 import { sign } from '../render/sign.ts';
-import { asksForLess, isDelivered } from './decide-outcome.ts';
+import { isDelivered, signalsOverload } from './decide-outcome.ts';
 import type { Recorder } from './recorder.ts';
-import type { Answer, Sender } from './send-attempt.ts';
+import type { AttemptResponse, Sender } from './send-attempt.ts';
 
 /** An attempt begins this long after its claim at the latest: with its own 15 s it ends well before the lease does. */
 const CLAIM_AGE_MS_MAX = 30_000;
@@ -20,24 +28,24 @@ const PREPARE_MAX = 100;
 const PREPARING_MAX = 2;
 const USER_AGENT = 'Confere (callbacks; Standard Webhooks)';
 
-export type Desk = {
+export type Dispatcher = {
   context: Context;
   sender: Sender;
   recorder: Recorder;
-  places: Places;
+  slots: Slots;
   /** As the last look read them, by row number. */
   merchants: Map<number, DeliveryMerchant>;
   /**
    * A follower at its own turn: somebody may have been forgotten, or a secret rotated, since its claim.
    * @throws Error when the database does not tell.
    */
-  prepareNext: (callback: ClaimedCallback) => Promise<Prepared>;
+  prepareSuccessor: (callback: ClaimedCallback) => Promise<Prepared>;
 };
 
 type Prepared = { body: object | undefined; keys: KeyObject[] };
 
-export function createPrepareNext(context: Context): Desk['prepareNext'] {
-  return createCoalescer<ClaimedCallback, Prepared>({
+export function createPrepareSuccessor(context: Context): Dispatcher['prepareSuccessor'] {
+  return createBatcher<ClaimedCallback, Prepared>({
     itemsMax: PREPARE_MAX,
     bytesMax: Number.POSITIVE_INFINITY,
     sizeOf: () => 0,
@@ -59,14 +67,14 @@ async function readToSend(context: Context, callbacks: ClaimedCallback[]): Promi
  * Renders claimed callbacks, sends them side by side, each one's followers after it, and hands what came of each to the
  * recorder. Never throws.
  */
-export async function dispatch(desk: Desk, claimed: ClaimedCallback[]): Promise<void> {
+export async function dispatch(desk: Dispatcher, claimed: ClaimedCallback[]): Promise<void> {
   const { context } = desk;
-  const claimedAtMs = context.timers.elapsed();
+  const claimedAtMs = context.timers.monotonicMs();
   const messages = await prepare(desk, claimed);
   if (!messages || isStale(context, claimedAtMs)) {
     await returnAll(
       desk,
-      claimed.flatMap((one) => [one, ...one.followers]),
+      claimed.flatMap((one) => [one, ...one.successors]),
     );
     return;
   }
@@ -74,25 +82,25 @@ export async function dispatch(desk: Desk, claimed: ClaimedCallback[]): Promise<
 }
 
 function isStale({ timers }: Context, claimedAtMs: number): boolean {
-  return timers.elapsed() - claimedAtMs > CLAIM_AGE_MS_MAX;
+  return timers.monotonicMs() - claimedAtMs > CLAIM_AGE_MS_MAX;
 }
 
 async function returnAll(
-  { context, places }: Desk,
+  { context, slots: places }: Dispatcher,
   callbacks: ClaimedCallback[],
   sent?: ClaimedCallback,
 ): Promise<void> {
-  await giveBack(context, callbacks, sent);
-  const mayHaveMore = callbacks.map((callback) => forget(places, callback));
-  if (mayHaveMore.includes(true)) context.bells.callbacks.ring();
+  await releaseCallbacks(context, callbacks, sent);
+  const mayHaveMore = callbacks.map((callback) => untrackCallback(places, callback));
+  if (mayHaveMore.includes(true)) context.wakeUps.callbacks.notify();
 }
 
 /**
  * One after another as long as each is delivered and its merchant may take the next; what is left then waits for whoever
  * claims it. Each is rendered at its own turn, as everything is that is sent: somebody may have been forgotten meanwhile.
  */
-async function sendChain(desk: Desk, first: Message, claimedAtMs: number): Promise<void> {
-  let rest = first.callback.followers;
+async function sendChain(desk: Dispatcher, first: Message, claimedAtMs: number): Promise<void> {
+  let rest = first.callback.successors;
   let message: Message | undefined = first;
   let sent = first.callback;
   while (message) {
@@ -107,19 +115,23 @@ async function sendChain(desk: Desk, first: Message, claimedAtMs: number): Promi
 type Follower = { next: ClaimedCallback | undefined; claimedAtMs: number };
 
 /** Not where the process ends, the claim is old, or its merchant has changed or asked for a pause since. */
-function mayFollow({ context, places, merchants }: Desk, next: ClaimedCallback, claimedAtMs: number): boolean {
+function mayFollow(
+  { context, slots: places, merchants }: Dispatcher,
+  next: ClaimedCallback,
+  claimedAtMs: number,
+): boolean {
   if (context.signal.aborted || isStale(context, claimedAtMs)) return false;
   const merchant = merchants.get(next.merchantSeq);
-  if (!merchant || merchant.holds || merchant.rate !== null) return false;
-  return mayPass(places, next, context.timers.elapsed());
+  if (!merchant || merchant.holdsBack || merchant.rate !== null) return false;
+  return mayPassSlot(places, next, context.timers.monotonicMs());
 }
 
-async function sendOrForget(desk: Desk, message: Message, follower: Follower): Promise<boolean> {
+async function sendOrForget(desk: Dispatcher, message: Message, follower: Follower): Promise<boolean> {
   try {
     return await sendOne(desk, message, follower);
   } catch (error) {
     // it may have arrived: its lease runs out, and it goes again
-    forget(desk.places, message.callback);
+    untrackCallback(desk.slots, message.callback);
     desk.context.log.error({ error: describeError(error), callback: message.callback.seq }, 'an attempt broke off');
     return false;
   }
@@ -128,7 +140,10 @@ async function sendOrForget(desk: Desk, message: Message, follower: Follower): P
 type Message = { callback: ClaimedCallback; url: string; body: string | undefined; keys: KeyObject[] };
 
 /** @returns what goes out, in this order; undefined where nothing can be sent now. */
-async function prepare({ context, merchants }: Desk, callbacks: ClaimedCallback[]): Promise<Message[] | undefined> {
+async function prepare(
+  { context, merchants }: Dispatcher,
+  callbacks: ClaimedCallback[],
+): Promise<Message[] | undefined> {
   try {
     const prepared = await readToSend(context, callbacks);
     const bodies = new Set(prepared.flatMap(({ body }) => body ?? []));
@@ -147,12 +162,12 @@ async function prepare({ context, merchants }: Desk, callbacks: ClaimedCallback[
 
 /** @returns undefined where it can't be sent now. */
 async function prepareFollower(
-  desk: Desk,
+  desk: Dispatcher,
   callback: ClaimedCallback,
   claimedAtMs: number,
 ): Promise<Message | undefined> {
   try {
-    const { body, keys } = await desk.prepareNext(callback);
+    const { body, keys } = await desk.prepareSuccessor(callback);
     // that may have taken its time
     if (!mayFollow(desk, callback, claimedAtMs)) return undefined;
     const url = desk.merchants.get(callback.merchantSeq)?.url ?? '';
@@ -164,9 +179,9 @@ async function prepareFollower(
 }
 
 /** @returns whether the one that follows has its place now. */
-async function sendOne(desk: Desk, message: Message, { next, claimedAtMs }: Follower): Promise<boolean> {
+async function sendOne(desk: Dispatcher, message: Message, { next, claimedAtMs }: Follower): Promise<boolean> {
   const { callback, keys, url, body = '' } = message;
-  const { context, places, recorder, sender } = desk;
+  const { context, slots: places, recorder, sender } = desk;
   const startedAt = context.clock.now();
   const timestamp = Math.floor(startedAt.getTime() / 1000);
   const requestHeaders = {
@@ -180,20 +195,20 @@ async function sendOne(desk: Desk, message: Message, { next, claimedAtMs }: Foll
   const answer = body && signature ? await sender.send(url, headers, body) : NOT_RENDERABLE;
   if (!answer) {
     // abandoned at the end of the process: whether it arrived is not known, so its lease runs out and it goes again
-    forget(places, callback);
+    untrackCallback(places, callback);
     return false;
   }
   const { retryAfterMs } = answer;
-  const result = { delivered: isDelivered(answer), asksForLess: asksForLess(answer), retryAfterMs };
-  adaptLane(laneOf(places, callback.merchantSeq), result, context.timers.elapsed());
+  const result = { delivered: isDelivered(answer), asksForLess: signalsOverload(answer), retryAfterMs };
+  adaptLimit(limitOf(places, callback.merchantSeq), result, context.timers.monotonicMs());
   const passes = result.delivered && next !== undefined && mayFollow(desk, next, claimedAtMs);
-  if (passes) passPlace(places, callback, next);
-  else if (leavePlace(places, callback)) context.bells.callbacks.ring();
-  recorder.add({ callback, startedAt, requestHeaders, answer });
+  if (passes) passSlot(places, callback, next);
+  else if (releaseSlot(places, callback)) context.wakeUps.callbacks.notify();
+  recorder.add({ callback, startedAt, requestHeaders, response: answer });
   return passes;
 }
 
-const NOT_RENDERABLE: Answer = {
+const NOT_RENDERABLE: AttemptResponse = {
   status: null,
   errorClass: 'not_renderable',
   retryAfterMs: undefined,

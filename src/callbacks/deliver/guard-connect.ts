@@ -2,12 +2,12 @@ import dns from 'node:dns';
 import type { LookupFunction, Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
-import { refuseAddress } from '../../merchants/guard-address.ts';
+import { validateAddress } from '../../merchants/validate-address.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** A callback would have gone where callbacks must not go. */
-export class ForbiddenAddress extends Error {
+export class ForbiddenAddressError extends Error {
   readonly code = 'FORBIDDEN_ADDRESS';
 
   constructor(reason: string) {
@@ -21,7 +21,7 @@ export class ForbiddenAddress extends Error {
  * stands in the URL. So literals are judged before connecting, names by every address that they resolve to (and the
  * socket is given just the allowed ones, which leaves a second look-up nothing to change), and the peer once connected.
  */
-export function createConnector(allowPrivate: boolean, resolve: Resolve = dns.lookup): buildConnector.connector {
+export function createConnector(allowPrivate: boolean, resolve: ResolveHost = dns.lookup): buildConnector.connector {
   const connect = buildConnector({
     timeout: CONNECT_TIMEOUT_MS,
     allowH2: false,
@@ -30,9 +30,9 @@ export function createConnector(allowPrivate: boolean, resolve: Resolve = dns.lo
   } as buildConnector.BuildOptions);
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, '');
-    const refusal = ipaddr.isValid(host) ? refuseAddress(host, allowPrivate) : undefined;
+    const refusal = ipaddr.isValid(host) ? validateAddress(host, allowPrivate) : undefined;
     if (refusal) {
-      callback(new ForbiddenAddress(refusal), null);
+      callback(new ForbiddenAddressError(refusal), null);
       return;
     }
     connect(options, (...[error, socket]) => {
@@ -40,26 +40,26 @@ export function createConnector(allowPrivate: boolean, resolve: Resolve = dns.lo
       const peer = refusePeer(socket, allowPrivate);
       if (!peer) return callback(null, socket);
       socket.destroy();
-      callback(new ForbiddenAddress(peer), null);
+      callback(new ForbiddenAddressError(peer), null);
     });
   };
 }
 
 function refusePeer(socket: Socket, allowPrivate: boolean): string | undefined {
-  return socket.remoteAddress === undefined ? undefined : refuseAddress(socket.remoteAddress, allowPrivate);
+  return socket.remoteAddress === undefined ? undefined : validateAddress(socket.remoteAddress, allowPrivate);
 }
 
 /** A socket's look-up that gives it only the addresses that are allowed. */
-function createLookup(allowPrivate: boolean, resolve: Resolve): LookupFunction {
+function createLookup(allowPrivate: boolean, resolve: ResolveHost): LookupFunction {
   const resolveOnce = createResolver(resolve);
   return (hostname, options, callback) => {
     resolveOnce(hostname, (error, addresses) => {
       if (error) return callback(error, []);
-      const allowed = addresses.filter(({ address }) => refuseAddress(address, allowPrivate) === undefined);
+      const allowed = addresses.filter(({ address }) => validateAddress(address, allowPrivate) === undefined);
       const [first] = allowed;
       if (!first) {
-        const reason = addresses[0] ? refuseAddress(addresses[0].address, allowPrivate) : undefined;
-        return callback(new ForbiddenAddress(reason ?? 'no address'), []);
+        const reason = addresses[0] ? validateAddress(addresses[0].address, allowPrivate) : undefined;
+        return callback(new ForbiddenAddressError(reason ?? 'no address'), []);
       }
       if (options.all) return callback(null, allowed);
       callback(null, first.address, first.family);
@@ -68,14 +68,14 @@ function createLookup(allowPrivate: boolean, resolve: Resolve): LookupFunction {
 }
 
 /** Every address of a name, asked anew each time: a name may lead elsewhere by then. */
-export type Resolve = (hostname: string, options: { all: true }, onResolved: OnResolved) => void;
+export type ResolveHost = (hostname: string, options: { all: true }, onResolved: OnResolved) => void;
 type OnResolved = (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]) => void;
 
 /**
  * Looks each name up once at a time: a look-up occupies one of libuv's few threads, and a merchant whose name server
  * hangs would take them all with its places.
  */
-function createResolver(resolve: Resolve): (hostname: string, onResolved: OnResolved) => void {
+function createResolver(resolve: ResolveHost): (hostname: string, onResolved: OnResolved) => void {
   const asked = new Map<string, OnResolved[]>();
   return (hostname, onResolved) => {
     const waiting = asked.get(hostname);

@@ -6,7 +6,7 @@ import type { ClaimedCallback } from '../queue/claimed-callback.ts';
 import { readOpenCallbacks } from '../queue/read-open-callbacks.ts';
 import { decideOutcome, type Outcome } from './decide-outcome.ts';
 import type { Attempt } from './send-attempt.ts';
-import { foldHealth } from './update-health.ts';
+import { updateHealth } from './update-health.ts';
 
 export type Recorded = {
   /** How many newer callbacks may go now. */
@@ -36,9 +36,9 @@ export async function recordAttempts(
 
 async function writeAttempts(context: Context, trx: Transaction<Database>, attempts: Attempt[]): Promise<Recorded> {
   const now = context.clock.now();
-  const health = await foldHealth(trx, attempts, now);
+  const health = await updateHealth(trx, attempts, now);
   await insertAttempts(trx, attempts);
-  const outcomes = attempts.map(({ callback, answer }): Decided => {
+  const outcomes = attempts.map(({ callback, response: answer }): Decided => {
     const state = health.get(callback.merchantSeq) ?? { holdsBack: false, failingSince: null };
     const tried = { ...callback, isTest: callback.transactionSeq === null };
     const { CALLBACK_RETRY_SCHEDULE: schedule } = context.config;
@@ -68,7 +68,7 @@ type Decided = { callback: ClaimedCallback; outcome: Outcome };
 
 async function insertAttempts(trx: Transaction<Database>, attempts: Attempt[]): Promise<void> {
   const forgotten = await findForgotten(trx, attempts);
-  const rows = attempts.map(({ callback, startedAt, requestHeaders, answer }) => ({
+  const rows = attempts.map(({ callback, startedAt, requestHeaders, response: answer }) => ({
     callback_seq: callback.seq,
     number: callback.attempts + 1,
     started_at: startedAt,
@@ -83,7 +83,9 @@ async function insertAttempts(trx: Transaction<Database>, attempts: Attempt[]): 
 
 /** Whoever answers about a forgotten person's transaction may name them in words of its own: that is not kept. */
 async function findForgotten(trx: Transaction<Database>, attempts: Attempt[]): Promise<Set<number>> {
-  const answered = attempts.filter(({ answer }) => answer.body !== null).map(({ callback }) => callback.transactionSeq);
+  const answered = attempts
+    .filter(({ response: answer }) => answer.body !== null)
+    .map(({ callback }) => callback.transactionSeq);
   const seqs = [...new Set(answered)].filter((seq) => seq !== null);
   if (seqs.length === 0) return new Set();
   const rows = await trx

@@ -1,10 +1,10 @@
 import { Agent, type Dispatcher } from 'undici';
 import { parseRetryAfter } from '../../domain/retry-after.ts';
-import { MACHINE_TIMERS, type Timers } from '../../timers.ts';
+import { SYSTEM_TIMERS, type Timers } from '../../timers.ts';
 import type { ClaimedCallback } from '../queue/claimed-callback.ts';
 import { classifyError } from './classify-error.ts';
 import type { AttemptResult } from './decide-outcome.ts';
-import { createConnector, type Resolve } from './guard-connect.ts';
+import { createConnector, type ResolveHost } from './guard-connect.ts';
 
 export const ATTEMPT_MS_MAX = 15_000;
 const HEADERS_BYTES_MAX = 16 * 1024;
@@ -20,21 +20,21 @@ export type Attempt = {
   callback: ClaimedCallback;
   startedAt: Date;
   requestHeaders: Record<string, string>;
-  answer: Answer;
+  response: AttemptResponse;
 };
 
-export type Answer = AttemptResult & { body: Buffer | null; durationMs: number };
+export type AttemptResponse = AttemptResult & { body: Buffer | null; durationMs: number };
 
 /** Sends single attempts; `abandon` ends those in flight, which then answer undefined. */
 export type Sender = {
-  send(url: string, headers: Record<string, string>, body: string): Promise<Answer | undefined>;
-  abandon(): void;
+  send(url: string, headers: Record<string, string>, body: string): Promise<AttemptResponse | undefined>;
+  abort(): void;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
 /** Connections are not limited here: two merchants may share a host, and one that hangs must not use up its places. */
-export function openSender(options: { allowPrivate: boolean; resolve?: Resolve; timers?: Timers }): Sender {
-  const { timers = MACHINE_TIMERS } = options;
+export function openSender(options: { allowPrivate: boolean; resolve?: ResolveHost; timers?: Timers }): Sender {
+  const { timers = SYSTEM_TIMERS } = options;
   const agent = new Agent({
     connect: createConnector(options.allowPrivate, options.resolve),
     pipelining: 1,
@@ -57,7 +57,7 @@ export function openSender(options: { allowPrivate: boolean; resolve?: Resolve; 
         inFlight.delete(controller);
       }
     },
-    abandon() {
+    abort() {
       abandoned = true;
       for (const controller of inFlight) controller.abort();
     },
@@ -70,10 +70,10 @@ async function attempt(
   request: { url: string; headers: Record<string, string>; body: string },
   controller: AbortController,
   timers: Timers,
-): Promise<Answer> {
-  const startedMs = timers.elapsed();
+): Promise<AttemptResponse> {
+  const startedMs = timers.monotonicMs();
   const timer = timers.after(ATTEMPT_MS_MAX, () => controller.abort());
-  const elapsedMs = (): number => Math.round(timers.elapsed() - startedMs);
+  const elapsedMs = (): number => Math.round(timers.monotonicMs() - startedMs);
   try {
     // undici follows no redirects unless it is told to
     const response = await agent.request({

@@ -1,24 +1,24 @@
 import type { Selectable, Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 import { HEALTHY } from '../../merchants/change-merchants.ts';
-import { afterFailure, holdsBack, isGivenUp, type MerchantHealth, WELL } from '../health/merchant-health.ts';
+import { afterFailure, holdsBack, type MerchantHealth, NO_FAILURES, shouldDisable } from '../health/merchant-health.ts';
 import { isDelivered } from './decide-outcome.ts';
 import type { Attempt } from './send-attempt.ts';
 
 /** Of the merchants that had a failure, by seq. */
-export type HealthAfter = Map<number, { holdsBack: boolean; failingSince: Date | null }>;
+export type UpdatedHealth = Map<number, { holdsBack: boolean; failingSince: Date | null }>;
 
 /**
  * Writes down how attempts left their merchants, in the order in which they ended. Merchants are locked before
  * callbacks, everywhere; one that only succeeded is locked only if it had been failing.
  */
-export async function foldHealth(trx: Transaction<Database>, attempts: Attempt[], now: Date): Promise<HealthAfter> {
-  const after: HealthAfter = new Map();
+export async function updateHealth(trx: Transaction<Database>, attempts: Attempt[], now: Date): Promise<UpdatedHealth> {
+  const after: UpdatedHealth = new Map();
   const byMerchant = Map.groupBy(attempts, ({ callback }) => callback.merchantSeq);
   for (const row of await lockConcerned(trx, byMerchant)) {
     const list = byMerchant.get(row.seq) ?? [];
     const health = list.reduce((before, attempt) => foldOne(before, attempt, now), toHealth(row));
-    const isGone = list.some((one) => one.answer.errorClass === 'gone');
+    const isGone = list.some((one) => one.response.errorClass === 'gone');
     const set = changeMerchant(row, health, { isGone, now });
     await trx.updateTable('merchants').set(set).where('seq', '=', row.seq).execute();
     after.set(row.seq, { holdsBack: holdsBack({ ...row, ...set }), failingSince: health.failingSince });
@@ -31,7 +31,9 @@ type MerchantChange = Pick<MerchantRow, 'failures' | 'failing_since' | 'breaker_
   Partial<Pick<MerchantRow, 'state' | 'disabled_reason' | 'warned_at' | 'recovered_at'>>;
 
 async function lockConcerned(trx: Transaction<Database>, byMerchant: Map<number, Attempt[]>): Promise<MerchantRow[]> {
-  const failed = [...byMerchant].filter(([, list]) => list.some((one) => !isDelivered(one.answer))).map(([seq]) => seq);
+  const failed = [...byMerchant]
+    .filter(([, list]) => list.some((one) => !isDelivered(one.response)))
+    .map(([seq]) => seq);
   return trx
     .selectFrom('merchants')
     .selectAll()
@@ -58,8 +60,8 @@ function toHealth(row: MerchantRow): MerchantHealth {
 }
 
 // a test that fails is no sign of trouble, one that succeeds is one of health
-function foldOne(health: MerchantHealth, { callback, answer }: Attempt, now: Date): MerchantHealth {
-  if (isDelivered(answer)) return WELL;
+function foldOne(health: MerchantHealth, { callback, response: answer }: Attempt, now: Date): MerchantHealth {
+  if (isDelivered(answer)) return NO_FAILURES;
   return callback.transactionSeq === null ? health : afterFailure(health, now);
 }
 
@@ -78,8 +80,8 @@ function changeMerchant(
   if (facts.isGone && row.state !== 'disabled') {
     return { ...columns, state: 'disabled', disabled_reason: 'its address answered 410 Gone', warned_at: null };
   }
-  if (health === WELL) return row.state === 'enabled' ? { ...HEALTHY, ...recover(row, facts.now) } : HEALTHY;
-  if (row.state === 'enabled' && isGivenUp(health, facts.now)) {
+  if (health === NO_FAILURES) return row.state === 'enabled' ? { ...HEALTHY, ...recover(row, facts.now) } : HEALTHY;
+  if (row.state === 'enabled' && shouldDisable(health, facts.now)) {
     return { ...columns, state: 'disabled', disabled_reason: 'no attempt has succeeded for 5 days', warned_at: null };
   }
   return columns;

@@ -1,5 +1,5 @@
 export const BREAKER_FAILURES = 10;
-export const BREAKER_OVER_MS = 5 * 60_000;
+export const BREAKER_WINDOW_MS = 5 * 60_000;
 export const PROBE_EVERY_MS = 5 * 60_000;
 export const WARN_AFTER_MS = 24 * 3_600_000;
 export const DISABLE_AFTER_MS = 5 * 24 * 3_600_000;
@@ -16,19 +16,19 @@ export type MerchantHealth = {
   probeAt: Date | null;
 };
 
-export const WELL: MerchantHealth = { failures: 0, failingSince: null, breakerOpenedAt: null, probeAt: null };
+export const NO_FAILURES: MerchantHealth = { failures: 0, failingSince: null, breakerOpenedAt: null, probeAt: null };
 
 export function afterFailure(health: MerchantHealth, now: Date): MerchantHealth {
   const failures = health.failures + 1;
   const failingSince = health.failingSince ?? now;
-  const opens = failures >= BREAKER_FAILURES && now.getTime() - failingSince.getTime() >= BREAKER_OVER_MS;
+  const opens = failures >= BREAKER_FAILURES && now.getTime() - failingSince.getTime() >= BREAKER_WINDOW_MS;
   const breakerOpenedAt = health.breakerOpenedAt ?? (opens ? now : null);
   const probeAt = health.probeAt ?? (breakerOpenedAt ? new Date(now.getTime() + PROBE_EVERY_MS) : null);
   return { failures, failingSince, breakerOpenedAt, probeAt };
 }
 
 /** Whether a merchant has been away for so long that it is disabled: judged after each failure. */
-export function isGivenUp(health: MerchantHealth, now: Date): boolean {
+export function shouldDisable(health: MerchantHealth, now: Date): boolean {
   return health.failingSince !== null && now.getTime() - health.failingSince.getTime() >= DISABLE_AFTER_MS;
 }
 

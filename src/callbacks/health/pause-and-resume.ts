@@ -14,7 +14,7 @@ export type Ramps = Map<number, number>;
  * an open breaker are held; held ones of a merchant that is well are pending again, a growing number at each tick, the
  * oldest first. One that had used up its schedule starts it anew.
  */
-export async function holdAndDrain(context: Context, ramps: Ramps): Promise<{ drained: number }> {
+export async function pauseAndResume(context: Context, ramps: Ramps): Promise<{ drained: number }> {
   const merchants = await readMerchants(context);
   let drained = 0;
   for (const merchant of merchants) {

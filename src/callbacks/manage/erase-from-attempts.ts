@@ -10,7 +10,7 @@ const CHUNK_ROWS = 500;
  * of the merchant's own; by its values elsewhere. Callbacks have no stored body.
  */
 export function eraseFromAttempts(context: Context): Erase {
-  return async ({ transactions, redact, missed }, { write }) => {
+  return async ({ transactions, redact, onSkipped: missed }, { write }) => {
     const { db, clock, signal } = context;
     let changed = 0;
     for (let from = 0; from < transactions.length; from += CHUNK_ROWS) {
@@ -40,7 +40,7 @@ export function eraseFromAttempts(context: Context): Erase {
       write,
       now: clock.now(),
       signal,
-      missed,
+      onSkipped: missed,
     });
     return changed + others;
   };

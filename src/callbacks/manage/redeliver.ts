@@ -11,7 +11,7 @@ import { type CallbackRow, findCallback } from './read-callbacks.ts';
 export async function redeliver(context: Context, id: string): Promise<CallbackRow> {
   const callback = await findCallback(context.db, id);
   const merchant = await findMerchant(context.db, callback.merchant_id);
-  refuseUnlessEnabled(merchant);
+  assertMerchantEnabled(merchant);
   const now = context.clock.now();
   // one that is being retried goes on in its schedule, and what waits for it waits no longer for that
   const anew = callback.state === 'pending' ? {} : { state: 'pending', step: 0, first_failed_at: null };
@@ -22,12 +22,12 @@ export async function redeliver(context: Context, id: string): Promise<CallbackR
     .where('state', '=', callback.state)
     .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
     .execute();
-  context.bells.callbacks.ring();
+  context.wakeUps.callbacks.notify();
   return findCallback(context.db, id);
 }
 
 /** Asked-for deliveries to a merchant that takes none would be held in silence: better to say so. */
-export function refuseUnlessEnabled(merchant: MerchantRow): void {
+export function assertMerchantEnabled(merchant: MerchantRow): void {
   if (merchant.state === 'enabled') return;
   throw new ConfereError('conflict', `the merchant is ${merchant.state}: enable it first`);
 }

@@ -3,7 +3,7 @@ import type { Reader } from '../../database/reader.ts';
 import type { Operation } from '../../domain/statuses.ts';
 import { completeFilter, type FilterInput, matchesFilter } from '../../merchants/match-filter.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
-import { refuseUnlessEnabled } from './redeliver.ts';
+import { assertMerchantEnabled } from './redeliver.ts';
 
 const ROWS_MAX = 1000;
 
@@ -30,7 +30,7 @@ export async function replay(
     change(context),
 ): Promise<number> {
   const merchant = await findMerchant(context.db, request.merchant);
-  if (!request.dryRun) refuseUnlessEnabled(merchant);
+  if (!request.dryRun) assertMerchantEnabled(merchant);
   const filter = completeFilter(request.filter);
   let count = 0;
   for (let after = 0; ; ) {
@@ -50,7 +50,7 @@ export async function replay(
     if (!last || rows.length < ROWS_MAX) break;
     after = last.seq;
   }
-  if (!request.dryRun) context.bells.callbacks.ring();
+  if (!request.dryRun) context.wakeUps.callbacks.notify();
   return count;
 }
 

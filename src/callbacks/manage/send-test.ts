@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { findMerchant } from '../../merchants/read-merchants.ts';
-import { drawWebhookId } from '../queue/derive-webhook-id.ts';
+import { generateWebhookId } from '../queue/derive-webhook-id.ts';
 import { TEST_TYPE } from '../render/render-bodies.ts';
 import { type CallbackRow, findCallback } from './read-callbacks.ts';
 
@@ -12,7 +12,7 @@ export async function sendTest(context: Context, merchantId: string): Promise<Ca
   const merchant = await findMerchant(context.db, merchantId);
   const now = context.clock.now();
   const row = {
-    webhook_id: drawWebhookId(),
+    webhook_id: generateWebhookId(),
     merchant_seq: merchant.seq,
     type: TEST_TYPE,
     source: 'test',
@@ -21,6 +21,6 @@ export async function sendTest(context: Context, merchantId: string): Promise<Ca
     created_at: now,
   };
   const { insertId } = await context.db.insertInto('callbacks').values(row).executeTakeFirstOrThrow();
-  context.bells.callbacks.ring();
+  context.wakeUps.callbacks.notify();
   return findCallback(context.db, `cb_${insertId}`);
 }

@@ -3,25 +3,25 @@ import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { PROBE_EVERY_MS } from '../health/merchant-health.ts';
-import { leadFollowers } from './claim-successors.ts';
+import { claimSuccessors } from './claim-successors.ts';
 import { type ClaimedCallback, selectClaimable, toClaimed } from './claimed-callback.ts';
-import { keepToRates, lockRates } from './limit-rates.ts';
+import { limitRates, lockRates } from './limit-rates.ts';
 import type { DeliveryMerchant } from './read-delivery-merchants.ts';
 import { type OpenCallback, readOpenCallbacks } from './read-open-callbacks.ts';
-import type { Held } from './slots.ts';
-import { putOff, splitByOrder } from './split-by-order.ts';
+import type { LeasedSet } from './slots.ts';
+import { deferBlocked, splitByOrder } from './split-by-order.ts';
 
 /** Longer than any attempt may last, so that nothing in flight is ever taken over from a process that lives. */
 export const LEASE_MS = 60_000;
 const SELECTS_MAX = 50;
 
 /** How many of a merchant's callbacks there is a place for now. */
-export type Want = { merchant: DeliveryMerchant; places: number };
+export type ClaimRequest = { merchant: DeliveryMerchant; slots: number };
 
-export type Claim = {
+export type ClaimResult = {
   claimed: ClaimedCallback[];
   /** Merchants that had at least as many due as there were places: there may be more of theirs. */
-  filled: Set<number>;
+  saturated: Set<number>;
 };
 
 /**
@@ -29,15 +29,17 @@ export type Claim = {
  * waited for. One whose transaction has an older one still to be delivered is put off instead.
  * @param busy callbacks that this process holds and has not recorded yet.
  */
-export async function claimCallbacks(context: Context, wants: Want[], busy: Held): Promise<Claim> {
+export async function claimCallbacks(context: Context, wants: ClaimRequest[], busy: LeasedSet): Promise<ClaimResult> {
   const now = context.clock.now();
   const due = await findCandidates(context, wants, now);
   const dueOf = Map.groupBy(due, (one) => one.merchant_seq);
   const filled = new Set(
-    wants.flatMap(({ merchant, places }) => ((dueOf.get(merchant.seq)?.length ?? 0) < places ? [] : [merchant.seq])),
+    wants.flatMap(({ merchant, slots: places }) =>
+      (dueOf.get(merchant.seq)?.length ?? 0) < places ? [] : [merchant.seq],
+    ),
   );
   const candidates = due.map((one) => one.seq).filter((seq) => !busy.has(seq));
-  if (candidates.length === 0) return { claimed: [], filled };
+  if (candidates.length === 0) return { claimed: [], saturated: filled };
   const merchants = new Map(wants.map(({ merchant }) => [merchant.seq, merchant]));
   const claimed = await transact(context.db, async (trx) => {
     const limited = [...merchants.values()].filter((merchant) => merchant.rate !== null).map(({ seq }) => seq);
@@ -47,25 +49,29 @@ export async function claimCallbacks(context: Context, wants: Want[], busy: Held
     // lock too, so what it recorded is seen here, or it wakes what is put off here
     const open = await readOpenOf(trx, rows);
     const { ready, blocked } = splitByOrder(rows, open, now);
-    const granted = await keepToRates(trx, ready, rates, now);
-    await putOff(trx, blocked);
-    const led = await leadFollowers(trx, granted, open, { limited: new Set(limited), busy });
+    const granted = await limitRates(trx, ready, rates, now);
+    await deferBlocked(trx, blocked);
+    const led = await claimSuccessors(trx, granted, open, { limited: new Set(limited), busy });
     await lease(
       context,
       trx,
-      led.flatMap((one) => [one, ...one.followers]),
+      led.flatMap((one) => [one, ...one.successors]),
       now,
     );
     return led;
   });
-  return { claimed, filled };
+  return { claimed, saturated: filled };
 }
 
 /**
  * Takes the oldest held callback of a merchant that fails, to see whether it is well again: one in 5 minutes, over all
  * processes.
  */
-export async function claimProbe(context: Context, merchant: DeliveryMerchant, busy: Held): Promise<ClaimedCallback[]> {
+export async function claimProbe(
+  context: Context,
+  merchant: DeliveryMerchant,
+  busy: LeasedSet,
+): Promise<ClaimedCallback[]> {
   const now = context.clock.now();
   const held = await context.db
     .selectFrom('callbacks')
@@ -102,11 +108,11 @@ export async function claimProbe(context: Context, merchant: DeliveryMerchant, b
 type Candidate = { seq: number; merchant_seq: number };
 
 // one round trip for all merchants, each by its own limit: a long queue of one does not hide another's
-async function findCandidates(context: Context, wants: Want[], now: Date): Promise<Candidate[]> {
+async function findCandidates(context: Context, wants: ClaimRequest[], now: Date): Promise<Candidate[]> {
   const found: Candidate[] = [];
   for (let from = 0; from < wants.length; from += SELECTS_MAX) {
-    const selects = wants.slice(from, from + SELECTS_MAX).map(({ merchant, places }) => {
-      const testsOnly = merchant.holds ? sql`AND transaction_seq IS NULL` : sql``;
+    const selects = wants.slice(from, from + SELECTS_MAX).map(({ merchant, slots: places }) => {
+      const testsOnly = merchant.holdsBack ? sql`AND transaction_seq IS NULL` : sql``;
       return sql`(SELECT seq, merchant_seq FROM callbacks WHERE merchant_seq = ${merchant.seq} AND state = 'pending'
         AND next_attempt_at <= ${now} ${testsOnly} ORDER BY next_attempt_at LIMIT ${sql.lit(places)})`;
     });

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 import { type ClaimedCallback, selectClaimable, toClaimed } from './claimed-callback.ts';
 import type { OpenCallback } from './read-open-callbacks.ts';
-import type { Held } from './slots.ts';
+import type { LeasedSet } from './slots.ts';
 
 /** So many go after one without a claim of their own; what comes after them is woken as any other. */
 const FOLLOWERS_MAX = 8;
@@ -14,11 +14,11 @@ const FOLLOWERS_MAX = 8;
  * @param options.limited merchants with a rate: each of their callbacks has to be granted by itself.
  * @param options.busy what this process holds already.
  */
-export async function leadFollowers(
+export async function claimSuccessors(
   trx: Transaction<Database>,
   granted: ClaimedCallback[],
   open: OpenCallback[],
-  { limited, busy }: { limited: Set<number>; busy: Held },
+  { limited, busy }: { limited: Set<number>; busy: LeasedSet },
 ): Promise<ClaimedCallback[]> {
   const chains = listFollowers(
     granted.filter((one) => one.attempts === 0 && !limited.has(one.merchantSeq)),
@@ -37,11 +37,11 @@ export async function leadFollowers(
     .skipLocked()
     .execute();
   const locked = new Map(rows.map((row) => [row.seq, toClaimed(row)]));
-  return granted.map((one) => ({ ...one, followers: takeWhole(chains.get(one.seq) ?? [], locked) }));
+  return granted.map((one) => ({ ...one, successors: takeWhole(chains.get(one.seq) ?? [], locked) }));
 }
 
 /** By the row number of each that leads: those that only wait for it, in their order. */
-function listFollowers(granted: ClaimedCallback[], open: OpenCallback[], busy: Held): Map<number, number[]> {
+function listFollowers(granted: ClaimedCallback[], open: OpenCallback[], busy: LeasedSet): Map<number, number[]> {
   const leads = new Set(granted.map((one) => one.seq));
   const openByKey = Map.groupBy(open, (one) => `${one.merchant_seq}:${one.transaction_seq}`);
   return new Map(

@@ -18,7 +18,7 @@ export type ClaimedCallback = {
   createdAt: Date;
   isProbe: boolean;
   /** Newer ones of its transaction, leased with it: each is sent as soon as the one before it is delivered. */
-  followers: ClaimedCallback[];
+  successors: ClaimedCallback[];
 };
 
 export function selectClaimable(trx: Transaction<Database>) {
@@ -46,6 +46,6 @@ export function toClaimed(row: ClaimableRow): ClaimedCallback {
     firstFailedAt: row.first_failed_at,
     createdAt: row.created_at,
     isProbe: false,
-    followers: [],
+    successors: [],
   };
 }

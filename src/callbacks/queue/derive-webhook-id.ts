@@ -16,6 +16,6 @@ export function deriveWebhookId(
 }
 
 /** The `webhook-id` of a test: no event stands behind it. */
-export function drawWebhookId(): string {
+export function generateWebhookId(): string {
   return `msg_${randomBytes(ID_BYTES).toString('hex')}`;
 }

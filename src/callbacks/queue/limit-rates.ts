@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 import type { ClaimedCallback } from './claimed-callback.ts';
-import { takeFromRate } from './take-tokens.ts';
+import { takeTokens } from './take-tokens.ts';
 
 /** Locks the merchants that have a rate: before any callback, as everywhere. */
 export async function lockRates(trx: Transaction<Database>, seqs: number[]): Promise<Map<number, RateRow>> {
@@ -19,7 +19,7 @@ export async function lockRates(trx: Transaction<Database>, seqs: number[]): Pro
 export type RateRow = { seq: number; rate: number | null; rate_next_at: Date | null };
 
 /** Of what is ready, as many as the merchants' rates allow; the rest stays due. */
-export async function keepToRates(
+export async function limitRates(
   trx: Transaction<Database>,
   ready: ClaimedCallback[],
   rates: Map<number, RateRow>,
@@ -33,7 +33,7 @@ export async function keepToRates(
       granted.push(...rows);
       continue;
     }
-    const { count, nextAt } = takeFromRate(limit.rate, limit.rate_next_at, now, rows.length);
+    const { count, nextAt } = takeTokens(limit.rate, limit.rate_next_at, now, rows.length);
     granted.push(...rows.slice(0, count));
     if (count > 0) {
       await trx.updateTable('merchants').set({ rate_next_at: nextAt }).where('seq', '=', merchantSeq).execute();

@@ -8,7 +8,7 @@ export type DeliveryMerchant = {
   url: string;
   rate: number | null;
   /** Its callbacks are held; tests go out all the same. */
-  holds: boolean;
+  holdsBack: boolean;
   probeIsDue: boolean;
 };
 
@@ -26,7 +26,7 @@ export async function readDeliveryMerchants(context: Context): Promise<DeliveryM
     id: row.id,
     url: row.url,
     rate: row.rate,
-    holds: holdsBack(row),
+    holdsBack: holdsBack(row),
     probeIsDue:
       row.state === 'enabled' &&
       row.failing_since !== null &&

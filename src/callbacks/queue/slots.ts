@@ -14,7 +14,7 @@ const PAUSE_MS_MAX = 60_000;
  * that hangs soon occupies a single place. Many slow ones together can't use up what others need: whoever has less than
  * a few in flight always finds a place.
  */
-export type Lane = {
+export type MerchantLimit = {
   limit: number;
   inFlight: number;
   pausedUntil: number;
@@ -22,42 +22,42 @@ export type Lane = {
   mayHaveMore: boolean;
 };
 
-export type Places = {
-  lanes: Map<number, Lane>;
+export type Slots = {
+  limits: Map<number, MerchantLimit>;
   inFlight: Set<number>;
   claimed: Set<number>;
   /** Leased to go after another of its transaction: it waits for no place of its own, and takes none from anybody. */
-  following: Set<number>;
+  successors: Set<number>;
 };
 
-export type Held = Pick<ReadonlySet<number>, 'has'>;
+export type LeasedSet = Pick<ReadonlySet<number>, 'has'>;
 
 type Taken = { seq: number; merchantSeq: number };
 
-export function createPlaces(): Places {
-  return { lanes: new Map(), inFlight: new Set(), claimed: new Set(), following: new Set() };
+export function createSlots(): Slots {
+  return { limits: new Map(), inFlight: new Set(), claimed: new Set(), successors: new Set() };
 }
 
 /** What this process holds and has not recorded yet. */
-export function listHeld({ claimed, following }: Places): Held {
+export function listLeased({ claimed, successors: following }: Slots): LeasedSet {
   return { has: (seq) => claimed.has(seq) || following.has(seq) };
 }
 
-export function laneOf(places: Places, merchantSeq: number): Lane {
-  const known = places.lanes.get(merchantSeq);
+export function limitOf(places: Slots, merchantSeq: number): MerchantLimit {
+  const known = places.limits.get(merchantSeq);
   if (known) return known;
-  const lane: Lane = { limit: LIMIT_START, inFlight: 0, pausedUntil: 0, mayHaveMore: false };
-  places.lanes.set(merchantSeq, lane);
+  const lane: MerchantLimit = { limit: LIMIT_START, inFlight: 0, pausedUntil: 0, mayHaveMore: false };
+  places.limits.set(merchantSeq, lane);
   return lane;
 }
 
 /** How many more of each merchant may be claimed now, in the order given. */
-export function sharePlaces(places: Places, merchantSeqs: number[], nowMs: number): Map<number, number> {
+export function shareSlots(places: Slots, merchantSeqs: number[], nowMs: number): Map<number, number> {
   const shares = new Map<number, number>();
   if (places.claimed.size >= CLAIMED_MAX) return shares;
   let left = Math.max(0, IN_FLIGHT_MAX - places.inFlight.size);
   for (const seq of merchantSeqs) {
-    const lane = laneOf(places, seq);
+    const lane = limitOf(places, seq);
     if (nowMs < lane.pausedUntil) continue;
     const free = Math.max(0, lane.limit - lane.inFlight);
     const share = Math.min(free, Math.max(left, FIRST_FEW - lane.inFlight));
@@ -69,30 +69,30 @@ export function sharePlaces(places: Places, merchantSeqs: number[], nowMs: numbe
   return shares;
 }
 
-export function takePlace(places: Places, callback: Taken): void {
+export function takeSlot(places: Slots, callback: Taken): void {
   places.claimed.add(callback.seq);
   places.inFlight.add(callback.seq);
-  laneOf(places, callback.merchantSeq).inFlight++;
+  limitOf(places, callback.merchantSeq).inFlight++;
 }
 
 /** Whether a merchant that has just answered may take another in the same place: it asked for no pause, nor for less. */
-export function mayPass(places: Places, { merchantSeq }: Taken, nowMs: number): boolean {
-  const lane = laneOf(places, merchantSeq);
+export function mayPassSlot(places: Slots, { merchantSeq }: Taken, nowMs: number): boolean {
+  const lane = limitOf(places, merchantSeq);
   return nowMs >= lane.pausedUntil && lane.inFlight <= lane.limit;
 }
 
 /** The next of its transaction goes at once, in the place of the one that is delivered. */
-export function passPlace(places: Places, from: Taken, to: Taken): void {
-  places.following.delete(to.seq);
+export function passSlot(places: Slots, from: Taken, to: Taken): void {
+  places.successors.delete(to.seq);
   places.claimed.add(to.seq);
   places.inFlight.delete(from.seq);
   places.inFlight.add(to.seq);
 }
 
 /** Its answer is here: the next may go, though it is recorded only later. @returns whether the next may be waiting. */
-export function leavePlace(places: Places, callback: Taken): boolean {
+export function releaseSlot(places: Slots, callback: Taken): boolean {
   if (!places.inFlight.delete(callback.seq)) return false;
-  const lane = laneOf(places, callback.merchantSeq);
+  const lane = limitOf(places, callback.merchantSeq);
   lane.inFlight--;
   const mayHaveMore = lane.mayHaveMore;
   lane.mayHaveMore = false;
@@ -100,15 +100,15 @@ export function leavePlace(places: Places, callback: Taken): boolean {
 }
 
 /** It is recorded, or was never sent. @returns whether the next may be waiting for its place. */
-export function forget(places: Places, callback: Taken): boolean {
-  const mayHaveMore = leavePlace(places, callback);
+export function untrackCallback(places: Slots, callback: Taken): boolean {
+  const mayHaveMore = releaseSlot(places, callback);
   places.claimed.delete(callback.seq);
-  places.following.delete(callback.seq);
+  places.successors.delete(callback.seq);
   return mayHaveMore;
 }
 
-export function adaptLane(
-  lane: Lane,
+export function adaptLimit(
+  lane: MerchantLimit,
   result: { delivered: boolean; asksForLess: boolean; retryAfterMs: number | undefined },
   nowMs: number,
 ): void {

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
+import { blockedUntil } from './check-order.ts';
 import type { ClaimedCallback } from './claimed-callback.ts';
-import { blockedUntil } from './order.ts';
 import type { OpenCallback } from './read-open-callbacks.ts';
 
 export type Blocked = { seq: number; until: Date };
@@ -28,7 +28,7 @@ export function splitByOrder(
 }
 
 /** Puts blocked callbacks off, each until it may look again. A lease that ran out ends here: only what nobody has is woken. */
-export async function putOff(trx: Transaction<Database>, blocked: Blocked[]): Promise<void> {
+export async function deferBlocked(trx: Transaction<Database>, blocked: Blocked[]): Promise<void> {
   if (blocked.length === 0) return;
   const until: RawBuilder<Date> = sql`CASE seq ${sql.join(
     blocked.map((one) => sql`WHEN ${one.seq} THEN ${one.until}`),

@@ -7,7 +7,7 @@ const SECOND_MS = 1000;
  * by its share of a second.
  * @param nextAt until when the rate is spent.
  */
-export function takeFromRate(
+export function takeTokens(
   ratePerSecond: number,
   nextAt: Date | null,
   now: Date,

@@ -1,10 +1,10 @@
 import { eraseFromAttempts } from '../../callbacks/manage/erase-from-attempts.ts';
 import type { Context } from '../../context.ts';
-import { type FreeText, redactRows } from '../../database/redact-rows.ts';
+import { type FreeTextColumns, redactRows } from '../../database/redact-rows.ts';
 import type { Erase } from '../../domain/person/person.ts';
 import { eraseFromInbox } from '../../inbox/manage/erase-from-inbox.ts';
-import { eraseFromKept } from '../../inbox/spool/redact-spooled.ts';
-import { eraseFromLedgerTexts, eraseParties } from '../../privacy/erase-from-ledger.ts';
+import { eraseFromRetainedFiles } from '../../inbox/spool/redact-retained-files.ts';
+import { eraseLedgerTexts, eraseParties } from '../../privacy/erase-from-ledger.ts';
 import { eraseReportFiles } from '../../reports/serve/erase-from-reports.ts';
 
 type Place = { name: string; erase: Erase };
@@ -18,16 +18,21 @@ type Place = { name: string; erase: Erase };
 export function listPlaces(context: Context): Place[] {
   return [
     { name: 'webhooks', erase: eraseFromInbox(context) },
-    { name: 'spool_files', erase: eraseFromKept(context) },
+    { name: 'spool_files', erase: eraseFromRetainedFiles(context) },
     { name: 'callback_answers', erase: eraseFromAttempts(context) },
-    { name: 'ledger_texts', erase: eraseFromLedgerTexts(context) },
+    { name: 'ledger_texts', erase: eraseLedgerTexts(context) },
     { name: 'alerts', erase: eraseTexts(context, { table: 'alerts', key: 'seq', columns: ['summary'] }) },
     { name: 'transactions', erase: eraseParties(context) },
     { name: 'report_files', erase: eraseReportFiles(context) },
   ];
 }
 
-function eraseTexts(context: Context, place: FreeText): Erase {
-  return ({ redact, missed }, { write }) =>
-    redactRows(context.db, place, redact, { write, now: context.clock.now(), signal: context.signal, missed });
+function eraseTexts(context: Context, place: FreeTextColumns): Erase {
+  return ({ redact, onSkipped: missed }, { write }) =>
+    redactRows(context.db, place, redact, {
+      write,
+      now: context.clock.now(),
+      signal: context.signal,
+      onSkipped: missed,
+    });
 }

@@ -4,13 +4,13 @@ import type { Command } from 'commander';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { hashDocument } from '../../database/keys/index-person.ts';
-import { sealStored } from '../../database/keys/settings.ts';
+import { encryptForStorage } from '../../database/keys/settings.ts';
 import { transact } from '../../database/transact.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { normalizeDocument } from '../../domain/person/fold-person.ts';
 import type { Person } from '../../domain/person/person.ts';
-import { countSegments } from '../../inbox/spool/redact-spooled.ts';
-import { findPerson, NO_VALUES, type Values } from '../../privacy/find-person.ts';
+import { countSegments } from '../../inbox/spool/redact-retained-files.ts';
+import { findPerson, NO_PERSON_VALUES, type PersonValues } from '../../privacy/find-person.ts';
 import { indexParties } from '../../privacy/index-parties.ts';
 import { listShowingDays } from '../../reports/serve/list-showing-days.ts';
 import { print, type withContext } from '../with-context.ts';
@@ -107,12 +107,12 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
       { write: !dryRun, erased },
       {
         ...found.person,
-        missed: (row) => missed.add(row),
-        async remember(changes) {
+        onSkipped: (row) => missed.add(row),
+        async recordMismatchChanges(changes) {
           values = { ...values, changes: [...new Set([...values.changes, ...changes])] };
           if (!dryRun) await keepValues(context, hash, values);
         },
-        days: async () => {
+        listReportDays: async () => {
           const theirs = found.person.transactions.map((one) => one.seq);
           const { mentions, changes } = values;
           return await listShowingDays(context, { transactions: [...theirs, ...mentions], changes });
@@ -152,14 +152,17 @@ async function emptyPlaces(
   return changed;
 }
 
-async function readValues(context: Context, hash: Buffer): Promise<Values> {
+async function readValues(context: Context, hash: Buffer): Promise<PersonValues> {
   const row = await context.db
     .selectFrom('forgotten_people')
     .select('sealed_values')
     .where('document_hash', '=', hash)
     .executeTakeFirst();
-  if (!row?.sealed_values) return NO_VALUES;
-  return { ...NO_VALUES, ...(JSON.parse(context.vault.open(row.sealed_values).toString()) as Partial<Values>) };
+  if (!row?.sealed_values) return NO_PERSON_VALUES;
+  return {
+    ...NO_PERSON_VALUES,
+    ...(JSON.parse(context.vault.decrypt(row.sealed_values).toString()) as Partial<PersonValues>),
+  };
 }
 
 async function writeTombstone(context: Context, hash: Buffer): Promise<void> {
@@ -170,9 +173,9 @@ async function writeTombstone(context: Context, hash: Buffer): Promise<void> {
     .execute();
 }
 
-async function keepValues(context: Context, hash: Buffer, values: Values): Promise<void> {
+async function keepValues(context: Context, hash: Buffer, values: PersonValues): Promise<void> {
   await transact(context.db, async (trx) => {
-    const sealed = await sealStored(trx, context.vault, Buffer.from(JSON.stringify(values)));
+    const sealed = await encryptForStorage(trx, context.vault, Buffer.from(JSON.stringify(values)));
     await trx
       .updateTable('forgotten_people')
       .set({ sealed_values: sealed })

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
-import { takeLock } from '../../../embedded/members.ts';
-import { makeAdminToken } from '../../access/admin-token-file.ts';
+import { acquireLock } from '../../../embedded/register-process.ts';
+import { createAdminToken } from '../../access/create-admin-token.ts';
 import { type Config, readConfig } from '../../config.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
@@ -90,14 +90,14 @@ function openOwnSpool({ DATABASE_URL, DATA_DIR, SPOOL_DIR }: Config): Spool | un
 function lockDataDir(config: Config): () => void {
   const directory = path.resolve(config.DATA_DIR);
   mkdirSync(directory, { recursive: true });
-  const unlock = takeLock(path.join(directory, 'serve.lock'));
+  const unlock = acquireLock(path.join(directory, 'serve.lock'));
   if (unlock) return unlock;
   throw new ConfereError('wrong_use', `another serve runs on ${directory}: stop it, or set another DATA_DIR`);
 }
 
 /** The token itself is in neither stream: a log collector keeps both. */
 async function announceAdminToken(context: Context): Promise<void> {
-  const file = await makeAdminToken(context);
+  const file = await createAdminToken(context);
   if (file === undefined) return;
   process.stderr.write(`\nADMIN_TOKEN is not set; made one, which its owner alone can read:\n  ${file}\n\n`);
 }

@@ -1,22 +1,22 @@
-import { startTimetable } from '../../../jobs/main.ts';
+import { startJobScheduler } from '../../../jobs/main.ts';
 import { openChannels } from '../../alerts/open-channels.ts';
 import { openMailer } from '../../alerts/open-mailer.ts';
-import { sendAlerts } from '../../alerts/send.ts';
-import { endMerchantTrouble, tellMerchantTrouble } from '../../alerts/tell-merchant-trouble.ts';
+import { endMerchantAlert, raiseMerchantAlert } from '../../alerts/raise-merchant-alert.ts';
+import { sendAlerts } from '../../alerts/send-alerts.ts';
 import { startDelivery } from '../../callbacks/deliver/deliver.ts';
 import type { Context } from '../../context.ts';
 import { createApp } from '../../http/app.ts';
 import { type HttpLimits, type Listening, serveHttp } from '../../http/connections/serve-http.ts';
 import { drainSpool } from '../../inbox/receive/drain-spool.ts';
-import { startBeats } from '../../inbox/silence/record-heartbeat.ts';
+import { startHeartbeats } from '../../inbox/silence/record-heartbeat.ts';
 import type { Spool } from '../../inbox/spool/spool.ts';
-import { drainInbox } from '../../inbox/verify/work-inbox.ts';
-import { settleRefundRule } from '../../ledger/journal/read-policies.ts';
+import { workInbox } from '../../inbox/verify/work-inbox.ts';
+import { applyRefundRule } from '../../ledger/journal/read-policies.ts';
 import { indexPartiesInBackground } from '../../privacy/index-parties.ts';
 import { openClient } from '../../provider/open-client.ts';
-import { workRuns } from '../../reconciliation/runs/work-runs.ts';
-import { watchDoubted } from '../../reconciliation/watches/fetch-doubted.ts';
-import { lookAtOpen } from '../../reconciliation/watches/fetch-open.ts';
+import { processRuns } from '../../reconciliation/runs/process-runs.ts';
+import { fetchDoubted } from '../../reconciliation/watches/fetch-doubted.ts';
+import { fetchOpen } from '../../reconciliation/watches/fetch-open.ts';
 import { mailReports } from '../../reports/revisions/mail-reports.ts';
 import { sealLedger } from '../../seal/seal-ledger.ts';
 
@@ -43,7 +43,7 @@ export async function startService(context: Context, options: ServiceOptions, st
   // for a failure before the web side has taken it over
   if (options.listening) stack.use(options.listening);
   try {
-    await settleRefundRule(context);
+    await applyRefundRule(context);
     if (options.sides.worker) startWorker(context, stack);
     const port = options.sides.web ? await startWeb(context, options, stack) : undefined;
     const owned = stack.move();
@@ -68,7 +68,7 @@ async function startWeb(
   const app = createApp(context, spool);
   if (listening) {
     listening.use(app);
-    stack.use(startBeats(context));
+    stack.use(startHeartbeats(context));
     stack.use(listening);
   }
   const server = listening ?? stack.use(await serveHttp(context, app, httpLimits));
@@ -80,13 +80,13 @@ async function startWeb(
 function startWorker(context: Context, stack: AsyncDisposableStack): void {
   const client = stack.use(openClient(context));
   const loops = [
-    drainInbox(context, client),
-    workRuns(context, client),
-    watchDoubted(context, client.as('today')),
-    ...(context.config.JOBS === 'on' ? [lookAtOpen(context, client)] : []),
+    workInbox(context, client),
+    processRuns(context, client),
+    fetchDoubted(context, client.withPriority('today')),
+    ...(context.config.JOBS === 'on' ? [fetchOpen(context, client)] : []),
     startDelivery(context, {
-      onTrouble: (trouble) => tellMerchantTrouble(context, trouble),
-      onRecovery: (merchantId) => endMerchantTrouble(context, merchantId),
+      onOutage: (trouble) => raiseMerchantAlert(context, trouble),
+      onRecovery: (merchantId) => endMerchantAlert(context, merchantId),
     }),
     sendAlerts(context, openChannels(context, openMailer(context.config))),
     mailReports(context),
@@ -96,5 +96,5 @@ function startWorker(context: Context, stack: AsyncDisposableStack): void {
   stack.defer(async () => {
     await Promise.all(loops);
   });
-  if (context.config.JOBS === 'on') stack.use(startTimetable(context));
+  if (context.config.JOBS === 'on') stack.use(startJobScheduler(context));
 }

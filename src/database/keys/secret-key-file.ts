@@ -22,7 +22,7 @@ const NAME = 'secret.key';
 const NEXT = `${NAME}.next.`;
 
 /** Made on the first start: written whole under another name, then linked, so that two processes end with one key. */
-export function readOrMakeSecretKey(dataDir: string): Buffer {
+export function readOrCreateSecretKey(dataDir: string): Buffer {
   const file = path.join(dataDir, NAME);
   mkdirSync(dataDir, { recursive: true });
   const draft = `${file}.${process.pid}`;

@@ -2,14 +2,14 @@ import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { ConfereError } from '../../domain/errors.ts';
 import type { Database } from '../tables.ts';
-import { isDuplicate } from '../transact.ts';
+import { isDuplicateKey } from '../transact.ts';
 import type { Vault } from './vault.ts';
 
 const KEY_BYTES = 32;
 export const KEY_CHECK = 'secret_key_check';
 
 /** A setting, written once: the first value of any replica stands. */
-export async function settle(db: Kysely<Database>, name: string, propose: () => Buffer): Promise<Buffer> {
+export async function readOrCreateSetting(db: Kysely<Database>, name: string, propose: () => Buffer): Promise<Buffer> {
   const known = await readSetting(db, name);
   if (known) return known;
   try {
@@ -17,7 +17,7 @@ export async function settle(db: Kysely<Database>, name: string, propose: () => 
     await db.insertInto('settings').values({ name, value }).execute();
     return value;
   } catch (error) {
-    const theirs = isDuplicate(error) ? await readSetting(db, name) : undefined;
+    const theirs = isDuplicateKey(error) ? await readSetting(db, name) : undefined;
     if (theirs) return theirs;
     throw error;
   }
@@ -36,10 +36,10 @@ export type Keys = { callbackIds: KeyObject; search: KeyObject };
 
 /** @throws ConfereError when this SECRET_KEY is not the one that the database's secrets were encrypted with. */
 export async function openKeys(db: Kysely<Database>, vault: Vault): Promise<Keys> {
-  const stored = await settle(db, KEY_CHECK, () => vault.check);
+  const stored = await readOrCreateSetting(db, KEY_CHECK, () => vault.check);
   if (!stored.equals(vault.check)) throw otherKey(vault);
   const open = async (name: string): Promise<KeyObject> =>
-    createSecretKey(vault.open(await settle(db, name, () => vault.seal(randomBytes(KEY_BYTES)))));
+    createSecretKey(vault.decrypt(await readOrCreateSetting(db, name, () => vault.encrypt(randomBytes(KEY_BYTES)))));
   return { callbackIds: await open('key_callback_ids'), search: await open('key_search') };
 }
 
@@ -48,7 +48,7 @@ export async function openKeys(db: Kysely<Database>, vault: Vault): Promise<Keys
  * with a key that nobody has any more would be lost.
  * @throws ConfereError when the key was rotated since this process started.
  */
-export async function sealStored(trx: Transaction<Database>, vault: Vault, plain: Buffer): Promise<Buffer> {
+export async function encryptForStorage(trx: Transaction<Database>, vault: Vault, plain: Buffer): Promise<Buffer> {
   const row = await trx
     .selectFrom('settings')
     .select('value')
@@ -57,7 +57,7 @@ export async function sealStored(trx: Transaction<Database>, vault: Vault, plain
     .modifyEnd(sql`LOCK IN SHARE MODE`)
     .executeTakeFirst();
   if (!row?.value.equals(vault.check)) throw otherKey(vault);
-  return vault.seal(plain);
+  return vault.encrypt(plain);
 }
 
 function otherKey({ keyId }: Vault): ConfereError {

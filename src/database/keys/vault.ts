@@ -17,9 +17,9 @@ export type Vault = {
   keyId: string;
   /** What the database holds to know the key by. */
   check: Buffer;
-  seal(plain: Buffer): Buffer;
+  encrypt(plain: Buffer): Buffer;
   /** @throws ConfereError `config_invalid` for what another key sealed. */
-  open(sealed: Buffer): Buffer;
+  decrypt(sealed: Buffer): Buffer;
 };
 
 export function createVault(secretKey: Buffer): Vault {
@@ -28,11 +28,11 @@ export function createVault(secretKey: Buffer): Vault {
   return {
     keyId: keyId.toString('hex'),
     check: createHash('sha256').update(CHECK_TEXT).update(secretKey).digest(),
-    seal(plain) {
+    encrypt(plain) {
       const [nonce, tag, body] = encrypt(secretKey, plain);
       return Buffer.concat([head, nonce, tag, body]);
     },
-    open(sealed) {
+    decrypt(sealed) {
       const plain = sealed.subarray(0, HEAD_BYTES).equals(head) ? sealed.subarray(HEAD_BYTES) : sealed;
       try {
         return decrypt(secretKey, plain);

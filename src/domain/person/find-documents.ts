@@ -1,6 +1,6 @@
 /** CPFs and CNPJs in a text, told by their check digits. Pure. */
 import { normalizeDocument } from './fold-person.ts';
-import { listReadings, readCandidates } from './person-patterns.ts';
+import { findCandidates, listDecodedForms } from './match-person.ts';
 
 const CPF = /^\d{11}$/;
 /** Letters too, since July 2026; the check digits are digits. */
@@ -28,10 +28,10 @@ export function isValidDocument(plain: string): boolean {
  */
 export function findDocuments(text: string): string[] {
   const found = new Set<string>();
-  for (const { document } of readCandidates(text)) {
+  for (const { document } of findCandidates(text)) {
     if (document !== undefined && isValidDocument(document)) found.add(document);
   }
-  for (const reading of listReadings(text)) {
+  for (const reading of listDecodedForms(text)) {
     for (const [document] of reading.matchAll(WRITTEN)) found.add(normalizeDocument(document) ?? document);
     for (const [number] of reading.matchAll(NUMBER)) {
       const digits = number.replace(/\D/g, '');

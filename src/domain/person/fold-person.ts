@@ -24,17 +24,17 @@ export function normalizeDocument(document: string | null): string | null {
 }
 
 /** The most marks on one letter that Unicode's Stream-Safe Text Format (UAX #15) takes; no language has as many. */
-export const MARKS_IN_A_ROW_MAX = 30;
+export const COMBINING_MARKS_MAX = 30;
 /** Marks, and the two signs of half width that become some. */
 const MARKS = '[\\p{M}\\uff9e\\uff9f]';
-const TOO_MANY_MARKS = new RegExp(`(${MARKS}{${MARKS_IN_A_ROW_MAX}})${MARKS}+`, 'gu');
+const TOO_MANY_MARKS = new RegExp(`(${MARKS}{${COMBINING_MARKS_MAX}})${MARKS}+`, 'gu');
 
 /** The text without the marks past that many in a row: to normalize puts them in order, in the square of their number. */
-export function capMarks(text: string): string {
+export function limitCombiningMarks(text: string): string {
   return text.replace(TOO_MANY_MARKS, '$1');
 }
 
 /** A name as it is searched: without case and accents, one space between words. `JOÃO  da Silva` is `joao da silva`. */
 export function foldName(name: string): string {
-  return capMarks(name).normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/g, ' ').trim();
+  return limitCombiningMarks(name).normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/g, ' ').trim();
 }

@@ -9,11 +9,11 @@
  * A company's register is public, with names, e-mails and phones: beside any of these a few digits are enough to find
  * it. Of a company only three digits of the root are shown.
  */
-import { readOwnOfE2eId } from '../e2e-id.ts';
+import { extractE2eSuffix } from '../e2e-id.ts';
+import { holdsDocumentParts } from './find-document-parts.ts';
 import { findDocuments, isValidDocument } from './find-documents.ts';
-import { tellsParts } from './find-parts.ts';
 import { foldName, normalizeDocument } from './fold-person.ts';
-import { DOCUMENT_LENGTHS, listReadings, readPhone } from './person-patterns.ts';
+import { DOCUMENT_LENGTHS, listDecodedForms, parsePhone } from './match-person.ts';
 
 /** What may be told of nobody: a text that repeats it, or a value that is of no known kind. */
 export const WITHHELD = '***';
@@ -72,15 +72,15 @@ export function maskName(name: string | null): string | null {
  * however it is spelled: with escapes, a phone without its country, a part of a document too.
  * @param of whom it may name: those of the transactions that it is about.
  */
-export function maskHolding<T extends string | null>(text: T, ...of: Party[]): T | typeof WITHHELD {
+export function maskText<T extends string | null>(text: T, ...of: Party[]): T | typeof WITHHELD {
   if (!text) return text;
-  const tells = findDocuments(text).length > 0 || tellsParts(text) || of.some((party) => repeats(text, party));
+  const tells = findDocuments(text).length > 0 || holdsDocumentParts(text) || of.some((party) => repeats(text, party));
   return tells ? WITHHELD : text;
 }
 
 /** A platform, likewise. The provider's are random ids: a document in one tells, digits that parts may share do not. */
 export function maskPlatform<T extends string | null>(platform: T, ...of: Party[]): T | typeof WITHHELD {
-  return UUID.test(platform ?? '') ? maskHolding(platform) : maskHolding(platform, ...of);
+  return UUID.test(platform ?? '') ? maskText(platform) : maskText(platform, ...of);
 }
 
 /** An account's name, whose last part is a platform: `Assets:Provider:Held:***`. */
@@ -94,7 +94,7 @@ export function maskAccount(account: string, ...of: Party[]): string {
 
 /** An end-to-end id, likewise: its minute and institution hold a document's digits by chance, its last part may hold one. */
 export function maskE2eId<T extends string | null>(id: T, ...of: Party[]): T | typeof WITHHELD {
-  return id && maskHolding(readOwnOfE2eId(id), ...of) === WITHHELD ? WITHHELD : id;
+  return id && maskText(extractE2eSuffix(id), ...of) === WITHHELD ? WITHHELD : id;
 }
 
 function repeats(text: string, party: Party): boolean {
@@ -102,8 +102,8 @@ function repeats(text: string, party: Party): boolean {
   const needles = [name, email, phone, document, pix_key].map((value) => foldName(value ?? ''));
   const long = needles.filter((needle) => needle.length >= NEEDLE_CHARS_MIN);
   const parts = listDocuments(party).map(spellParts);
-  const phones = [phone, pix_key].flatMap((value) => readPhone(value ?? '') ?? []);
-  return listReadings(text).some((reading) => {
+  const phones = [phone, pix_key].flatMap((value) => parsePhone(value ?? '') ?? []);
+  return listDecodedForms(text).some((reading) => {
     const plain = foldName(reading);
     const bare = normalizeDocument(reading) ?? '';
     if (long.some((needle) => plain.includes(needle)) || phones.some((number) => bare.includes(number))) return true;
@@ -117,7 +117,7 @@ function maskContact(value: string, party: Party): string {
   if (document !== undefined) return maskDocument(document) ?? WITHHELD;
   if (isCompany(party)) return WITHHELD;
   if (value.includes('@')) return maskEmail(value, party);
-  const national = readPhone(value);
+  const national = parsePhone(value);
   const isPhone = national !== undefined && national.length <= PHONE_DIGITS_MAX;
   const repeatsDocument = listDocuments(party).some((one) => spellParts(one).test(national ?? ''));
   if (!UUID.test(value) && (!isPhone || repeatsDocument)) return WITHHELD;
@@ -128,7 +128,7 @@ function maskContact(value: string, party: Party): string {
 function maskEmail(email: string, party: Party): string {
   const [initial = ''] = /^\p{L}/u.exec(email) ?? [];
   const domain = email.slice(email.lastIndexOf('@') + 1);
-  return `${initial}***@${maskHolding(domain, { ...party, email: null })}`;
+  return `${initial}***@${maskText(domain, { ...party, email: null })}`;
 }
 
 /** The documents of a transaction: its own, and a PIX key that is one. */
@@ -150,7 +150,7 @@ function readDocument(value: string, { document }: Pick<Party, 'document'>): str
   if (value.includes('@')) return undefined;
   const plain = normalizeDocument(value) ?? '';
   if (plain === normalizeDocument(document)) return plain;
-  const bare = (readPhone(value) ?? plain).replace(/^0+(?=\d{11}$)/, '');
+  const bare = (parsePhone(value) ?? plain).replace(/^0+(?=\d{11}$)/, '');
   if (isValidDocument(bare)) return bare;
   const isShaped = DOCUMENT_LENGTHS.has(plain.length) && /\d{2}$/.test(plain) && !MOBILE.test(plain);
   return isShaped ? plain : undefined;

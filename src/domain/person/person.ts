@@ -9,19 +9,19 @@ export type Person = {
   /** Of others, whose extra holds the document. */
   mentions: number[];
   /** Of others, whose PIX key is the document. */
-  keyed: number[];
+  pixKeyOf: number[];
   /** Told of changes of mismatches before they are redacted: a report that shows one is known by nothing else. */
-  remember: (changes: number[]) => Promise<void>;
+  recordMismatchChanges: (changes: number[]) => Promise<void>;
   /** SHA-256 of each text that is theirs alone: an extra may be known elsewhere by its plain hash. */
   hashes: Buffer[];
   /** Days of the provider's calendar whose reports may name them: asked last, since it counts what was remembered. */
-  days: () => Promise<Set<string>>;
+  listReportDays: () => Promise<Set<string>>;
   /** Takes them out of a text. */
   redact: Redact;
   /** Whether a free text of a transaction of theirs holds a value of theirs. */
-  holds: (text: string) => boolean;
+  holdsValue: (text: string) => boolean;
   /** Told of a row that cannot be gone through: it is left as it is. */
-  missed: (row: string) => void;
+  onSkipped: (row: string) => void;
 };
 
 /** What a place did, or with `write: false` would do, and how many rows or files that is. */

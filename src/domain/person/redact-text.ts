@@ -7,7 +7,13 @@
 
 import { DEPTH_MAX, isDeeperThan } from '../json-depth.ts';
 import { holdsUtf16 } from './decode-text.ts';
-import { CONTAINED_CHARS_MIN, createTells, listReadings, readCandidates, type Tells } from './person-patterns.ts';
+import {
+  createPersonMatcher,
+  findCandidates,
+  listDecodedForms,
+  type PersonMatcher,
+  SUBSTRING_CHARS_MIN,
+} from './match-person.ts';
 
 /** What stands where a value of a forgotten person was. */
 export const REMOVED = '[removido]';
@@ -39,7 +45,7 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
 const NESTED_MAX = 8;
 
 export function createRedact(person: KnownPerson): Redact {
-  const tells = createTells(person);
+  const tells = createPersonMatcher(person);
   return (text, about = false) => {
     const value = parseShallow(text);
     if (value === undefined) return redactPlain(text, person, tells, about);
@@ -51,9 +57,9 @@ export function createRedact(person: KnownPerson): Redact {
 }
 
 /** Whether a free text of the person's own transaction holds any value of theirs. */
-export function createHolds(person: Omit<KnownPerson, 'ids'>): (text: string) => boolean {
-  const tells = createTells({ ...person, ids: [] });
-  return (text) => tells.own(text) || tells.shared(text);
+export function createValueMatcher(person: Omit<KnownPerson, 'ids'>): (text: string) => boolean {
+  const tells = createPersonMatcher({ ...person, ids: [] });
+  return (text) => tells.holdsOwnValue(text) || tells.holdsSharedValue(text);
 }
 
 type Token = { value: string; isText: boolean };
@@ -69,44 +75,49 @@ function readToken(token: string): Token {
   return { value: String(Number(token)), isText: false };
 }
 
-function isTelling({ value, isText }: Token, tells: Tells): boolean {
+function isTelling({ value, isText }: Token, tells: PersonMatcher): boolean {
   // a number is a document only as a whole
-  return isText ? tells.own(value) || tells.isId(value) : tells.isDocument(value);
+  return isText ? tells.holdsOwnValue(value) || tells.isId(value) : tells.isDocument(value);
 }
 
 /** Token by token, so that all else stays byte for byte what came: amounts too. */
-function redactJson(text: string, theirs: Set<string>, tells: Tells, nested: number): string | undefined {
+function redactJson(text: string, theirs: Set<string>, tells: PersonMatcher, nested: number): string | undefined {
   const redacted = text.replace(TOKEN, (token) => {
     const { value, isText } = readToken(token);
     if (theirs.has(value)) return JSON.stringify(REMOVED);
     if (!isText) return tells.isDocument(value) || tells.isDocument(token) ? JSON.stringify(REMOVED) : token;
     const inner = expand(value, nested) === value ? undefined : redactJson(value, theirs, tells, nested + 1);
     const left = inner ?? value;
-    if (tells.own(left) || tells.shared(left)) return JSON.stringify(REMOVED);
+    if (tells.holdsOwnValue(left) || tells.holdsSharedValue(left)) return JSON.stringify(REMOVED);
     return inner === undefined ? token : JSON.stringify(inner);
   });
   return redacted === text ? undefined : redacted;
 }
 
 /** What is no JSON, or was cut off in its middle, has no fields to go by: what can't be taken out takes all with it. */
-function redactPlain(text: string, { own, shared }: KnownPerson, tells: Tells, about: boolean): string | undefined {
-  const readings = listReadings(text);
+function redactPlain(
+  text: string,
+  { own, shared }: KnownPerson,
+  tells: PersonMatcher,
+  about: boolean,
+): string | undefined {
+  const readings = listDecodedForms(text);
   // an id alone, as the audit has it, says nothing of the person
-  if (tells.isId(text) && !tells.own(text)) return undefined;
-  const tied = tells.own(text) || readings.some(namesId) || (about && tells.shared(text));
+  if (tells.isId(text) && !tells.holdsOwnValue(text)) return undefined;
+  const tied = tells.holdsOwnValue(text) || readings.some(namesId) || (about && tells.holdsSharedValue(text));
   if (!tied) return undefined;
   // who was forgotten long ago has no values left to be looked for beside the document; UTF-16 in UTF-8 has lost letters
   if (holdsUtf16(text) || /^\s*[{[]/.test(text) || own.length + shared.length === 0) return REMOVED;
   let redacted = text;
-  for (const pattern of tells.spelled) redacted = redacted.replace(pattern, REMOVED);
+  for (const pattern of tells.patterns) redacted = redacted.replace(pattern, REMOVED);
   for (const value of [...own, ...shared]) {
-    if (value.length < CONTAINED_CHARS_MIN) continue;
+    if (value.length < SUBSTRING_CHARS_MIN) continue;
     redacted = redacted.replace(new RegExp(value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'giu'), REMOVED);
   }
-  return tells.own(redacted) || tells.shared(redacted) || redacted === text ? REMOVED : redacted;
+  return tells.holdsOwnValue(redacted) || tells.holdsSharedValue(redacted) || redacted === text ? REMOVED : redacted;
 
   function namesId(one: string): boolean {
-    return readCandidates(one).some(({ id }) => id !== undefined && tells.isId(id));
+    return findCandidates(one).some(({ id }) => id !== undefined && tells.isId(id));
   }
 }
 
@@ -117,7 +128,7 @@ type Gathered = { theirs: Set<string>; within: boolean; nested: number };
  * that it holds, and of those around it, up to a list of several.
  * @returns whether it is about the person.
  */
-function gather(root: unknown, tells: Tells, { theirs, within, nested }: Gathered): boolean {
+function gather(root: unknown, tells: PersonMatcher, { theirs, within, nested }: Gathered): boolean {
   const value = expand(root, nested);
   if (typeof value !== 'object' || value === null) return false;
   const deeper = { theirs, nested: value === root ? nested : nested + 1 };
@@ -174,7 +185,7 @@ export function listCandidates(text: string): { documents: string[]; ids: string
   const documents = new Set<string>();
   const ids = new Set<string>();
   for (const one of texts) {
-    for (const { document, id } of readCandidates(one)) {
+    for (const { document, id } of findCandidates(one)) {
       if (document !== undefined) documents.add(document);
       if (id !== undefined) ids.add(id);
     }

@@ -3,7 +3,7 @@ import { mayActAs, maySeePersons, type Role } from '../../access/roles.ts';
 import { type Caller, findCaller } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { findByPullToken, isPullToken } from '../../merchants/pull-token.ts';
+import { findMerchantByPullToken, isPullToken } from '../../merchants/pull-token.ts';
 import { knowConnection } from '../connections/known-connections.ts';
 import type { Guard } from './guard-attempts.ts';
 
@@ -25,7 +25,7 @@ export async function findBearer(context: Context, guard: Guard, request: Reques
   // a merchant's opens its own events alone, and is no guess
   if (isPullToken(credential)) {
     const attempt = { kind: 'pull', address: request.ip, credential } as const;
-    await guard.admit(attempt, () => findByPullToken(context, credential));
+    await guard.admit(attempt, () => findMerchantByPullToken(context, credential));
     return undefined;
   }
   return await guard.admit({ kind: 'bearer', address: request.ip, credential }, () => findCaller(context, credential));

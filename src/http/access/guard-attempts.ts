@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { loginFailures } from '../../metrics/metrics.ts';
+import { authFailures } from '../../metrics/metrics.ts';
 
 /** What a credential is for: our API and /metrics, a merchant's events, the console's login and its pages. */
 export type AttemptKind = 'bearer' | 'pull' | 'login' | 'session';
@@ -81,7 +81,7 @@ function createFailures({ log, clock }: Pick<Context, 'log' | 'clock'>, limits: 
     },
     count(kind: AttemptKind, address: string | undefined): void {
       const now = clock.now().getTime();
-      loginFailures.inc({ kind });
+      authFailures.inc({ kind });
       const key = groupAddress(address);
       const window = windowOf(key, now);
       if (window) window.count++;

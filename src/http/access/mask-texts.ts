@@ -1,8 +1,8 @@
 import { readParties, readPartiesByReference } from '../../database/read-parties.ts';
 import type { Reader } from '../../database/reader.ts';
-import { listNamed, maskMismatch } from '../../domain/person/mask-free-text.ts';
-import { maskHolding, WITHHELD } from '../../domain/person/mask-person.ts';
-import { nameStatus } from '../../domain/statuses.ts';
+import { listTransactionIds, maskMismatch } from '../../domain/person/mask-mismatch.ts';
+import { maskText, WITHHELD } from '../../domain/person/mask-person.ts';
+import { describeStatus } from '../../domain/statuses.ts';
 import type { findWebhook } from '../../inbox/manage/read-webhooks.ts';
 import type { PresentedMismatch } from '../../mismatches/read-mismatches.ts';
 
@@ -10,9 +10,9 @@ type Webhook = NonNullable<Awaited<ReturnType<typeof findWebhook>>>;
 
 /** Mismatches for who may not see personal data. */
 export async function maskMismatches(db: Reader, mismatches: PresentedMismatch[]): Promise<PresentedMismatch[]> {
-  const parties = await readParties(db, mismatches.flatMap(listNamed));
+  const parties = await readParties(db, mismatches.flatMap(listTransactionIds));
   return mismatches.map((one) => {
-    const of = listNamed(one).flatMap((id) => parties.get(id) ?? []);
+    const of = listTransactionIds(one).flatMap((id) => parties.get(id) ?? []);
     return maskMismatch(one, of);
   });
 }
@@ -35,9 +35,9 @@ export async function maskWebhook(db: Reader, webhook: Webhook): Promise<Webhook
     return {
       ...item,
       // an id that the ledger knows is the provider's
-      transaction_id: party ? item.transaction_id : maskHolding(item.transaction_id, ...of),
-      reference: maskHolding(item.reference, ...of),
-      claimed_status: status === null || nameStatus(status) === status ? status : WITHHELD,
+      transaction_id: party ? item.transaction_id : maskText(item.transaction_id, ...of),
+      reference: maskText(item.reference, ...of),
+      claimed_status: status === null || describeStatus(status) === status ? status : WITHHELD,
     };
   });
   return { ...webhook, items_detail: masked };

@@ -1,17 +1,17 @@
-import { type AuditedAction, audit, auditAtMost } from '../../access/audit.ts';
+import { type AuditedAction, audit, auditWithinLimit } from '../../access/audit.ts';
 import { maySeePersons } from '../../access/roles.ts';
 import type { Caller } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { hashDocument } from '../../database/keys/index-person.ts';
-import { readOwnOfE2eId } from '../../domain/e2e-id.ts';
+import { extractE2eSuffix } from '../../domain/e2e-id.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { holdsDocumentParts } from '../../domain/person/find-document-parts.ts';
 import { findDocuments } from '../../domain/person/find-documents.ts';
-import { tellsParts } from '../../domain/person/find-parts.ts';
 import { normalizeDocument } from '../../domain/person/fold-person.ts';
 import { WITHHELD } from '../../domain/person/mask-person.ts';
-import { DOCUMENT_LENGTHS, listReadings } from '../../domain/person/person-patterns.ts';
+import { DOCUMENT_LENGTHS, listDecodedForms } from '../../domain/person/match-person.ts';
 import { listCandidates } from '../../domain/person/redact-text.ts';
-import type { Position } from '../../ledger/read/search-transactions.ts';
+import type { SearchCursor } from '../../ledger/read/search-transactions.ts';
 
 const HOUR_MS = 3_600_000;
 /**
@@ -64,7 +64,7 @@ export async function permitSearch(context: Context, caller: Caller, filters: Pe
   }
   const { document, extra, reference, transactionId, e2e_id: e2eId, platform } = filters;
   if (document !== undefined) await countDocument(context, caller, document);
-  const texts = [extra, reference, transactionId, e2eId && readOwnOfE2eId(e2eId)];
+  const texts = [extra, reference, transactionId, e2eId && extractE2eSuffix(e2eId)];
   const sought = [
     readDocument(extra) ?? (isViewer ? readPart(extra) : undefined),
     ...texts.slice(1).map((text) => findDocuments(text ?? '')[0] ?? (isViewer ? readPart(text) : undefined)),
@@ -80,8 +80,8 @@ export async function permitSearch(context: Context, caller: Caller, filters: Pe
  */
 function readPart(text = ''): string | undefined {
   if (UUID.test(text)) return undefined;
-  const bare = listReadings(text).map((reading) => normalizeDocument(reading) ?? '');
-  return bare.find((one) => PART.test(one)) ?? (tellsParts(text) ? bare[0] : undefined);
+  const bare = listDecodedForms(text).map((reading) => normalizeDocument(reading) ?? '');
+  return bare.find((one) => PART.test(one)) ?? (holdsDocumentParts(text) ? bare[0] : undefined);
 }
 
 /**
@@ -119,7 +119,7 @@ function readDocument(extra = ''): string | undefined {
 async function countDocument(context: Context, caller: Caller, document: string): Promise<void> {
   const search = describeSearch(context, caller, document);
   if (maySeePersons(caller.role)) await audit(context, search);
-  else if (!(await auditAtMost(context, search, { times: VIEWER_DOCUMENTS_AN_HOUR_MAX, ms: HOUR_MS }))) {
+  else if (!(await auditWithinLimit(context, search, { times: VIEWER_DOCUMENTS_AN_HOUR_MAX, ms: HOUR_MS }))) {
     throw new ConfereError(
       'too_many_requests',
       `a viewer may search for ${VIEWER_DOCUMENTS_AN_HOUR_MAX} documents an hour: try again later`,
@@ -138,12 +138,12 @@ export function nameFilters(filters: Record<string, unknown>): string {
 }
 
 /** Where a page of transactions ended, for its cursor. */
-export function writePosition(position: Position | undefined): string | undefined {
+export function writePosition(position: SearchCursor | undefined): string | undefined {
   return position && `${position.wall} ${position.seq}`;
 }
 
 /** @throws ConfereError `invalid_request` for a cursor that we never gave. */
-export function readPosition(after: string | undefined): Position | undefined {
+export function readPosition(after: string | undefined): SearchCursor | undefined {
   if (after === undefined) return undefined;
   const match = /^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (\d{1,15})$/.exec(after);
   if (match?.[1] && match[2]) return { wall: match[1], seq: Number(match[2]) };

@@ -2,11 +2,11 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { limitTime } from '../../database/limit-time.ts';
+import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/money.ts';
-import { maskNote } from '../../domain/person/mask-free-text.ts';
-import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } from '../../ledger/stated/adjust.ts';
+import { maskNote } from '../../domain/person/mask-mismatch.ts';
+import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } from '../../ledger/stated/adjust-books.ts';
 import { compareStatements, listStatements, stateBalance } from '../../ledger/stated/state-balance.ts';
 import { auditFull } from '../access/audit-full.ts';
 import { actorOf, allow, seesPersons } from '../access/authorize.ts';
@@ -45,7 +45,7 @@ export const statementSchema = z.object({
 /** What people enter beside what the provider shows: adjustments, and the balances of its panel. */
 export function adjustmentRoutes(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitTime(context.db) };
+  const reading = { ...context, db: limitStatementTime(context.db) };
   router.post('/adjustments', allow('accountant'), async (request, response) => {
     const actor = actorOf(response);
     const body = (request.body ?? {}) as { reverses?: unknown };

@@ -2,7 +2,7 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import { listAudit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { limitTime } from '../../database/limit-time.ts';
+import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { allow } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
@@ -23,7 +23,7 @@ export const auditQuerySchema = z.object({
 /** Who did what, and who saw whose data. */
 export function auditRoutes(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitTime(context.db) };
+  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/audit', allow('admin'), async (request, response) => {
     const filter = parseQuery(request, auditQuerySchema);
     const { limit, after: before } = readNumberedPage(request);

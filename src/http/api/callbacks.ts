@@ -7,7 +7,7 @@ import { CALLBACK_STATES, findCallback, listAttempts, listCallbacks } from '../.
 import { redeliver } from '../../callbacks/manage/redeliver.ts';
 import { replay } from '../../callbacks/manage/replay.ts';
 import type { Context } from '../../context.ts';
-import { limitTime } from '../../database/limit-time.ts';
+import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { auditFull } from '../access/audit-full.ts';
 import { actorOf, allow, seesPersons } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
@@ -41,7 +41,7 @@ export const replaySchema = z
 /** What merchants were told, try by try, and telling them again. */
 export function callbackRoutes(context: Context): express.Router {
   const router = createRouter();
-  const reading = { ...context, db: limitTime(context.db) };
+  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/callbacks', allow('viewer'), async (request, response) => {
     const { limit, after: before } = readNumberedPage(request);
     const { merchant, transaction_id: transactionId, state, type } = parseQuery(request, callbackQuerySchema);

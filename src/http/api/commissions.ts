@@ -2,7 +2,7 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { limitTime } from '../../database/limit-time.ts';
+import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseAmount } from '../../domain/money.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
@@ -42,7 +42,7 @@ export const contractWithdrawalSchema = z.object({ withdraws: z.string().min(1) 
 /** What the provider may charge, by contract: newer ones go before older ones, and one can be taken back. */
 export function commissionRoutes(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitTime(context.db) };
+  const reading = { ...context, db: limitStatementTime(context.db) };
   router.post('/commissions', allow('admin'), async (request, response) => {
     const actor = actorOf(response);
     const body = (request.body ?? {}) as { withdraws?: unknown };

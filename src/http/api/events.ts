@@ -2,9 +2,9 @@ import type express from 'express';
 import { z } from 'zod';
 import { readFeed } from '../../callbacks/manage/read-feed.ts';
 import type { Context } from '../../context.ts';
-import { limitTime } from '../../database/limit-time.ts';
+import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { findByPullToken } from '../../merchants/pull-token.ts';
+import { findMerchantByPullToken } from '../../merchants/pull-token.ts';
 import { readBearer } from '../access/authorize.ts';
 import type { Guard } from '../access/guard-attempts.ts';
 import { assertParameters } from '../check-query.ts';
@@ -30,11 +30,11 @@ export const feedQuerySchema = z.object({
  */
 export function eventRoutes(context: Context, guard: Guard): express.Router {
   const router = createRouter();
-  const reading = { ...context, db: limitTime(context.db) };
+  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/events', async (request, response) => {
     const credential = readBearer(request);
     const attempt = { kind: 'pull', address: request.ip, credential: credential ?? '' } as const;
-    const merchant = credential && (await guard.admit(attempt, () => findByPullToken(context, credential)));
+    const merchant = credential && (await guard.admit(attempt, () => findMerchantByPullToken(context, credential)));
     if (!merchant) {
       throw new ConfereError('unauthorized', 'send the token of an enabled merchant: Authorization: Bearer mpt_…');
     }

@@ -6,11 +6,11 @@ import { mayActAs } from '../../access/roles.ts';
 import { presentCallback } from '../../callbacks/manage/present-callback.ts';
 import { sendTest } from '../../callbacks/manage/send-test.ts';
 import type { Context } from '../../context.ts';
-import { limitTime } from '../../database/limit-time.ts';
+import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { createMerchant, removeMerchant, setMerchantState, updateMerchant } from '../../merchants/change-merchants.ts';
-import { hideContacts, type PresentedMerchant, presentMerchant } from '../../merchants/present-merchant.ts';
-import { givePullToken, takePullToken } from '../../merchants/pull-token.ts';
+import { maskContacts, type PresentedMerchant, presentMerchant } from '../../merchants/present-merchant.ts';
+import { issuePullToken, revokePullToken } from '../../merchants/pull-token.ts';
 import { findMerchant, listMerchants, type MerchantRow } from '../../merchants/read-merchants.ts';
 import { rotateSecret } from '../../merchants/secrets.ts';
 import { actorOf, allow, callerOf } from '../access/authorize.ts';
@@ -52,7 +52,7 @@ export const merchantChangeSchema = z
 /** Who receives callbacks. */
 export function merchantRoutes(context: Context): express.Router {
   const router = createRouter();
-  const reading = { ...context, db: limitTime(context.db) };
+  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/merchants', allow('viewer'), async (request, response) => {
     const { limit, after = 0 } = readNumberedPage(request);
     const { rows, last } = cutPage(await listMerchants(reading.db, { limit: limit + 1, after }), limit);
@@ -105,12 +105,12 @@ function addActions(router: express.Router, context: Context): void {
   });
   router.post('/merchants/:id/pull-token', allow('admin'), async (request, response) => {
     const token = await change('merchant.pull_token_given', request, response, (inner) =>
-      givePullToken(inner, idOf(request)),
+      issuePullToken(inner, idOf(request)),
     );
     response.json({ id: idOf(request), token });
   });
   router.delete('/merchants/:id/pull-token', allow('admin'), async (request, response) => {
-    await change('merchant.pull_token_revoked', request, response, (inner) => takePullToken(inner, idOf(request)));
+    await change('merchant.pull_token_revoked', request, response, (inner) => revokePullToken(inner, idOf(request)));
     response.status(204).end();
   });
 }
@@ -145,7 +145,7 @@ async function changeOne(context: Context, request: Request, response: Response)
 
 function showTo(response: Response, row: MerchantRow): PresentedMerchant {
   const merchant = presentMerchant(row);
-  return mayActAs(callerOf(response).role, 'operator') ? merchant : hideContacts(merchant);
+  return mayActAs(callerOf(response).role, 'operator') ? merchant : maskContacts(merchant);
 }
 
 function naming(request: Request, response: Response, action: string): AuditedAction {

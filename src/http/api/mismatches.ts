@@ -2,12 +2,12 @@ import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { limitTime } from '../../database/limit-time.ts';
+import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../domain/mismatch.ts';
-import { acknowledgeMismatch, resolveMismatch } from '../../mismatches/close-mismatch.ts';
 import { findMismatch, listMismatches, type PresentedMismatch } from '../../mismatches/read-mismatches.ts';
-import { acceptAny } from '../../reconciliation/windows/accept-surplus.ts';
+import { acknowledgeMismatch, resolveMismatchByHand } from '../../mismatches/resolve-mismatch-by-hand.ts';
+import { acceptMismatchOrSurplus } from '../../reconciliation/windows/accept-surplus.ts';
 import { auditFull } from '../access/audit-full.ts';
 import { actorOf, allow, seesPersons } from '../access/authorize.ts';
 import { maskMismatches } from '../access/mask-texts.ts';
@@ -29,7 +29,7 @@ export const acceptedSchema = notedSchema.extend({ actual: z.unknown().optional(
 
 export function mismatchRoutes(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitTime(context.db) };
+  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/mismatches', allow('viewer'), async (request, response) => {
     const { transaction_id, ...filter } = parseQuery(request, mismatchQuerySchema);
     const { limit, after } = readNumberedPage(request);
@@ -50,8 +50,8 @@ export function mismatchRoutes(context: Context): Router {
 
   for (const [action, settle, schema] of [
     ['acknowledge', acknowledgeMismatch, notedSchema],
-    ['resolve', resolveMismatch, notedSchema],
-    ['accept', acceptAny, acceptedSchema],
+    ['resolve', resolveMismatchByHand, notedSchema],
+    ['accept', acceptMismatchOrSurplus, acceptedSchema],
   ] as const) {
     router.post(`/mismatches/:id/${action}`, allow('operator'), async (request: Request<{ id: string }>, response) => {
       const given = parseBody(request, schema);
@@ -62,7 +62,7 @@ export function mismatchRoutes(context: Context): Router {
         action: `mismatches.${action}`,
         target: id,
       });
-      context.bells.alerts.ring();
+      context.wakeUps.alerts.notify();
       await answer(context, request.params.id, response);
     });
   }

@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
-import { limitTime } from '../../database/limit-time.ts';
+import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { addDays, isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { formatAmount } from '../../domain/money.ts';
@@ -20,7 +20,7 @@ export const numbersQuerySchema = z.object({ from: day, to: day });
 /** What ops go by: how webhooks come, what is proven, what is at stake. */
 export function numberRoutes(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitTime(context.db) };
+  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/numbers', allow('viewer'), async (request, response) => {
     const query = parseQuery(request, numbersQuerySchema);
     const to = query.to ?? context.calendar.dayOf(context.clock.now());

@@ -2,10 +2,10 @@ import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { limitTime } from '../../database/limit-time.ts';
+import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/money.ts';
-import { finishReposts, stateOpening, takeOpeningBack } from '../../ledger/stated/open-books.ts';
+import { finishReposts, reverseOpeningEntry, stateOpening } from '../../ledger/stated/open-books.ts';
 import { actorOf, allow } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
@@ -33,7 +33,7 @@ export const openingReversalSchema = z.object({ reverses: z.string().min(1) });
 
 export function openingRoutes(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitTime(context.db) };
+  const reading = { ...context, db: limitStatementTime(context.db) };
   router.post('/openings', allow('admin'), async (req, response) => {
     const actor = actorOf(response);
     const turnsBack = ((req.body ?? {}) as { reverses?: unknown }).reverses !== undefined;
@@ -70,7 +70,7 @@ async function open(context: Context, request: Request, actor: string): Promise<
 
 async function turnBack(context: Context, request: Request): Promise<string> {
   const { reverses } = parseBody(request, openingReversalSchema);
-  await takeOpeningBack(context, reverses);
+  await reverseOpeningEntry(context, reverses);
   return reverses;
 }
 

@@ -2,7 +2,7 @@ import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { limitTime } from '../../database/limit-time.ts';
+import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { listPages } from '../../reconciliation/numbers/read-pages.ts';
 import { findRun, listRuns, type PresentedRun } from '../../reconciliation/numbers/read-runs.ts';
@@ -20,7 +20,7 @@ export const newRunSchema = z.object({
 
 export function reconciliationRoutes(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitTime(context.db) };
+  const reading = { ...context, db: limitStatementTime(context.db) };
   router.post('/reconciliations', allow('operator'), async (req, response) => {
     const range = parseBody(req, newRunSchema);
     const actor = actorOf(response);

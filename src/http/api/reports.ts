@@ -3,7 +3,7 @@ import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { limitTime } from '../../database/limit-time.ts';
+import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { describeError } from '../../log.ts';
@@ -38,7 +38,7 @@ export const reportFileQuerySchema = z.object({
 /** Reports: the list of revisions, making the next one, and the files of the newest. */
 export function reportRoutes(context: Context, patienceMs = PATIENCE_MS): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitTime(context.db) };
+  const reading = { ...context, db: limitStatementTime(context.db) };
 
   router.get('/reports', allow('viewer'), async (request, response) => {
     const { reports, next } = await listReports(reading, readPage(request));

@@ -4,7 +4,7 @@ import { auditChange } from '../../access/audit.ts';
 import { ROLES } from '../../access/roles.ts';
 import { createToken, listTokens, revokeToken } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
-import { limitTime } from '../../database/limit-time.ts';
+import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { actorOf, allow } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { cutPage, page, readNumberedPage } from '../pages.ts';
@@ -23,7 +23,7 @@ export const newTokenSchema = z.object({
 /** Who may use the API and the console. */
 export function tokenRoutes(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitTime(context.db) };
+  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/tokens', allow('admin'), async (req, response) => {
     const { limit, after } = readNumberedPage(req);
     const { rows, last } = cutPage(await listTokens(reading, limit + 1, after), limit);

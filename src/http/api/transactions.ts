@@ -10,10 +10,10 @@ import { foldName, normalizeDocument } from '../../domain/person/fold-person.ts'
 import { maskAccount } from '../../domain/person/mask-person.ts';
 import { type LedgerTransaction, maskTransaction, presentTransaction } from '../../domain/present-transaction.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
-import { maskEntries, tellTransaction } from '../../ledger/read/describe-transaction.ts';
+import { describeTransaction, maskEntries } from '../../ledger/read/describe-transaction.ts';
 import { searchTransactions } from '../../ledger/read/search-transactions.ts';
 import { listMismatches } from '../../mismatches/read-mismatches.ts';
-import { type Known, readBalances } from '../../seal/read-balances.ts';
+import { type AsOf, readBalances } from '../../seal/read-balances.ts';
 import { auditFull } from '../access/audit-full.ts';
 import { allow, callerOf, seesPersons } from '../access/authorize.ts';
 import { auditWithheld, nameFilters, permitSearch, readPosition, writePosition } from '../access/search-people.ts';
@@ -91,7 +91,7 @@ export function transactionRoutes(context: Context): Router {
   });
 
   router.get('/transactions/:id', allow('viewer'), async (request: Request<{ id: string }>, response) => {
-    const story = await tellTransaction(context.db, context.calendar, request.params.id);
+    const story = await describeTransaction(context.db, context.calendar, request.params.id);
     if (!story) throw new ConfereError('not_found', 'the ledger holds no such transaction');
     const mismatches = await listMismatches(context.db, {
       transactionId: story.transaction.id,
@@ -112,7 +112,7 @@ export function transactionRoutes(context: Context): Router {
     const now = context.clock.now();
     const atInstant = at === undefined ? now : new Date(at);
     // the wall clock has whole seconds: what happened in the second that runs counts too
-    const wall = context.calendar.toWallAfter(at === undefined ? new Date(now.getTime() + 1) : atInstant);
+    const wall = context.calendar.toWallTimeRoundedUp(at === undefined ? new Date(now.getTime() + 1) : atInstant);
     const { balances, sealed } = await readBalances(context.db, wall, readKnown(known), now);
     response.json({
       at: atInstant.toISOString(),
@@ -127,7 +127,7 @@ export function transactionRoutes(context: Context): Router {
   return router;
 }
 
-function readKnown(known: string | undefined): Known {
+function readKnown(known: string | undefined): AsOf {
   if (known === undefined) return 'now';
   const position = SEALED.exec(known)?.[1];
   return position === undefined ? { before: new Date(known) } : { position: Number(position) };

@@ -5,7 +5,7 @@ import type { Express } from 'express';
 import type { Config } from '../../config.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { startBeats } from '../../inbox/silence/record-heartbeat.ts';
+import { startHeartbeats } from '../../inbox/silence/record-heartbeat.ts';
 import { sayLast } from './close-after-response.ts';
 import { type Connection, createConnectionGuard, type GuardLimits } from './guard-connections.ts';
 
@@ -51,7 +51,7 @@ export type Listening = HttpServer & {
 /** Listens, and writes the receiver's heartbeat while it does. */
 export async function serveHttp(context: Context, app: Express, limits: HttpLimits = HTTP_LIMITS): Promise<HttpServer> {
   const server = await listenHttp(context.config, app, limits);
-  const beats = startBeats(context);
+  const beats = startHeartbeats(context);
   return {
     port: server.port,
     async [Symbol.asyncDispose]() {

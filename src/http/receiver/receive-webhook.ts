@@ -1,9 +1,9 @@
 import type { Request, Response, Router } from 'express';
 import type { Context } from '../../context.ts';
-import { BODY_BYTES_MAX, type BodyFault } from '../../inbox/receive/check-body.ts';
+import { BODY_BYTES_MAX, type BodyDefect } from '../../inbox/receive/check-body.ts';
 import { checkHead, checkSignature } from '../../inbox/receive/check-credentials.ts';
 import { nameSender } from '../../inbox/receive/name-sender.ts';
-import { GarbageRefused, type Receiver } from '../../inbox/receive/receive.ts';
+import { GarbageRefusedError, type Receiver } from '../../inbox/receive/receive.ts';
 import { describeError } from '../../log.ts';
 import { webhooksReceived } from '../../metrics/metrics.ts';
 import { knowConnection } from '../connections/known-connections.ts';
@@ -23,7 +23,7 @@ const KEPT_HEADERS = ['content-type', 'user-agent', 'webhook-id', 'webhook-times
 const HEADER_CHARS_MAX = 300;
 const REFUSALS_LOGGED_EVERY_MS = 10_000;
 
-const FAULT_TEXT: Record<BodyFault, string> = {
+const FAULT_TEXT: Record<BodyDefect, string> = {
   empty: 'the body is empty',
   not_json: 'the body is not JSON in UTF-8',
   not_an_object: 'the body must be a JSON object, or a list that holds some',
@@ -94,15 +94,15 @@ async function keep(
   try {
     const headers = chooseHeaders(request);
     const received = await receive({ body, address: request.ip ?? '', headers });
-    if (received.fault) {
+    if (received.defect) {
       webhooksReceived.inc({ outcome: 'refused' });
-      sendProblem(response, { status: 400, detail: `${FAULT_TEXT[received.fault]} (kept as ${received.id})` });
+      sendProblem(response, { status: 400, detail: `${FAULT_TEXT[received.defect]} (kept as ${received.id})` });
       return;
     }
     webhooksReceived.inc({ outcome: received.duplicate ? 'duplicate' : 'accepted' });
     response.json({ received: true, id: received.id, duplicate: received.duplicate });
   } catch (error) {
-    if (error instanceof GarbageRefused) {
+    if (error instanceof GarbageRefusedError) {
       webhooksReceived.inc({ outcome: 'garbage' });
       refuseGarbage(context, response, error);
       return;
@@ -115,13 +115,13 @@ async function keep(
 }
 
 /** What names no transaction goes before anything that does. */
-function refuseGarbage(context: Door, response: Response, { why }: GarbageRefused): void {
+function refuseGarbage(context: Door, response: Response, { reason: why }: GarbageRefusedError): void {
   context.log.debug({ why }, 'a webhook that names no transaction was refused');
   response.setHeader('retry-after', String(RETRY_AFTER_S));
   sendProblem(response, { status: 503, detail: GARBAGE_TEXT[why] });
 }
 
-const GARBAGE_TEXT: Record<GarbageRefused['why'], string> = {
+const GARBAGE_TEXT: Record<GarbageRefusedError['reason'], string> = {
   quarantine_full: 'it names no transaction, and there is no room for more of such: send it again',
   sender_over_quota: 'it names no transaction, and this address has sent too many of such this hour: send it again',
 };

@@ -33,7 +33,7 @@ export type ClaimedItem = {
   looks: number;
   lookedAt: Date | null;
   /** How many items its body has. */
-  siblings: number;
+  itemsInWebhook: number;
 };
 
 /**
@@ -48,7 +48,7 @@ export async function claimItems(context: Context, itemsMax: number): Promise<Cl
     const due = () =>
       trx
         .selectFrom('webhook_items')
-        .select(CLAIMABLE)
+        .select(CLAIM_COLUMNS)
         .where('state', '=', 'pending')
         .where('next_look_at', '<=', now)
         .where((eb) => eb.or([eb('lease_until', 'is', null), eb('lease_until', '<', now)]))
@@ -77,7 +77,7 @@ export async function claimItems(context: Context, itemsMax: number): Promise<Cl
     }
     await trx
       .updateTable('webhook_items')
-      .set(leaseOf(context))
+      .set(newLease(context))
       .where(
         'seq',
         'in',
@@ -90,27 +90,27 @@ export async function claimItems(context: Context, itemsMax: number): Promise<Cl
       .where('seq', 'in', [...new Set(rows.map((row) => row.webhook_seq))])
       .execute();
     const bySeq = new Map(webhooks.map((row) => [row.seq, row]));
-    return rows.map((row) => toClaimed(row, bySeq));
+    return rows.map((row) => toClaimedItem(row, bySeq));
   });
 }
 
-export function leaseOf(context: Context): { lease_holder: string; lease_until: Date } {
+export function newLease(context: Context): { lease_holder: string; lease_until: Date } {
   return { lease_holder: context.holder, lease_until: new Date(context.clock.now().getTime() + LEASE_MS) };
 }
 
 /** What a look needs of an item. */
-export const CLAIMABLE = [
+export const CLAIM_COLUMNS = [
   ...(['seq', 'webhook_seq', 'received_at', 'transaction_id', 'reference', 'extra_hash'] as const),
   ...(['claimed_status', 'claimed_amount_cents', 'looks'] as const),
   ...(['position', 'misses', 'granted', 'looked_at'] as const),
 ] as const;
 
-type ClaimableRow = Pick<Selectable<Database['webhook_items']>, (typeof CLAIMABLE)[number]>;
+type ClaimableRow = Pick<Selectable<Database['webhook_items']>, (typeof CLAIM_COLUMNS)[number]>;
 
 type Sent = { hash: Buffer; repeats: number; source_address: string; items: number };
 
 /** @param webhooks by seq. */
-export function toClaimed(row: ClaimableRow, webhooks: Map<number, Sent>): ClaimedItem {
+export function toClaimedItem(row: ClaimableRow, webhooks: Map<number, Sent>): ClaimedItem {
   const webhook = webhooks.get(row.webhook_seq);
   return {
     seq: row.seq,
@@ -129,7 +129,7 @@ export function toClaimed(row: ClaimableRow, webhooks: Map<number, Sent>): Claim
     claimedAmountCents: row.claimed_amount_cents,
     looks: row.looks,
     lookedAt: row.looked_at,
-    siblings: webhook?.items ?? 0,
+    itemsInWebhook: webhook?.items ?? 0,
   };
 }
 
@@ -138,14 +138,14 @@ export async function renewLeases(context: Context, seqs: number[]): Promise<voi
   if (seqs.length === 0) return;
   await context.db
     .updateTable('webhook_items')
-    .set({ lease_until: leaseOf(context).lease_until })
+    .set({ lease_until: newLease(context).lease_until })
     .where('seq', 'in', seqs)
     .where('lease_holder', '=', context.holder)
     .execute();
 }
 
 /** How many items are due, counted up to `max`. */
-export async function countDue(context: Context, max: number): Promise<number> {
+export async function countDueItems(context: Context, max: number): Promise<number> {
   const now = context.clock.now();
   const rows = await context.db
     .selectFrom('webhook_items')

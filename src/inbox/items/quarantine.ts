@@ -4,7 +4,7 @@ import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
-import { handOnMismatch } from '../../mismatches/reassign-mismatch.ts';
+import { reassignMismatch } from '../../mismatches/reassign-mismatch.ts';
 import { resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
 
 /** Tells ops of what was quarantined: one open mismatch a reason and hour, naming the first webhook of it. */
@@ -22,7 +22,7 @@ export async function raiseQuarantine(
   }));
   // of several of one scope the last in the list is told
   await raiseMismatches(trx, found.toReversed(), now);
-  if (found.length > 0) context.bells.alerts.ring();
+  if (found.length > 0) context.wakeUps.alerts.notify();
 }
 
 /**
@@ -56,7 +56,7 @@ export async function reprocessWebhook(context: Context, seq: number): Promise<v
       .execute();
     await trx.updateTable('webhooks').set({ state: 'pending', reason: null }).where('seq', '=', seq).execute();
   });
-  context.bells.inbox.ring();
+  context.wakeUps.inbox.notify();
 }
 
 /** A webhook's items that can be looked up. */
@@ -91,7 +91,7 @@ export async function resolveQuarantine(trx: Transaction<Database>, webhookSeqs:
   for (const { seq, scope } of rows) {
     const next = await findQuarantined(trx, scope);
     if (next === undefined) over.push({ kind: 'webhook_quarantined', scope });
-    else await handOnMismatch(trx, seq, next);
+    else await reassignMismatch(trx, seq, next);
   }
   await resolveMismatches(trx, over, 'reprocessed', now);
 }

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
 import { redactRows } from '../../database/redact-rows.ts';
 import type { Erase } from '../../domain/person/person.ts';
-import { sealExtra } from '../../privacy/redact-forgotten.ts';
+import { createKeyedExtraHash } from '../../privacy/redact-forgotten.ts';
 
-const BODIES = { table: 'webhooks', key: 'seq', columns: ['body'], markedBy: 'redacted_at' } as const;
+const BODIES = { table: 'webhooks', key: 'seq', columns: ['body'], redactedAtColumn: 'redacted_at' } as const;
 
 /**
  * Webhooks' bodies, quarantined ones too. A body's hash stays as it came, so that the same bytes are still a repeat; an
@@ -12,13 +12,13 @@ const BODIES = { table: 'webhooks', key: 'seq', columns: ['body'], markedBy: 're
 export function eraseFromInbox(context: Context): Erase {
   return async (person, { write }) => {
     const { db, clock, signal } = context;
-    const options = { write, now: clock.now(), signal, missed: person.missed };
+    const options = { write, now: clock.now(), signal, onSkipped: person.onSkipped };
     const changed = await redactRows(db, { ...BODIES, columns: [...BODIES.columns] }, person.redact, options);
     if (!write) return changed;
     for (const hash of person.hashes) {
       await db
         .updateTable('webhook_items')
-        .set({ extra_hash: sealExtra(context.keys, hash) })
+        .set({ extra_hash: createKeyedExtraHash(context.keys, hash) })
         .where('extra_hash', '=', hash)
         .execute();
     }

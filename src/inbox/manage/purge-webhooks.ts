@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { transact } from '../../database/transact.ts';
 import { quarantineDropped } from '../../metrics/metrics.ts';
-import { emptyBodies } from '../receive/drop-bodies.ts';
+import { clearBodies } from '../receive/drop-bodies.ts';
 
 const BATCH_ROWS = 200;
 
@@ -65,7 +65,7 @@ async function purgeBatch(
     .execute();
   const seqs = rows.map((row) => row.seq);
   if (seqs.length === 0) return [];
-  await emptyBodies(trx, seqs, context.clock.now());
+  await clearBodies(trx, seqs, context.clock.now());
   await trx.deleteFrom('webhook_items').where('webhook_seq', 'in', seqs).execute();
   return seqs;
 }

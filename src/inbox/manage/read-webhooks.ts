@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Reader } from '../../database/reader.ts';
-import { cutText, TEXT_BYTES_MAX } from '../../domain/field-limits.ts';
+import { TEXT_BYTES_MAX, truncateText } from '../../domain/field-limits.ts';
 import { hashRangeOf, webhookIdOf } from '../../domain/webhook-id.ts';
 
 export type WebhookQuery = {
@@ -30,7 +30,8 @@ export async function listWebhooks(db: Reader, query: WebhookQuery) {
           ]),
         );
       }
-      if (reference !== undefined) items = items.where('reference', '=', cutText(reference, TEXT_BYTES_MAX.reference));
+      if (reference !== undefined)
+        items = items.where('reference', '=', truncateText(reference, TEXT_BYTES_MAX.reference));
       if (extra !== undefined) items = items.where('extra_hash', '=', hashExtra(extra));
       return items;
     });
@@ -90,5 +91,5 @@ function present(row: Row) {
 
 /** Of the form in which an item keeps it. */
 function hashExtra(extra: string): Buffer {
-  return createHash('sha256').update(cutText(extra, TEXT_BYTES_MAX.extra)).digest();
+  return createHash('sha256').update(truncateText(extra, TEXT_BYTES_MAX.extra)).digest();
 }

@@ -66,7 +66,7 @@ export async function recordHit({ db, clock }: Store, sender: string): Promise<v
 }
 
 /** @returns when each of these senders had its last hit. */
-export async function findHits({ db }: Pick<Store, 'db'>, senders: string[]): Promise<Map<string, Date>> {
+export async function findLastHits({ db }: Pick<Store, 'db'>, senders: string[]): Promise<Map<string, Date>> {
   if (senders.length === 0) return new Map();
   const rows = await db
     .selectFrom('senders')

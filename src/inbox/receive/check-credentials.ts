@@ -1,18 +1,18 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { type Config, serves } from '../../config.ts';
+import { type Config, fitsScheme } from '../../config.ts';
 
 /** What stands in the head of a request. */
-export type Head = {
+export type RequestHead = {
   headers: Record<string, string | string[] | undefined>;
   /** The last part of `/webhooks/pix/:token`; undefined on the bare route. */
   pathToken: string | undefined;
   now: Date;
 };
-export type Credentials = Head & { body: Buffer };
+export type Credentials = RequestHead & { body: Buffer };
 
 type Scheme = Exclude<Config['WEBHOOK_AUTH'][number], 'none'>;
 
-const BY_HEAD: Partial<Record<Scheme, (given: Head, secret: string) => boolean>> = {
+const BY_HEAD: Partial<Record<Scheme, (given: RequestHead, secret: string) => boolean>> = {
   bearer: ({ headers }, secret) => equalTexts(afterScheme(headers.authorization, 'bearer'), secret),
   path: ({ pathToken }, secret) => equalTexts(pathToken, secret),
   basic: ({ headers }, secret) =>
@@ -28,7 +28,7 @@ const BY_BODY: Partial<Record<Scheme, (given: Credentials, secret: string, confi
  * Whether the head alone tells that a webhook comes from who knows a secret, or that it can't; `needs_body` where it
  * carries a signature, which only the body can prove.
  */
-export function checkHead(config: Config, given: Head): 'accepted' | 'refused' | 'needs_body' {
+export function checkHead(config: Config, given: RequestHead): 'accepted' | 'refused' | 'needs_body' {
   if (config.WEBHOOK_AUTH.includes('none')) return 'accepted';
   if (fitsAny(config, (scheme, secret) => BY_HEAD[scheme]?.(given, secret) ?? false)) return 'accepted';
   return isSigned(config, given) ? 'needs_body' : 'refused';
@@ -44,12 +44,13 @@ function fitsAny(config: Config, fits: (scheme: Scheme, secret: string) => boole
   let accepted = false;
   for (const scheme of config.WEBHOOK_AUTH) {
     if (scheme === 'none') continue;
-    for (const secret of config.WEBHOOK_SECRETS) if (serves(scheme, secret) && fits(scheme, secret)) accepted = true;
+    for (const secret of config.WEBHOOK_SECRETS)
+      if (fitsScheme(scheme, secret) && fits(scheme, secret)) accepted = true;
   }
   return accepted;
 }
 
-function isSigned(config: Config, { headers }: Head): boolean {
+function isSigned(config: Config, { headers }: RequestHead): boolean {
   return (
     (config.WEBHOOK_AUTH.includes('hmac') && one(headers[config.WEBHOOK_SIGNATURE_HEADER]) !== undefined) ||
     (config.WEBHOOK_AUTH.includes('standard') && one(headers['webhook-signature']) !== undefined)
@@ -68,11 +69,11 @@ function checkHmac(given: Credentials, secret: string, config: Config): boolean 
     if (timestamp === undefined || !isFresh(timestamp, given.now, config.WEBHOOK_TOLERANCE)) return false;
     parts.unshift(`${timestamp}.`);
   }
-  return isHmac({ digest, encoding }, Buffer.from(secret), parts, signature);
+  return verifyHmac({ digest, encoding }, Buffer.from(secret), parts, signature);
 }
 
 /** Whether a signature is the whole HMAC of these parts, one after another: a shortened one is none. */
-export function isHmac(
+export function verifyHmac(
   { digest, encoding }: Config['WEBHOOK_HMAC'],
   key: Buffer,
   parts: (string | Buffer)[],

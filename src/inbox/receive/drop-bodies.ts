@@ -63,11 +63,11 @@ export async function dropBodies(context: Context, what: Droppable, bytes: numbe
 
 /** Asked once: the sum reads the index of all that is kept. */
 async function findHeaviest(context: Context, what: Droppable): Promise<string[]> {
-  const rows = await selectHeaviest(context.db, what).execute();
+  const rows = await selectLargestSenders(context.db, what).execute();
   return rows.map((row) => row.source_address);
 }
 
-export function selectHeaviest(db: Reader, what: Droppable) {
+export function selectLargestSenders(db: Reader, what: Droppable) {
   return selectKept(db, what)
     .select('source_address')
     .groupBy('source_address')
@@ -76,7 +76,7 @@ export function selectHeaviest(db: Reader, what: Droppable) {
 }
 
 /** The oldest of a sender. */
-export function selectOldest(db: Reader, what: Droppable, sender: string) {
+export function selectOldestBodies(db: Reader, what: Droppable, sender: string) {
   return selectKept(db, what).select('seq').where('source_address', '=', sender).orderBy('seq').limit(BATCH_ROWS);
 }
 
@@ -89,7 +89,7 @@ type Share = { what: Droppable; sender: string; bytes: number };
 
 async function dropOldest(context: Context, { what, sender, bytes }: Share): Promise<number> {
   // found without locks, which would be on all that was passed over; then locked, and asked again
-  const found = await selectOldest(context.db, what, sender).execute();
+  const found = await selectOldestBodies(context.db, what, sender).execute();
   if (found.length === 0) return 0;
   return await transact(context.db, async (trx) => {
     const rows = await selectKept(trx, what)
@@ -111,7 +111,7 @@ async function dropOldest(context: Context, { what, sender, bytes }: Share): Pro
     });
     if (taken.length === 0) return 0;
     const seqs = taken.map(({ seq }) => seq);
-    await emptyBodies(trx, seqs, context.clock.now());
+    await clearBodies(trx, seqs, context.clock.now());
     const large = taken.filter(({ items }) => items > ITEMS_KEPT_MAX).map(({ seq }) => seq);
     if (what === 'denied' && large.length > 0)
       await trx.deleteFrom('webhook_items').where('webhook_seq', 'in', large).execute();
@@ -121,7 +121,7 @@ async function dropOldest(context: Context, { what, sender, bytes }: Share): Pro
 }
 
 /** Takes the bytes of these webhooks away, and leaves everything else. */
-export async function emptyBodies(db: Pick<Context['db'], 'updateTable'>, seqs: number[], now: Date): Promise<void> {
+export async function clearBodies(db: Pick<Context['db'], 'updateTable'>, seqs: number[], now: Date): Promise<void> {
   await db
     .updateTable('webhooks')
     .set({ body: Buffer.alloc(0), dropped_at: now })

@@ -8,9 +8,9 @@ import type { Context } from '../../context.ts';
 import { chargeSender } from './charge-senders.ts';
 
 /** Of QUARANTINE_MAX_BYTES: what one sender may leave in an hour, */
-export const GARBAGE_SHARE_AN_HOUR = 1 / 16;
+export const GARBAGE_SHARE_PER_HOUR = 1 / 16;
 /** … and no less than this. */
-export const GARBAGE_BYTES_AN_HOUR_MIN = 1024 ** 2;
+export const GARBAGE_BYTES_PER_HOUR_MIN = 1024 ** 2;
 /** A row costs as much as so many bytes, however short its body is. */
 export const GARBAGE_ROW_BYTES = 1024;
 const SLICES_AN_HOUR = 16;
@@ -29,7 +29,7 @@ export type GarbageQuota = {
 
 /** @param store undefined before the database was reached: then all is counted here. */
 export function createGarbageQuota(maxBytes: number, store: Store | undefined): GarbageQuota {
-  const hourBytes = Math.max(GARBAGE_BYTES_AN_HOUR_MIN, Math.floor(maxBytes * GARBAGE_SHARE_AN_HOUR));
+  const hourBytes = Math.max(GARBAGE_BYTES_PER_HOUR_MIN, Math.floor(maxBytes * GARBAGE_SHARE_PER_HOUR));
   const slice = Math.ceil(hourBytes / SLICES_AN_HOUR);
   const purses = new Map<string, Purse>();
   const nowMs = (): number => store?.clock.now().getTime() ?? Date.now();

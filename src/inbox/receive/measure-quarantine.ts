@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { endAlerts, raiseAlerts } from '../../alerts/raise.ts';
+import { endAlerts, raiseAlerts } from '../../alerts/raise-alerts.ts';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import { transact } from '../../database/transact.ts';
@@ -38,7 +38,7 @@ export function createQuarantineMeter(context: Context): QuarantineMeter {
   let told: boolean | undefined;
 
   async function measure(): Promise<void> {
-    const beganMs = context.timers.elapsed();
+    const beganMs = context.timers.monotonicMs();
     nextAtMs = Number.POSITIVE_INFINITY;
     const before = addedBytes;
     try {
@@ -53,7 +53,8 @@ export function createQuarantineMeter(context: Context): QuarantineMeter {
     } catch (error) {
       context.log.warn({ error: describeError(error) }, 'the quarantine could not be measured');
     }
-    nextAtMs = context.timers.elapsed() + Math.max(MEASURE_EVERY_MS, (context.timers.elapsed() - beganMs) * REST_TIMES);
+    nextAtMs =
+      context.timers.monotonicMs() + Math.max(MEASURE_EVERY_MS, (context.timers.monotonicMs() - beganMs) * REST_TIMES);
   }
 
   /** Each process says what it finds; the alert is one, and one that fires already is not raised again. */
@@ -70,12 +71,12 @@ export function createQuarantineMeter(context: Context): QuarantineMeter {
       { retryDuplicates: true },
     );
     told = nearlyFull;
-    context.bells.alerts.ring();
+    context.wakeUps.alerts.notify();
   }
 
   return {
     isFull() {
-      if (context.timers.elapsed() >= nextAtMs) void measure();
+      if (context.timers.monotonicMs() >= nextAtMs) void measure();
       return measuredBytes + addedBytes >= maxBytes;
     },
     add(bytes) {

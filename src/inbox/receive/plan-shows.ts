@@ -16,23 +16,23 @@ export const FIRST_IDS = 10;
 /** Of one body, and all its looks: shows of ids that the provider denies. */
 export const BODY_MISSES_MAX = 10;
 /** Of one sender within an hour, unless they are hits. */
-export const SENDER_SHOWS_AN_HOUR = 300;
+export const SENDER_SHOWS_PER_HOUR = 300;
 /** How long a hit speaks for its sender. */
-export const HIT_MS = 3_600_000;
+export const HIT_TTL_MS = 3_600_000;
 /** Beyond the first, of one body. The first are asked for six times a minute at most: together below 100 requests. */
-export const KNOWN_SHOWS_A_MINUTE = 10;
+export const KNOWN_SHOWS_PER_MINUTE = 10;
 
 const MINUTE_MS = 60_000;
 
 /** An item, and what is known of it and of who sent it. */
-export type Candidate = {
+export type ShowCandidate = {
   position: number;
   misses: number;
   granted: boolean;
   receivedAt: Date;
   lookedAt: Date | null;
   /** How many items its body has. */
-  siblings: number;
+  itemsInWebhook: number;
   /** Whether a look at what the ledger does not know sends a request: an extra is looked up in the ledger alone. */
   asksProvider: boolean;
   /** Whether the ledger holds what it names. */
@@ -43,7 +43,7 @@ export type Candidate = {
   bodyMisses: number;
 };
 
-export type Plan =
+export type ShowPlan =
   | { kind: 'show' }
   /** A show, where its sender can still pay for one. */
   | { kind: 'charge' }
@@ -51,12 +51,12 @@ export type Plan =
   | { kind: 'list'; notBefore: Date | undefined };
 
 /** Whether a first show goes at once, whatever else is known of it. */
-export function isFirstShow(one: Pick<Candidate, 'position' | 'misses'>): boolean {
+export function isFirstShow(one: Pick<ShowCandidate, 'position' | 'misses'>): boolean {
   return one.position < FIRST_IDS && one.misses === 0;
 }
 
 /** What one look at an item may do. Pure. */
-export function planShow(one: Candidate, now: Date): Plan {
+export function planShow(one: ShowCandidate, now: Date): ShowPlan {
   if (one.granted) return { kind: 'show' };
   if (one.isKnown) return planKnown(one, now);
   if (one.position >= FIRST_IDS) return { kind: 'list', notBefore: undefined };
@@ -66,7 +66,7 @@ export function planShow(one: Candidate, now: Date): Plan {
 }
 
 /** The best of what the items of one key may do: they share one look. Pure. */
-export function bestPlan(plans: Plan[]): Plan {
+export function chooseBestPlan(plans: ShowPlan[]): ShowPlan {
   const best = plans.find(({ kind }) => kind === 'show') ?? plans.find(({ kind }) => kind === 'charge');
   if (best) return best;
   const waits = plans.flatMap((plan) => (plan.kind === 'list' && plan.notBefore ? [plan.notBefore.getTime()] : []));
@@ -74,10 +74,10 @@ export function bestPlan(plans: Plan[]): Plan {
 }
 
 /** By its place in the body, in the minutes that are its turn, once in each: no count has to be kept. */
-function planKnown(one: Candidate, now: Date): Plan {
+function planKnown(one: ShowCandidate, now: Date): ShowPlan {
   if (one.position < FIRST_IDS) return { kind: 'show' };
-  const turn = Math.floor((one.position - FIRST_IDS) / KNOWN_SHOWS_A_MINUTE);
-  const turns = Math.max(turn + 1, Math.ceil((one.siblings - FIRST_IDS) / KNOWN_SHOWS_A_MINUTE));
+  const turn = Math.floor((one.position - FIRST_IDS) / KNOWN_SHOWS_PER_MINUTE);
+  const turns = Math.max(turn + 1, Math.ceil((one.itemsInWebhook - FIRST_IDS) / KNOWN_SHOWS_PER_MINUTE));
   const startOf = (round: number): number => one.receivedAt.getTime() + (1 + turn + round * turns) * MINUTE_MS;
   const round = Math.floor((now.getTime() - startOf(0)) / (turns * MINUTE_MS));
   const isTurn = round >= 0 && now.getTime() < startOf(round) + MINUTE_MS;

@@ -10,16 +10,16 @@ import { ConfereError } from '../../domain/errors.ts';
 import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { describeError } from '../../log.ts';
 import { lastWebhookSeconds, spoolBytes, webhookCommitSeconds, webhooksSpooled } from '../../metrics/metrics.ts';
-import { createCoalescer } from '../../runtime/batch.ts';
+import { createBatcher } from '../../runtime/batch.ts';
 import { SPOOL_BYTES_MAX, type Spool } from '../spool/spool.ts';
-import { type BodyFault, checkBody } from './check-body.ts';
+import { type BodyDefect, checkBody } from './check-body.ts';
+import type { Arrival, ArrivalOutcome } from './insert-arrivals.ts';
 import { createGarbageQuota } from './limit-garbage.ts';
 import { createQuarantineMeter } from './measure-quarantine.ts';
 import { nameSender } from './name-sender.ts';
-import { namesTransaction } from './read-items.ts';
-import { cutAddress } from './truncate-address.ts';
-import { COMMIT_MS_MAX, roundDownRows, writeArrivals } from './write-arrivals.ts';
-import type { Arrival, Kept } from './write-in-transaction.ts';
+import { namesTransaction } from './parse-items.ts';
+import { truncateAddress } from './truncate-address.ts';
+import { COMMIT_TIMEOUT_MS, roundDownRows, writeArrivals } from './write-arrivals.ts';
 
 const BATCH_ROWS_MAX = 512;
 const BATCH_BYTES_MAX = 8 * 1024 * 1024;
@@ -33,28 +33,28 @@ const WAITING_BYTES_MAX = 128 * 1024 * 1024;
 /** Of the spool: beyond it, what names no transaction is refused. */
 const SPOOL_GARBAGE_SHARE = 0.5;
 
-export type Received = { id: string; duplicate: boolean; fault: BodyFault | undefined };
+export type Received = { id: string; duplicate: boolean; defect: BodyDefect | undefined };
 export type Receiver = (arrival: Pick<Arrival, 'body' | 'address' | 'headers'>) => Promise<Received>;
 
 /** Not kept: it names no transaction, and there is no room for more of such, of this sender or at all. */
-export class GarbageRefused extends ConfereError {
-  readonly why: 'quarantine_full' | 'sender_over_quota';
+export class GarbageRefusedError extends ConfereError {
+  readonly reason: 'quarantine_full' | 'sender_over_quota';
 
-  constructor(why: GarbageRefused['why']) {
+  constructor(why: GarbageRefusedError['reason']) {
     super('unavailable', `a webhook that names no transaction was refused (${why})`);
-    this.why = why;
+    this.reason = why;
   }
 }
 
 /** @returns a function that resolves once its webhook is durable, and rejects when it could not be kept. */
 export function createReceiver(context: Context, spool: Spool | undefined): Receiver {
-  const keep = createCoalescer<Arrival, Kept>({
+  const keep = createBatcher<Arrival, ArrivalOutcome>({
     itemsMax: BATCH_ROWS_MAX,
     bytesMax: BATCH_BYTES_MAX,
     sizeOf: (item) => item.body.length,
     work: (items) => keepBatch(context, spool, items),
     inFlightMax: COMMITS_IN_FLIGHT_MAX,
-    besideShare: COMMIT_BESIDE_SHARE,
+    parallelStartShare: COMMIT_BESIDE_SHARE,
     waitingMax: WAITING_MAX,
     waitingBytesMax: WAITING_BYTES_MAX,
     roundDown: roundDownRows,
@@ -64,23 +64,23 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
 
   return async ({ body, address, headers }) => {
     const isFull = quarantine.isFull();
-    const { fault, value } = checkBody(body);
+    const { defect: fault, value } = checkBody(body);
     const isGarbage = fault !== undefined || !namesTransaction(value);
     if (isGarbage) {
-      const hasRoom = !isFull && !(spool?.databaseIsAway && isHalfFull(spool));
-      if (!hasRoom) throw new GarbageRefused('quarantine_full');
-      if (!(await quota.take(nameSender(address), body.length))) throw new GarbageRefused('sender_over_quota');
+      const hasRoom = !isFull && !(spool?.isDatabaseDown && isHalfFull(spool));
+      if (!hasRoom) throw new GarbageRefusedError('quarantine_full');
+      if (!(await quota.take(nameSender(address), body.length))) throw new GarbageRefusedError('sender_over_quota');
     }
     const digest = hash('sha256', body, 'buffer');
     const beganMs = performance.now();
     const { duplicate, refused } = await keep({
-      ...{ hash: digest, body, address: cutAddress(address), headers, fault },
+      ...{ hash: digest, body, address: truncateAddress(address), headers, defect: fault },
       receivedAt: context.clock.now(),
     });
     if (refused) throw refused;
     webhookCommitSeconds.observe((performance.now() - beganMs) / 1000);
     if (isGarbage && !duplicate) quarantine.add(body.length);
-    return { id: webhookIdOf(digest), duplicate, fault };
+    return { id: webhookIdOf(digest), duplicate, defect: fault };
   };
 }
 
@@ -88,16 +88,23 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
 export function createSpoolReceiver(spool: Spool, quarantineBytesMax: number): Receiver {
   const quota = createGarbageQuota(quarantineBytesMax, undefined);
   return async ({ body, address, headers }) => {
-    const { fault, value } = checkBody(body);
+    const { defect: fault, value } = checkBody(body);
     if (fault !== undefined || !namesTransaction(value)) {
-      if (isHalfFull(spool)) throw new GarbageRefused('quarantine_full');
-      if (!(await quota.take(nameSender(address), body.length))) throw new GarbageRefused('sender_over_quota');
+      if (isHalfFull(spool)) throw new GarbageRefusedError('quarantine_full');
+      if (!(await quota.take(nameSender(address), body.length))) throw new GarbageRefusedError('sender_over_quota');
     }
     const digest = hash('sha256', body, 'buffer');
-    const arrival = { hash: digest, body, address: cutAddress(address), headers, fault, receivedAt: new Date() };
+    const arrival = {
+      hash: digest,
+      body,
+      address: truncateAddress(address),
+      headers,
+      defect: fault,
+      receivedAt: new Date(),
+    };
     const [kept] = await spoolBatch(spool, [arrival]);
     lastWebhookSeconds.setToCurrentTime();
-    return { id: webhookIdOf(digest), duplicate: kept?.duplicate ?? false, fault };
+    return { id: webhookIdOf(digest), duplicate: kept?.duplicate ?? false, defect: fault };
   };
 }
 
@@ -110,27 +117,31 @@ function isHalfFull(spool: Spool): boolean {
  * Commits a batch; where that fails or takes too long, the spool takes it, and all that follows until whoever drains
  * the spool has written to the database again: no webhook waits to find out. Kept twice is kept once, by hash and instant.
  */
-async function keepBatch(context: Context, spool: Spool | undefined, batch: Arrival[]): Promise<Kept[]> {
+async function keepBatch(context: Context, spool: Spool | undefined, batch: Arrival[]): Promise<ArrivalOutcome[]> {
   const kept = (await commit(context, spool, batch)) ?? (await spoolBatch(spool as Spool, batch));
   lastWebhookSeconds.setToCurrentTime();
-  context.bells.inbox.ring();
+  context.wakeUps.inbox.notify();
   return kept;
 }
 
 /** @returns undefined where the spool has to take it. */
-async function commit(context: Context, spool: Spool | undefined, batch: Arrival[]): Promise<Kept[] | undefined> {
-  if (spool?.databaseIsAway) return undefined;
+async function commit(
+  context: Context,
+  spool: Spool | undefined,
+  batch: Arrival[],
+): Promise<ArrivalOutcome[] | undefined> {
+  if (spool?.isDatabaseDown) return undefined;
   try {
-    return await within(COMMIT_MS_MAX, (givenUp) => writeArrivals(context, batch, givenUp));
+    return await within(COMMIT_TIMEOUT_MS, (givenUp) => writeArrivals(context, batch, givenUp));
   } catch (error) {
     if (!spool) throw error;
-    spool.databaseIsAway = true;
+    spool.isDatabaseDown = true;
     context.log.warn({ error: describeError(error) }, 'the database took no webhooks: they go to the spool');
     return undefined;
   }
 }
 
-async function spoolBatch(spool: Spool, batch: Arrival[]): Promise<Kept[]> {
+async function spoolBatch(spool: Spool, batch: Arrival[]): Promise<ArrivalOutcome[]> {
   const repeats = await Promise.all(batch.map((arrival) => spool.append(arrival)));
   webhooksSpooled.inc(batch.length);
   spoolBytes.set(spool.bytes);

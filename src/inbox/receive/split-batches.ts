@@ -3,7 +3,7 @@ const BATCH_RECORDS_MAX = 200;
 export const BATCH_BYTES_MAX = 2 * 1024 * 1024;
 
 /** Cuts what is to be written as text into pieces of bounded count and bytes, none of them empty, in order. */
-export function cutBatches<T extends { body: Buffer }>(all: T[]): T[][] {
+export function splitBatches<T extends { body: Buffer }>(all: T[]): T[][] {
   const batches: T[][] = [];
   let bytes = 0;
   for (const one of all) {

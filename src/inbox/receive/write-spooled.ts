@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Context } from '../../context.ts';
-import { isOutcomeUnknown, isTooLarge, transact } from '../../database/transact.ts';
-import type { Spooled } from '../spool/spool-format.ts';
+import { isOutcomeUnknown, isPacketTooLarge, transact } from '../../database/transact.ts';
+import type { SpooledWebhook } from '../spool/spool-format.ts';
 import { checkBody } from './check-body.ts';
-import { writeInHalves } from './write-arrivals.ts';
-import { writeMissing } from './write-in-transaction.ts';
+import { insertMissingArrivals } from './insert-arrivals.ts';
+import { writeByBisection } from './write-arrivals.ts';
 
 /**
  * Commits what the spool held, each arrival once: one that the inbox took at that very instant is not a repeat, but the
@@ -13,25 +13,25 @@ import { writeMissing } from './write-in-transaction.ts';
  * makes the database hang up again and again, is written in halves.
  * @returns those that the database refuses for what they hold.
  */
-export async function writeSpooled(context: Context, records: Spooled[]): Promise<Spooled[]> {
+export async function writeSpooled(context: Context, records: SpooledWebhook[]): Promise<SpooledWebhook[]> {
   try {
     return await writeTogether(context, records);
   } catch (error) {
-    if (records.length === 1 || !(isTooLarge(error) || isOutcomeUnknown(error))) throw error;
+    if (records.length === 1 || !(isPacketTooLarge(error) || isOutcomeUnknown(error))) throw error;
     const middle = Math.ceil(records.length / 2);
     const first = await writeSpooled(context, records.slice(0, middle));
     return [...first, ...(await writeSpooled(context, records.slice(middle)))];
   }
 }
 
-async function writeTogether(context: Context, records: Spooled[]): Promise<Spooled[]> {
+async function writeTogether(context: Context, records: SpooledWebhook[]): Promise<SpooledWebhook[]> {
   const arrivals = records.map((record) => ({
     ...record,
     hash: hash('sha256', record.body, 'buffer'),
-    fault: checkBody(record.body).fault,
+    defect: checkBody(record.body).defect,
   }));
-  const kept = await writeInHalves(arrivals, (some) =>
-    transact(context.db, (trx) => writeMissing(trx, some), { retryDuplicates: true }),
+  const kept = await writeByBisection(arrivals, (some) =>
+    transact(context.db, (trx) => insertMissingArrivals(trx, some), { retryDuplicates: true }),
   );
   return records.filter((_, index) => kept[index]?.refused);
 }

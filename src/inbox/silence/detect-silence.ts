@@ -11,9 +11,9 @@
  */
 export const MINUTE_MS = 60_000;
 /** Two weekends that are over, whatever day it is: one of them may be the longest pause, which is left out. */
-export const KEPT_DAYS = 22;
+export const HEARTBEAT_RETENTION_DAYS = 22;
 /** A restart or one beat that was late is no gap. */
-export const DOWN_MS = 3 * MINUTE_MS;
+export const DOWN_AFTER_MS = 3 * MINUTE_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const FACTOR = 2;
 const FLOOR_MS = HOUR_MS;
@@ -23,7 +23,7 @@ const YOUNG_MS = 8 * 24 * HOUR_MS;
 const PAUSES_MIN = 5;
 
 /** A minute in which a receiver was alive; oldest first in a list. */
-export type Beat = { minute: Date; lastArrivalAt: Date | null };
+export type Heartbeat = { minute: Date; lastArrivalAt: Date | null };
 export type Gap = { from: Date; to: Date };
 
 export type Silence = {
@@ -35,12 +35,12 @@ export type Silence = {
   state: 'well' | 'quiet' | 'down';
 };
 
-export function judgeSilence(beats: Beat[], lastArrivalAt: Date | null, now: Date): Silence {
+export function detectSilence(beats: Heartbeat[], lastArrivalAt: Date | null, now: Date): Silence {
   const limitMs = limitOf(beats);
   const since = lastArrivalAt ?? undefined;
   const lastBeat = beats.at(-1);
   if (!lastBeat) return { since, limitMs, state: 'well' };
-  if (now.getTime() - lastBeat.minute.getTime() > DOWN_MS + MINUTE_MS) return { since, limitMs, state: 'down' };
+  if (now.getTime() - lastBeat.minute.getTime() > DOWN_AFTER_MS + MINUTE_MS) return { since, limitMs, state: 'down' };
   // a receiver that is back has to be given the time in which something usually comes
   const back = findDownGaps(beats, new Date(0)).at(-1)?.to;
   const sinceMs = Math.max(since?.getTime() ?? 0, back?.getTime() ?? 0);
@@ -49,7 +49,7 @@ export function judgeSilence(beats: Beat[], lastArrivalAt: Date | null, now: Dat
 }
 
 /** The time between beats in which no receiver was alive, where it ended after an instant. */
-export function findDownGaps(beats: Beat[], after: Date): Gap[] {
+export function findDownGaps(beats: Heartbeat[], after: Date): Gap[] {
   return beats.flatMap((beat, index) => {
     const before = beats[index - 1];
     if (!before || beat.minute <= after || !isDown(before, beat)) return [];
@@ -57,7 +57,7 @@ export function findDownGaps(beats: Beat[], after: Date): Gap[] {
   });
 }
 
-function limitOf(beats: Beat[]): number | undefined {
+function limitOf(beats: Heartbeat[]): number | undefined {
   const pauses = listPauses(beats).sort((a, b) => b - a);
   const [longest, usual = longest] = pauses;
   if (longest === undefined || usual === undefined || pauses.length < PAUSES_MIN) return undefined;
@@ -67,7 +67,7 @@ function limitOf(beats: Beat[]): number | undefined {
 }
 
 /** Between arrivals, by the minute; a pause in which the receiver was down is none of the account's. */
-function listPauses(beats: Beat[]): number[] {
+function listPauses(beats: Heartbeat[]): number[] {
   const pauses: number[] = [];
   let arrival: Date | undefined;
   let broken = false;
@@ -83,6 +83,6 @@ function listPauses(beats: Beat[]): number[] {
   return pauses;
 }
 
-function isDown(before: Beat, beat: Beat): boolean {
-  return beat.minute.getTime() - before.minute.getTime() > DOWN_MS;
+function isDown(before: Heartbeat, beat: Heartbeat): boolean {
+  return beat.minute.getTime() - before.minute.getTime() > DOWN_AFTER_MS;
 }

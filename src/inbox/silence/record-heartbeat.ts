@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { describeError } from '../../log.ts';
-import { KEPT_DAYS, MINUTE_MS } from './detect-silence.ts';
+import { HEARTBEAT_RETENTION_DAYS, MINUTE_MS } from './detect-silence.ts';
 
 /** Webhooks that were drained from the spool came earlier than those before them: the newest is among the last few. */
 const LAST_ROWS = 50;
@@ -10,11 +10,11 @@ const LAST_ROWS = 50;
  * replicas write the same row. While the database is away nothing is written: a receiver that could not prove that it
  * was up counts as one that was down.
  */
-export function startBeats(context: Context): AsyncDisposable {
+export function startHeartbeats(context: Context): AsyncDisposable {
   const stop = new AbortController();
   const beats = (async () => {
     while (!stop.signal.aborted) {
-      await recordBeat(context).catch((error: unknown) =>
+      await recordHeartbeat(context).catch((error: unknown) =>
         context.log.warn({ error: describeError(error) }, "the receiver's heartbeat could not be written"),
       );
       await context.timers.sleep(MINUTE_MS, { signal: stop.signal, ref: false }).catch(() => undefined);
@@ -28,7 +28,7 @@ export function startBeats(context: Context): AsyncDisposable {
   };
 }
 
-export async function recordBeat(context: Context): Promise<void> {
+export async function recordHeartbeat(context: Context): Promise<void> {
   const now = context.clock.now();
   const minute = new Date(Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS);
   const last_arrival_at = await findLastArrival(context);
@@ -47,7 +47,7 @@ export async function recordBeat(context: Context): Promise<void> {
   if (!before) return;
   await context.db
     .deleteFrom('receiver_minutes')
-    .where('minute', '<', new Date(before.minute.getTime() - KEPT_DAYS * 24 * 60 * MINUTE_MS))
+    .where('minute', '<', new Date(before.minute.getTime() - HEARTBEAT_RETENTION_DAYS * 24 * 60 * MINUTE_MS))
     .execute();
 }
 

@@ -1,10 +1,10 @@
-import { endAlerts, raiseAlerts } from '../../alerts/raise.ts';
+import { endAlerts, raiseAlerts } from '../../alerts/raise-alerts.ts';
 import type { Context } from '../../context.ts';
 import { readSetting } from '../../database/keys/settings.ts';
 import { transact } from '../../database/transact.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { inboundSilenceLimitSeconds, inboundSilenceSeconds } from '../../metrics/metrics.ts';
-import { type Beat, findDownGaps, judgeSilence, type Silence } from './detect-silence.ts';
+import { detectSilence, findDownGaps, type Heartbeat, type Silence } from './detect-silence.ts';
 import { findLastArrival } from './record-heartbeat.ts';
 
 const ALERT = { name: 'inbound_silence', scope: 'receiver' } as const;
@@ -15,16 +15,16 @@ type Swept = { until: Date; owedSince: Date | undefined };
 const SWEEP_DAYS_MAX = 95;
 
 /** Has the list of these days read. @returns false when it can't now: it is asked again the next time. */
-export type Sweep = (days: { from: Day; to: Day }) => Promise<boolean>;
+export type ReconcileDays = (days: { from: Day; to: Day }) => Promise<boolean>;
 
 /**
  * Tells ops that nothing comes in, ends that with the next webhook, and has the days swept in which webhooks may have
  * been missed: when a receiver is back that was down, when a silence begins, and when it is over.
  */
-export async function watchSilence(context: Context, sweep: Sweep): Promise<void> {
+export async function watchSilence(context: Context, sweep: ReconcileDays): Promise<void> {
   const now = context.clock.now();
   const beats = await readBeats(context);
-  const silence = judgeSilence(beats, await findLastArrival(context), now);
+  const silence = detectSilence(beats, await findLastArrival(context), now);
   inboundSilenceSeconds.set(silence.since ? (now.getTime() - silence.since.getTime()) / 1000 : 0);
   inboundSilenceLimitSeconds.set((silence.limitMs ?? 0) / 1000);
   const alertedAt = await readAlertedAt(context);
@@ -43,7 +43,7 @@ export async function watchSilence(context: Context, sweep: Sweep): Promise<void
 }
 
 /** Since when to look: at the start of a silence its last arrival; at its end the last one before it was told. */
-function missedBySilence(silence: Silence, beats: Beat[], alertedAt: Date | undefined): Date[] {
+function missedBySilence(silence: Silence, beats: Heartbeat[], alertedAt: Date | undefined): Date[] {
   const { state, since } = silence;
   if (state === 'quiet' && since && !alertedAt) return [since];
   if (state !== 'well' || !alertedAt) return [];
@@ -69,7 +69,7 @@ async function tell(context: Context, silence: Silence, firing: boolean, now: Da
     },
     { retryDuplicates: true },
   );
-  context.bells.alerts.ring();
+  context.wakeUps.alerts.notify();
 }
 
 function describe({ state, since, limitMs }: Silence): string {
@@ -78,7 +78,7 @@ function describe({ state, since, limitMs }: Silence): string {
   return `no webhook came since ${since?.toISOString()}, longer than the usual ${hours} h: does the provider still send?`;
 }
 
-async function readBeats(context: Context): Promise<Beat[]> {
+async function readBeats(context: Context): Promise<Heartbeat[]> {
   const rows = await context.db
     .selectFrom('receiver_minutes')
     .select(['minute', 'last_arrival_at'])

@@ -3,22 +3,25 @@
  * fails stands by itself. It goes into quarantine, and the rest lands: one poisoned body must not hold up the inbox.
  */
 import type { Context } from '../../context.ts';
-import { isServersOwn, isTransient, transact } from '../../database/transact.ts';
-import { isRefusedByDatabase } from '../../ledger/apply/refuse-row.ts';
+import { isServerError, isTransient, transact } from '../../database/transact.ts';
+import { isRefusedByDatabase } from '../../ledger/apply/store-refused-rows.ts';
 import { describeError } from '../../log.ts';
 import type { ClaimedItem } from '../items/claim-items.ts';
 import { raiseQuarantine } from '../items/quarantine.ts';
-import { redactArrived } from '../items/redact-arrived.ts';
-import type { PutOff } from './defer-webhooks.ts';
+import { redactArrivals } from '../items/redact-arrivals.ts';
+import type { DeferredWebhooks } from './defer-webhooks.ts';
 
 export const NOT_TAKEN_APART = 'not_taken_apart';
 /** So many that fail alone while nothing lands: it is the database that fails, not they. */
 const FAILED_ALONE_MAX = 8;
 
 /** @param room so many of the new items may be claimed; `items` is how many were written. */
-export type Take = (seqs: number[], room: number) => Promise<{ claimed: ClaimedItem[]; items: number }>;
+export type SplitTogether = (seqs: number[], room: number) => Promise<{ claimed: ClaimedItem[]; items: number }>;
 /** What a taking apart is handed on to. */
-export type Hands = { putOff?: PutOff | undefined; onClaimed?: ((items: ClaimedItem[]) => void) | undefined };
+export type SplitCallbacks = {
+  deferred?: DeferredWebhooks | undefined;
+  onClaimed?: ((items: ClaimedItem[]) => void) | undefined;
+};
 type Failed = { seq: number; error: unknown };
 
 /**
@@ -28,10 +31,10 @@ type Failed = { seq: number; error: unknown };
  */
 export async function isolateWebhooks(
   context: Context,
-  failing: { seqs: number[]; room: number; error: unknown } & Hands,
-  take: Take,
+  failing: { seqs: number[]; slots: number; error: unknown } & SplitCallbacks,
+  take: SplitTogether,
 ): Promise<void> {
-  let { room } = failing;
+  let { slots: room } = failing;
   const failed: Failed[] = [];
   let landed = 0;
   const land = async (seqs: number[]): Promise<number> => {
@@ -73,15 +76,15 @@ export async function isolateWebhooks(
   for (const one of failed) {
     // of anything but what it holds, only that others' items were taken tells; and what failed before them may be over
     const last = landed > 0 && !isRefusedByDatabase(one.error) ? await takeAgain(one) : one;
-    if (last && (isRefusedByDatabase(last.error) || (landed > 0 && !isServersOwn(last.error))))
+    if (last && (isRefusedByDatabase(last.error) || (landed > 0 && !isServerError(last.error))))
       await quarantine(context, last);
     else if (last) left.push(last);
   }
-  const isPutOff = left.map((one) => putOffAlone(context, one, failing.putOff)).every(Boolean);
+  const isPutOff = left.map((one) => putOffAlone(context, one, failing.deferred)).every(Boolean);
   if (left[0] && landed === 0 && !isPutOff) throw left[0].error;
 }
 
-function putOffAlone(context: Context, { seq, error }: Failed, putOff: PutOff | undefined): boolean {
+function putOffAlone(context: Context, { seq, error }: Failed, putOff: DeferredWebhooks | undefined): boolean {
   if (!putOff?.add(seq, error)) return false;
   const told = { webhook: seq, error: describeError(error) };
   context.log.error(told, 'a webhook could not be taken apart: it is tried again in a while, what comes goes on');
@@ -106,6 +109,6 @@ async function quarantine(context: Context, { seq, error }: Failed): Promise<voi
       .executeTakeFirstOrThrow();
     if (numUpdatedRows === 0n) return;
     await raiseQuarantine(context, trx, [{ seq, reason: NOT_TAKEN_APART }]);
-    await redactArrived(context, trx, [seq]);
+    await redactArrivals(context, trx, [seq]);
   });
 }

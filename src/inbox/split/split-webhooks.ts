@@ -5,16 +5,16 @@ import { insertReturning } from '../../database/insert-returning.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { describeError } from '../../log.ts';
-import { CLAIMABLE, type ClaimedItem, leaseOf, toClaimed } from '../items/claim-items.ts';
-import { findKnown, nameKey } from '../items/find-known.ts';
-import type { ItemKey } from '../items/find-transaction.ts';
+import { CLAIM_COLUMNS, type ClaimedItem, newLease, toClaimedItem } from '../items/claim-items.ts';
+import type { ItemKey } from '../items/fetch-transaction.ts';
+import { findKnownKeys, formatItemKey } from '../items/find-known-keys.ts';
 import { raiseQuarantine } from '../items/quarantine.ts';
-import { redactArrived } from '../items/redact-arrived.ts';
+import { redactArrivals } from '../items/redact-arrivals.ts';
 import { checkBody } from '../receive/check-body.ts';
+import { hasKey, ITEMS_MAX, parseItems, type WebhookItem } from '../receive/parse-items.ts';
 import { FIRST_IDS } from '../receive/plan-shows.ts';
-import { hasKey, ITEMS_MAX, readItems, type WebhookItem } from '../receive/read-items.ts';
-import type { PutOff } from './defer-webhooks.ts';
-import { type Hands, isolateWebhooks, NOT_TAKEN_APART, type Take } from './isolate-webhooks.ts';
+import type { DeferredWebhooks } from './defer-webhooks.ts';
+import { isolateWebhooks, NOT_TAKEN_APART, type SplitCallbacks, type SplitTogether } from './isolate-webhooks.ts';
 
 const WEBHOOKS_MAX = 200;
 const ITEMS_AN_INSERT = 500;
@@ -39,18 +39,22 @@ type Apart = { row: WebhookRow; items: WebhookItem[]; reason: string | null };
  *   `onClaimed`: is told what was claimed, once that is committed, also where it throws after that.
  * @returns whether there may be more.
  */
-export async function takeApart(context: Context, room: number, hands: Hands = {}): Promise<{ more: boolean }> {
+export async function splitWebhooks(
+  context: Context,
+  room: number,
+  hands: SplitCallbacks = {},
+): Promise<{ more: boolean }> {
   let tried: number[] = [];
   try {
     const onSelected = (seqs: number[]): void => {
       tried = seqs;
     };
-    const { count, claimed } = await takeTogether(context, room, { putOff: hands.putOff, onSelected });
+    const { count, claimed } = await takeTogether(context, room, { putOff: hands.deferred, onSelected });
     hands.onClaimed?.(claimed);
     return { more: count === WEBHOOKS_MAX };
   } catch (error) {
-    const take: Take = (seqs, left) => takeTogether(context, left, { only: seqs });
-    await isolateWebhooks(context, { seqs: tried, room, error, ...hands }, take);
+    const take: SplitTogether = (seqs, left) => takeTogether(context, left, { only: seqs });
+    await isolateWebhooks(context, { seqs: tried, slots: room, error, ...hands }, take);
     return { more: true };
   }
 }
@@ -58,12 +62,12 @@ export async function takeApart(context: Context, room: number, hands: Hands = {
 type Taken = { count: number; items: number; claimed: ClaimedItem[] };
 
 /** `only` of these, else the oldest that wait; `onSelected` is told which, before anything is done to them. */
-type Selection = { only?: number[]; putOff?: PutOff | undefined; onSelected?: (seqs: number[]) => void };
+type Selection = { only?: number[]; putOff?: DeferredWebhooks | undefined; onSelected?: (seqs: number[]) => void };
 
 /** In one transaction: all of them, or none. */
 async function takeTogether(context: Context, room: number, { only, putOff, onSelected }: Selection): Promise<Taken> {
   return await transact(context.db, async (trx) => {
-    const leftOut = putOff?.leftOut() ?? [];
+    const leftOut = putOff?.listExcluded() ?? [];
     const rows = await trx
       .selectFrom('webhooks')
       .select(['seq', 'hash', 'body', 'received_at', 'repeats', 'source_address'])
@@ -79,7 +83,7 @@ async function takeTogether(context: Context, room: number, { only, putOff, onSe
       .execute();
     const seqs = rows.map((row) => row.seq);
     onSelected?.(seqs);
-    if (rows.length === 0 || putOff?.holds(seqs)) return { count: 0, items: 0, claimed: [] };
+    if (rows.length === 0 || putOff?.includesAll(seqs)) return { count: 0, items: 0, claimed: [] };
     const taken = rows.map((row) => takeOneApart(context, row));
     const items = taken.flatMap((one) => one.items);
     const keyed = taken.flatMap((one) => one.items.slice(0, FIRST_IDS)).filter(hasKey).length;
@@ -89,7 +93,7 @@ async function takeTogether(context: Context, room: number, { only, putOff, onSe
     await moveWebhooks(trx, taken);
     const quarantined = taken.flatMap(({ row, reason }) => (reason ? [{ seq: row.seq, reason }] : []));
     await raiseQuarantine(context, trx, quarantined);
-    if (rows.some((row) => row.anyone_forgotten)) await redactArrived(context, trx, seqs);
+    if (rows.some((row) => row.anyone_forgotten)) await redactArrivals(context, trx, seqs);
     return { count: rows.length, items: items.length, claimed };
   });
 }
@@ -97,9 +101,9 @@ async function takeTogether(context: Context, room: number, { only, putOff, onSe
 /** What can't even be read fails here by itself, before the database has a part in it. */
 function takeOneApart(context: Context, row: WebhookRow): Apart {
   try {
-    const { fault, value } = checkBody(row.body);
+    const { defect: fault, value } = checkBody(row.body);
     if (fault) return { row, items: [], reason: fault };
-    const items = readItems(value);
+    const items = parseItems(value);
     if (items.length > ITEMS_MAX) return { row, items: [], reason: 'too_many_items' };
     return { row, items, reason: items.every(hasKey) ? null : 'no_key' };
   } catch (error) {
@@ -115,10 +119,10 @@ async function insertItems(
   taken: Apart[],
   claims: boolean,
 ): Promise<ClaimedItem[]> {
-  const lease = claims ? leaseOf(context) : { lease_holder: null, lease_until: null };
-  const known = await findKnown(context, trx, taken.flatMap(({ items }) => items.slice(FIRST_IDS)).map(keyOf));
+  const lease = claims ? newLease(context) : { lease_holder: null, lease_until: null };
+  const known = await findKnownKeys(context, trx, taken.flatMap(({ items }) => items.slice(FIRST_IDS)).map(keyOf));
   const firstLookAt = (row: WebhookRow, item: WebhookItem, position: number): Date =>
-    position < FIRST_IDS || known.has(nameKey(keyOf(item))) ? row.received_at : endOfWait(context, row);
+    position < FIRST_IDS || known.has(formatItemKey(keyOf(item))) ? row.received_at : endOfWait(context, row);
   const values = taken.flatMap(({ row, items }) =>
     items.map((item, position) => ({
       webhook_seq: row.seq,
@@ -161,7 +165,7 @@ async function insertClaimed(
   values: Insertable<Database['webhook_items']>[],
 ): Promise<ClaimedItem[]> {
   const webhooks = new Map(taken.map(({ row, items }) => [row.seq, { ...row, items: items.length }]));
-  const columns = [...CLAIMABLE, 'state'] as const;
+  const columns = [...CLAIM_COLUMNS, 'state'] as const;
   const insert = trx.insertInto('webhook_items').values(values);
   const rows = await insertReturning(context, trx, insert, [...columns], () =>
     trx
@@ -173,7 +177,7 @@ async function insertClaimed(
   );
   return rows
     .filter((row) => row.state === 'pending' && row.position < FIRST_IDS)
-    .map((row) => toClaimed(row, webhooks));
+    .map((row) => toClaimedItem(row, webhooks));
 }
 
 /** One statement for all that change alike: nearly always that is all of them. */

@@ -23,6 +23,6 @@ export async function reportSpool(context: Context, name: string, isWaiting: boo
 }
 
 /** For one that ends empty: nothing is waited for any more. */
-export async function forgetSpool(context: Context, name: string): Promise<void> {
+export async function removeSpoolReport(context: Context, name: string): Promise<void> {
   await context.db.deleteFrom('spools').where('name', '=', name).where('is_waiting', '=', 0).execute();
 }

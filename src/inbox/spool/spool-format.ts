@@ -12,16 +12,16 @@ const LINE_FEED = 0x0a;
 /** No record is longer (a body has 256 KiB at most): what says so is damaged. */
 const RECORD_BYTES_MAX = 512 * 1024;
 
-export type Spooled = { receivedAt: Date; address: string; headers: Record<string, string>; body: Buffer };
+export type SpooledWebhook = { receivedAt: Date; address: string; headers: Record<string, string>; body: Buffer };
 export type Segment = {
-  records: Spooled[];
+  records: SpooledWebhook[];
   /** At its end: of a record that was never written whole. */
-  cutOffBytes: number;
+  truncatedBytes: number;
   /** Of records that once may have been whole. */
   damagedBytes: number;
 };
 
-export function encodeRecord(one: Spooled): Buffer {
+export function encodeRecord(one: SpooledWebhook): Buffer {
   const head = JSON.stringify({ receivedAt: one.receivedAt.getTime(), address: one.address, headers: one.headers });
   const content = Buffer.concat([Buffer.from(head), Buffer.from([LINE_FEED]), one.body]);
   if (content.length > RECORD_BYTES_MAX) throw new Error(`${content.length} bytes are more than the spool reads back`);
@@ -34,21 +34,21 @@ export function encodeRecord(one: Spooled): Buffer {
 
 /** Reads a segment: every whole record in order, also behind a damaged one. */
 export function decodeSegment(segment: Buffer): Segment {
-  const records: Spooled[] = [];
+  const records: SpooledWebhook[] = [];
   let damagedBytes = 0;
-  for (const { at, bytes, record } of cutSegment(segment)) {
+  for (const { at, bytes, record } of splitSegment(segment)) {
     if (record) records.push(record);
     else if (at + bytes.length === segment.length && isCutOff(segment, at)) {
-      return { records, damagedBytes, cutOffBytes: bytes.length };
+      return { records, damagedBytes, truncatedBytes: bytes.length };
     } else damagedBytes += bytes.length;
   }
-  return { records, damagedBytes, cutOffBytes: 0 };
+  return { records, damagedBytes, truncatedBytes: 0 };
 }
 
 /** All of a segment's bytes: those of whole records, and the stretches between them that are none. */
-export function* cutSegment(
+export function* splitSegment(
   segment: Buffer,
-): Generator<{ at: number; bytes: Buffer; record: Spooled | undefined }, void, undefined> {
+): Generator<{ at: number; bytes: Buffer; record: SpooledWebhook | undefined }, void, undefined> {
   for (let at = 0; at < segment.length; ) {
     const content = contentAt(segment, at);
     const end = content ? at + HEAD_BYTES + content.length : (findRecord(segment, at + 1) ?? segment.length);
@@ -82,7 +82,7 @@ function isCutOff(segment: Buffer, at: number): boolean {
   return length <= RECORD_BYTES_MAX && at + HEAD_BYTES + length > segment.length;
 }
 
-function decodeContent(content: Buffer): Spooled {
+function decodeContent(content: Buffer): SpooledWebhook {
   const end = content.indexOf(LINE_FEED);
   const head = JSON.parse(content.subarray(0, end).toString()) as {
     receivedAt: number;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import os from 'node:os';
-import { identifyProcess, isRunning } from '../../../embedded/processes.ts';
+import { identifyProcess, isRunning } from '../../../embedded/identify-process.ts';
 
 const PLACE_CHARS = 12;
 const OWNER = new RegExp(`^(\\d+)-(.+)-([0-9a-f]{${PLACE_CHARS}})$`);
@@ -15,7 +15,7 @@ export function nameOwner(): string {
 }
 
 /** Whether the process still runs; `unknown` where it would run in a place that can't be seen from here. */
-export function findOwner(owner: string): 'running' | 'gone' | 'unknown' {
+export function checkOwner(owner: string): 'running' | 'gone' | 'unknown' {
   const [, pid, startedAt, place] = OWNER.exec(owner) ?? [];
   if (place !== namePlace()) return 'unknown';
   return isRunning(`${pid}:${startedAt}`) ? 'running' : 'gone';

@@ -11,9 +11,9 @@ import { type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { ConfereError } from '../../domain/errors.ts';
-import { createCoalescer } from '../../runtime/batch.ts';
-import { decodeSegment, encodeRecord, type Segment, type Spooled } from './spool-format.ts';
-import { findOwner, nameOwner } from './spool-owner.ts';
+import { createBatcher } from '../../runtime/batch.ts';
+import { decodeSegment, encodeRecord, type Segment, type SpooledWebhook } from './spool-format.ts';
+import { checkOwner, nameOwner } from './spool-owner.ts';
 
 export const SPOOL_BYTES_MAX = 1024 ** 3;
 const SEGMENT_BYTES_MAX = 32 * 1024 * 1024;
@@ -32,20 +32,20 @@ export type Spool = {
   readonly name: string;
   readonly directory: string;
   /** Resolves once it is on the disk. @returns whether the same bytes are in the spool already. */
-  append(one: Spooled): Promise<boolean>;
+  append(one: SpooledWebhook): Promise<boolean>;
   /** Segments that may be drained now, the oldest first; the one being written is closed first. */
-  takeSegments(): Promise<string[]>;
+  claimSegments(): Promise<string[]>;
   /** @returns undefined where another process has taken it. */
   readSegment(name: string): Segment | undefined;
   /** Once all of its records are in the inbox. A damaged one is kept as a file that nobody drains. @returns its path. */
   removeSegment(name: string, segment: Segment): Promise<string | undefined>;
   /** Keeps what the database refuses for good in a file of its own, which nobody drains. @returns its path. */
-  keepRefused(records: Spooled[]): Promise<string>;
+  storeRefused(records: SpooledWebhook[]): Promise<string>;
   readonly bytes: number;
   /** Whether nothing in the directory waits to be drained, by whomever. */
   isEmpty(): boolean;
   /** Said by the receiver when a commit failed; taken back by whoever drains, once the database has taken something. */
-  databaseIsAway: boolean;
+  isDatabaseDown: boolean;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -73,7 +73,7 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
     if (sizes.length === 0) hashes.clear();
   }
 
-  function count(record: Spooled, by: number): void {
+  function count(record: SpooledWebhook, by: number): void {
     const key = hashOf(record.body);
     const left = (hashes.get(key) ?? 0) + by;
     if (left > 0) hashes.set(key, left);
@@ -124,7 +124,7 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
   async function claimSegment(name: string): Promise<string | undefined> {
     const [begunAt = '', segmentOwner = ''] = name.split('.');
     if (segmentOwner === owner) return name;
-    const found = findOwner(segmentOwner);
+    const found = checkOwner(segmentOwner);
     if (found === 'running') return undefined;
     const file = path.join(directory, name);
     try {
@@ -138,7 +138,7 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
     }
   }
 
-  async function writeBatch(batch: Spooled[]): Promise<boolean[]> {
+  async function writeBatch(batch: SpooledWebhook[]): Promise<boolean[]> {
     const encoded = Buffer.concat(batch.map(encodeRecord));
     if (bytes + encoded.length > bytesMax) {
       throw new ConfereError('unavailable', `the spool holds ${bytes} of ${bytesMax} bytes: it takes no more`);
@@ -155,7 +155,7 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
     return repeats;
   }
 
-  const append = createCoalescer<Spooled, boolean>({
+  const append = createBatcher<SpooledWebhook, boolean>({
     itemsMax: APPEND_RECORDS_MAX,
     bytesMax: APPEND_BYTES_MAX,
     sizeOf: (record) => record.body.length,
@@ -169,7 +169,7 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
     name: hash('sha256', `${os.hostname()}:${path.resolve(directory)}`, 'hex'),
     directory,
     append,
-    takeSegments: () =>
+    claimSegments: () =>
       inTurn(async () => {
         await closeSegment();
         const claimed = await Promise.all(listSegments(directory).map(claimSegment));
@@ -187,7 +187,7 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
       for (const record of records) count(record, -1);
       return kept;
     },
-    async keepRefused(records) {
+    async storeRefused(records) {
       const name = path.join(directory, `${Date.now()}.${randomBytes(4).toString('hex')}.refused`);
       const file = await open(name, 'wx', 0o600);
       await file.appendFile(Buffer.concat(records.map(encodeRecord)));
@@ -201,7 +201,7 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
       return bytes;
     },
     isEmpty: () => listSegments(directory).length === 0,
-    databaseIsAway: false,
+    isDatabaseDown: false,
     [Symbol.asyncDispose]: () => inTurn(closeSegment),
   };
 }

@@ -1,9 +1,16 @@
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { ClaimedItem } from '../items/claim-items.ts';
-import { findKnown, nameKey } from '../items/find-known.ts';
-import { chargeSender, findHits, recordHit, refundShows } from '../receive/charge-senders.ts';
-import { bestPlan, HIT_MS, isFirstShow, type Plan, planShow, SENDER_SHOWS_AN_HOUR } from '../receive/plan-shows.ts';
+import { findKnownKeys, formatItemKey } from '../items/find-known-keys.ts';
+import { chargeSender, findLastHits, recordHit, refundShows } from '../receive/charge-senders.ts';
+import {
+  chooseBestPlan,
+  HIT_TTL_MS,
+  isFirstShow,
+  planShow,
+  SENDER_SHOWS_PER_HOUR,
+  type ShowPlan,
+} from '../receive/plan-shows.ts';
 
 /** A hit is written down so often at most for each sender. */
 const HIT_WRITTEN_EVERY_MS = 60_000;
@@ -11,21 +18,21 @@ const SENDERS_KEPT_MAX = 10_000;
 
 /** What a look may do: ask the provider, at whose cost; or only wait. */
 export type Admission =
-  | { kind: 'show'; charged: string | undefined }
-  | { kind: 'wait'; awaits: 'list' | 'sender'; notBefore: Date | undefined };
+  | { kind: 'show'; chargedSender: string | undefined }
+  | { kind: 'wait'; waitsFor: 'list' | 'sender'; notBefore: Date | undefined };
 
 export type ShowBudget = {
   /** @returns for each group of items of one key what its look may do, in order. */
   admit(groups: ClaimedItem[][]): Promise<Admission[]>;
   /** The provider knew what these items name: their senders had a hit, and get their misses back. */
-  hit(items: ClaimedItem[], charged: string | undefined): Promise<void>;
+  creditHit(items: ClaimedItem[], charged: string | undefined): Promise<void>;
   /** The provider could not be asked: that was no miss. */
-  giveBack(charged: string | undefined): Promise<void>;
+  refund(charged: string | undefined): Promise<void>;
 };
 
-type Planned = { plan: Plan; payer: ClaimedItem | undefined };
+type Planned = { plan: ShowPlan; payer: ClaimedItem | undefined };
 
-const FREE: Admission = { kind: 'show', charged: undefined };
+const FREE: Admission = { kind: 'show', chargedSender: undefined };
 
 /** The budget of looks at what webhooks name (see plan-shows.ts), kept in the database; hits are remembered here too. */
 export function createShowBudget(context: Context): ShowBudget {
@@ -33,7 +40,7 @@ export function createShowBudget(context: Context): ShowBudget {
 
   function hadHit(sender: string): boolean {
     const at = hits.get(sender)?.at;
-    return at !== undefined && context.clock.now().getTime() - at.getTime() < HIT_MS;
+    return at !== undefined && context.clock.now().getTime() - at.getTime() < HIT_TTL_MS;
   }
 
   /** Nearly every look: no question has to be asked of the database. */
@@ -42,7 +49,7 @@ export function createShowBudget(context: Context): ShowBudget {
 
   async function planAll(groups: ClaimedItem[][]): Promise<Planned[]> {
     const items = groups.flat();
-    const known = await findKnown(context, context.db, items);
+    const known = await findKnownKeys(context, context.db, items);
     await learnHits(items);
     const bodies = await countMisses(context, items);
     const now = context.clock.now();
@@ -50,12 +57,12 @@ export function createShowBudget(context: Context): ShowBudget {
       const candidates = group.map((item) => ({
         ...item,
         asksProvider: item.transactionId !== null || item.reference !== null,
-        isKnown: known.has(nameKey(item)),
+        isKnown: known.has(formatItemKey(item)),
         hadHit: hadHit(item.sender),
         bodyMisses: bodies.get(item.webhookSeq) ?? 0,
       }));
       const plans = candidates.map((one) => planShow(one, now));
-      const plan = bestPlan(plans);
+      const plan = chooseBestPlan(plans);
       const payer = plan.kind === 'charge' ? payerOf(group, plans) : undefined;
       // the next of this body in this batch must not spend the same miss
       if (payer) bodies.set(payer.webhookSeq, (bodies.get(payer.webhookSeq) ?? 0) + 1);
@@ -65,7 +72,7 @@ export function createShowBudget(context: Context): ShowBudget {
 
   async function learnHits(items: ClaimedItem[]): Promise<void> {
     const unsure = [...new Set(items.map(({ sender }) => sender))].filter((sender) => !hadHit(sender));
-    for (const [sender, at] of await findHits(context, unsure)) remember(sender, { at, writtenAtMs: 0 });
+    for (const [sender, at] of await findLastHits(context, unsure)) remember(sender, { at, writtenAtMs: 0 });
   }
 
   function remember(sender: string, hit: { at: Date; writtenAtMs: number }): void {
@@ -78,7 +85,7 @@ export function createShowBudget(context: Context): ShowBudget {
     const paying = planned.flatMap(({ payer }, index) => (payer ? [{ index, payer }] : []));
     const paid = new Map<number, string>();
     for (const [sender, ones] of Map.groupBy(paying, ({ payer }) => payer.sender)) {
-      const charge = { sender, cost: 'shows' as const, wanted: ones.length, max: SENDER_SHOWS_AN_HOUR };
+      const charge = { sender, cost: 'shows' as const, wanted: ones.length, max: SENDER_SHOWS_PER_HOUR };
       const { granted } = await chargeSender(context, charge);
       // what was never shown comes before what was denied already
       const inOrder = ones.toSorted((a, b) => a.payer.misses - b.payer.misses);
@@ -86,10 +93,10 @@ export function createShowBudget(context: Context): ShowBudget {
     }
     return planned.map(({ plan }, index) => {
       if (plan.kind === 'show') return FREE;
-      if (plan.kind === 'list') return { kind: 'wait', awaits: 'list', notBefore: plan.notBefore };
+      if (plan.kind === 'list') return { kind: 'wait', waitsFor: 'list', notBefore: plan.notBefore };
       const charged = paid.get(index);
-      if (charged !== undefined) return { kind: 'show', charged };
-      return { kind: 'wait', awaits: 'sender', notBefore: undefined };
+      if (charged !== undefined) return { kind: 'show', chargedSender: charged };
+      return { kind: 'wait', waitsFor: 'sender', notBefore: undefined };
     });
   }
 
@@ -101,7 +108,7 @@ export function createShowBudget(context: Context): ShowBudget {
       const byGroup = new Map(unsure.map((group, index) => [group, admitted[index] ?? FREE]));
       return groups.map((group) => byGroup.get(group) ?? FREE);
     },
-    async hit(items, charged) {
+    async creditHit(items, charged) {
       const nowMs = context.clock.now().getTime();
       for (const [sender, ones] of Map.groupBy(items, (item) => item.sender)) {
         const back = Math.max(0, ...ones.map(({ misses }) => misses)) + (sender === charged ? 1 : 0);
@@ -112,14 +119,14 @@ export function createShowBudget(context: Context): ShowBudget {
         await recordHit(context, sender);
       }
     },
-    async giveBack(charged) {
+    async refund(charged) {
       if (charged !== undefined) await refundShows(context, charged, 1);
     },
   };
 }
 
 /** The item whose body and sender pay for the look of a group: of those that may, the one that was denied least. */
-function payerOf(group: ClaimedItem[], plans: Plan[]): ClaimedItem | undefined {
+function payerOf(group: ClaimedItem[], plans: ShowPlan[]): ClaimedItem | undefined {
   const able = group.filter((_, index) => plans[index]?.kind === 'charge');
   return able.toSorted((a, b) => a.misses - b.misses || a.position - b.position)[0];
 }

@@ -1,10 +1,10 @@
 import { formatAmount } from '../../domain/money.ts';
 import type { ObservedTransaction } from '../../domain/observation.ts';
-import { nameStatus } from '../../domain/statuses.ts';
-import type { Found } from '../items/find-transaction.ts';
-import { scheduleLook } from './schedule-fetch.ts';
+import { describeStatus } from '../../domain/statuses.ts';
+import type { FetchResult } from '../items/fetch-transaction.ts';
+import { scheduleFetch } from './schedule-fetch.ts';
 
-export type Claim = {
+export type WebhookClaim = {
   receivedAt: Date;
   looks: number;
   claimedStatus: string | null;
@@ -20,28 +20,28 @@ export type Contradiction = {
   actual: unknown;
 };
 
-export type Fate =
+export type ItemOutcome =
   | { kind: 'applied'; id: string | null; contradiction: Contradiction | undefined }
   | { kind: 'waiting'; nextLookAt: Date; id: string | undefined }
   | { kind: 'quarantined'; reason: 'ambiguous' | 'unknown_at_provider' | 'unreadable_at_provider' };
 
 /** What becomes of an item after a look. Pure. */
-export function judgeItem(claim: Claim, found: Found, now: Date, graceMs: number): Fate {
+export function classifyItem(claim: WebhookClaim, found: FetchResult, now: Date, graceMs: number): ItemOutcome {
   if (found.kind === 'ambiguous') return { kind: 'quarantined', reason: 'ambiguous' };
   const shown = found.kind === 'row' && found.row.ok ? found.row.transaction : undefined;
   const contradiction = shown ? compareClaim(claim, shown) : undefined;
   if (shown && !contradiction) return { kind: 'applied', id: shown.id, contradiction };
   const nextLookAt =
-    found.kind === 'deferred' && (found.awaits === 'list' || found.notBefore)
+    found.kind === 'deferred' && (found.waitsFor === 'list' || found.notBefore)
       ? awaitList(claim, found.notBefore, now, graceMs)
-      : scheduleLook(claim.looks + 1, now, claim.receivedAt, graceMs);
+      : scheduleFetch(claim.looks + 1, now, claim.receivedAt, graceMs);
   if (nextLookAt) return { kind: 'waiting', nextLookAt, id: shown?.id };
   if (shown) return { kind: 'applied', id: shown.id, contradiction };
   return { kind: 'quarantined', reason: found.kind === 'row' ? 'unreadable_at_provider' : 'unknown_at_provider' };
 }
 
 /** What waits for the list is woken once the ledger has learnt it, and else looked at at the end of the grace. */
-function awaitList(claim: Claim, notBefore: Date | undefined, now: Date, graceMs: number): Date | undefined {
+function awaitList(claim: WebhookClaim, notBefore: Date | undefined, now: Date, graceMs: number): Date | undefined {
   const deadline = new Date(claim.receivedAt.getTime() + graceMs);
   return notBefore ?? (now < deadline ? deadline : undefined);
 }
@@ -50,7 +50,7 @@ function awaitList(claim: Claim, notBefore: Date | undefined, now: Date, graceMs
  * A status is shown when the history holds it at any time: the row's own status beside a history without it is no
  * event. An amount is shown when it is the transaction's.
  */
-function compareClaim(claim: Claim, shown: ObservedTransaction): Contradiction | undefined {
+function compareClaim(claim: WebhookClaim, shown: ObservedTransaction): Contradiction | undefined {
   const about = { id: shown.id, reference: shown.reference, amountCents: shown.amountCents };
   if (claim.claimedAmountCents !== null && claim.claimedAmountCents !== shown.amountCents) {
     return {
@@ -64,8 +64,8 @@ function compareClaim(claim: Claim, shown: ObservedTransaction): Contradiction |
   if (claim.claimedStatus === null || statuses.includes(claim.claimedStatus)) return undefined;
   return {
     ...about,
-    scope: `${shown.id} ${nameStatus(claim.claimedStatus)}`,
-    expected: { status: nameStatus(claim.claimedStatus) },
-    actual: { status: nameStatus(shown.status), history: statuses.map(nameStatus) },
+    scope: `${shown.id} ${describeStatus(claim.claimedStatus)}`,
+    expected: { status: describeStatus(claim.claimedStatus) },
+    actual: { status: describeStatus(shown.status), history: statuses.map(describeStatus) },
   };
 }

@@ -1,15 +1,15 @@
 /** A page of 100 rows with their histories costs the provider, and us, about as much as so many shows. */
-export const PAGE_SHOWS = 4;
+export const SHOWS_PER_PAGE = 4;
 /** Of what the shows would cost, so much may be spent on pages in a row that hold none of the ids. */
 const BARREN_SHARE_MAX = 0.25;
 
-export type DayReading = {
+export type DayProgress = {
   /** Distinct ids still looked for on this day. */
   ids: number;
   /** Pages of the day that were not read yet. */
   pages: number;
   /** Pages read in a row that held none of the ids. */
-  barren: number;
+  pagesWithoutMatch: number;
 };
 
 /**
@@ -20,6 +20,6 @@ export type DayReading = {
  * of 2,000 transactions (20 pages) is read for more than 80 ids, one of 100,000 for more than 4,000. Where the ids are
  * spread evenly both sides shrink alike. A day that was a wrong hint is given up after a quarter of what the shows cost.
  */
-export function isReadingCheaper({ ids, pages, barren }: DayReading): boolean {
-  return pages > 0 && pages * PAGE_SHOWS < ids && barren * PAGE_SHOWS <= BARREN_SHARE_MAX * ids;
+export function isListCheaper({ ids, pages, pagesWithoutMatch: barren }: DayProgress): boolean {
+  return pages > 0 && pages * SHOWS_PER_PAGE < ids && barren * SHOWS_PER_PAGE <= BARREN_SHARE_MAX * ids;
 }

@@ -3,20 +3,20 @@ import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 
 /** Quarantined for that, an item may be helped by what the ledger learns; of `ambiguous` keys there only come to be more. */
-export const HELPED_REASONS: readonly string[] = ['unknown_at_provider', 'unreadable_at_provider'];
+export const RETRYABLE_REASONS: readonly string[] = ['unknown_at_provider', 'unreadable_at_provider'];
 /** The key that an item is looked up by is the first of these that it has. */
 const COLUMNS = ['transaction_id', 'reference', 'extra_hash'] as const;
 
-export type Learnt = { seq: number; id: string; reference: string | null; extra_hash: Buffer | null };
+export type LearntTransaction = { seq: number; id: string; reference: string | null; extra_hash: Buffer | null };
 export type NamedItem = { seq: number; webhookSeq: number; transactionId: string };
 
 /** Whether the ledger may help an item: it was quarantined as unknown, or waits and is not being looked at. */
-export function canBeHelped(now: Date) {
+export function isRetryable(now: Date) {
   return (eb: ExpressionBuilder<Database, 'webhook_items'>) =>
     eb.and([
       eb('resolved_id', 'is', null),
       eb.or([
-        eb.and([eb('state', '=', 'quarantined'), eb('reason', 'in', HELPED_REASONS)]),
+        eb.and([eb('state', '=', 'quarantined'), eb('reason', 'in', RETRYABLE_REASONS)]),
         eb.and([
           eb('state', '=', 'pending'),
           eb('next_look_at', '>', now),
@@ -26,13 +26,13 @@ export function canBeHelped(now: Date) {
     ]);
 }
 
-export type Naming = { learnt: Learnt[]; now: Date; itemsMax: number };
+export type NamedItemQuery = { learnt: LearntTransaction[]; now: Date; itemsMax: number };
 
 /**
  * Items that may be helped and name one of these transactions, and no other of the ledger's, by the key that they are
  * looked up by, and that were not put back for one yet; so many at most.
  */
-export async function findNamedItems(db: Reader, { learnt, now, itemsMax }: Naming): Promise<NamedItem[]> {
+export async function findNamedItems(db: Reader, { learnt, now, itemsMax }: NamedItemQuery): Promise<NamedItem[]> {
   const found: NamedItem[] = [];
   for (const [place, column] of COLUMNS.entries()) {
     const names = await listNames(db, learnt, column);
@@ -41,7 +41,7 @@ export async function findNamedItems(db: Reader, { learnt, now, itemsMax }: Nami
     let select = db
       .selectFrom('webhook_items')
       .select(['seq', 'webhook_seq', column])
-      .where(canBeHelped(now))
+      .where(isRetryable(now))
       .where(
         column,
         'in',
@@ -59,7 +59,7 @@ export async function findNamedItems(db: Reader, { learnt, now, itemsMax }: Nami
 type Names = Map<string, { name: string | Buffer; id: string }>;
 
 /** By what an item may name each. What other transactions share is left out: a shop's extra may stand in millions. */
-async function listNames(db: Reader, learnt: Learnt[], column: (typeof COLUMNS)[number]): Promise<Names> {
+async function listNames(db: Reader, learnt: LearntTransaction[], column: (typeof COLUMNS)[number]): Promise<Names> {
   if (column === 'transaction_id') {
     return new Map(learnt.map(({ id }) => [id.toLowerCase(), { name: id.toLowerCase(), id }]));
   }

@@ -9,9 +9,9 @@ import { addDays, type Day } from '../../domain/calendar.ts';
 import { describeError } from '../../log.ts';
 import type { ProviderClient } from '../../provider/client.ts';
 import type { ClaimedItem } from '../items/claim-items.ts';
-import type { Found } from '../items/find-transaction.ts';
-import { isReadingCheaper } from './compare-costs.ts';
-import { readClaimedDays } from './read-claimed-days.ts';
+import type { FetchResult } from '../items/fetch-transaction.ts';
+import { isListCheaper } from './compare-costs.ts';
+import { parseClaimedDays } from './parse-claimed-days.ts';
 
 const PAGE_ROWS = 100;
 const CHUNK = 500;
@@ -21,8 +21,8 @@ export async function lookUpByDays(
   context: Context,
   client: ProviderClient,
   items: ClaimedItem[],
-): Promise<Map<string, Found>> {
-  const found = new Map<string, Found>();
+): Promise<Map<string, FetchResult>> {
+  const found = new Map<string, FetchResult>();
   const days = await findDays(context, items);
   const byDay = Map.groupBy(days.keys(), (id) => days.get(id) ?? '');
   try {
@@ -33,15 +33,20 @@ export async function lookUpByDays(
   return found;
 }
 
-async function readDay(client: ProviderClient, day: Day, left: Set<string>, found: Map<string, Found>): Promise<void> {
+async function readDay(
+  client: ProviderClient,
+  day: Day,
+  left: Set<string>,
+  found: Map<string, FetchResult>,
+): Promise<void> {
   // how dates bound a range differs: where the day alone brings nothing, it lies within the days around it
   for (const [initialDate, finalDate] of [
     [day, day],
     [addDays(day, -1), addDays(day, 1)],
   ] as const) {
-    const reading = { ids: left.size, pages: 1, barren: 0 };
+    const reading = { ids: left.size, pages: 1, pagesWithoutMatch: 0 };
     let total = 0;
-    for (let page = 1; isReadingCheaper(reading); page++) {
+    for (let page = 1; isListCheaper(reading); page++) {
       const answer = await client.listPage({ initialDate, finalDate }, page);
       if (!answer) break;
       total = answer.total;
@@ -55,7 +60,7 @@ async function readDay(client: ProviderClient, day: Day, left: Set<string>, foun
       }
       reading.ids = left.size;
       reading.pages = Math.ceil(total / PAGE_ROWS) - page;
-      reading.barren = left.size < before ? 0 : reading.barren + 1;
+      reading.pagesWithoutMatch = left.size < before ? 0 : reading.pagesWithoutMatch + 1;
     }
     if (total > 0) return;
   }
@@ -78,7 +83,7 @@ async function findDays(context: Context, items: ClaimedItem[]): Promise<Map<str
     if (seqs.length === 0) continue;
     const bodies = await context.db.selectFrom('webhooks').select('body').where('seq', 'in', seqs).execute();
     for (const { body } of bodies)
-      for (const [id, day] of readClaimedDays(body)) if (wanted.has(id) && !days.has(id)) days.set(id, day);
+      for (const [id, day] of parseClaimedDays(body)) if (wanted.has(id) && !days.has(id)) days.set(id, day);
   }
   return days;
 }

@@ -12,7 +12,7 @@ const LATE_PAUSE_MS_MAX = 30_000;
  * succession.
  * @returns undefined when this was the last look.
  */
-export function scheduleLook(looks: number, now: Date, receivedAt: Date, graceMs: number): Date | undefined {
+export function scheduleFetch(looks: number, now: Date, receivedAt: Date, graceMs: number): Date | undefined {
   const deadlineMs = receivedAt.getTime() + graceMs;
   const pauseMs = pauseAfter(looks);
   if (now.getTime() < deadlineMs) return new Date(Math.min(now.getTime() + pauseMs, deadlineMs));

@@ -3,29 +3,29 @@ import type { Context } from '../../context.ts';
 import { inForce } from '../../database/in-force.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
-import { nameStatus } from '../../domain/statuses.ts';
+import { describeStatus } from '../../domain/statuses.ts';
 import { itemsVerified } from '../../metrics/metrics.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import type { ClaimedItem } from '../items/claim-items.ts';
-import type { Found } from '../items/find-transaction.ts';
+import type { FetchResult } from '../items/fetch-transaction.ts';
 import { raiseQuarantine, resolveQuarantine } from '../items/quarantine.ts';
-import { redactArrived } from '../items/redact-arrived.ts';
-import { RELOOK_AFTER_S } from '../receive/write-in-transaction.ts';
-import { type Fate, judgeItem } from './classify-item.ts';
+import { redactArrivals } from '../items/redact-arrivals.ts';
+import { REFETCH_AFTER_S } from '../receive/insert-arrivals.ts';
+import { classifyItem, type ItemOutcome } from './classify-item.ts';
 
 /** Items of one key, what a look found, and which sender paid for it. */
-export type Look = { items: ClaimedItem[]; found: Found; charged?: string | undefined };
+export type ItemFetch = { items: ClaimedItem[]; result: FetchResult; chargedSender?: string | undefined };
 
 /**
  * Writes what became of items after a look, in one transaction: their fates, the contradictions and quarantines that
  * follow, and the end of webhooks whose last item this was.
  */
-export async function settleItems(context: Context, looks: Look[]): Promise<void> {
+export async function settleItems(context: Context, looks: ItemFetch[]): Promise<void> {
   const now = context.clock.now();
   const grace = context.config.WEBHOOK_GRACE;
   const fates = looks
-    .flatMap(({ items, found }) =>
-      items.map((item) => ({ item, fate: judgeItem(item, found, now, grace), found: found.kind })),
+    .flatMap(({ items, result: found }) =>
+      items.map((item) => ({ item, fate: classifyItem(item, found, now, grace), found: found.kind })),
     )
     .sort((a, b) => a.item.seq - b.item.seq);
   await transact(
@@ -76,7 +76,7 @@ export async function settleItems(context: Context, looks: Look[]): Promise<void
       );
       const applied = fates.filter(({ fate }) => fate.kind === 'applied').map(({ item }) => item.webhookSeq);
       await resolveQuarantine(trx, applied, now);
-      await redactArrived(
+      await redactArrivals(
         context,
         trx,
         fates.map(({ item }) => item.webhookSeq),
@@ -131,7 +131,7 @@ async function findShown(trx: Transaction<Database>, claims: { id: string }[]): 
       ]),
     )
     .execute();
-  return new Set(rows.map((row) => `${row.id} ${nameStatus(row.status)}`));
+  return new Set(rows.map((row) => `${row.id} ${describeStatus(row.status)}`));
 }
 
 /**
@@ -157,7 +157,7 @@ export async function lockWebhooks(trx: Transaction<Database>, webhookSeqs: numb
  */
 async function lookAgain(trx: Transaction<Database>, items: ClaimedItem[], now: Date): Promise<void> {
   for (const [isFirst, some] of Map.groupBy(items, ({ looks }) => looks === 0)) {
-    const at = new Date(now.getTime() + (isFirst ? 0 : RELOOK_AFTER_S * 1000));
+    const at = new Date(now.getTime() + (isFirst ? 0 : REFETCH_AFTER_S * 1000));
     await trx
       .updateTable('webhook_items')
       .set({ next_look_at: sql`LEAST(COALESCE(next_look_at, ${at}), ${at})`, state: 'pending' })
@@ -170,7 +170,7 @@ async function lookAgain(trx: Transaction<Database>, items: ClaimedItem[], now: 
   }
 }
 
-type Fated = { item: ClaimedItem; fate: Fate; found: Found['kind'] };
+type Fated = { item: ClaimedItem; fate: ItemOutcome; found: FetchResult['kind'] };
 
 /** One statement for all that change alike. */
 async function writeFates(trx: Transaction<Database>, fates: Fated[], now: Date): Promise<void> {
@@ -195,7 +195,7 @@ async function writeFates(trx: Transaction<Database>, fates: Fated[], now: Date)
 
 /** What becomes of the columns of items that fare alike. */
 function changeOf(group: Fated[]) {
-  const bySeq = <T>(value: (fate: Fate) => Date | string | null): RawBuilder<T> =>
+  const bySeq = <T>(value: (fate: ItemOutcome) => Date | string | null): RawBuilder<T> =>
     sql`CASE seq ${sql.join(
       group.map(({ item, fate }) => sql`WHEN ${item.seq} THEN ${value(fate)}`),
       sql` `,

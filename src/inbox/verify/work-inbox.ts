@@ -9,15 +9,15 @@
 import type { Context } from '../../context.ts';
 import { describeError } from '../../log.ts';
 import type { ProviderClient } from '../../provider/client.ts';
-import { pauseAfter, poll } from '../../runtime/wake-signal.ts';
-import { type ClaimedItem, claimItems, countDue, LEASE_MS, renewLeases } from '../items/claim-items.ts';
-import { nameKey } from '../items/find-known.ts';
-import type { Found } from '../items/find-transaction.ts';
-import { createPutOff, type PutOff } from '../split/defer-webhooks.ts';
-import { takeApart } from '../split/split-webhooks.ts';
+import { failureBackoffMs, runWorkerLoop } from '../../runtime/wake-signal.ts';
+import { type ClaimedItem, claimItems, countDueItems, LEASE_MS, renewLeases } from '../items/claim-items.ts';
+import type { FetchResult } from '../items/fetch-transaction.ts';
+import { formatItemKey } from '../items/find-known-keys.ts';
+import { createDeferredWebhooks, type DeferredWebhooks } from '../split/defer-webhooks.ts';
+import { splitWebhooks } from '../split/split-webhooks.ts';
 import type { Admission } from './admit-shows.ts';
 import { lookUpByDays } from './look-up-by-days.ts';
-import { createVerifier, type Verifier } from './verify.ts';
+import { createVerifier, type Verifier } from './verify-items.ts';
 
 /** Taken apart at once, so that a burst is known as one before it is looked at one by one. */
 const TAKE_APART_ROUNDS = 10;
@@ -31,12 +31,12 @@ const IDLE_MS = 500;
 const CLAIM_EVERY_MS = 100;
 const RENEW_MS = LEASE_MS / 4;
 
-export async function drainInbox(context: Context, client: ProviderClient): Promise<void> {
+export async function workInbox(context: Context, client: ProviderClient): Promise<void> {
   /** More was due than there was room for. */
   let isShort = false;
   let claimedAtMs = Number.NEGATIVE_INFINITY;
   const looks = createLooks(context, client, () => {
-    if (isShort) context.bells.inbox.ring();
+    if (isShort) context.wakeUps.inbox.notify();
   });
   const takeAll = createTaker(context, looks);
   const renewal = context.timers.every(RENEW_MS, () => {
@@ -48,23 +48,28 @@ export async function drainInbox(context: Context, client: ProviderClient): Prom
   /** @returns whether there is more to do at once. */
   async function startDue(fresh: Fresh): Promise<boolean> {
     // only once all is taken apart: the more ids of a day, the cheaper its pages
-    if (!fresh.more && isShort && !looks.inBurst() && (await countDue(context, BURST_ITEMS_MIN)) === BURST_ITEMS_MIN)
+    if (
+      !fresh.more &&
+      isShort &&
+      !looks.inBurst() &&
+      (await countDueItems(context, BURST_ITEMS_MIN)) === BURST_ITEMS_MIN
+    )
       looks.startBurst(await claimItems(context, BURST_ITEMS_MAX));
     // what came just now is under way; what is due besides it can wait that long
-    if (fresh.claimed && context.timers.elapsed() - claimedAtMs < CLAIM_EVERY_MS) return fresh.more;
+    if (fresh.claimed && context.timers.monotonicMs() - claimedAtMs < CLAIM_EVERY_MS) return fresh.more;
     const room = ITEMS_IN_FLIGHT_MAX - looks.singles();
     isShort = room <= 0;
     if (isShort) return false;
-    claimedAtMs = context.timers.elapsed();
+    claimedAtMs = context.timers.monotonicMs();
     const items = await claimItems(context, room);
     looks.start(items);
     isShort = items.length >= room;
     return fresh.more || isShort;
   }
 
-  await poll({
+  await runWorkerLoop({
     name: 'inbox',
-    bell: context.bells.inbox,
+    wakeUp: context.wakeUps.inbox,
     idleMs: IDLE_MS,
     context,
     work: async () => await startDue(await takeAll(isShort)),
@@ -78,18 +83,18 @@ type Fresh = { more: boolean; claimed: boolean };
 
 /** Takes apart what waits for it; after a failure not before a pause. What is due waits for neither. */
 function createTaker(context: Context, looks: Looks): (isShort: boolean) => Promise<Fresh> {
-  const putOff = createPutOff(context.timers);
+  const putOff = createDeferredWebhooks(context.timers);
   let failures = 0;
   let notBeforeMs = 0;
   return async (isShort) => {
-    if (context.timers.elapsed() < notBeforeMs) return { more: false, claimed: false };
+    if (context.timers.monotonicMs() < notBeforeMs) return { more: false, claimed: false };
     try {
       const fresh = await takeAllApart(context, looks, isShort, putOff);
       failures = 0;
       return fresh;
     } catch (error) {
       failures++;
-      notBeforeMs = context.timers.elapsed() + pauseAfter(failures);
+      notBeforeMs = context.timers.monotonicMs() + failureBackoffMs(failures);
       const told = { error: describeError(error), loop: 'inbox', failures };
       context.log.error(told, 'webhooks could not be taken apart; they are tried again, what is due goes on');
       return { more: false, claimed: false };
@@ -98,7 +103,12 @@ function createTaker(context: Context, looks: Looks): (isShort: boolean) => Prom
 }
 
 /** What was taken apart is looked at without another claim, as long as there is room and nothing older waits. */
-async function takeAllApart(context: Context, looks: Looks, isShort: boolean, putOff: PutOff): Promise<Fresh> {
+async function takeAllApart(
+  context: Context,
+  looks: Looks,
+  isShort: boolean,
+  putOff: DeferredWebhooks,
+): Promise<Fresh> {
   let claimed = false;
   const onClaimed = (items: ClaimedItem[]): void => {
     looks.start(items);
@@ -106,7 +116,7 @@ async function takeAllApart(context: Context, looks: Looks, isShort: boolean, pu
   };
   for (let round = 0; round < TAKE_APART_ROUNDS; round++) {
     const room = isShort ? 0 : ITEMS_IN_FLIGHT_MAX - looks.singles();
-    const { more } = await takeApart(context, room, { putOff, onClaimed });
+    const { more } = await splitWebhooks(context, room, { deferred: putOff, onClaimed });
     if (!more) return { more: false, claimed };
   }
   return { more: true, claimed };
@@ -135,7 +145,7 @@ function createLooks(context: Context, client: ProviderClient, onRoom: () => voi
   /** @returns the groups that may be looked at now; the others wait for the look that is under way. */
   function enter(items: ClaimedItem[], kind: Set<number>): [string, ClaimedItem[]][] {
     for (const item of items) kind.add(item.seq);
-    return [...Map.groupBy(items, nameKey)].filter(([key, group]) => {
+    return [...Map.groupBy(items, formatItemKey)].filter(([key, group]) => {
       const joined = waiting.get(key);
       if (joined) joined.push(...group);
       else waiting.set(key, []);
@@ -195,7 +205,7 @@ async function workBurst(
   const left = await workAdmitted(context, client, verifier, { groups: waiting, leave });
   const defer = async ([key, items]: Groups[number]): Promise<void> => {
     await verifier
-      .verify(items, { kind: 'wait', awaits: 'sender', notBefore: undefined })
+      .verify(items, { kind: 'wait', waitsFor: 'sender', notBefore: undefined })
       .catch((error: unknown) => tell(context, error));
     leave(key, items);
   };
@@ -216,7 +226,7 @@ async function workAdmitted(
     const admission = admissions[index];
     // whatever fails, each group is left: a key that stayed would hold up its transaction for good
     if (!admission) leave(...group);
-    else if (admission.kind === 'wait' && admission.awaits === 'sender') waiting.push(group);
+    else if (admission.kind === 'wait' && admission.waitsFor === 'sender') waiting.push(group);
     else admitted.set(group[0], admission);
   }
   await lookUpGroups(context, client, verifier, {
@@ -235,7 +245,7 @@ async function lookUpGroups(
 ): Promise<void> {
   const { groups, admitted, leave } = burst;
   const claimed = groups.filter(([key]) => admitted.get(key)?.kind === 'show').flatMap(([, items]) => items);
-  const met = await lookUpByDays(context, client, claimed).catch(() => new Map<string, Found>());
+  const met = await lookUpByDays(context, client, claimed).catch(() => new Map<string, FetchResult>());
   const [known, unknown]: [Groups, Groups] = [[], []];
   for (const group of groups) (met.has(group[1][0]?.transactionId ?? '') ? known : unknown).push(group);
   if (groups.length > 0)
@@ -245,7 +255,9 @@ async function lookUpGroups(
     const looks = chunk.flatMap(([key, items]) => {
       const found = met.get(items[0]?.transactionId ?? '');
       const admission = admitted.get(key);
-      return found ? [{ items, found, charged: admission?.kind === 'show' ? admission.charged : undefined }] : [];
+      return found
+        ? [{ items, result: found, chargedSender: admission?.kind === 'show' ? admission.chargedSender : undefined }]
+        : [];
     });
     await verifier.settle(looks).catch((error: unknown) => tell(context, error));
     for (const [key, items] of chunk) leave(key, items);

@@ -1,68 +1,78 @@
 import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
-import { rowNumber } from '../../database/row-number.ts';
+import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import type { Day } from '../../domain/calendar.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
-import { lockOpen, type Open } from '../../mismatches/resolve-mismatches.ts';
-import type { HeldTransaction } from '../decide/decide.ts';
+import { lockOpenMismatches, type OpenMismatch } from '../../mismatches/resolve-mismatches.ts';
+import type { StoredTransaction } from '../decide/decide-observation.ts';
 import type { Difference } from '../decide/difference.ts';
-import { type Contract, findContract, priceOf, readContracts } from '../journal/commission-contracts.ts';
-import { type Change, nameFound } from './fold-observations.ts';
-import { type Loaded, loadHeld } from './load-known.ts';
+import {
+  type CommissionContract,
+  computeCommission,
+  findContract,
+  readContracts,
+} from '../journal/commission-contracts.ts';
+import { describeSubject, type TransactionChange } from './fold-observations.ts';
+import { type LoadedTransaction, loadStoredTransactions } from './load-stored-transactions.ts';
 
 const BATCH_ROWS = 200;
 
 /** Commissions that are not the contract's, where these changes brought the payment or its commission. */
-export async function judgeCommissions(
+export async function compareNewCommissions(
   context: Context,
   trx: Transaction<Database>,
-  changes: Change[],
+  changes: TransactionChange[],
   seqs: Map<string, number>,
 ): Promise<FoundMismatch[]> {
   const charged = changes.filter((change) => isNewlyCharged(change));
   if (charged.length === 0) return [];
   const contracts = await readContracts(trx);
   return charged.flatMap((change) => {
-    const judged = judge(context, change.held, contracts);
+    const judged = judge(context, change.after, contracts);
     return judged
-      ? [{ ...judged, ...nameFound(change, rowNumber(seqs.get(change.held.id), `transaction ${change.held.id}`)) }]
+      ? [
+          {
+            ...judged,
+            ...describeSubject(change, requireRowNumber(seqs.get(change.after.id), `transaction ${change.after.id}`)),
+          },
+        ]
       : [];
   });
 }
 
 /** One that changed after the payment is told as that. */
-function isNewlyCharged({ loaded, held, added, decisions }: Change): boolean {
+function isNewlyCharged({ loaded, after: held, added, decisions }: TransactionChange): boolean {
   if (held.commissionCents === null) return false;
   if (decisions.some(({ found }) => found.some(({ kind }) => kind === 'commission_differs'))) return false;
-  return added.some((event) => event.status === 'paid') || loaded?.held.commissionCents !== held.commissionCents;
+  return added.some((event) => event.status === 'paid') || loaded?.stored.commissionCents !== held.commissionCents;
 }
 
 /**
  * The same of what a person has just accepted: another amount, operation or platform has another price, and the
  * commission that the provider shows need not be the contract's. `over`: what a contract claimed of the books before.
  */
-export async function judgeAccepted(
+export async function compareAcceptedCommission(
   context: Context,
   trx: Transaction<Database>,
-  { seq, held: before }: Loaded,
-  held: HeldTransaction,
+  { seq, stored: before }: LoadedTransaction,
+  held: StoredTransaction,
 ): Promise<{ found: FoundMismatch[]; over: { kind: 'commission_differs'; scope: string }[] }> {
   const same = PRICED.every((name) => before[name] === held[name]) && isPaid(before) === isPaid(held);
   if (same) return { found: [], over: [] };
   const judged = judge(context, held, await readContracts(trx));
   if (judged) return { found: await leaveUndecided(trx, [{ ...judged, ...nameBooked(seq, held) }]), over: [] };
   const mine = { kind: 'commission_differs', scope: held.id } as const;
-  return { found: [], over: (await lockOpen(trx, [mine])).some(isClaim) ? [mine] : [] };
+  return { found: [], over: (await lockOpenMismatches(trx, [mine])).some(isClaim) ? [mine] : [] };
 }
 
 /** A changed commission that nobody decided yet keeps its evidence: that is what can be accepted. */
 async function leaveUndecided(trx: Transaction<Database>, found: FoundMismatch[]): Promise<FoundMismatch[]> {
   if (found.length === 0) return [];
-  const open = new Map((await lockOpen(trx, found)).map((row) => [row.scope, row]));
+  const open = new Map((await lockOpenMismatches(trx, found)).map((row) => [row.scope, row]));
   return found.filter((one) => {
     const row = open.get(one.scope);
     // where the provider shows again what is booked, there is nothing to decide
@@ -71,30 +81,30 @@ async function leaveUndecided(trx: Transaction<Database>, found: FoundMismatch[]
 }
 
 /** Whether it is a contract's, and not a change after the payment. */
-function isClaim({ expected }: Open): boolean {
+function isClaim({ expected }: OpenMismatch): boolean {
   return expected !== null && 'contract' in JSON.parse(expected);
 }
 
 const PRICED = ['amountCents', 'commissionCents', 'operation', 'platform'] as const;
 
-function isPaid({ events }: HeldTransaction): boolean {
+function isPaid({ events }: StoredTransaction): boolean {
   return events.some((event) => event.status === 'paid');
 }
 
-function nameBooked(seq: number, { id, reference, amountCents }: HeldTransaction): Omit<FoundMismatch, 'kind'> {
+function nameBooked(seq: number, { id, reference, amountCents }: StoredTransaction): Omit<FoundMismatch, 'kind'> {
   return { scope: id, transactionSeq: seq, transactionId: id, reference, amountCents };
 }
 
 function judge(
   context: Context,
-  held: HeldTransaction,
-  contracts: Contract[],
+  held: StoredTransaction,
+  contracts: CommissionContract[],
 ): (Difference & { kind: 'commission_differs'; baseline: boolean }) | undefined {
   const paid = held.events.find((event) => event.status === 'paid');
   if (!paid || held.commissionCents === null) return undefined;
   const contract = findContract(contracts, { ...held, day: paid.atWall.slice(0, 10) });
   if (!contract) return undefined;
-  const { low, high, cents } = priceOf(contract, held.amountCents);
+  const { low, high, cents } = computeCommission(contract, held.amountCents);
   if (held.commissionCents >= low && held.commissionCents <= high) return undefined;
   return {
     kind: 'commission_differs',
@@ -136,7 +146,7 @@ export async function checkCommissions(
     });
     total.raised += raised;
   }
-  if (total.raised > 0) context.bells.alerts.ring();
+  if (total.raised > 0) context.wakeUps.alerts.notify();
   return total;
 }
 
@@ -144,11 +154,13 @@ async function checkBatch(
   context: Context,
   trx: Transaction<Database>,
   ids: string[],
-  contracts: Contract[],
+  contracts: CommissionContract[],
 ): Promise<number> {
-  const found = [...(await loadHeld(trx, ids)).values()].flatMap(({ seq, held }): FoundMismatch[] => {
-    const judged = judge(context, held, contracts);
-    return judged ? [{ ...judged, ...nameBooked(seq, held) }] : [];
-  });
+  const found = [...(await loadStoredTransactions(trx, ids)).values()].flatMap(
+    ({ seq, stored: held }): FoundMismatch[] => {
+      const judged = judge(context, held, contracts);
+      return judged ? [{ ...judged, ...nameBooked(seq, held) }] : [];
+    },
+  );
   return (await raiseMismatches(trx, await leaveUndecided(trx, found), context.clock.now())).length;
 }

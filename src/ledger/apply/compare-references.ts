@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
-import type { HeldTransaction } from '../decide/decide.ts';
+import type { StoredTransaction } from '../decide/decide-observation.ts';
 
 /** Transactions in these statuses no longer stand for a payment of their reference. */
 const OVER = ['canceled', 'denied', 'expired', 'refund'];
@@ -11,31 +11,32 @@ const REFERENCE_BYTES_MAX = 140;
 
 export type ReferenceChange = {
   /** As it was before; undefined when it is new. */
-  before: HeldTransaction | undefined;
-  held: HeldTransaction;
+  before: StoredTransaction | undefined;
+  after: StoredTransaction;
   added: { seq: number | undefined }[];
 };
 
 type Live = { id: string; reference: string; amount_cents: bigint; created_wall: string };
 
 /** References that two or more live transactions share, and those that no longer are, by what has just changed. */
-export async function judgeReferences(
+export async function compareReferences(
   context: Context,
   trx: Transaction<Database>,
   changes: ReferenceChange[],
 ): Promise<{ found: FoundMismatch[]; over: { kind: 'duplicate_reference'; scope: string }[] }> {
   const touched = changes.filter(
-    ({ before, held, added }) => held.reference !== null && (added.length > 0 || before?.reference !== held.reference),
+    ({ before, after: held, added }) =>
+      held.reference !== null && (added.length > 0 || before?.reference !== held.reference),
   );
-  const left = touched.flatMap(({ before, held }) =>
+  const left = touched.flatMap(({ before, after: held }) =>
     before?.reference && before.reference !== held.reference ? [before.reference] : [],
   );
-  const references = [...new Set([...touched.flatMap(({ held }) => held.reference ?? []), ...left])];
+  const references = [...new Set([...touched.flatMap(({ after: held }) => held.reference ?? []), ...left])];
   if (references.length === 0) return { found: [], over: [] };
   const groups = Map.groupBy(await findLive(trx, references), (row) => row.reference);
   const found = [...groups].filter(([, group]) => group.length > 1).map(([, group]) => tell(context, group));
-  const ended = touched.filter(({ held }) => OVER.includes(held.events.at(-1)?.status ?? ''));
-  const over = [...ended.flatMap(({ held }) => held.reference ?? []), ...left]
+  const ended = touched.filter(({ after: held }) => OVER.includes(held.events.at(-1)?.status ?? ''));
+  const over = [...ended.flatMap(({ after: held }) => held.reference ?? []), ...left]
     .filter((reference) => (groups.get(reference)?.length ?? 0) <= 1)
     .map((reference) => ({ kind: 'duplicate_reference' as const, scope: scopeOf(reference) }));
   return { found, over };

@@ -1,22 +1,22 @@
-import type { CallbackCause } from '../../callbacks/queue/enqueue.ts';
+import type { CallbackCause } from '../../callbacks/queue/enqueue-callbacks.ts';
 import type { Context } from '../../context.ts';
-import { rowNumber } from '../../database/row-number.ts';
+import { requireRowNumber } from '../../database/require-row-number.ts';
 import { STATUS_UNREADABLE } from '../../domain/statuses.ts';
 import { isWithheld } from '../../privacy/withhold-extra.ts';
-import type { HistoryChange } from './correct-histories.ts';
-import type { Change } from './fold-observations.ts';
+import type { TransactionChange } from './fold-observations.ts';
+import type { HistoryChange } from './write-history-change.ts';
 
 /**
  * The new events of a transaction as merchants hear of them, oldest first. The real event that an inferred one gave way
  * to names it: who heard of that one hears of the correction, and not of a second payment.
  */
-export function listCauses(
+export function listCallbackCauses(
   context: Pick<Context, 'calendar'>,
-  change: Change & { history: HistoryChange },
+  change: TransactionChange & { history: HistoryChange },
   known: { seqs: Map<string, number>; extras: Map<string, string> },
 ): CallbackCause[] {
-  const { held, added, history } = change;
-  const seq = rowNumber(known.seqs.get(held.id), `transaction ${held.id}`);
+  const { after: held, added, history } = change;
+  const seq = requireRowNumber(known.seqs.get(held.id), `transaction ${held.id}`);
   const extra = held.extra !== null && isWithheld(held.extra) ? (known.extras.get(held.id) ?? null) : held.extra;
   const transaction = {
     ...{ seq, id: held.id, operation: held.operation, reference: held.reference, platform: held.platform },
@@ -25,11 +25,13 @@ export function listCauses(
   const inForce = added.filter((event) => held.events.includes(event) && event.status !== STATUS_UNREADABLE);
   return inForce.map((event) => {
     const isFirst = held.events.find((one) => one.status === event.status) === event;
-    const gaveWay = isFirst ? history.restood.find((one) => one.inferred && one.status === event.status) : undefined;
+    const gaveWay = isFirst
+      ? history.standingChanged.find((one) => one.inferred && one.status === event.status)
+      : undefined;
     return {
       transaction,
       event: {
-        seq: rowNumber(event.seq, `a new event of ${held.id}`),
+        seq: requireRowNumber(event.seq, `a new event of ${held.id}`),
         status: event.status,
         at: context.calendar.toInstant(event.atWall),
         atWall: event.atWall,

@@ -4,7 +4,11 @@ import type { Reader } from '../../database/reader.ts';
  * Where events stand that stand elsewhere than where they were first learnt, by their row numbers.
  * @param until the newest change of facts that counts; undefined: all do.
  */
-export async function readPlaces(db: Reader, transactionSeqs: number[], until?: number): Promise<Map<number, number>> {
+export async function readEventPositions(
+  db: Reader,
+  transactionSeqs: number[],
+  until?: number,
+): Promise<Map<number, number>> {
   if (transactionSeqs.length === 0) return new Map();
   const rows = await db
     .selectFrom('event_places')

@@ -8,41 +8,41 @@
 
 import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
-import { rowNumber } from '../../database/row-number.ts';
+import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
-import { nameStatus } from '../../domain/statuses.ts';
-import { findStanding } from '../decide/decide.ts';
-import { eventKey, type HeldEvent, type History } from '../decide/history.ts';
-import { type Change, type LookAtEvents, nameFound } from './fold-observations.ts';
-import type { Doubt } from './load-known.ts';
-import { type OfTransaction, SHOWS_APART_MS, writeDoubtedStatus, writeDoubts } from './write-doubts.ts';
+import { describeStatus } from '../../domain/statuses.ts';
+import { findCurrentEvent } from '../decide/decide-observation.ts';
+import { eventKey, type History, type StoredEvent } from '../decide/extend-history.ts';
+import { describeSubject, type HistoryObservation, type TransactionChange } from './fold-observations.ts';
+import type { Doubt } from './load-stored-transactions.ts';
+import { SHOW_INTERVAL_MS_MIN, type TransactionRef, writeDoubtedStatus, writeDoubts } from './write-doubts.ts';
 
 /** What is doubted of a transaction: its events, by their row numbers, and the row's own status. */
 type Doubts = { events: Map<number, Doubt>; own: Doubt | undefined };
 type Over = { kind: 'status_differs'; scope: string; askedAt: Date };
 
 /** @param seqs row numbers of the transactions by id. */
-export async function judgeDoubts(
+export async function updateDoubts(
   context: Context,
   trx: Transaction<Database>,
-  changes: Change[],
+  changes: TransactionChange[],
   seqs: Map<string, number>,
 ): Promise<{ found: FoundMismatch[]; over: Over[] }> {
   const found: FoundMismatch[] = [];
   const over: Over[] = [];
   for (const change of changes) {
-    const { id } = change.held;
-    const looks = change.looks.filter((look) => look.newest);
+    const { id } = change.after;
+    const looks = change.observations.filter((look) => look.isNewest);
     looks.sort((a, b) => a.askedAt.getTime() - b.askedAt.getTime());
     if (looks.length === 0) continue;
-    const before: Doubts = { events: change.loaded?.doubts ?? new Map(), own: change.loaded?.ownDoubt };
-    const { after, difference, clearedAt } = weighLooks(context, before, looks, change.held);
-    const transaction: OfTransaction = { id, seq: rowNumber(seqs.get(id), `transaction ${id}`) };
+    const before: Doubts = { events: change.loaded?.doubts ?? new Map(), own: change.loaded?.statusDoubt };
+    const { after, difference, clearedAt } = weighLooks(context, before, looks, change.after);
+    const transaction: TransactionRef = { id, seq: requireRowNumber(seqs.get(id), `transaction ${id}`) };
     await writeDoubts(trx, transaction, before.events, after.events, context.clock.now());
     if (after.own !== before.own) await writeDoubtedStatus(trx, transaction, after.own, context.clock.now());
-    const doubted = isDoubted(before) || change.held.struck.some((one) => !one.inferred);
-    if (difference) found.push({ kind: 'status_differs', ...nameFound(change, transaction.seq), ...difference });
+    const doubted = isDoubted(before) || change.after.outOfForce.some((one) => !one.inferred);
+    if (difference) found.push({ kind: 'status_differs', ...describeSubject(change, transaction.seq), ...difference });
     else if (clearedAt && doubted) over.push({ kind: 'status_differs', scope: id, askedAt: clearedAt });
   }
   return { found, over };
@@ -53,14 +53,14 @@ export async function judgeDoubts(
  * @returns also the newest difference that they report, and when the last show was asked that left nothing of what shows
  * had reported; each undefined where there is none.
  */
-function weighLooks(context: Context, before: Doubts, looks: LookAtEvents[], history: History) {
+function weighLooks(context: Context, before: Doubts, looks: HistoryObservation[], history: History) {
   const after: Doubts = { events: followEvents(before.events, history), own: before.own };
   let clearedAt: Date | undefined;
   let difference: Difference | undefined;
   for (const look of looks) {
-    if (look.whole) weighEvents(after.events, look, history.events);
+    if (look.isComplete) weighEvents(after.events, look, history.events);
     after.own = weighOwnStatus(after.own, look);
-    const isTold = after.own?.told === true || [...after.events.values()].some((doubt) => doubt.told);
+    const isTold = after.own?.isReported === true || [...after.events.values()].some((doubt) => doubt.isReported);
     const isCleared = look.isShow && !isTold;
     if (isTold) clearedAt = undefined;
     else if (isCleared) clearedAt = look.askedAt;
@@ -75,17 +75,17 @@ function isDoubted({ events, own }: Doubts): boolean {
 
 /** An event that gave way is doubted no more, unless to itself at another time. */
 function followEvents(doubts: Map<number, Doubt>, history: History): Map<number, Doubt> {
-  const known = new Map([...history.events, ...history.struck].map((event) => [event.seq, event]));
+  const known = new Map([...history.events, ...history.outOfForce].map((event) => [event.seq, event]));
   return new Map(
     [...doubts].flatMap(([seq, doubt]): [number, Doubt][] => {
       const event = known.get(seq);
-      const standing = event && findStanding(history, event);
+      const standing = event && findCurrentEvent(history, event);
       return standing?.seq !== undefined && history.events.includes(standing) ? [[standing.seq, doubt]] : [];
     }),
   );
 }
 
-function weighEvents(doubts: Map<number, Doubt>, look: LookAtEvents, history: HeldEvent[]): void {
+function weighEvents(doubts: Map<number, Doubt>, look: HistoryObservation, history: StoredEvent[]): void {
   const lacks = new Set(look.lacks.map(eventKey));
   for (const event of history) {
     if (event.seq === undefined) continue;
@@ -96,23 +96,23 @@ function weighEvents(doubts: Map<number, Doubt>, look: LookAtEvents, history: He
 }
 
 /** A row that can't tell leaves a doubt as it is. */
-function weighOwnStatus(doubt: Doubt | undefined, look: LookAtEvents): Doubt | undefined {
-  if (look.agrees === undefined) return doubt;
-  return look.agrees ? ease(doubt, look) : deepen(doubt, look);
+function weighOwnStatus(doubt: Doubt | undefined, look: HistoryObservation): Doubt | undefined {
+  if (look.statusAgrees === undefined) return doubt;
+  return look.statusAgrees ? ease(doubt, look) : deepen(doubt, look);
 }
 
-function deepen(doubt: Doubt | undefined, { askedAt, isShow }: LookAtEvents): Doubt {
-  if (!doubt) return { noticedAt: askedAt, shownWithoutAt: isShow ? askedAt : null, told: false };
+function deepen(doubt: Doubt | undefined, { askedAt, isShow }: HistoryObservation): Doubt {
+  if (!doubt) return { noticedAt: askedAt, shownWithoutAt: isShow ? askedAt : null, isReported: false };
   if (!isShow) return doubt;
   if (!doubt.shownWithoutAt) return { ...doubt, shownWithoutAt: askedAt };
-  const told = doubt.told || askedAt.getTime() - doubt.shownWithoutAt.getTime() >= SHOWS_APART_MS;
-  return told === doubt.told ? doubt : { ...doubt, told };
+  const told = doubt.isReported || askedAt.getTime() - doubt.shownWithoutAt.getTime() >= SHOW_INTERVAL_MS_MIN;
+  return told === doubt.isReported ? doubt : { ...doubt, isReported: told };
 }
 
 /** What a look that says otherwise leaves of a doubt: what shows have told, a show must take back. */
-function ease(doubt: Doubt | undefined, { askedAt, isShow }: LookAtEvents): Doubt | undefined {
+function ease(doubt: Doubt | undefined, { askedAt, isShow }: HistoryObservation): Doubt | undefined {
   if (!doubt || askedAt <= (doubt.shownWithoutAt ?? doubt.noticedAt)) return doubt;
-  if (!doubt.told || isShow) return undefined;
+  if (!doubt.isReported || isShow) return undefined;
   // it is asked for anew
   return doubt.shownWithoutAt ? { ...doubt, noticedAt: askedAt, shownWithoutAt: null } : doubt;
 }
@@ -122,17 +122,17 @@ type Difference = Pick<FoundMismatch, 'expected' | 'actual'>;
 function describeDifference(
   context: Context,
   history: History,
-  look: LookAtEvents,
+  look: HistoryObservation,
   doubts: Doubts,
 ): Difference | undefined {
   // a list says nothing new of what shows have told
-  const gone = look.isShow ? look.lacks.filter((event) => doubts.events.get(event.seq ?? 0)?.told) : [];
-  const isOwnReported = look.isShow && doubts.own?.told === true && look.agrees === false;
+  const gone = look.isShow ? look.lacks.filter((event) => doubts.events.get(event.seq ?? 0)?.isReported) : [];
+  const isOwnReported = look.isShow && doubts.own?.isReported === true && look.statusAgrees === false;
   if (gone.length + look.showsAgain.length === 0 && !isOwnReported) return undefined;
   const lacks = isOwnReported
     ? [...gone, ...listDisowned(history, look).filter((event) => !gone.includes(event))]
     : gone;
-  const name = (event: HeldEvent) => ({
+  const name = (event: StoredEvent) => ({
     status: event.status,
     at: context.calendar.toIso(event.atWall),
     sequence: event.sequence,
@@ -140,10 +140,10 @@ function describeDifference(
   return {
     expected: { status: history.events.at(-1)?.status },
     actual: {
-      status: nameStatus(look.status),
+      status: describeStatus(look.status),
       lacks: lacks.map(name),
       shows_again: look.showsAgain.map(name),
-      ...(isOwnReported && look.history.length > 0 ? { history: look.history.map(nameStatus) } : {}),
+      ...(isOwnReported && look.history.length > 0 ? { history: look.history.map(describeStatus) } : {}),
     },
   };
 }
@@ -152,7 +152,7 @@ function describeDifference(
  * Events of ours that can't stand beside a row that contradicts itself, or us: inferred ones that its history lacks; of a
  * row without a history, those after its status.
  */
-function listDisowned({ events }: History, look: LookAtEvents): HeldEvent[] {
+function listDisowned({ events }: History, look: HistoryObservation): StoredEvent[] {
   if (look.history.length > 0) return events.filter((event) => event.inferred && !look.history.includes(event.status));
   const standing = events.findLastIndex((event) => event.status === look.status);
   return standing < 0 ? [] : events.slice(standing + 1);

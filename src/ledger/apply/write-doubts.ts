@@ -1,25 +1,25 @@
 import type { Transaction } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
-import type { Doubt } from './load-known.ts';
+import type { Doubt } from './load-stored-transactions.ts';
 
 /** How far apart two shows must be asked. */
-export const SHOWS_APART_MS = 60_000;
+export const SHOW_INTERVAL_MS_MIN = 60_000;
 
 const TABLES = ['doubted_events', 'doubted_statuses'] as const;
 
-export type OfTransaction = { id: string; seq: number };
+export type TransactionRef = { id: string; seq: number };
 
 /** @param before and @param after by the event's row number. */
 export async function writeDoubts(
   trx: Transaction<Database>,
-  transaction: OfTransaction,
+  transaction: TransactionRef,
   before: Map<number, Doubt>,
   after: Map<number, Doubt>,
   now: Date,
 ): Promise<void> {
   const gone = [...before.keys()].filter((seq) => !after.has(seq));
-  if (gone.length > 0) await forgetDoubts(trx, gone);
+  if (gone.length > 0) await deleteDoubts(trx, gone);
   const changed = [...after].filter(([seq, doubt]) => before.get(seq) !== doubt);
   for (const [seq, doubt] of changed) {
     const row = toRow(doubt, now);
@@ -34,7 +34,7 @@ export async function writeDoubts(
 /** @param doubt whether the row's own status is its newest event's; undefined: there is none. */
 export async function writeDoubtedStatus(
   trx: Transaction<Database>,
-  transaction: OfTransaction,
+  transaction: TransactionRef,
   doubt: Doubt | undefined,
   now: Date,
 ): Promise<void> {
@@ -50,8 +50,8 @@ export async function writeDoubtedStatus(
     .execute();
 }
 
-function toRow({ noticedAt, shownWithoutAt, told }: Doubt, now: Date) {
-  const due = shownWithoutAt ? new Date(shownWithoutAt.getTime() + SHOWS_APART_MS) : now;
+function toRow({ noticedAt, shownWithoutAt, isReported: told }: Doubt, now: Date) {
+  const due = shownWithoutAt ? new Date(shownWithoutAt.getTime() + SHOW_INTERVAL_MS_MIN) : now;
   const isAwaited = !told || shownWithoutAt === null;
   return {
     noticed_at: noticedAt,
@@ -62,12 +62,12 @@ function toRow({ noticedAt, shownWithoutAt, told }: Doubt, now: Date) {
 }
 
 /** Nobody asks for these events any more. */
-export async function forgetDoubts(trx: Transaction<Database>, eventSeqs: number[]): Promise<void> {
+export async function deleteDoubts(trx: Transaction<Database>, eventSeqs: number[]): Promise<void> {
   await trx.deleteFrom('doubted_events').where('event_seq', 'in', eventSeqs).execute();
 }
 
 /** When each doubt about a transaction was noticed. */
-export async function listNoticed(db: Reader, transactionId: string): Promise<Date[]> {
+export async function listDoubtTimes(db: Reader, transactionId: string): Promise<Date[]> {
   const rows = await Promise.all(
     TABLES.map((table) =>
       db.selectFrom(table).select('noticed_at').where('transaction_id', '=', transactionId).execute(),
@@ -77,7 +77,7 @@ export async function listNoticed(db: Reader, transactionId: string): Promise<Da
 }
 
 /** These transactions are fetched again at this time, unless an observation answers before. */
-export async function putOffDoubts(trx: Transaction<Database>, transactionIds: string[], until: Date): Promise<void> {
+export async function deferDoubts(trx: Transaction<Database>, transactionIds: string[], until: Date): Promise<void> {
   if (transactionIds.length === 0) return;
   for (const table of TABLES) {
     await trx

@@ -4,26 +4,26 @@ import type { Context } from '../../context.ts';
 import { insertReturning } from '../../database/insert-returning.ts';
 import { indexParty } from '../../database/keys/index-person.ts';
 import type { Keys } from '../../database/keys/settings.ts';
-import { rowNumber } from '../../database/row-number.ts';
+import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Source } from '../../domain/observation.ts';
-import { readWithheld } from '../../privacy/withhold-extra.ts';
-import { type HeldTransaction, tellState } from '../decide/decide.ts';
-import { eventKey, type HeldEvent } from '../decide/history.ts';
+import { readWithheldHash } from '../../privacy/withhold-extra.ts';
+import { type StoredTransaction, summarizeHistory } from '../decide/decide-observation.ts';
+import { eventKey, type StoredEvent } from '../decide/extend-history.ts';
 import { sourceColumns } from '../journal/source-columns.ts';
-import { type Loaded, PARTY_FACTS } from './load-known.ts';
+import { type LoadedTransaction, PARTY_FACTS } from './load-stored-transactions.ts';
 import { type ChangedFacts, writeFactChanges } from './write-fact-changes.ts';
 
 /**
  * What becomes of a transaction; `loaded` is what was held until now of one that is known, `sources` tells which look
  * brought each of the new events.
  */
-export type Changed = {
-  loaded: Loaded | undefined;
-  held: HeldTransaction;
-  added: HeldEvent[];
+export type TransactionWrite = {
+  loaded: LoadedTransaction | undefined;
+  after: StoredTransaction;
+  added: StoredEvent[];
   source: Source;
-  sources?: Map<HeldEvent, Source>;
+  sources?: Map<StoredEvent, Source>;
   /** Whether known events stand at other places now. */
   isReordered?: boolean;
   /** Whose it is, by the keyed hash, where they were forgotten. */
@@ -37,16 +37,16 @@ export type Changed = {
 export async function writeTransactions(
   context: Context,
   trx: Transaction<Database>,
-  changes: Changed[],
+  changes: TransactionWrite[],
   now: Date,
 ): Promise<Map<string, number>> {
   const created = changes.filter((change) => change.loaded === undefined);
-  const updated = changes.flatMap(({ loaded, held, source, isReordered = false }) => {
+  const updated = changes.flatMap(({ loaded, after: held, source, isReordered = false }) => {
     if (!loaded) return [];
-    const reordered = isReordered || loaded.stored.reordered === 1;
-    return [{ seq: loaded.seq, before: loaded.held, held, source, reordered }];
+    const reordered = isReordered || loaded.row.reordered === 1;
+    return [{ seq: loaded.seq, before: loaded.stored, after: held, source, reordered }];
   });
-  const seqs = new Map(updated.map(({ seq, held }) => [held.id, seq]));
+  const seqs = new Map(updated.map(({ seq, after }) => [after.id, seq]));
   if (created.length > 0)
     for (const { id, seq } of await insertTransactions(context, trx, created, now)) seqs.set(id, seq);
   if (updated.length > 0) await updateTransactions(trx, updated, now);
@@ -57,7 +57,12 @@ export async function writeTransactions(
       .insertInto('parties')
       .values(
         parties.map((change) =>
-          toPartyRow(context.keys, rowNumber(seqs.get(change.held.id), `transaction ${change.held.id}`), change, now),
+          toPartyRow(
+            context.keys,
+            requireRowNumber(seqs.get(change.after.id), `transaction ${change.after.id}`),
+            change,
+            now,
+          ),
         ),
       )
       .onDuplicateKeyUpdate(takeNew(PARTY_COLUMNS))
@@ -68,7 +73,7 @@ export async function writeTransactions(
 }
 
 /** Nearly never after the first look. Compared with the row: what is held may have been hidden from a later look. */
-function isNewParty({ loaded, held, forgotten }: Changed): boolean {
+function isNewParty({ loaded, after: held, forgotten }: TransactionWrite): boolean {
   if (!loaded || forgotten || loaded.forgotten) return true;
   return PARTY_FACTS.some((name) => loaded.party[name] !== held[name]);
 }
@@ -80,7 +85,7 @@ async function updateTransactions(trx: Transaction<Database>, updated: Updated[]
   await trx
     .insertInto('transactions')
     .values(
-      updated.map((change) => ({ ...toRow(change.held, now), seq: change.seq, reordered: change.reordered ? 1 : 0 })),
+      updated.map((change) => ({ ...toRow(change.after, now), seq: change.seq, reordered: change.reordered ? 1 : 0 })),
     )
     .onDuplicateKeyUpdate(takeNew(MUTABLE))
     .execute();
@@ -129,10 +134,10 @@ const PARTY_COLUMNS = [
 async function insertTransactions(
   context: Context,
   trx: Transaction<Database>,
-  created: Changed[],
+  created: TransactionWrite[],
   now: Date,
 ): Promise<{ id: string; seq: number }[]> {
-  const rows = created.map((change) => toRow(change.held, now));
+  const rows = created.map((change) => toRow(change.after, now));
   const ids = rows.map(({ id }) => id);
   return await insertReturning(context, trx, trx.insertInto('transactions').values(rows), ['seq', 'id'], () =>
     trx.selectFrom('transactions').select(['seq', 'id']).where('id', 'in', ids).execute(),
@@ -142,13 +147,13 @@ async function insertTransactions(
 async function insertEvents(
   context: Context,
   trx: Transaction<Database>,
-  changes: Changed[],
+  changes: TransactionWrite[],
   seqs: Map<string, number>,
   now: Date,
 ): Promise<void> {
-  const rows = changes.flatMap(({ held, added, source, sources }) =>
+  const rows = changes.flatMap(({ after: held, added, source, sources }) =>
     added.map((event) => ({
-      transaction_seq: rowNumber(seqs.get(held.id), `transaction ${held.id}`),
+      transaction_seq: requireRowNumber(seqs.get(held.id), `transaction ${held.id}`),
       status: event.status,
       at_wall: event.atWall,
       occurrence: event.occurrence,
@@ -171,17 +176,17 @@ async function insertEvents(
   const seqOf = new Map(
     written.map((row) => [`${row.transaction_seq} ${eventKey({ ...row, atWall: row.at_wall })}`, row.seq]),
   );
-  for (const { held, added } of changes) {
+  for (const { after: held, added } of changes) {
     for (const event of added) {
-      event.seq = rowNumber(seqOf.get(`${seqs.get(held.id)} ${eventKey(event)}`), `a new event of ${held.id}`);
+      event.seq = requireRowNumber(seqOf.get(`${seqs.get(held.id)} ${eventKey(event)}`), `a new event of ${held.id}`);
     }
   }
 }
 
-function toRow(held: HeldTransaction, now: Date) {
-  const state = tellState(held);
+function toRow(held: StoredTransaction, now: Date) {
+  const state = summarizeHistory(held);
   if (!state) throw new Error(`transaction ${held.id} has no event`);
-  const withheld = held.extra === null ? undefined : readWithheld(held.extra);
+  const withheld = held.extra === null ? undefined : readWithheldHash(held.extra);
   return {
     id: held.id,
     operation: held.operation,
@@ -201,7 +206,7 @@ function toRow(held: HeldTransaction, now: Date) {
   };
 }
 
-function toPartyRow(keys: Keys, transactionSeq: number, { held, forgotten }: Changed, now: Date) {
+function toPartyRow(keys: Keys, transactionSeq: number, { after: held, forgotten }: TransactionWrite, now: Date) {
   return {
     transaction_seq: transactionSeq,
     name: held.name,

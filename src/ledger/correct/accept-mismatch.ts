@@ -7,28 +7,38 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from 'kysely';
-import { enqueueCorrection } from '../../callbacks/queue/enqueue.ts';
+import { enqueueCorrection } from '../../callbacks/queue/enqueue-callbacks.ts';
 import type { Context } from '../../context.ts';
-import { rowNumber } from '../../database/row-number.ts';
+import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import type { Source } from '../../domain/observation.ts';
 import { webhookIdOf } from '../../domain/webhook-id.ts';
-import { type By, cutNote, lockUnresolved, wasResolved } from '../../mismatches/close-mismatch.ts';
 import { findClosedDays } from '../../mismatches/find-closed-days.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
-import { releaseKept, resolveMismatches, setResolved } from '../../mismatches/resolve-mismatches.ts';
-import { judgeAccepted } from '../apply/check-commissions.ts';
-import { judgeReferences } from '../apply/compare-references.ts';
-import { type Loaded, loadHeld } from '../apply/load-known.ts';
-import { forgetDoubts } from '../apply/write-doubts.ts';
+import {
+  type ActorNote,
+  cutNote,
+  lockUnresolvedMismatch,
+  wasResolved,
+} from '../../mismatches/resolve-mismatch-by-hand.ts';
+import { allowReopening, resolveMismatches, setResolved } from '../../mismatches/resolve-mismatches.ts';
+import { compareAcceptedCommission } from '../apply/check-commissions.ts';
+import { compareReferences } from '../apply/compare-references.ts';
+import { type LoadedTransaction, loadStoredTransactions } from '../apply/load-stored-transactions.ts';
+import { deleteDoubts } from '../apply/write-doubts.ts';
 import { writeTransactions } from '../apply/write-transactions.ts';
-import { ACCEPTABLE, correctHeld, isAcceptable, tellFacts } from '../decide/correct-known.ts';
-import { countLearnt, type HeldTransaction } from '../decide/decide.ts';
-import type { HeldEvent } from '../decide/history.ts';
-import { mendJournal } from '../journal/diff-entries.ts';
-import { charge, listDesiredEntries } from '../journal/plan-entries.ts';
+import {
+  ACCEPTABLE_KINDS,
+  correctTransaction,
+  describeFacts,
+  isAcceptableKind,
+} from '../decide/correct-transaction.ts';
+import { countUsedSequences, type StoredTransaction } from '../decide/decide-observation.ts';
+import type { StoredEvent } from '../decide/extend-history.ts';
+import { diffEntries } from '../journal/diff-entries.ts';
+import { planCommission, planEntries } from '../journal/plan-entries.ts';
 import { readPolicies } from '../journal/read-policies.ts';
 import { writeEntries } from '../journal/write-entries.ts';
 
@@ -39,7 +49,11 @@ const NO_DIGEST = Buffer.alloc(32);
  * @throws ConfereError `not_found`; `conflict` when it is over, is of a kind that has nothing to accept, or its evidence
  * does not say what to book, is what the books hold already, or is not the `actual` that they saw, where that is given.
  */
-export async function acceptMismatch(context: Context, id: string, by: By & { actual?: unknown }): Promise<void> {
+export async function acceptMismatch(
+  context: Context,
+  id: string,
+  by: ActorNote & { actual?: unknown },
+): Promise<void> {
   let endedAt: Date | undefined;
   await transact(
     context.db,
@@ -49,57 +63,62 @@ export async function acceptMismatch(context: Context, id: string, by: By & { ac
       if (!named) throw new ConfereError('not_found', 'there is no such mismatch');
       // the transaction first, as whoever applies a look to it: then nobody waits for another in a ring
       const transactionId = named.transaction_id ?? '';
-      const loaded = (await loadHeld(trx, [transactionId])).get(transactionId);
-      const mismatch = await lockUnresolved(trx, id);
-      if (!loaded || !isAcceptable(mismatch.kind)) {
-        throw new ConfereError('conflict', `only ${ACCEPTABLE.join(', ')} can be accepted: resolve it with a note`);
+      const loaded = (await loadStoredTransactions(trx, [transactionId])).get(transactionId);
+      const mismatch = await lockUnresolvedMismatch(trx, id);
+      if (!loaded || !isAcceptableKind(mismatch.kind)) {
+        throw new ConfereError(
+          'conflict',
+          `only ${ACCEPTABLE_KINDS.join(', ')} can be accepted: resolve it with a note`,
+        );
       }
       const actual: unknown = mismatch.actual === null ? null : JSON.parse(mismatch.actual);
       if (by.actual !== undefined && !isDeepStrictEqual(by.actual, actual)) {
         throw new ConfereError('conflict', 'the provider shows something else by now: look at it again');
       }
-      const held = correctHeld(loaded.held, mismatch.kind, actual);
+      const held = correctTransaction(loaded.stored, mismatch.kind, actual);
       await correct(context, trx, { loaded, held, mismatchSeq: mismatch.seq, actor: by.actor });
       const end = { resolution: 'accepted', note: cutNote(by), actor: by.actor };
       const now = context.clock.now();
       endedAt = now;
       await setResolved(trx, mismatch.seq, end, now);
-      const commissions = await judgeAccepted(context, trx, loaded, held);
+      const commissions = await compareAcceptedCommission(context, trx, loaded, held);
       // that the books hold it now was decided, that it is the contract's was not
-      await releaseKept(trx, commissions.found, now);
+      await allowReopening(trx, commissions.found, now);
       await raiseMismatches(trx, commissions.found, now);
       await resolveMismatches(trx, commissions.over, 'fresh_evidence', now);
     },
     { retryDuplicates: true },
   );
-  context.bells.callbacks.ring();
-  context.bells.alerts.ring();
+  context.wakeUps.callbacks.notify();
+  context.wakeUps.alerts.notify();
 }
 
-type Correction = { loaded: Loaded; held: HeldTransaction; mismatchSeq: number; actor: string };
+type Correction = { loaded: LoadedTransaction; held: StoredTransaction; mismatchSeq: number; actor: string };
 
 async function correct(context: Context, trx: Transaction<Database>, correction: Correction): Promise<void> {
   const now = context.clock.now();
   const { loaded, mismatchSeq } = correction;
   const { seq } = loaded;
-  const sequence = countLearnt(loaded.held) + 1;
-  const corrected = { times: (loaded.held.corrected?.times ?? 0) + 1, sequence, at: now };
-  const held = { ...correction.held, corrected, digest: NO_DIGEST };
+  const sequence = countUsedSequences(loaded.stored) + 1;
+  const corrections = { count: (loaded.stored.corrections?.count ?? 0) + 1, sequence, acceptedAt: now };
+  const held = { ...correction.held, corrections, digest: NO_DIGEST };
   const source = await readSource(trx, mismatchSeq);
   const { forgotten } = loaded;
-  await writeTransactions(context, trx, [{ loaded, held, added: [], source, forgotten }], now);
+  await writeTransactions(context, trx, [{ loaded, after: held, added: [], source, forgotten }], now);
   const correctionSeq = await writeCorrection(context, trx, { ...correction, held });
   await writeStandings(trx, loaded, held, correctionSeq);
 
   const policies = await readPolicies(context, trx);
-  const desired = listDesiredEntries(held, held.events, policies.of(held.platform));
-  const mending = mendJournal(desired, loaded.entries, (platform) => charge(held, platform));
+  const desired = planEntries(held, held.events, policies.forPlatform(held.platform));
+  const mending = diffEntries(desired, loaded.entries, (platform) => planCommission(held, platform));
   await writeEntries(context, trx, [{ transactionSeq: seq, source, ...mending }], now);
-  await enqueueCorrection(context, trx, { seq, sequence, before: loaded.held, after: held, concerns: 'either' });
+  await enqueueCorrection(context, trx, { seq, sequence, before: loaded.stored, after: held, concerns: 'either' });
 
-  const references = await judgeReferences(context, trx, [{ before: loaded.held, held, added: held.events }]);
+  const references = await compareReferences(context, trx, [
+    { before: loaded.stored, after: held, added: held.events },
+  ]);
   // an event that moved no money is counted in its day's report all the same
-  const moved = [...mending.reverse, ...mending.post, ...listRestood(loaded.held, held)];
+  const moved = [...mending.reverse, ...mending.post, ...listRestood(loaded.stored, held)];
   const moments = moved.map(({ atWall }) => ({ atWall, runSeq: undefined }));
   const closed = await findClosedDays(context, trx, moments);
   await raiseMismatches(trx, [...references.found, ...closed], now);
@@ -116,10 +135,10 @@ async function writeCorrection(
     .values({
       transaction_seq: loaded.seq,
       mismatch_seq: mismatchSeq,
-      sequence: held.corrected?.sequence ?? 0,
-      before_facts: JSON.stringify(tellFacts(context.calendar, loaded.held)),
-      after_facts: JSON.stringify(tellFacts(context.calendar, held)),
-      created_at: held.corrected?.at ?? context.clock.now(),
+      sequence: held.corrections?.sequence ?? 0,
+      before_facts: JSON.stringify(describeFacts(context.calendar, loaded.stored)),
+      after_facts: JSON.stringify(describeFacts(context.calendar, held)),
+      created_at: held.corrections?.acceptedAt ?? context.clock.now(),
       actor,
     })
     .executeTakeFirstOrThrow();
@@ -128,23 +147,23 @@ async function writeCorrection(
 
 async function writeStandings(
   trx: Transaction<Database>,
-  { seq, held: before }: Loaded,
-  after: HeldTransaction,
+  { seq, stored: before }: LoadedTransaction,
+  after: StoredTransaction,
   correctionSeq: number,
 ): Promise<void> {
   const changed = listRestood(before, after);
   if (changed.length === 0) return;
-  await forgetDoubts(
+  await deleteDoubts(
     trx,
-    changed.map((event) => rowNumber(event.seq, 'a known event')),
+    changed.map((event) => requireRowNumber(event.seq, 'a known event')),
   );
   await trx
     .insertInto('event_standings')
     .values(
       changed.map((event) => ({
         transaction_seq: seq,
-        event_seq: rowNumber(event.seq, 'a known event'),
-        in_force: after.struck.includes(event) ? 0 : 1,
+        event_seq: requireRowNumber(event.seq, 'a known event'),
+        in_force: after.outOfForce.includes(event) ? 0 : 1,
         correction_seq: correctionSeq,
       })),
     )
@@ -152,9 +171,9 @@ async function writeStandings(
 }
 
 /** Events that a correction took out of force, or put back into it. */
-function listRestood(before: HeldTransaction, after: HeldTransaction): HeldEvent[] {
-  return [...before.events, ...before.struck].filter(
-    (event) => before.struck.includes(event) !== after.struck.includes(event),
+function listRestood(before: StoredTransaction, after: StoredTransaction): StoredEvent[] {
+  return [...before.events, ...before.outOfForce].filter(
+    (event) => before.outOfForce.includes(event) !== after.outOfForce.includes(event),
   );
 }
 

@@ -10,15 +10,15 @@ import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Source } from '../../domain/observation.ts';
-import { enterInBooks, tellClosedDays } from '../../mismatches/flag-closed-days.ts';
-import { compareHistories, countCorrection, writeHistoryChange } from '../apply/correct-histories.ts';
-import { type Loaded, loadHeld } from '../apply/load-known.ts';
+import { flagClosedDays, transactWithAlerts } from '../../mismatches/flag-closed-days.ts';
+import { type LoadedTransaction, loadStoredTransactions } from '../apply/load-stored-transactions.ts';
 import { writeDoubtedStatus } from '../apply/write-doubts.ts';
+import { compareHistories, countCorrection, writeHistoryChange } from '../apply/write-history-change.ts';
 import { writeTransactions } from '../apply/write-transactions.ts';
-import { countLearnt, type HeldTransaction, tellState } from '../decide/decide.ts';
-import { dateInferred, type HeldEvent, settleInferred, sortHistory } from '../decide/history.ts';
-import { mendJournal } from '../journal/diff-entries.ts';
-import { charge, listDesiredEntries } from '../journal/plan-entries.ts';
+import { countUsedSequences, type StoredTransaction, summarizeHistory } from '../decide/decide-observation.ts';
+import { dateInferred, type StoredEvent, sortHistory, supersedeInferred } from '../decide/extend-history.ts';
+import { diffEntries } from '../journal/diff-entries.ts';
+import { planCommission, planEntries } from '../journal/plan-entries.ts';
 import { type Policies, readPolicies } from '../journal/read-policies.ts';
 import { writeEntries } from '../journal/write-entries.ts';
 
@@ -26,7 +26,7 @@ const BATCH_ROWS = 100;
 /** Shows of these wait behind each other, so that an upgrade does not use up what the provider allows. */
 const ASKED_APART_MS = 1_000;
 
-export type MendedHistories = {
+export type CorrectedHistories = {
   /** Corrected by this call. */
   mended: number;
   /** Fetched again by the worker, since something of them was not stored. */
@@ -34,25 +34,25 @@ export type MendedHistories = {
 };
 
 /** Corrects all that are left. Batches are committed one by one and may be run again after a kill. */
-export async function mendHistories(context: Context): Promise<MendedHistories> {
-  const total: MendedHistories = { mended: 0, asked: 0 };
+export async function correctStoredHistories(context: Context): Promise<CorrectedHistories> {
+  const total: CorrectedHistories = { mended: 0, asked: 0 };
   for (;;) {
     context.signal.throwIfAborted();
     const rows = await readLeft(context.db);
     if (rows.length === 0) break;
-    const outcomes = await enterInBooks(context, (trx) => mendBatch(context, trx, rows, total.asked));
+    const outcomes = await transactWithAlerts(context, (trx) => mendBatch(context, trx, rows, total.asked));
     total.mended += outcomes.filter((one) => one.isMended).length;
     total.asked += outcomes.filter((one) => one.isAsked).length;
   }
   if (total.mended + total.asked > 0) {
     context.log.warn(total, 'histories of an earlier version were corrected; the audit log names them');
-    context.bells.callbacks.ring();
+    context.wakeUps.callbacks.notify();
   }
   return total;
 }
 
 /** How many histories wait to be corrected, were corrected, and wait for the provider's answer. */
-export async function countMended(db: Reader): Promise<{ left: number; mended: number; waiting: number }> {
+export async function countCorrectedHistories(db: Reader): Promise<{ left: number; mended: number; waiting: number }> {
   const rows = await db
     .selectFrom('histories_to_mend')
     .leftJoin('doubted_statuses', 'doubted_statuses.transaction_seq', 'histories_to_mend.transaction_seq')
@@ -89,7 +89,7 @@ async function mendBatch(
   asked: number,
 ): Promise<Outcome[]> {
   const ids = rows.map((row) => row.id);
-  const loaded = await loadHeld(trx, ids);
+  const loaded = await loadStoredTransactions(trx, ids);
   const policies = await readPolicies(context, trx);
   const sources = await readSources(
     trx,
@@ -99,7 +99,7 @@ async function mendBatch(
   for (const { id, seq, reason, outcome: outcomeBefore } of rows) {
     const one = loaded.get(id);
     const isMended = one !== undefined && (await mendOne(context, trx, one, { reason, policies, sources }));
-    const isAsked = reason !== 'skewed' && reason !== 'dated' && one?.ownDoubt === undefined;
+    const isAsked = reason !== 'skewed' && reason !== 'dated' && one?.statusDoubt === undefined;
     if (isAsked) {
       const count = outcomes.filter((outcome) => outcome.isAsked).length;
       await scheduleShow(context, trx, { id, seq }, (asked + count) * ASKED_APART_MS);
@@ -121,36 +121,41 @@ type Known = { reason: string; policies: Policies; sources: Map<number, Source> 
 async function mendOne(
   context: Context,
   trx: Transaction<Database>,
-  loaded: Loaded,
+  loaded: LoadedTransaction,
   { reason, policies, sources }: Known,
 ): Promise<boolean> {
   const now = context.clock.now();
   const { seq } = loaded;
-  const inOrder = reason === 'dated' ? loaded.held.events : orderByTime(loaded.held.events);
-  const before = { ...loaded, held: { ...loaded.held, events: inOrder } };
-  const learnt = countLearnt(loaded.held);
+  const inOrder = reason === 'dated' ? loaded.stored.events : orderByTime(loaded.stored.events);
+  const before = { ...loaded, stored: { ...loaded.stored, events: inOrder } };
+  const learnt = countUsedSequences(loaded.stored);
   const { added, ...settled } = dateInferred(
-    { ...settleInferred(loaded.held), added: [] as HeldEvent[] },
-    loaded.held.createdWall,
+    { ...supersedeInferred(loaded.stored), added: [] as StoredEvent[] },
+    loaded.stored.createdWall,
     learnt,
   );
   const history = compareHistories(before, settled);
   const held = countCorrection(settled, history);
-  const desired = listDesiredEntries(held, held.events, policies.of(held.platform));
-  const mending = mendJournal(desired, loaded.entries, (platform) => charge(held, platform));
+  const desired = planEntries(held, held.events, policies.forPlatform(held.platform));
+  const mending = diffEntries(desired, loaded.entries, (platform) => planCommission(held, platform));
   if (!history.isCorrection && mending.reverse.length + mending.post.length === 0 && !isStale(loaded, held)) {
     return false;
   }
   const source = sources.get(held.events.at(-1)?.seq ?? 0) ?? { kind: 'show' };
   const { forgotten } = loaded;
-  const ofEvents = new Map(held.events.flatMap((event) => pair(event, findSource(event, loaded.held, sources))));
-  await writeTransactions(context, trx, [{ loaded: before, held, added, source, sources: ofEvents, forgotten }], now);
+  const ofEvents = new Map(held.events.flatMap((event) => pair(event, findSource(event, loaded.stored, sources))));
+  await writeTransactions(
+    context,
+    trx,
+    [{ loaded: before, after: held, added, source, sources: ofEvents, forgotten }],
+    now,
+  );
   await writeEntries(context, trx, [{ transactionSeq: seq, source, sources: ofEvents, ...mending }], now);
-  await writeHistoryChange(context, trx, { loaded: before, held, source, history }, now);
-  await tellClosedDays(context, trx, [...mending.reverse, ...mending.post, ...history.restood], now);
+  await writeHistoryChange(context, trx, { loaded: before, after: held, source, history }, now);
+  await flagClosedDays(context, trx, [...mending.reverse, ...mending.post, ...history.standingChanged], now);
   const detail = JSON.stringify({
-    status: { before: loaded.stored.status, after: held.events.at(-1)?.status },
-    gave_way: history.restood.map((event) => event.status),
+    status: { before: loaded.row.status, after: held.events.at(-1)?.status },
+    gave_way: history.standingChanged.map((event) => event.status),
     entries: { reversed: mending.reverse.length, posted: mending.post.length },
   });
   await audit({ db: trx, clock: context.clock }, { actor: 'confere', action: 'history.mend', target: held.id, detail });
@@ -158,23 +163,27 @@ async function mendOne(
 }
 
 /** Whether the row tells another status than its history. */
-function isStale({ stored }: Loaded, held: HeldTransaction): boolean {
-  const state = tellState(held);
+function isStale({ row: stored }: LoadedTransaction, held: StoredTransaction): boolean {
+  const state = summarizeHistory(held);
   return state?.status !== stored.status || state.status_wall !== stored.status_wall;
 }
 
 /** Where an event came from; one that is dated otherwise came from where the one did that it stands for. */
-function findSource(event: HeldEvent, { events }: HeldTransaction, sources: Map<number, Source>): Source | undefined {
+function findSource(
+  event: StoredEvent,
+  { events }: StoredTransaction,
+  sources: Map<number, Source>,
+): Source | undefined {
   const of = event.seq === undefined ? events.find((one) => one.inferred && one.status === event.status) : event;
   return of?.seq === undefined ? undefined : sources.get(of.seq);
 }
 
-function pair(event: HeldEvent, source: Source | undefined): [HeldEvent, Source][] {
+function pair(event: StoredEvent, source: Source | undefined): [StoredEvent, Source][] {
   return source ? [[event, source]] : [];
 }
 
 /** The order in which earlier versions kept a history. */
-function orderByTime(events: HeldEvent[]): HeldEvent[] {
+function orderByTime(events: StoredEvent[]): StoredEvent[] {
   const real = events.filter((event) => !event.inferred);
   real.sort((a, b) => (a.atWall < b.atWall ? -1 : a.atWall > b.atWall ? 1 : a.position - b.position));
   const placed = new Map(real.map((event, position) => [event, { ...event, position }]));
@@ -212,6 +221,6 @@ async function scheduleShow(
   afterMs: number,
 ): Promise<void> {
   const now = context.clock.now();
-  const doubt = { noticedAt: now, shownWithoutAt: null, told: false };
+  const doubt = { noticedAt: now, shownWithoutAt: null, isReported: false };
   await writeDoubtedStatus(trx, transaction, doubt, new Date(now.getTime() + afterMs));
 }

@@ -1,4 +1,4 @@
 import type { MismatchKind } from '../../domain/mismatch.ts';
 
-/** `late`: a newer look than the one that shows it is known. */
-export type Difference = { kind: MismatchKind; expected: unknown; actual: unknown; late?: boolean };
+/** `outdated`: a newer look than the one that shows it is known. */
+export type Difference = { kind: MismatchKind; expected: unknown; actual: unknown; outdated?: boolean };

@@ -10,7 +10,7 @@ import type { Operation } from '../../domain/statuses.ts';
 const BASIS = 10_000n;
 
 /** What the provider may charge for a payment: fixed cents, and basis points (hundredths of a percent) of its amount. */
-export type Contract = {
+export type CommissionContract = {
   id: string;
   /** Null: every platform that has none of its own. */
   platform: string | null;
@@ -23,7 +23,7 @@ export type Contract = {
 };
 
 /** Later ones first: of those that fit, the newest stated is the one in force. */
-export async function readContracts(db: Reader): Promise<Contract[]> {
+export async function readContracts(db: Reader): Promise<CommissionContract[]> {
   const rows = await db
     .selectFrom('commission_contracts')
     .selectAll()
@@ -43,9 +43,9 @@ export async function readContracts(db: Reader): Promise<Contract[]> {
 
 /** The contract of a payment: the platform's own (`none`: of what has no platform) before that of all. Pure. @param contracts the newest first. */
 export function findContract(
-  contracts: Contract[],
+  contracts: CommissionContract[],
   payment: { platform: string | null; operation: Operation; day: Day },
-): Contract | undefined {
+): CommissionContract | undefined {
   const fitting = contracts.filter(
     (one) =>
       one.operation === payment.operation && one.from <= payment.day && (one.to === null || one.to >= payment.day),
@@ -60,7 +60,10 @@ export function findContract(
  * What a contract comes to, in cents. No provider tells how it rounds: between the cent below and the cent above the
  * exact figure everything is the contract's. `cents` is rounded half up, to be shown. Pure.
  */
-export function priceOf(contract: Contract, amountCents: bigint): { low: bigint; high: bigint; cents: bigint } {
+export function computeCommission(
+  contract: CommissionContract,
+  amountCents: bigint,
+): { low: bigint; high: bigint; cents: bigint } {
   const share = amountCents * BigInt(contract.basisPoints);
   const low = contract.fixedCents + share / BASIS;
   const high = share % BASIS === 0n ? low : low + 1n;
@@ -70,7 +73,7 @@ export function priceOf(contract: Contract, amountCents: bigint): { low: bigint;
 /** States a contract: it holds for the days it names, before any stated earlier. @returns its id. */
 export async function stateContract(
   context: Context,
-  stated: Omit<Contract, 'id'> & { actor: string },
+  stated: Omit<CommissionContract, 'id'> & { actor: string },
 ): Promise<string> {
   const id = `cc_${randomUUID().replaceAll('-', '')}`;
   await context.db

@@ -1,4 +1,4 @@
-import { addUp, type DesiredEntry, type Posting } from './plan-entries.ts';
+import { mergePostings, type PlannedEntry, type Posting } from './plan-entries.ts';
 
 /** An entry in force: neither a reversal nor reversed. */
 export type EntryInForce = {
@@ -10,19 +10,19 @@ export type EntryInForce = {
   postings: Posting[];
 };
 
-export type Mending<E> = { reverse: EntryInForce[]; post: DesiredEntry<E>[] };
+export type EntryDiff<E> = { reverse: EntryInForce[]; post: PlannedEntry<E>[] };
 
 /**
  * What to reverse and what to post so that the entries in force are those that the history asks for. Pure. An event
  * whose entry lacks nothing but the commission gets the commission alone: its amount was right all along.
  */
-export function mendJournal<E extends { seq: number | undefined }>(
-  desired: DesiredEntry<E>[],
+export function diffEntries<E extends { seq: number | undefined }>(
+  desired: PlannedEntry<E>[],
   inForce: EntryInForce[],
   commission: (platform: string) => Posting[],
-): Mending<E> {
+): EntryDiff<E> {
   const byEvent = Map.groupBy(inForce, (entry) => entry.eventSeq ?? 0);
-  const mending: Mending<E> = { reverse: [], post: [] };
+  const mending: EntryDiff<E> = { reverse: [], post: [] };
   for (const entry of desired) {
     const key = entry.event === undefined ? 0 : entry.event.seq;
     const standing = key === undefined ? [] : (byEvent.get(key) ?? []);
@@ -34,15 +34,15 @@ export function mendJournal<E extends { seq: number | undefined }>(
 }
 
 function mendEntry<E>(
-  entry: DesiredEntry<E>,
+  entry: PlannedEntry<E>,
   standing: EntryInForce[],
   commission: (platform: string) => Posting[],
-  mending: Mending<E>,
+  mending: EntryDiff<E>,
 ): void {
   const have = standing.flatMap((one) => one.postings);
   const placed = standing.length > 0 && standing.every((one) => samePlace(one, entry));
   if (placed && equal(have, entry.postings)) return;
-  const charge = addUp(commission(entry.platform));
+  const charge = mergePostings(commission(entry.platform));
   if (placed && charge.length > 0 && equal([...have, ...charge], entry.postings)) {
     mending.post.push({ ...entry, kind: 'commission', postings: charge });
     return;
@@ -56,7 +56,7 @@ function samePlace(a: { atWall: string; platform: string }, b: { atWall: string;
 }
 
 function equal(a: Posting[], b: Posting[]): boolean {
-  const [left, right] = [addUp(a), addUp(b)];
+  const [left, right] = [mergePostings(a), mergePostings(b)];
   const cents = new Map(right.map((posting) => [posting.account, posting.cents]));
   return left.length === right.length && left.every((posting) => cents.get(posting.account) === posting.cents);
 }

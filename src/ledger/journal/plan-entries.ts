@@ -6,7 +6,7 @@
  * are signed cents, debit positive, and each entry's postings sum to zero. Because the entries follow the whole history
  * and not the order in which it was learnt, what is in force can always be compared with it and mended by reversal.
  */
-import type { Day, Wall } from '../../domain/calendar.ts';
+import type { Day, WallTime } from '../../domain/calendar.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { Operation } from '../../domain/statuses.ts';
 
@@ -14,16 +14,16 @@ export type Posting = { account: string; cents: bigint };
 
 export type EntryKind = 'event' | 'commission' | 'held_at_opening';
 
-export type DesiredEntry<E> = {
+export type PlannedEntry<E> = {
   kind: EntryKind;
   /** The event that asks for it; undefined for what was held when the books were opened. */
   event: E | undefined;
-  atWall: Wall;
+  atWall: WallTime;
   platform: string;
   postings: Posting[];
 };
 
-export type Booked = {
+export type BookingFacts = {
   operation: Operation;
   amountCents: bigint;
   commissionCents: bigint | null;
@@ -40,16 +40,16 @@ export type Policy = {
 type State = 'none' | 'held' | 'settled' | 'returned';
 
 /** The entries that a history asks for, in its order. */
-export function listDesiredEntries<E extends { status: string; atWall: Wall }>(
-  booked: Booked,
+export function planEntries<E extends { status: string; atWall: WallTime }>(
+  booked: BookingFacts,
   history: E[],
   policy: Policy,
-): DesiredEntry<E>[] {
+): PlannedEntry<E>[] {
   const platform = booked.platform ?? NO_PLATFORM;
   const opensAt = policy.openingDay === undefined ? '' : `${policy.openingDay} 00:00:00`;
-  const entries: DesiredEntry<E>[] = [];
-  const add = (kind: EntryKind, event: E | undefined, atWall: Wall, postings: Posting[]): void => {
-    const moving = addUp(postings);
+  const entries: PlannedEntry<E>[] = [];
+  const add = (kind: EntryKind, event: E | undefined, atWall: WallTime, postings: Posting[]): void => {
+    const moving = mergePostings(postings);
     if (moving.length > 0) entries.push({ kind, event, atWall, platform, postings: moving });
   };
   let state: State = 'none';
@@ -81,8 +81,8 @@ export function nameAccount(account: string, platform: string): string {
 
 function takeStep(
   state: State,
-  event: { status: string; atWall: Wall },
-  booked: Booked,
+  event: { status: string; atWall: WallTime },
+  booked: BookingFacts,
   platform: string,
   policy: Policy,
 ): { state: State; postings: Posting[] } | undefined {
@@ -96,7 +96,7 @@ function takeStep(
       if (state === 'settled') return undefined;
       return {
         state: 'settled',
-        postings: [...settle(booked, platform, state === 'held'), ...charge(booked, platform)],
+        postings: [...settle(booked, platform, state === 'held'), ...planCommission(booked, platform)],
       };
     case 'denied':
     case 'canceled':
@@ -114,14 +114,14 @@ function takeStep(
   }
 }
 
-function hold({ amountCents }: Booked, platform: string): Posting[] {
+function hold({ amountCents }: BookingFacts, platform: string): Posting[] {
   return [
     { account: nameAccount('Assets:Provider:Held', platform), cents: amountCents },
     { account: nameAccount('Assets:Provider:Available', platform), cents: -amountCents },
   ];
 }
 
-function settle({ operation, amountCents }: Booked, platform: string, wasHeld: boolean): Posting[] {
+function settle({ operation, amountCents }: BookingFacts, platform: string, wasHeld: boolean): Posting[] {
   if (operation === 'cashin') {
     return [
       { account: nameAccount('Assets:Provider:Available', platform), cents: amountCents },
@@ -136,7 +136,7 @@ function settle({ operation, amountCents }: Booked, platform: string, wasHeld: b
 }
 
 /** The provider's commission on a payment: an expense, taken from what is available. */
-export function charge({ operation, commissionCents }: Booked, platform: string): Posting[] {
+export function planCommission({ operation, commissionCents }: BookingFacts, platform: string): Posting[] {
   const cents = commissionCents ?? 0n;
   const account = operation === 'cashin' ? 'Expenses:Commission:Cashin' : 'Expenses:Commission:Cashout';
   return [
@@ -145,19 +145,19 @@ export function charge({ operation, commissionCents }: Booked, platform: string)
   ];
 }
 
-function giveBack(booked: Booked, platform: string, withCommission: boolean): Posting[] {
+function giveBack(booked: BookingFacts, platform: string, withCommission: boolean): Posting[] {
   const { operation, amountCents } = booked;
   const sign = operation === 'cashin' ? 1n : -1n;
   const account = operation === 'cashin' ? 'Liabilities:Receipts' : 'Liabilities:Payables';
   return [
     { account: nameAccount(account, platform), cents: sign * amountCents },
     { account: nameAccount('Assets:Provider:Available', platform), cents: -sign * amountCents },
-    ...(withCommission ? negate(charge(booked, platform)) : []),
+    ...(withCommission ? negate(planCommission(booked, platform)) : []),
   ];
 }
 
 /** One posting an account, none of zero. */
-export function addUp(postings: Posting[]): Posting[] {
+export function mergePostings(postings: Posting[]): Posting[] {
   const totals = new Map<string, bigint>();
   for (const { account, cents } of postings) totals.set(account, (totals.get(account) ?? 0n) + cents);
   return [...totals].filter(([, cents]) => cents !== 0n).map(([account, cents]) => ({ account, cents }));

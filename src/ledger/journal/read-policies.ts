@@ -6,7 +6,7 @@ import { addDays, type Day } from '../../domain/calendar.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { Policy } from './plan-entries.ts';
 
-export type Policies = { of(platform: string | null): Policy };
+export type Policies = { forPlatform(platform: string | null): Policy };
 
 type RefundRule = { from: Day; commission: 'kept' | 'returned' };
 
@@ -35,7 +35,7 @@ export async function readPolicies(
   const days = new Map(rows.flatMap((row) => (row.platform === null ? [] : [[row.platform, row.day]])));
   const returnsCommission = (day: Day): boolean =>
     rules.findLast((rule) => rule.from <= day)?.commission === 'returned';
-  return { of: (platform) => ({ openingDay: days.get(platform ?? NO_PLATFORM), returnsCommission }) };
+  return { forPlatform: (platform) => ({ openingDay: days.get(platform ?? NO_PLATFORM), returnsCommission }) };
 }
 
 /** Waits for every applier under way and keeps new ones waiting, until this transaction ends. */
@@ -48,7 +48,7 @@ export async function lockPolicies(trx: Transaction<Database>): Promise<void> {
  * was booked, today's refunds included, stays as it was. Called by `serve` alone: a command run from another shell must
  * not change the books.
  */
-export async function settleRefundRule(context: Context): Promise<void> {
+export async function applyRefundRule(context: Context): Promise<void> {
   const { REFUND_COMMISSION: commission } = context.config;
   await transact(context.db, async (trx) => {
     const rules = await lockRules(trx);

@@ -1,12 +1,12 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import { insertReturning } from '../../database/insert-returning.ts';
-import { rowNumber } from '../../database/row-number.ts';
+import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Source } from '../../domain/observation.ts';
-import type { HeldEvent } from '../decide/history.ts';
+import type { StoredEvent } from '../decide/extend-history.ts';
 import type { EntryInForce } from './diff-entries.ts';
-import type { DesiredEntry, Posting } from './plan-entries.ts';
+import type { PlannedEntry, Posting } from './plan-entries.ts';
 import { sourceColumns } from './source-columns.ts';
 
 /** Where an entry came from: the look that brought it, or what a person entered, which names its entry itself. */
@@ -16,9 +16,9 @@ export type JournalChange = {
   transactionSeq: number | null;
   source: EntrySource;
   /** Which look brought an event that is new: its entry comes from there. */
-  sources?: Map<HeldEvent, Source>;
+  sources?: Map<StoredEvent, Source>;
   reverse: EntryInForce[];
-  post: (Omit<DesiredEntry<HeldEvent>, 'kind'> & { kind: string })[];
+  post: (Omit<PlannedEntry<StoredEvent>, 'kind'> & { kind: string })[];
 };
 
 type Draft = {
@@ -55,9 +55,9 @@ export async function writeEntries(
     .values(
       drafts.flatMap((draft, index) =>
         draft.postings.map((posting, position) => ({
-          entry_seq: rowNumber(seqs[index], 'a new entry'),
+          entry_seq: requireRowNumber(seqs[index], 'a new entry'),
           position,
-          account_seq: rowNumber(accounts.get(posting.account), `account ${posting.account}`),
+          account_seq: requireRowNumber(accounts.get(posting.account), `account ${posting.account}`),
           at_wall: draft.at_wall,
           amount_cents: posting.cents,
         })),

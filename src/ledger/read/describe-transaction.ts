@@ -6,8 +6,8 @@ import { formatAmount } from '../../domain/money.ts';
 import { maskAccount } from '../../domain/person/mask-person.ts';
 import type { LedgerTransaction } from '../../domain/present-transaction.ts';
 import { webhookIdOf } from '../../domain/webhook-id.ts';
-import { readPlaces } from '../apply/read-event-positions.ts';
-import { sortHistory } from '../decide/history.ts';
+import { readEventPositions } from '../apply/read-event-positions.ts';
+import { sortHistory } from '../decide/extend-history.ts';
 
 export type PresentedSource = {
   kind: string;
@@ -19,7 +19,7 @@ export type PresentedSource = {
 };
 
 /** A transaction with its story: what happened, when, and from whom and when we knew it. */
-export type TransactionStory = {
+export type TransactionTimeline = {
   seq: number;
   transaction: LedgerTransaction;
   /** Newest first. */
@@ -44,11 +44,11 @@ export type TransactionStory = {
   }[];
 };
 
-export async function tellTransaction(
+export async function describeTransaction(
   db: Reader,
   calendar: Calendar,
   id: string,
-): Promise<TransactionStory | undefined> {
+): Promise<TransactionTimeline | undefined> {
   const row = await selectTransactions(db).where('transactions.id', '=', id).executeTakeFirst();
   if (!row) return undefined;
   const events = await readEvents(db, row.seq);
@@ -79,7 +79,10 @@ export async function tellTransaction(
 }
 
 /** The entries for who may not see personal data: a platform that holds a document is no account's name. */
-export function maskEntries(entries: TransactionStory['entries'], of: LedgerTransaction): TransactionStory['entries'] {
+export function maskEntries(
+  entries: TransactionTimeline['entries'],
+  of: LedgerTransaction,
+): TransactionTimeline['entries'] {
   const party = { ...of, pix_key: of.pixKey };
   return entries.map((entry) => ({
     ...entry,
@@ -123,7 +126,7 @@ async function readEvents(db: Reader, transactionSeq: number) {
     .select(['events.position', 'events.inferred'])
     .where('transaction_seq', '=', transactionSeq)
     .execute();
-  const places = await readPlaces(db, [transactionSeq]);
+  const places = await readEventPositions(db, [transactionSeq]);
   const placed = rows.map((row) => ({
     ...row,
     position: places.get(row.seq) ?? row.position,

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import { isOfPlatform } from '../../database/is-of-platform.ts';
 import { hashDocument, indexName } from '../../database/keys/index-person.ts';
 import type { Keys } from '../../database/keys/settings.ts';
-import { isTimeout, READ_MS_MAX } from '../../database/limit-time.ts';
+import { isStatementTimeout, READ_TIMEOUT_MS } from '../../database/limit-statement-time.ts';
+import { matchesPlatform } from '../../database/matches-platform.ts';
 import { selectTransactions, type TransactionRow, toLedgerTransaction } from '../../database/read-transactions.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { cutText, TEXT_BYTES_MAX, type TextField } from '../../domain/field-limits.ts';
+import { TEXT_BYTES_MAX, type TextField, truncateText } from '../../domain/field-limits.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { LedgerTransaction } from '../../domain/present-transaction.ts';
-import { sealExtra } from '../../privacy/redact-forgotten.ts';
+import { createKeyedExtraHash } from '../../privacy/redact-forgotten.ts';
 
 export type TransactionQuery = {
   id?: string | undefined;
@@ -34,13 +34,13 @@ export type TransactionQuery = {
   by: 'created' | 'status';
   limit: number;
   /** Where the page before ended. */
-  after?: Position | undefined;
+  after?: SearchCursor | undefined;
 };
 
-export type Position = { wall: string; seq: number };
+export type SearchCursor = { wall: string; seq: number };
 
 /** A search that takes longer is ended by the server, and its asker told to narrow it. */
-export const SEARCH_MS_MAX = READ_MS_MAX;
+export const SEARCH_MS_MAX = READ_TIMEOUT_MS;
 /** Up to so many transactions of a name are put in order at once; of a more frequent one the newest are looked for. */
 const NAME_ROWS_MAX = 5_000;
 
@@ -52,7 +52,7 @@ export async function searchTransactions(
   db: Reader,
   keys: Keys,
   query: TransactionQuery,
-): Promise<{ transactions: LedgerTransaction[]; next: Position | undefined }> {
+): Promise<{ transactions: LedgerTransaction[]; next: SearchCursor | undefined }> {
   try {
     let rows = await run(db, await buildSearch(db, keys, query));
     if (rows.length === 0 && query.extra !== undefined) {
@@ -66,7 +66,7 @@ export async function searchTransactions(
       next: last && { wall: query.by === 'created' ? last.created_wall : last.status_wall, seq: last.seq },
     };
   } catch (error) {
-    if (isTimeout(error)) throw tooWide(query);
+    if (isStatementTimeout(error)) throw tooWide(query);
     throw error;
   }
 }
@@ -91,7 +91,7 @@ export async function buildSearch(db: Reader, keys: Keys, query: TransactionQuer
       select = select.where(column, '>=', value).where(column, '<=', value).orderBy(column, 'desc');
     else select = select.where(column, '=', value);
   }
-  if (hasBoth) select = select.where(isOfPlatform('transactions.platform', NO_PLATFORM));
+  if (hasBoth) select = select.where(matchesPlatform('transactions.platform', NO_PLATFORM));
   select = orderAndRange(select, query, lead?.column === 'parties.document_hash' ? 'parties' : 'transactions');
   if (named?.seqs) return select.where('transactions.seq', 'in', named.seqs.length > 0 ? named.seqs : [0]);
   if (!named) return select;
@@ -136,7 +136,7 @@ function listFilters(keys: Keys, query: TransactionQuery, withheld: boolean): Fi
   const { document } = query;
   // a longer value than the column holds is stored cut: it is searched in that form
   const asStored = (value: string | undefined, field: TextField): string | undefined =>
-    value === undefined ? undefined : cutText(value, TEXT_BYTES_MAX[field]);
+    value === undefined ? undefined : truncateText(value, TEXT_BYTES_MAX[field]);
   const extra = asStored(query.extra, 'extra');
   const extraHash = extra === undefined ? undefined : createHash('sha256').update(extra).digest();
   const values: Record<(typeof LEADS)[number][0], Filter['value'] | undefined> = {
@@ -144,7 +144,7 @@ function listFilters(keys: Keys, query: TransactionQuery, withheld: boolean): Fi
     'transactions.e2e_id': asStored(query.e2eId, 'e2e_id'),
     'transactions.reference': asStored(query.reference, 'reference'),
     'parties.document_hash': document === undefined ? undefined : hashDocument(keys, document),
-    'transactions.extra_hash': extraHash && withheld ? sealExtra(keys, extraHash) : extraHash,
+    'transactions.extra_hash': extraHash && withheld ? createKeyedExtraHash(keys, extraHash) : extraHash,
     'transactions.amount_cents': query.amountCents,
     'transactions.status': query.status,
     'transactions.platform': query.platform === NO_PLATFORM ? null : asStored(query.platform, 'platform'),

@@ -1,6 +1,6 @@
 /** What may be stated by a person: nothing of a time to come, and nothing of a platform that was mistyped. */
 import type { Context } from '../../context.ts';
-import { isOfPlatform } from '../../database/is-of-platform.ts';
+import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
@@ -25,7 +25,7 @@ export function checkInstantPassed({ clock }: Context, at: Date): void {
  * An opening or a balance of a platform that was mistyped would stand beside books that nobody reads.
  * @throws ConfereError `invalid_request` for a platform that no transaction shows, once there are transactions.
  */
-export async function checkPlatformShown(
+export async function checkPlatformKnown(
   db: Reader,
   { platform, newPlatform = false }: { platform: string; newPlatform?: boolean | undefined },
 ): Promise<void> {
@@ -33,7 +33,7 @@ export async function checkPlatformShown(
   const shown = await db
     .selectFrom('transactions')
     .select('seq')
-    .where(isOfPlatform('platform', platform))
+    .where(matchesPlatform('platform', platform))
     .limit(1)
     .executeTakeFirst();
   if (shown) return;

@@ -7,16 +7,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
-import { rowNumber } from '../../database/row-number.ts';
+import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { enterInBooks, tellClosedDays } from '../../mismatches/flag-closed-days.ts';
+import { flagClosedDays, transactWithAlerts } from '../../mismatches/flag-closed-days.ts';
 import { nameAccount, type Posting } from '../journal/plan-entries.ts';
 import { lockPolicies } from '../journal/read-policies.ts';
 import { type EntrySource, writeEntries } from '../journal/write-entries.ts';
-import { checkDayBegun, checkPlatformShown } from './check-stated.ts';
+import { checkDayBegun, checkPlatformKnown } from './check-stated.ts';
 import { repostAdjustments } from './repost-adjustments.ts';
 import { repostTransactions } from './repost-transactions.ts';
 
@@ -40,7 +40,7 @@ export async function openBooks(context: Context, opening: Opening): Promise<str
 
 /** Takes an opening back, and books the platform's history anew. @throws as takeOpeningBack does. */
 export async function reverseOpening(context: Context, id: string): Promise<void> {
-  await takeOpeningBack(context, id);
+  await reverseOpeningEntry(context, id);
   await finishReposts(context);
 }
 
@@ -53,8 +53,8 @@ export async function reverseOpening(context: Context, id: string): Promise<void
 export async function stateOpening(context: Context, opening: Opening): Promise<string> {
   const id = `op_${randomUUID().replaceAll('-', '')}`;
   checkDayBegun(context, opening.day);
-  await checkPlatformShown(context.db, opening);
-  await enterInBooks(context, async (trx) => {
+  await checkPlatformKnown(context.db, opening);
+  await transactWithAlerts(context, async (trx) => {
     await lockPolicies(trx);
     const standing = await trx
       .selectFrom('openings')
@@ -80,8 +80,8 @@ export async function stateOpening(context: Context, opening: Opening): Promise<
  * adjustments that it had set aside.
  * @throws ConfereError `not_found`, `conflict` when it is reversed already.
  */
-export async function takeOpeningBack(context: Context, id: string): Promise<void> {
-  await enterInBooks(context, async (trx, mayBeDone) => {
+export async function reverseOpeningEntry(context: Context, id: string): Promise<void> {
+  await transactWithAlerts(context, async (trx, mayBeDone) => {
     await lockPolicies(trx);
     const row = await trx.selectFrom('openings').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
     if (!row) throw new ConfereError('not_found', 'there is no such opening');
@@ -100,7 +100,7 @@ export async function takeOpeningBack(context: Context, id: string): Promise<voi
     ];
     const now = context.clock.now();
     await writeEntries(context, trx, [{ transactionSeq: null, source: STATED, reverse, post: [] }], now);
-    await tellClosedDays(context, trx, reverse, now);
+    await flagClosedDays(context, trx, reverse, now);
     await trx.updateTable('openings').set({ in_force: null, reposted_at: null }).where('seq', '=', row.seq).execute();
   });
 }
@@ -136,7 +136,7 @@ async function writeOpening(context: Context, trx: Transaction<Database>, openin
   const entry = { kind: 'opening', event: undefined, atWall: `${opening.day} 00:00:00`, platform, postings };
   const change = { transactionSeq: null, source: STATED, reverse: [], post: [entry] };
   const [entrySeq] = await writeEntries(context, trx, [change], now);
-  await tellClosedDays(context, trx, [entry], now);
+  await flagClosedDays(context, trx, [entry], now);
   await trx
     .insertInto('openings')
     .values({
@@ -144,7 +144,7 @@ async function writeOpening(context: Context, trx: Transaction<Database>, openin
       platform,
       day: opening.day,
       balance_cents: balanceCents,
-      entry_seq: rowNumber(entrySeq, `the entry of opening ${id}`),
+      entry_seq: requireRowNumber(entrySeq, `the entry of opening ${id}`),
       in_force: 1,
       created_at: now,
       actor: opening.actor,

@@ -2,9 +2,9 @@ import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
-import { enterInBooks } from '../../mismatches/flag-closed-days.ts';
+import { transactWithAlerts } from '../../mismatches/flag-closed-days.ts';
 import { lockPolicies } from '../journal/read-policies.ts';
-import { type AdjustmentKind, makeAdjustmentId, writeAdjustment } from './adjust.ts';
+import { type AdjustmentKind, makeAdjustmentId, writeAdjustment } from './adjust-books.ts';
 
 const BATCH_ROWS = 50;
 /** Nobody entered these: an opening that was stated or taken back asks for them. */
@@ -18,7 +18,7 @@ const ACTOR = 'confere';
 export async function repostAdjustments(context: Context, platform: string): Promise<void> {
   for (;;) {
     context.signal.throwIfAborted();
-    const written = await enterInBooks(context, async (trx) => {
+    const written = await transactWithAlerts(context, async (trx) => {
       await lockPolicies(trx);
       return (await setAside(context, trx, platform)) + (await bookAgain(context, trx, platform));
     });
@@ -27,7 +27,7 @@ export async function repostAdjustments(context: Context, platform: string): Pro
 }
 
 /** Adjustments in the books that are dated before the opening that stands. */
-export function selectBeforeOpening(db: Reader) {
+export function selectAdjustmentsBeforeOpening(db: Reader) {
   return db
     .selectFrom('adjustments')
     .innerJoin('openings', (join) =>
@@ -42,7 +42,7 @@ export function selectBeforeOpening(db: Reader) {
 }
 
 async function setAside(context: Context, trx: Transaction<Database>, platform: string): Promise<number> {
-  const rows = await selectBeforeOpening(trx)
+  const rows = await selectAdjustmentsBeforeOpening(trx)
     .selectAll('adjustments')
     .select(['openings.seq as standing_seq', 'openings.id as standing_id'])
     .where('adjustments.platform', '=', platform)

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
-import { isOfPlatform } from '../../database/is-of-platform.ts';
-import { enterInBooks, tellClosedDays } from '../../mismatches/flag-closed-days.ts';
-import { loadHeld } from '../apply/load-known.ts';
-import { mendJournal } from '../journal/diff-entries.ts';
-import { charge, listDesiredEntries } from '../journal/plan-entries.ts';
+import { matchesPlatform } from '../../database/matches-platform.ts';
+import { flagClosedDays, transactWithAlerts } from '../../mismatches/flag-closed-days.ts';
+import { loadStoredTransactions } from '../apply/load-stored-transactions.ts';
+import { diffEntries } from '../journal/diff-entries.ts';
+import { planCommission, planEntries } from '../journal/plan-entries.ts';
 import { readPolicies } from '../journal/read-policies.ts';
 import { writeEntries } from '../journal/write-entries.ts';
 
@@ -22,31 +22,31 @@ export async function repostTransactions(context: Context, platform: string): Pr
       .selectFrom('transactions')
       .select(['seq', 'id'])
       .where('seq', '>', after)
-      .where(isOfPlatform('platform', platform))
+      .where(matchesPlatform('platform', platform))
       .orderBy('seq')
       .limit(BATCH_ROWS)
       .execute();
     if (rows.length === 0) return;
     after = rows.at(-1)?.seq ?? after;
-    await enterInBooks(context, async (trx) => {
+    await transactWithAlerts(context, async (trx) => {
       // the transactions first, as whoever applies a look to them: then nobody waits for another in a ring
-      const loaded = await loadHeld(
+      const loaded = await loadStoredTransactions(
         trx,
         rows.map((row) => row.id),
       );
       // in each batch, under their lock: they may change while this goes on, and are booked by again after it
       const policies = await readPolicies(context, trx);
-      const changes = [...loaded.values()].map(({ seq, held, entries }) => ({
+      const changes = [...loaded.values()].map(({ seq, stored: held, entries }) => ({
         transactionSeq: seq,
         source: { kind: 'person' as const },
-        ...mendJournal(listDesiredEntries(held, held.events, policies.of(held.platform)), entries, (name) =>
-          charge(held, name),
+        ...diffEntries(planEntries(held, held.events, policies.forPlatform(held.platform)), entries, (name) =>
+          planCommission(held, name),
         ),
       }));
       const now = context.clock.now();
       await writeEntries(context, trx, changes, now);
       const entries = changes.flatMap(({ reverse, post }) => [...reverse, ...post]);
-      await tellClosedDays(context, trx, entries, now);
+      await flagClosedDays(context, trx, entries, now);
     });
   }
 }

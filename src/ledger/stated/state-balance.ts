@@ -7,13 +7,13 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import { transact } from '../../database/transact.ts';
-import type { Wall } from '../../domain/calendar.ts';
+import type { WallTime } from '../../domain/calendar.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
 import { readBalances } from '../../seal/read-balances.ts';
 import { nameAccount } from '../journal/plan-entries.ts';
-import { checkInstantPassed, checkPlatformShown } from './check-stated.ts';
+import { checkInstantPassed, checkPlatformKnown } from './check-stated.ts';
 
 export type Statement = {
   platform: string;
@@ -32,14 +32,14 @@ export type Statement = {
 export async function stateBalance(context: Context, statement: Statement): Promise<string> {
   const id = `st_${randomUUID().replaceAll('-', '')}`;
   checkInstantPassed(context, statement.at);
-  await checkPlatformShown(context.db, statement);
+  await checkPlatformKnown(context.db, statement);
   await context.db
     .insertInto('statements')
     .values({
       id,
       platform: statement.platform,
       at: statement.at,
-      at_wall: context.calendar.toWall(statement.at),
+      at_wall: context.calendar.toWallTime(statement.at),
       balance_cents: statement.balanceCents,
       created_at: context.clock.now(),
       actor: statement.actor,
@@ -61,7 +61,7 @@ export async function compareStatements(context: Context): Promise<void> {
     const row = await findReadPast(context, platform);
     if (!row) continue;
     count++;
-    const ledger = chooseLedger(row, await readPlatformBalance(context, row));
+    const ledger = chooseLedgerBalance(row, await readPlatformBalance(context, row));
     const scope = row.platform;
     await transact(
       context.db,
@@ -83,7 +83,7 @@ export async function compareStatements(context: Context): Promise<void> {
       { retryDuplicates: true },
     );
   }
-  if (count > 0) context.bells.alerts.ring();
+  if (count > 0) context.wakeUps.alerts.notify();
 }
 
 /** A platform's newest statement whose day was proven complete by a reading that was asked after its instant. */
@@ -116,29 +116,35 @@ async function findReadPast(context: Context, platform: string) {
 }
 
 /** The ledger's balance just before and just after the second of a statement: of entries before it, and with its own. */
-export type AroundSecond = { before: bigint; after: bigint };
+export type BalanceAroundSecond = { before: bigint; after: bigint };
 
 /**
  * The balance of the ledger that a statement is compared with: the provider's panel may have shown a payment of the same
  * second or not, so where either side of it agrees that one counts. Else that of the entries before its instant. Pure.
  */
-export function chooseLedger(stated: { at: Date; balance_cents: bigint }, { before, after }: AroundSecond): bigint {
+export function chooseLedgerBalance(
+  stated: { at: Date; balance_cents: bigint },
+  { before, after }: BalanceAroundSecond,
+): bigint {
   if (stated.balance_cents === before || stated.balance_cents === after) return stated.balance_cents;
   return stated.at.getMilliseconds() === 0 ? before : after;
 }
 
 /** Available + Held of a statement's platform around its second. */
-async function readPlatformBalance(context: Context, stated: { platform: string; at: Date }): Promise<AroundSecond> {
+async function readPlatformBalance(
+  context: Context,
+  stated: { platform: string; at: Date },
+): Promise<BalanceAroundSecond> {
   const { platform, at } = stated;
   const own = [nameAccount('Assets:Provider:Available', platform), nameAccount('Assets:Provider:Held', platform)];
-  const readBefore = async (wall: Wall): Promise<bigint> => {
+  const readBefore = async (wall: WallTime): Promise<bigint> => {
     const { balances } = await readBalances(context.db, wall, 'now', context.clock.now());
     return balances.filter(({ account }) => own.includes(account)).reduce((sum, { cents }) => sum + cents, 0n);
   };
   const { calendar } = context;
   return {
-    before: await readBefore(calendar.toWall(at)),
-    after: await readBefore(calendar.toWallAfter(new Date(at.getTime() + 1))),
+    before: await readBefore(calendar.toWallTime(at)),
+    after: await readBefore(calendar.toWallTimeRoundedUp(new Date(at.getTime() + 1))),
   };
 }
 
@@ -149,7 +155,7 @@ export async function listStatements(context: Context, limit: number, before: nu
   if (id !== undefined) query = query.where('id', '=', id);
   const statements = [];
   for (const row of await query.execute()) {
-    const ledger = chooseLedger(row, await readPlatformBalance(context, row));
+    const ledger = chooseLedgerBalance(row, await readPlatformBalance(context, row));
     statements.push({
       seq: row.seq,
       id: row.id,

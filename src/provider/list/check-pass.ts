@@ -18,32 +18,32 @@ export type Pass = {
   /** Of those, how many were created since the read began (less a few minutes); 0 where no day was still running. */
   createdSince: number;
   /** Whether the page after the last brought an id that the pass had not seen. */
-  newAfterLast: boolean;
+  newAfterLastPage: boolean;
   /** Whether a page past the end was met that brought nothing new. */
-  endFound: boolean;
+  endReached: boolean;
   /** Whole pages that held just what another one held. */
-  pagesRepeated: number;
+  repeatedPages: number;
   /** Rows whose id could not be read: they can't be counted, so they prove nothing. */
   withoutId: number;
 };
 
 export const PAGE_ROWS = 100;
 
-export type Verdict = { clean: true } | { clean: false; why: string };
+export type PassVerdict = { clean: true } | { clean: false; reason: string };
 
-export function judgePass(pass: Pass): Verdict {
+export function checkPass(pass: Pass): PassVerdict {
   const grown = pass.lastTotal - pass.firstTotal;
   if (pass.withoutId > 0) return dirty(`${pass.withoutId} rows have no id that can be read`);
-  if (pass.newAfterLast) return dirty('the page after the last brought new ids');
+  if (pass.newAfterLastPage) return dirty('the page after the last brought new ids');
   if (grown < 0) return dirty(`the total fell from ${pass.firstTotal} to ${pass.lastTotal}`);
   if (grown > pass.createdSince)
     return dirty(`the total rose by ${grown}, but ${pass.createdSince} were created since`);
   if (pass.totals.min < pass.firstTotal || pass.totals.max > pass.lastTotal)
     return dirty(`the total wavered between ${pass.totals.min} and ${pass.totals.max}`);
   // even where the total agrees: it may be as wrong as the pages
-  if (pass.pagesRepeated > 0)
+  if (pass.repeatedPages > 0)
     return dirty(
-      `${pass.pagesRepeated} pages only repeated another one: ${pass.distinctIds} ids were seen of ${pass.lastTotal}`,
+      `${pass.repeatedPages} pages only repeated another one: ${pass.distinctIds} ids were seen of ${pass.lastTotal}`,
     );
   if (pass.distinctIds !== pass.lastTotal) return dirty(`${pass.distinctIds} ids were seen of ${pass.lastTotal}`);
   const short = pass.pageSizes.slice(0, -1).findIndex((size) => size !== PAGE_ROWS);
@@ -55,18 +55,18 @@ export function judgePass(pass: Pass): Verdict {
  * How many more rows every answer of a pass announced than there were, where nothing else speaks against the pass: a
  * provider may count rows that it does not list. 0 where the pass shows no such surplus.
  */
-export function surplusOf(pass: Pass): number {
+export function computeSurplus(pass: Pass): number {
   const listed = { ...pass, firstTotal: pass.distinctIds, lastTotal: pass.distinctIds, createdSince: 0 };
   const same = { ...listed, totals: { min: pass.distinctIds, max: pass.distinctIds } };
-  const isSteady = pass.endFound && pass.totals.min === pass.totals.max && judgePass(same).clean;
+  const isSteady = pass.endReached && pass.totals.min === pass.totals.max && checkPass(same).clean;
   return isSteady ? Math.max(0, pass.totals.max - pass.distinctIds) : 0;
 }
 
 /** Whether a second pass that is equal to this one would prove both: it reached the end, and no announced row lacks. */
-export function isRepeatable(pass: Pass): boolean {
-  return pass.withoutId === 0 && pass.pagesRepeated === 0 && pass.endFound && pass.distinctIds >= pass.totals.max;
+export function canProveByRepeat(pass: Pass): boolean {
+  return pass.withoutId === 0 && pass.repeatedPages === 0 && pass.endReached && pass.distinctIds >= pass.totals.max;
 }
 
-function dirty(why: string): Verdict {
-  return { clean: false, why };
+function dirty(why: string): PassVerdict {
+  return { clean: false, reason: why };
 }

@@ -7,13 +7,13 @@
  * Every page is handed on as it comes: what was seen counts, whether or not the pass proves anything about what was not.
  */
 import { createHash } from 'node:crypto';
-import type { Wall } from '../../domain/calendar.ts';
-import { createRoom, type Room } from '../../runtime/semaphore.ts';
+import type { WallTime } from '../../domain/calendar.ts';
+import { createSemaphore, type Semaphore } from '../../runtime/semaphore.ts';
 import type { ListQuery } from '../client.ts';
-import { isRepeatable, judgePass, surplusOf } from './check-pass.ts';
-import type { KeptPage } from './collect-rows.ts';
-import { type ListClient, makePass, type PageRead } from './make-pass.ts';
-import { createRowMarks, type RowMarks } from './row-marks.ts';
+import { canProveByRepeat, checkPass, computeSurplus } from './check-pass.ts';
+import type { StoredPage } from './collect-rows.ts';
+import { type FetchedPage, type ListClient, runPass } from './run-pass.ts';
+import { createSeenRows, type SeenRows } from './seen-rows.ts';
 
 export const PASSES_MAX = 5;
 /** Where two passes met drift, pages are asked for one by one: only then does a row that moves show at an end again. */
@@ -28,13 +28,13 @@ export type ListReading = {
   /** The last total that was announced. */
   total: number;
   /** Why the last pass proves nothing; undefined when it does. */
-  why: string | undefined;
+  reason: string | undefined;
   passes: number;
   pages: number;
   /** Every id seen, by its newest pass. */
-  ids: RowMarks;
+  seenRows: SeenRows;
   /** Ids that were shown in two ways within one pass: which of them holds, only a show can tell. */
-  torn: Set<string>;
+  inconsistentIds: Set<string>;
   /** When the pass that proved it began; for an incomplete reading, the last one. */
   askedAt: Date;
 };
@@ -42,78 +42,78 @@ export type ListReading = {
 type ListOptions = {
   now: () => Date;
   /** Rows created since this wall clock may add to the total while it is read; undefined where no day is running. */
-  growsSince: (began: Date) => Wall | undefined;
-  onPage: (page: PageRead) => Promise<void>;
+  growsSince: (began: Date) => WallTime | undefined;
+  onPage: (page: FetchedPage) => Promise<void>;
   /** The pages of a pass that a process which died had read already: they are not asked for again. */
-  kept?: Map<number, Map<number, KeptPage>>;
+  storedPages?: Map<number, Map<number, StoredPage>>;
   /** By how many rows a person accepted the total to be too high. */
   surplus?: number;
   /** Shared by lists that are read beside each other. */
-  room?: Room;
+  semaphore?: Semaphore;
   /** Called when the last pages of the first pass are about to be asked for, with how many the list has. */
-  onNearEnd?: (pages: number) => void;
+  onLastPages?: (pages: number) => void;
 };
 
 export async function readList(client: ListClient, query: ListQuery, options: ListOptions): Promise<ListReading> {
-  let ids = createRowMarks();
+  let ids = createSeenRows();
   const torn = new Set<string>();
   let pages = 0;
   let previous: string | undefined;
   const surpluses = new Set<number>();
   let pagesBefore = 0;
   let askedAt = options.now();
-  const room = options.room ?? createRoom(PAGES_IN_FLIGHT);
+  const room = options.semaphore ?? createSemaphore(PAGES_IN_FLIGHT);
   for (let number = 1; number <= PASSES_MAX; number++) {
-    const kept = options.kept?.get(number) ?? new Map<number, KeptPage>();
+    const kept = options.storedPages?.get(number) ?? new Map<number, StoredPage>();
     // of a pass that is gone on with, when it began
     askedAt = kept.get(1)?.askedAt ?? options.now();
     const grows = options.growsSince(askedAt);
-    const seen = await makePass(client, query, {
+    const seen = await runPass(client, query, {
       number,
       backwards: number % 2 === 0,
-      inFlight: IN_FLIGHT_BY_PASS[number - 1] ?? 1,
-      room,
-      onNearEnd: (count) => {
-        if (number === 1) options.onNearEnd?.(count);
+      pagesInFlight: IN_FLIGHT_BY_PASS[number - 1] ?? 1,
+      semaphore: room,
+      onLastPages: (count) => {
+        if (number === 1) options.onLastPages?.(count);
       },
-      grows: grows !== undefined,
-      kept,
-      pagesBefore,
+      isGrowing: grows !== undefined,
+      storedPages: kept,
+      previousPages: pagesBefore,
       onPage: async (page) => {
         pages++;
         await options.onPage(page);
       },
     });
     // not copied: most readings are one pass, and a day may hold a million
-    if (number === 1) ids = seen.marks;
-    else for (const { id, digest, wall } of seen.marks.entries()) ids.set(id, digest, wall);
-    for (const id of seen.torn) torn.add(id);
+    if (number === 1) ids = seen.seenRows;
+    else for (const { id, digest, wall } of seen.seenRows.entries()) ids.set(id, digest, wall);
+    for (const id of seen.inconsistentIds) torn.add(id);
     pagesBefore = seen.filledPages;
-    const createdSince = grows === undefined ? 0 : countSince(seen.marks, grows);
-    const pass = { ...seen, distinctIds: seen.marks.size, createdSince };
-    const verdict = judgePass(pass);
-    const surplus = surplusOf(pass);
+    const createdSince = grows === undefined ? 0 : countSince(seen.seenRows, grows);
+    const pass = { ...seen, distinctIds: seen.seenRows.size, createdSince };
+    const verdict = checkPass(pass);
+    const surplus = computeSurplus(pass);
     surpluses.add(surplus);
     const isAccepted = surplus > 0 && surplus === options.surplus;
-    const digest = isAccepted || isRepeatable(pass) ? digestPass(seen.marks) : undefined;
-    const reading = { passes: number, pages, ids, torn, askedAt, total: seen.lastTotal };
-    if (verdict.clean) return { ...reading, complete: true, why: undefined, surplus: 0 };
+    const digest = isAccepted || canProveByRepeat(pass) ? digestPass(seen.seenRows) : undefined;
+    const reading = { passes: number, pages, seenRows: ids, inconsistentIds: torn, askedAt, total: seen.lastTotal };
+    if (verdict.clean) return { ...reading, complete: true, reason: undefined, surplus: 0 };
     const repeats = `${surplus} ${digest}`;
-    if (digest !== undefined && repeats === previous) return { ...reading, complete: true, why: undefined, surplus };
+    if (digest !== undefined && repeats === previous) return { ...reading, complete: true, reason: undefined, surplus };
     previous = repeats;
     const steady = surpluses.size === 1 ? surplus : 0;
-    if (number === PASSES_MAX) return { ...reading, complete: false, why: verdict.why, surplus: steady };
+    if (number === PASSES_MAX) return { ...reading, complete: false, reason: verdict.reason, surplus: steady };
   }
   throw new Error('PASSES_MAX is below 1');
 }
 
-function countSince(marks: RowMarks, since: Wall): number {
+function countSince(marks: SeenRows, since: WallTime): number {
   let count = 0;
   for (const { wall } of marks.entries()) if (wall !== undefined && wall >= since) count++;
   return count;
 }
 
-function digestPass(marks: RowMarks): string {
+function digestPass(marks: SeenRows): string {
   const hash = createHash('sha256');
   const ids = [...marks.entries()].map(({ id }) => id).sort();
   for (const id of ids) hash.update(`${id} ${marks.digestOf(id)}\n`);

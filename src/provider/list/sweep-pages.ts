@@ -11,9 +11,9 @@ const SPARE_PAGES = 2;
 const PARTLY_NEW_MAX = 20;
 
 export type RequestBudget = {
-  send(): void;
+  recordRequest(): void;
   /** Called for each page that brought a row which the pass had not seen. */
-  filled(): void;
+  recordFilledPage(): void;
   maySend(): boolean;
 };
 
@@ -21,10 +21,10 @@ export type RequestBudget = {
 export function createRequestBudget(pagesBefore: number): RequestBudget {
   let [sent, filled] = [0, 0];
   return {
-    send: () => {
+    recordRequest: () => {
       sent++;
     },
-    filled: () => {
+    recordFilledPage: () => {
       filled++;
     },
     maySend: () => sent < Math.max(filled, pagesBefore) + SPARE_PAGES,

@@ -28,7 +28,7 @@ export async function readCoverage(context: Context): Promise<Coverage> {
   const windows = await readProvenWindows(context.db, from);
   const days = listDays(from, to);
   const unproven = days.filter((day) => {
-    const endsAt = context.calendar.startOf(addDays(day, 1));
+    const endsAt = context.calendar.startOfDay(addDays(day, 1));
     return !windows.some((window) => window.from <= day && window.to >= day && window.at >= endsAt);
   });
   const oldest = unproven[0] ?? null;

@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { addDays, type Day, listDays } from '../../domain/calendar.ts';
 
-export type WebhookDay = {
+export type WebhookDayStats = {
   day: Day;
   announced: number;
   /** Nothing came within WEBHOOK_GRACE. */
@@ -24,15 +24,15 @@ const SETTLED_MS = 3_600_000;
 const RECENT_MS = 60_000;
 const RECENT_DAYS = 2;
 
-const counted = new WeakMap<Kysely<Database>, Map<Day, { until: number; figures: WebhookDay }>>();
+const counted = new WeakMap<Kysely<Database>, Map<Day, { until: number; figures: WebhookDayStats }>>();
 
 /** The days of a range, both ends included, the oldest first. */
-export async function readWebhookDays(context: Context, range: { from: Day; to: Day }): Promise<WebhookDay[]> {
+export async function readWebhookDays(context: Context, range: { from: Day; to: Day }): Promise<WebhookDayStats[]> {
   const cache = counted.get(context.db) ?? new Map();
   counted.set(context.db, cache);
   const now = context.clock.now();
   const recent = addDays(context.calendar.dayOf(now), -RECENT_DAYS);
-  const days: WebhookDay[] = [];
+  const days: WebhookDayStats[] = [];
   for (const day of listDays(range.from, range.to)) {
     const known = cache.get(day);
     const figures = known && known.until > now.getTime() ? known.figures : await countDay(context, day);
@@ -44,14 +44,14 @@ export async function readWebhookDays(context: Context, range: { from: Day; to: 
 }
 
 /** `0.0123`: of those whose grace is over, how many never came; null where there are none. */
-export function lossRate({ announced, lost }: WebhookDay): string | null {
+export function lossRate({ announced, lost }: WebhookDayStats): string | null {
   const over = announced + lost;
   // counts of webhooks, not money
   return over === 0 ? null : (lost / over).toFixed(4);
 }
 
-async function countDay(context: Context, day: Day): Promise<WebhookDay> {
-  const [start, end] = [context.calendar.startOf(day), context.calendar.startOf(addDays(day, 1))];
+async function countDay(context: Context, day: Day): Promise<WebhookDayStats> {
+  const [start, end] = [context.calendar.startOfDay(day), context.calendar.startOfDay(addDays(day, 1))];
   const within = () =>
     context.db.selectFrom('owed_webhooks').where('event_at', '>=', start).where('event_at', '<', end);
   const owed = await within()
@@ -81,7 +81,7 @@ async function countDay(context: Context, day: Day): Promise<WebhookDay> {
 async function countLearnt(context: Context, day: Day, start: Date) {
   // the wall clock taken for UTC is off by the zone's offset, which is the day's
   const offsetS = (start.getTime() - Date.parse(`${day}T00:00:00Z`)) / 1000;
-  const since = context.calendar.toWall(context.webhooksSince);
+  const since = context.calendar.toWallTime(context.webhooksSince);
   return await context.db
     .selectFrom('events')
     .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
@@ -109,7 +109,7 @@ async function countLearnt(context: Context, day: Day, start: Date) {
     .execute();
 }
 
-function summarise(delays: { late: number; count: number }[]): WebhookDay['lateS'] {
+function summarise(delays: { late: number; count: number }[]): WebhookDayStats['lateS'] {
   const sorted = delays.toSorted((a, b) => a.late - b.late);
   const total = sorted.reduce((sum, row) => sum + row.count, 0);
   const last = sorted.at(-1);

@@ -1,9 +1,9 @@
-import { endAlerts, raiseAlerts } from '../../alerts/raise.ts';
+import { endAlerts, raiseAlerts } from '../../alerts/raise-alerts.ts';
 import type { Context } from '../../context.ts';
 import { transact } from '../../database/transact.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import type { RunRef } from '../windows/run-ref.ts';
-import { findMadeGood, RUN_FAILED } from './find-recovered.ts';
+import { findRecoveredAlerts, RUN_FAILED } from './find-recovered-alerts.ts';
 
 /** A refused key is one cause and one alert, whichever run meets it. */
 const KEY_ALERT = { name: 'provider_unauthorized', scope: 'provider' } as const;
@@ -21,7 +21,7 @@ export async function raiseRunAlert(context: Context, run: RunRef, error: unknow
   const summary = `${name}: ${error instanceof ConfereError ? error.message : 'an unexpected failure'} (${run.trigger}, run ${run.id})`;
   const alert = { name, severity: 'critical' as const, scope, summary };
   await transact(context.db, (trx) => raiseAlerts(trx, [alert], context.clock.now()), { retryDuplicates: true });
-  context.bells.alerts.ring();
+  context.wakeUps.alerts.notify();
 }
 
 /**
@@ -30,7 +30,7 @@ export async function raiseRunAlert(context: Context, run: RunRef, error: unknow
  */
 export async function endRunAlert(context: Context, run: RunRef): Promise<void> {
   await transact(context.db, (trx) => endAlerts(trx, [KEY_ALERT, runAlert(run), EARLIER_ALERT], context.clock.now()));
-  const madeGood = await findMadeGood(context.db);
+  const madeGood = await findRecoveredAlerts(context.db);
   await transact(context.db, (trx) => endAlerts(trx, madeGood, context.clock.now()));
-  if (madeGood.length > 0) context.bells.alerts.ring();
+  if (madeGood.length > 0) context.wakeUps.alerts.notify();
 }

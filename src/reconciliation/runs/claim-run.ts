@@ -6,12 +6,12 @@ import { LEASE_MS } from '../windows/hold-lease.ts';
 import type { RunHow, RunRef } from '../windows/run-ref.ts';
 
 /** Which runs to claim; none said: any. `orOpen`: of more days too, where only those with an open transaction are read. */
-export type OnlyRuns = { id?: string; daysMax?: number; orOpen?: boolean };
+export type RunFilter = { id?: string; daysMax?: number; includeOpen?: boolean };
 
 /** Claims the oldest of these runs that is queued or abandoned, and may start now. */
 export async function claimRun(
   context: Context,
-  { id, daysMax, orOpen = false }: OnlyRuns,
+  { id, daysMax, includeOpen: orOpen = false }: RunFilter,
 ): Promise<RunRef | undefined> {
   const now = context.clock.now();
   const holder = `${context.holder}.${randomBytes(4).toString('hex')}`;

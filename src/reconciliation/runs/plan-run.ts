@@ -17,16 +17,16 @@ const OPEN_DAYS_MAX = 200;
 const ENDED = STATUSES.filter(isFinal);
 
 /** What is left of a run. */
-export type Plan = {
+export type RunPlan = {
   planned: WindowRef[];
   /** How many windows are concluded. */
-  done: number;
+  concluded: number;
   /** What the first window met that was broken before the run was given back: none of these is tried again. */
-  broken: string | undefined;
+  firstError: string | undefined;
 };
 
 /** Cuts a run into its windows, once; @returns those that are neither concluded nor known to be broken. */
-export async function planRun(context: Context, client: ProviderClient, run: RunRef): Promise<Plan> {
+export async function planRun(context: Context, client: ProviderClient, run: RunRef): Promise<RunPlan> {
   let rows = await findWindows(context, run);
   if (rows.length === 0) {
     if (run.trigger === WEEKLY) await checkBounds(context, client, run);
@@ -35,7 +35,11 @@ export async function planRun(context: Context, client: ProviderClient, run: Run
   }
   const left = rows.filter((row) => row.state === 'planned');
   const broken = left.find((row) => row.error !== null)?.error ?? undefined;
-  return { planned: left.filter((row) => row.error === null), done: rows.length - left.length, broken };
+  return {
+    planned: left.filter((row) => row.error === null),
+    concluded: rows.length - left.length,
+    firstError: broken,
+  };
 }
 
 /**
@@ -44,7 +48,7 @@ export async function planRun(context: Context, client: ProviderClient, run: Run
  * as complete without having read them.
  * @param planned in order of days; all other windows stay as they are.
  */
-export async function recutRun(context: Context, run: RunRef, planned: WindowRef[]): Promise<WindowRef[]> {
+export async function replanRun(context: Context, run: RunRef, planned: WindowRef[]): Promise<WindowRef[]> {
   const bounds = await readBounds(context);
   const wide = planned.filter((window) => window.fromDay !== window.toDay);
   if (!bounds || wide.length === 0) return planned;

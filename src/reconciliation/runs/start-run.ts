@@ -43,7 +43,7 @@ export async function startRun(context: Context, request: RunRequest): Promise<{
       how: request.how ?? 'read',
     })
     .executeTakeFirstOrThrow();
-  context.bells.runs.ring();
+  context.wakeUps.runs.notify();
   return { seq: Number(result.insertId), id };
 }
 
@@ -91,7 +91,7 @@ export async function resumeRun(
 }
 
 /** Whether a run that this asked for is queued or running. */
-export async function isUnderWay(context: Context, trigger: string): Promise<boolean> {
+export async function hasActiveRun(context: Context, trigger: string): Promise<boolean> {
   const open = await context.db
     .selectFrom('runs')
     .select('seq')

@@ -9,14 +9,14 @@ import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { isFinal, STATUSES } from '../../domain/statuses.ts';
-import { applyObservations } from '../../ledger/apply/apply.ts';
-import { refuseRows } from '../../ledger/apply/refuse-row.ts';
+import { applyObservations } from '../../ledger/apply/apply-observations.ts';
+import { storeRefusedRows } from '../../ledger/apply/store-refused-rows.ts';
 import { describeError } from '../../log.ts';
 import { transactionsApplied } from '../../metrics/metrics.ts';
 import type { ProviderClient } from '../../provider/client.ts';
 import { ProviderError } from '../../provider/provider-error.ts';
-import { stopsAll } from '../../provider/schedule-requests.ts';
-import { createBell, poll } from '../../runtime/wake-signal.ts';
+import { blocksAllRequests } from '../../provider/schedule-requests.ts';
+import { createWakeSignal, runWorkerLoop } from '../../runtime/wake-signal.ts';
 
 const ROUND_MS = 5_000;
 /** At most 300 shows a minute and replica: where more are due, the readings of their days come first. */
@@ -36,21 +36,21 @@ const ENDED = STATUSES.filter(isFinal);
 type Open = { seq: number; id: string; status: string; operation: string; createdWall: string };
 
 /** The worker's loop; ends at once where the schedule is off. */
-export async function lookAtOpen(context: Context, client: ProviderClient): Promise<void> {
+export async function fetchOpen(context: Context, client: ProviderClient): Promise<void> {
   const schedule = context.config.SHOW_OPEN_SCHEDULE;
   if (schedule === 'off') return;
   let oldEnlistedAt = Number.NEGATIVE_INFINITY;
-  const shower = client.as('today');
-  await poll({
+  const shower = client.withPriority('today');
+  await runWorkerLoop({
     name: 'open transactions',
-    bell: createBell(context.timers),
+    wakeUp: createWakeSignal(context.timers),
     idleMs: ROUND_MS,
     context,
     work: async () => {
-      const withOld = context.timers.elapsed() - oldEnlistedAt > ENLIST_OLD_EVERY_MS;
-      await enlistOpen(context, schedule, withOld);
-      if (withOld) oldEnlistedAt = context.timers.elapsed();
-      await lookAtDue(context, shower, schedule);
+      const withOld = context.timers.monotonicMs() - oldEnlistedAt > ENLIST_OLD_EVERY_MS;
+      await scheduleOpenFetches(context, schedule, withOld);
+      if (withOld) oldEnlistedAt = context.timers.monotonicMs();
+      await fetchDueOpen(context, shower, schedule);
       return false;
     },
   });
@@ -61,7 +61,7 @@ export async function lookAtOpen(context: Context, client: ProviderClient): Prom
  * @param schedule ages in ms, rising. @param isCharge a cashin that was only ever pending: not looked at for ever.
  * @returns undefined when it is not looked at any more.
  */
-export function nextLook(createdAt: Date, now: Date, schedule: number[], isCharge: boolean): Date | undefined {
+export function nextFetchAt(createdAt: Date, now: Date, schedule: number[], isCharge: boolean): Date | undefined {
   const age = now.getTime() - createdAt.getTime();
   const next = schedule.find((step) => step > age);
   if (next !== undefined) return new Date(createdAt.getTime() + next);
@@ -70,7 +70,7 @@ export function nextLook(createdAt: Date, now: Date, schedule: number[], isCharg
 }
 
 /** Puts open transactions on the list that are not there yet. @param withOld those too that are past the last age. */
-export async function enlistOpen(context: Context, schedule: number[], withOld: boolean): Promise<void> {
+export async function scheduleOpenFetches(context: Context, schedule: number[], withOld: boolean): Promise<void> {
   let old = 0;
   while (!context.signal.aborted) {
     const batch = await enlistBatch(context, schedule, withOld, old);
@@ -88,7 +88,7 @@ async function enlistBatch(
 ): Promise<{ rows: number; old: number }> {
   const now = context.clock.now();
   const last = schedule.at(-1) ?? 0;
-  const since = context.calendar.toWall(new Date(now.getTime() - last));
+  const since = context.calendar.toWallTime(new Date(now.getTime() - last));
   let old = 0;
   let query = openOnes(context.db)
     .leftJoin('open_looks', 'open_looks.transaction_seq', 'transactions.seq')
@@ -122,7 +122,7 @@ async function enlistBatch(
 }
 
 /** Makes the looks that are due, as many as a round may. @returns how many. */
-export async function lookAtDue(context: Context, client: ProviderClient, schedule: number[]): Promise<number> {
+export async function fetchDueOpen(context: Context, client: ProviderClient, schedule: number[]): Promise<number> {
   const claimed = await claimDue(context);
   const queue = [...claimed];
   const worker = async (): Promise<void> => {
@@ -131,7 +131,7 @@ export async function lookAtDue(context: Context, client: ProviderClient, schedu
         await lookAt(context, client, open, schedule);
       } catch (error) {
         // what this one met may be its own; else the rest is looked at when its lease runs out
-        if (!(error instanceof ProviderError) || stopsAll(error)) queue.length = 0;
+        if (!(error instanceof ProviderError) || blocksAllRequests(error)) queue.length = 0;
         await pauseAfter(context, error);
       }
     }
@@ -150,7 +150,7 @@ function openOnes(db: Kysely<Database>) {
 
 function nextOf(context: Context, open: Open, now: Date, schedule: number[]): Date | undefined {
   const isCharge = open.operation === 'cashin' && open.status === 'pending';
-  return nextLook(context.calendar.toInstant(open.createdWall), now, schedule, isCharge);
+  return nextFetchAt(context.calendar.toInstant(open.createdWall), now, schedule, isCharge);
 }
 
 /** Claims by putting the next look off; what has ended meanwhile is taken off the list. */
@@ -209,7 +209,7 @@ async function lookAt(context: Context, client: ProviderClient, open: Open, sche
     const { changed } = await applyObservations(context, [{ ...row, source }]);
     transactionsApplied.inc({ source: 'show' }, changed.length);
   } else if (row) {
-    await refuseRows(context, [{ ...row, source }]);
+    await storeRefusedRows(context, [{ ...row, source }]);
   }
   const now = await openOnes(context.db).where('transactions.seq', '=', open.seq).executeTakeFirst();
   const next = now && nextOf(context, now, context.clock.now(), schedule);

@@ -28,11 +28,11 @@ export async function watchStuck(context: Context): Promise<void> {
     { operation: 'cashout', ended: ENDED, withinMs: STUCK_CASHOUT },
     { operation: 'cashin', ended: [...ENDED, 'pending'], withinMs: STUCK_CASHIN },
   ];
-  const since = context.calendar.toWall(context.webhooksSince);
+  const since = context.calendar.toWallTime(context.webhooksSince);
   const now = context.clock.now();
   for (const isFresh of [true, false]) {
     for (const limit of limits) {
-      const to = context.calendar.toWall(new Date(now.getTime() - limit.withinMs));
+      const to = context.calendar.toWallTime(new Date(now.getTime() - limit.withinMs));
       await watchRange(context, limit, isFresh ? { from: since, to } : { from: START_OF_TIME, to: min(to, since) });
     }
   }
@@ -48,7 +48,7 @@ async function watchRange(context: Context, limit: Limit, range: Range): Promise
       const raised = await transact(context.db, (trx) => raiseOpen(context, trx, limit, ids), {
         retryDuplicates: true,
       });
-      if (raised > 0) context.bells.alerts.ring();
+      if (raised > 0) context.wakeUps.alerts.notify();
     }
     const last = rows.at(-1);
     if (!last || rows.length < READ_MAX) return;

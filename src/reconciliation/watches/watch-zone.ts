@@ -1,9 +1,9 @@
-import { endAlerts, raiseAlerts } from '../../alerts/raise.ts';
-import { isZoneInDoubt, ZONE_ALERT } from '../../alerts/zone-doubt.ts';
+import { endAlerts, raiseAlerts } from '../../alerts/raise-alerts.ts';
+import { isZoneAlertFiring, ZONE_ALERT } from '../../alerts/zone-alert.ts';
 import type { Context } from '../../context.ts';
 import { transact } from '../../database/transact.ts';
-import { judgeZone, type Payment, type ZoneVerdict } from '../../domain/check-zone.ts';
-import { readE2eId } from '../../domain/e2e-id.ts';
+import { checkZone, type ZoneSample, type ZoneVerdict } from '../../domain/check-zone.ts';
+import { parseE2eId } from '../../domain/e2e-id.ts';
 
 const PAYMENTS = 200;
 /** Ids may be absent or malformed, and events of other statuses lie between: so many events are looked through. */
@@ -14,9 +14,9 @@ const EVENTS_MAX = 2_000;
  * alert fires, and no report is closed: each payment may be on the wrong day.
  */
 export async function watchZone(context: Context): Promise<void> {
-  const verdict = judgeZone(context.calendar.zone, await readPayments(context));
+  const verdict = checkZone(context.calendar.zone, await readPayments(context));
   if (verdict.state === 'unknown') return;
-  const firing = await isZoneInDoubt(context.db);
+  const firing = await isZoneAlertFiring(context.db);
   if (firing === (verdict.state === 'differs')) return;
   const now = context.clock.now();
   await transact(
@@ -32,10 +32,10 @@ export async function watchZone(context: Context): Promise<void> {
     },
     { retryDuplicates: true },
   );
-  context.bells.alerts.ring();
+  context.wakeUps.alerts.notify();
 }
 
-async function readPayments(context: Context): Promise<Payment[]> {
+async function readPayments(context: Context): Promise<ZoneSample[]> {
   const newest = context.db
     .selectFrom('events')
     .select(['seq', 'transaction_seq', 'status', 'at_wall'])
@@ -51,7 +51,7 @@ async function readPayments(context: Context): Promise<Payment[]> {
     .limit(PAYMENTS)
     .execute();
   return rows.flatMap((row) => {
-    const said = readE2eId(row.e2e_id);
+    const said = parseE2eId(row.e2e_id);
     return said?.of === 'payment' ? [{ wall: row.at_wall, minute: said.minute }] : [];
   });
 }

@@ -13,12 +13,16 @@ import { transact } from '../../database/transact.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { acceptMismatch } from '../../ledger/correct/accept-mismatch.ts';
-import { type By, cutNote, lockUnresolved } from '../../mismatches/close-mismatch.ts';
+import { type ActorNote, cutNote, lockUnresolvedMismatch } from '../../mismatches/resolve-mismatch-by-hand.ts';
 import { setResolved } from '../../mismatches/resolve-mismatches.ts';
 import { listEndedDays } from './plan-windows.ts';
 
 /** Accepts a mismatch: the surplus of a `list_unstable`, or what the provider shows. @throws as acceptMismatch does. */
-export async function acceptAny(context: Context, id: string, by: By & { actual?: unknown }): Promise<void> {
+export async function acceptMismatchOrSurplus(
+  context: Context,
+  id: string,
+  by: ActorNote & { actual?: unknown },
+): Promise<void> {
   const named = await context.db.selectFrom('mismatches').select('kind').where('id', '=', id).executeTakeFirst();
   await (named?.kind === 'list_unstable' ? acceptSurplus : acceptMismatch)(context, id, by);
 }
@@ -30,11 +34,11 @@ export function surplusIn({ kind, actual }: { kind: string; actual: unknown }): 
 }
 
 /** @throws ConfereError `conflict` where no surplus was found, or the evidence is another by now. */
-async function acceptSurplus(context: Context, id: string, by: By & { actual?: unknown }): Promise<void> {
+async function acceptSurplus(context: Context, id: string, by: ActorNote & { actual?: unknown }): Promise<void> {
   await transact(
     context.db,
     async (trx) => {
-      const mismatch = await lockUnresolved(trx, id);
+      const mismatch = await lockUnresolvedMismatch(trx, id);
       const actual: unknown = JSON.parse(mismatch.actual ?? 'null');
       const surplus = surplusIn({ kind: mismatch.kind, actual });
       if (by.actual !== undefined && !isDeepStrictEqual(by.actual, actual)) {
@@ -58,7 +62,7 @@ async function acceptSurplus(context: Context, id: string, by: By & { actual?: u
     },
     { retryDuplicates: true },
   );
-  context.bells.alerts.ring();
+  context.wakeUps.alerts.notify();
 }
 
 /** As `list_unstable` is scoped: a day, or a day and a platform. */

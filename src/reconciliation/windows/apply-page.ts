@@ -2,9 +2,9 @@ import { type Kysely, sql } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { isTransient, transact } from '../../database/transact.ts';
-import type { Day, Wall } from '../../domain/calendar.ts';
-import { applyObservations } from '../../ledger/apply/apply.ts';
-import { type RefusedRow, refuseRows } from '../../ledger/apply/refuse-row.ts';
+import type { Day, WallTime } from '../../domain/calendar.ts';
+import { applyObservations } from '../../ledger/apply/apply-observations.ts';
+import { type RefusedRow, storeRefusedRows } from '../../ledger/apply/store-refused-rows.ts';
 import { transactionsApplied } from '../../metrics/metrics.ts';
 import type { ListPage } from '../../provider/client.ts';
 import { isInWindow } from './plan-windows.ts';
@@ -34,19 +34,19 @@ export async function applyPage(
     context,
     taken.map((row) => ({ ...row, askedAt: page.askedAt, source })),
   );
-  await refuseRows(context, refused);
+  await storeRefusedRows(context, refused);
   for (const row of taken) unreadable.delete(row.transaction.id);
   for (const row of refused) if (row.id !== null) unreadable.add(row.id);
   return changed;
 }
 
-function daysOf(window: Window, createdWall: Wall | undefined): { from: Day; to: Day } {
+function daysOf(window: Window, createdWall: WallTime | undefined): { from: Day; to: Day } {
   const day = createdWall?.slice(0, 10);
   return { from: day ?? window.fromDay, to: day ?? window.toDay };
 }
 
 /** Counts each transaction once, and at once: what a killed process applied stands in the run that goes on. */
-export function countApplied(context: Context, window: { seq: number }): (ids: string[]) => Promise<void> {
+export function createAppliedCounter(context: Context, window: { seq: number }): (ids: string[]) => Promise<void> {
   const changed = new Set<string>();
   let reading: Promise<number> | undefined;
   return async (ids) => {

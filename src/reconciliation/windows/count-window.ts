@@ -10,13 +10,13 @@ import { addDays, type Day } from '../../domain/calendar.ts';
 import { isKnownStatus, STATUSES } from '../../domain/statuses.ts';
 import type { ListPage, ListQuery, ProviderClient } from '../../provider/client.ts';
 import { ProviderError } from '../../provider/provider-error.ts';
-import { applyPage, countApplied } from './apply-page.ts';
-import { createEvidence } from './keep-pages.ts';
+import { applyPage, createAppliedCounter } from './apply-page.ts';
 import { readBounds } from './learn-bounds.ts';
-import { askFor, isInWindow } from './plan-windows.ts';
-import type { ReadingOptions } from './read-window.ts';
-import { resolveSeen } from './resolve-seen.ts';
+import { isInWindow, toQueryDates } from './plan-windows.ts';
+import type { ReadOptions } from './read-window.ts';
+import { resolveSeenMismatches } from './resolve-seen-mismatches.ts';
 import type { RunRef, WindowRef, WindowResult } from './run-ref.ts';
+import { createEvidenceWriter } from './store-pages.ts';
 
 /** Evidence of a count stands beside that of passes, which begin at 1. */
 const COUNT_PASS = 0;
@@ -27,16 +27,16 @@ export async function countWindow(
   client: ProviderClient,
   run: RunRef,
   window: WindowRef,
-  options: Pick<ReadingOptions, 'checkLease' | 'onPage'>,
+  options: Pick<ReadOptions, 'checkLease' | 'onPage'>,
 ): Promise<WindowResult | undefined> {
   const bounds = await readBounds(context);
   const today = context.calendar.dayOf(context.clock.now());
   if (!bounds || run.how === 'read' || !isSettled(window, today)) return undefined;
-  const asked = askFor(window, bounds);
+  const asked = toQueryDates(window, bounds);
   const query: ListQuery = { ...asked, ...(run.platform ? { platform: run.platform } : {}) };
-  const evidence = createEvidence(context, run, window, 'count');
+  const evidence = createEvidenceWriter(context, run, window, 'count');
   const [seen, refused] = [new Set<string>(), new Set<string>()];
-  const count = countApplied(context, window);
+  const count = createAppliedCounter(context, window);
   const askedAt = context.clock.now();
   let pages = 0;
   const ask = async (status?: string): Promise<ListPage | undefined> => {
@@ -53,12 +53,21 @@ export async function countWindow(
   };
   const why = await compareCounts(window, ask, () => countHeld(context, run, window.fromDay));
   const readable = seen.difference(refused);
-  await resolveSeen(context, { readable, listed: new Set(), askedAt });
+  await resolveSeenMismatches(context, { readable, listed: new Set(), askedAt });
   if (typeof why === 'string') {
     context.log.info({ run: run.id, day: window.fromDay, why }, 'a day is read whole: its counts do not prove it');
     return undefined;
   }
-  return { state: 'counted', why: undefined, passes: 0, pages, total: why.total, seen: seen.size, surplus: 0, askedAt };
+  return {
+    state: 'counted',
+    reason: undefined,
+    passes: 0,
+    pages,
+    total: why.total,
+    seen: seen.size,
+    surplus: 0,
+    askedAt,
+  };
 }
 
 /** A single day that ended before yesterday began: yesterday's payments still settle. */

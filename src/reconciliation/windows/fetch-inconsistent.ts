@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
-import { applyObservations } from '../../ledger/apply/apply.ts';
-import { refuseRows } from '../../ledger/apply/refuse-row.ts';
+import { applyObservations } from '../../ledger/apply/apply-observations.ts';
+import { storeRefusedRows } from '../../ledger/apply/store-refused-rows.ts';
 import type { ProviderClient } from '../../provider/client.ts';
 import type { RunRef } from './run-ref.ts';
 
@@ -12,7 +12,7 @@ const SHOWS_MAX = 500;
  * copies of the provider's. Each is shown by its id, and that is the newest look.
  * @returns ids that the shows changed.
  */
-export async function settleTorn(
+export async function fetchInconsistent(
   context: Context,
   client: ProviderClient,
   run: RunRef,
@@ -27,7 +27,7 @@ export async function settleTorn(
     if (row?.ok) {
       changed.push(...(await applyObservations(context, [{ ...row, source }])).changed);
     } else if (row) {
-      await refuseRows(context, [{ ...row, source }]);
+      await storeRefusedRows(context, [{ ...row, source }]);
     }
   }
   return changed;

@@ -5,7 +5,7 @@ export const LEASE_MS = 30_000;
 const RENEW_MS = 7_000;
 
 /** A run's lease was lost: another process works it now, so nothing more is written about it here. */
-export class LeaseLost extends Error {
+export class LeaseLostError extends Error {
   override name = 'LeaseLost';
 }
 
@@ -35,7 +35,8 @@ export function holdLease(context: Context, run: Pick<RunRef, 'seq' | 'id' | 'ho
   const renewal = context.timers.every(RENEW_MS, () => void renew().catch(() => undefined));
   return {
     check() {
-      if (taken || context.clock.now().getTime() > heldUntil) throw new LeaseLost(`run ${run.id} is not ours any more`);
+      if (taken || context.clock.now().getTime() > heldUntil)
+        throw new LeaseLostError(`run ${run.id} is not ours any more`);
     },
     [Symbol.dispose]: () => renewal.cancel(),
   };

@@ -6,10 +6,10 @@
  */
 import { sql } from 'kysely';
 import type { Context } from '../../context.ts';
-import { readSetting, settle } from '../../database/keys/settings.ts';
+import { readOrCreateSetting, readSetting } from '../../database/keys/settings.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import type { ProviderClient } from '../../provider/client.ts';
-import type { RowMarks } from '../../provider/list/row-marks.ts';
+import type { SeenRows } from '../../provider/list/seen-rows.ts';
 import type { ListBounds } from './plan-windows.ts';
 
 const SETTING = 'list_bounds';
@@ -20,12 +20,12 @@ export async function readBounds(context: Context): Promise<ListBounds | undefin
 }
 
 /** @param ids what a complete reading saw, with the wall clock of its creation. */
-export async function learnBounds(context: Context, client: ProviderClient, ids: RowMarks): Promise<void> {
+export async function learnBounds(context: Context, client: ProviderClient, ids: SeenRows): Promise<void> {
   const today = context.calendar.dayOf(context.clock.now());
   const asked = await askBounds(client, countByDay(ids, today));
   if (!asked?.bounds) return;
   const { bounds, pair } = asked;
-  await settle(context.db, SETTING, () => Buffer.from(JSON.stringify(bounds)));
+  await readOrCreateSetting(context.db, SETTING, () => Buffer.from(JSON.stringify(bounds)));
   context.log.info({ bounds, ...pair }, "learnt how the dates of the provider's list bound a range");
 }
 
@@ -74,7 +74,7 @@ export function fitBounds(
   return fitting.length === 1 ? fitting[0] : undefined;
 }
 
-function countByDay(ids: RowMarks, before: Day): Map<Day, number> {
+function countByDay(ids: SeenRows, before: Day): Map<Day, number> {
   const counts = new Map<Day, number>();
   for (const { wall } of ids.entries()) {
     const day = wall?.slice(0, 10);

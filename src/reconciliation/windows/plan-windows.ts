@@ -1,5 +1,5 @@
 import { addDays, type Day, listDays } from '../../domain/calendar.ts';
-import { REACH_DAYS } from '../../domain/late-days.ts';
+import { LOOKBACK_DAYS } from '../../domain/late-days.ts';
 import type { Priority } from '../../provider/schedule-requests.ts';
 import type { RunRef, Window } from './run-ref.ts';
 
@@ -21,7 +21,7 @@ export function planWindows(from: Day, to: Day, bounds: ListBounds | undefined):
 }
 
 /** The dates to ask for, so that every transaction of the window is in the answer. */
-export function askFor(window: Window, bounds: ListBounds | undefined): { initialDate: Day; finalDate: Day } {
+export function toQueryDates(window: Window, bounds: ListBounds | undefined): { initialDate: Day; finalDate: Day } {
   return {
     initialDate: bounds?.low === 'inclusive' ? window.fromDay : addDays(window.fromDay, -1),
     finalDate: bounds?.high === 'inclusive' ? window.toDay : addDays(window.toDay, 1),
@@ -44,6 +44,6 @@ export function isInWindow(window: Window, wall: string): boolean {
  */
 export function priorityOf(window: Window, run: Pick<RunRef, 'from' | 'to' | 'how'>, today: Day): Priority {
   if (run.how === 'open') return 'settled';
-  if (run.from < addDays(run.to, -REACH_DAYS) || window.toDay < addDays(today, -REACH_DAYS)) return 'backfill';
+  if (run.from < addDays(run.to, -LOOKBACK_DAYS) || window.toDay < addDays(today, -LOOKBACK_DAYS)) return 'backfill';
   return window.toDay >= addDays(today, -1) ? 'today' : 'settled';
 }

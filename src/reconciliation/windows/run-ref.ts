@@ -28,7 +28,7 @@ export type WindowRef = Window & { seq: number };
 export type WindowResult = {
   /** `complete`: read whole, and proven; `counted`: proven by counts. */
   state: 'complete' | 'counted' | 'incomplete';
-  why: string | undefined;
+  reason: string | undefined;
   passes: number;
   pages: number;
   /** The last total that the provider announced, less the rows of days around the window that were asked for with it. */

@@ -1,4 +1,4 @@
-import type { Calendar, Day, Wall } from '../../domain/calendar.ts';
+import type { Calendar, Day, WallTime } from '../../domain/calendar.ts';
 import type { EventWindow } from './event-window.ts';
 
 export type Locale = 'pt-BR' | 'en';
@@ -69,6 +69,6 @@ export type ReportPlan = {
 export const ROWS_PER_SHEET_MAX = 1_048_570;
 
 /** The first wall clock of a day, and the first of the next: what lies from one to before the other is the day's. */
-export function boundsOf(day: Day, next: Day): { start: Wall; end: Wall } {
+export function boundsOf(day: Day, next: Day): { start: WallTime; end: WallTime } {
   return { start: `${day} 00:00:00`, end: `${next} 00:00:00` };
 }

@@ -1,11 +1,11 @@
 import type { Context } from '../../context.ts';
-import { settleFactChanges } from '../../seal/await-watermark.ts';
+import { awaitFactChangeWatermark } from '../../seal/await-watermark.ts';
 import { sealNow } from '../../seal/seal-ledger.ts';
 import type { Cut } from './plan.ts';
 
 /** All that is known by now, as positions below which nothing appears any more. */
 export async function takeCut(context: Context): Promise<Cut> {
-  const [seal, factChangeSeq] = await Promise.all([sealNow(context), settleFactChanges(context.db)]);
+  const [seal, factChangeSeq] = await Promise.all([sealNow(context), awaitFactChangeWatermark(context.db)]);
   const { position, hash: sealHash, entrySeq, eventSeq, mismatchChangeSeq } = seal;
   return { position, sealHash, entrySeq, eventSeq, mismatchChangeSeq, factChangeSeq, eventWindow: null };
 }

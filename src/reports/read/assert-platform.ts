@@ -1,4 +1,4 @@
-import { isOfPlatform } from '../../database/is-of-platform.ts';
+import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
@@ -21,7 +21,7 @@ export async function assertPlatform(db: Reader, platform: string, days: { from:
     .where('operation', '=', 'cashin')
     .where('created_wall', '>=', start)
     .where('created_wall', '<', end)
-    .where(isOfPlatform('platform', platform))
+    .where(matchesPlatform('platform', platform))
     .limit(1)
     .executeTakeFirst();
   if (open) return;

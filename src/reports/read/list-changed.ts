@@ -1,6 +1,6 @@
 /** Which transactions are to be told of in Alterações: those by which a day's rows differ from those of the cut before. */
 import { type SqlBool, sql } from 'kysely';
-import { isOfPlatform } from '../../database/is-of-platform.ts';
+import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { ChangeScope } from './change-scope.ts';
 import { DIGESTED_FACTS } from './read-facts.ts';
@@ -52,7 +52,7 @@ async function listMoved(db: Reader, scope: ChangeScope): Promise<number[]> {
         })
         .where('events.seq', '<=', scope.to.eventSeq)
         .$if(scope.platform !== undefined, (query) =>
-          query.where(isOfPlatform('transactions.platform', scope.platform ?? '')),
+          query.where(matchesPlatform('transactions.platform', scope.platform ?? '')),
         ),
     )
     .execute();
@@ -89,7 +89,7 @@ function selectCorrected(db: Reader, { from, to, end, platform }: ChangeScope) {
     .where('fact_changes.seq', '<=', to.factChangeSeq)
     .where('fact_changes.name', 'in', DIGESTED_FACTS)
     .where('transactions.created_wall', '<', end)
-    .$if(platform !== undefined, (query) => query.where(isOfPlatform('transactions.platform', platform ?? '')));
+    .$if(platform !== undefined, (query) => query.where(matchesPlatform('transactions.platform', platform ?? '')));
 }
 
 /** Those with something new before the day that may be open at its end, or may have been by what was known before. */
@@ -155,7 +155,7 @@ async function keepPlatform(db: Reader, seqs: number[], platform: string): Promi
     .selectFrom('transactions')
     .select('seq')
     .where('seq', 'in', seqs)
-    .where(isOfPlatform('platform', platform))
+    .where(matchesPlatform('platform', platform))
     .execute();
   return rows.map((row) => row.seq);
 }

@@ -4,8 +4,8 @@
  */
 import { readParties } from '../../database/read-parties.ts';
 import type { Reader } from '../../database/reader.ts';
-import { listNamed, maskMismatch } from '../../domain/person/mask-free-text.ts';
-import { maskE2eId, maskHolding, maskParty, maskPlatform, type Party } from '../../domain/person/mask-person.ts';
+import { listTransactionIds, maskMismatch } from '../../domain/person/mask-mismatch.ts';
+import { maskE2eId, maskParty, maskPlatform, maskText, type Party } from '../../domain/person/mask-person.ts';
 import type { Change } from './read-changes.ts';
 import type { ReportedMismatch } from './read-mismatches.ts';
 import type { Movement } from './read-movements.ts';
@@ -17,7 +17,7 @@ export async function maskMovements(db: Reader, movements: Movement[]): Promise<
   return movements.map((one) => {
     const party = partyOf(one);
     return party
-      ? { ...one, ...maskFacts(one, party), extra: maskHolding(one.extra, party), e2eId: maskE2eId(one.e2eId, party) }
+      ? { ...one, ...maskFacts(one, party), extra: maskText(one.extra, party), e2eId: maskE2eId(one.e2eId, party) }
       : { ...one, platform: maskPlatform(one.platform) };
   });
 }
@@ -35,7 +35,7 @@ export async function maskChanges(db: Reader, changes: Change[]): Promise<Change
   const partyOf = await findParties(db, changes, (one) => one.transactionId);
   return changes.map((change) => {
     const party = partyOf(change);
-    const mask = (text: string | null) => maskHolding(text, ...(party ? [party] : []));
+    const mask = (text: string | null) => maskText(text, ...(party ? [party] : []));
     const facts = change.facts.map((fact) =>
       fact.name === 'reference' || fact.name === 'platform'
         ? { ...fact, before: mask(fact.before), after: mask(fact.after) }
@@ -53,9 +53,9 @@ export async function maskReportedMismatches(db: Reader, rows: ReportedMismatch[
     expected: parse(row.expected),
     actual: parse(row.actual),
   }));
-  const parties = await readParties(db, read.flatMap(listNamed));
+  const parties = await readParties(db, read.flatMap(listTransactionIds));
   return read.map(({ transaction_id, ...row }) => {
-    const of = listNamed({ ...row, transaction_id }).flatMap((id) => parties.get(id) ?? []);
+    const of = listTransactionIds({ ...row, transaction_id }).flatMap((id) => parties.get(id) ?? []);
     const { expected, actual, ...masked } = maskMismatch(row, of);
     return { ...masked, expected: write(expected), actual: write(actual) };
   });
@@ -72,7 +72,7 @@ async function findParties<Row>(db: Reader, rows: Row[], idOf: (row: Row) => str
 function maskFacts({ reference, platform }: { reference: string | null; platform: string }, party: Party) {
   return {
     name: maskParty(party).name,
-    reference: maskHolding(reference, party),
+    reference: maskText(reference, party),
     platform: maskPlatform(platform, party),
   };
 }

@@ -1,13 +1,13 @@
 import type { Reader } from '../../database/reader.ts';
-import type { Wall } from '../../domain/calendar.ts';
-import { readPlaces } from '../../ledger/apply/read-event-positions.ts';
-import { sortHistory } from '../../ledger/decide/history.ts';
+import type { WallTime } from '../../domain/calendar.ts';
+import { readEventPositions } from '../../ledger/apply/read-event-positions.ts';
+import { sortHistory } from '../../ledger/decide/extend-history.ts';
 
 export type StoredEvent = {
   seq: number;
   transaction_seq: number;
   status: string;
-  at_wall: Wall;
+  at_wall: WallTime;
   position: number;
   sequence: number;
   inferred: number;
@@ -23,7 +23,7 @@ export async function orderHistories<E extends StoredEvent>(
   factChangeSeq: number,
 ): Promise<Map<number, E[]>> {
   const groups = Map.groupBy(events, (event) => event.transaction_seq);
-  const places = await readPlaces(db, [...groups.keys()], factChangeSeq);
+  const places = await readEventPositions(db, [...groups.keys()], factChangeSeq);
   const order = (history: E[]): E[] =>
     sortHistory(
       history.map((event) => ({

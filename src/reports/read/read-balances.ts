@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import type { Reader } from '../../database/reader.ts';
-import type { Wall } from '../../domain/calendar.ts';
+import type { WallTime } from '../../domain/calendar.ts';
 import { nameAccount } from '../../ledger/journal/plan-entries.ts';
 import { type EntriesOfCut, isOfCut } from './read-late.ts';
 
@@ -14,7 +14,7 @@ export type AccountBalance = { account: string; before: bigint; opened: bigint; 
  */
 export async function readBalances(
   db: Reader,
-  scope: { start: Wall; end: Wall } & EntriesOfCut,
+  scope: { start: WallTime; end: WallTime } & EntriesOfCut,
 ): Promise<AccountBalance[]> {
   const names = new Map(
     (await db.selectFrom('accounts').select(['seq', 'name']).execute()).map((row) => [row.seq, row.name]),
@@ -29,7 +29,7 @@ export async function readBalances(
 }
 
 /** By account, so that the index ends the scan at the day's end: one statement for all read what came later too. */
-async function sumAccount(db: Reader, account: number, scope: { start: Wall; end: Wall } & EntriesOfCut) {
+async function sumAccount(db: Reader, account: number, scope: { start: WallTime; end: WallTime } & EntriesOfCut) {
   const row = await db
     .selectFrom('postings')
     .select([
@@ -46,7 +46,7 @@ async function sumAccount(db: Reader, account: number, scope: { start: Wall; end
 }
 
 /** Entries that open a platform's books stand at the first second of a day, as do their reversals. */
-async function readOpened(db: Reader, scope: { start: Wall } & EntriesOfCut): Promise<Map<number, bigint>> {
+async function readOpened(db: Reader, scope: { start: WallTime } & EntriesOfCut): Promise<Map<number, bigint>> {
   const rows = await db
     .selectFrom('entries')
     .leftJoin('entries as origin', 'origin.seq', 'entries.reverses_seq')

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import type { Reader } from '../../database/reader.ts';
-import type { Wall } from '../../domain/calendar.ts';
+import type { WallTime } from '../../domain/calendar.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { ChangeScope } from './change-scope.ts';
 import { isAdded, listChanged } from './list-changed.ts';
@@ -77,7 +77,7 @@ type Known = { statusBefore: string | null; statusAfter: string | null; learnt: 
 type LearntEvent = {
   seq: number;
   status: string;
-  at_wall: Wall;
+  at_wall: WallTime;
   seen_at: Date;
   source_kind: string;
   source_page: number | null;

@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 
-import { isOfPlatform } from '../../database/is-of-platform.ts';
+import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
-import type { Wall } from '../../domain/calendar.ts';
+import type { WallTime } from '../../domain/calendar.ts';
 import type { KnownThen } from './read-facts.ts';
 import { type EntriesOfCut, isOfCut } from './read-late.ts';
 
 export type StatusCount = { operation: string; status: string; count: number; amountCents: bigint };
 
-type Scope = { start: Wall; end: Wall; eventSeq: number; platform: string | undefined; known: KnownThen };
+type Scope = { start: WallTime; end: WallTime; eventSeq: number; platform: string | undefined; known: KnownThen };
 
 /** How many transactions came to each status in the day, by operation, and what they amount to. */
 export async function readStatusCounts(db: Reader, scope: Scope): Promise<StatusCount[]> {
@@ -49,7 +49,7 @@ function selectEvents(db: Reader, { start, end, eventSeq, platform, known }: Sco
     .where('events.at_wall', '<', end)
     .where('events.seq', '<=', eventSeq)
     .$if(known.struck.length > 0, (query) => query.where('events.seq', 'not in', known.struck))
-    .$if(platform !== undefined, (query) => query.where(isOfPlatform('transactions.platform', platform ?? '')));
+    .$if(platform !== undefined, (query) => query.where(matchesPlatform('transactions.platform', platform ?? '')));
 }
 
 function addUp(counts: StatusCount[]): StatusCount[] {

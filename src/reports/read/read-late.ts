@@ -4,8 +4,8 @@
  */
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
-import { findStragglers } from '../../seal/find-late-entries.ts';
-import { readHead } from '../../seal/read-seals.ts';
+import { findLateEntries } from '../../seal/find-late-entries.ts';
+import { readNewestSeal } from '../../seal/read-seals.ts';
 import { findLateEvents } from '../plan/event-window.ts';
 import type { Cut } from '../plan/plan.ts';
 
@@ -20,8 +20,8 @@ export async function readEntriesOfCut(db: Reader, cut: Pick<Cut, 'entrySeq' | '
     .where('position', '>', position ?? 0)
     .where('entry_seq', '<=', entrySeq)
     .execute();
-  const head = await readHead(db);
-  const unsealed = head ? await findStragglers(db, head) : [];
+  const head = await readNewestSeal(db);
+  const unsealed = head ? await findLateEntries(db, head) : [];
   const late = [...sealedLater.map((row) => row.entry_seq), ...unsealed.filter((seq) => seq <= entrySeq)];
   return { entrySeq, late: [...new Set(late)].sort((a, b) => a - b) };
 }

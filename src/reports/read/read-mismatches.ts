@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 
-import { isOfPlatform } from '../../database/is-of-platform.ts';
+import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
 
 /** A mismatch as it stood at the cut. */
@@ -56,7 +56,7 @@ function selectAsOfCut(db: Reader, scope: Scope) {
         eb.or([
           eb.and([
             eb('mismatches.transaction_seq', 'is not', null),
-            isOfPlatform('transactions.platform', scope.platform ?? ''),
+            matchesPlatform('transactions.platform', scope.platform ?? ''),
           ]),
           eb.and([eb('mismatches.transaction_seq', 'is', null), isNotOfAnother(scope.platform ?? '')]),
         ]),

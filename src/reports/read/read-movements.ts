@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 
 import type { Reader } from '../../database/reader.ts';
-import type { Wall } from '../../domain/calendar.ts';
+import type { WallTime } from '../../domain/calendar.ts';
 import { classifyMovement, type Effect, type MovementPosting } from './classify-movement.ts';
 import type { KnownThen } from './read-facts.ts';
 import { type EntriesOfCut, isOfCut } from './read-late.ts';
 
 /** One entry of the ledger in the words of accounting. */
 export type Movement = Effect & {
-  atWall: Wall;
+  atWall: WallTime;
   isReversal: boolean;
   /** Neither a reversal nor reversed. */
   inForce: boolean;
@@ -17,7 +17,7 @@ export type Movement = Effect & {
   platform: string;
   transactionId: string | null;
   status: string | null;
-  createdWall: Wall | null;
+  createdWall: WallTime | null;
   reference: string | null;
   extra: string | null;
   e2eId: string | null;
@@ -30,7 +30,7 @@ export type Movement = Effect & {
   postings: MovementPosting[];
 };
 
-export type MovementScope = { start: Wall; end: Wall; platform: string | undefined } & EntriesOfCut;
+export type MovementScope = { start: WallTime; end: WallTime; platform: string | undefined } & EntriesOfCut;
 type Books = { accounts: Map<number, string>; known: KnownThen };
 
 /** Rows a round trip: memory holds two rounds at most. */
@@ -64,7 +64,7 @@ export async function* readMovements(
   }
 }
 
-type Place = { atWall: Wall; seq: number };
+type Place = { atWall: WallTime; seq: number };
 
 async function readStep(db: Reader, scope: MovementScope, from: Place, { accounts, known }: Books) {
   const rows = await known.putBack(await readChunk(db, scope, from), FACTS, (row) => row.transaction_seq);

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 
-import { isOfPlatform } from '../../database/is-of-platform.ts';
+import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
-import type { Wall } from '../../domain/calendar.ts';
+import type { WallTime } from '../../domain/calendar.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { Cut } from '../plan/plan.ts';
 import { orderHistories } from './order-histories.ts';
@@ -16,8 +16,8 @@ export type Pending = {
   id: string;
   operation: string;
   status: string;
-  sinceWall: Wall;
-  createdWall: Wall;
+  sinceWall: WallTime;
+  createdWall: WallTime;
   reference: string | null;
   platform: string;
   name: string | null;
@@ -30,8 +30,8 @@ export type Pending = {
 };
 
 export type PendingScope = EntriesOfCut & {
-  start: Wall;
-  end: Wall;
+  start: WallTime;
+  end: WallTime;
   cut: Cut;
   platform: string | undefined;
   known: KnownThen;
@@ -91,7 +91,7 @@ async function keepPlatform(db: Reader, { known, platform }: PendingScope): Prom
     .selectFrom('transactions')
     .select('seq')
     .where('seq', 'in', known.corrected)
-    .where(isOfPlatform('platform', platform))
+    .where(matchesPlatform('platform', platform))
     .execute();
   return rows.map((row) => row.seq);
 }
@@ -103,7 +103,7 @@ function selectSeqs(db: Reader, scope: PendingScope, operation: string) {
     .where('transactions.operation', '=', operation)
     .where('transactions.created_wall', '<', scope.end)
     .$if(scope.platform !== undefined, (query) =>
-      query.where(isOfPlatform('transactions.platform', scope.platform ?? '')),
+      query.where(matchesPlatform('transactions.platform', scope.platform ?? '')),
     );
 }
 

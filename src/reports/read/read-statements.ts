@@ -1,25 +1,25 @@
 import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
-import type { Wall } from '../../domain/calendar.ts';
-import { type AroundSecond, chooseLedger } from '../../ledger/stated/state-balance.ts';
+import type { WallTime } from '../../domain/calendar.ts';
+import { type BalanceAroundSecond, chooseLedgerBalance } from '../../ledger/stated/state-balance.ts';
 import { AVAILABLE, HELD, namePlatform } from './read-balances.ts';
 import { type EntriesOfCut, isOfCut } from './read-late.ts';
 
 /** A balance that a person read off the provider's panel, beside the ledger's at that instant. */
-export type StatedBalance = { platform: string; at: Date; atWall: Wall; statedCents: bigint; ledgerCents: bigint };
+export type StatedBalance = { platform: string; at: Date; atWall: WallTime; statedCents: bigint; ledgerCents: bigint };
 
 /** The newest statement of each platform within the day, its end included, of those made before the report. */
 export async function readStatements(db: Reader, scope: Scope & EntriesOfCut): Promise<StatedBalance[]> {
   const stated: StatedBalance[] = [];
   for (const one of await readNewestStated(db, scope)) {
     const around = await sumAround(db, one, scope);
-    const ledgerCents = chooseLedger({ at: one.at, balance_cents: one.statedCents }, around);
+    const ledgerCents = chooseLedgerBalance({ at: one.at, balance_cents: one.statedCents }, around);
     stated.push({ ...one, ledgerCents });
   }
   return stated;
 }
 
-type Scope = { start: Wall; end: Wall; madeAt: Date };
+type Scope = { start: WallTime; end: WallTime; madeAt: Date };
 type Stated = Omit<StatedBalance, 'ledgerCents'>;
 
 /** The same without the ledger's side. */
@@ -50,7 +50,7 @@ export function listRestated(then: Stated[], now: Stated[]): { before: Stated | 
     .filter(({ before, after }) => before?.atWall !== after.atWall || before.statedCents !== after.statedCents);
 }
 
-async function sumAround(db: Reader, { platform, atWall }: Stated, cut: EntriesOfCut): Promise<AroundSecond> {
+async function sumAround(db: Reader, { platform, atWall }: Stated, cut: EntriesOfCut): Promise<BalanceAroundSecond> {
   const names = [AVAILABLE, HELD].map((root) => `${root}:${namePlatform(platform)}`);
   const row = await db
     .selectFrom('postings')

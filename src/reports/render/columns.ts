@@ -1,4 +1,4 @@
-import type { Wall } from '../../domain/calendar.ts';
+import type { WallTime } from '../../domain/calendar.ts';
 import { maskDocument } from '../../domain/person/mask-person.ts';
 import type { ReportedMismatch } from '../read/read-mismatches.ts';
 import type { Movement } from '../read/read-movements.ts';
@@ -10,7 +10,7 @@ import type { Cell } from '../xlsx/render-cell.ts';
 export const COLUMNS_VERSION = 1;
 
 /** What a cell needs beside its row. */
-export type Rendering = { texts: Texts; fullDocuments: boolean; toWall: (instant: Date) => Wall };
+export type Rendering = { texts: Texts; fullDocuments: boolean; toWall: (instant: Date) => WallTime };
 
 export type Column<Row> = {
   name: keyof Texts['columns'];
@@ -40,7 +40,7 @@ function lines<Row>(name: Column<Row>['name'], width: number, get: Get<Row, stri
   return { name, width, type: 'text', wraps: true, cell };
 }
 
-function moment<Row>(name: Column<Row>['name'], get: Get<Row, Wall | null>): Column<Row> {
+function moment<Row>(name: Column<Row>['name'], get: Get<Row, WallTime | null>): Column<Row> {
   return { name, width: 20, type: 'moment', cell: (row, rendering) => ({ moment: get(row, rendering) }) };
 }
 

@@ -33,7 +33,7 @@ export function describeChanges(books: Books, texts: Texts): { note: string; row
   if (!previous) return { note: texts.notes.none, rows: nothing() };
   const rows = listRows(books, previous, texts);
   if (previous.state !== 'partial') return { note: texts.notes.changes, rows };
-  const at = formatMoment(plan.calendar.toWall(previous.madeAt));
+  const at = formatMoment(plan.calendar.toWallTime(previous.madeAt));
   return { note: fill(texts.notes.afterPartial, { revision: previous.revision, at }), rows };
 }
 
@@ -102,7 +102,7 @@ function tellState(
   if (previous.state === plan.state && !wasRunning) return [];
   const { label, labelLost, labelPartial } = texts.notes;
   const why = wasRunning ? labelPartial : STATE_RANK[plan.state] < STATE_RANK[previous.state] ? labelLost : label;
-  const at = formatMoment(plan.calendar.toWall(previous.madeAt));
+  const at = formatMoment(plan.calendar.toWallTime(previous.madeAt));
   const row = {
     ...EMPTY_CHANGE,
     recordedAt: plan.madeAt,
@@ -119,7 +119,7 @@ function tellProof(plan: ReportPlan, previous: Previous, texts: Texts): ChangeRo
   const { proof } = plan;
   if (!proof || previous.proven || !isProven(plan)) return [];
   const { proof: what, unproven: before, proven: after, provenWhy } = texts.changes;
-  const why = fill(provenWhy, { at: formatMoment(plan.calendar.toWall(proof.askedAt)) });
+  const why = fill(provenWhy, { at: formatMoment(plan.calendar.toWallTime(proof.askedAt)) });
   const source = `${texts.sources.list} ${proof.runId}`;
   return [{ ...EMPTY_CHANGE, recordedAt: plan.madeAt, what, before, after, why, source }];
 }

@@ -179,8 +179,8 @@ async function writeOthers(work: Work, digest: Buffer) {
       rendering,
     );
   const mismatches = open('mismatches', columns.MISMATCH_COLUMNS);
-  const from = calendar.startOf(plan.day);
-  const to = calendar.startOf(addDays(plan.day, 1));
+  const from = calendar.startOfDay(plan.day);
+  const to = calendar.startOfDay(addDays(plan.day, 1));
   const asOfCut = { from, to, changeSeq: cut.mismatchChangeSeq, platform };
   const found = await readMismatches(db, asOfCut);
   for (const row of plan.masked ? await maskReportedMismatches(db, found) : found) mismatches.add(row);
@@ -260,7 +260,7 @@ function memoWall({ calendar }: ReportPlan): (instant: Date) => string {
   return (instant) => {
     if (instant.getTime() !== last) {
       last = instant.getTime();
-      wall = calendar.toWall(instant);
+      wall = calendar.toWallTime(instant);
     }
     return wall;
   };

@@ -44,11 +44,11 @@ function writeAbout(sheet: SheetWriter, { plan, texts, digest, tables }: Summary
   add(words.proven, { text: tellProof(plan, texts), look: isProven(plan) ? 'good' : 'bad' });
   if (plan.proof?.surplus) {
     const { count, actor, at } = plan.proof.surplus;
-    const values = { count: sayCount(count, texts), actor, at: formatMoment(plan.calendar.toWall(at)) };
+    const values = { count: sayCount(count, texts), actor, at: formatMoment(plan.calendar.toWallTime(at)) };
     add(words.surplus, { text: fill(words.surplusText, values), look: 'bad' });
   }
   add(words.revision, { count: plan.revision, look: 'text' });
-  add(words.madeAt, { moment: plan.calendar.toWall(plan.madeAt) });
+  add(words.madeAt, { moment: plan.calendar.toWallTime(plan.madeAt) });
   add(words.zone, { text: plan.calendar.zone });
   add(words.redacted, { text: plan.fullDocuments ? words.unredactedText : words.redactedText });
   if (plan.isRedacted) add('', { text: words.forgottenText, look: 'hint' });
@@ -80,12 +80,12 @@ function stateLook(plan: ReportPlan): 'good' | 'bad' | 'text' {
 /** A proof from while the day was running does not prove the day. */
 export function isProven(plan: Pick<ReportPlan, 'proof' | 'state' | 'calendar' | 'day'>): boolean {
   if (!plan.proof || plan.state === 'partial') return false;
-  return plan.proof.askedAt >= plan.calendar.startOf(addDays(plan.day, 1));
+  return plan.proof.askedAt >= plan.calendar.startOfDay(addDays(plan.day, 1));
 }
 
 function tellProof(plan: ReportPlan, { summary }: Texts): string {
   if (!plan.proof) return summary.provenNo;
-  const values = { run: plan.proof.runId, at: formatMoment(plan.calendar.toWall(plan.proof.askedAt)) };
+  const values = { run: plan.proof.runId, at: formatMoment(plan.calendar.toWallTime(plan.proof.askedAt)) };
   return fill(plan.state === 'partial' ? summary.provenRunning : summary.provenYes, values);
 }
 

@@ -1,4 +1,4 @@
-import { isZoneInDoubt } from '../../alerts/zone-doubt.ts';
+import { isZoneAlertFiring } from '../../alerts/zone-alert.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Calendar, type Day, listDays } from '../../domain/calendar.ts';
 import { LATE_DAYS } from '../../domain/late-days.ts';
@@ -10,14 +10,14 @@ export type Judgement = { state: ReportState; proof: Proof | undefined };
 
 /** How far a day is proven by the runs that have read the provider's list. */
 export async function judgeDay(db: Reader, day: Day, now: Date, calendar: Calendar): Promise<Judgement> {
-  const [start, end] = [calendar.startOf(day), calendar.startOf(addDays(day, 1))];
+  const [start, end] = [calendar.startOfDay(day), calendar.startOfDay(addDays(day, 1))];
   const isOver = now >= end;
   const proof = await readProof(db, day, isOver ? { after: end, which: 'first' } : { after: start, which: 'newest' });
   const late = isOver ? await readNewestReadings(db, day, end) : [];
   const judged = judge(day, proof ? [proof, ...late] : late, now, end);
   const surplus = judged.proof && (await readSurplus(db, day, judged.proof.runSeq, now));
   const judgement = surplus && judged.proof ? { ...judged, proof: { ...judged.proof, surplus } } : judged;
-  if (judgement.state === 'closed' && (await isZoneInDoubt(db))) return { ...judgement, state: 'provisional' };
+  if (judgement.state === 'closed' && (await isZoneAlertFiring(db))) return { ...judgement, state: 'provisional' };
   return judgement;
 }
 

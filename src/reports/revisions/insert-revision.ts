@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { isDuplicate, transact } from '../../database/transact.ts';
+import { isDuplicateKey, transact } from '../../database/transact.ts';
 import { countBits, type EventWindow } from '../plan/event-window.ts';
 import type { ReportPlan } from '../plan/plan.ts';
 import { isProven } from '../render/write-summary.ts';
@@ -27,7 +27,7 @@ export async function insertRevision(
     });
     return true;
   } catch (error) {
-    if (isDuplicate(error)) return false;
+    if (isDuplicateKey(error)) return false;
     throw error;
   }
 }

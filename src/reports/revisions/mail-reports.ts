@@ -10,7 +10,7 @@ import type { Config } from '../../config.ts';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
-import { createBell, poll } from '../../runtime/wake-signal.ts';
+import { createWakeSignal, runWorkerLoop } from '../../runtime/wake-signal.ts';
 import type { Locale } from '../plan/plan.ts';
 import { tellSeal } from '../render/write-summary.ts';
 import { fill, formatDay, textsOf } from '../texts/texts.ts';
@@ -39,9 +39,9 @@ export async function oweReportMail(trx: Transaction<Database>, reportSeq: numbe
 export async function mailReports(context: Context): Promise<void> {
   const mailer = openMailer(context.config);
   if (!mailer || !mailsReports(context.config)) return;
-  await poll({
+  await runWorkerLoop({
     name: 'report mails',
-    bell: createBell(context.timers),
+    wakeUp: createWakeSignal(context.timers),
     idleMs: IDLE_MS,
     context,
     work: () => mailNext(context, mailer),
@@ -61,7 +61,7 @@ async function mailNext(context: Context, mailer: Mailer): Promise<boolean> {
     await settle(context, row.seq, { sent_at: context.clock.now(), next_attempt_at: null, error: null });
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
-    const wait = error.isForGood ? undefined : RETRY_MS[attempts - 1];
+    const wait = error.isPermanent ? undefined : RETRY_MS[attempts - 1];
     const next = wait === undefined ? null : new Date(context.clock.now().getTime() + wait);
     await settle(context, row.seq, { next_attempt_at: next, error: error.code });
     context.log.error({ ...about, error: error.code, next_attempt_at: next }, 'the mail of a report did not go');

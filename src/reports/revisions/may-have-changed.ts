@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { addDays, type Wall } from '../../domain/calendar.ts';
+import { addDays, type WallTime } from '../../domain/calendar.ts';
 import { countWindow } from '../plan/event-window.ts';
 import type { Cut } from '../plan/plan.ts';
 import { DIGESTED_FACTS } from '../read/read-facts.ts';
@@ -47,7 +47,7 @@ async function wasCorrected(context: Context, newest: ReportRow, cut: Cut): Prom
 }
 
 /** Whether an entry was sealed since, whose number is a lower one: no cut by numbers alone would tell. */
-async function cameLate(context: Context, newest: ReportRow, end: Wall): Promise<boolean> {
+async function cameLate(context: Context, newest: ReportRow, end: WallTime): Promise<boolean> {
   const row = await context.db
     .selectFrom('seal_stragglers')
     .innerJoin('entries', 'entries.seq', 'seal_stragglers.entry_seq')

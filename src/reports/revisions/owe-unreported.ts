@@ -3,7 +3,7 @@
  * before: what a person had made by hand was told to nobody, and the schedule may find nothing more to say.
  */
 import type { Context } from '../../context.ts';
-import { isDuplicate, transact } from '../../database/transact.ts';
+import { isDuplicateKey, transact } from '../../database/transact.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { boundsOf, type Cut } from '../plan/plan.ts';
 import { listRestated, readNewestStated } from '../read/read-statements.ts';
@@ -57,7 +57,7 @@ async function oweOnce(context: Context, reportSeq: number): Promise<void> {
   try {
     await transact(context.db, (trx) => oweReportMail(trx, reportSeq, context.clock.now()));
   } catch (error) {
-    if (!isDuplicate(error)) throw error;
+    if (!isDuplicateKey(error)) throw error;
   }
 }
 
@@ -81,5 +81,5 @@ async function findTold(context: Context, day: Day): Promise<ReportRow | undefin
 }
 
 function untoldFrom({ clock, calendar }: Context): Date {
-  return calendar.startOf(addDays(calendar.dayOf(clock.now()), -UNTOLD_DAYS_MAX));
+  return calendar.startOfDay(addDays(calendar.dayOf(clock.now()), -UNTOLD_DAYS_MAX));
 }

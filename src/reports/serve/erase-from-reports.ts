@@ -17,7 +17,7 @@ const MAKING_MS_MAX = 600_000;
  */
 export function eraseReportFiles(context: Context): Erase {
   return async (person, { write }) => {
-    const days = await person.days();
+    const days = await person.listReportDays();
     const directory = reportsDirectory(context);
     const marks = await readMarks(context);
     const files: string[] = [];

@@ -1,4 +1,4 @@
-import { isZoneInDoubt } from '../../alerts/zone-doubt.ts';
+import { isZoneAlertFiring } from '../../alerts/zone-alert.ts';
 import type { Context } from '../../context.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
@@ -32,7 +32,7 @@ export async function listReports(
     context,
     shown.map((row) => row.day),
   );
-  const isInDoubt = await isZoneInDoubt(context.db);
+  const isInDoubt = await isZoneAlertFiring(context.db);
   const reports: Report[] = [];
   for (const row of shown) {
     // an older revision stays what it was, and so does one of a running day; the newest one's day may be another now

@@ -1,4 +1,4 @@
-import type { Wall } from '../../domain/calendar.ts';
+import type { WallTime } from '../../domain/calendar.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { LOOK, type LookName } from './styles.ts';
 
@@ -11,7 +11,7 @@ export type Cell =
   | { text: string | null; look?: LookName }
   | { cents: bigint | null; look?: LookName; formula?: string }
   | { count: number | null; look?: LookName; formula?: string }
-  | { moment: Wall | null; look?: LookName }
+  | { moment: WallTime | null; look?: LookName }
   | { day: string | null; look?: LookName }
   | undefined;
 
@@ -54,7 +54,7 @@ function renderNumber(address: string, value: string | null, look: LookName, for
 }
 
 /** The spreadsheet's number of a wall clock: days since 1899-12-30, without any time zone. */
-function toSerial(wall: Wall | null): string | null {
+function toSerial(wall: WallTime | null): string | null {
   if (wall === null) return null;
   const seconds = Number(wall.slice(11, 13)) * 3600 + Number(wall.slice(14, 16)) * 60 + Number(wall.slice(17, 19));
   return String(dayNumber(wall.slice(0, 10)) + seconds / SECONDS_A_DAY);

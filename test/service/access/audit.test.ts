@@ -5,10 +5,10 @@ import { openSession } from '../../../src/access/sessions.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
-import { callCommand } from '../../support/call-command.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/console.ts';
-import { openTestContext } from '../../support/environment.ts';
 import { loseCommit } from '../../support/failing-database.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openTestContext } from '../../support/open-environment.ts';
+import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 
 type Row = { id: string; at: string; actor: string; action: string; target: string; detail: string | null };
 
@@ -139,13 +139,13 @@ test('a COMMIT without an answer, whose row is seen late, gives what was committ
 test('loops are woken after the commit, and not by a change that failed', async () => {
   await using context = await openTestContext();
   let rung = 0;
-  const runs = { ...context.bells.runs, ring: () => void rung++ };
-  const bell = { ...context, bells: { ...context.bells, runs } };
+  const runs = { ...context.wakeUps.runs, notify: () => void rung++ };
+  const bell = { ...context, wakeUps: { ...context.wakeUps, runs } };
   const done = { actor: 'command', action: 'test', target: 't' };
   await auditChange(
     bell,
     async (inner) => {
-      inner.bells.runs.ring();
+      inner.wakeUps.runs.notify();
       expect(rung).toBe(0);
     },
     done,
@@ -154,7 +154,7 @@ test('loops are woken after the commit, and not by a change that failed', async 
   const failing = auditChange(
     bell,
     async (inner) => {
-      inner.bells.runs.ring();
+      inner.wakeUps.runs.notify();
       throw new Error('no');
     },
     done,
@@ -228,8 +228,8 @@ test('the console shows the audit to admins, and the command prints it', async (
   expect(page).toContain('merchant.added');
   expect(page).not.toContain('tokens.create');
   const rows = await listAudit('?action=merchant.added');
-  const { out, code } = await callCommand(['audit', '--action', 'merchant.added', '--json'], world.env);
+  const { out, code } = await runCommandInProcess(['audit', '--action', 'merchant.added', '--json'], world.env);
   expect([code, JSON.parse(out)]).toEqual([0, { audit: rows }]);
-  expect((await callCommand(['audit', '--limit', 'many'], world.env)).code).toBe(2);
-  expect((await callCommand(['audit', '--from', 'yesterday'], world.env)).code).toBe(2);
+  expect((await runCommandInProcess(['audit', '--limit', 'many'], world.env)).code).toBe(2);
+  expect((await runCommandInProcess(['audit', '--from', 'yesterday'], world.env)).code).toBe(2);
 });

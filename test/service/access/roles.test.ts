@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSession } from '../../../src/access/sessions.ts';
 import { createApp } from '../../../src/http/app.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
-import { givePullToken } from '../../../src/merchants/pull-token.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/console.ts';
+import { issuePullToken } from '../../../src/merchants/pull-token.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 
 const CALLERS = ['nobody', 'merchant', 'viewer', 'accountant', 'operator', 'admin'] as const;
 type Caller = (typeof CALLERS)[number];
@@ -118,7 +118,7 @@ let tokens: Record<Caller, string>;
 beforeAll(async () => {
   world = await openConsoleEnvironment();
   const { merchant } = await createMerchant(world.context, { name: 'puller', url: 'http://127.0.0.1:9/' });
-  const pull = await givePullToken(world.context, merchant.id);
+  const pull = await issuePullToken(world.context, merchant.id);
   tokens = { nobody: '', merchant: pull, ...world.tokens };
 });
 afterAll(() => world[Symbol.asyncDispose]());

@@ -1,14 +1,14 @@
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeAdminToken } from '../../../src/access/admin-token-file.ts';
+import { createAdminToken } from '../../../src/access/create-admin-token.ts';
 import { findSession, openSession } from '../../../src/access/sessions.ts';
 import { createToken, findCaller } from '../../../src/access/tokens.ts';
 import type { Context } from '../../../src/context.ts';
-import { callCommand } from '../../support/call-command.ts';
-import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/console.ts';
-import { openEnvironment, openTestContext } from '../../support/environment.ts';
-import { ADMIN_TOKEN } from '../../support/programs.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { openEnvironment, openTestContext } from '../../support/open-environment.ts';
+import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { ADMIN_TOKEN } from '../../support/start-serve.ts';
 
 let world: ConsoleEnvironment;
 beforeAll(async () => {
@@ -89,20 +89,22 @@ test('the API makes, lists and revokes tokens, and says when each was last used'
 
 test('commands list and revoke tokens, and never show their text', async () => {
   const expires = new Date(Date.now() + HOUR_MS).toISOString();
-  const created = await callCommand(
+  const created = await runCommandInProcess(
     ['tokens', 'create', '--role', 'operator', '--expires', expires, '--json'],
     world.env,
   );
   const made = JSON.parse(created.out) as { id: string; token: string };
   expect(made).toMatchObject({ role: 'operator', expires_at: expires });
-  const listed = await callCommand(['tokens', 'list', '--json'], world.env);
+  const listed = await runCommandInProcess(['tokens', 'list', '--json'], world.env);
   const { tokens } = JSON.parse(listed.out) as { tokens: { id: string; state: string }[] };
   expect(tokens.find((one) => one.id === made.id)).toMatchObject({ state: 'live' });
   expect(listed.out).not.toContain(made.token);
-  expect((await callCommand(['tokens', 'revoke', made.id], world.env)).code).toBe(0);
+  expect((await runCommandInProcess(['tokens', 'revoke', made.id], world.env)).code).toBe(0);
   expect(await findCaller(world.context, made.token)).toBeUndefined();
-  expect((await callCommand(['tokens', 'revoke', made.id], world.env)).code).toBe(1);
-  expect((await callCommand(['tokens', 'create', '--role', 'viewer', '--expires', 'soon'], world.env)).code).toBe(2);
+  expect((await runCommandInProcess(['tokens', 'revoke', made.id], world.env)).code).toBe(1);
+  expect(
+    (await runCommandInProcess(['tokens', 'create', '--role', 'viewer', '--expires', 'soon'], world.env)).code,
+  ).toBe(2);
 });
 
 test('the console lists tokens for an admin and revokes them, and for nobody else', async () => {
@@ -128,19 +130,19 @@ test('the console lists tokens for an admin and revokes them, and for nobody els
 test('a generated admin token stands in a file that its owner alone reads, and is told by its path', async () => {
   await using environment = await openEnvironment({ ADMIN_TOKEN: '' });
   const { context, dataDir } = environment;
-  const file = await makeAdminToken(context);
+  const file = await createAdminToken(context);
   expect(file).toBe(path.join(dataDir, 'admin-token'));
   expect(statSync(file ?? '').mode & 0o777).toBe(0o600);
   const token = readFileSync(file ?? '', 'utf8').trim();
   expect(await findCaller(context, token)).toEqual({ id: 'admin', role: 'admin' });
-  expect(await makeAdminToken(context)).toBeUndefined();
+  expect(await createAdminToken(context)).toBeUndefined();
   expect(readFileSync(file ?? '', 'utf8').trim()).toBe(token);
 });
 
 test('of replicas that make an admin token at once the file of one holds the one that counts', async () => {
   await using environment = await openEnvironment({ ADMIN_TOKEN: '' });
   const other = await environment.replica({ DATA_DIR: `${environment.dataDir}-2` });
-  const files = await Promise.all([makeAdminToken(environment.context), makeAdminToken(other)]);
+  const files = await Promise.all([createAdminToken(environment.context), createAdminToken(other)]);
   const made = files.filter((file) => file !== undefined);
   expect(made).toHaveLength(1);
   const token = readFileSync(made[0] ?? '', 'utf8').trim();
@@ -167,10 +169,12 @@ test('a merchant’s token opens its events while it is enabled, until it is end
   expect((await call('DELETE', `${one}/pull-token`, ADMIN_TOKEN)).status).toBe(204);
   expect(await pull(second)).toBe(401);
   expect((await call('DELETE', `${one}/pull-token`, ADMIN_TOKEN)).status).toBe(404);
-  const commanded = await callCommand(['merchants', 'pull-token', String(made.json.id), '--json'], world.env);
+  const commanded = await runCommandInProcess(['merchants', 'pull-token', String(made.json.id), '--json'], world.env);
   const { token: third } = JSON.parse(commanded.out) as { token: string };
   expect(await pull(third)).toBe(200);
-  expect((await callCommand(['merchants', 'pull-token', String(made.json.id), '--revoke'], world.env)).code).toBe(0);
+  expect(
+    (await runCommandInProcess(['merchants', 'pull-token', String(made.json.id), '--revoke'], world.env)).code,
+  ).toBe(0);
   expect(await pull(third)).toBe(401);
   const last = await give();
   await call('DELETE', one, ADMIN_TOKEN);

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ALERT_KINDS } from '../../../src/alerts/alert-kinds.ts';
-import { raiseAlerts } from '../../../src/alerts/raise.ts';
+import { raiseAlerts } from '../../../src/alerts/raise-alerts.ts';
 import { transact } from '../../../src/database/transact.ts';
-import { openHttpSink } from '../../support/http-sink.ts';
-import { startTestSandbox } from '../../support/sandbox.ts';
-import { openServedEnvironment, type ServedEnvironment } from '../../support/served.ts';
-import { eventually } from '../../support/wait.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openHttpSink } from '../../support/open-http-sink.ts';
+import { openServedEnvironment, type ServedEnvironment } from '../../support/open-served-environment.ts';
+import { startTestSandbox } from '../../support/start-test-sandbox.ts';
 
 type Posted = {
   labels: { alertname: string; severity: string; scope: string; transaction_id?: string };
@@ -31,7 +31,7 @@ beforeAll(async () => {
     return answer;
   };
   const sandbox = stack.use(await startTestSandbox());
-  const made = await sandbox.ask('POST', '/sandbox/transactions', { name: NAME });
+  const made = await sandbox.request('POST', '/sandbox/transactions', { name: NAME });
   id = made.json.transactions[0]?.id ?? '';
   const logTo = new PassThrough().setEncoding('utf8').on('data', (text: string) => {
     log += text;
@@ -86,7 +86,7 @@ describe('an alert', () => {
     const { context } = served;
     const alerts = ALERT_KINDS.map((name) => ({ name, severity: 'high' as const, scope: 'each kind', summary: name }));
     await transact(context.db, (trx) => raiseAlerts(trx, alerts, context.clock.now()));
-    context.bells.alerts.ring();
+    context.wakeUps.alerts.notify();
     const arrived = await eventually('all of them', () => {
       const found = posted.filter((one) => one.labels.scope === 'each kind');
       return found.length >= ALERT_KINDS.length && found;

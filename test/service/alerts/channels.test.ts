@@ -3,14 +3,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Channel } from '../../../src/alerts/channel.ts';
 import { openChannels } from '../../../src/alerts/open-channels.ts';
 import { openMailer } from '../../../src/alerts/open-mailer.ts';
-import { endAlerts, type RaisedAlert, raiseAlerts } from '../../../src/alerts/raise.ts';
-import { sendAlerts } from '../../../src/alerts/send.ts';
-import { tellMerchantTrouble } from '../../../src/alerts/tell-merchant-trouble.ts';
+import { endAlerts, type NewAlert, raiseAlerts } from '../../../src/alerts/raise-alerts.ts';
+import { raiseMerchantAlert } from '../../../src/alerts/raise-merchant-alert.ts';
+import { sendAlerts } from '../../../src/alerts/send-alerts.ts';
 import { transact } from '../../../src/database/transact.ts';
-import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/callbacks.ts';
-import { type HttpSink, openHttpSink } from '../../support/http-sink.ts';
-import { type MailSink, openMailSink } from '../../support/mail-sink.ts';
-import { eventually } from '../../support/wait.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { type HttpSink, openHttpSink } from '../../support/open-http-sink.ts';
+import { type MailSink, openMailSink } from '../../support/open-mail-sink.ts';
 
 type Event = { event_action: string; dedup_key: string; routing_key: string; payload?: { severity: string } };
 
@@ -56,19 +56,19 @@ function start(channels: Channel[] = openChannels(world.context, openMailer(worl
   });
 }
 
-async function raise(more: Partial<RaisedAlert> = {}): Promise<RaisedAlert> {
-  const alert: RaisedAlert = {
+async function raise(more: Partial<NewAlert> = {}): Promise<NewAlert> {
+  const alert: NewAlert = {
     ...{ name: 'stuck', severity: 'critical', scope: randomUUID(), summary: 'open <for> too long & held' },
     ...more,
   };
   await transact(world.context.db, (trx) => raiseAlerts(trx, [alert], world.context.clock.now()));
-  world.context.bells.alerts.ring();
+  world.context.wakeUps.alerts.notify();
   return alert;
 }
 
-async function end(alert: RaisedAlert): Promise<void> {
+async function end(alert: NewAlert): Promise<void> {
   await transact(world.context.db, (trx) => endAlerts(trx, [alert], world.context.clock.now()));
-  world.context.bells.alerts.ring();
+  world.context.wakeUps.alerts.notify();
 }
 
 const at = (path: string) => sink.posted.filter((one) => one.path.startsWith(path));
@@ -189,7 +189,7 @@ describe('an alert', () => {
       .where('channel', '=', 'pagerduty')
       .where('alert_seq', '=', first)
       .execute();
-    world.context.bells.alerts.ring();
+    world.context.wakeUps.alerts.notify();
     await eventually('again', () => events().length === 31);
     expect(new Set(events().map((event) => event.dedup_key)).size).toBe(30);
   });
@@ -207,7 +207,7 @@ describe('Alertmanager', () => {
     expect(againMs).toBeLessThan(5 * 60_000 - 90_000);
     const due = { next_attempt_at: world.context.clock.now() };
     await world.context.db.updateTable('alert_sends').set(due).where('channel', '=', 'alertmanager').execute();
-    world.context.bells.alerts.ring();
+    world.context.wakeUps.alerts.notify();
     await eventually('again', () => at('/am').length === 2);
     await end(alert);
     await eventually('its end', () => at('/am')[2]?.text.includes('endsAt'));
@@ -239,7 +239,7 @@ describe('a merchant in trouble', () => {
     start();
     const since = world.context.clock.now();
     for (const { id } of [silent, gone, read]) {
-      await tellMerchantTrouble(world.context, { kind: 'merchant_failing', merchantId: id, since });
+      await raiseMerchantAlert(world.context, { kind: 'merchant_failing', merchantId: id, since });
     }
     await eventually('written down', async () => {
       const rows = await sendsOf('merchant_email');

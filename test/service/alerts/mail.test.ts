@@ -5,8 +5,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Mailer, openMailer } from '../../../src/alerts/open-mailer.ts';
 import { readConfig } from '../../../src/config.ts';
-import { openMailSink } from '../../support/mail-sink.ts';
-import { temporaryDirectory } from '../../support/programs.ts';
+import { openMailSink } from '../../support/open-mail-sink.ts';
+import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const MAIL = { to: ['ops@example.com'], subject: 'One alert', text: 'Ação às 10:00: 1,00 = 100%\n', id: 'al_1' };
 const home = temporaryDirectory();

@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { createToken } from '../../../src/access/tokens.ts';
 import { transact } from '../../../src/database/transact.ts';
 import { createApp } from '../../../src/http/app.ts';
-import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/callbacks.ts';
-import { openShop } from '../../support/merchant-server.ts';
-import { eventually } from '../../support/wait.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { openMerchantServer } from '../../support/open-merchant-server.ts';
 
 const ADMIN_TOKEN = 'adm_0123456789abcdef0123';
 
@@ -119,11 +119,11 @@ test('what can be no merchant is refused by field', async () => {
 test('only admins change merchants, only operators repeat callbacks, and viewers see no merchant’s own words', async () => {
   await using world = await openCallbackEnvironment({ ADMIN_TOKEN, CALLBACK_RETRY_SCHEDULE: '1h' });
   await using api = await openApi(world);
-  await using shop = await openShop();
-  shop.behave['/a?key=s3cret'] = () => (_request, response) => void response.writeHead(500).end('Maria is unknown');
+  await using shop = await openMerchantServer();
+  shop.behaviours['/a?key=s3cret'] = () => (_request, response) => void response.writeHead(500).end('Maria is unknown');
   const { merchant } = await world.addMerchant(`${shop.url}/a?key=s3cret`);
   await world.deliver();
-  await world.pay(['paid']);
+  await world.applyTransaction(['paid']);
   await eventually('the try', async () => (await api.call('GET', '/callbacks')).json.callbacks[0]?.attempts === 1);
   const viewer = (await createToken(world.context, { name: 'v', role: 'viewer' })).token;
   const operator = (await createToken(world.context, { name: 'o', role: 'operator' })).token;
@@ -151,12 +151,12 @@ test('only admins change merchants, only operators repeat callbacks, and viewers
 test('a redelivery and a replay send the same ids again, in order, and a dry run only counts', async () => {
   await using world = await openCallbackEnvironment({ ADMIN_TOKEN });
   await using api = await openApi(world);
-  await using shop = await openShop();
+  await using shop = await openMerchantServer();
   const { merchant } = await world.addMerchant(`${shop.url}/a`);
   await world.deliver();
   const from = new Date(world.context.clock.now().getTime() - 1000).toISOString();
-  await world.pay(['pending', 'paid', 'refund'], { reference: 'a-1' });
-  await world.pay(['pending', 'paid'], { reference: 'b-1' });
+  await world.applyTransaction(['pending', 'paid', 'refund'], { reference: 'a-1' });
+  await world.applyTransaction(['pending', 'paid'], { reference: 'b-1' });
   const allDone = () =>
     eventually('all recorded', async () => {
       const { callbacks } = (await api.call('GET', '/callbacks')).json;
@@ -183,13 +183,13 @@ test('a redelivery and a replay send the same ids again, in order, and a dry run
 test('after a rotation both secrets sign, the newest first, and after the next one the oldest no longer', async () => {
   await using world = await openCallbackEnvironment({ ADMIN_TOKEN });
   await using api = await openApi(world);
-  await using shop = await openShop();
+  await using shop = await openMerchantServer();
   const { merchant, secret: first } = await world.addMerchant(`${shop.url}/a`);
   await world.deliver();
   const rotate = async (): Promise<string> =>
     (await api.call('POST', `/merchants/${merchant.id}/rotate-secret`)).json.secret;
   const nextCall = async (count: number) => {
-    await world.pay(['paid']);
+    await world.applyTransaction(['paid']);
     await eventually('a call', () => shop.calls.length === count);
     const call = shop.calls[count - 1];
     const verifies = (secret: string): boolean => {
@@ -218,8 +218,8 @@ test('after a rotation both secrets sign, the newest first, and after the next o
 test('a test reaches a paused merchant, signed, and is tried once', async () => {
   await using world = await openCallbackEnvironment({ ADMIN_TOKEN });
   await using api = await openApi(world);
-  await using shop = await openShop();
-  shop.behave['/a'] = (_call, nth) => (nth === 1 ? 200 : 500);
+  await using shop = await openMerchantServer();
+  shop.behaviours['/a'] = (_call, nth) => (nth === 1 ? 200 : 500);
   const { merchant, secret } = await world.addMerchant(`${shop.url}/a`);
   await world.deliver();
   await api.call('POST', `/merchants/${merchant.id}/pause`);
@@ -238,8 +238,8 @@ test('lists page through everything once, and narrow', async () => {
   await using api = await openApi(world);
   const { merchant } = await world.addMerchant('http://127.0.0.1:1/');
   await world.addMerchant('http://127.0.0.1:1/', { filter: { statuses: ['paid'] } });
-  const paid = await world.pay(['pending', 'paid']);
-  await world.pay(['pending', 'paid']);
+  const paid = await world.applyTransaction(['pending', 'paid']);
+  await world.applyTransaction(['pending', 'paid']);
   const found: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const { json } = await api.call('GET', `/callbacks?limit=4&cursor=${cursor}`);
@@ -262,7 +262,7 @@ test('a merchant fetches its own events with its own token, and a late commit is
   await using api = await openApi(world);
   const { merchant } = await world.addMerchant('http://127.0.0.1:1/', { filter: { platforms: ['p1'] } });
   const { token } = (await api.call('POST', `/merchants/${merchant.id}/pull-token`)).json;
-  await world.pay(['paid'], { platform: 'p2' });
+  await world.applyTransaction(['paid'], { platform: 'p2' });
   // an event whose transaction is still open when a later one is committed and fetched
   const begun = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<void>();
@@ -277,7 +277,7 @@ test('a merchant fetches its own events with its own token, and a late commit is
     await finish.promise;
   });
   await begun.promise;
-  const paid = await world.pay(['pending', 'paid'], { platform: 'p1' });
+  const paid = await world.applyTransaction(['pending', 'paid'], { platform: 'p1' });
   const first = await api.call('GET', '/events', undefined, token);
   expect(first.json.events.map((event) => event.type)).toEqual(['pix.cashin.pending', 'pix.cashin.paid']);
   expect(first.json.events[0]?.data.transaction).toMatchObject({ id: paid.id, sequence: 1 });

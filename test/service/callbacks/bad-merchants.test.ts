@@ -5,9 +5,9 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/callbacks.ts';
-import { openShop } from '../../support/merchant-server.ts';
-import { eventually } from '../../support/wait.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { openMerchantServer } from '../../support/open-merchant-server.ts';
 
 /** A server that answers with bytes of its own, or not at all. */
 async function openRawServer(answer: (socket: Socket) => void): Promise<{ url: string } & AsyncDisposable> {
@@ -77,17 +77,17 @@ const CASES: Array<[string, (socket: Socket) => void, { status: number | null; e
 
 test.each(CASES)('%s is recorded for what it is, and no other merchant notices', async (_what, answer, expected) => {
   await using world = await openCallbackEnvironment();
-  await using shop = await openShop();
+  await using shop = await openMerchantServer();
   await using bad = await openRawServer(answer);
   const { merchant } = await world.addMerchant(bad.url);
   await world.deliver();
-  await world.pay(['paid']);
-  const attempt = await world.passUntil('an attempt', () => readAttempt(world));
+  await world.applyTransaction(['paid']);
+  const attempt = await world.advanceUntil('an attempt', () => readAttempt(world));
   expect({ status: attempt.response_status, errorClass: attempt.error_class }).toEqual(expected);
   expect(attempt.response_body?.length ?? 0).toBeLessThanOrEqual(4096);
   await world.addMerchant(`${shop.url}/well`);
-  await world.pay(['paid']);
-  await eventually('the other merchant', () => shop.taken('/well').length === 1);
+  await world.applyTransaction(['paid']);
+  await eventually('the other merchant', () => shop.acceptedCalls('/well').length === 1);
   expect(merchant.state).toBe('enabled');
 });
 
@@ -101,12 +101,12 @@ test('an answer that does not come is given up after 15 s', async () => {
   await world.addMerchant(bad.url);
   await world.deliver();
   world.timers.freeze();
-  await world.pay(['paid']);
+  await world.applyTransaction(['paid']);
   await asked.promise;
   await world.timers.advance(14_999);
   await world.timers.advance(1);
   await closed.promise;
-  const attempt = await world.passUntil('its record', () => readAttempt(world));
+  const attempt = await world.advanceUntil('its record', () => readAttempt(world));
   expect(attempt).toMatchObject({ response_status: null, error_class: 'timeout', duration_ms: 15_000 });
 });
 
@@ -124,7 +124,7 @@ test('a certificate that nobody vouches for is refused', async () => {
     await using world = await openCallbackEnvironment();
     await world.addMerchant(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`);
     await world.deliver();
-    await world.pay(['paid']);
+    await world.applyTransaction(['paid']);
     expect(await firstAttempt(world)).toMatchObject({ response_status: null, error_class: 'tls' });
   } finally {
     server.closeAllConnections();
@@ -135,10 +135,10 @@ test('a certificate that nobody vouches for is refused', async () => {
 
 test.each(['127.0.0.1', 'localhost'])('without CALLBACK_ALLOW_PRIVATE nothing is sent to %s', async (host) => {
   await using world = await openCallbackEnvironment();
-  await using shop = await openShop();
+  await using shop = await openMerchantServer();
   await world.addMerchant(shop.url.replace('127.0.0.1', host));
   await world.deliver({}, { CALLBACK_ALLOW_PRIVATE: 'false' });
-  await world.pay(['paid']);
+  await world.applyTransaction(['paid']);
   expect(await firstAttempt(world)).toMatchObject({ response_status: null, error_class: 'forbidden_address' });
   expect(shop.calls).toHaveLength(0);
 });
@@ -148,7 +148,7 @@ test('a name that does not exist and a port that nobody listens on have classes 
   await world.addMerchant('https://no-such-host.invalid/');
   await world.addMerchant('http://127.0.0.1:1/');
   await world.deliver();
-  await world.pay(['paid']);
+  await world.applyTransaction(['paid']);
   const attempts = await eventually('both', async () => {
     const rows = await world.context.db.selectFrom('callback_attempts').select('error_class').execute();
     return rows.length >= 2 ? rows : undefined;

@@ -5,13 +5,13 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { ensureDatabase } from '../../../embedded/pool.ts';
-import { joinServer } from '../../../embedded/server.ts';
-import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/callbacks.ts';
-import { type Call, openShop } from '../../support/merchant-server.ts';
-import { temporaryDirectory } from '../../support/programs.ts';
+import { joinServer } from '../../../embedded/join-server.ts';
+import { ensureDatabase } from '../../../embedded/open-database.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { type Call, openMerchantServer } from '../../support/open-merchant-server.ts';
 import { numRuns } from '../../support/property.ts';
-import { eventually } from '../../support/wait.ts';
+import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const PAYMENTS = numRuns(60, 150);
 const HISTORY = ['pending', 'in_process', 'paid'];
@@ -39,7 +39,7 @@ async function endLeases(world: CallbackEnvironment): Promise<void> {
     .where('lease_holder', 'is not', null)
     .where('state', '=', 'pending')
     .execute();
-  world.context.bells.callbacks.ring();
+  world.context.wakeUps.callbacks.notify();
 }
 
 async function countUndelivered(world: CallbackEnvironment): Promise<number> {
@@ -67,11 +67,11 @@ function expectAllInOrder(calls: Call[]): void {
 
 test('two workers share the work: everything arrives exactly once, in order', async () => {
   await using world = await openCallbackEnvironment();
-  await using shop = await openShop();
+  await using shop = await openMerchantServer();
   await world.addMerchant(`${shop.url}/a`);
   await world.deliver();
   await world.deliver();
-  await world.payMany(PAYMENTS, HISTORY);
+  await world.applyTransactions(PAYMENTS, HISTORY);
   await eventually('all', async () => (await countUndelivered(world)) === 0);
   expect(shop.calls).toHaveLength(PAYMENTS * HISTORY.length);
   expectAllInOrder(shop.calls);
@@ -79,9 +79,9 @@ test('two workers share the work: everything arrives exactly once, in order', as
 
 test('a worker that is killed again and again loses nothing, and what it repeats keeps its id', async () => {
   await using world = await openCallbackEnvironment();
-  await using shop = await openShop();
+  await using shop = await openMerchantServer();
   await world.addMerchant(`${shop.url}/a`);
-  await world.payMany(PAYMENTS, HISTORY);
+  await world.applyTransactions(PAYMENTS, HISTORY);
   for (let kills = 0; kills < numRuns(2, 4); kills++) {
     const child = await startChild(world);
     const before = shop.calls.length;
@@ -97,9 +97,9 @@ test('a worker that is killed again and again loses nothing, and what it repeats
 
 test('a database that cuts its connections in the middle loses nothing', async () => {
   await using world = await openCallbackEnvironment();
-  await using shop = await openShop();
+  await using shop = await openMerchantServer();
   await world.addMerchant(`${shop.url}/a`);
-  await world.payMany(PAYMENTS, HISTORY);
+  await world.applyTransactions(PAYMENTS, HISTORY);
   await world.deliver();
   const own = await sql<{ db: string }>`SELECT DATABASE() AS db`.execute(world.context.db);
   for (let cuts = 0; cuts < 5; cuts++) {
@@ -111,7 +111,7 @@ test('a database that cuts its connections in the middle loses nothing', async (
       await sql`KILL CONNECTION ${sql.lit(id)}`.execute(world.context.db).catch(() => undefined);
     }
   }
-  await world.passUntil('all but what is leased', async () => {
+  await world.advanceUntil('all but what is leased', async () => {
     await endLeases(world);
     return (await countUndelivered(world)) === 0;
   });
@@ -125,13 +125,13 @@ test('a database server that is stopped in the middle and comes back loses nothi
   const target = { socketPath: joined.socketPath, user: 'root' };
   await ensureDatabase(target, 'confere');
   await using world = await openCallbackEnvironment({}, { ...target, database: 'confere' });
-  await using shop = await openShop();
+  await using shop = await openMerchantServer();
   await world.addMerchant(`${shop.url}/a`);
-  await world.payMany(PAYMENTS, HISTORY);
+  await world.applyTransactions(PAYMENTS, HISTORY);
   await world.deliver();
   await eventually('some', () => shop.calls.length > 30);
   process.kill(Number(readFileSync(path.join(home.path, 'mariadb/server.pid'), 'utf8')), 'SIGKILL');
-  await world.passUntil('the rest', async () => {
+  await world.advanceUntil('the rest', async () => {
     // away at first: whoever joined the server starts it again
     const left = await countUndelivered(world).catch(() => undefined);
     if (left !== undefined && left > 0) await endLeases(world).catch(() => undefined);

@@ -1,29 +1,29 @@
 import { Webhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { expect, test } from 'vitest';
-import { enqueueCallbacks } from '../../../src/callbacks/queue/enqueue.ts';
+import { enqueueCallbacks } from '../../../src/callbacks/queue/enqueue-callbacks.ts';
 import { callbackBodySchema } from '../../../src/callbacks/render/event-schema.ts';
 import { transact } from '../../../src/database/transact.ts';
-import { openCallbackEnvironment } from '../../support/callbacks.ts';
-import { openShop } from '../../support/merchant-server.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { openMerchantServer } from '../../support/open-merchant-server.ts';
 import { numRuns } from '../../support/property.ts';
-import { eventually } from '../../support/wait.ts';
 
 test('an event reaches the merchant once, signed so that two other libraries accept it', async () => {
   await using world = await openCallbackEnvironment();
-  await using shop = await openShop();
+  await using shop = await openMerchantServer();
   const { secret } = await world.addMerchant(`${shop.url}/a`);
   await world.deliver();
-  const paid = await world.pay(['pending', 'paid']);
-  await eventually('both callbacks', () => shop.at('/a').length === 2);
-  const [first, second] = shop.at('/a');
+  const paid = await world.applyTransaction(['pending', 'paid']);
+  await eventually('both callbacks', () => shop.callsTo('/a').length === 2);
+  const [first, second] = shop.callsTo('/a');
   expect([first?.json.type, second?.json.type]).toEqual(['pix.cashin.pending', 'pix.cashin.paid']);
   expect(second?.json.data).toMatchObject({
     previous_status: 'pending',
     source: 'reconciliation',
     transaction: { id: paid.id, status: 'paid', sequence: 2, current_status: 'paid', amount: '123.45' },
   });
-  for (const call of shop.at('/a')) {
+  for (const call of shop.callsTo('/a')) {
     // nothing that the schema for merchants does not name, and nothing missing
     expect(callbackBodySchema.parse(call.json)).toEqual(call.json);
     expect(new Webhook(secret).verify(call.body, call.headers)).toEqual(call.json);
@@ -38,20 +38,20 @@ test('an event reaches the merchant once, signed so that two other libraries acc
 
 test('a callback that fails is tried again under the same id, and newer ones of its payment wait for it', async () => {
   await using world = await openCallbackEnvironment();
-  await using shop = await openShop();
+  await using shop = await openMerchantServer();
   const tries = new Map<string, number>();
-  shop.behave['/b'] = ({ headers }) => {
+  shop.behaviours['/b'] = ({ headers }) => {
     const id = headers['webhook-id'] ?? '';
     tries.set(id, (tries.get(id) ?? 0) + 1);
     return (tries.get(id) ?? 0) <= 2 ? 500 : 200;
   };
   await world.addMerchant(`${shop.url}/b`);
   await world.deliver();
-  const payments = await world.payMany(5, ['pending']);
-  await Promise.all(payments.map((paid) => world.change(paid, ['paid', 'refund'])));
-  await world.passUntil('all delivered', () => shop.taken('/b').length === 15);
+  const payments = await world.applyTransactions(5, ['pending']);
+  await Promise.all(payments.map((paid) => world.appendEvents(paid, ['paid', 'refund'])));
+  await world.advanceUntil('all delivered', () => shop.acceptedCalls('/b').length === 15);
   for (const paid of payments) {
-    const calls = shop.at('/b').filter((call) => call.json.data.transaction.id === paid.id);
+    const calls = shop.callsTo('/b').filter((call) => call.json.data.transaction.id === paid.id);
     expect(calls.map((call) => call.json.data.transaction.sequence)).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3]);
     expect(new Set(calls.map((call) => call.headers['webhook-id'])).size).toBe(3);
   }
@@ -59,8 +59,8 @@ test('a callback that fails is tried again under the same id, and newer ones of 
 
 test('a merchant that hangs and one that is dead delay nobody', async () => {
   await using world = await openCallbackEnvironment();
-  await using shop = await openShop();
-  shop.behave['/hangs'] = () => 'hangs';
+  await using shop = await openMerchantServer();
+  shop.behaviours['/hangs'] = () => 'hangs';
   await world.addMerchant(`${shop.url}/hangs`);
   await world.addMerchant('http://127.0.0.1:1/');
   await world.addMerchant(`${shop.url}/a`);
@@ -68,28 +68,28 @@ test('a merchant that hangs and one that is dead delay nobody', async () => {
   world.timers.freeze();
   await world.deliver();
   const payments = numRuns(40, 100);
-  await world.payMany(payments, ['paid']);
-  await eventually('all of the well merchant', () => shop.taken('/a').length === payments);
+  await world.applyTransactions(payments, ['paid']);
+  await eventually('all of the well merchant', () => shop.acceptedCalls('/a').length === payments);
   // the dead one is tried again meanwhile
   await world.timers.advance(2_000);
-  await world.payMany(payments, ['paid']);
-  await eventually('all of the well merchant again', () => shop.taken('/a').length === 2 * payments);
-  expect(shop.at('/hangs').length).toBeGreaterThan(0);
-  expect(shop.at('/hangs').length).toBeLessThanOrEqual(32);
+  await world.applyTransactions(payments, ['paid']);
+  await eventually('all of the well merchant again', () => shop.acceptedCalls('/a').length === 2 * payments);
+  expect(shop.callsTo('/hangs').length).toBeGreaterThan(0);
+  expect(shop.callsTo('/hangs').length).toBeLessThanOrEqual(32);
 });
 
 test('what is in flight when the worker is told to stop ends and is recorded', async () => {
   await using world = await openCallbackEnvironment();
-  await using shop = await openShop();
+  await using shop = await openMerchantServer();
   const asked = Promise.withResolvers<void>();
   const stopping = Promise.withResolvers<void>();
-  shop.behave['/slow'] = () => (_request, response) => {
+  shop.behaviours['/slow'] = () => (_request, response) => {
     asked.resolve();
     void stopping.promise.then(() => response.end());
   };
   await world.addMerchant(`${shop.url}/slow`);
   const delivery = await world.deliver();
-  await world.pay(['paid']);
+  await world.applyTransaction(['paid']);
   await asked.promise;
   const stopped = delivery.stop();
   await new Promise(setImmediate);
@@ -101,13 +101,13 @@ test('what is in flight when the worker is told to stop ends and is recorded', a
 
 test('an event is told once, however often it is written, and not to whom it does not concern', async () => {
   await using world = await openCallbackEnvironment();
-  await using shop = await openShop();
+  await using shop = await openMerchantServer();
   await world.addMerchant(`${shop.url}/all`);
   await world.addMerchant(`${shop.url}/store`, { filter: { extra_match: { store: '12' } } });
   await world.addMerchant(`${shop.url}/late`, { eventsSince: new Date(Date.now() + 3_600_000) });
   await world.deliver();
-  await world.pay(['paid'], { extra: '{"store":12}' });
-  await world.pay(['paid'], { extra: 'store 12' });
+  await world.applyTransaction(['paid'], { extra: '{"store":12}' });
+  await world.applyTransaction(['paid'], { extra: 'store 12' });
   const { context } = world;
   const count = await transact(context.db, async (trx) => {
     const event = await trx.selectFrom('events').selectAll().executeTakeFirstOrThrow();
@@ -135,5 +135,5 @@ test('an event is told once, however often it is written, and not to whom it doe
   });
   expect(count).toBe(3);
   await eventually('all', () => shop.calls.length === 3);
-  expect([shop.at('/all').length, shop.at('/store').length, shop.at('/late').length]).toEqual([2, 1, 0]);
+  expect([shop.callsTo('/all').length, shop.callsTo('/store').length, shop.callsTo('/late').length]).toEqual([2, 1, 0]);
 });

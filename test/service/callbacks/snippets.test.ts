@@ -5,10 +5,10 @@ import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { findFreePort } from '../../../demo/start-programs.ts';
 import { sign } from '../../../src/callbacks/render/sign.ts';
-import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/callbacks.ts';
-import { type Call, openShop } from '../../support/merchant-server.ts';
-import { temporaryDirectory } from '../../support/programs.ts';
-import { eventually } from '../../support/wait.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { type Call, openMerchantServer } from '../../support/open-merchant-server.ts';
+import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const page = readFileSync(path.join(root, 'docs/callbacks.md'), 'utf8');
@@ -39,14 +39,14 @@ async function post(url: string, headers: Record<string, string>, body: string):
 /** A shop that runs a snippet takes what Confere delivers, and nothing that was changed on the way. */
 async function expectToTakeOnlyOurs(start: (secret: string, port: number) => void): Promise<void> {
   await using world = await openCallbackEnvironment();
-  await using shop = await openShop();
+  await using shop = await openMerchantServer();
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}/`;
   const { secret } = await world.addMerchant(url);
   start(secret, port);
   await eventually('it listens', () => post(url, {}, '{}').catch(() => undefined));
   await world.deliver();
-  await world.pay(['paid'], { name: 'Zoë Ação' });
+  await world.applyTransaction(['paid'], { name: 'Zoë Ação' });
   await eventually('taken', async () => (await stateOf(world)) === 'delivered');
 
   const { call, secret: another } = await deliverOne(world, shop);
@@ -62,10 +62,10 @@ async function stateOf(world: CallbackEnvironment): Promise<string | undefined> 
 /** A genuine message, signed for another merchant. */
 async function deliverOne(
   world: CallbackEnvironment,
-  shop: Awaited<ReturnType<typeof openShop>>,
+  shop: Awaited<ReturnType<typeof openMerchantServer>>,
 ): Promise<{ call: Call; secret: string }> {
   const { secret } = await world.addMerchant(`${shop.url}/other`);
-  await world.pay(['paid']);
+  await world.applyTransaction(['paid']);
   const call = await eventually('a call', () => shop.calls[0]);
   return { call, secret };
 }
@@ -95,7 +95,7 @@ test('the PHP snippet takes what is delivered, and refuses what is signed for an
 
 test.each(['python', 'php'])('the %s snippet refuses a delivered message with any part changed', async (language) => {
   await using world = await openCallbackEnvironment();
-  await using shop = await openShop();
+  await using shop = await openMerchantServer();
   await world.deliver();
   const { call, secret } = await deliverOne(world, shop);
   const headers = pick(call.headers);

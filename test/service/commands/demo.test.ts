@@ -4,15 +4,15 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { temporaryDirectory } from '../../support/programs.ts';
-import { INHERITED } from '../../support/run-command.ts';
+import { INHERITED_VARIABLES } from '../../support/run-command.ts';
+import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const TRANSACTIONS = 300;
 
 test('npm run demo -- --once starts the whole on two embedded databases, agrees in each line of its summary, and exits 0', async () => {
   using home = temporaryDirectory();
-  const inherited = Object.fromEntries(INHERITED.map((name) => [name, process.env[name]]));
+  const inherited = Object.fromEntries(INHERITED_VARIABLES.map((name) => [name, process.env[name]]));
   // its set-up is that of this run
   const args = ['run', 'demo', '--silent', '--ignore-scripts', '--', '--once', '--transactions', String(TRANSACTIONS)];
   const env = { ...inherited, DATA_DIR: home.path };

@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
-import { applyObservations } from '../../../src/ledger/apply/apply.ts';
-import { callCommand } from '../../support/call-command.ts';
-import { openEnvironment } from '../../support/environment.ts';
-import { lookNow, shown } from '../../support/ledger.ts';
-import { SECRET_KEY } from '../../support/programs.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
+import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
+import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { SECRET_KEY } from '../../support/start-serve.ts';
 
 test('mismatches are listed, taken on, accepted or kept by command, each audited', async () => {
   await using world = await openEnvironment({ SECRET_KEY, WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
-  const [one, other] = [shown(['paid@1']), shown(['paid@1'])];
+  const [one, other] = [makeShownTransaction(['paid@1']), makeShownTransaction(['paid@1'])];
   const changed = [one, other].map((row) => ({ ...row, amount: '12.00' }));
   for (const [seconds, rows] of [[one, other], changed].entries()) {
-    const looks = rows.map((row) => lookNow(world.context, row, seconds));
+    const looks = rows.map((row) => observeNow(world.context, row, seconds));
     await applyObservations(world.context, looks);
   }
   const env = { DATABASE_URL: world.context.config.DATABASE_URL ?? '', SECRET_KEY };
   const run = async (...args: string[]) => {
-    const { code, out, err } = await callCommand(['mismatches', ...args], env);
+    const { code, out, err } = await runCommandInProcess(['mismatches', ...args], env);
     return { code, err, json: out.startsWith('{') ? (JSON.parse(out) as Record<string, unknown>) : {}, out };
   };
   const listed = await run('list', '--state', 'open', '--kind', 'amount_differs', '--json');

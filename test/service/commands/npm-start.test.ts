@@ -3,9 +3,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { findFreePort } from '../../../demo/start-programs.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { SECRET_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';
-import { eventually } from '../../support/wait.ts';
+import { createTestDatabase } from '../../support/create-test-database.ts';
+import { eventually } from '../../support/eventually.ts';
+import { SECRET_KEY, temporaryDirectory, urlOf } from '../../support/start-serve.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -19,7 +19,7 @@ test.each(['npm alone', 'the whole group'])(
       cwd: ROOT,
       env: {
         ...inherited,
-        DATABASE_URL: urlOf(await freshDatabase()),
+        DATABASE_URL: urlOf(await createTestDatabase()),
         SECRET_KEY,
         DATA_DIR: path.join(home.path, 'data'),
         PORT: String(port),

@@ -2,13 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PresentedRun } from '../../../src/reconciliation/numbers/read-runs.ts';
-import { callCommand } from '../../support/call-command.ts';
-import { copyEmbeddedData } from '../../support/embedded-data.ts';
-import { API_KEY, type Served, startServe, temporaryDirectory } from '../../support/programs.ts';
-import { dayAgo, makeDay, makeRow, PLATFORM } from '../../support/provider-rows.ts';
+import { copyEmbeddedData } from '../../support/copy-embedded-data.ts';
+import { eventually } from '../../support/eventually.ts';
+import { dayAgo, makeDay, makeRow, PLATFORM } from '../../support/make-provider-rows.ts';
 import { runCommand } from '../../support/run-command.ts';
+import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { API_KEY, type Served, startServe, temporaryDirectory } from '../../support/start-serve.ts';
 import { TestProvider } from '../../support/test-provider.ts';
-import { eventually } from '../../support/wait.ts';
 
 /** A drip of one byte each: longer than serve may take to stop. */
 const DRIPS = 60;
@@ -27,7 +27,7 @@ const envOf = (more: Record<string, string>) => ({
   PROVIDER_API_KEY: API_KEY,
   ...more,
 });
-const run = (args: string[], env: Record<string, string> = {}) => callCommand(args, envOf(env));
+const run = (args: string[], env: Record<string, string> = {}) => runCommandInProcess(args, envOf(env));
 
 beforeAll(async () => {
   home = temporaryDirectory();
@@ -127,7 +127,7 @@ describe.each(['process', 'group'] as const)('SIGTERM to the %s', (target) => {
     provider.add(row);
     let asked = 0;
     const signalled = Promise.withResolvers<void>();
-    provider.switches.before = async (seen) => {
+    provider.switches.beforeResponse = async (seen) => {
       if (seen.kind !== 'show') return;
       asked++;
       await signalled.promise;
@@ -141,7 +141,7 @@ describe.each(['process', 'group'] as const)('SIGTERM to the %s', (target) => {
     expect(await ended).toBe(0);
     expect(logOf()).not.toMatch(/PROTOCOL_CONNECTION_LOST|ECONNREFUSED|ENOENT/);
     expect(existsSync(path.join(home.path, 'data/serve.lock'))).toBe(false);
-    provider.switches.before = () => undefined;
+    provider.switches.beforeResponse = () => undefined;
     served = await start();
     await eventually(async () => (await countTransactions()) === before + 1);
   });

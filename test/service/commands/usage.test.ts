@@ -3,13 +3,13 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { openContext } from '../../../src/context.ts';
-import { applyObservations } from '../../../src/ledger/apply/apply.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { createLog } from '../../../src/log.ts';
-import { callCommand } from '../../support/call-command.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { lookNow, shown } from '../../support/ledger.ts';
-import { SECRET_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { createTestDatabase } from '../../support/create-test-database.ts';
+import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 import { runCommand } from '../../support/run-command.ts';
+import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { SECRET_KEY, temporaryDirectory, urlOf } from '../../support/start-serve.ts';
 
 const NO_DATABASE = 'mysql://root@127.0.0.1:9/confere';
 const COMMANDS = [
@@ -37,7 +37,7 @@ afterAll(() => home[Symbol.dispose]());
 
 /** On a data directory of its own that must not even be made. */
 const run = (args: string[], env: Record<string, string> = {}) =>
-  callCommand(args, { DATA_DIR: path.join(home.path, 'data'), ...env });
+  runCommandInProcess(args, { DATA_DIR: path.join(home.path, 'data'), ...env });
 /** As a process of its own. */
 const spawn = (args: string[], env: Record<string, string> = {}) =>
   runCommand(args, { DATA_DIR: path.join(home.path, 'data'), ...env });
@@ -132,7 +132,7 @@ test('what serve and reconcile can not do without is named: exit 2', async () =>
 });
 
 test('DATABASE_URL without SECRET_KEY is refused, and so is another SECRET_KEY than the first', async () => {
-  const DATABASE_URL = urlOf(await freshDatabase());
+  const DATABASE_URL = urlOf(await createTestDatabase());
   const without = await run(['migrate'], { DATABASE_URL });
   expect(without).toMatchObject({ code: 2, err: expect.stringContaining('SECRET_KEY: required with DATABASE_URL') });
   expect(await run(['migrate'], { DATABASE_URL, SECRET_KEY })).toMatchObject({ code: 0 });
@@ -142,7 +142,7 @@ test('DATABASE_URL without SECRET_KEY is refused, and so is another SECRET_KEY t
 });
 
 test('an opening of a day to come is wrong use, and an unseen platform is said to be new: exit 2, then 0', async () => {
-  const database = await freshDatabase();
+  const database = await createTestDatabase();
   const env = { DATABASE_URL: urlOf(database), SECRET_KEY };
   const open = (day: string, ...more: string[]) =>
     run(['open', '--day', day, '--platform', 'mistyped', '--balance', '1.00', ...more], env);
@@ -153,7 +153,7 @@ test('an opening of a day to come is wrong use, and an unseen platform is said t
     signal: new AbortController().signal,
     migrates: false,
   });
-  await applyObservations(context, [lookNow(context, shown(['paid'], { platform: 'p' }))]);
+  await applyObservations(context, [observeNow(context, makeShownTransaction(['paid'], { platform: 'p' }))]);
   const unseen = await open('2026-01-01');
   expect(unseen).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--new-platform') });
   expect(await open('2026-01-01', '--new-platform', '--json')).toMatchObject({ code: 0 });
@@ -163,7 +163,7 @@ test('an opening of a day to come is wrong use, and an unseen platform is said t
 });
 
 test('a database whose tables are behind is not touched by any command but migrate', async () => {
-  const env = { DATABASE_URL: urlOf(await freshDatabase('empty')), SECRET_KEY };
+  const env = { DATABASE_URL: urlOf(await createTestDatabase('empty')), SECRET_KEY };
   const early = await run(['tokens', 'create', '--role', 'viewer'], env);
   expect(early).toMatchObject({
     code: 1,

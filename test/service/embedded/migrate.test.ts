@@ -3,9 +3,9 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { migrate } from '../../../embedded/migrate.ts';
-import { type OpenDatabase, openDatabase } from '../../../embedded/pool.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { temporaryDirectory } from '../../support/programs.ts';
+import { type OpenDatabase, openDatabase } from '../../../embedded/open-database.ts';
+import { createTestDatabase } from '../../support/create-test-database.ts';
+import { temporaryDirectory } from '../../support/start-serve.ts';
 
 /** Migrations that can't run twice, so that a second run of any shows as a failure. */
 const STEPS = ['0001-create-a', '0002-create-b', '0003-create-c'];
@@ -24,7 +24,7 @@ beforeAll(() => {
 afterAll(() => home[Symbol.dispose]());
 
 beforeEach(async () => {
-  opened = openDatabase<unknown>(await freshDatabase('empty'));
+  opened = openDatabase<unknown>(await createTestDatabase('empty'));
   logged = [];
   return () => opened[Symbol.asyncDispose]();
 });

@@ -2,12 +2,12 @@ import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeArrivals } from '../../../src/inbox/receive/write-arrivals.ts';
-import { applyObservations } from '../../../src/ledger/apply/apply.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { eventually } from '../../support/eventually.ts';
 import { loseCommit } from '../../support/failing-database.ts';
-import { type InboxEnvironment, openInboxEnvironment } from '../../support/inbox.ts';
-import { mismatches, shown } from '../../support/ledger.ts';
-import { observe, type ShownTransaction } from '../../support/observations.ts';
-import { eventually } from '../../support/wait.ts';
+import { observe, type ShownTransaction } from '../../support/make-observations.ts';
+import { type InboxEnvironment, openInboxEnvironment } from '../../support/open-inbox-environment.ts';
+import { makeShownTransaction, readMismatchRows } from '../../support/read-ledger-state.ts';
 
 let world: InboxEnvironment;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ const PAID = ['pending@0', 'paid@1'];
 
 /** A transaction that the provider knows. */
 function paid(more: Partial<ShownTransaction> = {}): ShownTransaction {
-  return world.provider.put(shown(PAID, { id: randomUUID(), ...more }));
+  return world.provider.put(makeShownTransaction(PAID, { id: randomUUID(), ...more }));
 }
 
 /** What the live service is said to send of it. */
@@ -47,7 +47,7 @@ describe('taking in', () => {
     expect(answers.map((answer) => answer.id)).toEqual([id, id]);
     expect(answers.filter((answer) => answer.duplicate)).toHaveLength(1);
     expect(await world.webhook(id)).toMatchObject({ repeats: 1 });
-    expect(await world.receive(body)).toEqual({ id, duplicate: true, fault: undefined });
+    expect(await world.receive(body)).toEqual({ id, duplicate: true, defect: undefined });
     expect(await world.webhook(id)).toMatchObject({ repeats: 2 });
   });
 
@@ -57,7 +57,7 @@ describe('taking in', () => {
     const answers = await Promise.all(bodies.map((body) => world.receive(body)));
     expect(new Set(answers.map((answer) => answer.id)).size).toBe(400);
     expect(answers.filter((answer) => answer.duplicate)).toHaveLength(100);
-    for (const { id } of answers.slice(0, 5)) await world.reaches(id, 'applied');
+    for (const { id } of answers.slice(0, 5)) await world.waitForState(id, 'applied');
     const { waiting } = await eventually('all are worked off', async () => {
       const rows = await world.context.db
         .selectFrom('webhooks')
@@ -77,7 +77,7 @@ describe('taking in', () => {
       address: '127.0.0.1',
       headers: {},
       receivedAt: new Date(),
-      fault: undefined,
+      defect: undefined,
     });
     const [old, fresh] = [JSON.stringify(flat(paid())), JSON.stringify(flat(paid()))];
     const { id } = await world.receive(old);
@@ -92,10 +92,10 @@ describe('taking in', () => {
 
   test('many webhooks of one transaction need few shows', async () => {
     const row = paid();
-    world.provider.switches.before = () => sleep(30);
+    world.provider.switches.beforeResponse = () => sleep(30);
     const answers = await Promise.all(Array.from({ length: 64 }, (_, id) => world.receive(flat(row, { id }))));
-    for (const { id } of answers) await world.reaches(id, 'applied');
-    world.provider.switches.before = () => undefined;
+    for (const { id } of answers) await world.waitForState(id, 'applied');
+    world.provider.switches.beforeResponse = () => undefined;
     expect(askedFor(row.id)).toBeLessThanOrEqual(8);
   });
 
@@ -110,11 +110,11 @@ describe('taking in', () => {
     [JSON.stringify(Array.from({ length: 1001 }, () => ({ reference: 'r' }))), 'too_many_items'],
   ])('a body like %s is kept and quarantined as %s, told, and holds up nothing', async (body, reason) => {
     const { id } = await world.receive(body.slice(0, 200_000));
-    expect(await world.reaches(id, 'quarantined')).toMatchObject({ reason });
-    const told = (await mismatches(world.context, 'webhook_quarantined')).map((one) => one.actual);
+    expect(await world.waitForState(id, 'quarantined')).toMatchObject({ reason });
+    const told = (await readMismatchRows(world.context, 'webhook_quarantined')).map((one) => one.actual);
     expect(told).toContainEqual({ reason });
     const next = await world.receive(flat(paid()));
-    await world.reaches(next.id, 'applied');
+    await world.waitForState(next.id, 'applied');
   });
 });
 
@@ -122,7 +122,7 @@ describe('whose it is', () => {
   test('by its id, from the show, with the webhook as the source', async () => {
     const row = paid();
     const { id } = await world.receive(flat(row));
-    await world.reaches(id, 'applied');
+    await world.waitForState(id, 'applied');
     expect(await heldOf(row.id)).toMatchObject({ status: 'paid', amount_cents: 1000n });
     const events = await world.context.db
       .selectFrom('events')
@@ -139,38 +139,38 @@ describe('whose it is', () => {
     const theirs = paid({ reference: 'Theirs' });
     for (const reference of ['ours', 'Theirs']) {
       const { id } = await world.receive({ transaction_reference: reference, status: 'paid' });
-      await world.reaches(id, 'applied');
+      await world.waitForState(id, 'applied');
     }
-    expect(world.provider.seen.some((one) => one.query.get('reference') === 'ours')).toBe(false);
+    expect(world.provider.requests.some((one) => one.query.get('reference') === 'ours')).toBe(false);
     expect(askedFor(ours.id)).toBe(1);
     expect(await heldOf(theirs.id)).toMatchObject({ status: 'paid' });
     const { id } = await world.receive({ transaction_reference: 'theirs', status: 'paid' });
-    expect(await world.reaches(id, 'quarantined')).toMatchObject({ reason: 'unknown_at_provider' });
+    expect(await world.waitForState(id, 'quarantined')).toMatchObject({ reason: 'unknown_at_provider' });
   });
 
   test('by its extra, from our ledger alone', async () => {
     const row = paid({ extra: 'loja 7' });
     await know(row);
-    await world.reaches((await world.receive({ extra: 'loja 7', status: 'paid' })).id, 'applied');
+    await world.waitForState((await world.receive({ extra: 'loja 7', status: 'paid' })).id, 'applied');
     const { id } = await world.receive({ extra: 'Loja 7', status: 'paid' });
-    expect(await world.reaches(id, 'quarantined')).toMatchObject({ reason: 'unknown_at_provider' });
+    expect(await world.waitForState(id, 'quarantined')).toMatchObject({ reason: 'unknown_at_provider' });
   });
 
   test('never guessed: two of one reference, theirs or ours, are ambiguous', async () => {
     paid({ reference: 'two' });
     paid({ reference: 'two' });
     const { id } = await world.receive({ transaction_reference: 'two', status: 'paid' });
-    expect(await world.reaches(id, 'quarantined')).toMatchObject({ reason: 'ambiguous' });
+    expect(await world.waitForState(id, 'quarantined')).toMatchObject({ reason: 'ambiguous' });
     await know(paid({ extra: 'same' }));
     await know(paid({ extra: 'same' }));
     const other = await world.receive({ extra: 'same', status: 'paid' });
-    expect(await world.reaches(other.id, 'quarantined')).toMatchObject({ reason: 'ambiguous' });
+    expect(await world.waitForState(other.id, 'quarantined')).toMatchObject({ reason: 'ambiguous' });
   });
 
   test('an id that the provider does not know is asked for until the grace is over, then quarantined', async () => {
     const id = randomUUID();
     const webhook = await world.receive({ transaction_id: id, status: 'paid' });
-    expect(await world.reaches(webhook.id, 'quarantined')).toMatchObject({ reason: 'unknown_at_provider' });
+    expect(await world.waitForState(webhook.id, 'quarantined')).toMatchObject({ reason: 'unknown_at_provider' });
     expect(askedFor(id)).toBe(2);
     expect(await heldOf(id)).toBeUndefined();
   });
@@ -179,8 +179,8 @@ describe('whose it is', () => {
     const row = paid();
     world.provider.putRaw(row.id, { ...row, amount: '1.001' });
     const { id } = await world.receive(flat(row));
-    expect(await world.reaches(id, 'quarantined')).toMatchObject({ reason: 'unreadable_at_provider' });
+    expect(await world.waitForState(id, 'quarantined')).toMatchObject({ reason: 'unreadable_at_provider' });
     expect(await heldOf(row.id)).toBeUndefined();
-    expect((await mismatches(world.context, 'row_refused')).map((one) => one.transaction_id)).toContain(row.id);
+    expect((await readMismatchRows(world.context, 'row_refused')).map((one) => one.transaction_id)).toContain(row.id);
   });
 });

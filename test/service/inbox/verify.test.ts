@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reprocessWebhook } from '../../../src/inbox/items/quarantine.ts';
-import { applyObservations } from '../../../src/ledger/apply/apply.ts';
-import { type InboxEnvironment, openInboxEnvironment } from '../../support/inbox.ts';
-import { mismatches, shown } from '../../support/ledger.ts';
-import { observe, type ShownTransaction } from '../../support/observations.ts';
-import { eventually } from '../../support/wait.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { eventually } from '../../support/eventually.ts';
+import { observe, type ShownTransaction } from '../../support/make-observations.ts';
+import { type InboxEnvironment, openInboxEnvironment } from '../../support/open-inbox-environment.ts';
+import { makeShownTransaction, readMismatchRows } from '../../support/read-ledger-state.ts';
 
 let world: InboxEnvironment;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ const PAID = ['pending@0', 'paid@1'];
 
 /** A transaction that the provider knows. */
 function paid(more: Partial<ShownTransaction> = {}): ShownTransaction {
-  return world.provider.put(shown(PAID, { id: randomUUID(), ...more }));
+  return world.provider.put(makeShownTransaction(PAID, { id: randomUUID(), ...more }));
 }
 
 /** What the live service is said to send of it. */
@@ -39,37 +39,37 @@ async function know(row: ShownTransaction): Promise<void> {
 
 describe('what it claims', () => {
   const contradictions = async (id: string) =>
-    (await mismatches(world.context, 'webhook_contradiction')).filter((one) => one.transaction_id === id);
+    (await readMismatchRows(world.context, 'webhook_contradiction')).filter((one) => one.transaction_id === id);
 
   test('ahead of the provider is looked at again, and applied once it is shown', async () => {
     await using slow = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
-    const row = slow.provider.put(shown(['pending@0'], { id: randomUUID() }));
+    const row = slow.provider.put(makeShownTransaction(['pending@0'], { id: randomUUID() }));
     const { id } = await slow.receive({ transaction_id: row.id, status: 'paid' });
     await eventually('a first look', async () =>
       (await slow.webhook(id)).items_detail[0]?.looks === 1 ? true : undefined,
     );
     expect(await slow.webhook(id)).toMatchObject({ state: 'pending' });
-    slow.provider.put({ ...shown(PAID), id: row.id });
-    expect(await slow.reaches(id, 'applied')).toMatchObject({ items_detail: [{ looks: 2, contradicted: false }] });
-    expect(await mismatches(slow.context)).toEqual([]);
+    slow.provider.put({ ...makeShownTransaction(PAID), id: row.id });
+    expect(await slow.waitForState(id, 'applied')).toMatchObject({ items_detail: [{ looks: 2, contradicted: false }] });
+    expect(await readMismatchRows(slow.context)).toEqual([]);
   });
 
   test('never coming true is told once, moves nothing, and is over when the history shows it', async () => {
-    const row = world.provider.put(shown(['pending@0'], { id: randomUUID() }));
+    const row = world.provider.put(makeShownTransaction(['pending@0'], { id: randomUUID() }));
     const bodies = [1, 2, 3].map((id) => flat(row, { id, status: 'paid' }));
     for (const { id } of await Promise.all(bodies.map((body) => world.receive(body)))) {
-      expect(await world.reaches(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: true }] });
+      expect(await world.waitForState(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: true }] });
     }
     expect(await heldOf(row.id)).toMatchObject({ status: 'pending' });
     expect(await contradictions(row.id)).toMatchObject([
       { state: 'open', severity: 'critical', expected: { status: 'paid' }, actual: { status: 'pending' } },
     ]);
-    await know({ ...shown(PAID), id: row.id });
+    await know({ ...makeShownTransaction(PAID), id: row.id });
     expect(await contradictions(row.id)).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
   });
 
   test("shown as the row's own status alone is not applied: it waits, and contradicts once the grace is over", async () => {
-    const ahead = { ...shown(['pending@0'], { id: randomUUID() }), status: 'paid' };
+    const ahead = { ...makeShownTransaction(['pending@0'], { id: randomUUID() }), status: 'paid' };
     await using slow = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
     slow.provider.put(ahead);
     const waits = await slow.receive(flat(ahead));
@@ -80,37 +80,37 @@ describe('what it claims', () => {
 
     const row = world.provider.put({ ...ahead, id: randomUUID() });
     const { id } = await world.receive(flat(row));
-    expect(await world.reaches(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: true }] });
+    expect(await world.waitForState(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: true }] });
     expect(await heldOf(row.id)).toMatchObject({ status: 'pending' });
     expect(await contradictions(row.id)).toMatchObject([
       { state: 'open', expected: { status: 'paid' }, actual: { status: 'paid', history: ['pending'] } },
     ]);
-    await know({ ...shown(PAID), id: row.id });
+    await know({ ...makeShownTransaction(PAID), id: row.id });
     expect(await contradictions(row.id)).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
   });
 
   test('told by a row without a history alone, once histories were shown, stays a contradiction', async () => {
-    const row = world.provider.put(shown(['pending@0'], { id: randomUUID() }));
+    const row = world.provider.put(makeShownTransaction(['pending@0'], { id: randomUUID() }));
     await know({ ...row, status: 'pending' });
     const { id } = await world.receive(flat(row, { status: 'paid' }));
-    expect(await world.reaches(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: true }] });
+    expect(await world.waitForState(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: true }] });
     await know({ ...row, status: 'paid', events: [] });
     expect(await contradictions(row.id)).toMatchObject([{ state: 'open' }]);
     // known so before the grace was over, it is a contradiction all the same
-    const other = world.provider.put(shown(['pending@0'], { id: randomUUID() }));
+    const other = world.provider.put(makeShownTransaction(['pending@0'], { id: randomUUID() }));
     await know({ ...other, status: 'pending' });
     await know({ ...other, status: 'paid', events: [] });
     const late = await world.receive(flat(other, { status: 'paid' }));
-    await world.reaches(late.id, 'applied');
+    await world.waitForState(late.id, 'applied');
     expect(await contradictions(other.id)).toMatchObject([{ state: 'open' }]);
-    await know({ ...shown(PAID), id: row.id });
+    await know({ ...makeShownTransaction(PAID), id: row.id });
     expect(await contradictions(row.id)).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
   });
 
   test("of another amount is a contradiction, and the ledger holds the provider's", async () => {
     const row = paid();
     const { id } = await world.receive(flat(row, { transaction_amount: '9999.00' }));
-    await world.reaches(id, 'applied');
+    await world.waitForState(id, 'applied');
     expect(await contradictions(row.id)).toMatchObject([
       { expected: { amount: '9999.00' }, actual: { amount: '10.00' } },
     ]);
@@ -129,9 +129,9 @@ describe('again', () => {
   test('a repeat has what it names looked at again, and a change since then applied', async () => {
     const row = paid();
     const { id } = await world.receive(flat(row));
-    await world.reaches(id, 'applied');
+    await world.waitForState(id, 'applied');
     await letTimePass();
-    world.provider.put({ ...shown([...PAID, 'refund@9']), id: row.id });
+    world.provider.put({ ...makeShownTransaction([...PAID, 'refund@9']), id: row.id });
     expect(await world.receive(flat(row))).toMatchObject({ duplicate: true });
     await eventually('the refund', async () => ((await heldOf(row.id))?.status === 'refund' ? true : undefined));
   });
@@ -140,16 +140,16 @@ describe('again', () => {
     const rows = [0, 1].map(() => paid({ reference: 'twice' }));
     const body = { transaction_reference: 'twice', status: 'paid' };
     const { id } = await world.receive(body);
-    await world.reaches(id, 'quarantined');
+    await world.waitForState(id, 'quarantined');
     await letTimePass();
     world.provider.put({ ...rows[1], reference: 'another' } as ShownTransaction);
     await world.receive(body);
-    await world.reaches(id, 'applied');
+    await world.waitForState(id, 'applied');
   });
 
   test('a repeat brings forward the look of what waits for its claim', async () => {
     await using slow = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
-    const row = slow.provider.put(shown(['pending@0'], { id: randomUUID() }));
+    const row = slow.provider.put(makeShownTransaction(['pending@0'], { id: randomUUID() }));
     const body = { transaction_id: row.id, status: 'paid' };
     const { id } = await slow.receive(body);
     await eventually('a first look', async () =>
@@ -160,9 +160,9 @@ describe('again', () => {
       .updateTable('webhook_items')
       .set({ next_look_at: later, looked_at: new Date('2020-01-01') })
       .execute();
-    slow.provider.put({ ...shown(PAID), id: row.id });
+    slow.provider.put({ ...makeShownTransaction(PAID), id: row.id });
     await slow.receive(body);
-    await slow.reaches(id, 'applied');
+    await slow.waitForState(id, 'applied');
   });
 
   test('reprocessed with success, a quarantined webhook and its mismatch are over; the next of its like takes its place', async () => {
@@ -171,17 +171,17 @@ describe('again', () => {
     const ids: string[] = [];
     for (const body of bodies) {
       const { id } = await own.receive(body);
-      await own.reaches(id, 'quarantined');
+      await own.waitForState(id, 'quarantined');
       ids.push(id);
     }
     for (const [index, body] of bodies.entries()) {
       const { seq } = await own.webhook(ids[index] ?? '');
-      own.provider.put({ ...shown(PAID), id: body.transaction_id });
-      expect(await mismatches(own.context, 'webhook_quarantined')).toMatchObject([{ state: 'open' }]);
+      own.provider.put({ ...makeShownTransaction(PAID), id: body.transaction_id });
+      expect(await readMismatchRows(own.context, 'webhook_quarantined')).toMatchObject([{ state: 'open' }]);
       await reprocessWebhook(own.context, seq);
-      await own.reaches(ids[index] ?? '', 'applied');
+      await own.waitForState(ids[index] ?? '', 'applied');
     }
-    expect(await mismatches(own.context, 'webhook_quarantined')).toMatchObject([
+    expect(await readMismatchRows(own.context, 'webhook_quarantined')).toMatchObject([
       { state: 'resolved', resolution: 'reprocessed' },
     ]);
   });
@@ -189,10 +189,10 @@ describe('again', () => {
   test('reprocessed, what has no key is taken apart again, and ends in quarantine again; its mismatch stays open', async () => {
     await using own = await openInboxEnvironment();
     const { id } = await own.receive({ id: 30, status: 'paid' });
-    const before = await own.reaches(id, 'quarantined');
+    const before = await own.waitForState(id, 'quarantined');
     await reprocessWebhook(own.context, before.seq);
-    expect(await own.reaches(id, 'quarantined')).toEqual(before);
-    expect(await mismatches(own.context, 'webhook_quarantined')).toMatchObject([
+    expect(await own.waitForState(id, 'quarantined')).toEqual(before);
+    expect(await readMismatchRows(own.context, 'webhook_quarantined')).toMatchObject([
       { state: 'open', actual: { reason: 'no_key' } },
     ]);
   });
@@ -204,36 +204,36 @@ describe('again', () => {
 
 test('of a body with good and bad items the good ones are applied, and it stays quarantined and told', async () => {
   await using own = await openInboxEnvironment();
-  const rows = [0, 1].map(() => own.provider.put(shown(PAID, { id: randomUUID() })));
+  const rows = [0, 1].map(() => own.provider.put(makeShownTransaction(PAID, { id: randomUUID() })));
   const { id } = await own.receive([
-    flat(rows[0] ?? shown([])),
+    flat(rows[0] ?? makeShownTransaction([])),
     { id: 30, status: 'paid' },
-    flat(rows[1] ?? shown([])),
+    flat(rows[1] ?? makeShownTransaction([])),
   ]);
-  const webhook = await own.reaches(id, 'quarantined');
+  const webhook = await own.waitForState(id, 'quarantined');
   expect(webhook).toMatchObject({ reason: 'no_key', items: 3 });
   expect(webhook.items_detail.map((item) => item.state)).toEqual(['applied', 'quarantined', 'applied']);
   const held = await own.context.db.selectFrom('transactions').select('id').orderBy('seq').execute();
   expect(held.map((row) => row.id).toSorted()).toEqual(rows.map((row) => row.id).toSorted());
-  expect(await mismatches(own.context, 'webhook_quarantined')).toMatchObject([
+  expect(await readMismatchRows(own.context, 'webhook_quarantined')).toMatchObject([
     { state: 'open', actual: { reason: 'no_key' } },
   ]);
 });
 
 test('the items of one body that are looked at side by side close it together', async () => {
   await using own = await openInboxEnvironment();
-  own.provider.switches.before = () => sleep(20);
-  const rows = Array.from({ length: 40 }, () => own.provider.put(shown(PAID, { id: randomUUID() })));
+  own.provider.switches.beforeResponse = () => sleep(20);
+  const rows = Array.from({ length: 40 }, () => own.provider.put(makeShownTransaction(PAID, { id: randomUUID() })));
   for (let from = 0; from < rows.length; from += 4) {
     const { id } = await own.receive(rows.slice(from, from + 4).map((row) => flat(row)));
-    await own.reaches(id, 'applied');
+    await own.waitForState(id, 'applied');
   }
 });
 
 test('while the provider is down nothing is quarantined; when it is back, it goes on', async () => {
   await using own = await openInboxEnvironment();
   own.provider.switches.fault = () => ({ status: 503, headers: { 'retry-after': '1' } });
-  const row = own.provider.put(shown(PAID, { id: randomUUID() }));
+  const row = own.provider.put(makeShownTransaction(PAID, { id: randomUUID() }));
   const { id } = await own.receive(flat(row));
   await eventually('the grace is over', async () => {
     await own.timers.advance(200);
@@ -241,6 +241,6 @@ test('while the provider is down nothing is quarantined; when it is back, it goe
   });
   expect(await own.webhook(id)).toMatchObject({ state: 'pending', items_detail: [{ looks: 0 }] });
   own.provider.switches.fault = () => undefined;
-  expect(await own.reaches(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: false }] });
-  expect(await mismatches(own.context)).toEqual([]);
+  expect(await own.waitForState(id, 'applied')).toMatchObject({ items_detail: [{ contradicted: false }] });
+  expect(await readMismatchRows(own.context)).toEqual([]);
 });

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dropOld, KEPT_DAYS } from '../../../src/database/drop-old.ts';
-import { applyObservations } from '../../../src/ledger/apply/apply.ts';
-import { keepManifest } from '../../../src/proof/write-manifest.ts';
+import { applyRetention, RETENTION_DAYS } from '../../../src/database/apply-retention.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { writeManifest } from '../../../src/proof/write-manifest.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
-import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/callbacks.ts';
-import { lookNow, shown } from '../../support/ledger.ts';
-import { temporaryDirectory } from '../../support/programs.ts';
+import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
+import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
+import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const DAY_MS = 86_400_000;
 const home = temporaryDirectory();
@@ -35,24 +35,24 @@ async function addAttempts(callbackSeq: number, startedAt: Date, count: number):
 test('what was kept long enough goes, in any number, and nothing that is still needed', async () => {
   const { db, clock } = world.context;
   const { merchant } = await world.addMerchant('http://127.0.0.1:1/');
-  await world.pay(['pending', 'paid']);
+  await world.applyTransaction(['pending', 'paid']);
   const [over, open] = await db.selectFrom('callbacks').select('seq').orderBy('seq').execute();
   await db
     .updateTable('callbacks')
     .set({ state: 'delivered' })
     .where('seq', '=', over?.seq ?? 0)
     .execute();
-  await addAttempts(open?.seq ?? 0, ago(KEPT_DAYS.attempts + 30), 3);
-  await addAttempts(over?.seq ?? 0, ago(KEPT_DAYS.attempts + 1), 2_500);
-  await addAttempts(over?.seq ?? 0, ago(KEPT_DAYS.attempts - 1), 4);
-  for (const days of [KEPT_DAYS.ticks + 1, KEPT_DAYS.ticks - 1]) {
+  await addAttempts(open?.seq ?? 0, ago(RETENTION_DAYS.attempts + 30), 3);
+  await addAttempts(over?.seq ?? 0, ago(RETENTION_DAYS.attempts + 1), 2_500);
+  await addAttempts(over?.seq ?? 0, ago(RETENTION_DAYS.attempts - 1), 4);
+  for (const days of [RETENTION_DAYS.ticks + 1, RETENTION_DAYS.ticks - 1]) {
     const tick = { job: 'watch', due_at: ago(days), holder: 'x', lease_until: ago(days) };
     await db.insertInto('job_ticks').values(tick).execute();
   }
   const alert = { name: 'stuck', severity: 'high', scope: 's', summary: 's', raised_at: ago(300) };
   const alerts = [
-    { ...alert, id: 'al_over', ended_at: ago(KEPT_DAYS.alerts + 1) },
-    { ...alert, id: 'al_kept', ended_at: ago(KEPT_DAYS.alerts - 1) },
+    { ...alert, id: 'al_over', ended_at: ago(RETENTION_DAYS.alerts + 1) },
+    { ...alert, id: 'al_kept', ended_at: ago(RETENTION_DAYS.alerts - 1) },
     { ...alert, id: 'al_fires', firing_scope: 'stuck s' },
   ];
   await db.insertInto('alerts').values(alerts).execute();
@@ -62,7 +62,7 @@ test('what was kept long enough goes, in any number, and nothing that is still n
   const old = { merchant_seq: merchant.seq, ciphertext: Buffer.from('x'), created_at: ago(300), expires_at: ago(8) };
   await db.insertInto('merchant_secrets').values(old).execute();
 
-  const quiet = { hour_at: ago(KEPT_DAYS.senders + 1) };
+  const quiet = { hour_at: ago(RETENTION_DAYS.senders + 1) };
   await db
     .insertInto('senders')
     .values([
@@ -71,7 +71,7 @@ test('what was kept long enough goes, in any number, and nothing that is still n
       { address: '192.0.2.3', hour_at: ago(0) },
     ])
     .execute();
-  const dropped = await dropOld(db, clock.now(), signal);
+  const dropped = await applyRetention(db, clock.now(), signal);
   expect(dropped).toEqual({
     callback_attempts: 2_500,
     job_ticks: 1,
@@ -87,15 +87,15 @@ test('what was kept long enough goes, in any number, and nothing that is still n
   expect(kept.map((row) => row.id)).toEqual(['al_kept', 'al_fires']);
   expect(await db.selectFrom('alert_sends').select('alert_seq').execute()).toHaveLength(2);
   expect(await db.selectFrom('merchant_secrets').select('seq').execute()).toHaveLength(1);
-  expect(Object.values(await dropOld(db, clock.now(), signal)).every((count) => count === 0)).toBe(true);
+  expect(Object.values(await applyRetention(db, clock.now(), signal)).every((count) => count === 0)).toBe(true);
 });
 
 test('pages of a failed run are kept for as long as it can be gone on with', async () => {
   const { db, clock } = world.context;
   const days = { from_day: '2026-01-01', to_day: '2026-01-01' };
   const runs = [
-    { id: 'run_old', state: 'failed', finished_at: ago(KEPT_DAYS.pages + 1) },
-    { id: 'run_new', state: 'failed', finished_at: ago(KEPT_DAYS.pages - 1) },
+    { id: 'run_old', state: 'failed', finished_at: ago(RETENTION_DAYS.pages + 1) },
+    { id: 'run_new', state: 'failed', finished_at: ago(RETENTION_DAYS.pages - 1) },
     { id: 'run_works', state: 'running', finished_at: null },
   ];
   const windows = new Map<string, number>();
@@ -111,7 +111,7 @@ test('pages of a failed run are kept for as long as it can be gone on with', asy
       .values({ ...page, asked_at: ago(9), page_rows: '[]' })
       .execute();
   }
-  expect((await dropOld(db, clock.now(), signal)).run_page_rows).toBe(1);
+  expect((await applyRetention(db, clock.now(), signal)).run_page_rows).toBe(1);
   const kept = await db.selectFrom('run_page_rows').select('window_seq').orderBy('window_seq').execute();
   expect(kept.map((row) => row.window_seq)).toEqual([windows.get('run_new'), windows.get('run_works')]);
 });
@@ -124,20 +124,20 @@ test('one that is told to stop stops, and the next goes on', async () => {
     .select('seq')
     .where('state', '=', 'delivered')
     .executeTakeFirstOrThrow();
-  await addAttempts(seq, ago(KEPT_DAYS.attempts + 1), 5);
-  expect((await dropOld(db, clock.now(), stopped)).callback_attempts).toBe(0);
-  expect((await dropOld(db, clock.now(), signal)).callback_attempts).toBe(5);
+  await addAttempts(seq, ago(RETENTION_DAYS.attempts + 1), 5);
+  expect((await applyRetention(db, clock.now(), stopped)).callback_attempts).toBe(0);
+  expect((await applyRetention(db, clock.now(), signal)).callback_attempts).toBe(5);
 });
 
 test('the manifest of a night names the sealed head and the balances that it proves, whole or not at all', async () => {
-  expect(await keepManifest(world.context)).toBeUndefined();
-  await applyObservations(world.context, [lookNow(world.context, shown(['pending', 'paid@1']))]);
+  expect(await writeManifest(world.context)).toBeUndefined();
+  await applyObservations(world.context, [observeNow(world.context, makeShownTransaction(['pending', 'paid@1']))]);
   const seal = await sealNow(world.context);
-  const file = (await keepManifest(world.context)) ?? '';
+  const file = (await writeManifest(world.context)) ?? '';
   const manifest = JSON.parse(readFileSync(file, 'utf8')) as { day: string; sealed: object; balances: object[] };
   expect(manifest.sealed).toMatchObject({ position: seal.position, hash: seal.hash.toString('hex') });
   expect(path.basename(file)).toBe(`${manifest.day}.json`);
   expect(manifest.balances).toContainEqual({ account: 'Assets:Provider:Available:none', amount: '10.00' });
-  await keepManifest(world.context);
+  await writeManifest(world.context);
   expect(readdirSync(path.dirname(file))).toEqual([path.basename(file)]);
 });

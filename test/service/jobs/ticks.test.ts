@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { retakeTicks, runTick } from '../../../jobs/claim-tick.ts';
-import { nameTick, startTimetable } from '../../../jobs/main.ts';
+import { roundToTick, startJobScheduler } from '../../../jobs/main.ts';
 import { reconcileDays } from '../../../jobs/reconcile-days.ts';
+import { retryAbandonedTicks, runTick } from '../../../jobs/run-tick.ts';
 import type { Context } from '../../../src/context.ts';
-import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
-import { eventually } from '../../support/wait.ts';
+import { eventually } from '../../support/eventually.ts';
+import {
+  openReconciliationEnvironment,
+  type ReconciliationEnvironment,
+} from '../../support/open-reconciliation-environment.ts';
 
 const DUE = new Date('2026-03-01T06:00:00Z');
 let world: ReconciliationEnvironment;
@@ -84,10 +87,10 @@ test('a tick whose process died is taken up by one of the others, and finished',
           await new Promise((resolve) => setTimeout(resolve, 100));
         }
       : undefined;
-  await Promise.all(replicas.map((context) => retakeTicks(context, workOf)));
+  await Promise.all(replicas.map((context) => retryAbandonedTicks(context, workOf)));
   expect(runs).toBe(1);
   expect(await tickOf('dies')).toMatchObject([{ tries: 2, finished_at: expect.any(Date), error: null }]);
-  await retakeTicks(replicas[0], workOf);
+  await retryAbandonedTicks(replicas[0], workOf);
   expect(runs).toBe(1);
 });
 
@@ -96,17 +99,17 @@ test('a tick is not taken up while a later one of its job runs', async () => {
   const ran: string[] = [];
   await runTick(replicas[0], { job: 'later', dueAt: new Date(DUE.getTime() + 60_000) }, async () => {
     ran.push('new');
-    await retakeTicks(replicas[1], (job) => (job === 'later' ? async () => void ran.push('old') : undefined));
+    await retryAbandonedTicks(replicas[1], (job) => (job === 'later' ? async () => void ran.push('old') : undefined));
   });
   expect(ran).toEqual(['new']);
-  await retakeTicks(replicas[1], (job) => (job === 'later' ? async () => void ran.push('old') : undefined));
+  await retryAbandonedTicks(replicas[1], (job) => (job === 'later' ? async () => void ran.push('old') : undefined));
   expect(ran).toEqual(['new', 'old']);
 });
 
 test('a tick that kills whoever takes it is left alone after three tries', async () => {
   await dieIn('poison', DUE);
   await world.context.db.updateTable('job_ticks').set({ tries: 3 }).where('job', '=', 'poison').execute();
-  await retakeTicks(replicas[0], () => () => Promise.reject(new Error('must not run')));
+  await retryAbandonedTicks(replicas[0], () => () => Promise.reject(new Error('must not run')));
   expect(await tickOf('poison')).toMatchObject([{ tries: 3, finished_at: null }]);
 });
 
@@ -125,9 +128,10 @@ test('a job that fails is written down with where it failed and not with what it
 
 test('replicas whose clocks differ a little name a tick alike', () => {
   for (const skewMs of [-20_000, -50, 0, 50, 20_000]) {
-    expect(nameTick(new Date(DUE.getTime() + skewMs), '0 6 * * *')).toEqual(DUE);
+    expect(roundToTick(new Date(DUE.getTime() + skewMs), '0 6 * * *')).toEqual(DUE);
   }
-  for (const skewMs of [-400, 0, 400]) expect(nameTick(new Date(DUE.getTime() + skewMs), '* * * * * *')).toEqual(DUE);
+  for (const skewMs of [-400, 0, 400])
+    expect(roundToTick(new Date(DUE.getTime() + skewMs), '* * * * * *')).toEqual(DUE);
 });
 
 test('the timetable ticks on two replicas, each tick once; a job that is off does not tick', async () => {
@@ -146,7 +150,7 @@ test('the timetable ticks on two replicas, each tick once; a job that is off doe
   const contexts = [await world.replica(jobs), await world.replica(jobs)];
   {
     await using stack = new AsyncDisposableStack();
-    for (const context of contexts) stack.use(startTimetable(context));
+    for (const context of contexts) stack.use(startJobScheduler(context));
     await eventually(async () => (await tickOf('watch')).length >= 2);
   }
   const ticks = await world.context.db
@@ -156,7 +160,7 @@ test('the timetable ticks on two replicas, each tick once; a job that is off doe
   expect(new Set(ticks.map((tick) => tick.job))).toEqual(new Set(['watch']));
   expect(ticks.every((tick) => tick.tries === 1 && tick.finished_at !== null)).toBe(true);
   // stopped: nothing ticks any more, while another timetable ticks on
-  await using _ = startTimetable(await world.replica({ ...jobs, JOB_WATCH: 'off', JOB_RETENTION: '* * * * * *' }));
+  await using _ = startJobScheduler(await world.replica({ ...jobs, JOB_WATCH: 'off', JOB_RETENTION: '* * * * * *' }));
   await eventually(async () => (await tickOf('retention')).length >= 2);
   expect(await tickOf('watch')).toHaveLength(ticks.length);
 });

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { watch } from '../../../jobs/watch.ts';
 import { openBooks } from '../../../src/ledger/stated/open-books.ts';
-import { openEnvironment } from '../../support/environment.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 
 test('a step of the watch that fails keeps none of the others from their turn', async () => {
   await using world = await openEnvironment();

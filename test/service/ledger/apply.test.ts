@@ -1,12 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Observation } from '../../../src/domain/observation.ts';
-import { applyObservations } from '../../../src/ledger/apply/apply.ts';
-import { refuseRows } from '../../../src/ledger/apply/refuse-row.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { storeRefusedRows } from '../../../src/ledger/apply/store-refused-rows.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
-import { lookNow, mismatches, readState, shown } from '../../support/ledger.ts';
-import type { ShownTransaction } from '../../support/observations.ts';
+import type { ShownTransaction } from '../../support/make-observations.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import {
+  makeShownTransaction,
+  observeNow,
+  readLedgerState,
+  readMismatchRows,
+} from '../../support/read-ledger-state.ts';
 
 let world: TestEnvironment;
 beforeAll(async () => {
@@ -28,24 +33,24 @@ const callbacksOf = (id: string) =>
 
 test('a look is applied once: repeated, alone or in one batch with itself, it changes nothing', async () => {
   const { context } = world;
-  const row = shown(['pending@0', 'paid@1'], { commission: '0.50', platform: 'p' });
-  const first = await applyObservations(context, [lookNow(context, row), lookNow(context, row)]);
+  const row = makeShownTransaction(['pending@0', 'paid@1'], { commission: '0.50', platform: 'p' });
+  const first = await applyObservations(context, [observeNow(context, row), observeNow(context, row)]);
   expect(first.changed).toEqual([row.id]);
-  const state = await readState(context);
-  for (const again of [[lookNow(context, row, 1)], [lookNow(context, row, 2), lookNow(context, row, 3)]]) {
+  const state = await readLedgerState(context);
+  for (const again of [[observeNow(context, row, 1)], [observeNow(context, row, 2), observeNow(context, row, 3)]]) {
     expect(await applyObservations(context, again)).toEqual({ changed: [], raised: [] });
   }
-  expect(await readState(context)).toEqual(state);
+  expect(await readLedgerState(context)).toEqual(state);
 });
 
 test('each event has one callback a merchant that asked for it, oldest first, whether learnt at once or one by one', async () => {
   const { context } = world;
-  const atOnce = shown(['pending@0', 'in_process@1', 'paid@2']);
-  await applyObservations(context, [lookNow(context, atOnce)]);
-  const oneByOne = { ...atOnce, id: shown([]).id };
+  const atOnce = makeShownTransaction(['pending@0', 'in_process@1', 'paid@2']);
+  await applyObservations(context, [observeNow(context, atOnce)]);
+  const oneByOne = { ...atOnce, id: makeShownTransaction([]).id };
   for (const events of [1, 2, 3]) {
     const row = { ...oneByOne, status: atOnce.events.at(-events)?.status ?? '', events: atOnce.events.slice(-events) };
-    await applyObservations(context, [lookNow(context, row, events)]);
+    await applyObservations(context, [observeNow(context, row, events)]);
   }
   const all = await callbacksOf(atOnce.id);
   expect(all.filter((callback) => callback.merchant_seq === 1)).toMatchObject([
@@ -59,10 +64,10 @@ test('each event has one callback a merchant that asked for it, oldest first, wh
 
 test('a change in what is told again later changes the row, and adds no event', async () => {
   const { context } = world;
-  const row = shown(['pending@0', 'paid@1']);
-  await applyObservations(context, [lookNow(context, row)]);
+  const row = makeShownTransaction(['pending@0', 'paid@1']);
+  await applyObservations(context, [observeNow(context, row)]);
   expect(
-    (await applyObservations(context, [lookNow(context, { ...row, e2e_id: 'E1', name: 'Ana' }, 1)])).changed,
+    (await applyObservations(context, [observeNow(context, { ...row, e2e_id: 'E1', name: 'Ana' }, 1)])).changed,
   ).toEqual([row.id]);
   expect(await callbacksOf(row.id)).toHaveLength(3);
   const stored = await context.db.selectFrom('transactions').selectAll().where('id', '=', row.id).executeTakeFirst();
@@ -73,19 +78,19 @@ test('a server that does not tell what it inserted is asked, to the same end', a
   await using told = await openEnvironment();
   await using asked = await openEnvironment();
   const rows = ['p', 'q'].flatMap((platform) => [
-    shown(['pending@0', 'paid@1', 'refund@2'], { commission: '0.50', platform }),
-    shown(['paid@1', 'paid@1'], { platform }),
+    makeShownTransaction(['pending@0', 'paid@1', 'refund@2'], { commission: '0.50', platform }),
+    makeShownTransaction(['paid@1', 'paid@1'], { platform }),
   ]);
-  const single = shown(['pending@0', 'paid@1']);
+  const single = makeShownTransaction(['pending@0', 'paid@1']);
   const [first, second] = await Promise.all(
     [told, asked].map(async ({ context }, index) => {
-      const mine = { ...context, returnsInserted: index === 0 && context.returnsInserted };
-      const looks = (some: ShownTransaction[], minute: number) => some.map((row) => lookNow(context, row, minute));
+      const mine = { ...context, supportsReturning: index === 0 && context.supportsReturning };
+      const looks = (some: ShownTransaction[], minute: number) => some.map((row) => observeNow(context, row, minute));
       await applyObservations(mine, looks(rows, 0));
       await applyObservations(mine, looks([{ ...single, events: single.events.slice(1) }], 1));
       await applyObservations(mine, looks([single], 2));
       expect((await checkBooks(context)).breaks).toEqual([]);
-      return await readState(context);
+      return await readLedgerState(context);
     }),
   );
   expect(first?.events).toHaveLength(12);
@@ -94,9 +99,9 @@ test('a server that does not tell what it inserted is asked, to the same end', a
 
 test('an event on the last day that there is a date for is booked, and told since it is to come', async () => {
   const { context } = world;
-  const row = shown(['paid@0']);
+  const row = makeShownTransaction(['paid@0']);
   const late = { ...row, events: row.events.map((event) => ({ ...event, date_created: '9999-12-31 10:00:00' })) };
-  expect(await applyObservations(context, [lookNow(context, late)])).toMatchObject({
+  expect(await applyObservations(context, [observeNow(context, late)])).toMatchObject({
     changed: [row.id],
     raised: [
       {
@@ -117,24 +122,26 @@ test('an event on the last day that there is a date for is booked, and told sinc
 test('identifiers that differ only in case, accent or a blank stay distinct: id, reference, extra and platform', async () => {
   const { context } = world;
   const texts = ['A', 'a', 'á', 'a ', ' a', 'a\u0301'];
-  const rows = texts.map((text) => shown(['paid@1'], { id: text, reference: text, extra: text, platform: text }));
+  const rows = texts.map((text) =>
+    makeShownTransaction(['paid@1'], { id: text, reference: text, extra: text, platform: text }),
+  );
   await applyObservations(
     context,
-    rows.map((row) => lookNow(context, row)),
+    rows.map((row) => observeNow(context, row)),
   );
-  const { transactions, postings } = await readState(context);
+  const { transactions, postings } = await readLedgerState(context);
   const stored = transactions.filter((row) => texts.includes(row.id));
   expect(stored).toHaveLength(texts.length);
   for (const { id, ...row } of stored) expect(row).toMatchObject({ reference: id, extra: id, platform: id });
   const booked = Object.keys(postings).filter((key) => texts.some((text) => key.startsWith(`${text} Assets:`)));
   expect(new Set(booked.map((key) => key.slice(key.indexOf('Available:')))).size).toBe(texts.length);
-  expect(await mismatches(context, 'duplicate_reference')).toEqual([]);
+  expect(await readMismatchRows(context, 'duplicate_reference')).toEqual([]);
 });
 
 describe('a row that the database refuses', () => {
   /** A look with a fact that does not fit its column: reading cuts such a text or refuses its row. */
   function poison(fact: { id?: string; platform?: string }): Observation {
-    const look = lookNow(world.context, shown(['paid@1'], { name: 'Maria Segredo' }));
+    const look = observeNow(world.context, makeShownTransaction(['paid@1'], { name: 'Maria Segredo' }));
     return { ...look, transaction: { ...look.transaction, ...fact } };
   }
 
@@ -142,8 +149,8 @@ describe('a row that the database refuses', () => {
     const { context } = world;
     const look = poison({ platform: 'p'.repeat(65) });
     const bad = look.transaction;
-    const good = Array.from({ length: 99 }, () => shown(['pending@0', 'paid@1']));
-    const looks = good.map((row) => lookNow(context, row));
+    const good = Array.from({ length: 99 }, () => makeShownTransaction(['pending@0', 'paid@1']));
+    const looks = good.map((row) => observeNow(context, row));
     const page = [...looks.slice(0, 57), look, ...looks.slice(57)];
     const applied = await applyObservations(context, page);
     expect(applied.changed.toSorted()).toEqual(good.map((row) => row.id).sort());
@@ -151,7 +158,7 @@ describe('a row that the database refuses', () => {
     const kept = await context.db.selectFrom('refused_rows').selectAll().where('transaction_id', '=', bad.id).execute();
     expect(kept).toHaveLength(1);
     expect(JSON.parse(kept[0]?.raw.toString() ?? '')).toMatchObject({ id: bad.id, amountCents: '1000' });
-    const [told] = (await mismatches(context, 'row_refused')).filter((one) => one.transaction_id === bad.id);
+    const [told] = (await readMismatchRows(context, 'row_refused')).filter((one) => one.transaction_id === bad.id);
     expect(told).toMatchObject({ state: 'open', severity: 'high' });
     expect(JSON.stringify(told)).not.toContain('Segredo');
 
@@ -160,15 +167,15 @@ describe('a row that the database refuses', () => {
     expect(
       await context.db.selectFrom('refused_rows').selectAll().where('transaction_id', '=', bad.id).execute(),
     ).toHaveLength(1);
-    await applyObservations(context, [lookNow(context, { ...shown(['paid@1']), id: bad.id }, 1)]);
-    const after = (await mismatches(context, 'row_refused')).filter((one) => one.transaction_id === bad.id);
+    await applyObservations(context, [observeNow(context, { ...makeShownTransaction(['paid@1']), id: bad.id }, 1)]);
+    const after = (await readMismatchRows(context, 'row_refused')).filter((one) => one.transaction_id === bad.id);
     expect(after).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence', reopened: 0 }]);
   });
 
   test('is kept even if its own id is what does not fit', async () => {
     const { context } = world;
-    const good = shown(['paid@1']);
-    const looks = [poison({ id: '\u20ac'.repeat(64) }), lookNow(context, good)];
+    const good = makeShownTransaction(['paid@1']);
+    const looks = [poison({ id: '\u20ac'.repeat(64) }), observeNow(context, good)];
     const { changed, raised } = await applyObservations(context, looks);
     expect(changed).toEqual([good.id]);
     expect(raised).toMatchObject([{ kind: 'row_refused', scope: expect.stringMatching(/^row:/) }]);
@@ -177,24 +184,24 @@ describe('a row that the database refuses', () => {
 
 test('a known transaction that can be read again ends its refusal, although nothing else changed', async () => {
   const { context } = world;
-  const row = shown(['paid@1']);
-  const early = lookNow(context, row);
+  const row = makeShownTransaction(['paid@1']);
+  const early = observeNow(context, row);
   await applyObservations(context, [early]);
   await new Promise((resolve) => setTimeout(resolve, 5));
-  await refuseRows(context, [{ id: row.id, raw: '{}', reason: 'amount: none', source: { kind: 'show' } }]);
+  await storeRefusedRows(context, [{ id: row.id, raw: '{}', reason: 'amount: none', source: { kind: 'show' } }]);
   const stateOf = async () =>
-    (await mismatches(context, 'row_refused')).find((one) => one.transaction_id === row.id)?.state;
+    (await readMismatchRows(context, 'row_refused')).find((one) => one.transaction_id === row.id)?.state;
   await applyObservations(context, [early]);
   expect(await stateOf()).toBe('open');
-  await applyObservations(context, [lookNow(context, row, 1)]);
+  await applyObservations(context, [observeNow(context, row, 1)]);
   expect(await stateOf()).toBe('resolved');
 });
 
 test('every event and entry says where it came from', async () => {
   const { context } = world;
-  const row = shown(['paid@1']);
+  const row = makeShownTransaction(['paid@1']);
   const look: Observation = {
-    ...lookNow(context, row),
+    ...observeNow(context, row),
     source: { kind: 'list', run: { seq: 7, id: 'run_x' }, page: 3 },
   };
   await applyObservations(context, [look]);
@@ -215,14 +222,14 @@ test('every event and entry says where it came from', async () => {
 
 test('of two looks in one batch, each event and its entry name the look that brought it', async () => {
   const { context } = world;
-  const row = shown(['pending@1'], { operation: 'cashout' });
-  const paid = { ...shown(['pending@1', 'paid@2'], { operation: 'cashout' }), id: row.id };
+  const row = makeShownTransaction(['pending@1'], { operation: 'cashout' });
+  const paid = { ...makeShownTransaction(['pending@1', 'paid@2'], { operation: 'cashout' }), id: row.id };
   const page = { kind: 'list' as const, run: { seq: 7, id: 'run_x' } };
   await applyObservations(context, [
-    { ...lookNow(context, row), source: { ...page, page: 3 } },
-    { ...lookNow(context, paid, 1), source: { ...page, page: 9 } },
+    { ...observeNow(context, row), source: { ...page, page: 3 } },
+    { ...observeNow(context, paid, 1), source: { ...page, page: 9 } },
     // one that brings nothing
-    { ...lookNow(context, { ...paid, name: 'Ana' }, 2), source: { kind: 'show' } },
+    { ...observeNow(context, { ...paid, name: 'Ana' }, 2), source: { kind: 'show' } },
   ]);
   const rows = await context.db
     .selectFrom('events')

@@ -1,15 +1,23 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { applyObservations } from '../../../src/ledger/apply/apply.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { nameAccount } from '../../../src/ledger/journal/plan-entries.ts';
-import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust.ts';
+import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
 import { openBooks, reverseOpening } from '../../../src/ledger/stated/open-books.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
-import { anyForm, anyLife, type Form, type Life, type LifeLook, lookAt, taughtBy } from '../../support/observations.ts';
-import { numRuns, seed } from '../../support/property.ts';
+import {
+  anyForm,
+  anyTimeline,
+  expectedFrom,
+  type Form,
+  observeTimeline,
+  type Timeline,
+  type TimelineObservation,
+} from '../../support/make-observations.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { chooseSeed, numRuns } from '../../support/property.ts';
 import { referenceHistory, referenceLedger } from '../../support/reference-ledger.ts';
 
 const LIVES = numRuns(500, 1_000);
@@ -56,7 +64,7 @@ const anyOperation = fc.oneof({ weight: LOOKS_AN_ENTRY, arbitrary: looking }, { 
  * adjustments that it does not hold already.
  */
 type Model = {
-  looks: Map<number, LifeLook[]>;
+  looks: Map<number, TimelineObservation[]>;
   openings: Map<string, { id: string; day: string; cents: number }>;
   /** Those that were taken in and not taken back. */
   adjustments: { platform: string; day: string; cents: number }[];
@@ -88,19 +96,19 @@ async function enter(model: Model, person: Person): Promise<void> {
   model.openings.set(platform, { id, day, cents: person.cents });
 }
 
-async function carryOut(operations: Operation[], lives: Life[]): Promise<Model> {
+async function carryOut(operations: Operation[], lives: Timeline[]): Promise<Model> {
   const model: Model = { looks: new Map(), openings: new Map(), adjustments: [] };
-  let looks: ReturnType<typeof lookAt>[] = [];
+  let looks: ReturnType<typeof observeTimeline>[] = [];
   const flush = async () => {
     await applyObservations(world.context, looks);
     looks = [];
   };
   for (const operation of operations) {
     if (operation.does === 'look') {
-      const life = lives[operation.life] as Life;
+      const life = lives[operation.life] as Timeline;
       const seen = Math.min(operation.seen, life.history.length);
       const { form } = operation;
-      looks.push(lookAt(life, seen, form));
+      looks.push(observeTimeline(life, seen, form));
       model.looks.set(operation.life, [...(model.looks.get(operation.life) ?? []), { seen, form }]);
       if (looks.length === LOOKS_AT_ONCE_MAX) await flush();
     } else {
@@ -113,7 +121,7 @@ async function carryOut(operations: Operation[], lives: Life[]): Promise<Model> 
   return model;
 }
 
-function expected({ looks, openings, adjustments }: Model, lives: Life[]): Record<string, bigint> {
+function expected({ looks, openings, adjustments }: Model, lives: Timeline[]): Record<string, bigint> {
   const totals: Record<string, bigint> = {};
   for (const { platform, day, cents: adjusted } of adjustments) {
     if (day < (openings.get(platform)?.day ?? '')) continue;
@@ -125,8 +133,8 @@ function expected({ looks, openings, adjustments }: Model, lives: Life[]): Recor
     put(totals, `null ${nameAccount('Equity:Opening', platform)} @ ${day} 00:00:00`, -BigInt(stated));
   }
   for (const [index, seen] of looks) {
-    const life = lives[index] as Life;
-    const { real, bare, commission, platform } = taughtBy(life, seen);
+    const life = lives[index] as Timeline;
+    const { real, bare, commission, platform } = expectedFrom(life, seen);
     const opening = openings.get(platform ?? 'none');
     const net = referenceLedger({
       operation: life.operation,
@@ -153,8 +161,8 @@ async function stored(): Promise<Record<string, bigint>> {
 test.each(ROUNDS)(
   'after random operations the stored ledger is what the reference ledger says, whatever was odd about the rows (%i)',
   async (round) => {
-    const drawn = seed(20_261_124) + round;
-    const lives = fc.sample(anyLife, { numRuns: LIVES, seed: drawn });
+    const drawn = chooseSeed(20_261_124) + round;
+    const lives = fc.sample(anyTimeline, { numRuns: LIVES, seed: drawn });
     const operations = fc.sample(anyOperation, { numRuns: OPERATIONS, seed: drawn });
     const model = await carryOut(operations, lives);
     expect(model.openings.size).toBeGreaterThan(0);

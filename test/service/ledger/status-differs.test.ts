@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Source } from '../../../src/domain/observation.ts';
-import { applyObservations } from '../../../src/ledger/apply/apply.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
-import { tellTransaction } from '../../../src/ledger/read/describe-transaction.ts';
+import { describeTransaction } from '../../../src/ledger/read/describe-transaction.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
-import { resolveMismatch } from '../../../src/mismatches/close-mismatch.ts';
+import { resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
-import { mismatches, readState, shown } from '../../support/ledger.ts';
-import { observe, type ShownTransaction } from '../../support/observations.ts';
-import { temporaryDirectory } from '../../support/programs.ts';
+import { observe, type ShownTransaction } from '../../support/make-observations.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { makeShownTransaction, readLedgerState, readMismatchRows } from '../../support/read-ledger-state.ts';
+import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const LIST: Source = { kind: 'list', run: { seq: 1, id: 'run_1' }, page: 1 };
 const by = { actor: 'tok_1', note: 'as they wrote' };
@@ -28,16 +28,23 @@ afterAll(async () => {
 /** A refund that the provider takes back, and looks at it so many seconds after the first one. */
 async function takenBack(more: Partial<ShownTransaction> = {}) {
   const began = world.context.clock.now().getTime();
-  const whole = shown(['pending@0', 'paid@1', 'refund@2'], { platform: 'p', commission: '0.50', ...more });
-  const without = { ...shown(['pending@0', 'paid@1'], { platform: 'p', commission: '0.50', ...more }), id: whole.id };
+  const whole = makeShownTransaction(['pending@0', 'paid@1', 'refund@2'], {
+    platform: 'p',
+    commission: '0.50',
+    ...more,
+  });
+  const without = {
+    ...makeShownTransaction(['pending@0', 'paid@1'], { platform: 'p', commission: '0.50', ...more }),
+    id: whole.id,
+  };
   const look = async (row: ShownTransaction, seconds: number, source: Source = { kind: 'show' }) => {
     const { raised } = await applyObservations(world.context, [observe(row, new Date(began + seconds * 1000), source)]);
     return raised.map((found) => found.kind);
   };
   const told = async () =>
-    (await mismatches(world.context, 'status_differs')).filter((one) => one.transaction_id === whole.id);
+    (await readMismatchRows(world.context, 'status_differs')).filter((one) => one.transaction_id === whole.id);
   const refunded = async () =>
-    (await tellTransaction(world.context.db, world.context.calendar, whole.id))?.transaction.status === 'refund';
+    (await describeTransaction(world.context.db, world.context.calendar, whole.id))?.transaction.status === 'refund';
   const due = async () => {
     const rows = await world.context.db
       .selectFrom('doubted_events')
@@ -156,7 +163,7 @@ test('a status that was booked from a row without a history, and that later hist
   const { id, without, look, told, refunded } = await takenBack({ status: 'refund', events: [] });
   expect(await refunded()).toBe(true);
   const [plain] = [without];
-  const history = shown(['pending@0', 'paid@1'], { platform: 'p', commission: '0.50' });
+  const history = makeShownTransaction(['pending@0', 'paid@1'], { platform: 'p', commission: '0.50' });
   const later = { ...plain, events: history.events, status: 'paid' };
   await look(later, 10);
   expect(await told()).toEqual([]);
@@ -166,13 +173,13 @@ test('a status that was booked from a row without a history, and that later hist
   ]);
   await acceptMismatch(world.context, (await told())[0]?.id ?? '', by);
   expect(await refunded(), 'accepted, it is none').toBe(false);
-  expect((await tellTransaction(world.context.db, world.context.calendar, id))?.transaction.status).toBe('paid');
+  expect((await describeTransaction(world.context.db, world.context.calendar, id))?.transaction.status).toBe('paid');
   expect(await checkBooks(world.context)).toMatchObject({ broken: 0 });
 });
 
 test('a status on the way that a history lacks and goes beyond is no contradiction', async () => {
   const { id, look, told } = await takenBack({ status: 'in_process', events: [] });
-  const later = { ...shown(['pending@0', 'paid@1'], { platform: 'p', commission: '0.50' }), id };
+  const later = { ...makeShownTransaction(['pending@0', 'paid@1'], { platform: 'p', commission: '0.50' }), id };
   await look(later, 10);
   await look(later, 80);
   expect(await told()).toEqual([]);
@@ -198,9 +205,9 @@ test('where a row without a history falls back, a person can have the books foll
   const [mismatch] = await told();
   expect(mismatch).toMatchObject({ state: 'open', actual: { status: 'pending', lacks: [{ status: 'paid' }] } });
   await acceptMismatch(world.context, mismatch?.id ?? '', by);
-  const after = await tellTransaction(world.context.db, world.context.calendar, id);
+  const after = await describeTransaction(world.context.db, world.context.calendar, id);
   expect(after?.transaction.status).toBe('pending');
-  const { postings } = await readState(world.context);
+  const { postings } = await readLedgerState(world.context);
   expect(Object.keys(postings).filter((key) => key.startsWith(id))).toEqual([]);
   await look(bare, 150);
   expect(await told()).toMatchObject([{ state: 'resolved' }]);
@@ -208,13 +215,13 @@ test('where a row without a history falls back, a person can have the books foll
 
 test('a status that rows without a history told, and that stands beside a history without it, can be taken back', async () => {
   const { id, look, told, whole } = await takenBack({ status: 'paid', events: [] });
-  const beside = { ...shown(['pending@0'], { platform: 'p', commission: '0.50' }), id, status: 'paid' };
+  const beside = { ...makeShownTransaction(['pending@0'], { platform: 'p', commission: '0.50' }), id, status: 'paid' };
   await look(beside, 10);
   await look(beside, 70);
   const [mismatch] = await told();
   expect(mismatch?.actual).toMatchObject({ status: 'paid', history: ['pending'], lacks: [{ status: 'paid' }] });
   await acceptMismatch(world.context, mismatch?.id ?? '', by);
-  const { postings } = await readState(world.context);
+  const { postings } = await readLedgerState(world.context);
   expect(Object.keys(postings).filter((key) => key.startsWith(id))).toEqual([]);
   expect(whole.id).toBe(id);
 });
@@ -233,11 +240,11 @@ test('kept, it is not told again for the same evidence', async () => {
   const { id, without, look, told } = await takenBack();
   await look(without, 10);
   await look(without, 70);
-  await resolveMismatch(world.context, (await told())[0]?.id ?? '', by);
+  await resolveMismatchByHand(world.context, (await told())[0]?.id ?? '', by);
   await look(without, 200);
   await look({ ...without, description: 'seen anew' }, 300);
   expect(await told()).toMatchObject([{ state: 'resolved', resolution: 'by_hand' }]);
-  const story = await tellTransaction(world.context.db, world.context.calendar, id);
+  const story = await describeTransaction(world.context.db, world.context.calendar, id);
   expect(story?.transaction.status).toBe('refund');
 });
 
@@ -249,7 +256,9 @@ test('accepted, the event is in force no more, its entry is reversed, and mercha
   });
   const { id, whole, without, look, told } = await takenBack();
   const ours = async () =>
-    Object.fromEntries(Object.entries((await readState(world.context)).postings).filter(([key]) => key.startsWith(id)));
+    Object.fromEntries(
+      Object.entries((await readLedgerState(world.context)).postings).filter(([key]) => key.startsWith(id)),
+    );
   const refunded = await ours();
   await look(without, 10);
   await look(without, 70);
@@ -259,7 +268,7 @@ test('accepted, the event is in force no more, its entry is reversed, and mercha
     [`${id} Expenses:Commission:Cashin:p @ 2026-11-20 23:01:00`]: 50n,
     [`${id} Liabilities:Receipts:p @ 2026-11-20 23:01:00`]: -1000n,
   });
-  const story = await tellTransaction(world.context.db, world.context.calendar, id);
+  const story = await describeTransaction(world.context.db, world.context.calendar, id);
   expect(story?.transaction).toMatchObject({ status: 'paid', sequence: 4 });
   expect(story?.events.map((event) => [event.status, event.in_force])).toEqual([
     ['refund', false],
@@ -284,19 +293,22 @@ test('accepted, the event is in force no more, its entry is reversed, and mercha
   expect(await ours()).toEqual(refunded);
   expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
   // and what is new from then on counts on
-  const later = { ...shown(['pending@0', 'paid@1', 'refund@2', 'denied@9'], { platform: 'p' }), id };
+  const later = { ...makeShownTransaction(['pending@0', 'paid@1', 'refund@2', 'denied@9'], { platform: 'p' }), id };
   await look(later, 400);
-  const after = await tellTransaction(world.context.db, world.context.calendar, id);
+  const after = await describeTransaction(world.context.db, world.context.calendar, id);
   expect(after?.transaction).toMatchObject({ status: 'denied', sequence: 6 });
 });
 
 test('what the provider shows in place of an event is booked as it comes, and the old one can go', async () => {
   const { id, look, told } = await takenBack();
-  const instead = { ...shown(['pending@0', 'paid@1', 'refund@7'], { platform: 'p', commission: '0.50' }), id };
+  const instead = {
+    ...makeShownTransaction(['pending@0', 'paid@1', 'refund@7'], { platform: 'p', commission: '0.50' }),
+    id,
+  };
   await look(instead, 10);
   await look(instead, 70);
   await acceptMismatch(world.context, (await told())[0]?.id ?? '', by);
-  const { postings } = await readState(world.context);
+  const { postings } = await readLedgerState(world.context);
   expect(Object.keys(postings).filter((key) => key.startsWith(id) && key.includes('23:02'))).toEqual([]);
   expect(postings[`${id} Assets:Provider:Available:p @ 2026-11-20 23:07:00`]).toBe(-1000n);
   expect(await checkBooks(world.context)).toMatchObject({ broken: 0, breaks: [] });
@@ -304,13 +316,13 @@ test('what the provider shows in place of an event is booked as it comes, and th
 
 test('an event that moved no money is gone from the report of its day too: the day is told to have changed', async () => {
   const began = world.context.clock.now().getTime();
-  const whole = shown(['pending@0', 'in_analysis@1', 'paid@2'], { platform: 'p' });
-  const without = { ...shown(['pending@0', 'paid@2'], { platform: 'p' }), id: whole.id };
+  const whole = makeShownTransaction(['pending@0', 'in_analysis@1', 'paid@2'], { platform: 'p' });
+  const without = { ...makeShownTransaction(['pending@0', 'paid@2'], { platform: 'p' }), id: whole.id };
   for (const [row, seconds] of [[whole, 0] as const, [without, 10] as const, [without, 70] as const])
     await applyObservations(world.context, [observe(row, new Date(began + seconds * 1000))]);
   await makeReport(world.context, '2026-11-20');
-  const told = await mismatches(world.context, 'status_differs');
+  const told = await readMismatchRows(world.context, 'status_differs');
   await acceptMismatch(world.context, told.find((one) => one.transaction_id === whole.id)?.id ?? '', by);
-  expect(await mismatches(world.context, 'closed_day_changed')).toMatchObject([{ state: 'open' }]);
+  expect(await readMismatchRows(world.context, 'closed_day_changed')).toMatchObject([{ state: 'open' }]);
   expect(await checkBooks(world.context)).toMatchObject({ broken: 0 });
 });

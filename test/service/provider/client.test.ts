@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type CashinRequest, createProviderClient, type ProviderClient } from '../../../src/provider/client.ts';
-import type { Grant } from '../../../src/provider/schedule-requests.ts';
+import type { TokenGrant } from '../../../src/provider/schedule-requests.ts';
 import { createAgent } from '../../../src/provider/send-request.ts';
-import { makeDay, makeRow, PLATFORM } from '../../support/provider-rows.ts';
-import { type Fault, KEY, type Seen, TestProvider } from '../../support/test-provider.ts';
+import { makeDay, makeRow, PLATFORM } from '../../support/make-provider-rows.ts';
+import { type Fault, PROVIDER_KEY, type SeenRequest, TestProvider } from '../../support/test-provider.ts';
 import { createTestTimers } from '../../support/test-timers.ts';
 
 const CHARGE: CashinRequest = {
@@ -36,12 +36,12 @@ afterAll(async () => {
 beforeEach(async () => {
   provider.rows.clear();
   provider.reset();
-  client = createProviderClient({ url: provider.url, apiKey: KEY, signal: stop.signal, timers });
+  client = createProviderClient({ url: provider.url, apiKey: PROVIDER_KEY, signal: stop.signal, timers });
 });
 
 /** Each fault once, in order, on requests of a kind. */
 function failWith(...faults: Fault[]): void {
-  provider.switches.fault = (seen: Seen) => faults[seen.nth - 1];
+  provider.switches.fault = (seen: SeenRequest) => faults[seen.nth - 1];
 }
 
 describe('show', () => {
@@ -61,7 +61,7 @@ describe('show', () => {
   test.each([400, 403, 404, 410, 422])('takes a %i as that id not being known', async (status) => {
     failWith({ status });
     expect(await client.show('some-id')).toBeUndefined();
-    expect(provider.seen).toHaveLength(1);
+    expect(provider.requests).toHaveLength(1);
   });
 
   test('takes an empty answer as that id not being known', async () => {
@@ -72,7 +72,7 @@ describe('show', () => {
   test('says that the key is refused at a 401, and asks once', async () => {
     failWith({ status: 401 });
     await expect(client.show('some-id')).rejects.toMatchObject({ code: 'provider_unauthorized', status: 401 });
-    expect(provider.seen).toHaveLength(1);
+    expect(provider.requests).toHaveLength(1);
   });
 
   test.each([408, 425, 429, 500, 502, 503])('asks again after a %i', async (status) => {
@@ -80,7 +80,7 @@ describe('show', () => {
     provider.add(row);
     failWith({ status });
     expect((await client.show(row.id))?.ok).toBe(true);
-    expect(provider.seen).toHaveLength(2);
+    expect(provider.requests).toHaveLength(2);
   });
 
   test('asks no oftener than it was told to, and says what came last', async () => {
@@ -89,7 +89,7 @@ describe('show', () => {
       code: 'provider_unavailable',
       status: 503,
     });
-    expect(provider.seen).toHaveLength(2);
+    expect(provider.requests).toHaveLength(2);
   });
 
   test('refuses another transaction than it asked for', async () => {
@@ -101,7 +101,10 @@ describe('show', () => {
 
   test('percent-encodes an id: no stranger chooses the path', async () => {
     expect(await client.show('../transactions?page=1')).toBeUndefined();
-    expect(provider.seen[0]).toMatchObject({ kind: 'show', path: '/api/v1/transaction/..%2Ftransactions%3Fpage%3D1' });
+    expect(provider.requests[0]).toMatchObject({
+      kind: 'show',
+      path: '/api/v1/transaction/..%2Ftransactions%3Fpage%3D1',
+    });
   });
 
   test('hands back a row that it can not read, raw, with the fault and without its values', async () => {
@@ -137,7 +140,12 @@ describe('answers that are none', () => {
 
   test('a body that never ends is cut off', async () => {
     const impatient = createAgent(2, { bodyMs: 100, headersMs: 100 });
-    const hurried = createProviderClient({ url: provider.url, apiKey: KEY, signal: stop.signal, agent: impatient });
+    const hurried = createProviderClient({
+      url: provider.url,
+      apiKey: PROVIDER_KEY,
+      signal: stop.signal,
+      agent: impatient,
+    });
     failWith({ hang: true }, { drip: '{"transaction":[]}', everyMs: 2000 });
     for (let attempt = 0; attempt < 2; attempt++) {
       await expect(hurried.show('x', { triesMax: 1 })).rejects.toMatchObject({ code: 'provider_unavailable' });
@@ -179,7 +187,7 @@ describe('list', () => {
     expect(first).toMatchObject({ page: 1, total: 150, lastPage: 2, nextPage: 2 });
     expect(first?.rows).toHaveLength(100);
     expect((await client.listPage(query, first?.nextPage ?? 0))?.rows).toHaveLength(50);
-    expect(Object.fromEntries(provider.seen[1]?.query ?? [])).toEqual({
+    expect(Object.fromEntries(provider.requests[1]?.query ?? [])).toEqual({
       initial_date: '2026-03-01',
       final_date: '2026-03-01',
       platform: PLATFORM,
@@ -205,7 +213,7 @@ describe('list', () => {
   test.each([404, 422] as const)(
     'takes a %i beyond the end as no page, and on the first page as a fault',
     async (beyond) => {
-      provider.switches.beyond = beyond;
+      provider.switches.pastEnd = beyond;
       expect(await client.listPage({}, 2)).toBeUndefined();
       failWith({ status: 200 }, { status: beyond });
       const code = beyond === 404 ? 'provider_not_found' : 'provider_rejected';
@@ -216,7 +224,7 @@ describe('list', () => {
   test.each([401, 403])('a %i stops: it is about the key', async (status) => {
     failWith({ status });
     await expect(client.listPage({}, 1)).rejects.toMatchObject({ code: 'provider_unauthorized', status });
-    expect(provider.seen).toHaveLength(1);
+    expect(provider.requests).toHaveLength(1);
   });
 
   test('after a 429 nothing at all is sent before Retry-After, those that waited for a place included', async () => {
@@ -228,14 +236,14 @@ describe('list', () => {
       isPaused.resolve();
       return slow.after(ms, run);
     };
-    const of = { url: provider.url, apiKey: KEY, signal: stop.signal, timers: { ...slow, after } };
+    const of = { url: provider.url, apiKey: PROVIDER_KEY, signal: stop.signal, timers: { ...slow, after } };
     const sentAt: number[] = [];
     await using owner = createProviderClient(of);
-    const paused = owner.as('verification', () => sentAt.push(slow.elapsed()));
-    const beganMs = slow.elapsed();
+    const paused = owner.withPriority('verification', () => sentAt.push(slow.monotonicMs()));
+    const beganMs = slow.monotonicMs();
     // one at a time: whoever leaves lets the next one in
     for (let halving = 0; halving < 2; halving++) {
-      paused.gate.leave(await paused.gate.enter(stop.signal), 'overloaded');
+      paused.scheduler.release(await paused.scheduler.acquire(stop.signal), 'overloaded');
     }
     provider.switches.fault = (seen) => (seen.nth === 1 ? { status: 429, headers: { 'retry-after': '2' } } : undefined);
     const pages = Promise.all(Array.from({ length: 12 }, (_, index) => paused.listPage({}, index + 1)));
@@ -253,11 +261,11 @@ describe('list', () => {
     await client.listPage({}, 1);
     await client.show('x');
     await client.createCashin(CHARGE);
-    expect(provider.seen).toHaveLength(3);
-    for (const { headers } of provider.seen) {
-      expect(headers).toMatchObject({ accept: 'application/json', authorization: `Bearer ${KEY}` });
+    expect(provider.requests).toHaveLength(3);
+    for (const { headers } of provider.requests) {
+      expect(headers).toMatchObject({ accept: 'application/json', authorization: `Bearer ${PROVIDER_KEY}` });
     }
-    expect(provider.seen[2]?.headers['content-type']).toBe('application/json');
+    expect(provider.requests[2]?.headers['content-type']).toBe('application/json');
   });
 });
 
@@ -265,15 +273,15 @@ describe('the date of a request', () => {
   test('is when it leaves, after the wait for its turn', async () => {
     const row = makeRow();
     provider.add(row);
-    const turn = Promise.withResolvers<Grant>();
+    const turn = Promise.withResolvers<TokenGrant>();
     let clock = 0;
     await using waiting = createProviderClient({
-      ...{ url: provider.url, apiKey: KEY, signal: stop.signal },
-      budget: { take: () => turn.promise },
+      ...{ url: provider.url, apiKey: PROVIDER_KEY, signal: stop.signal },
+      tokenBucket: { take: () => turn.promise },
       now: () => new Date(clock),
     });
     const asked = [waiting.show(row.id), waiting.listPage({}, 1), waiting.createCashin(CHARGE)];
-    expect(provider.seen).toEqual([]);
+    expect(provider.requests).toEqual([]);
     clock = 5_000;
     turn.resolve({ tokens: asked.length });
     const answers = await Promise.all(asked);
@@ -285,7 +293,7 @@ describe('the date of a request', () => {
     provider.add(row);
     let seconds = 0;
     await using client = createProviderClient({
-      ...{ url: provider.url, apiKey: KEY, signal: stop.signal },
+      ...{ url: provider.url, apiKey: PROVIDER_KEY, signal: stop.signal },
       now: () => new Date(++seconds * 1000),
     });
     failWith({ status: 500 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type CashinRequest, createProviderClient, type ProviderClient } from '../../../src/provider/client.ts';
 import { createAgent } from '../../../src/provider/send-request.ts';
-import { makeRow, PLATFORM } from '../../support/provider-rows.ts';
-import { type Fault, KEY, type Seen, TestProvider } from '../../support/test-provider.ts';
+import { makeRow, PLATFORM } from '../../support/make-provider-rows.ts';
+import { type Fault, PROVIDER_KEY, type SeenRequest, TestProvider } from '../../support/test-provider.ts';
 
 const CHARGE: CashinRequest = {
   name: 'Maria',
@@ -29,18 +29,18 @@ afterAll(async () => {
 beforeEach(async () => {
   provider.rows.clear();
   provider.reset();
-  client = createProviderClient({ url: provider.url, apiKey: KEY, signal: stop.signal });
+  client = createProviderClient({ url: provider.url, apiKey: PROVIDER_KEY, signal: stop.signal });
 });
 
 /** Each fault once, in order, on creates. */
 function failWith(...faults: Fault[]): void {
-  provider.switches.fault = (seen: Seen) => (seen.kind === 'create' ? faults[seen.nth - 1] : undefined);
+  provider.switches.fault = (seen: SeenRequest) => (seen.kind === 'create' ? faults[seen.nth - 1] : undefined);
 }
 
 describe('create', () => {
   test('sends the amount as a number with its two decimals', async () => {
     await client.createCashin({ ...CHARGE, amountCents: 1010n, reference: 'round' });
-    expect(provider.seen[0]?.text).toMatch(/[{,]"amount":10\.10[,}]/);
+    expect(provider.requests[0]?.text).toMatch(/[{,]"amount":10\.10[,}]/);
     const made = await client.createCashin(CHARGE);
     expect(made).toMatchObject({
       ok: true,
@@ -61,7 +61,12 @@ describe('create', () => {
 
   test('one that timed out is found by its reference', async () => {
     const impatient = createAgent(2, { bodyMs: 100, headersMs: 100 });
-    const hurried = createProviderClient({ url: provider.url, apiKey: KEY, signal: stop.signal, agent: impatient });
+    const hurried = createProviderClient({
+      url: provider.url,
+      apiKey: PROVIDER_KEY,
+      signal: stop.signal,
+      agent: impatient,
+    });
     failWith({ hang: true, once: 'done' });
     await expect(hurried.createCashin(CHARGE)).rejects.toMatchObject({ code: 'provider_unavailable' });
     // which is not the only one that the provider has

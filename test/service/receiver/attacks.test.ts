@@ -9,17 +9,17 @@ import { FIRST_IDS } from '../../../src/inbox/receive/plan-shows.ts';
 import {
   type Attack,
   genuineBody,
-  headOf,
-  openMany,
+  openManyConnections,
   postWebhook,
+  requestHead,
   type Target,
   unknownIdsBody,
-} from '../../support/attacks.ts';
-import { shown } from '../../support/ledger.ts';
-import { API_KEY, WEBHOOK_SECRET } from '../../support/programs.ts';
-import { openServedEnvironment, type ServedEnvironment } from '../../support/served.ts';
+} from '../../support/attack-receiver.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openServedEnvironment, type ServedEnvironment } from '../../support/open-served-environment.ts';
+import { makeShownTransaction } from '../../support/read-ledger-state.ts';
+import { API_KEY, WEBHOOK_SECRET } from '../../support/start-serve.ts';
 import { TestProvider } from '../../support/test-provider.ts';
-import { eventually } from '../../support/wait.ts';
 
 const OTHER = '127.0.0.9';
 const NOTHING: Attack = { sockets: [], statuses: [], [Symbol.dispose]: () => undefined };
@@ -61,22 +61,22 @@ type Row = {
 const ROWS: Row[] = [
   {
     attack: '2,000 idle connections',
-    run: (target) => openMany(target, 2_000, ''),
+    run: (target) => openManyConnections(target, 2_000, ''),
     outcome: keepsFew,
   },
   {
     attack: '600 heads that do not end',
-    run: (target) => openMany(target, 600, 'POST /webhooks/pix HTTP/1.1\r\nhost: a\r\nx-a'),
+    run: (target) => openManyConnections(target, 600, 'POST /webhooks/pix HTTP/1.1\r\nhost: a\r\nx-a'),
     outcome: keepsFew,
   },
   {
     attack: '600 half-read bodies with good credentials',
-    run: (target) => openMany(target, 600, `${headOf(200_000, WEBHOOK_SECRET)}{"transaction_id":`),
+    run: (target) => openManyConnections(target, 600, `${requestHead(200_000, WEBHOOK_SECRET)}{"transaction_id":`),
     outcome: keepsFew,
   },
   {
     attack: '200 unread pipelined answers on each of 20 connections',
-    run: (target) => openMany(target, 20, 'GET /openapi HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(200), false),
+    run: (target) => openManyConnections(target, 20, 'GET /openapi HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(200), false),
     outcome: async (attack) => {
       for (const socket of attack.sockets) socket.resume();
       return await eventually('each is closed', () => open(attack) === 0);
@@ -84,7 +84,7 @@ const ROWS: Row[] = [
   },
   {
     attack: '300 webhooks with wrong credentials',
-    run: (target) => openMany(target, 300, `${headOf(2, 'no')}{}`),
+    run: (target) => openManyConnections(target, 300, `${requestHead(2, 'no')}{}`),
     outcome: (attack) =>
       eventually('401', () => attack.statuses.length === 300 && attack.statuses.every((one) => one === '401')),
   },
@@ -130,13 +130,13 @@ const ROWS: Row[] = [
 const GENUINE = 5;
 
 test.each(ROWS)('beside $attack genuine webhooks are answered and applied, from the same address too', async (row) => {
-  provider.seen = [];
+  provider.requests = [];
   const target = { port, from: `127.0.0.${++addresses}`, secret: WEBHOOK_SECRET };
   using attack = await row.run(target);
   const ids: string[] = [];
   for (const from of [OTHER, target.from]) {
     for (let n = 0; n < GENUINE; n++) {
-      const { id } = provider.put(shown(['pending@0', 'paid@1'], { id: randomUUID() }));
+      const { id } = provider.put(makeShownTransaction(['pending@0', 'paid@1'], { id: randomUUID() }));
       ids.push(id);
       const post = (): Promise<number> => postWebhook({ ...target, from }, genuineBody(id));
       if (from === OTHER) expect(await post()).toBe(200);

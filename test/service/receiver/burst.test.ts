@@ -5,11 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { writeArrivals } from '../../../src/inbox/receive/write-arrivals.ts';
-import { drainInbox } from '../../../src/inbox/verify/work-inbox.ts';
+import { workInbox } from '../../../src/inbox/verify/work-inbox.ts';
 import { createProviderClient } from '../../../src/provider/client.ts';
-import { openTestContext } from '../../support/environment.ts';
-import { API_KEY } from '../../support/programs.ts';
-import { eventually } from '../../support/wait.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openTestContext } from '../../support/open-environment.ts';
+import { API_KEY } from '../../support/start-serve.ts';
 
 type Shown = { id: string; date_created: string; status: string };
 
@@ -87,7 +87,7 @@ async function announce(ones: Shown[], claims: (one: Shown) => object = (one) =>
       JSON.stringify({ transaction_id: one.id, status: one.status, nonce: randomUUID(), ...claims(one) }),
     );
     const hash = createHash('sha256').update(body).digest();
-    return { body, hash, address: '127.0.0.1', headers: {}, fault: undefined, receivedAt: context.clock.now() };
+    return { body, hash, address: '127.0.0.1', headers: {}, defect: undefined, receivedAt: context.clock.now() };
   });
   for (let at = 0; at < arrivals.length; at += 200) await writeArrivals(context, arrivals.slice(at, at + 200));
 }
@@ -96,7 +96,7 @@ async function announce(ones: Shown[], claims: (one: Shown) => object = (one) =>
 async function workOff(): Promise<void> {
   const stop = new AbortController();
   await using client = createProviderClient({ url, apiKey: API_KEY, signal: stop.signal });
-  const worker = drainInbox({ ...context, signal: stop.signal }, client);
+  const worker = workInbox({ ...context, signal: stop.signal }, client);
   await eventually(async () => {
     const waits = await context.db
       .selectFrom('webhooks')

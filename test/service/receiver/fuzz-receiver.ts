@@ -5,7 +5,7 @@ import { Agent } from 'undici';
 const ALLOWED = [200, 400, 401, 413, 415];
 const SENDERS = 16;
 
-export type Fuzzed = {
+export type FuzzResult = {
   requests: number;
   byStatus: Record<number, number>;
   /** Answers that should not have been, each with the start of the body that caused it. */
@@ -15,8 +15,12 @@ export type Fuzzed = {
 };
 
 /** Sends bodies made to break a reader, until `more` says no; connections that are cut off count as wrong. */
-export async function fuzzReceiver(url: string, secret: string, more: (requests: number) => boolean): Promise<Fuzzed> {
-  const result: Fuzzed = { requests: 0, byStatus: {}, wrong: [], kept: new Set() };
+export async function fuzzReceiver(
+  url: string,
+  secret: string,
+  more: (requests: number) => boolean,
+): Promise<FuzzResult> {
+  const result: FuzzResult = { requests: 0, byStatus: {}, wrong: [], kept: new Set() };
   const agent = new Agent({ connections: SENDERS, pipelining: 1 });
   const send = async (): Promise<void> => {
     while (more(result.requests)) {

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { webhookIdOf } from '../../../src/domain/webhook-id.ts';
 import { createApp } from '../../../src/http/app.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
-import { drainInbox } from '../../../src/inbox/verify/work-inbox.ts';
+import { workInbox } from '../../../src/inbox/verify/work-inbox.ts';
 import { createProviderClient } from '../../../src/provider/client.ts';
-import { openTestContext } from '../../support/environment.ts';
-import { API_KEY, WEBHOOK_SECRET } from '../../support/programs.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openTestContext } from '../../support/open-environment.ts';
 import { numRuns } from '../../support/property.ts';
-import { eventually } from '../../support/wait.ts';
+import { API_KEY, WEBHOOK_SECRET } from '../../support/start-serve.ts';
 import { fuzzReceiver } from './fuzz-receiver.ts';
 
 const REQUESTS = numRuns(800, 4_000);
@@ -19,7 +19,7 @@ describe('bodies made to break a reader', () => {
     const server = await serveHttp(context, createApp(context));
     // a provider that is away: what can be taken apart is, and waits
     await using client = createProviderClient({ url: 'http://127.0.0.1:1', apiKey: API_KEY, signal: stop.signal });
-    const worker = drainInbox({ ...context, signal: stop.signal }, client);
+    const worker = workInbox({ ...context, signal: stop.signal }, client);
     const url = `http://127.0.0.1:${server.port}`;
     const fuzzed = await fuzzReceiver(url, WEBHOOK_SECRET, (requests) => requests < REQUESTS);
     expect(fuzzed.wrong).toEqual([]);

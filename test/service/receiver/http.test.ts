@@ -11,9 +11,9 @@ import { type HttpLimits, type HttpServer, serveHttp } from '../../../src/http/c
 import { BODIES_PER_SOURCE_MAX } from '../../../src/http/receiver/read-body.ts';
 import { webhookRoutes } from '../../../src/http/receiver/receive-webhook.ts';
 import { createReceiver } from '../../../src/inbox/receive/receive.ts';
-import { openTestContext } from '../../support/environment.ts';
-import { WEBHOOK_SECRET } from '../../support/programs.ts';
-import { eventually } from '../../support/wait.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openTestContext } from '../../support/open-environment.ts';
+import { WEBHOOK_SECRET } from '../../support/start-serve.ts';
 
 /** What ends on these ended by itself. */
 const LIMITS: HttpLimits = {

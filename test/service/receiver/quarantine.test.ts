@@ -8,21 +8,21 @@ import {
   DROPPABLE,
   type Droppable,
   dropBodies,
-  selectHeaviest,
-  selectOldest,
+  selectLargestSenders,
+  selectOldestBodies,
 } from '../../../src/inbox/receive/drop-bodies.ts';
 import { selectSizes } from '../../../src/inbox/receive/measure-quarantine.ts';
-import { SENDER_SHOWS_AN_HOUR } from '../../../src/inbox/receive/plan-shows.ts';
+import { SENDER_SHOWS_PER_HOUR } from '../../../src/inbox/receive/plan-shows.ts';
 import { createReceiver, createSpoolReceiver, type Receiver } from '../../../src/inbox/receive/receive.ts';
 import { openSpool, SPOOL_BYTES_MAX } from '../../../src/inbox/spool/spool.ts';
-import { retryLearnt } from '../../../src/inbox/verify/retry-learnt.ts';
-import { applyObservations } from '../../../src/ledger/apply/apply.ts';
-import { openTestContext, TEST_HTTP_LIMITS } from '../../support/environment.ts';
-import { type InboxEnvironment, openInboxEnvironment } from '../../support/inbox.ts';
-import { shown } from '../../support/ledger.ts';
-import { observe } from '../../support/observations.ts';
-import { temporaryDirectory } from '../../support/programs.ts';
-import { eventually } from '../../support/wait.ts';
+import { retryLearntItems } from '../../../src/inbox/verify/retry-learnt-items.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { eventually } from '../../support/eventually.ts';
+import { observe } from '../../support/make-observations.ts';
+import { openTestContext, TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
+import { type InboxEnvironment, openInboxEnvironment } from '../../support/open-inbox-environment.ts';
+import { makeShownTransaction } from '../../support/read-ledger-state.ts';
+import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const PAID = ['pending@0', 'paid@1'];
 const STRANGER = '203.0.113.66';
@@ -36,9 +36,9 @@ const garbage = (kib: number): string => `${randomUUID()} ${'x'.repeat(kib * KIB
 const keyed = (kib: number) => ({ transaction_id: randomUUID(), status: 'paid', pad: 'x'.repeat(kib * KIB) });
 
 async function takesGenuine(env: InboxEnvironment, address = PROVIDER): Promise<void> {
-  const row = env.provider.put(shown(PAID, { id: randomUUID() }));
+  const row = env.provider.put(makeShownTransaction(PAID, { id: randomUUID() }));
   const { id } = await env.receive({ transaction_id: row.id, status: 'paid' }, address);
-  await env.reaches(id, 'applied');
+  await env.waitForState(id, 'applied');
 }
 
 /** What is kept of each webhook of a sender, the oldest first. */
@@ -73,8 +73,8 @@ describe('a quarantine that is full', () => {
 
   test('takes a genuine webhook, of a stranger-filled address too, and refuses what names no transaction', async () => {
     await env.receive(garbage(30), STRANGER);
-    await expect(env.receive(garbage(1), STRANGER)).rejects.toMatchObject({ why: 'quarantine_full' });
-    await expect(env.receive({ hello: 'no key' }, PROVIDER)).rejects.toMatchObject({ why: 'quarantine_full' });
+    await expect(env.receive(garbage(1), STRANGER)).rejects.toMatchObject({ reason: 'quarantine_full' });
+    await expect(env.receive({ hello: 'no key' }, PROVIDER)).rejects.toMatchObject({ reason: 'quarantine_full' });
     await takesGenuine(env);
     await takesGenuine(env, STRANGER);
   });
@@ -92,7 +92,7 @@ describe('a quarantine that is full', () => {
 
   test('takes garbage again once there is room', async () => {
     const again = await measured(env, 'taken', () => env.receive(garbage(1), STRANGER).catch(() => undefined));
-    expect(again).toMatchObject({ fault: 'not_json' });
+    expect(again).toMatchObject({ defect: 'not_json' });
   });
 });
 
@@ -110,26 +110,26 @@ test('the same bytes are a repeat after their body was dropped', async () => {
 describe('bodies of random ids', () => {
   test('that the provider denied are dropped too; what they name is kept, and found once the ledger learns it', async () => {
     await using env = await openInboxEnvironment({ QUARANTINE_MAX_BYTES: '64KiB' });
-    const row = shown(PAID, { id: randomUUID() });
+    const row = makeShownTransaction(PAID, { id: randomUUID() });
     const { id } = await env.receive({ transaction_id: row.id, status: 'paid', pad: 'x'.repeat(20 * KIB) }, STRANGER);
-    await env.reaches(id, 'quarantined');
+    await env.waitForState(id, 'quarantined');
     for (let n = 0; n < 3; n++) await env.receive(keyed(20), STRANGER);
     await measured(env, 'dropped', async () => (await kept(env, STRANGER))[0]?.isDropped);
     env.provider.put(row);
     await applyObservations(env.context, [observe(row, env.context.clock.now())]);
-    await retryLearnt(env.context);
-    await env.reaches(id, 'applied');
+    await retryLearntItems(env.context);
+    await env.waitForState(id, 'applied');
   });
 
   test('are dropped while they wait, once the provider denied them; one that was never asked for is not', async () => {
     await using env = await openInboxEnvironment({ QUARANTINE_MAX_BYTES: '64KiB', WEBHOOK_GRACE: '1h' });
-    const late = shown(PAID, { id: randomUUID() });
+    const late = makeShownTransaction(PAID, { id: randomUUID() });
     const { id } = await env.receive({ transaction_id: late.id, status: 'paid', pad: 'x'.repeat(20 * KIB) }, STRANGER);
     for (let n = 0; n < 3; n++) await env.receive(keyed(20), STRANGER);
     await measured(env, 'dropped', async () => (await kept(env, STRANGER))[0]?.isDropped);
     expect((await kept(env, STRANGER))[0]).toMatchObject({ state: 'pending', bytes: 0 });
     env.provider.put(late);
-    await env.reaches(id, 'applied');
+    await env.waitForState(id, 'applied');
 
     // those by which the measuring above was woken may have been denied
     const before = (await kept(env, PROVIDER)).at(-1)?.seq ?? 0;
@@ -153,16 +153,16 @@ describe('bodies that nobody asked the provider about', () => {
       Array.from({ length: 1_001 }, () => ({ transaction_id: randomUUID() })),
       STRANGER,
     );
-    await env.reaches(many.id, 'quarantined');
+    await env.waitForState(many.id, 'quarantined');
     const apart = await env.receive({ hello: 'no key' }, STRANGER);
-    await env.reaches(apart.id, 'quarantined');
+    await env.waitForState(apart.id, 'quarantined');
     await env.context.db.deleteFrom('webhook_items').execute();
     await env.context.db
       .updateTable('webhooks')
       .set({ reason: 'not_taken_apart', items: 0 })
       .where('seq', '=', (await env.webhook(apart.id)).seq)
       .execute();
-    await env.context.db.updateTable('senders').set({ shows: SENDER_SHOWS_AN_HOUR }).execute();
+    await env.context.db.updateTable('senders').set({ shows: SENDER_SHOWS_PER_HOUR }).execute();
     const never = keyed(1);
     const unasked = await env.receive(never, STRANGER);
     await eventually('looked at', async () => (await env.webhook(unasked.id)).items_detail[0]?.looks);
@@ -206,8 +206,8 @@ describe('an index finds what is kept among what was dropped', () => {
   test.each([
     ['measuring', () => selectSizes(context.db)],
     ...DROPPABLE.flatMap((what): [string, () => Asked][] => [
-      [`the heaviest senders of ${what} bodies`, () => selectHeaviest(context.db, what)],
-      [`the oldest ${what} bodies of a sender`, () => selectOldest(context.db, what, STRANGER)],
+      [`the heaviest senders of ${what} bodies`, () => selectLargestSenders(context.db, what)],
+      [`the oldest ${what} bodies of a sender`, () => selectOldestBodies(context.db, what, STRANGER)],
     ]),
   ] satisfies [string, () => Asked][])('%s reads that index alone', async (_, ask) => {
     const { sql: text, parameters } = ask().compile();
@@ -222,7 +222,7 @@ describe('an index finds what is kept among what was dropped', () => {
 
   test('bytes are those that are kept', async () => {
     expect(await selectSizes(context.db).execute()).toEqual([{ state: 'quarantined', bytes: '2000000' }]);
-    const sender = await selectHeaviest(context.db, 'garbage').execute();
+    const sender = await selectLargestSenders(context.db, 'garbage').execute();
     expect(sender).toHaveLength(2);
   });
 });
@@ -234,7 +234,7 @@ test('a sender may leave so much garbage an hour, over replicas and restarts; an
   const take = async (receive = own, address = STRANGER): Promise<string> =>
     await receive(garbage(200), address).then(
       () => 'taken',
-      (error: { why?: string }) => error.why ?? 'failed',
+      (error: { reason?: string }) => error.reason ?? 'failed',
     );
   const other: InboxEnvironment['receive'] = (body, address = '') =>
     replica({ body: Buffer.from(String(body)), address, headers: {} });
@@ -257,7 +257,7 @@ test('while the database is away a sender has its hour too, and garbage leaves h
   const ask = async (receive: Receiver, body: string, address: string): Promise<string> =>
     await receive({ body: Buffer.from(body), address, headers: {} }).then(
       () => 'taken',
-      (error: { why?: string }) => error.why ?? 'failed',
+      (error: { reason?: string }) => error.reason ?? 'failed',
     );
   const receive = createSpoolReceiver(spool, 1024);
   const answers: string[] = [];

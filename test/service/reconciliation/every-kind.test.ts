@@ -12,27 +12,27 @@ import { MISMATCH_SEVERITY, type MismatchKind } from '../../../src/domain/mismat
 import { reprocessWebhook } from '../../../src/inbox/items/quarantine.ts';
 import { findWebhook } from '../../../src/inbox/manage/read-webhooks.ts';
 import { createReceiver } from '../../../src/inbox/receive/receive.ts';
-import { drainInbox } from '../../../src/inbox/verify/work-inbox.ts';
+import { workInbox } from '../../../src/inbox/verify/work-inbox.ts';
 import { stateContract } from '../../../src/ledger/journal/commission-contracts.ts';
 import { compareStatements, stateBalance } from '../../../src/ledger/stated/state-balance.ts';
 import { createLog } from '../../../src/log.ts';
-import { resolveMismatch } from '../../../src/mismatches/close-mismatch.ts';
 import { listMismatches } from '../../../src/mismatches/read-mismatches.ts';
+import { resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
 import { createProviderClient, type ProviderClient } from '../../../src/provider/client.ts';
 import { findRun } from '../../../src/reconciliation/numbers/read-runs.ts';
 import { claimRun } from '../../../src/reconciliation/runs/claim-run.ts';
+import { executeRun } from '../../../src/reconciliation/runs/process-runs.ts';
 import { startRun } from '../../../src/reconciliation/runs/start-run.ts';
-import { executeRun } from '../../../src/reconciliation/runs/work-runs.ts';
-import { lookAtDoubted } from '../../../src/reconciliation/watches/fetch-doubted.ts';
+import { fetchDueDoubted } from '../../../src/reconciliation/watches/fetch-doubted.ts';
 import { watchStuck } from '../../../src/reconciliation/watches/watch-stuck.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { API_KEY, temporaryDirectory, urlOf } from '../../support/programs.ts';
+import { createTestDatabase } from '../../support/create-test-database.ts';
+import { eventually } from '../../support/eventually.ts';
+import { dayAgo, wallAgo } from '../../support/make-provider-rows.ts';
 import { numRuns } from '../../support/property.ts';
-import { dayAgo, wallAgo } from '../../support/provider-rows.ts';
-import { startTestSandbox } from '../../support/sandbox.ts';
-import { eventually } from '../../support/wait.ts';
+import { API_KEY, temporaryDirectory, urlOf } from '../../support/start-serve.ts';
+import { startTestSandbox } from '../../support/start-test-sandbox.ts';
 
 /** Of a clean month. */
 const PER_DAY = numRuns(8, 40);
@@ -59,7 +59,7 @@ beforeAll(async () => {
   stack.defer(() => home[Symbol.dispose]());
   sandbox = stack.use(await startSandbox());
   books = stack.use(await openBooks(sandbox, { WEBHOOKS_SINCE: new Date(Date.now() - 90 * 86_400_000).toISOString() }));
-  const drained = drainInbox(books.context, books.client);
+  const drained = workInbox(books.context, books.client);
   stack.defer(() => drained);
   stack.use({ [Symbol.dispose]: () => stop.abort() });
 });
@@ -69,7 +69,7 @@ const stop = new AbortController();
 
 async function openBooks(beside: Sandbox, env: Record<string, string>): Promise<Books> {
   const config = readConfig({
-    DATABASE_URL: urlOf(await freshDatabase()),
+    DATABASE_URL: urlOf(await createTestDatabase()),
     SECRET_KEY: randomBytes(32).toString('base64'),
     DATA_DIR: home.path,
     WEBHOOK_GRACE: '2s',
@@ -122,13 +122,13 @@ const read = () => books.reconcile(day);
 /** Two shows a minute apart, without waiting for it. */
 async function showTwice(): Promise<void> {
   const { context, client } = books;
-  await lookAtDoubted(context, client);
+  await fetchDueDoubted(context, client);
   const ago = (ms: number) => new Date(context.clock.now().getTime() - ms);
   await context.db
     .updateTable('doubted_events')
     .set({ shown_without_at: ago(61_000), due_at: ago(1000) })
     .execute();
-  await lookAtDoubted(context, client);
+  await fetchDueDoubted(context, client);
 }
 
 async function receive(body: object): Promise<string> {
@@ -332,7 +332,7 @@ describe('each kind of the table', () => {
       await read();
       expect(await told()).toMatchObject([{ state: 'open' }]);
       if (kind === 'books_broken') return;
-      await resolveMismatch(context, first.id, { actor: 'tok_1', note: 'explained' });
+      await resolveMismatchByHand(context, first.id, { actor: 'tok_1', note: 'explained' });
       await read();
       expect(await told()).toMatchObject([{ state: 'resolved', resolution: 'by_hand', note: 'explained' }]);
       return;

@@ -2,22 +2,25 @@ import { expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { findRun, type PresentedRun } from '../../../src/reconciliation/numbers/read-runs.ts';
 import { claimRun } from '../../../src/reconciliation/runs/claim-run.ts';
+import { executeRun, processRuns } from '../../../src/reconciliation/runs/process-runs.ts';
 import { resumeRun, startRun } from '../../../src/reconciliation/runs/start-run.ts';
-import { executeRun, workRuns } from '../../../src/reconciliation/runs/work-runs.ts';
 import { holdLease } from '../../../src/reconciliation/windows/hold-lease.ts';
-import { leaseWindow, releaseWindow } from '../../../src/reconciliation/windows/lease-days.ts';
+import { leaseWindow, releaseWindow } from '../../../src/reconciliation/windows/lease-window.ts';
 import type { RunRef } from '../../../src/reconciliation/windows/run-ref.ts';
-import { callCommand } from '../../support/call-command.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { advanceUntilDone } from '../../support/advance-until-done.ts';
+import { createTestDatabase } from '../../support/create-test-database.ts';
+import { eventually } from '../../support/eventually.ts';
 import { watchDeletes } from '../../support/failing-database.ts';
-import { passTime } from '../../support/pass-time.ts';
-import { API_KEY, SECRET_KEY } from '../../support/programs.ts';
+import { dayAgo, makeDay } from '../../support/make-provider-rows.ts';
+import {
+  openReconciliationEnvironment,
+  type ReconciliationEnvironment,
+} from '../../support/open-reconciliation-environment.ts';
+import { openServedEnvironment } from '../../support/open-served-environment.ts';
 import { numRuns } from '../../support/property.ts';
-import { dayAgo, makeDay } from '../../support/provider-rows.ts';
-import { openReconciliationEnvironment, type ReconciliationEnvironment } from '../../support/reconciliation.ts';
-import { openServedEnvironment } from '../../support/served.ts';
-import { type Seen, TestProvider } from '../../support/test-provider.ts';
-import { eventually } from '../../support/wait.ts';
+import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { API_KEY, SECRET_KEY } from '../../support/start-serve.ts';
+import { type SeenRequest, TestProvider } from '../../support/test-provider.ts';
 
 const ROWS_A_DAY = numRuns(120, 350);
 /** The pages of rows, and the one past the end. */
@@ -27,7 +30,7 @@ const DAYS = [20, 19, 18, 17, 16, 15, 14, 13].map(dayAgo);
 const [FIRST, THIRD, SIXTH, LAST] = [DAYS[0], DAYS[2], DAYS[5], DAYS[7]] as [string, string, string, string];
 
 /** Each reading of a day is one honest pass: a second one that begins before the first has asked for all is told by it. */
-function countReadings(seen: Seen[], day: string): { readings: number; overlapping: number } {
+function countReadings(seen: SeenRequest[], day: string): { readings: number; overlapping: number } {
   const ofDay = seen.filter((one) => one.query.get('initial_date') === day && one.query.get('final_date') === day);
   const begun = ofDay.flatMap((one, index) => (one.page === 1 ? [index] : []));
   const overlapping = begun.filter((index, nth) => index !== nth * REQUESTS_A_DAY).length;
@@ -37,7 +40,7 @@ function countReadings(seen: Seen[], day: string): { readings: number; overlappi
 test('two replicas and a command come to the same days at once: no day is ever read by two of them', async () => {
   await using provider = await new TestProvider(API_KEY).listen();
   provider.add(...DAYS.flatMap((day) => makeDay(day, ROWS_A_DAY)));
-  const database = await freshDatabase();
+  const database = await createTestDatabase();
   const serve = () => openServedEnvironment({ providerUrl: provider.url, env: { SECRET_KEY }, on: database });
   await using one = await serve();
   await using other = await serve();
@@ -50,13 +53,13 @@ test('two replicas and a command come to the same days at once: no day is ever r
     });
   // the bounds are learnt: from here on a window is a day
   expect(await ended(await start(one.api, FIRST, LAST))).toMatchObject({ state: 'complete' });
-  provider.seen = [];
+  provider.requests = [];
   const allHere = Promise.withResolvers<void>();
-  provider.switches.before = async () => {
+  provider.switches.beforeResponse = async () => {
     await allHere.promise;
     await new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
   };
-  const command = callCommand(['reconcile', '--from', THIRD, '--to', LAST, '--json'], one.env);
+  const command = runCommandInProcess(['reconcile', '--from', THIRD, '--to', LAST, '--json'], one.env);
   await eventually(async () => provider.count('list') >= 1);
   const started = await Promise.all([
     start(one.api, FIRST, SIXTH),
@@ -74,7 +77,7 @@ test('two replicas and a command come to the same days at once: no day is ever r
   );
   for (const [index, day] of DAYS.entries()) {
     const readings = 1 + (index < 6 ? 1 : 0) + (index >= 2 ? 2 : 0);
-    expect(countReadings(provider.seen, day), day).toEqual({ readings, overlapping: 0 });
+    expect(countReadings(provider.requests, day), day).toEqual({ readings, overlapping: 0 });
   }
 });
 
@@ -83,7 +86,7 @@ async function openDays(): Promise<ReconciliationEnvironment> {
   const world = await openReconciliationEnvironment();
   world.provider.add(...DAYS.flatMap((day) => makeDay(day, 20)));
   await world.reconcile(FIRST, LAST);
-  world.provider.seen = [];
+  world.provider.requests = [];
   return world;
 }
 
@@ -112,24 +115,24 @@ test('however many runs wait for a day that another one reads, the worker goes o
   const waiting = [];
   for (let run = 0; run < 5; run++) waiting.push(await start(FIRST, THIRD));
   const stop = new AbortController();
-  const loops = workRuns({ ...world.context, signal: stop.signal }, world.client);
+  const loops = processRuns({ ...world.context, signal: stop.signal }, world.client);
   const shown = (id: string) => findRun(world.context.db, id);
   const why = 'waits for days that another run reads';
   for (const { id } of waiting) {
     const waits = eventually(async () => (await shown(id))?.error === why);
-    await passTime(world, waits);
+    await advanceUntilDone(world, waits);
   }
   const today = await start(dayAgo(0), dayAgo(0));
   const isRead = eventually(async () => (await shown(today.id))?.state === 'complete');
-  await passTime(world, isRead);
+  await advanceUntilDone(world, isRead);
   for (const { id } of waiting) expect(await shown(id)).toMatchObject({ state: 'running' });
-  const asked = world.provider.seen.map((seen) => seen.query.get('initial_date'));
+  const asked = world.provider.requests.map((seen) => seen.query.get('initial_date'));
   expect(asked).not.toContain(FIRST);
   held.check();
   await releaseWindow(elsewhere, reader, dayOf(FIRST));
   for (const { id } of waiting) {
     const ended = eventually(async () => ((await shown(id))?.state === 'running' ? undefined : await shown(id)));
-    const run = await passTime(world, ended);
+    const run = await advanceUntilDone(world, ended);
     expect(run).toMatchObject({ state: 'complete', total: 60, requests: 6, error: null });
   }
   stop.abort();
@@ -145,7 +148,7 @@ test('a day that can not be had is asked for once and told at once, however long
   world.provider.switches.fault = (seen) => (seen.query.get('initial_date') === FIRST ? { status: 400 } : undefined);
   const { id } = await startRun(world.context, { from: FIRST, to: THIRD, trigger: 'test', createdBy: 'test' });
   const stop = new AbortController();
-  const loops = workRuns({ ...world.context, signal: stop.signal }, world.client);
+  const loops = processRuns({ ...world.context, signal: stop.signal }, world.client);
   const { db } = world.context;
   const pauses = new Set<number>();
   const paused = eventually(async () => {
@@ -153,8 +156,8 @@ test('a day that can not be had is asked for once and told at once, however long
     if (row?.not_before) pauses.add(row.not_before.getTime());
     return pauses.size >= 3;
   });
-  await passTime(world, paused);
-  const asked = () => world.provider.seen.map((seen) => seen.query.get('initial_date'));
+  await advanceUntilDone(world, paused);
+  const asked = () => world.provider.requests.map((seen) => seen.query.get('initial_date'));
   expect(asked().filter((day) => day === FIRST)).toHaveLength(1);
   const alerts = await db.selectFrom('alerts').select(['name', 'scope', 'ended_at']).execute();
   expect(alerts).toEqual([{ name: 'run_failed', scope: 'test', ended_at: null }]);
@@ -165,7 +168,7 @@ test('a day that can not be had is asked for once and told at once, however long
     const shown = await findRun(db, id);
     return shown?.state === 'running' ? undefined : shown;
   });
-  const run = await passTime(world, ended);
+  const run = await advanceUntilDone(world, ended);
   expect(run).toMatchObject({ state: 'failed', total: 40, error: expect.stringContaining('400') });
   expect(asked().filter((day) => day === FIRST)).toHaveLength(1);
   stop.abort();
@@ -186,7 +189,7 @@ test('what another run reads is left for last and waited for; a killed one is wa
   const dead = await claim(died, FIRST, FIRST);
   expect(await leaseWindow(died, dead, [dayOf(FIRST)])).toEqual(dayOf(FIRST));
   const run = await claim(world.context, FIRST, THIRD);
-  const asked = () => [...new Set(world.provider.seen.map((seen) => seen.query.get('initial_date')))];
+  const asked = () => [...new Set(world.provider.requests.map((seen) => seen.query.get('initial_date')))];
   const working = executeRun(world.context, world.client, run);
   const shown = () => findRun(world.context.db, run.id);
   await eventually(async () => {
@@ -212,7 +215,7 @@ test('a day that the database did not let go is given back before the next one i
     if (refusals++ === 0) throw new Error('refused');
   });
   const held: { asked: string | null; days: string[] }[] = [];
-  world.provider.switches.before = async (seen) => {
+  world.provider.switches.beforeResponse = async (seen) => {
     const rows = await world.context.db.selectFrom('run_days').select('day').orderBy('day').execute();
     if (seen.page === 1) held.push({ asked: seen.query.get('initial_date'), days: rows.map((row) => row.day) });
   };

@@ -1,16 +1,16 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { refuseRows } from '../../../src/ledger/apply/refuse-row.ts';
-import { resolveMismatch } from '../../../src/mismatches/close-mismatch.ts';
+import { storeRefusedRows } from '../../../src/ledger/apply/store-refused-rows.ts';
+import { resolveMismatchByHand } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
 import { claimRun } from '../../../src/reconciliation/runs/claim-run.ts';
 import { startRun } from '../../../src/reconciliation/runs/start-run.ts';
-import { acceptAny } from '../../../src/reconciliation/windows/accept-surplus.ts';
-import { LeaseLost } from '../../../src/reconciliation/windows/hold-lease.ts';
-import { resolveSeen } from '../../../src/reconciliation/windows/resolve-seen.ts';
-import { settleAbsent } from '../../../src/reconciliation/windows/settle-absent.ts';
+import { acceptMismatchOrSurplus } from '../../../src/reconciliation/windows/accept-surplus.ts';
+import { fetchAbsent } from '../../../src/reconciliation/windows/fetch-absent.ts';
+import { LeaseLostError } from '../../../src/reconciliation/windows/hold-lease.ts';
+import { resolveSeenMismatches } from '../../../src/reconciliation/windows/resolve-seen-mismatches.ts';
 import { judgeDay } from '../../../src/reports/revisions/classify-day.ts';
-import { dayAgo, makeDay, makeRow } from '../../support/provider-rows.ts';
-import { openReconciliationEnvironment } from '../../support/reconciliation.ts';
+import { dayAgo, makeDay, makeRow } from '../../support/make-provider-rows.ts';
+import { openReconciliationEnvironment } from '../../support/open-reconciliation-environment.ts';
 
 const [D4, D3, D2] = [dayAgo(4), dayAgo(3), dayAgo(2)];
 /** How many are held against a reading at once here. */
@@ -52,7 +52,7 @@ test('what a person resolved is told again, once the provider had taken it back 
   await world.reconcile(D3, D3);
   await vanish();
   for (const { id } of await world.context.db.selectFrom('mismatches').select('id').execute()) {
-    await resolveMismatch(world.context, id, { actor: 'tok_1', note: 'they are on it' });
+    await resolveMismatchByHand(world.context, id, { actor: 'tok_1', note: 'they are on it' });
   }
   expect((await vanish()).mismatches, 'not told again while nothing else is shown').toBe(0);
   world.provider.add(gone);
@@ -72,7 +72,7 @@ test('a day that was proven since is told again where it can not be, though a pe
   };
   await read(3);
   const [one] = await world.context.db.selectFrom('mismatches').select('id').execute();
-  await resolveMismatch(world.context, one?.id ?? '', { actor: 'tok_1', note: 'a bad night' });
+  await resolveMismatchByHand(world.context, one?.id ?? '', { actor: 'tok_1', note: 'a bad night' });
   await read(3);
   expect(await world.mismatches('list_unstable')).toMatchObject([{ state: 'resolved' }]);
   await read(0);
@@ -147,8 +147,10 @@ test('a surplus that a person accepts proves the day for as long as it stays the
   expect(JSON.parse(actual ?? '')).toMatchObject({ passes: 5, surplus: 3 });
   const { context } = world;
   const by = { actor: 'tok_1', note: 'their panel shows 130' };
-  await expect(acceptAny(context, id, { ...by, actual: { surplus: 4 } })).rejects.toMatchObject({ code: 'conflict' });
-  await acceptAny(context, id, { ...by, actual: JSON.parse(actual ?? '') });
+  await expect(acceptMismatchOrSurplus(context, id, { ...by, actual: { surplus: 4 } })).rejects.toMatchObject({
+    code: 'conflict',
+  });
+  await acceptMismatchOrSurplus(context, id, { ...by, actual: JSON.parse(actual ?? '') });
   expect(await unstable()).toMatchObject({ state: 'resolved', resolution: 'accepted' });
   const judged = async () => await judgeDay(context.db, D3, context.clock.now(), context.calendar);
   expect((await judged()).proof?.surplus).toMatchObject({ count: 3, actor: 'tok_1' });
@@ -171,7 +173,7 @@ test('without a surplus that is the same in all passes there is nothing to accep
   world.provider.switches.total = (count) => count + (++answers % 2);
   await world.reconcile(D3, D3);
   const { id } = await world.context.db.selectFrom('mismatches').select('id').executeTakeFirstOrThrow();
-  const accepting = acceptAny(world.context, id, { actor: 'tok_1', note: undefined });
+  const accepting = acceptMismatchOrSurplus(world.context, id, { actor: 'tok_1', note: undefined });
   await expect(accepting).rejects.toMatchObject({ code: 'conflict' });
 });
 
@@ -225,7 +227,7 @@ test('of a day of very many, whatever is absent is found, also where all were cr
   if (!run) throw new Error('not claimed');
   const reading = { ids: new Set(ids.filter((one) => !left.includes(one))), askedAt: world.context.clock.now() };
   const options = { checkLease: () => undefined, heldMax: HELD_MAX };
-  await settleAbsent(world.context, world.client, run, { fromDay: D3, toDay: D3 }, reading, options);
+  await fetchAbsent(world.context, world.client, run, { fromDay: D3, toDay: D3 }, reading, options);
   const found = await world.mismatches('list_omission');
   expect(found.map((one) => one.scope).sort()).toEqual(left);
 });
@@ -241,13 +243,13 @@ test('a window fetches a bounded number of absent transactions, others with each
   const settle = async (checkLease: () => void) => {
     const reading = { ids: new Set<string>(), askedAt: world.context.clock.now() };
     const options = { checkLease, showsMax: 5 };
-    await settleAbsent(world.context, world.client, run, { fromDay: D3, toDay: D3 }, reading, options);
+    await fetchAbsent(world.context, world.client, run, { fromDay: D3, toDay: D3 }, reading, options);
   };
   const lost = () => {
-    if (++checks > 2) throw new LeaseLost('not ours any more');
+    if (++checks > 2) throw new LeaseLostError('not ours any more');
   };
-  world.provider.seen = [];
-  await expect(settle(lost)).rejects.toThrow(LeaseLost);
+  world.provider.requests = [];
+  await expect(settle(lost)).rejects.toThrow(LeaseLostError);
   expect(world.provider.count('show')).toBe(2);
   expect(await world.mismatches()).toEqual([]);
   for (const reported of [5, 10, 12]) {
@@ -356,9 +358,9 @@ test('a row from before WEBHOOKS_SINCE that never could be read is baseline; one
 
 test('a reading that began before a row was refused does not end that', async () => {
   await using world = await openReconciliationEnvironment();
-  await refuseRows(world.context, [{ id: 'row-1', raw: '{}', reason: 'amount', source: { kind: 'show' } }]);
+  await storeRefusedRows(world.context, [{ id: 'row-1', raw: '{}', reason: 'amount', source: { kind: 'show' } }]);
   const see = (askedAt: Date) =>
-    resolveSeen(world.context, { readable: new Set(['row-1']), listed: new Map(), askedAt });
+    resolveSeenMismatches(world.context, { readable: new Set(['row-1']), listed: new Map(), askedAt });
   await see(new Date(0));
   expect(await world.mismatches('row_refused')).toMatchObject([{ state: 'open' }]);
   await see(world.context.clock.now());

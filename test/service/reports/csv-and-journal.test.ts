@@ -2,15 +2,21 @@ import { readFileSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust.ts';
+import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
 import { openBooks as openLedger } from '../../../src/ledger/stated/open-books.ts';
 import { stateBalance } from '../../../src/ledger/stated/state-balance.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { exportJournal } from '../../../src/reports/serve/export-journal.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
-import { continued, inventTransactions, learn, PLATFORM_A, transactionOf } from '../../support/reports.ts';
-import { centsOf, hledger, lineOf, readWorkbook, rowsOf, sheetOf } from './read-workbook.ts';
+import {
+  applyTransactions,
+  generateTransactions,
+  PLATFORM_A,
+  transactionOf,
+  withLaterEvents,
+} from '../../support/make-report-transactions.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { centsOf, lineOf, readWorkbook, rowsOf, runHledger, sheetOf } from './read-workbook.ts';
 
 const DAY = '2026-03-11';
 let books: TestEnvironment;
@@ -22,10 +28,12 @@ const odd = transactionOf('cashin', 12_345_678n, [['paid', '2026-03-11 15:00:00'
 
 beforeAll(async () => {
   books = await openEnvironment();
-  await learn(books.context, [...inventTransactions(200, ['2026-03-09', '2026-03-10', DAY], 13), odd]);
+  await applyTransactions(books.context, [...generateTransactions(200, ['2026-03-09', '2026-03-10', DAY], 13), odd]);
   const held = transactionOf('cashout', 4_000n, [['pending', '2026-03-10 20:00:00']]);
-  await learn(books.context, [held]);
-  await learn(books.context, [continued(held, [['paid', '2026-03-11 08:00:00']], { amountCents: 4_000n })]);
+  await applyTransactions(books.context, [held]);
+  await applyTransactions(books.context, [
+    withLaterEvents(held, [['paid', '2026-03-11 08:00:00']], { amountCents: 4_000n }),
+  ]);
   await makeReport(books.context, DAY);
 }, 60_000);
 afterAll(() => books[Symbol.asyncDispose]());
@@ -55,12 +63,12 @@ test('the CSV has the bytes of the contract, and its net adds up to what the day
 
 test('hledger accepts the journal of a day, and its balances are those of Resumo', async () => {
   const { file } = await openReport(books.context, { day: DAY, format: 'journal' });
-  await hledger(['-f', file, 'check', '--strict', 'ordereddates']);
+  await runHledger(['-f', file, 'check', '--strict', 'ordereddates']);
   const text = readFileSync(file, 'utf8');
   expect(text).toMatch(/^commodity 1000\.00 BRL$/m);
   expect(text).toMatch(/opening balances/);
   for (const personal of ['José', 'Maria', '12345678909', odd.reference ?? '']) expect(text).not.toContain(personal);
-  const balances = await hledger(['-f', file, 'bal', '-N', '--depth', '2', '-O', 'csv', 'Assets:Provider']);
+  const balances = await runHledger(['-f', file, 'bal', '-N', '--depth', '2', '-O', 'csv', 'Assets:Provider']);
   const summary = sheetOf(
     await readWorkbook((await openReport(books.context, { day: DAY, format: 'xlsx' })).file),
     'Resumo',
@@ -73,14 +81,14 @@ test('a range of days is one journal, its balances asserted at the end of each',
   const file = path.join(books.dataDir, 'range.journal');
   const range = { from: '2026-03-09', to: DAY, platform: undefined };
   await exportJournal(books.context, range, (made) => copyFile(made, file));
-  await hledger(['-f', file, 'check', '--strict', 'ordereddates']);
+  await runHledger(['-f', file, 'check', '--strict', 'ordereddates']);
   expect(readFileSync(file, 'utf8').match(/closing balances/g)).toHaveLength(3);
 });
 
 test('a stated opening is the opening balance, and what was held then is held', async () => {
   await using other = await openEnvironment();
   const { context } = other;
-  await learn(context, [
+  await applyTransactions(context, [
     transactionOf('cashin', 99_999n, [['paid', '2026-03-09 10:00:00']]),
     transactionOf('cashout', 3_000n, [['pending', '2026-03-10 22:00:00']]),
     transactionOf('cashin', 1_050n, [['paid', '2026-03-11 10:00:00']]),
@@ -96,13 +104,13 @@ test('a stated opening is the opening balance, and what was held then is held', 
   expect(lineOf(summary, 'para o início do dia')?.[0]?.value).toBe('2026-03-11 00:00:00');
   expect(rowsOf(sheetOf(sheets, 'Extrato'))).toHaveLength(1);
   const { file } = await openReport(context, { day: DAY, format: 'journal' });
-  await hledger(['-f', file, 'check', '--strict', 'ordereddates']);
+  await runHledger(['-f', file, 'check', '--strict', 'ordereddates']);
 });
 
 test('an adjustment is a line of its own, and a stated balance stands beside the ledger with its difference', async () => {
   await using other = await openEnvironment();
   const { context } = other;
-  await learn(context, [transactionOf('cashin', 10_050n, [['paid', '2026-03-11 10:00:00']])]);
+  await applyTransactions(context, [transactionOf('cashin', 10_050n, [['paid', '2026-03-11 10:00:00']])]);
   const by = { platform: PLATFORM_A, actor: 'test' };
   await adjustBooks(context, { ...by, day: DAY, kind: 'bank', amountCents: -3_000n, note: 'saque' });
   const undone = await adjustBooks(context, { ...by, day: DAY, kind: 'fee', amountCents: -7n, note: 'engano' });
@@ -118,7 +126,7 @@ test('an adjustment is a line of its own, and a stated balance stands beside the
   expect(centsOf(lineOf(summary, 'Diferença para o informado')?.[0])).toBe(-1n);
   const entered = rowsOf(sheetOf(sheets, 'Extrato')).filter((row) => row.Origem?.value === 'Pessoa');
   expect(entered.map((row) => row.Movimento?.value)).toEqual(['Ajuste', 'Ajuste', 'Estorno de ajuste']);
-  await hledger(['-f', (await openReport(context, { day: DAY, format: 'journal' })).file, 'check', '--strict']);
+  await runHledger(['-f', (await openReport(context, { day: DAY, format: 'journal' })).file, 'check', '--strict']);
 });
 
 /** CSV by its own rules: quotes double inside quotes. */

@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
-import { inventTransactions, learn } from '../../support/reports.ts';
+import { applyTransactions, generateTransactions } from '../../support/make-report-transactions.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 
 const MAIN = path.resolve(import.meta.dirname, '../../../src/main.ts');
 const DAY = '2026-03-11';
@@ -15,7 +15,7 @@ let directory: string;
 beforeAll(async () => {
   books = await openEnvironment();
   directory = mkdtempSync(path.join(tmpdir(), 'confere-full-'));
-  await learn(books.context, inventTransactions(1_200, [DAY], 3));
+  await applyTransactions(books.context, generateTransactions(1_200, [DAY], 3));
 }, 60_000);
 afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });

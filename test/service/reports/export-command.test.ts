@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { callCommand } from '../../support/call-command.ts';
-import { freshDatabase } from '../../support/database.ts';
+import { createTestDatabase } from '../../support/create-test-database.ts';
+import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 
 const HERE = process.cwd();
-let target: Awaited<ReturnType<typeof freshDatabase>>;
+let target: Awaited<ReturnType<typeof createTestDatabase>>;
 let directory: string;
 let env: Record<string, string>;
 
 beforeAll(async () => {
-  const database = await freshDatabase();
+  const database = await createTestDatabase();
   target = database;
   directory = mkdtempSync(path.join(tmpdir(), 'confere-export-'));
   env = {
@@ -31,7 +31,7 @@ afterAll(() => {
 });
 
 async function confere(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const { code, out, err } = await callCommand(args, env);
+  const { code, out, err } = await runCommandInProcess(args, env);
   return { code: code ?? -1, stdout: out, stderr: err };
 }
 

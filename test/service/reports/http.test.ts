@@ -8,9 +8,9 @@ import { createGuard } from '../../../src/http/access/guard-attempts.ts';
 import { reportRoutes } from '../../../src/http/api/reports.ts';
 import { createApp } from '../../../src/http/app.ts';
 import { type HttpServer, serveHttp } from '../../../src/http/connections/serve-http.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
-import { inventTransactions, learn } from '../../support/reports.ts';
-import { eventually } from '../../support/wait.ts';
+import { eventually } from '../../support/eventually.ts';
+import { applyTransactions, generateTransactions } from '../../support/make-report-transactions.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 
 const DAY = '2026-03-11';
 let books: TestEnvironment;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   for (const role of ['viewer', 'operator'] as const) {
     tokens.set(role, (await createToken(books.context, { role, name: role })).token);
   }
-  await learn(books.context, inventTransactions(60, [DAY], 2));
+  await applyTransactions(books.context, generateTransactions(60, [DAY], 2));
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();

@@ -7,12 +7,21 @@ import type { Context } from '../../../src/context.ts';
 import { addDays, type Day, listDays } from '../../../src/domain/calendar.ts';
 import { parseSignedAmount } from '../../../src/domain/money.ts';
 import { exportJournal } from '../../../src/reports/serve/export-journal.ts';
-import { API_KEY, temporaryDirectory } from '../../support/programs.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openServedEnvironment } from '../../support/open-served-environment.ts';
 import { numRuns } from '../../support/property.ts';
-import { startTestSandbox } from '../../support/sandbox.ts';
-import { openServedEnvironment } from '../../support/served.ts';
-import { eventually } from '../../support/wait.ts';
-import { centsOf, hledger, lineOf, type ReadSheet, readWorkbook, rowsOf, sheetOf, sumCents } from './read-workbook.ts';
+import { API_KEY, temporaryDirectory } from '../../support/start-serve.ts';
+import { startTestSandbox } from '../../support/start-test-sandbox.ts';
+import {
+  centsOf,
+  lineOf,
+  type ReadSheet,
+  readWorkbook,
+  rowsOf,
+  runHledger,
+  sheetOf,
+  sumCents,
+} from './read-workbook.ts';
 
 const DAYS_BEFORE = 30;
 const PER_DAY = numRuns(15, 40);
@@ -120,7 +129,7 @@ test("a month's spreadsheets are the sandbox's own books to the cent, day by day
 async function checkMonth(context: Context, directory: string, range: { from: Day; to: Day }): Promise<void> {
   const file = path.join(directory, 'month.journal');
   await exportJournal(context, { ...range, platform: undefined }, async (made) => copyFile(made, file));
-  await hledger(['-f', file, 'check', '--strict', 'ordereddates']);
+  await runHledger(['-f', file, 'check', '--strict', 'ordereddates']);
 
   const text = readFileSync(file, 'utf8');
   const amounts = [...text.matchAll(/^ {2,}\S.* {2,}-?\d+\.\d\d BRL$/gm)];
@@ -130,5 +139,5 @@ async function checkMonth(context: Context, directory: string, range: { from: Da
   const digit = line.lastIndexOf(' BRL') - 1;
   const changed = `${line.slice(0, digit)}${line[digit] === '9' ? '8' : Number(line[digit]) + 1}${line.slice(digit + 1)}`;
   writeFileSync(file, text.slice(0, index) + changed + text.slice(index + line.length));
-  await expect(hledger(['-f', file, 'check', '--strict', 'ordereddates'])).rejects.toThrow();
+  await expect(runHledger(['-f', file, 'check', '--strict', 'ordereddates'])).rejects.toThrow();
 }

@@ -7,8 +7,13 @@ import { checkBooks } from '../../../src/proof/check-books.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
-import { continued, learn, PLATFORM_A, transactionOf } from '../../support/reports.ts';
+import {
+  applyTransactions,
+  PLATFORM_A,
+  transactionOf,
+  withLaterEvents,
+} from '../../support/make-report-transactions.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { centsOf, lineOf, type ReadSheet, readWorkbook, rowsOf, sheetOf } from './read-workbook.ts';
 
 const DAY = '2026-03-11';
@@ -28,7 +33,7 @@ const OF_NONE = [open, held, literal].map((one) => one.id);
 beforeAll(async () => {
   books = await openEnvironment();
   ({ context } = books);
-  await learn(context, [paid, open, held, literal, other]);
+  await applyTransactions(context, [paid, open, held, literal, other]);
   await transact(context.db, (trx) => raise(trx));
   await makeReport(context, DAY);
 });
@@ -85,10 +90,10 @@ test('a report of another platform holds nothing of it', async () => {
 });
 
 test('Alterações of platform none tells what changed without a platform', async () => {
-  await learn(context, [
-    continued(open, [['paid', at('15:00:00')]]),
-    continued(literal, [['paid', at('16:00:00')]]),
-    continued(other, [['paid', at('17:00:00')]]),
+  await applyTransactions(context, [
+    withLaterEvents(open, [['paid', at('15:00:00')]]),
+    withLaterEvents(literal, [['paid', at('16:00:00')]]),
+    withLaterEvents(other, [['paid', at('17:00:00')]]),
   ]);
   const { report } = await makeReport(context, DAY);
   expect(report.revision).toBe(2);

@@ -82,7 +82,7 @@ function startReader(): Reader {
   return { child, asked };
 }
 
-export async function hledger(args: string[]): Promise<string> {
+export async function runHledger(args: string[]): Promise<string> {
   const env = { ...process.env, LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8' };
   const { stdout } = await run('hledger', args, { env });
   return stdout;

@@ -18,10 +18,17 @@ import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { textsOf } from '../../../src/reports/texts/texts.ts';
 import { readSeal } from '../../../src/seal/read-seals.ts';
 import { sealNow } from '../../../src/seal/seal-ledger.ts';
-import { openEnvironment } from '../../support/environment.ts';
-import { temporaryDirectory } from '../../support/programs.ts';
+import {
+  applyTransactions,
+  generateTransactions,
+  PLATFORM_A,
+  recordReadDays,
+  transactionOf,
+  withLaterEvents,
+} from '../../support/make-report-transactions.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
 import { numRuns } from '../../support/property.ts';
-import { continued, inventTransactions, learn, PLATFORM_A, proveDays, transactionOf } from '../../support/reports.ts';
+import { temporaryDirectory } from '../../support/start-serve.ts';
 import { centsOf, lineOf, readWorkbook, rowsOf, sheetOf, sumCents } from './read-workbook.ts';
 
 const DAY = '2026-03-11';
@@ -32,13 +39,13 @@ test('nothing new makes no revision; a late event makes the next one, and the ol
   await using books = await openEnvironment();
   const { context } = books;
   const late = transactionOf('cashin', 9_900n, [['pending', '2026-03-11 10:00:00']]);
-  await learn(context, [late, transactionOf('cashin', 100n, [['paid', '2026-03-11 11:00:00']])]);
+  await applyTransactions(context, [late, transactionOf('cashin', 100n, [['paid', '2026-03-11 11:00:00']])]);
 
   const first = await makeReport(context, DAY);
   expect(first).toMatchObject({ changed: true, report: { revision: 1, state: 'provisional', proven: false } });
   expect(await makeReport(context, DAY)).toMatchObject({ changed: false, report: { revision: 1 } });
 
-  await learn(context, [continued(late, [['paid', '2026-03-11 23:59:59']])]);
+  await applyTransactions(context, [withLaterEvents(late, [['paid', '2026-03-11 23:59:59']])]);
   const second = await makeReport(context, DAY);
   expect(second).toMatchObject({ changed: true, report: { revision: 2 } });
   expect(second.report.digest).not.toBe(first.report.digest);
@@ -64,11 +71,11 @@ test('a change that moves nothing in the day makes no revision, and is not looke
   await using books = await openEnvironment();
   const { context } = books;
   const one = transactionOf('cashout', 500n, [['paid', '2026-03-11 09:00:00']]);
-  await learn(context, [one]);
+  await applyTransactions(context, [one]);
   await makeReport(context, DAY);
-  await learn(context, [continued(one, [['refund', '2026-03-12 00:00:00']])]);
+  await applyTransactions(context, [withLaterEvents(one, [['refund', '2026-03-12 00:00:00']])]);
   expect((await makeReport(context, DAY)).changed).toBe(false);
-  await learn(context, [transactionOf('cashin', 100n, [['canceled', '2026-03-10 09:00:00']])]);
+  await applyTransactions(context, [transactionOf('cashin', 100n, [['canceled', '2026-03-10 09:00:00']])]);
   expect((await makeReport(context, DAY)).changed).toBe(false);
   const row = await context.db.selectFrom('reports').selectAll().executeTakeFirstOrThrow();
   expect(row.checked_event_seq).toBeGreaterThan(row.cut_event_seq);
@@ -77,9 +84,9 @@ test('a change that moves nothing in the day makes no revision, and is not looke
 test('a change in an earlier day shows in the opening balance of the later ones', async () => {
   await using books = await openEnvironment();
   const { context } = books;
-  await learn(context, [transactionOf('cashin', 1_000n, [['paid', '2026-03-11 09:00:00']])]);
+  await applyTransactions(context, [transactionOf('cashin', 1_000n, [['paid', '2026-03-11 09:00:00']])]);
   await makeReport(context, DAY);
-  await learn(context, [transactionOf('cashin', 2_050n, [['paid', '2026-03-10 09:00:00']])]);
+  await applyTransactions(context, [transactionOf('cashin', 2_050n, [['paid', '2026-03-10 09:00:00']])]);
   expect((await makeReport(context, DAY)).changed).toBe(true);
   const { file } = await openReport(context, { day: DAY, format: 'xlsx' });
   const sheets = await readWorkbook(file);
@@ -92,9 +99,9 @@ test('a change in an earlier day shows in the opening balance of the later ones'
 test('a missing or damaged file is made again from its cut, byte for byte, whatever was learnt since', async () => {
   await using books = await openEnvironment();
   const { context } = books;
-  await learn(context, inventTransactions(80, ['2026-03-10', DAY], 3));
+  await applyTransactions(context, generateTransactions(80, ['2026-03-10', DAY], 3));
   const { report } = await makeReport(context, DAY);
-  await learn(context, inventTransactions(40, ['2026-03-10', DAY], 4));
+  await applyTransactions(context, generateTransactions(40, ['2026-03-10', DAY], 4));
   for (const { format, sha256: stored } of report.files) {
     const { file } = await openReport(context, { day: DAY, format });
     expect(sha256(file)).toBe(stored);
@@ -109,11 +116,11 @@ test('a missing or damaged file is made again from its cut, byte for byte, whate
 test('another replica, with a disk, a language and a masking of its own, gives the same bytes from the same database', async () => {
   await using books = await openEnvironment();
   const { context } = books;
-  await learn(context, inventTransactions(80, ['2026-03-10', DAY], 3));
+  await applyTransactions(context, generateTransactions(80, ['2026-03-10', DAY], 3));
   await makeReport(context, DAY);
-  await learn(context, inventTransactions(40, ['2026-03-10', DAY], 4));
+  await applyTransactions(context, generateTransactions(40, ['2026-03-10', DAY], 4));
   const { report } = await makeReport(context, DAY);
-  await learn(context, inventTransactions(40, ['2026-03-10', DAY], 6));
+  await applyTransactions(context, generateTransactions(40, ['2026-03-10', DAY], 6));
   using disk = temporaryDirectory();
   const config = { ...context.config, DATA_DIR: disk.path, REPORT_LOCALE: 'en' as const, REPORT_FULL_DOCUMENTS: true };
   const replica = { ...context, config };
@@ -133,7 +140,7 @@ test('a fact that was filled in later stays unknown in the revisions from before
   const blank = { reference: null, extra: null, platform: null, e2eId: null };
   const held = transactionOf('cashout', 9_900n, [['pending', `${DAY} 10:00:00`]], blank);
   const paid = transactionOf('cashin', 5_000n, [['paid', `${DAY} 10:00:00`]], blank);
-  await learn(context, [held, paid]);
+  await applyTransactions(context, [held, paid]);
   const { report } = await makeReport(context, DAY);
   const known = {
     reference: 'pedido-1',
@@ -141,13 +148,15 @@ test('a fact that was filled in later stays unknown in the revisions from before
     platform: PLATFORM_A,
     e2eId: 'E12345678202603111300abcdefghijk',
   };
-  await learn(context, [continued(held, [], known), continued(paid, [], known)]);
-  await learn(context, [continued(paid, [], { ...known, e2eId: 'E12345678202603111300zzzzzzzzzzz' })]);
+  await applyTransactions(context, [withLaterEvents(held, [], known), withLaterEvents(paid, [], known)]);
+  await applyTransactions(context, [
+    withLaterEvents(paid, [], { ...known, e2eId: 'E12345678202603111300zzzzzzzzzzz' }),
+  ]);
   for (const { format, sha256: stored } of report.files) {
     rmSync((await openReport(context, { day: DAY, format })).file);
     expect([format, (await openReport(context, { day: DAY, format })).sha256]).toEqual([format, stored]);
   }
-  await learn(context, [transactionOf('cashin', 100n, [['paid', `${DAY} 11:00:00`]])]);
+  await applyTransactions(context, [transactionOf('cashin', 100n, [['paid', `${DAY} 11:00:00`]])]);
   await makeReport(context, DAY);
   const sheets = await readWorkbook((await openReport(context, { day: DAY, format: 'xlsx' })).file);
   const row = rowsOf(sheetOf(sheets, 'Recebimentos')).find((one) => one['Id da transação']?.value === paid.id);
@@ -165,7 +174,7 @@ test('what a person corrected is corrected in the next revision alone, and told 
     ['pending', `${DAY} 09:00:00`],
     ['paid', `${DAY} 10:00:00`],
   ]);
-  await learn(context, [open, paid, ...inventTransactions(30, [DAY], 8)]);
+  await applyTransactions(context, [open, paid, ...generateTransactions(30, [DAY], 8)]);
   const { report: first } = await makeReport(context, DAY);
 
   const accept = async (kind: 'amount_differs' | 'status_differs', one: typeof open, actual: object) => {
@@ -214,7 +223,7 @@ test('what is committed late, below the number of a cut, is no part of it, and m
   await using books = await openEnvironment();
   const { db } = books.context;
   const open = transactionOf('cashin', 9_900n, [['pending', `${DAY} 10:00:00`]]);
-  await learn(books.context, [open]);
+  await applyTransactions(books.context, [open]);
   const top = async (table: 'entries' | 'events') =>
     Number(
       (
@@ -226,7 +235,7 @@ test('what is committed late, below the number of a cut, is no part of it, and m
     );
   const [eventSeq, entrySeq] = [(await top('events')) + 1, (await top('entries')) + 1];
   for (const table of ['events', 'entries']) await sql.raw(`ALTER TABLE ${table} AUTO_INCREMENT = 1000`).execute(db);
-  await learn(books.context, inventTransactions(30, [DAY], 3));
+  await applyTransactions(books.context, generateTransactions(30, [DAY], 3));
   const { report: first } = await makeReport(books.context, DAY);
 
   // as another node of a cluster may: numbers drawn before the cut, committed after it
@@ -308,9 +317,9 @@ test('what is committed late, below the number of a cut, is no part of it, and m
 test('a revision names the position of the hash chain that it is cut at, in the API, on Resumo, in the journal and in the file', async () => {
   await using books = await openEnvironment();
   const { context } = books;
-  await learn(context, inventTransactions(30, [DAY], 3));
+  await applyTransactions(context, generateTransactions(30, [DAY], 3));
   const { report } = await makeReport(context, DAY);
-  await learn(context, inventTransactions(30, [DAY], 4));
+  await applyTransactions(context, generateTransactions(30, [DAY], 4));
   const head = await sealNow(context);
   const seal = await readSeal(context.db, report.position ?? 0);
   expect(report.chain_hash).toBe(seal?.hash.toString('hex'));
@@ -340,14 +349,14 @@ test('a day is partial while it runs, provisional when it ended, closed once all
   const today = context.calendar.dayOf(context.clock.now());
   expect((await makeReport(context, today)).report).toMatchObject({ state: 'partial', proven: false });
 
-  await proveDays(context, '2026-03-11', '2026-03-11', new Date('2026-03-11T20:00:00Z'));
+  await recordReadDays(context, '2026-03-11', '2026-03-11', new Date('2026-03-11T20:00:00Z'));
   expect((await makeReport(context, DAY)).report).toMatchObject({ state: 'provisional', proven: false });
-  const run = await proveDays(context, '2026-03-11', '2026-03-11', AFTER);
+  const run = await recordReadDays(context, '2026-03-11', '2026-03-11', AFTER);
   expect(await makeReport(context, DAY)).toMatchObject({ changed: true, report: { revision: 2, proven: true } });
   const proven = sheetOf(await readWorkbook((await openReport(context, { day: DAY, format: 'xlsx' })).file), 'Resumo');
   expect(lineOf(proven, 'Conferido por inteiro com o provedor')?.[0]?.value).toContain(run);
 
-  await proveDays(context, addDays(DAY, -95), addDays(DAY, -1), AFTER);
+  await recordReadDays(context, addDays(DAY, -95), addDays(DAY, -1), AFTER);
   const { reports } = await listReports(context, { limit: 1, after: undefined });
   expect(reports[0]?.day).toBe(today);
   const { reports: older } = await listReports(context, { limit: 1, after: `${today}_1` });
@@ -358,7 +367,7 @@ test('a day is partial while it runs, provisional when it ended, closed once all
 test('a day without data has a valid, empty report', async () => {
   await using books = await openEnvironment();
   const { context } = books;
-  await proveDays(context, DAY, DAY, AFTER);
+  await recordReadDays(context, DAY, DAY, AFTER);
   expect((await makeReport(context, DAY)).report).toMatchObject({ revision: 1, proven: true });
   const sheets = await readWorkbook((await openReport(context, { day: DAY, format: 'xlsx' })).file);
   for (const sheet of sheets.slice(1)) expect(rowsOf(sheet)).toEqual([]);
@@ -377,7 +386,7 @@ test('a day in the future, and what is no day, are refused', async () => {
 test('one platform alone adds up to its own column', async () => {
   await using books = await openEnvironment();
   const { context } = books;
-  await learn(context, inventTransactions(120, ['2026-03-10', DAY], 11));
+  await applyTransactions(context, generateTransactions(120, ['2026-03-10', DAY], 11));
   await makeReport(context, DAY);
   const all = sheetOf(await readWorkbook((await openReport(context, { day: DAY, format: 'xlsx' })).file), 'Resumo');
   const opened = await openReport(context, { day: DAY, format: 'xlsx', platform: PLATFORM_A });
@@ -398,7 +407,7 @@ test("a masked file masks the merchant's own text where it repeats who paid, and
   const paid = (extra: string, email: string | null) =>
     transactionOf('cashin', 100n, [['paid', `${DAY} 10:00:00`]], { extra, email });
   const texts = ['para MARIA DA CONCEICAO', 'cpf 123.456.789-09', 'de maria@loja.example', 'mesa 4'];
-  await learn(
+  await applyTransactions(
     context,
     texts.map((extra) => paid(extra, 'maria@loja.example')),
   );
@@ -424,7 +433,7 @@ test("a masked file masks the merchant's own text where it repeats who paid, and
 test('Resumo says in a file that was made again without whom was forgotten that it is not the original one', async () => {
   await using books = await openEnvironment();
   const { context, dataDir } = books;
-  await learn(context, [transactionOf('cashin', 100n, [['paid', `${DAY} 10:00:00`]])]);
+  await applyTransactions(context, [transactionOf('cashin', 100n, [['paid', `${DAY} 10:00:00`]])]);
   const { report: first } = await makeReport(context, DAY);
   const says = async () => {
     const { file, report } = await openReport(context, { day: DAY, format: 'xlsx' });
@@ -434,7 +443,7 @@ test('Resumo says in a file that was made again without whom was forgotten that 
   expect(await says()).toMatchObject({ says: false, report: { redacted: false } });
   const days = async () => new Set([DAY]);
   const count = await eraseReportFiles(context)(
-    { days } as Parameters<Erase>[0],
+    { listReportDays: days } as Parameters<Erase>[0],
     { write: true } as Parameters<Erase>[1],
   );
   expect(count).toBe(6);
@@ -453,7 +462,7 @@ test('no two platforms share a file, and one that nothing is known of has none',
   const platforms = ['a.b', 'a_b', 'a:b', 'en', 'masked', 'en-masked'];
   const paid = (platform: string) => transactionOf('cashin', 100n, [['paid', `${DAY} 10:00:00`]], { platform });
   const open = transactionOf('cashin', 100n, [['pending', `${DAY} 10:00:00`]], { platform: 'open' });
-  await learn(context, [...platforms.map(paid), open]);
+  await applyTransactions(context, [...platforms.map(paid), open]);
   await makeReport(context, DAY);
   const wanted = ['en', undefined].flatMap((locale) =>
     [true, false].flatMap((masked) =>
@@ -477,11 +486,11 @@ test('a balance that is stated after a report makes the next revision, which sho
   await using books = await openEnvironment();
   const { context } = books;
   const day = addDays(context.calendar.dayOf(context.clock.now()), -1);
-  await learn(context, [transactionOf('cashin', 1_000n, [['paid', `${day} 10:00:00`]])]);
+  await applyTransactions(context, [transactionOf('cashin', 1_000n, [['paid', `${day} 10:00:00`]])]);
   const { report: first } = await makeReport(context, day);
   expect((await makeDueReports(context)).made).toEqual([]);
   // midnight is the end of the day, and not of the next
-  const at = context.calendar.startOf(addDays(day, 1));
+  const at = context.calendar.startOfDay(addDays(day, 1));
   await stateBalance(context, { platform: PLATFORM_A, actor: 'test', at, balanceCents: 951n });
   expect((await makeDueReports(context)).made).toEqual([day]);
   expect(await makeReport(context, day)).toMatchObject({ changed: false, report: { revision: 2 } });
@@ -499,8 +508,8 @@ test('a balance that is stated after a report makes the next revision, which sho
 test('a sheet that outgrows its limit goes on in parts, which add up and are told on Resumo', async () => {
   await using books = await openEnvironment();
   const { context } = books;
-  const transactions = inventTransactions(150, [DAY], 5);
-  await learn(context, transactions);
+  const transactions = generateTransactions(150, [DAY], 5);
+  await applyTransactions(context, transactions);
   await makeReport(context, DAY, { rowsPerSheetMax: 20 });
   const sheets = await readWorkbook((await openReport(context, { day: DAY, format: 'xlsx' })).file);
   const parts = sheets.filter((sheet) => /^Recebimentos/.test(sheet.title));
@@ -525,7 +534,7 @@ test('the job makes yesterday, every missed day since the first report, and days
   await makeReport(context, first);
   expect((await makeDueReports(context)).made).toEqual([-2, -1, 0].map((days) => addDays(yesterday, days)));
   expect((await makeDueReports(context)).made).toEqual([]);
-  await learn(context, [transactionOf('cashin', 700n, [['paid', `${addDays(yesterday, -1)} 12:00:00`]])]);
+  await applyTransactions(context, [transactionOf('cashin', 700n, [['paid', `${addDays(yesterday, -1)} 12:00:00`]])]);
   expect((await makeDueReports(context)).made).toEqual([addDays(yesterday, -1), yesterday]);
 });
 
@@ -533,7 +542,7 @@ test('the next revision ends the mismatch that told of the change', async () => 
   await using books = await openEnvironment();
   const { context } = books;
   await makeReport(context, DAY);
-  await learn(context, [transactionOf('cashin', 700n, [['paid', `${DAY} 12:00:00`]])]);
+  await applyTransactions(context, [transactionOf('cashin', 700n, [['paid', `${DAY} 12:00:00`]])]);
   await transact(context.db, (trx) =>
     raiseMismatches(trx, [{ kind: 'closed_day_changed', scope: DAY }], context.clock.now()),
   );
@@ -545,7 +554,7 @@ test('the next revision ends the mismatch that told of the change', async () => 
 test('two that make the same day at once end with one revision, whose file is its own', async () => {
   await using books = await openEnvironment();
   const { context } = books;
-  await learn(context, inventTransactions(60, [DAY], 9));
+  await applyTransactions(context, generateTransactions(60, [DAY], 9));
   const made = await Promise.all([makeReport(context, DAY), makeReport(context, DAY), makeReport(context, DAY)]);
   expect(made.map((one) => one.report.revision)).toEqual([1, 1, 1]);
   expect(made.filter((one) => one.changed)).toHaveLength(1);
@@ -556,11 +565,13 @@ test('two that make the same day at once end with one revision, whose file is it
 test('a report that fails midway leaves nothing to be seen', async () => {
   await using books = await openEnvironment();
   const { context } = books;
-  await learn(context, [transactionOf('cashin', 700n, [['paid', `${DAY} 12:00:00`]])]);
+  await applyTransactions(context, [transactionOf('cashin', 700n, [['paid', `${DAY} 12:00:00`]])]);
   const toWall = (): string => {
     throw new Error('the disk is full');
   };
-  await expect(makeReport({ ...context, calendar: { ...context.calendar, toWall } }, DAY)).rejects.toThrow('disk');
+  await expect(makeReport({ ...context, calendar: { ...context.calendar, toWallTime: toWall } }, DAY)).rejects.toThrow(
+    'disk',
+  );
   expect(readdirSync(path.join(books.dataDir, 'reports'))).toEqual([]);
   expect(await context.db.selectFrom('reports').select('seq').execute()).toEqual([]);
   expect((await makeReport(context, DAY)).report.revision).toBe(1);
@@ -569,9 +580,9 @@ test('a report that fails midway leaves nothing to be seen', async () => {
 test('while a writer has uncommitted entries below the newest, a revision waits for it and loses nothing', async () => {
   await using books = await openEnvironment();
   const { context } = books;
-  const transactions = inventTransactions(numRuns(80, 200), [DAY], 21);
+  const transactions = generateTransactions(numRuns(80, 200), [DAY], 21);
   const learning = (async () => {
-    for (const one of transactions) await learn(context, [one]);
+    for (const one of transactions) await applyTransactions(context, [one]);
   })();
   const digests: string[] = [];
   for (let round = 0; round < 4; round++) digests.push((await makeReport(context, DAY)).report.digest);

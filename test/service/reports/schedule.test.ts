@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
-import { runTick } from '../../../jobs/claim-tick.ts';
-import { startTimetable } from '../../../jobs/main.ts';
-import { makeDailyReports } from '../../../jobs/make-daily-report.ts';
-import { ZONE_ALERT } from '../../../src/alerts/zone-doubt.ts';
+import { startJobScheduler } from '../../../jobs/main.ts';
+import { makeDailyReports } from '../../../jobs/make-daily-reports.ts';
+import { runTick } from '../../../jobs/run-tick.ts';
+import { ZONE_ALERT } from '../../../src/alerts/zone-alert.ts';
 import type { Context } from '../../../src/context.ts';
 import { addDays, listDays } from '../../../src/domain/calendar.ts';
 import { makeDueReports } from '../../../src/reports/revisions/make-due-reports.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { listReports } from '../../../src/reports/serve/list-reports.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
-import { temporaryDirectory } from '../../support/programs.ts';
-import { learn, proveDays, transactionOf } from '../../support/reports.ts';
-import { eventually } from '../../support/wait.ts';
+import { eventually } from '../../support/eventually.ts';
+import { applyTransactions, recordReadDays, transactionOf } from '../../support/make-report-transactions.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { temporaryDirectory } from '../../support/start-serve.ts';
 import { readWorkbook, rowsOf, sheetOf } from './read-workbook.ts';
 
 const OTHERS_OFF = Object.fromEntries(
@@ -53,7 +53,7 @@ test('after a downtime over the end of a month each missed day gets its report o
   await using books = await openEnvironment();
   using disk = temporaryDirectory();
   const { replicas, moveTo } = openReplicas(books, disk.path);
-  await learn(replicas[0], [transactionOf('cashin', 700n, [['paid', '2026-01-29 12:00:00']])]);
+  await applyTransactions(replicas[0], [transactionOf('cashin', 700n, [['paid', '2026-01-29 12:00:00']])]);
   moveTo('2026-01-28T09:00:00Z');
   await tick(replicas);
   expect(await listMade(replicas[0])).toEqual(once('2026-01-27', '2026-01-27'));
@@ -106,7 +106,7 @@ test('a tick that came due while nobody was up is run at the next start, once ov
 
 async function start(replicas: readonly Context[]): Promise<AsyncDisposable> {
   const stack = new AsyncDisposableStack();
-  for (const context of replicas) stack.use(startTimetable(context));
+  for (const context of replicas) stack.use(startJobScheduler(context));
   return stack;
 }
 
@@ -128,7 +128,7 @@ test('a day that was proven, and later closed, gets a revision at the next tick 
   await tick(replicas);
   expect(await states()).toEqual([['provisional', 0]]);
 
-  await proveDays(context, day, day, new Date('2026-01-31T10:00:00Z'));
+  await recordReadDays(context, day, day, new Date('2026-01-31T10:00:00Z'));
   // at once in the list, in the file with the next tick
   expect(await shown()).toEqual([['provisional', true]]);
   moveTo('2026-02-01T09:00:00Z');
@@ -140,18 +140,18 @@ test('a day that was proven, and later closed, gets a revision at the next tick 
 
   // read again and again, and still not all of the 95 days
   for (const hour of ['10', '11', '12']) {
-    await proveDays(context, addDays(day, -94), day, new Date(`2026-02-01T${hour}:00:00Z`));
+    await recordReadDays(context, addDays(day, -94), day, new Date(`2026-02-01T${hour}:00:00Z`));
   }
   moveTo('2026-02-02T09:00:00Z');
   await tick(replicas);
   expect(await states()).toHaveLength(2);
 
-  await proveDays(context, addDays(day, -95), addDays(day, -95), new Date('2026-02-02T10:00:00Z'));
+  await recordReadDays(context, addDays(day, -95), addDays(day, -95), new Date('2026-02-02T10:00:00Z'));
   expect((await shown())[0]).toEqual(['closed', true]);
   for (const morning of ['2026-02-03', '2026-02-04']) {
     moveTo(`${morning}T09:00:00Z`);
     await tick(replicas);
-    await proveDays(context, addDays(day, -95), day, new Date(`${morning}T10:00:00Z`));
+    await recordReadDays(context, addDays(day, -95), day, new Date(`${morning}T10:00:00Z`));
   }
   expect((await states()).slice(2)).toEqual([['closed', 1]]);
   const sheets = await readWorkbook((await openReport(context, { day, format: 'xlsx' })).file);
@@ -170,7 +170,7 @@ test('days without a report of the whole day are made before those that only hav
   moveTo('2026-01-31T09:00:00Z');
   await makeDueReports(context);
   await makeReport(context, '2026-01-31');
-  await proveDays(context, '2026-01-29', '2026-01-30', new Date('2026-01-31T10:00:00Z'));
+  await recordReadDays(context, '2026-01-29', '2026-01-30', new Date('2026-01-31T10:00:00Z'));
   moveTo('2026-02-02T09:00:00Z');
   expect((await makeDueReports(context)).made).toEqual(['2026-01-31', '2026-02-01', '2026-01-29', '2026-01-30']);
 });
@@ -181,7 +181,7 @@ test('a doubt about the time zone opens no day anew: the list says so while it l
   const { replicas, moveTo } = openReplicas(books, disk.path);
   const [context] = replicas;
   const day = '2026-01-30';
-  await proveDays(context, addDays(day, -95), day, new Date('2026-01-31T08:00:00Z'));
+  await recordReadDays(context, addDays(day, -95), day, new Date('2026-01-31T08:00:00Z'));
   moveTo('2026-01-31T09:00:00Z');
   await tick(replicas);
   const shown = async () => (await listReports(context, { limit: 1, after: undefined })).reports[0];

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
-import { openEnvironment, type TestEnvironment } from '../../support/environment.ts';
-import { inventTransactions, learn, PLATFORM_A, PLATFORM_B, transactionOf } from '../../support/reports.ts';
+import {
+  applyTransactions,
+  generateTransactions,
+  PLATFORM_A,
+  PLATFORM_B,
+  transactionOf,
+} from '../../support/make-report-transactions.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import {
   centsOf,
   lineOf,
@@ -18,7 +24,7 @@ const DAY = '2026-03-11';
 let books: TestEnvironment;
 let file: string;
 let sheets: ReadSheet[];
-const invented = inventTransactions(300, ['2026-03-10', DAY, '2026-03-12'], 7);
+const invented = generateTransactions(300, ['2026-03-10', DAY, '2026-03-12'], 7);
 const edges = [
   transactionOf('cashin', 1_000n, [['paid', '2026-03-10 23:59:59']]),
   transactionOf('cashin', 2_000n, [['paid', '2026-03-11 00:00:00']]),
@@ -36,7 +42,7 @@ const all = [...invented, ...edges];
 
 beforeAll(async () => {
   books = await openEnvironment();
-  await learn(books.context, all);
+  await applyTransactions(books.context, all);
   await makeReport(books.context, DAY);
   ({ file } = await openReport(books.context, { day: DAY, format: 'xlsx' }));
   sheets = await readWorkbook(file);

@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatCents, parseCents } from '../../../sandbox/domain/money.ts';
-import { dayAfter } from '../../../sandbox/domain/wall-clock.ts';
+import { addDays } from '../../../sandbox/domain/wall-clock.ts';
+import type { StoryCounts } from '../../../sandbox/http/admin/create-story.ts';
 import type { BooksDay } from '../../../sandbox/http/admin/read-books.ts';
-import type { StoryCounts } from '../../../sandbox/http/admin/tell-story.ts';
-import { type Shown, startReceiver, startTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
+import {
+  type Shown,
+  startTestSandbox,
+  startWebhookReceiver,
+  type TestSandbox,
+} from '../../support/start-test-sandbox.ts';
 
 let sandbox: TestSandbox;
 beforeAll(async () => {
@@ -12,17 +17,17 @@ beforeAll(async () => {
 afterAll(() => sandbox[Symbol.asyncDispose]());
 
 async function put(...transactions: object[]): Promise<Shown[]> {
-  const { status, json } = await sandbox.ask('POST', '/sandbox/transactions', { transactions });
+  const { status, json } = await sandbox.request('POST', '/sandbox/transactions', { transactions });
   expect(status).toBe(201);
   return json.transactions;
 }
 
 async function show(id: string) {
-  return sandbox.ask('GET', `/api/v1/transaction/${id}`);
+  return sandbox.request('GET', `/api/v1/transaction/${id}`);
 }
 
 async function total(query: string): Promise<number> {
-  return (await sandbox.ask('GET', `/api/v1/transactions?${query}`)).json.total;
+  return (await sandbox.request('GET', `/api/v1/transactions?${query}`)).json.total;
 }
 
 describe('transactions by hand', () => {
@@ -57,7 +62,7 @@ describe('transactions by hand', () => {
     const made = await put({ reference: 'twin' }, { reference: 'twin', operation: 'cashout', status: 'paid' });
     expect(made.map(({ status }) => status)).toEqual(['pending', 'paid']);
     expect(await total('reference=twin')).toBe(2);
-    const { status } = await sandbox.ask('POST', '/sandbox/transactions', {});
+    const { status } = await sandbox.request('POST', '/sandbox/transactions', {});
     expect(status).toBe(201);
   });
 
@@ -70,7 +75,7 @@ describe('transactions by hand', () => {
       [{}, { date_created: '2026-02-30 00:00:00' }],
       [{}, { colour: 'red' }],
     ]) {
-      const { status } = await sandbox.ask('POST', '/sandbox/transactions', { transactions: wrong });
+      const { status } = await sandbox.request('POST', '/sandbox/transactions', { transactions: wrong });
       expect(status).toBe(422);
     }
     expect(await total('')).toBe(before);
@@ -79,31 +84,33 @@ describe('transactions by hand', () => {
   it('move by any event, at any time', async () => {
     const [one] = await put({ date_created: '2026-01-10 10:00:00' });
     const path = `/sandbox/transactions/${one?.id}/events`;
-    expect((await sandbox.ask('POST', path, { status: 'partially_paid', at: '2026-01-10 11:00:00' })).status).toBe(201);
-    expect((await sandbox.ask('POST', path, { status: 'pending', at: '2026-01-09 11:00:00' })).status).toBe(201);
+    expect((await sandbox.request('POST', path, { status: 'partially_paid', at: '2026-01-10 11:00:00' })).status).toBe(
+      201,
+    );
+    expect((await sandbox.request('POST', path, { status: 'pending', at: '2026-01-09 11:00:00' })).status).toBe(201);
     expect((await show(one?.id ?? '')).json.transaction[0].events).toEqual([
       { date_created: '2026-01-09 11:00:00', status: 'pending' },
       { date_created: '2026-01-10 11:00:00', status: 'partially_paid' },
       { date_created: '2026-01-10 10:00:00', status: 'pending' },
     ]);
-    expect((await sandbox.ask('POST', '/sandbox/transactions/none/events', { status: 'paid' })).status).toBe(404);
+    expect((await sandbox.request('POST', '/sandbox/transactions/none/events', { status: 'paid' })).status).toBe(404);
   });
 
   it('are shown otherwise than they are, field by field, and as they are again', async () => {
     const [one] = await put({ amount: '10.00', status: 'paid' });
     const path = `/sandbox/transactions/${one?.id}`;
-    await sandbox.ask('PATCH', path, { shown: { amount: '9.99', status: 'settled', name: { $missing: true } } });
-    await sandbox.ask('PATCH', path, { shown: { commission: 'free' } });
+    await sandbox.request('PATCH', path, { shown: { amount: '9.99', status: 'settled', name: { $missing: true } } });
+    await sandbox.request('PATCH', path, { shown: { commission: 'free' } });
     const [shown] = (await show(one?.id ?? '')).json.transaction;
     expect(shown).toMatchObject({ amount: '9.99', status: 'settled', commission: 'free' });
     expect(shown).not.toHaveProperty('name');
-    await sandbox.ask('PATCH', path, { shown: null });
+    await sandbox.request('PATCH', path, { shown: null });
     expect((await show(one?.id ?? '')).json.transaction[0]).toEqual(one);
   });
 
   it('change in fact', async () => {
     const [one] = await put({ amount: '10.00' });
-    await sandbox.ask('PATCH', `/sandbox/transactions/${one?.id}`, {
+    await sandbox.request('PATCH', `/sandbox/transactions/${one?.id}`, {
       amount: '11.00',
       reference: 'new',
       commission: '0.5',
@@ -117,23 +124,23 @@ describe('transactions by hand', () => {
     const day = 'initial_date=2026-01-20&final_date=2026-01-20';
     const [one] = await put({ date_created: '2026-01-20 10:00:00' }, { date_created: '2026-01-20 10:00:00' });
     const path = `/sandbox/transactions/${one?.id}`;
-    await sandbox.ask('DELETE', `${path}?from=list`);
+    await sandbox.request('DELETE', `${path}?from=list`);
     expect([await total(day), (await show(one?.id ?? '')).status]).toEqual([1, 200]);
-    await sandbox.ask('PATCH', path, { listed: true });
-    await sandbox.ask('DELETE', `${path}?from=show`);
+    await sandbox.request('PATCH', path, { listed: true });
+    await sandbox.request('DELETE', `${path}?from=show`);
     expect([await total(day), (await show(one?.id ?? '')).status]).toEqual([2, 404]);
-    await sandbox.ask('PATCH', path, { visible: true });
+    await sandbox.request('PATCH', path, { visible: true });
     expect((await show(one?.id ?? '')).status).toBe(200);
-    expect((await sandbox.ask('DELETE', path)).status).toBe(200);
+    expect((await sandbox.request('DELETE', path)).status).toBe(200);
     expect([await total(day), (await show(one?.id ?? '')).status]).toEqual([1, 404]);
-    expect((await sandbox.ask('DELETE', path)).status).toBe(404);
+    expect((await sandbox.request('DELETE', path)).status).toBe(404);
   });
 });
 
 type Books = { days: BooksDay[]; total: BooksDay };
 
 async function books(from: string, to: string): Promise<Books> {
-  return JSON.parse((await sandbox.ask('GET', `/sandbox/books?from=${from}&to=${to}`)).text);
+  return JSON.parse((await sandbox.request('GET', `/sandbox/books?from=${from}&to=${to}`)).text);
 }
 
 describe('the books', () => {
@@ -178,12 +185,12 @@ describe('the books', () => {
   });
 
   it('equal what a client adds up from the list, to the cent', async () => {
-    const today = sandbox.sandbox.clock.wallOf(Date.now()).slice(0, 10);
-    await sandbox.ask('POST', '/sandbox/stories', { count: 400, days: 2, seed: 'books' });
-    const yesterday = dayAfter(today, -1);
+    const today = sandbox.sandbox.clock.toWall(Date.now()).slice(0, 10);
+    await sandbox.request('POST', '/sandbox/stories', { count: 400, days: 2, seed: 'books' });
+    const yesterday = addDays(today, -1);
     let receipts = 0n;
     for (let page = 1, more = true; more; page++) {
-      const { json } = await sandbox.ask('GET', `/api/v1/transactions?page=${page}`);
+      const { json } = await sandbox.request('GET', `/api/v1/transactions?page=${page}`);
       for (const { operation, amount, events } of json.transactions) {
         const paid = events.find(({ status }) => status === 'paid');
         if (operation === 'cashin' && paid?.date_created.startsWith(yesterday)) receipts += parseCents(amount) ?? 0n;
@@ -196,28 +203,28 @@ describe('the books', () => {
 
 describe('a story', () => {
   it('makes finished transactions and webhooks with every fate, and tells the counts that come true', async () => {
-    await using receiver = await startReceiver();
+    await using receiver = await startWebhookReceiver();
     await using teller = await startTestSandbox(['--webhook-url', receiver.url, '--webhook-token', 'wht']);
     const asked = { count: 600, days: 3, seed: 's', forge: 0.05, late_by_ms: 60_000 };
-    const counts: StoryCounts = JSON.parse((await teller.ask('POST', '/sandbox/stories', asked)).text);
+    const counts: StoryCounts = JSON.parse((await teller.request('POST', '/sandbox/stories', asked)).text);
     expect(counts.transactions).toBe(600);
     const { webhooks } = counts;
     for (const made of Object.values(webhooks)) expect(made).toBeGreaterThan(0);
-    const flushed = JSON.parse((await teller.ask('POST', '/sandbox/webhooks/flush')).text);
+    const flushed = JSON.parse((await teller.request('POST', '/sandbox/webhooks/flush')).text);
     expect(flushed).toMatchObject({ due: 0, failed: 0, delivered: webhooks.to_send, lost: webhooks.lost });
     expect(receiver.received).toHaveLength(webhooks.to_send);
     const range = `initial_date=${counts.from}&final_date=${counts.to}`;
-    const { json } = await teller.ask('GET', `/api/v1/transactions?${range}`);
+    const { json } = await teller.request('GET', `/api/v1/transactions?${range}`);
     expect(json.total).toBeGreaterThanOrEqual(590); // a life that must be over may begin the day before the first
   });
 
   it('has payments at 23:30, on the other side of midnight, and refunds, on each day that is over', async () => {
     await using teller = await startTestSandbox();
-    await teller.ask('POST', '/sandbox/stories', { count: 60, days: 3, seed: 'edges' });
-    const { json } = await teller.ask('GET', '/api/v1/transactions?status=paid');
+    await teller.request('POST', '/sandbox/stories', { count: 60, days: 3, seed: 'edges' });
+    const { json } = await teller.request('GET', '/api/v1/transactions?status=paid');
     const paidAt = json.transactions.map(({ date_created, events }) => [date_created, events[0]?.date_created ?? '']);
     expect(paidAt.filter(([, paid]) => paid?.endsWith('23:30:00')).length).toBeGreaterThanOrEqual(2);
     expect(paidAt.filter(([made, paid]) => made?.slice(0, 10) !== paid?.slice(0, 10)).length).toBeGreaterThanOrEqual(4);
-    expect((await teller.ask('GET', '/api/v1/transactions?status=refund')).json.total).toBeGreaterThanOrEqual(2);
+    expect((await teller.request('GET', '/api/v1/transactions?status=refund')).json.total).toBeGreaterThanOrEqual(2);
   });
 });

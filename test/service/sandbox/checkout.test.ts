@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { parsePix } from 'pix-utils';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CASHIN, type Shown, startTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
+import { CASHIN, type Shown, startTestSandbox, type TestSandbox } from '../../support/start-test-sandbox.ts';
 
 let sandbox: TestSandbox;
 beforeAll(async () => {
@@ -14,17 +14,17 @@ beforeAll(async () => {
 afterAll(() => sandbox[Symbol.asyncDispose]());
 
 async function create(fields: object = {}): Promise<Shown> {
-  const { json } = await sandbox.ask('POST', '/api/v1/transaction/pix/cashin', { ...CASHIN, ...fields });
+  const { json } = await sandbox.request('POST', '/api/v1/transaction/pix/cashin', { ...CASHIN, ...fields });
   return json.transaction[0];
 }
 
 async function show(id: string): Promise<Shown> {
-  return (await sandbox.ask('GET', `/api/v1/transaction/${id}`)).json.transaction[0];
+  return (await sandbox.request('GET', `/api/v1/transaction/${id}`)).json.transaction[0];
 }
 
 /** As a browser asks: no key, HTML wanted. */
 function browse(url: string, method = 'GET') {
-  return sandbox.ask(method, url.replace(sandbox.url, ''), undefined, {
+  return sandbox.request(method, url.replace(sandbox.url, ''), undefined, {
     authorization: undefined,
     accept: 'text/html',
   });
@@ -90,7 +90,7 @@ describe('the checkout', () => {
 
   it('tells its live status', async () => {
     const made = await create();
-    const status = async () => (await sandbox.ask('GET', `/checkout/transaction/${made.id}/status`)).json;
+    const status = async () => (await sandbox.request('GET', `/checkout/transaction/${made.id}/status`)).json;
     expect(await status()).toEqual({ id: made.id, status: 'pending' });
     await browse(`${made.payment_link}/change/expired`, 'POST');
     expect(await status()).toEqual({ id: made.id, status: 'expired' });
@@ -99,7 +99,7 @@ describe('the checkout', () => {
   it('changes the status by GET as the live sandbox does, once however often it is asked', async () => {
     const made = await create();
     for (let i = 0; i < 3; i++) {
-      const { status, json } = await sandbox.ask('GET', `/checkout/transaction/${made.id}/change/paid`, undefined, {
+      const { status, json } = await sandbox.request('GET', `/checkout/transaction/${made.id}/change/paid`, undefined, {
         authorization: undefined,
       });
       expect([status, json]).toEqual([200, { id: made.id, status: 'paid' }]);
@@ -109,7 +109,7 @@ describe('the checkout', () => {
 
   it('goes through all eight statuses, and nowhere that a transaction cannot go', async () => {
     const change = async (id: string, to: string) =>
-      (await sandbox.ask('GET', `/checkout/transaction/${id}/change/${to}`)).status;
+      (await sandbox.request('GET', `/checkout/transaction/${id}/change/${to}`)).status;
     for (const path of [['in_process', 'paid', 'refund'], ['in_analysis', 'denied'], ['canceled'], ['expired']]) {
       const { id } = await create();
       for (const to of path) expect([to, await change(id, to)]).toEqual([to, 200]);
@@ -126,14 +126,16 @@ describe('the checkout', () => {
   it('answers 404 for a transaction that there is not', async () => {
     for (const path of ['', '/status', '/change/paid']) {
       expect(
-        (await sandbox.ask('GET', `/checkout/transaction/123e4567-e12b-12d1-a456-426655440000${path}`)).status,
+        (await sandbox.request('GET', `/checkout/transaction/123e4567-e12b-12d1-a456-426655440000${path}`)).status,
       ).toBe(404);
     }
   });
 
   it('lets exactly one of many payers at the same moment pay', async () => {
     const { id } = await create();
-    await Promise.all(Array.from({ length: 20 }, () => sandbox.ask('GET', `/checkout/transaction/${id}/change/paid`)));
+    await Promise.all(
+      Array.from({ length: 20 }, () => sandbox.request('GET', `/checkout/transaction/${id}/change/paid`)),
+    );
     expect((await show(id)).events).toHaveLength(2);
   });
 });

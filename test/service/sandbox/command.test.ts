@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readOptions } from '../../../sandbox/read-options.ts';
-import { CASHIN } from '../../support/sandbox.ts';
+import { CASHIN } from '../../support/start-test-sandbox.ts';
 
 const MAIN = path.resolve('sandbox/main.ts');
 const dataDir = mkdtempSync(path.join(tmpdir(), 'confere-sandbox-'));

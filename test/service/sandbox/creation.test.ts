@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { oneAnswerSchema } from '../../../sandbox/http/answer-schemas.ts';
-import { CASHIN, CASHOUT, startTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
+import { transactionResponseSchema } from '../../../sandbox/http/response-schemas.ts';
+import { CASHIN, CASHOUT, startTestSandbox, type TestSandbox } from '../../support/start-test-sandbox.ts';
 
 const CASHIN_PATH = '/api/v1/transaction/pix/cashin';
 const CASHOUT_PATH = '/api/v1/transaction/pix/cashout';
@@ -14,9 +14,9 @@ afterAll(() => sandbox[Symbol.asyncDispose]());
 describe('creating a cashin', () => {
   it('answers the transaction in an array, pending, with one event and what was sent as it was sent', async () => {
     const sent = { ...CASHIN, reference: 'ref-1', extra: 'carrinho 7' };
-    const { status, json } = await sandbox.ask('POST', CASHIN_PATH, sent);
+    const { status, json } = await sandbox.request('POST', CASHIN_PATH, sent);
     expect(status).toBe(200);
-    expect(oneAnswerSchema.safeParse(json).error).toBeUndefined();
+    expect(transactionResponseSchema.safeParse(json).error).toBeUndefined();
     const [made] = json.transaction;
     const { amount: _, ...asSent } = sent;
     expect(made).toMatchObject({ ...asSent, operation: 'cashin', status: 'pending', amount: '10.10', finished: '' });
@@ -32,7 +32,7 @@ describe('creating a cashin', () => {
     'refuses without %s, and names the field',
     async (field) => {
       for (const value of [undefined, null, ...(field === 'amount' ? [] : ['', '   '])]) {
-        const { status, json } = await sandbox.ask('POST', CASHIN_PATH, { ...CASHIN, [field]: value });
+        const { status, json } = await sandbox.request('POST', CASHIN_PATH, { ...CASHIN, [field]: value });
         expect(status).toBe(422);
         expect(json).toMatchObject({ error: expect.any(Number), message: expect.any(String) });
         expect(Object.keys(json.errors)).toEqual([field]);
@@ -41,7 +41,7 @@ describe('creating a cashin', () => {
   );
 
   it('names all wrong fields at once', async () => {
-    const { status, json } = await sandbox.ask('POST', CASHIN_PATH, { amount: { text: '5' } });
+    const { status, json } = await sandbox.request('POST', CASHIN_PATH, { amount: { text: '5' } });
     expect(status).toBe(422);
     expect(Object.keys(json.errors).sort()).toEqual([
       'amount',
@@ -56,7 +56,7 @@ describe('creating a cashin', () => {
 
   it('keeps an amount to the cent as it is written, and refuses more decimals, signs, exponents and text', async () => {
     const create = (amount: string) =>
-      sandbox.ask('POST', CASHIN_PATH, JSON.stringify(CASHIN).replace('"amount":10.1', `"amount":${amount}`));
+      sandbox.request('POST', CASHIN_PATH, JSON.stringify(CASHIN).replace('"amount":10.1', `"amount":${amount}`));
     for (const [sent, shown] of [
       ['0.01', '0.01'],
       ['10', '10.00'],
@@ -74,10 +74,10 @@ describe('creating a cashin', () => {
 
   it('takes a reference of 50 characters and an extra of 255, and refuses one more', async () => {
     const longest = { ...CASHIN, reference: 'é'.repeat(50), extra: '😀'.repeat(255) };
-    const { status, json } = await sandbox.ask('POST', CASHIN_PATH, longest);
+    const { status, json } = await sandbox.request('POST', CASHIN_PATH, longest);
     expect(status).toBe(200);
     expect(json.transaction[0]).toMatchObject({ reference: longest.reference, extra: longest.extra });
-    const tooLong = await sandbox.ask('POST', CASHIN_PATH, {
+    const tooLong = await sandbox.request('POST', CASHIN_PATH, {
       ...CASHIN,
       reference: 'r'.repeat(51),
       extra: 'x'.repeat(256),
@@ -87,48 +87,48 @@ describe('creating a cashin', () => {
   });
 
   it('needs no reference and no extra, and shows them empty', async () => {
-    const { json } = await sandbox.ask('POST', CASHIN_PATH, { ...CASHIN, reference: null });
+    const { json } = await sandbox.request('POST', CASHIN_PATH, { ...CASHIN, reference: null });
     expect(json.transaction[0]).toMatchObject({ reference: '', extra: '' });
   });
 
   it('refuses a reference that is taken, of either kind, with code 25', async () => {
-    const first = await sandbox.ask('POST', CASHIN_PATH, { ...CASHIN, reference: 'taken' });
+    const first = await sandbox.request('POST', CASHIN_PATH, { ...CASHIN, reference: 'taken' });
     expect(first.status).toBe(200);
     for (const [path, body] of [
       [CASHIN_PATH, CASHIN],
       [CASHOUT_PATH, CASHOUT],
     ] as const) {
-      const { status, json } = await sandbox.ask('POST', path, { ...body, reference: 'taken' });
+      const { status, json } = await sandbox.request('POST', path, { ...body, reference: 'taken' });
       expect([status, json.error]).toEqual([422, 25]);
       expect(json.errors).toHaveProperty('reference');
     }
-    const other = await sandbox.ask('POST', CASHIN_PATH, { ...CASHIN, reference: 'Taken' });
+    const other = await sandbox.request('POST', CASHIN_PATH, { ...CASHIN, reference: 'Taken' });
     expect(other.status, 'references are compared byte for byte').toBe(200);
   });
 
   it('lets exactly one of 64 creates of the same reference at the same moment win', async () => {
     const body = { ...CASHIN, reference: 'race' };
-    const answers = await Promise.all(Array.from({ length: 64 }, () => sandbox.ask('POST', CASHIN_PATH, body)));
+    const answers = await Promise.all(Array.from({ length: 64 }, () => sandbox.request('POST', CASHIN_PATH, body)));
     const codes = answers.map(({ status }) => status);
     expect(codes.filter((code) => code === 200)).toHaveLength(1);
     expect(codes.filter((code) => code === 422)).toHaveLength(63);
-    const { json } = await sandbox.ask('GET', '/api/v1/transactions?reference=race');
+    const { json } = await sandbox.request('GET', '/api/v1/transactions?reference=race');
     expect(json.total).toBe(1);
   });
 
   it('refuses a document whose check digits are wrong with code 17, and takes alphanumeric CNPJs', async () => {
-    const wrong = await sandbox.ask('POST', CASHIN_PATH, { ...CASHIN, document: '52998224724' });
+    const wrong = await sandbox.request('POST', CASHIN_PATH, { ...CASHIN, document: '52998224724' });
     expect([wrong.status, wrong.json.error]).toEqual([422, 17]);
-    const company = await sandbox.ask('POST', CASHIN_PATH, { ...CASHIN, document: '12ABC34501DE35' });
+    const company = await sandbox.request('POST', CASHIN_PATH, { ...CASHIN, document: '12ABC34501DE35' });
     expect(company.json.transaction[0].document).toBe('12ABC34501DE35');
   });
 });
 
 describe('creating a cashout', () => {
   it('answers with the key, without the key type, the link and the QR code', async () => {
-    const { status, json } = await sandbox.ask('POST', CASHOUT_PATH, { ...CASHOUT, reference: 'out-1' });
+    const { status, json } = await sandbox.request('POST', CASHOUT_PATH, { ...CASHOUT, reference: 'out-1' });
     expect(status).toBe(200);
-    expect(oneAnswerSchema.safeParse(json).error).toBeUndefined();
+    expect(transactionResponseSchema.safeParse(json).error).toBeUndefined();
     const [made] = json.transaction;
     expect(made).toMatchObject({ operation: 'cashout', status: 'pending', pix_key: CASHOUT.pix_key, e2e_id: '' });
     expect(made.events).toHaveLength(1);
@@ -137,7 +137,7 @@ describe('creating a cashout', () => {
   });
 
   it.each(['pix_key', 'key_type', 'name', 'amount'])('refuses without %s', async (field) => {
-    const { status, json } = await sandbox.ask('POST', CASHOUT_PATH, { ...CASHOUT, [field]: undefined });
+    const { status, json } = await sandbox.request('POST', CASHOUT_PATH, { ...CASHOUT, [field]: undefined });
     expect(status).toBe(422);
     expect(Object.keys(json.errors)).toEqual([field]);
   });
@@ -152,15 +152,15 @@ describe('creating a cashout', () => {
       ['EVP', '123e4567-e12b-12d1-a456-426655440000', '123e4567'],
     ];
     for (const [key_type, right, wrong] of keys) {
-      const good = await sandbox.ask('POST', CASHOUT_PATH, { ...CASHOUT, key_type, pix_key: right });
+      const good = await sandbox.request('POST', CASHOUT_PATH, { ...CASHOUT, key_type, pix_key: right });
       expect([key_type, good.status]).toEqual([key_type, 200]);
-      const bad = await sandbox.ask('POST', CASHOUT_PATH, { ...CASHOUT, key_type, pix_key: wrong });
+      const bad = await sandbox.request('POST', CASHOUT_PATH, { ...CASHOUT, key_type, pix_key: wrong });
       expect([key_type, bad.status, bad.json.error]).toEqual([key_type, 422, 26]);
     }
   });
 
   it('refuses an unknown key type with code 30', async () => {
-    const { status, json } = await sandbox.ask('POST', CASHOUT_PATH, { ...CASHOUT, key_type: 'IBAN' });
+    const { status, json } = await sandbox.request('POST', CASHOUT_PATH, { ...CASHOUT, key_type: 'IBAN' });
     expect([status, json.error, Object.keys(json.errors)]).toEqual([422, 30, ['key_type']]);
   });
 });
@@ -174,13 +174,13 @@ describe('what switches add to creates', () => {
       blocked_documents: ['11222333000181'],
       key_of_document: true,
     };
-    await sandbox.ask('PATCH', '/sandbox/switches', { creation });
-    const code = async (path: string, body: object) => (await sandbox.ask('POST', path, body)).json.error;
+    await sandbox.request('PATCH', '/sandbox/switches', { creation });
+    const code = async (path: string, body: object) => (await sandbox.request('POST', path, body)).json.error;
     expect(await code(CASHIN_PATH, { ...CASHIN, platform: other })).toBe(10);
     expect(await code(CASHIN_PATH, { ...CASHIN, amount: 4.99 })).toBe(23);
     expect(await code(CASHIN_PATH, { ...CASHIN, document: '11.222.333/0001-81' })).toBe(15);
     expect(await code(CASHOUT_PATH, { ...CASHOUT, key_type: 'CNPJ', pix_key: '11222333000181' })).toBe(28);
     expect(await code(CASHOUT_PATH, { ...CASHOUT, key_type: 'CPF', pix_key: '52998224725' })).toBeUndefined();
-    await sandbox.ask('PUT', '/sandbox/switches', { lives: { created: 'manual' } });
+    await sandbox.request('PUT', '/sandbox/switches', { lives: { created: 'manual' } });
   });
 });

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { errorAnswerSchema, listAnswerSchema, oneAnswerSchema } from '../../../sandbox/http/answer-schemas.ts';
-import { anyCharacter, budget } from '../../support/property.ts';
-import { CASHIN, CASHOUT, startTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
+import {
+  errorResponseSchema,
+  listResponseSchema,
+  transactionResponseSchema,
+} from '../../../sandbox/http/response-schemas.ts';
+import { anyCharacter, propertyOptions } from '../../support/property.ts';
+import { CASHIN, CASHOUT, startTestSandbox, type TestSandbox } from '../../support/start-test-sandbox.ts';
 
 // bench/sandbox-fuzz.ts does the same for a minute
 
@@ -35,23 +39,23 @@ describe('random requests', () => {
         fc.boolean(),
         async (body, out) => {
           const path = `/api/v1/transaction/pix/${out ? 'cashout' : 'cashin'}`;
-          const { status, json } = await sandbox.ask('POST', path, JSON.stringify(body) ?? 'undefined');
+          const { status, json } = await sandbox.request('POST', path, JSON.stringify(body) ?? 'undefined');
           expect([200, 400, 422]).toContain(status);
-          const schema = status === 200 ? oneAnswerSchema : errorAnswerSchema;
+          const schema = status === 200 ? transactionResponseSchema : errorResponseSchema;
           expect(schema.safeParse(json).error).toBeUndefined();
         },
       ),
-      budget(100, 400),
+      propertyOptions(100, 400),
     );
   });
 
   it('that are no JSON are refused, never a 500', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: anyCharacter, maxLength: 200 }), async (text) => {
-        const { status } = await sandbox.ask('POST', '/api/v1/transaction/pix/cashin', text);
+        const { status } = await sandbox.request('POST', '/api/v1/transaction/pix/cashin', text);
         expect([400, 422]).toContain(status);
       }),
-      budget(25, 100),
+      propertyOptions(25, 100),
     );
   });
 
@@ -72,15 +76,15 @@ describe('random requests', () => {
     const query = fc.array(fc.tuple(fc.constantFrom(...names), fc.string({ maxLength: 60 })), { maxLength: 4 });
     await fc.assert(
       fc.asyncProperty(query, async (pairs) => {
-        const { status, json } = await sandbox.ask(
+        const { status, json } = await sandbox.request(
           'GET',
           `/api/v1/transactions?${new URLSearchParams(pairs).toString()}`,
         );
         expect([200, 422]).toContain(status);
-        const schema = status === 200 ? listAnswerSchema : errorAnswerSchema;
+        const schema = status === 200 ? listResponseSchema : errorResponseSchema;
         expect(schema.safeParse(json).error).toBeUndefined();
       }),
-      budget(100, 400),
+      propertyOptions(100, 400),
     );
   });
 
@@ -90,17 +94,17 @@ describe('random requests', () => {
         const at = encodeURIComponent(id.toWellFormed()) || '-';
         const text = JSON.stringify(body) ?? '';
         const answers = await Promise.all([
-          sandbox.ask('GET', `/api/v1/transaction/${at}`),
-          sandbox.ask('GET', `/checkout/transaction/${at}/change/${at}`),
-          sandbox.ask('POST', '/sandbox/transactions', text),
-          sandbox.ask('POST', `/sandbox/transactions/${at}/events`, text),
-          sandbox.ask('PATCH', `/sandbox/transactions/${at}`, text),
-          sandbox.ask('DELETE', `/sandbox/transactions/${at}`),
-          sandbox.ask('GET', `/sandbox/books?from=${at}&to=${at}`),
+          sandbox.request('GET', `/api/v1/transaction/${at}`),
+          sandbox.request('GET', `/checkout/transaction/${at}/change/${at}`),
+          sandbox.request('POST', '/sandbox/transactions', text),
+          sandbox.request('POST', `/sandbox/transactions/${at}/events`, text),
+          sandbox.request('PATCH', `/sandbox/transactions/${at}`, text),
+          sandbox.request('DELETE', `/sandbox/transactions/${at}`),
+          sandbox.request('GET', `/sandbox/books?from=${at}&to=${at}`),
         ]);
         for (const { status } of answers) expect(status).toBeLessThan(500);
       }),
-      budget(25, 100),
+      propertyOptions(25, 100),
     );
   });
 });

@@ -1,13 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { isCnpj, isCpf } from '../../../sandbox/pix/check-document.ts';
-import { CASHIN, type Shown, startReceiver, startTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
+import {
+  CASHIN,
+  type Shown,
+  startTestSandbox,
+  startWebhookReceiver,
+  type TestSandbox,
+} from '../../support/start-test-sandbox.ts';
 
 const HISTORY = ['--history', '2d', '--per-day', '150'];
 
 async function readAll(sandbox: TestSandbox, query = ''): Promise<Shown[]> {
   const read: Shown[] = [];
   for (let page = 1; ; page++) {
-    const { json } = await sandbox.ask('GET', `/api/v1/transactions?page=${page}${query}`);
+    const { json } = await sandbox.request('GET', `/api/v1/transactions?page=${page}${query}`);
     read.push(...json.transactions);
     if (json.next_page_url === false) return read;
   }
@@ -20,17 +26,17 @@ function withoutLinks(rows: Shown[]): unknown[] {
 
 describe('history', () => {
   it('is past: as many as asked on each day, lives over or going on, no webhooks', async () => {
-    await using receiver = await startReceiver();
+    await using receiver = await startWebhookReceiver();
     await using sandbox = await startTestSandbox([...HISTORY, '--webhook-url', receiver.url]);
     const all = await readAll(sandbox);
     expect(sandbox.history).toBe(all.length);
     const days = Map.groupBy(all, ({ date_created }) => date_created.slice(0, 10));
-    const today = sandbox.sandbox.clock.wallOf(Date.now()).slice(0, 10);
+    const today = sandbox.sandbox.clock.toWall(Date.now()).slice(0, 10);
     const [first, second] = [...days.keys()].sort();
     expect([first, second].map((day) => days.get(day ?? '')?.length)).toEqual([150, 150]);
     expect([...days.keys()].every((day) => day <= today)).toBe(true);
     expect(receiver.received).toEqual([]);
-    const now = sandbox.sandbox.clock.wallOf(Date.now());
+    const now = sandbox.sandbox.clock.toWall(Date.now());
     for (const { events, status } of all) {
       expect(events[0]?.status).toBe(status);
       expect(events.every(({ date_created }) => date_created <= now)).toBe(true);
@@ -54,7 +60,7 @@ describe('history', () => {
 
   it('is the same for a seed, another for another, and not made twice on one database', async () => {
     const first = await startTestSandbox([...HISTORY, '--seed', 'same']);
-    const yesterday = `&final_date=${first.sandbox.clock.wallOf(Date.now() - 86_400_000).slice(0, 10)}`;
+    const yesterday = `&final_date=${first.sandbox.clock.toWall(Date.now() - 86_400_000).slice(0, 10)}`;
     const days = withoutLinks(await readAll(first, yesterday));
     await using second = await startTestSandbox([...HISTORY, '--seed', 'same']);
     expect(withoutLinks(await readAll(second, yesterday))).toEqual(days);
@@ -70,15 +76,15 @@ describe('history', () => {
 describe('a seed', () => {
   it('tells the ids and the fates of what clients create, too', async () => {
     const tell = async (seed: string): Promise<unknown[]> => {
-      await using receiver = await startReceiver();
+      await using receiver = await startWebhookReceiver();
       await using sandbox = await startTestSandbox(['--seed', seed, '--webhook-url', receiver.url]);
-      await sandbox.ask('PATCH', '/sandbox/switches', { webhooks: { lose: 0.5, repeat: 0.3 } });
+      await sandbox.request('PATCH', '/sandbox/switches', { webhooks: { lose: 0.5, repeat: 0.3 } });
       const told: unknown[] = [];
       for (let i = 0; i < 12; i++) {
-        const { json } = await sandbox.ask('POST', '/api/v1/transaction/pix/cashin', CASHIN);
+        const { json } = await sandbox.request('POST', '/api/v1/transaction/pix/cashin', CASHIN);
         const { id } = json.transaction[0];
-        await sandbox.ask('GET', `/checkout/transaction/${id}/change/paid`);
-        const { text } = await sandbox.ask('GET', `/sandbox/webhooks?transaction_id=${id}`);
+        await sandbox.request('GET', `/checkout/transaction/${id}/change/paid`);
+        const { text } = await sandbox.request('GET', `/sandbox/webhooks?transaction_id=${id}`);
         told.push([id, JSON.parse(text).webhooks.map(({ fate }: { fate: string }) => fate)]);
       }
       return told;
@@ -93,19 +99,22 @@ describe('a restart', () => {
     const first = await startTestSandbox();
     const ids: string[] = [];
     for (let i = 0; i < 120; i++) {
-      const { json } = await first.ask('POST', '/api/v1/transaction/pix/cashin', { ...CASHIN, reference: `r-${i}` });
+      const { json } = await first.request('POST', '/api/v1/transaction/pix/cashin', {
+        ...CASHIN,
+        reference: `r-${i}`,
+      });
       ids.push(json.transaction[0].id);
     }
     const before = withoutLinks(await readAll(first));
     await first[Symbol.asyncDispose]();
     await using second = await startTestSandbox([], first);
     expect(withoutLinks(await readAll(second))).toEqual(before);
-    const { status, json } = await second.ask('POST', '/api/v1/transaction/pix/cashin', {
+    const { status, json } = await second.request('POST', '/api/v1/transaction/pix/cashin', {
       ...CASHIN,
       reference: 'r-7',
     });
     expect([status, json.error]).toEqual([422, 25]);
-    const fresh = await second.ask('POST', '/api/v1/transaction/pix/cashin', CASHIN);
+    const fresh = await second.request('POST', '/api/v1/transaction/pix/cashin', CASHIN);
     expect(ids).not.toContain(fresh.json.transaction[0].id);
   });
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listAnswerSchema } from '../../../sandbox/http/answer-schemas.ts';
-import { budget } from '../../support/property.ts';
-import { PLATFORM, type Shown, startTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
+import { listResponseSchema } from '../../../sandbox/http/response-schemas.ts';
+import { propertyOptions } from '../../support/property.ts';
+import { PLATFORM, type Shown, startTestSandbox, type TestSandbox } from '../../support/start-test-sandbox.ts';
 
 const OTHER = '5f6c2f0a-7f7e-4b0a-8f0f-9d1c6a2b3c02';
 const STATUSES = ['pending', 'paid', 'denied', 'canceled', 'refund', 'in_process', 'in_analysis', 'expired'];
@@ -25,13 +25,13 @@ beforeAll(async () => {
     reference: i % 100 === 0 ? 'Ref' : `ref-${i}`,
     ...(i % 3 === 0 ? { pix_key: `chave${i % 6}@exemplo.com.br` } : {}),
   }));
-  await sandbox.ask('POST', '/sandbox/transactions', { transactions });
+  await sandbox.request('POST', '/sandbox/transactions', { transactions });
   all = await readAll('');
 });
 afterAll(() => sandbox[Symbol.asyncDispose]());
 
 async function readPage(query: string) {
-  const { status, json } = await sandbox.ask('GET', `/api/v1/transactions?${query}`);
+  const { status, json } = await sandbox.request('GET', `/api/v1/transactions?${query}`);
   expect(status).toBe(200);
   return json;
 }
@@ -54,7 +54,7 @@ describe('a page of the list', () => {
       [8, 30],
     ] as const) {
       const json = await readPage(`page=${page}`);
-      expect(listAnswerSchema.safeParse(json).error).toBeUndefined();
+      expect(listResponseSchema.safeParse(json).error).toBeUndefined();
       expect(json.transactions).toHaveLength(rows);
       expect(json).toMatchObject({ current_page: page, last_page: 8, total: 730 });
     }
@@ -108,7 +108,7 @@ describe('a page of the list', () => {
     ['page', 'two'],
     ['page', '99999999999999999999'],
   ])('refuses %s=%s with 422 and the name of the field', async (field, value) => {
-    const { status, json } = await sandbox.ask('GET', `/api/v1/transactions?${field}=${value}`);
+    const { status, json } = await sandbox.request('GET', `/api/v1/transactions?${field}=${value}`);
     expect(status).toBe(422);
     expect(Object.keys(json.errors)).toEqual([field]);
   });
@@ -174,7 +174,7 @@ describe('the filters', () => {
         const read = await readAll(new URLSearchParams(filter).toString());
         expect(read.map(({ id }) => id)).toEqual(all.filter((one) => matches(one, filter)).map(({ id }) => id));
       }),
-      budget(20, 60),
+      propertyOptions(20, 60),
     );
   });
 });
@@ -196,7 +196,7 @@ function matches(one: Shown, filter: Filters): boolean {
 
 describe('what switches do to the list', () => {
   const turned = async (list: object, query = ''): Promise<Awaited<ReturnType<typeof readPage>>> => {
-    await sandbox.ask('PUT', '/sandbox/switches', { list, lives: { created: 'manual' } });
+    await sandbox.request('PUT', '/sandbox/switches', { list, lives: { created: 'manual' } });
     return readPage(query);
   };
 
@@ -227,16 +227,16 @@ describe('what switches do to the list', () => {
     expect((await turned({ next_form: 'relative' })).next_page_url).toBe('/v1/transactions?page=2');
     expect((await turned({ past_end: 'last_page' }, 'page=99')).current_page).toBe(8);
     await turned({ past_end: 'not_found' });
-    expect((await sandbox.ask('GET', '/api/v1/transactions?page=99')).status).toBe(404);
+    expect((await sandbox.request('GET', '/api/v1/transactions?page=99')).status).toBe(404);
     await turned({ past_end: 'invalid' });
-    expect((await sandbox.ask('GET', '/api/v1/transactions?page=99')).status).toBe(422);
+    expect((await sandbox.request('GET', '/api/v1/transactions?page=99')).status).toBe(422);
   });
 
   it('serves the address without the api segment, or does not', async () => {
     await turned({});
-    expect((await sandbox.ask('GET', '/v1/transactions')).status).toBe(200);
+    expect((await sandbox.request('GET', '/v1/transactions')).status).toBe(200);
     await turned({ without_api: 'not_found' });
-    expect((await sandbox.ask('GET', '/v1/transactions')).status).toBe(404);
+    expect((await sandbox.request('GET', '/v1/transactions')).status).toBe(404);
   });
 
   it('moves it between pages', async () => {

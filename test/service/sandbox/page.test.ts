@@ -1,6 +1,6 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CASHIN, startTestSandbox, type TestSandbox } from '../../support/sandbox.ts';
+import { CASHIN, startTestSandbox, type TestSandbox } from '../../support/start-test-sandbox.ts';
 
 let sandbox: TestSandbox;
 let browser: Browser;
@@ -15,7 +15,7 @@ afterAll(async () => {
 
 /** @param isOwnTime false: the page's time passes by `page.clock` too. */
 async function open(fields: object = {}, isOwnTime = true): Promise<{ page: Page; id: string; code: string }> {
-  const { json } = await sandbox.ask('POST', '/api/v1/transaction/pix/cashin', { ...CASHIN, ...fields });
+  const { json } = await sandbox.request('POST', '/api/v1/transaction/pix/cashin', { ...CASHIN, ...fields });
   const { id, payment_link, qr_code } = json.transaction[0];
   const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
   const page = await context.newPage();
@@ -28,7 +28,7 @@ async function open(fields: object = {}, isOwnTime = true): Promise<{ page: Page
 }
 
 async function statusOf(id: string): Promise<string> {
-  return (await sandbox.ask('GET', `/api/v1/transaction/${id}`)).json.transaction[0].status;
+  return (await sandbox.request('GET', `/api/v1/transaction/${id}`)).json.transaction[0].status;
 }
 
 describe('the checkout page in a browser', () => {
@@ -54,7 +54,7 @@ describe('the checkout page in a browser', () => {
 
   it('shows by itself that it was paid elsewhere', async () => {
     const { page, id } = await open({}, false);
-    await sandbox.ask('GET', `/checkout/transaction/${id}/change/paid`);
+    await sandbox.request('GET', `/checkout/transaction/${id}/change/paid`);
     await page.clock.fastForward(2_000);
     await page.getByRole('status').getByText('Pago').waitFor();
     expect(await page.getByRole('button', { name: 'Pagar' }).count()).toBe(0);

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { webhookSchema } from '../../../sandbox/http/answer-schemas.ts';
+import { webhookSchema } from '../../../sandbox/http/response-schemas.ts';
 import type { Timers } from '../../../sandbox/timers.ts';
 import type { WebhookCounts } from '../../../sandbox/webhooks/count-webhooks.ts';
+import { eventually } from '../../support/eventually.ts';
 import {
   CASHIN,
   CASHOUT,
-  type Received,
-  startReceiver,
+  type ReceivedWebhook,
   startTestSandbox,
+  startWebhookReceiver,
   type TestSandbox,
-} from '../../support/sandbox.ts';
+} from '../../support/start-test-sandbox.ts';
 import { createTestTimers } from '../../support/test-timers.ts';
-import { eventually } from '../../support/wait.ts';
 
 async function create(
   sandbox: TestSandbox,
@@ -19,27 +19,27 @@ async function create(
   fields: object = {},
 ): Promise<string> {
   const body = { ...(kind === 'cashin' ? CASHIN : CASHOUT), ...fields };
-  const { json } = await sandbox.ask('POST', `/api/v1/transaction/pix/${kind}`, body);
+  const { json } = await sandbox.request('POST', `/api/v1/transaction/pix/${kind}`, body);
   return json.transaction[0].id;
 }
 
 async function move(sandbox: TestSandbox, id: string, status: string, webhook: unknown = true): Promise<void> {
-  const answer = await sandbox.ask('POST', `/sandbox/transactions/${id}/events`, { status, webhook });
+  const answer = await sandbox.request('POST', `/sandbox/transactions/${id}/events`, { status, webhook });
   expect(answer.status).toBe(201);
 }
 
 async function flush(sandbox: TestSandbox): Promise<WebhookCounts> {
-  const { text } = await sandbox.ask('POST', '/sandbox/webhooks/flush', { timeout_ms: 20_000 });
+  const { text } = await sandbox.request('POST', '/sandbox/webhooks/flush', { timeout_ms: 20_000 });
   return JSON.parse(text);
 }
 
-function statuses(received: Received[]): unknown[] {
+function statuses(received: ReceivedWebhook[]): unknown[] {
   return received.map(({ body }) => body.status);
 }
 
 describe('a webhook', () => {
   it('tells a change, flat, with the token, and carries extra; a creation sends none', async () => {
-    await using receiver = await startReceiver();
+    await using receiver = await startWebhookReceiver();
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url, '--webhook-token', 'wht']);
     const id = await create(sandbox, 'cashin', { reference: 'w-1', extra: 'carrinho 3', amount: 7 });
     await flush(sandbox);
@@ -61,23 +61,23 @@ describe('a webhook', () => {
   });
 
   it('is owed for the changes that are announced, and those alone', async () => {
-    await using receiver = await startReceiver();
+    await using receiver = await startWebhookReceiver();
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
     for (const status of ['in_process', 'expired', 'denied']) await move(sandbox, await create(sandbox), status);
     for (const status of ['denied', 'canceled']) await move(sandbox, await create(sandbox, 'cashout'), status);
     await flush(sandbox);
     expect(new Set(statuses(receiver.received))).toEqual(new Set(['canceled', 'denied']));
     expect(receiver.received).toHaveLength(2);
-    await sandbox.ask('PATCH', '/sandbox/switches', { webhooks: { announced: ['*'] } });
+    await sandbox.request('PATCH', '/sandbox/switches', { webhooks: { announced: ['*'] } });
     await move(sandbox, await create(sandbox), 'expired');
     await flush(sandbox);
     expect(statuses(receiver.received)).toContain('expired');
   });
 
   it('is sent again after each failure, the same bytes, until it is taken', async () => {
-    await using receiver = await startReceiver((received) => (received.length < 4 ? 500 : 200));
+    await using receiver = await startWebhookReceiver((received) => (received.length < 4 ? 500 : 200));
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
-    await sandbox.ask('PATCH', '/sandbox/switches', { webhooks: { retry_after_ms: [10, 10, 10, 10] } });
+    await sandbox.request('PATCH', '/sandbox/switches', { webhooks: { retry_after_ms: [10, 10, 10, 10] } });
     await move(sandbox, await create(sandbox), 'paid');
     expect(await flush(sandbox)).toMatchObject({ total: 1, delivered: 1 });
     expect(receiver.received).toHaveLength(4);
@@ -85,17 +85,17 @@ describe('a webhook', () => {
   });
 
   it('is given up after the last try, and says why', async () => {
-    await using receiver = await startReceiver(() => 401);
+    await using receiver = await startWebhookReceiver(() => 401);
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
-    await sandbox.ask('PATCH', '/sandbox/switches', { webhooks: { retry_after_ms: [10, 10] } });
+    await sandbox.request('PATCH', '/sandbox/switches', { webhooks: { retry_after_ms: [10, 10] } });
     await move(sandbox, await create(sandbox), 'paid');
     expect(await flush(sandbox)).toMatchObject({ failed: 1, due: 0 });
-    const { text } = await sandbox.ask('GET', '/sandbox/webhooks?state=failed');
+    const { text } = await sandbox.request('GET', '/sandbox/webhooks?state=failed');
     expect(JSON.parse(text).webhooks).toMatchObject([{ attempts: 3, answer: '401', state: 'failed' }]);
   });
 
   it('is sent by the next start when it was still due at the end of this one', async () => {
-    await using receiver = await startReceiver();
+    await using receiver = await startWebhookReceiver();
     const first = await startTestSandbox(['--webhook-url', receiver.url]);
     await move(first, await create(first), 'paid', { fate: 'late', delay_ms: 1_000 });
     await first[Symbol.asyncDispose]();
@@ -106,19 +106,19 @@ describe('a webhook', () => {
   });
 
   it('goes to another address from the moment it is told', async () => {
-    await using receiver = await startReceiver();
+    await using receiver = await startWebhookReceiver();
     await using sandbox = await startTestSandbox([]);
-    await sandbox.ask('PUT', '/sandbox/webhooks/target', { url: receiver.url, token: 'other' });
+    await sandbox.request('PUT', '/sandbox/webhooks/target', { url: receiver.url, token: 'other' });
     await move(sandbox, await create(sandbox), 'paid');
     await flush(sandbox);
     expect(receiver.received[0]?.authorization).toBe('Bearer other');
   });
 
   it('comes in other shapes where a switch says so', async () => {
-    await using receiver = await startReceiver();
+    await using receiver = await startWebhookReceiver();
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
     for (const shape of ['transaction_array', 'transaction_object', 'transactions', 'data']) {
-      await sandbox.ask('PATCH', '/sandbox/switches', { webhooks: { shape } });
+      await sandbox.request('PATCH', '/sandbox/switches', { webhooks: { shape } });
       const id = await create(sandbox);
       await move(sandbox, id, 'paid');
       await flush(sandbox);
@@ -135,7 +135,7 @@ describe('a webhook', () => {
 
 describe('what befalls webhooks', () => {
   it('is asked for one by one: lost, repeated, late, forged', async () => {
-    await using receiver = await startReceiver();
+    await using receiver = await startWebhookReceiver();
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url, '--webhook-token', 'wht']);
     await move(sandbox, await create(sandbox), 'paid', { fate: 'lost' });
     await move(sandbox, await create(sandbox), 'paid', { fate: 'late', delay_ms: 3_600_000 });
@@ -150,9 +150,11 @@ describe('what befalls webhooks', () => {
   });
 
   it('falls by the shares of the switches; a forger without the token is told by it', async () => {
-    await using receiver = await startReceiver();
+    await using receiver = await startWebhookReceiver();
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url, '--webhook-token', 'wht']);
-    await sandbox.ask('PATCH', '/sandbox/switches', { webhooks: { lose: 0.5, forge: 0.5, forge_with: 'wrong_token' } });
+    await sandbox.request('PATCH', '/sandbox/switches', {
+      webhooks: { lose: 0.5, forge: 0.5, forge_with: 'wrong_token' },
+    });
     for (let i = 0; i < 40; i++) await move(sandbox, await create(sandbox), 'paid');
     const { by_fate } = await flush(sandbox);
     expect(by_fate.lost).toBeGreaterThan(5);
@@ -163,7 +165,7 @@ describe('what befalls webhooks', () => {
   });
 
   it('lets a late one be late again after others were hurried', async () => {
-    await using receiver = await startReceiver();
+    await using receiver = await startWebhookReceiver();
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
     const pay = async (announcement: object): Promise<string> => {
       const id = await create(sandbox);
@@ -185,7 +187,7 @@ describe('what befalls webhooks', () => {
   });
 
   it('holds a reordered one back until what follows it is out', async () => {
-    await using receiver = await startReceiver();
+    await using receiver = await startWebhookReceiver();
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
     const id = await create(sandbox);
     await move(sandbox, id, 'paid', { fate: 'reordered', delay_ms: 60_000 });
@@ -197,7 +199,7 @@ describe('what befalls webhooks', () => {
 
 describe('lives', () => {
   it('go on by themselves after a creation, at the speed of the switch, and tell each change', async () => {
-    await using receiver = await startReceiver();
+    await using receiver = await startWebhookReceiver();
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
     const paths = [
       {
@@ -209,11 +211,11 @@ describe('lives', () => {
         ],
       },
     ];
-    await sandbox.ask('PATCH', '/sandbox/switches', { lives: { created: 'auto', speed: 1_000, cashin: paths } });
+    await sandbox.request('PATCH', '/sandbox/switches', { lives: { created: 'auto', speed: 1_000, cashin: paths } });
     const id = await create(sandbox);
     await eventually(() => receiver.received.length >= 2);
     expect(statuses(receiver.received)).toEqual(['paid', 'refund']);
-    const { json } = await sandbox.ask('GET', `/api/v1/transaction/${id}`);
+    const { json } = await sandbox.request('GET', `/api/v1/transaction/${id}`);
     expect(json.transaction[0].events.map(({ status }) => status)).toEqual(['refund', 'paid', 'in_process', 'pending']);
   });
 
@@ -221,15 +223,15 @@ describe('lives', () => {
     const timers = createTestTimers();
     const first = await startTestSandbox([], { timers });
     const paths = [{ weight: 1, steps: [{ status: 'paid', after_s: [3_600, 3_600] }] }];
-    await first.ask('PATCH', '/sandbox/switches', { lives: { created: 'auto', cashin: paths } });
+    await first.request('PATCH', '/sandbox/switches', { lives: { created: 'auto', cashin: paths } });
     const id = await create(first);
     await first[Symbol.asyncDispose]();
     await timers.advance(2 * 3_600_000);
     await using second = await startTestSandbox([], { database: first.database, timers });
     await eventually(
-      async () => (await second.ask('GET', `/api/v1/transaction/${id}`)).json.transaction[0].status === 'paid',
+      async () => (await second.request('GET', `/api/v1/transaction/${id}`)).json.transaction[0].status === 'paid',
     );
-    const { events } = (await second.ask('GET', `/api/v1/transaction/${id}`)).json.transaction[0];
+    const { events } = (await second.request('GET', `/api/v1/transaction/${id}`)).json.transaction[0];
     const [paid = '', pending = ''] = events.map(({ date_created }) => date_created);
     const apart = Date.parse(`${paid.replace(' ', 'T')}Z`) - Date.parse(`${pending.replace(' ', 'T')}Z`);
     // both in whole seconds
@@ -241,14 +243,14 @@ describe('lives', () => {
     const timers = createTestTimers();
     await using sandbox = await startTestSandbox([], { timers });
     const paths = [{ weight: 1, steps: [{ status: 'paid', after_s: [60, 60] }] }];
-    await sandbox.ask('PATCH', '/sandbox/switches', { lives: { created: 'auto', cashin: paths } });
+    await sandbox.request('PATCH', '/sandbox/switches', { lives: { created: 'auto', cashin: paths } });
     const id = await create(sandbox);
     const planned = () => sandbox.sandbox.db.selectFrom('steps').select('status').execute();
     expect(await planned()).toEqual([{ status: 'paid' }]);
-    await sandbox.ask('GET', `/checkout/transaction/${id}/change/canceled`);
+    await sandbox.request('GET', `/checkout/transaction/${id}/change/canceled`);
     await timers.advance(60_000);
     await eventually('the step', async () => (await planned()).length === 0);
-    const { json } = await sandbox.ask('GET', `/api/v1/transaction/${id}`);
+    const { json } = await sandbox.request('GET', `/api/v1/transaction/${id}`);
     expect(json.transaction[0].events.map(({ status }) => status)).toEqual(['canceled', 'pending']);
   });
 
@@ -266,7 +268,7 @@ describe('lives', () => {
     };
     await using sandbox = await startTestSandbox(['--rate', '100/s'], { timers: { ...createTestTimers(), sleep } });
     const { json } = await eventually('200 transactions', async () => {
-      const answer = await sandbox.ask('GET', '/api/v1/transactions');
+      const answer = await sandbox.request('GET', '/api/v1/transactions');
       return answer.json.total === 200 && answer;
     });
     const perSecond = (200 / gapsMs.reduce((sum, ms) => sum + ms, 0)) * 1_000;

@@ -10,18 +10,18 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../../embedded/pool.ts';
+import { openDatabase } from '../../../embedded/open-database.ts';
 import type { Database } from '../../../src/database/tables.ts';
 import { openSpool, type Spool } from '../../../src/inbox/spool/spool.ts';
-import { decodeSegment, encodeRecord, type Spooled } from '../../../src/inbox/spool/spool-format.ts';
-import { freshDatabase } from '../../support/database.ts';
-import { copyEmbeddedData } from '../../support/embedded-data.ts';
-import { API_KEY, type Served, startServe, temporaryDirectory, urlOf } from '../../support/programs.ts';
-import { budget, numRuns } from '../../support/property.ts';
+import { decodeSegment, encodeRecord, type SpooledWebhook } from '../../../src/inbox/spool/spool-format.ts';
+import { copyEmbeddedData } from '../../support/copy-embedded-data.ts';
+import { createTestDatabase } from '../../support/create-test-database.ts';
+import { eventually } from '../../support/eventually.ts';
+import { numRuns, propertyOptions } from '../../support/property.ts';
+import { API_KEY, type Served, startServe, temporaryDirectory, urlOf } from '../../support/start-serve.ts';
 import { TestProvider } from '../../support/test-provider.ts';
-import { eventually } from '../../support/wait.ts';
 
-function record(text: string): Spooled {
+function record(text: string): SpooledWebhook {
   return {
     receivedAt: new Date(1_700_000_000_000),
     address: '127.0.0.1',
@@ -33,7 +33,7 @@ function record(text: string): Spooled {
 /** Takes what may be taken. @returns its bodies. */
 async function drain(spool: Spool): Promise<string[]> {
   const bodies: string[] = [];
-  for (const name of await spool.takeSegments()) {
+  for (const name of await spool.claimSegments()) {
     const segment = spool.readSegment(name);
     if (!segment) continue;
     bodies.push(...segment.records.map((one) => one.body.toString()));
@@ -49,13 +49,13 @@ describe('the spool', () => {
         const records = bodies.map((body) => ({ ...record(''), body: Buffer.from(body) }));
         const encoded = records.map(encodeRecord);
         const whole = Buffer.concat(encoded);
-        expect(decodeSegment(whole)).toEqual({ records, cutOffBytes: 0, damagedBytes: 0 });
+        expect(decodeSegment(whole)).toEqual({ records, truncatedBytes: 0, damagedBytes: 0 });
         const last = encoded.at(-1)?.length ?? 0;
         const torn = whole.subarray(0, whole.length - 1 - (cut % last));
-        const cutOffBytes = torn.length - (whole.length - last);
-        expect(decodeSegment(torn)).toEqual({ records: records.slice(0, -1), cutOffBytes, damagedBytes: 0 });
+        const truncatedBytes = torn.length - (whole.length - last);
+        expect(decodeSegment(torn)).toEqual({ records: records.slice(0, -1), truncatedBytes, damagedBytes: 0 });
       }),
-      budget(30, 300),
+      propertyOptions(30, 300),
     );
   });
 
@@ -72,11 +72,11 @@ describe('the spool', () => {
         flipped[at] = (flipped[at] ?? 0) ^ change;
         expect(decodeSegment(Buffer.concat(encoded))).toEqual({
           records: records.filter((_, index) => index !== hit),
-          cutOffBytes: 0,
+          truncatedBytes: 0,
           damagedBytes: flipped.length,
         });
       }),
-      budget(30, 300),
+      propertyOptions(30, 300),
     );
   });
 
@@ -85,7 +85,7 @@ describe('the spool', () => {
     last[last.length - 1] = 0;
     expect(decodeSegment(Buffer.concat([encodeRecord(record('first')), last]))).toEqual({
       records: [record('first')],
-      cutOffBytes: 0,
+      truncatedBytes: 0,
       damagedBytes: last.length,
     });
   });
@@ -127,7 +127,7 @@ describe('the spool', () => {
     truncateSync(path.join(home.path, name), spool.bytes - 3);
     await using again = openSpool(home.path);
     expect(again.readSegment(name)).toMatchObject({ records: [record('first')], damagedBytes: 0 });
-    expect(again.readSegment(name)?.cutOffBytes).toBeGreaterThan(0);
+    expect(again.readSegment(name)?.truncatedBytes).toBeGreaterThan(0);
   });
 });
 
@@ -225,7 +225,7 @@ describe('a disk that is full', () => {
     await promisify(execFile)('bash', [...limited, directory]);
     const segments = readdirSync(directory).map((name) => decodeSegment(readFileSync(path.join(directory, name))));
     expect(segments.map(({ records }) => records.map((one) => one.body.length))).toEqual([[1], [2]]);
-    expect(segments.map(({ cutOffBytes, damagedBytes }) => cutOffBytes + damagedBytes)).toEqual([0, 0]);
+    expect(segments.map(({ truncatedBytes, damagedBytes }) => truncatedBytes + damagedBytes)).toEqual([0, 0]);
   });
 });
 
@@ -299,7 +299,7 @@ describe('with a database that is away when it starts', () => {
   it('takes webhooks to the spool on the same port, and goes on once the database is there', async () => {
     using home = temporaryDirectory();
     await using provider = await new TestProvider(API_KEY).listen();
-    const database = await freshDatabase();
+    const database = await createTestDatabase();
     const socketPath = path.join(home.path, 'late.sock');
     const env = { SPOOL_DIR: path.join(home.path, 'spool') };
     const databaseUrl = urlOf({ ...database, socketPath });
@@ -342,7 +342,7 @@ describe('with a database that is away when it starts', () => {
 
   it('takes webhooks to the spool while the tables are migrated, and drains them afterwards', async () => {
     using home = temporaryDirectory();
-    const database = await freshDatabase();
+    const database = await createTestDatabase();
     const databaseUrl = urlOf(database);
     const providerUrl = 'http://127.0.0.1:1';
     await using opened = openDatabase<Database>(database);

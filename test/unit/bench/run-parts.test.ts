@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { drawTable, type Part, runParts } from '../../../bench/run-parts.ts';
-import { temporaryDirectory } from '../../support/programs.ts';
-import { eventually } from '../../support/wait.ts';
+import { formatTable, type Part, runParts } from '../../../bench/run-parts.ts';
+import { eventually } from '../../support/eventually.ts';
+import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const PASSES: Part = { name: 'passes', args: ['-e', ''] };
 const FAILS: Part = { name: 'fails', args: ['-e', 'process.exit(3)'] };
@@ -38,5 +38,5 @@ test('a part is given its seed, and the table names it', async () => {
   const check = "process.exit(process.env.TEST_SEED === '7' && process.env.TEST_DEEP === '1' ? 0 : 1)";
   const done = await runParts([{ name: 'seeded', args: ['-e', check], seed: 7 }], new AbortController().signal);
   expect(done).toMatchObject([{ result: 'passed' }]);
-  expect(drawTable(done).split('\n').at(-1)).toMatch(/^\| seeded \| passed \| +[0-9]+ +\| TEST_SEED=7 \|$/);
+  expect(formatTable(done).split('\n').at(-1)).toMatch(/^\| seeded \| passed \| +[0-9]+ +\| TEST_SEED=7 \|$/);
 });

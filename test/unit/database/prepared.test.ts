@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import v8 from 'node:v8';
 import vm from 'node:vm';
 import { expect, test } from 'vitest';
-import { openPrepared } from '../../../src/database/prepared.ts';
+import { openPreparedStatements } from '../../../src/database/open-prepared-statements.ts';
 
 const COLLECTIONS_MAX = 20;
 
@@ -13,7 +13,7 @@ test('a statement that is given up while it waits for a connection lets go of wh
   const hanging = net.createServer((socket) => void sockets.add(socket.on('error', () => undefined)));
   await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
   const { port } = hanging.address() as AddressInfo;
-  await using prepared = openPrepared({ host: '127.0.0.1', port, user: 'root' }, 1);
+  await using prepared = openPreparedStatements({ host: '127.0.0.1', port, user: 'root' }, 1);
   const giveUp = async (): Promise<WeakRef<Buffer>> => {
     const body = Buffer.alloc(1024);
     await expect(prepared.execute('INSERT INTO t VALUES (?)', [body], 20)).rejects.toThrow('longer than 20 ms');

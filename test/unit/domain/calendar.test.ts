@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addDays, createCalendar, isDay, isWall, listDays } from '../../../src/domain/calendar.ts';
-import { budget } from '../../support/property.ts';
+import { addDays, createCalendar, isDay, isWallTime, listDays } from '../../../src/domain/calendar.ts';
+import { propertyOptions } from '../../support/property.ts';
 
 const saoPaulo = createCalendar('America/Sao_Paulo');
 
@@ -22,20 +22,20 @@ describe('in São Paulo', () => {
 
   test('an hour that is lived twice is read as the first time', () => {
     expect(saoPaulo.toInstant('2018-02-17 23:30:00').toISOString()).toBe('2018-02-18T01:30:00.000Z');
-    expect(saoPaulo.toWall(new Date('2018-02-18T01:30:00Z'))).toBe('2018-02-17 23:30:00');
-    expect(saoPaulo.toWall(new Date('2018-02-18T02:30:00Z'))).toBe('2018-02-17 23:30:00');
+    expect(saoPaulo.toWallTime(new Date('2018-02-18T01:30:00Z'))).toBe('2018-02-17 23:30:00');
+    expect(saoPaulo.toWallTime(new Date('2018-02-18T02:30:00Z'))).toBe('2018-02-17 23:30:00');
   });
 
   test('a day that begins at one in the morning begins there, and its skipped midnight is no earlier', () => {
-    expect(saoPaulo.startOf('2018-11-04').toISOString()).toBe('2018-11-04T03:00:00.000Z');
+    expect(saoPaulo.startOfDay('2018-11-04').toISOString()).toBe('2018-11-04T03:00:00.000Z');
     expect(saoPaulo.toInstant('2018-11-04 00:00:00').toISOString()).toBe('2018-11-04T03:00:00.000Z');
     expect(saoPaulo.toInstant('2018-11-04 00:30:00') > saoPaulo.toInstant('2018-11-03 23:59:59')).toBe(true);
     expect(saoPaulo.dayOf(saoPaulo.toInstant('2018-11-04 00:30:00'))).toBe('2018-11-04');
   });
 
   test('a fraction of a second falls to the second it is in, also before 1970', () => {
-    expect(saoPaulo.toWall(new Date('2026-01-01T02:59:59.999Z'))).toBe('2025-12-31 23:59:59');
-    expect(saoPaulo.toWall(new Date(-1))).toBe('1969-12-31 20:59:59');
+    expect(saoPaulo.toWallTime(new Date('2026-01-01T02:59:59.999Z'))).toBe('2025-12-31 23:59:59');
+    expect(saoPaulo.toWallTime(new Date(-1))).toBe('1969-12-31 20:59:59');
   });
 });
 
@@ -52,15 +52,15 @@ test.each([
   fc.assert(
     fc.property(seconds, (second) => {
       const at = new Date(second * 1000);
-      const wall = calendar.toWall(at);
+      const wall = calendar.toWallTime(at);
       const back = calendar.toInstant(wall);
-      expect(calendar.toWall(back)).toBe(wall);
+      expect(calendar.toWallTime(back)).toBe(wall);
       // the earlier of two where the zone repeats the hour, never the later
       expect(back.getTime()).toBeLessThanOrEqual(at.getTime());
       expect(new Date(calendar.toIso(wall)).getTime()).toBe(back.getTime());
-      expect(calendar.startOf(calendar.dayOf(at)).getTime()).toBeLessThanOrEqual(at.getTime());
+      expect(calendar.startOfDay(calendar.dayOf(at)).getTime()).toBeLessThanOrEqual(at.getTime());
     }),
-    budget(30, 300),
+    propertyOptions(30, 300),
   );
 });
 
@@ -75,10 +75,10 @@ test('an unknown zone is refused at once', () => {
 });
 
 test('only a real moment of the form is a wall clock', () => {
-  for (const text of ['2026-02-28 23:59:59', '2024-02-29 00:00:00']) expect(isWall(text)).toBe(true);
+  for (const text of ['2026-02-28 23:59:59', '2024-02-29 00:00:00']) expect(isWallTime(text)).toBe(true);
   const wrong = ['2026-02-29 00:00:00', '2026-01-01 24:00:00', '2026-01-01 23:59:60', '2026-13-01 00:00:00', '', '0'];
   const shaped = ['2026-01-01T00:00:00', '2026-01-01 00:00', '2026-01-01 00:00:00Z', ' 2026-01-01 00:00:00'];
-  for (const text of [...wrong, ...shaped, '2026-01-01 00:00:00\n']) expect(isWall(text)).toBe(false);
+  for (const text of [...wrong, ...shaped, '2026-01-01 00:00:00\n']) expect(isWallTime(text)).toBe(false);
   expect(isDay('2026-02-28')).toBe(true);
   expect(isDay('2026-02-30')).toBe(false);
 });

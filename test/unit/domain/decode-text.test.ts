@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeBase64, decodeText } from '../../../src/domain/person/decode-text.ts';
 import { encodeRecord } from '../../../src/inbox/spool/spool-format.ts';
-import { anyCharacter, budget } from '../../support/property.ts';
+import { anyCharacter, propertyOptions } from '../../support/property.ts';
 
 const wide = (text: string): Buffer => Buffer.from(text, 'utf16le');
 
@@ -21,7 +21,7 @@ describe('bytes as a text', () => {
       fc.property(fc.string({ unit: anyCharacter.filter((one) => one !== '\0') }), (text) => {
         expect(decodeText(Buffer.from(text))).toBe(text);
       }),
-      budget(50, 1000),
+      propertyOptions(50, 1000),
     );
     const body = Buffer.from('{"name":"Ana"}');
     expect(decodeText(encodeRecord({ receivedAt: new Date(), address: '::1', headers: {}, body }))).toContain('"Ana"');

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { capMarks, foldName, MARKS_IN_A_ROW_MAX } from '../../../src/domain/person/fold-person.ts';
-import { createHolds, createRedact, listCandidates, REMOVED } from '../../../src/domain/person/redact-text.ts';
-import { anyCharacter, budget } from '../../support/property.ts';
+import { COMBINING_MARKS_MAX, foldName, limitCombiningMarks } from '../../../src/domain/person/fold-person.ts';
+import { createRedact, createValueMatcher, listCandidates, REMOVED } from '../../../src/domain/person/redact-text.ts';
+import { anyCharacter, propertyOptions } from '../../support/property.ts';
 
 const DOCUMENT = '12345678909';
 const person = { documents: [DOCUMENT], ids: [], own: ['ana@exemplo.com'], shared: ['Ana Conceição'] };
 const redact = createRedact(person);
 /** Each takes its place before the other, whose order is what costs; the second pair's are no marks until normalized. */
 const RUNS = ['\u0315\u0300', '\u0300\uff9e'].map((two) => `a${two.repeat(1000)}`);
-const LONG_RUN = new RegExp(`[\\p{M}\\uff9e\\uff9f]{${MARKS_IN_A_ROW_MAX + 1}}`, 'u');
+const LONG_RUN = new RegExp(`[\\p{M}\\uff9e\\uff9f]{${COMBINING_MARKS_MAX + 1}}`, 'u');
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -21,7 +21,7 @@ describe.each(RUNS)('a letter under 2,000 marks', (run) => {
     ['it is redacted, in an address', () => redact(`{"u":"https://x/?a=${encodeURIComponent(run)}"}`)],
     ['it is redacted', () => redact(`{"extra":"${run}","document":"${DOCUMENT}"}`)],
     ['it is redacted, no JSON', () => redact(`${run} ${DOCUMENT}`)],
-    ['it is searched in', () => createHolds(person)(run)],
+    ['it is searched in', () => createValueMatcher(person)(run)],
     ['it is folded', () => foldName(run)],
   ])('is normalized with no more than a letter may have: %s', (_, work) => {
     const normalize = vi.spyOn(String.prototype, 'normalize');
@@ -49,11 +49,13 @@ it('leaves as it is whatever a person may be called', () => {
     'Nguye\u0302\u0303n',
     'สมชาย',
     'ｶﾞｷﾞ',
-    `a${'\u0300'.repeat(MARKS_IN_A_ROW_MAX)}`,
+    `a${'\u0300'.repeat(COMBINING_MARKS_MAX)}`,
   ]) {
-    expect(capMarks(name)).toBe(name);
+    expect(limitCombiningMarks(name)).toBe(name);
   }
-  expect(capMarks(`a${'\u0300'.repeat(MARKS_IN_A_ROW_MAX + 1)}b`)).toBe(`a${'\u0300'.repeat(MARKS_IN_A_ROW_MAX)}b`);
+  expect(limitCombiningMarks(`a${'\u0300'.repeat(COMBINING_MARKS_MAX + 1)}b`)).toBe(
+    `a${'\u0300'.repeat(COMBINING_MARKS_MAX)}b`,
+  );
 });
 
 it('folds any name to what it is without the marks, however many there are', () => {
@@ -64,6 +66,6 @@ it('folds any name to what it is without the marks, however many there are', () 
       const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/g, ' ').trim();
       expect(foldName(text)).toBe(plain);
     }),
-    budget(30, 300),
+    propertyOptions(30, 300),
   );
 });

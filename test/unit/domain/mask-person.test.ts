@@ -3,17 +3,18 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { createCalendar } from '../../../src/domain/calendar.ts';
 import { findDocuments, isValidDocument } from '../../../src/domain/person/find-documents.ts';
-import { maskMismatch } from '../../../src/domain/person/mask-free-text.ts';
+import { maskMismatch } from '../../../src/domain/person/mask-mismatch.ts';
 import {
   maskAccount,
   maskDocument,
   maskE2eId,
-  maskHolding,
   maskParty,
   maskPlatform,
+  maskText,
 } from '../../../src/domain/person/mask-person.ts';
 import { maskTransaction, presentTransaction } from '../../../src/domain/present-transaction.ts';
 import { namePlatform } from '../../../src/reports/read/read-balances.ts';
+import { propertyOptions } from '../../support/property.ts';
 import {
   anyCnpj,
   anyCpf,
@@ -25,8 +26,7 @@ import {
   punctuate,
   SPELLINGS,
   VALUES,
-} from '../../support/people.ts';
-import { budget } from '../../support/property.ts';
+} from '../../support/spell-documents.ts';
 
 const CANDIDATES_MIN = 1000;
 const calendar = createCalendar('America/Sao_Paulo');
@@ -104,7 +104,7 @@ describe('all that a viewer sees of one transaction', () => {
       fc.property(anyCpf, habitsWith(anyOrder), (cpf, habit) => {
         expect(attack(listCpfsLike(cpf), renderAsViewer(cpf, habit), habit)).toBeGreaterThanOrEqual(CANDIDATES_MIN);
       }),
-      budget(8, 60),
+      propertyOptions(8, 60),
     );
   });
 
@@ -114,7 +114,7 @@ describe('all that a viewer sees of one transaction', () => {
       fc.property(anyCnpj, habitsWith(fc.constant('mesa 4')), (cnpj, habit) => {
         expect(attack(listCnpjsLike(cnpj), renderAsViewer(cnpj, habit), habit)).toBeGreaterThanOrEqual(CANDIDATES_MIN);
       }),
-      budget(2, 20),
+      propertyOptions(2, 20),
     );
   });
 
@@ -199,7 +199,7 @@ describe('a text', () => {
     '997 no começo',
     'dv 72',
   ])('that shows a part of a document is withheld: %s', (text) => {
-    expect(maskHolding(text)).toBe('***');
+    expect(maskText(text)).toBe('***');
   });
 
   it.each([
@@ -216,7 +216,7 @@ describe('a text', () => {
     'NFe 12345 - 2',
     '***',
   ])('that shows none stays: %s', (text) => {
-    expect(maskHolding(text)).toBe(text);
+    expect(maskText(text)).toBe(text);
   });
 });
 
@@ -247,7 +247,7 @@ describe('a document in a text', () => {
       fc.property(anyCpf, fc.constantFrom(...Object.keys(SPELLINGS)), (cpf, name) => {
         if (!PARTS.test(name)) expect(findDocuments(SPELLINGS[name]?.(cpf) ?? '')).toContain(cpf);
       }),
-      budget(50, 1000),
+      propertyOptions(50, 1000),
     );
   });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AMOUNT_CENTS_MAX, formatAmount, parseAmount, parseSignedAmount, parseSum } from '../../../src/domain/money.ts';
-import { anyCharacter, budget } from '../../support/property.ts';
+import { anyCharacter, propertyOptions } from '../../support/property.ts';
 
 const SUM_CENTS_MAX = 9_223_372_036_854_775_807n;
 
@@ -11,7 +11,7 @@ test('what is formatted parses back to the same cents, up to the largest that is
       expect(parseAmount(formatAmount(cents))).toBe(cents);
       expect(parseSignedAmount(formatAmount(-cents))).toBe(-cents);
     }),
-    budget(30, 300),
+    propertyOptions(30, 300),
   );
 });
 
@@ -20,7 +20,7 @@ test('a sum parses back up to the largest that the database holds', () => {
     fc.property(fc.bigInt(-SUM_CENTS_MAX, SUM_CENTS_MAX), (cents) => {
       expect(parseSum(formatAmount(cents))).toBe(cents);
     }),
-    budget(30, 300),
+    propertyOptions(30, 300),
   );
   expect(parseSum('92233720368547758.08')).toBeUndefined();
 });
@@ -31,7 +31,7 @@ test('what parses is formatted as the same decimal, written with two places', ()
       const text = decimals === null ? `${whole}` : `${whole}.${decimals}`;
       expect(formatAmount(parseAmount(text) ?? -1n)).toBe(`${whole}.${(decimals ?? '').padEnd(2, '0')}`);
     }),
-    budget(30, 300),
+    propertyOptions(30, 300),
   );
 });
 
@@ -41,7 +41,7 @@ test('no text that a person would not call an amount is one', () => {
       fc.pre(!/^(0|[1-9][0-9]*)(\.[0-9]{1,2})?$/.test(text));
       expect(parseAmount(text)).toBeUndefined();
     }),
-    budget(30, 300),
+    propertyOptions(30, 300),
   );
 });
 

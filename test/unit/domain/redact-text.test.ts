@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRedact, type KnownPerson, listCandidates, REMOVED } from '../../../src/domain/person/redact-text.ts';
-import { budget } from '../../support/property.ts';
+import { propertyOptions } from '../../support/property.ts';
 
 const ID = '0f0e0d0c-0000-4000-8000-000000000001';
 const person: KnownPerson = {
@@ -119,7 +119,7 @@ describe('taking a person out of a text', () => {
         const told = Buffer.from(`${before} ${secret} ${after}`, encoding).toString(alphabet);
         expect(redact(JSON.stringify({ a: `${prefix}${told}${suffix}` }))).toBe(`{"a":"${REMOVED}"}`);
       }),
-      budget(100, 3000),
+      propertyOptions(100, 3000),
     );
   });
 
@@ -166,7 +166,7 @@ describe('taking a person out of a text', () => {
         expect(() => JSON.parse(once) as unknown).not.toThrow();
         expect(redact(once) ?? once).toBe(once);
       }),
-      budget(30, 300),
+      propertyOptions(30, 300),
     );
   });
 

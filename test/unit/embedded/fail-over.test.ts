@@ -1,8 +1,8 @@
 import type { PoolConnection } from 'mysql2';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { failOver, type HostPool } from '../../../embedded/fail-over.ts';
-import { listUnnamedHosts, parseDatabaseUrl } from '../../../embedded/parse-url.ts';
-import { listHosts, poolOptions } from '../../../embedded/pool.ts';
+import { createFailOverPool, type HostPool } from '../../../embedded/fail-over.ts';
+import { listHosts, poolOptions } from '../../../embedded/open-database.ts';
+import { listHostsWithoutNameCheck, parseDatabaseUrl } from '../../../embedded/parse-database-url.ts';
 
 const ASK_AGAIN_MS = 15_000;
 const SILENT_MS = 10_000;
@@ -49,7 +49,7 @@ function openHosts(names: string[]) {
         // of a connection, all that is asked here
         callback(error, kept as unknown as PoolConnection);
       },
-      greet(callback) {
+      probe(callback) {
         greeted++;
         nowMs += greeting.takesMs;
         callback(greetings.get(name) ?? null);
@@ -60,7 +60,7 @@ function openHosts(names: string[]) {
       },
     };
   });
-  const pool = failOver(pools, () => nowMs);
+  const pool = createFailOverPool(pools, () => nowMs);
   // what comes out is what went in above
   const take = () =>
     new Promise<ReturnType<typeof connect>>((resolve, reject) =>
@@ -271,12 +271,12 @@ describe('the address of a database', () => {
 
   test('each host that has a name is held against its certificate, also beside one that is an address', () => {
     const target = parseDatabaseUrl('mysql://db1/c?hosts=10.0.0.5:3307,db3,[fd00::1]');
-    expect(listUnnamedHosts(target)).toEqual(['10.0.0.5', 'fd00::1']);
+    expect(listHostsWithoutNameCheck(target)).toEqual(['10.0.0.5', 'fd00::1']);
     const verified = listHosts(target).map((host) => poolOptions(host).ssl);
     expect(verified).toEqual(
       [true, false, true, false].map((verifyIdentity) => ({ rejectUnauthorized: true, verifyIdentity })),
     );
-    expect(listUnnamedHosts(parseDatabaseUrl('mysql://10.0.0.5/c?tls=off'))).toEqual([]);
-    expect(listUnnamedHosts(parseDatabaseUrl('mysql://db1/c'))).toEqual([]);
+    expect(listHostsWithoutNameCheck(parseDatabaseUrl('mysql://10.0.0.5/c?tls=off'))).toEqual([]);
+    expect(listHostsWithoutNameCheck(parseDatabaseUrl('mysql://db1/c'))).toEqual([]);
   });
 });

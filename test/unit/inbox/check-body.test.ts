@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DEPTH_MAX } from '../../../src/domain/json-depth.ts';
 import { checkBody } from '../../../src/inbox/receive/check-body.ts';
-import { budget } from '../../support/property.ts';
+import { propertyOptions } from '../../support/property.ts';
 
-const faultOf = (text: string | Buffer) => checkBody(Buffer.from(text)).fault;
+const faultOf = (text: string | Buffer) => checkBody(Buffer.from(text)).defect;
 
 test.each([
   ['an empty body', '', 'empty'],
@@ -63,10 +63,10 @@ test('any bytes get a verdict, and only a body without a fault has a value', () 
         fc.json().map((text) => Buffer.from(text)),
       ),
       (bytes) => {
-        const { fault, value } = checkBody(Buffer.from(bytes));
+        const { defect: fault, value } = checkBody(Buffer.from(bytes));
         expect(fault === undefined).toBe(typeof value === 'object');
       },
     ),
-    budget(30, 300),
+    propertyOptions(30, 300),
   );
 });

@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import {
   BODY_MISSES_MAX,
-  bestPlan,
-  type Candidate,
+  chooseBestPlan,
   FIRST_IDS,
-  KNOWN_SHOWS_A_MINUTE,
+  KNOWN_SHOWS_PER_MINUTE,
   planShow,
+  type ShowCandidate,
 } from '../../../src/inbox/receive/plan-shows.ts';
 
 const NOW = new Date('2026-10-01T12:00:00.000Z');
 const later = (minutes: number): Date => new Date(NOW.getTime() + minutes * 60_000);
 
-const candidate = (more: Partial<Candidate> = {}): Candidate => ({
-  ...{ position: 0, misses: 0, granted: false, receivedAt: NOW, bodyMisses: 0, lookedAt: null, siblings: 1 },
+const candidate = (more: Partial<ShowCandidate> = {}): ShowCandidate => ({
+  ...{ position: 0, misses: 0, granted: false, receivedAt: NOW, bodyMisses: 0, lookedAt: null, itemsInWebhook: 1 },
   ...{ asksProvider: true, isKnown: false, hadHit: false },
   ...more,
 });
 
 describe('a show', () => {
-  it.each<[string, Partial<Candidate>, string]>([
+  it.each<[string, Partial<ShowCandidate>, string]>([
     ['the first of an id is free where its sender had a hit', { hadHit: true }, 'show'],
     ['the first of an id is paid for where it had none', {}, 'charge'],
     ['of the tenth id goes as the first', { position: FIRST_IDS - 1, hadHit: true }, 'show'],
@@ -37,13 +37,13 @@ describe('a show', () => {
     const at = (position: number, now: Date) => planShow(candidate({ position, isKnown: true }), now);
     expect(at(FIRST_IDS, NOW)).toEqual({ kind: 'list', notBefore: later(1) });
     expect(at(FIRST_IDS, later(1))).toEqual({ kind: 'show' });
-    expect(at(FIRST_IDS + KNOWN_SHOWS_A_MINUTE, later(1))).toEqual({ kind: 'list', notBefore: later(2) });
+    expect(at(FIRST_IDS + KNOWN_SHOWS_PER_MINUTE, later(1))).toEqual({ kind: 'list', notBefore: later(2) });
   });
 });
 
 describe('known ids beyond the first take turns', () => {
   const SIBLINGS = 1_000;
-  const TURNS = (SIBLINGS - FIRST_IDS) / KNOWN_SHOWS_A_MINUTE;
+  const TURNS = (SIBLINGS - FIRST_IDS) / KNOWN_SHOWS_PER_MINUTE;
 
   it('however often they are due: KNOWN_SHOWS_A_MINUTE a minute at most, and each has its turn', () => {
     const lookedAt = new Map<number, Date>();
@@ -53,7 +53,7 @@ describe('known ids beyond the first take turns', () => {
       for (const seconds of [0, 11, 59]) {
         const now = later(minute + seconds / 60);
         for (let position = FIRST_IDS; position < SIBLINGS; position++) {
-          const one = { position, siblings: SIBLINGS, lookedAt: lookedAt.get(position) ?? null, isKnown: true };
+          const one = { position, itemsInWebhook: SIBLINGS, lookedAt: lookedAt.get(position) ?? null, isKnown: true };
           if (planShow(candidate(one), now).kind !== 'show') continue;
           lookedAt.set(position, now);
           shows++;
@@ -61,13 +61,13 @@ describe('known ids beyond the first take turns', () => {
       }
       most = Math.max(most, shows);
     }
-    expect(most).toBe(KNOWN_SHOWS_A_MINUTE);
+    expect(most).toBe(KNOWN_SHOWS_PER_MINUTE);
     expect(lookedAt.size).toBe(SIBLINGS - FIRST_IDS);
   });
 
   it('and begin again after the last; one that missed its turn waits for the next', () => {
     const at = (now: Date, lookedAt: Date | null) =>
-      planShow(candidate({ position: FIRST_IDS, siblings: SIBLINGS, isKnown: true, lookedAt }), now);
+      planShow(candidate({ position: FIRST_IDS, itemsInWebhook: SIBLINGS, isKnown: true, lookedAt }), now);
     expect(at(later(1), null)).toEqual({ kind: 'show' });
     expect(at(later(1.5), later(1))).toEqual({ kind: 'list', notBefore: later(1 + TURNS) });
     expect(at(later(3), null)).toEqual({ kind: 'list', notBefore: later(1 + TURNS) });
@@ -79,7 +79,7 @@ it('a look at several items of one key may do what the best of them may', () => 
   const [show, charge] = [{ kind: 'show' }, { kind: 'charge' }] as const;
   const list = { kind: 'list', notBefore: undefined } as const;
   const soon = { kind: 'list', notBefore: later(1) } as const;
-  expect(bestPlan([list, charge, show])).toEqual(show);
-  expect(bestPlan([list, charge])).toEqual(charge);
-  expect(bestPlan([{ kind: 'list', notBefore: later(2) }, soon])).toEqual(soon);
+  expect(chooseBestPlan([list, charge, show])).toEqual(show);
+  expect(chooseBestPlan([list, charge])).toEqual(charge);
+  expect(chooseBestPlan([{ kind: 'list', notBefore: later(2) }, soon])).toEqual(soon);
 });

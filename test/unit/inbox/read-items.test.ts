@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ITEMS_MAX, readItems, type WebhookItem } from '../../../src/inbox/receive/read-items.ts';
-import { budget } from '../../support/property.ts';
+import { ITEMS_MAX, parseItems, type WebhookItem } from '../../../src/inbox/receive/parse-items.ts';
+import { propertyOptions } from '../../support/property.ts';
 
 const ID = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff';
 const OTHER = 'a3bb189e-8bf9-4888-9912-ace4e6543002';
@@ -32,7 +32,7 @@ const NOTHING: WebhookItem = {
   claimedStatus: null,
   claimedAmountCents: null,
 };
-const read = (text: string) => readItems(JSON.parse(text));
+const read = (text: string) => parseItems(JSON.parse(text));
 
 test.each<[string, unknown]>([
   ['flat, as clients of the live service read it', FLAT],
@@ -45,7 +45,7 @@ test.each<[string, unknown]>([
   ['a list of one', [FLAT]],
   ['a list of wrapped ones', [{ transaction: SPEC }]],
 ])('%s is the same item', (_, body) => {
-  expect(readItems(body)).toEqual([READ]);
+  expect(parseItems(body)).toEqual([READ]);
 });
 
 test('several transactions of one body are as many items, in their order', () => {
@@ -54,7 +54,7 @@ test('several transactions of one body are as many items, in their order', () =>
     { ...SPEC, id: OTHER },
   ];
   for (const body of [{ transaction: two }, { transactions: two }, { data: two }, two]) {
-    expect(readItems(body).map((item) => [item.transactionId, item.claimedStatus])).toEqual([
+    expect(parseItems(body).map((item) => [item.transactionId, item.claimedStatus])).toEqual([
       [ID, 'pending'],
       [OTHER, 'paid'],
     ]);
@@ -71,17 +71,17 @@ describe('a wrapper that names nothing hides nothing', () => {
     ['wrappers in it that name nothing', { transaction: { x: 1 }, data: [{}] }],
   ])('the keys beside %s are read', (_, value) => {
     for (const name of ['data', 'transaction', 'transactions']) {
-      expect(readItems({ ...FLAT, [name]: value })).toEqual([READ]);
-      expect(readItems({ data: { ...SPEC, [name]: value } })).toEqual([READ]);
+      expect(parseItems({ ...FLAT, [name]: value })).toEqual([READ]);
+      expect(parseItems({ data: { ...SPEC, [name]: value } })).toEqual([READ]);
     }
   });
 
   test('what it claims goes with the keys that stand beside it', () => {
-    expect(readItems({ transaction_id: ID, data: { status: 'paid' } })).toEqual([{ ...NOTHING, transactionId: ID }]);
+    expect(parseItems({ transaction_id: ID, data: { status: 'paid' } })).toEqual([{ ...NOTHING, transactionId: ID }]);
   });
 
   test('where neither names anything, there is one item', () => {
-    expect(readItems({ id: 30, status: 'paid', data: { source: 'app' } })).toEqual([
+    expect(parseItems({ id: 30, status: 'paid', data: { source: 'app' } })).toEqual([
       { ...NOTHING, claimedStatus: 'paid' },
     ]);
   });
@@ -89,7 +89,7 @@ describe('a wrapper that names nothing hides nothing', () => {
 
 test('all wrappers of one body are read, in their order; what stands around them is no item of its own', () => {
   const other = { ...SPEC, id: OTHER };
-  const ids = (body: object) => readItems(body).map((item) => item.transactionId);
+  const ids = (body: object) => parseItems(body).map((item) => item.transactionId);
   expect(ids({ transaction: SPEC, transactions: [other] })).toEqual([ID, OTHER]);
   expect(ids({ transactions: [SPEC, {}], data: { transaction: [other] } })).toEqual([ID, null, OTHER]);
   expect(ids({ reference: 'an event', transaction: SPEC, data: { source: 'app' } })).toEqual([ID]);
@@ -97,7 +97,7 @@ test('all wrappers of one body are read, in their order; what stands around them
 
 test('a transaction_id beside wrapped ones is read too, once', () => {
   const other = { ...SPEC, id: OTHER };
-  const ids = (body: object) => readItems(body).map((item) => item.transactionId);
+  const ids = (body: object) => parseItems(body).map((item) => item.transactionId);
   expect(ids({ transaction_id: ID, status: 'paid', data: { reference: 'r' } })).toEqual([ID, null]);
   expect(ids({ transaction_id: ID, transactions: [other] })).toEqual([ID, OTHER]);
   expect(ids({ transaction_id: ID, transactions: [other, SPEC] })).toEqual([OTHER, ID]);
@@ -106,25 +106,25 @@ test('a transaction_id beside wrapped ones is read too, once', () => {
 
 describe('the key', () => {
   test('an empty name does not hide the other one', () => {
-    expect(readItems({ ...SPEC, transaction_id: '', transaction_reference: '', transaction_amount: '' })).toEqual([
+    expect(parseItems({ ...SPEC, transaction_id: '', transaction_reference: '', transaction_amount: '' })).toEqual([
       READ,
     ]);
-    expect(readItems({ ...SPEC, transaction_reference: null, transaction_amount: {} })).toEqual([READ]);
+    expect(parseItems({ ...SPEC, transaction_reference: null, transaction_amount: {} })).toEqual([READ]);
   });
 
   test("the integer id of a flat body is the notification's, never the transaction's", () => {
     const { transaction_id: _, path: __, ...rest } = FLAT;
-    expect(readItems(rest)[0]?.transactionId).toBeNull();
-    expect(readItems({ ...rest, id: String(30) })[0]?.transactionId).toBeNull();
+    expect(parseItems(rest)[0]?.transactionId).toBeNull();
+    expect(parseItems({ ...rest, id: String(30) })[0]?.transactionId).toBeNull();
   });
 
   test('an id in capitals is the same id', () => {
-    expect(readItems({ transaction_id: ID.toUpperCase() })[0]?.transactionId).toBe(ID);
+    expect(parseItems({ transaction_id: ID.toUpperCase() })[0]?.transactionId).toBe(ID);
   });
 
   test('without an id the path names it', () => {
-    expect(readItems({ id: 1, path: `/api/v1/transaction/${ID}` })[0]?.transactionId).toBe(ID);
-    expect(readItems({ id: 1, path: `/api/v1/transaction/${ID}?x=1` })[0]?.transactionId).toBe(ID);
+    expect(parseItems({ id: 1, path: `/api/v1/transaction/${ID}` })[0]?.transactionId).toBe(ID);
+    expect(parseItems({ id: 1, path: `/api/v1/transaction/${ID}?x=1` })[0]?.transactionId).toBe(ID);
   });
 
   test.each([
@@ -137,29 +137,29 @@ describe('the key', () => {
     ['36 hyphens', '-'.repeat(36)],
     ['nothing', ''],
   ])('an id with %s is no usable key, in no place', (_, id) => {
-    const ids = readItems([{ transaction_id: id }, { id }, { path: `/x/${id}` }]).map((item) => item.transactionId);
+    const ids = parseItems([{ transaction_id: id }, { id }, { path: `/x/${id}` }]).map((item) => item.transactionId);
     expect(ids).toEqual([null, null, null]);
   });
 
   test('a path of other characters is none', () => {
     for (const path of [`/transaction/${'-'.repeat(36)}`, '/transaction/../..', `/transaction/${ID}x`, 7, null]) {
-      expect(readItems({ path })[0]?.transactionId).toBeNull();
+      expect(parseItems({ path })[0]?.transactionId).toBeNull();
     }
   });
 
   test('a reference and an extra are kept byte for byte, and one longer than its column is cut as the ledger cuts it', () => {
     for (const reference of ['A', 'a', 'á', 'a ', ' a', '\u0000', 'a\u0301']) {
-      expect(readItems({ reference, extra: reference })[0]).toMatchObject({ reference, extra: reference });
+      expect(parseItems({ reference, extra: reference })[0]).toMatchObject({ reference, extra: reference });
     }
-    expect(readItems({ reference: 'é'.repeat(257) })[0]?.reference).toBe(`${'é'.repeat(254)}…`);
-    expect(readItems({ extra: 'x'.repeat(2049) })[0]?.extra).toBe(`${'x'.repeat(2045)}…`);
-    expect(readItems({ reference: 4711 })[0]?.reference).toBe('4711');
-    expect(readItems({ reference: { a: 1 }, extra: ['x'] })[0]).toEqual(NOTHING);
+    expect(parseItems({ reference: 'é'.repeat(257) })[0]?.reference).toBe(`${'é'.repeat(254)}…`);
+    expect(parseItems({ extra: 'x'.repeat(2049) })[0]?.extra).toBe(`${'x'.repeat(2045)}…`);
+    expect(parseItems({ reference: 4711 })[0]?.reference).toBe('4711');
+    expect(parseItems({ reference: { a: 1 }, extra: ['x'] })[0]).toEqual(NOTHING);
   });
 });
 
 test('an amount is claimed only where it is exact', () => {
-  const claimed = (amount: unknown) => readItems({ amount })[0]?.claimedAmountCents;
+  const claimed = (amount: unknown) => parseItems({ amount })[0]?.claimedAmountCents;
   expect([claimed('0.10'), claimed(0.1), claimed(10), claimed('10.5')]).toEqual([10n, 10n, 1000n, 1050n]);
   for (const amount of [0.1 + 0.2, '1.001', '-1', '1e3', 1e21, 123_456_789_012_345_680, true, null, {}, [], 'NaN']) {
     expect(claimed(amount)).toBeNull();
@@ -188,7 +188,7 @@ describe('what names nothing still is an item, so that it can be quarantined', (
 
 test("inherited names are not the body's", () => {
   const inherited = Object.create({ transaction_id: ID, reference: 'x' }) as object;
-  expect(readItems(inherited)).toEqual([NOTHING]);
+  expect(parseItems(inherited)).toEqual([NOTHING]);
 });
 
 test('of duplicate keys the last counts, as everywhere in JSON', () => {
@@ -202,17 +202,17 @@ test('the good ones of a body are read beside the bad ones', () => {
 });
 
 test('a body of more items than are taken stops soon after the limit', () => {
-  expect(readItems(Array.from({ length: 100_000 }, () => ({ reference: 'r' })))).toHaveLength(ITEMS_MAX + 1);
+  expect(parseItems(Array.from({ length: 100_000 }, () => ({ reference: 'r' })))).toHaveLength(ITEMS_MAX + 1);
 });
 
 test('any JSON gives at least one item, each key of a form that may reach an address', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), (body) => {
       fc.pre(typeof body === 'object' && body !== null && !(Array.isArray(body) && body.length === 0));
-      const items = readItems(body);
+      const items = parseItems(body);
       expect(items.length).toBeGreaterThan(0);
       for (const item of items) expect(item.transactionId ?? ID).toMatch(/^[0-9a-f-]{36}$/);
     }),
-    budget(60, 500),
+    propertyOptions(60, 500),
   );
 });

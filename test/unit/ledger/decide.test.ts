@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { decide, type HeldTransaction } from '../../../src/ledger/decide/decide.ts';
-import { observe, type ShownTransaction } from '../../support/observations.ts';
+import { decide, type StoredTransaction } from '../../../src/ledger/decide/decide-observation.ts';
+import { observe, type ShownTransaction } from '../../support/make-observations.ts';
 
 type Row = Omit<ShownTransaction, 'events'> & { events?: ShownTransaction['events'] };
 const at = (minute: number) => `2026-11-20 10:${String(minute).padStart(2, '0')}:00`;
@@ -30,34 +30,34 @@ const bare = (status: string): Row => {
   return rest;
 };
 
-function look(before: HeldTransaction | undefined, shown: Row, minute: number) {
+function look(before: StoredTransaction | undefined, shown: Row, minute: number) {
   return decide(before, observe({ ...shown, events: shown.events ?? [] }, asked(minute)));
 }
 
 function looks(...shown: [Row, number][]) {
   let decision: ReturnType<typeof decide> | undefined;
-  for (const [one, minute] of shown) decision = look(decision?.held, one, minute);
+  for (const [one, minute] of shown) decision = look(decision?.after, one, minute);
   if (!decision) throw new Error('no look');
   return decision;
 }
 
-const historyOf = (held: HeldTransaction) =>
+const historyOf = (held: StoredTransaction) =>
   held.events.map(({ status, atWall }) => `${status}@${Number(atWall.slice(14, 16))}`);
 const kinds = (decision: ReturnType<typeof decide>) => decision.found.map((difference) => difference.kind);
 
 test('the same look again changes nothing and adds nothing', () => {
   const decision = looks([row(['pending@0', 'paid@1']), 1], [row(['pending@0', 'paid@1']), 2]);
-  expect(decision).toMatchObject({ changed: false, added: [], found: [] });
+  expect(decision).toMatchObject({ isChanged: false, added: [], found: [] });
 });
 
 test('a late look at an earlier state takes nothing away', () => {
   const decision = looks([row(['pending@0', 'paid@1']), 2], [row(['pending@0']), 1]);
-  expect(decision).toMatchObject({ changed: false, added: [] });
-  expect(historyOf(decision.held)).toEqual(['pending@0', 'paid@1']);
+  expect(decision).toMatchObject({ isChanged: false, added: [] });
+  expect(historyOf(decision.after)).toEqual(['pending@0', 'paid@1']);
 });
 
 test('events are numbered in the order in which they were learnt, oldest first within one answer', () => {
-  const { held } = looks(
+  const { after: held } = looks(
     [row(['pending@0', 'in_process@2']), 1],
     [row(['pending@0', 'in_analysis@1', 'in_process@2', 'paid@3']), 2],
   );
@@ -82,20 +82,20 @@ describe('facts that must not change', () => {
         actual: { amount: '10.01', operation: 'cashin' },
       },
     ]);
-    expect(decision.held.amountCents).toBe(1000n);
+    expect(decision.after.amountCents).toBe(1000n);
   });
 
   test('another operation is an amount that differs', () => {
     expect(later({ operation: 'cashout' })).toMatchObject({
       found: [{ kind: 'amount_differs', actual: { operation: 'cashout' } }],
-      held: { operation: 'cashin' },
+      after: { operation: 'cashin' },
     });
   });
 
   test.each(['a', 'Á', 'A '])('another reference is told even if it is only %j', (reference) => {
     expect(later({ reference })).toMatchObject({
       found: [{ kind: 'reference_differs', expected: { reference: 'A' }, actual: { reference } }],
-      held: { reference: 'A' },
+      after: { reference: 'A' },
     });
   });
 
@@ -113,8 +113,8 @@ describe('facts that must not change', () => {
 
   test('absent differs from nothing, and what was absent is filled in once', () => {
     const { reference: _, extra: __, platform: ___, ...unnamed } = first;
-    expect(looks([first, 1], [unnamed, 2])).toMatchObject({ found: [], changed: false });
-    expect(looks([unnamed, 1], [first, 2])).toMatchObject({ found: [], changed: true, held: { reference: 'A' } });
+    expect(looks([first, 1], [unnamed, 2])).toMatchObject({ found: [], isChanged: false });
+    expect(looks([unnamed, 1], [first, 2])).toMatchObject({ found: [], isChanged: true, after: { reference: 'A' } });
   });
 });
 
@@ -128,27 +128,30 @@ describe('the commission', () => {
       [pending('0.20'), 2, pending('0.10'), 1],
     ] as const) {
       const decision = looks([order[0], order[1]], [order[2], order[3]]);
-      expect(decision).toMatchObject({ held: { commissionCents: 20n }, found: [] });
+      expect(decision).toMatchObject({ after: { commissionCents: 20n }, found: [] });
     }
   });
 
   test('changed after the payment is told, and the first known stays', () => {
     expect(looks([paid('0.10'), 1], [paid('0.20'), 2])).toMatchObject({
-      held: { commissionCents: 10n },
+      after: { commissionCents: 10n },
       found: [{ kind: 'commission_differs', expected: { commission: '0.10' }, actual: { commission: '0.20' } }],
     });
   });
 
   test('unknown at the payment and known later is no difference', () => {
     expect(looks([paid(), 1], [paid('0.20'), 2])).toMatchObject({
-      held: { commissionCents: 20n },
+      after: { commissionCents: 20n },
       found: [],
-      changed: true,
+      isChanged: true,
     });
   });
 
   test('of a look from before the payment that comes late is no difference', () => {
-    expect(looks([paid('0.20'), 2], [pending('0.10'), 1])).toMatchObject({ held: { commissionCents: 20n }, found: [] });
+    expect(looks([paid('0.20'), 2], [pending('0.10'), 1])).toMatchObject({
+      after: { commissionCents: 20n },
+      found: [],
+    });
   });
 });
 
@@ -183,10 +186,10 @@ test('an unknown status is told as it is, until a known one follows', () => {
   const unknown = look(undefined, row(['pending@0', 'partially_paid@1']), 1);
   expect(unknown).toMatchObject({
     found: [{ kind: 'unknown_status', actual: { status: 'partially_paid' } }],
-    over: [],
+    resolved: [],
   });
-  const known = look(unknown.held, row(['pending@0', 'partially_paid@1', 'paid@2']), 2);
-  expect(known).toMatchObject({ found: [], over: expect.arrayContaining(['unknown_status']) });
+  const known = look(unknown.after, row(['pending@0', 'partially_paid@1', 'paid@2']), 2);
+  expect(known).toMatchObject({ found: [], resolved: expect.arrayContaining(['unknown_status']) });
 });
 
 describe('where the provider leaves histories out', () => {
@@ -197,7 +200,7 @@ describe('where the provider leaves histories out', () => {
       ['paid', 'pending', 'refund', 'in_process'],
     ];
     for (const order of orders) {
-      const { held, found } = looks(...order.map((status, index): [Row, number] => [bare(status), index]));
+      const { after: held, found } = looks(...order.map((status, index): [Row, number] => [bare(status), index]));
       expect(held.events.map((event) => event.status)).toEqual(['pending', 'in_process', 'paid', 'refund']);
       expect(held.events.map((event) => event.position)).toEqual([0, 1, 2, 3]);
       expect(found).toEqual([]);
@@ -206,9 +209,9 @@ describe('where the provider leaves histories out', () => {
 
   test('a status alone and the event that tells of it are one, in either order', () => {
     const told = row(['pending@0', 'paid@5']);
-    expect(looks([bare('paid'), 1], [told, 2]).held.events).toHaveLength(2);
-    expect(looks([told, 2], [bare('paid'), 1]).held.events).toHaveLength(2);
-    expect(looks([told, 2], [bare('pending'), 1], [told, 3], [bare('paid'), 4]).changed).toBe(false);
+    expect(looks([bare('paid'), 1], [told, 2]).after.events).toHaveLength(2);
+    expect(looks([told, 2], [bare('paid'), 1]).after.events).toHaveLength(2);
+    expect(looks([told, 2], [bare('pending'), 1], [told, 3], [bare('paid'), 4]).isChanged).toBe(false);
   });
 
   test('a payment inferred at its creation gives way to the real one, and is not added again', () => {
@@ -218,27 +221,27 @@ describe('where the provider leaves histories out', () => {
       [told, bare('paid')],
       [bare('paid'), told, bare('paid')],
     ]) {
-      const { held, found } = looks(...order.map((one, index): [Row, number] => [one, index]));
+      const { after: held, found } = looks(...order.map((one, index): [Row, number] => [one, index]));
       expect(historyOf(held)).toEqual(['pending@1', 'in_process@2', 'paid@5']);
       expect(found).toEqual([]);
     }
   });
 
   test('a real event at the very time of an inferred one takes its place', () => {
-    const { held } = looks([bare('paid'), 1], [row(['pending@0', 'paid@0']), 2]);
+    const { after: held } = looks([bare('paid'), 1], [row(['pending@0', 'paid@0']), 2]);
     expect(held.events).toMatchObject([
       { status: 'pending', position: 0, inferred: false },
       { status: 'paid', position: 1, inferred: false },
     ]);
-    expect(held.struck).toEqual([]);
+    expect(held.outOfForce).toEqual([]);
   });
 
   test('an inferred refund stands after the payment, whatever was learnt first, until the real one is known', () => {
     const paid = row(['pending@0', 'paid@3']);
-    expect(historyOf(looks([bare('refund'), 1], [paid, 2]).held)).toEqual(['pending@0', 'paid@3', 'refund@3']);
-    expect(historyOf(looks([paid, 1], [bare('refund'), 2]).held)).toEqual(['pending@0', 'paid@3', 'refund@3']);
+    expect(historyOf(looks([bare('refund'), 1], [paid, 2]).after)).toEqual(['pending@0', 'paid@3', 'refund@3']);
+    expect(historyOf(looks([paid, 1], [bare('refund'), 2]).after)).toEqual(['pending@0', 'paid@3', 'refund@3']);
     const whole = row(['pending@0', 'paid@3', 'refund@9']);
-    expect(historyOf(looks([bare('refund'), 1], [paid, 2], [whole, 3]).held)).toEqual([
+    expect(historyOf(looks([bare('refund'), 1], [paid, 2], [whole, 3]).after)).toEqual([
       'pending@0',
       'paid@3',
       'refund@9',
@@ -248,7 +251,7 @@ describe('where the provider leaves histories out', () => {
 
 describe('the order of the array', () => {
   test('is the history, whatever the times say', () => {
-    const { held, found } = looks([row(['pending@0', 'paid@3', 'refund@2']), 1]);
+    const { after: held, found } = looks([row(['pending@0', 'paid@3', 'refund@2']), 1]);
     expect(historyOf(held)).toEqual(['pending@0', 'paid@3', 'refund@2']);
     expect(found).toEqual([]);
   });
@@ -256,23 +259,23 @@ describe('the order of the array', () => {
   test("is turned round where the row's own status stands at its far end alone", () => {
     const shown = row(['pending@0', 'paid@1']);
     const turned = { ...shown, events: (shown.events ?? []).toReversed() };
-    expect(historyOf(looks([turned, 1]).held)).toEqual(['pending@0', 'paid@1']);
+    expect(historyOf(looks([turned, 1]).after)).toEqual(['pending@0', 'paid@1']);
     const neither = { ...turned, status: 'in_process' };
-    expect(historyOf(looks([neither, 1]).held)).toEqual(['paid@1', 'pending@0']);
+    expect(historyOf(looks([neither, 1]).after)).toEqual(['paid@1', 'pending@0']);
   });
 
   test('of the newest observation counts, and an event that was inserted later stands in its place', () => {
     const before = row(['pending@0', 'in_process@2']);
     const after = row(['pending@0', 'in_analysis@4', 'in_analysis@5', 'in_process@2', 'paid@6']);
     const whole = ['pending@0', 'in_analysis@4', 'in_analysis@5', 'in_process@2', 'paid@6'];
-    expect(historyOf(looks([before, 1], [after, 2]).held)).toEqual(whole);
-    expect(historyOf(looks([after, 2], [before, 1]).held)).toEqual(whole);
+    expect(historyOf(looks([before, 1], [after, 2]).after)).toEqual(whole);
+    expect(historyOf(looks([after, 2], [before, 1]).after)).toEqual(whole);
   });
 
   test('of two observations that contradict each other is that of the one asked later', () => {
     const [one, other] = [row(['pending@0', 'refund@1', 'paid@1']), row(['pending@0', 'paid@1', 'refund@1'])];
-    expect(historyOf(looks([one, 1], [other, 2]).held)).toEqual(['pending@0', 'paid@1', 'refund@1']);
-    expect(historyOf(looks([other, 2], [one, 1]).held)).toEqual(['pending@0', 'paid@1', 'refund@1']);
+    expect(historyOf(looks([one, 1], [other, 2]).after)).toEqual(['pending@0', 'paid@1', 'refund@1']);
+    expect(historyOf(looks([other, 2], [one, 1]).after)).toEqual(['pending@0', 'paid@1', 'refund@1']);
   });
 });
 
@@ -281,10 +284,13 @@ describe("a row's own status outside the eight", () => {
 
   test('is told though each event is known, until a row comes without it', () => {
     const told = looks([odd, 1]);
-    expect(told).toMatchObject({ found: [{ kind: 'unknown_status', actual: { status: 'partially_paid' } }], over: [] });
+    expect(told).toMatchObject({
+      found: [{ kind: 'unknown_status', actual: { status: 'partially_paid' } }],
+      resolved: [],
+    });
     expect(looks([odd, 1], [row(['pending@0', 'paid@1']), 2])).toMatchObject({
       found: [],
-      over: expect.arrayContaining(['unknown_status']),
+      resolved: expect.arrayContaining(['unknown_status']),
     });
   });
 

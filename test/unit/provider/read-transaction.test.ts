@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type ReadRow, readBySchema, readTransaction } from '../../../src/provider/read-transaction.ts';
-import { budget } from '../../support/property.ts';
+import { type ParsedRow, parseBySchema, parseTransaction } from '../../../src/provider/parse-transaction.ts';
+import { propertyOptions } from '../../support/property.ts';
 
 const ROW = {
   id: '6f9619ff-8b86-4d01-b42d-00cf4fc964ff',
@@ -26,19 +26,19 @@ const ROW = {
   ],
 };
 const PERSONAL = ['Maria', 'segredo', '987654321', '12345678909', 'compra', 'loja 7'];
-const read = (more: object = {}) => readTransaction({ ...ROW, ...more });
+const read = (more: object = {}) => parseTransaction({ ...ROW, ...more });
 
-function taken(row: ReadRow) {
+function taken(row: ParsedRow) {
   if (!row.ok) throw new Error(row.reason);
   return row.transaction;
 }
 
-function unknown(row: ReadRow) {
+function unknown(row: ParsedRow) {
   const { fields = {}, raw = '' } = row.ok ? (row.unreadable ?? {}) : {};
   return { transaction: taken(row), fields: Object.keys(fields), raw, rules: Object.values(fields).join() };
 }
 
-function refused(row: ReadRow) {
+function refused(row: ParsedRow) {
   if (row.ok) throw new Error('it was taken');
   return row;
 }
@@ -71,7 +71,7 @@ const OPTIONAL = ['commission', 'name', 'email', 'phone', 'document', 'descripti
 test.each([...OPTIONAL, 'extra', 'e2e_id', 'pix_key', 'events'])('%s may be absent, null or empty alike', (field) => {
   const absent: Record<string, unknown> = { ...ROW };
   delete absent[field];
-  const rows = [readTransaction(absent), read({ [field]: null }), read({ [field]: field === 'events' ? [] : '' })];
+  const rows = [parseTransaction(absent), read({ [field]: null }), read({ [field]: field === 'events' ? [] : '' })];
   for (const row of rows) expect(row).toEqual(rows[0]);
   expect(rows[0]?.ok).toBe(true);
 });
@@ -234,8 +234,8 @@ test('why a row was refused names fields and rules, never what stood in them', (
 });
 
 test('what is no object at all is refused and kept, with the id where there is one', () => {
-  for (const row of [null, 1, 'x', [], undefined, true]) expect(refused(readTransaction(row)).id).toBeNull();
-  expect(refused(readTransaction({ id: 'x' }))).toMatchObject({ id: 'x', raw: '{"id":"x"}' });
+  for (const row of [null, 1, 'x', [], undefined, true]) expect(refused(parseTransaction(row)).id).toBeNull();
+  expect(refused(parseTransaction({ id: 'x' }))).toMatchObject({ id: 'x', raw: '{"id":"x"}' });
 });
 
 test('the digest changes with everything that is shown, the history too, and with nothing else', () => {
@@ -261,7 +261,7 @@ test('any JSON is either read or refused, never thrown at, and only four fields 
       const refuses = ['id', 'operation', 'amount', 'date_created'].some((name) => Object.hasOwn(changes, name));
       if (!refuses) expect(row.ok).toBe(true);
     }),
-    budget(100, 300),
+    propertyOptions(100, 300),
   );
 });
 
@@ -308,9 +308,9 @@ test('the quick way of reading a plain row gives just what the schema gives, wha
   fc.assert(
     fc.property(changes, events, (change, history) => {
       const row = { ...ROW, events: history, ...change };
-      expect(readTransaction(row)).toEqual(readBySchema(row));
+      expect(parseTransaction(row)).toEqual(parseBySchema(row));
     }),
-    budget(300, 2000),
+    propertyOptions(300, 2000),
   );
-  expect(readTransaction(null)).toEqual(readBySchema(null));
+  expect(parseTransaction(null)).toEqual(parseBySchema(null));
 });

@@ -2,8 +2,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addDays, listDays } from '../../../src/domain/calendar.ts';
 import { fitBounds } from '../../../src/reconciliation/windows/learn-bounds.ts';
-import { askFor, isInWindow, type ListBounds, planWindows } from '../../../src/reconciliation/windows/plan-windows.ts';
-import { budget } from '../../support/property.ts';
+import {
+  isInWindow,
+  type ListBounds,
+  planWindows,
+  toQueryDates,
+} from '../../../src/reconciliation/windows/plan-windows.ts';
+import { propertyOptions } from '../../support/property.ts';
 
 const [D1, D2, D3] = ['2026-03-01', '2026-03-02', '2026-03-03'];
 const side = fc.constantFrom('inclusive' as const, 'exclusive' as const);
@@ -16,7 +21,7 @@ test('windows cover each day of a range once, in order, whether or not the bound
       const days = planWindows(D1, to, bounds).flatMap((window) => listDays(window.fromDay, window.toDay));
       expect(days).toEqual(listDays(D1, to));
     }),
-    budget(30, 300),
+    propertyOptions(30, 300),
   );
 });
 
@@ -35,12 +40,12 @@ test('what is asked for holds the whole window under the learnt bounds, and unde
   fc.assert(
     fc.property(someBounds, fc.boolean(), (bounds, learnt) => {
       const window = { fromDay: D1, toDay: D2 };
-      const asked = askFor(window, learnt ? bounds : undefined);
+      const asked = toQueryDates(window, learnt ? bounds : undefined);
       expect(listDays(D1, D2).every((day) => within(bounds, day, asked))).toBe(true);
       // learnt, not one day more
       if (learnt) expect([addDays(D1, -1), D3].some((day) => within(bounds, day, asked))).toBe(false);
     }),
-    budget(30, 300),
+    propertyOptions(30, 300),
   );
 });
 
@@ -63,7 +68,7 @@ test('every way to bound a range is told from two days that follow each other, e
       ]);
       expect(fitBounds(counts, { first: D1, last: D2 }, { total, days })).toEqual(bounds);
     }),
-    budget(30, 300),
+    propertyOptions(30, 300),
   );
 });
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { commissionOf, formatCents, parseCents } from '../../../sandbox/domain/money.ts';
-import { randomOf, uuidOf } from '../../../sandbox/domain/random.ts';
-import { mayFollow, STATUSES } from '../../../sandbox/domain/statuses.ts';
-import { dayAfter, isDay, isWall, wallAfter, wallClockOf } from '../../../sandbox/domain/wall-clock.ts';
-import { budget } from '../../support/property.ts';
+import { createRandom, makeUuid } from '../../../sandbox/domain/random.ts';
+import { isTransitionAllowed, STATUSES } from '../../../sandbox/domain/statuses.ts';
+import { addDays, addSeconds, createWallClock, isDay, isWall } from '../../../sandbox/domain/wall-clock.ts';
+import { propertyOptions } from '../../support/property.ts';
 
 describe('money', () => {
   it('is read and written without loss', () => {
@@ -12,7 +12,7 @@ describe('money', () => {
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 15n - 1n }), (cents) => {
         expect(parseCents(formatCents(cents))).toBe(cents);
       }),
-      budget(30, 300),
+      propertyOptions(30, 300),
     );
     expect(parseCents('10')).toBe(1000n);
     expect(parseCents('10.5')).toBe(1050n);
@@ -37,23 +37,23 @@ describe('money', () => {
 
 describe('chance', () => {
   it('tells the same stream for a seed, and another for each fork', () => {
-    const draw = (seed: string) => Array.from({ length: 5 }, () => randomOf(seed).fork('a').next());
+    const draw = (seed: string) => Array.from({ length: 5 }, () => createRandom(seed).fork('a').next());
     expect(draw('1')).toEqual(draw('1'));
     expect(draw('1')).not.toEqual(draw('2'));
-    const random = randomOf('1');
+    const random = createRandom('1');
     random.next();
-    expect(random.fork('a').next()).toBe(randomOf('1').fork('a').next());
+    expect(random.fork('a').next()).toBe(createRandom('1').fork('a').next());
   });
 
   it('makes version 4 UUIDs, none twice', () => {
-    const random = randomOf('ids');
-    const made = new Set(Array.from({ length: 20_000 }, () => uuidOf(random)));
+    const random = createRandom('ids');
+    const made = new Set(Array.from({ length: 20_000 }, () => makeUuid(random)));
     expect(made.size).toBe(20_000);
     for (const id of made) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
   it('is even: whole numbers reach both ends about as often as the rest', () => {
-    const random = randomOf('even');
+    const random = createRandom('even');
     const seen = new Map<number, number>();
     for (let i = 0; i < 6_000; i++) {
       const drawn = random.int(1, 6);
@@ -66,30 +66,30 @@ describe('chance', () => {
 
 describe('the wall clock', () => {
   it('is São Paulo three hours behind UTC, across midnight too', () => {
-    const clock = wallClockOf('America/Sao_Paulo');
-    expect(clock.wallOf(Date.parse('2026-11-21T02:30:00Z'))).toBe('2026-11-20 23:30:00');
-    expect(clock.instantOf('2026-11-20 23:30:00')).toBe(Date.parse('2026-11-21T02:30:00Z'));
+    const clock = createWallClock('America/Sao_Paulo');
+    expect(clock.toWall(Date.parse('2026-11-21T02:30:00Z'))).toBe('2026-11-20 23:30:00');
+    expect(clock.toInstant('2026-11-20 23:30:00')).toBe(Date.parse('2026-11-21T02:30:00Z'));
   });
 
   it('follows a zone through summer time, back and forth', () => {
     for (const zone of ['America/Sao_Paulo', 'America/New_York', 'Asia/Kolkata', 'UTC']) {
-      const clock = wallClockOf(zone);
+      const clock = createWallClock(zone);
       fc.assert(
         fc.property(fc.integer({ min: Date.UTC(2015, 0), max: Date.UTC(2030, 0) }), (ms) => {
           const instant = Math.floor(ms / 1_000) * 1_000;
-          const again = clock.instantOf(clock.wallOf(instant));
+          const again = clock.toInstant(clock.toWall(instant));
           // the hour that is repeated in autumn has two instants
           expect([0, 3_600_000]).toContain(Math.abs(again - instant));
         }),
-        budget(30, 300),
+        propertyOptions(30, 300),
       );
     }
-    expect(wallClockOf('America/Sao_Paulo').wallOf(Date.parse('2018-12-01T12:00:00Z'))).toBe('2018-12-01 10:00:00');
+    expect(createWallClock('America/Sao_Paulo').toWall(Date.parse('2018-12-01T12:00:00Z'))).toBe('2018-12-01 10:00:00');
   });
 
   it('knows the calendar', () => {
-    expect(wallAfter('2026-12-31 23:59:59', 1)).toBe('2027-01-01 00:00:00');
-    expect(dayAfter('2028-02-28', 1)).toBe('2028-02-29');
+    expect(addSeconds('2026-12-31 23:59:59', 1)).toBe('2027-01-01 00:00:00');
+    expect(addDays('2028-02-28', 1)).toBe('2028-02-29');
     expect(['2028-02-29', '2026-02-29', '2026-13-01', '26-01-01', '2026-1-1'].map(isDay)).toEqual([
       true,
       false,
@@ -108,10 +108,10 @@ describe('the wall clock', () => {
 describe('statuses', () => {
   it('end once, but for what was paid and is given back', () => {
     for (const from of ['denied', 'canceled', 'expired', 'refund']) {
-      for (const to of STATUSES) expect([from, to, mayFollow(from, to)]).toEqual([from, to, false]);
+      for (const to of STATUSES) expect([from, to, isTransitionAllowed(from, to)]).toEqual([from, to, false]);
     }
-    expect(STATUSES.filter((to) => mayFollow('paid', to))).toEqual(['refund']);
-    expect(STATUSES.filter((to) => mayFollow('pending', to))).toEqual([
+    expect(STATUSES.filter((to) => isTransitionAllowed('paid', to))).toEqual(['refund']);
+    expect(STATUSES.filter((to) => isTransitionAllowed('pending', to))).toEqual([
       'paid',
       'denied',
       'canceled',

@@ -2,14 +2,14 @@ import { inflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import QRCode from 'qrcode';
 import { describe, expect, it } from 'vitest';
-import { randomOf } from '../../../sandbox/domain/random.ts';
+import { createRandom } from '../../../sandbox/domain/random.ts';
 import { cnpjCheckDigits, cpfCheckDigits, isCnpj, isCpf } from '../../../sandbox/pix/check-document.ts';
-import { isKeyOf } from '../../../sandbox/pix/check-key.ts';
+import { isValidKey } from '../../../sandbox/pix/check-key.ts';
 import { drawPng } from '../../../sandbox/pix/draw-png.ts';
 import { encodeQr } from '../../../sandbox/pix/encode-qr.ts';
 import { makeE2eId } from '../../../sandbox/pix/make-e2e-id.ts';
 import { crc16, writeBrCode } from '../../../sandbox/pix/write-br-code.ts';
-import { anyCharacter, budget } from '../../support/property.ts';
+import { anyCharacter, propertyOptions } from '../../support/property.ts';
 
 describe('a BR Code', () => {
   it('ends in the checksum of the official example', () => {
@@ -47,7 +47,7 @@ describe('a QR code', { timeout: 60_000 }, () => {
           expect(Buffer.from(ours.modules).equals(Buffer.from(theirs.modules.data))).toBe(true);
         },
       ),
-      budget(12, 50),
+      propertyOptions(12, 50),
     );
   });
 
@@ -73,7 +73,7 @@ describe('a QR code', { timeout: 60_000 }, () => {
           }
         }
       }),
-      budget(6, 25),
+      propertyOptions(6, 25),
     );
   });
 });
@@ -118,7 +118,7 @@ describe('documents', () => {
         // remainders 10 and 0 are both written 0: so at most one other digit of the nine first ones goes unnoticed
         expect(valid.length).toBeLessThanOrEqual(at < 9 ? 1 : 0);
       }),
-      budget(30, 300),
+      propertyOptions(30, 300),
     );
     fc.assert(
       fc.property(
@@ -127,7 +127,7 @@ describe('documents', () => {
           expect(isCnpj(base + cnpjCheckDigits(base))).toBe(true);
         },
       ),
-      budget(30, 300),
+      propertyOptions(30, 300),
     );
   });
 });
@@ -144,14 +144,14 @@ describe('PIX keys', () => {
     ],
     ['EVP', ['123e4567-e12b-12d1-a456-426655440000'], ['123e4567e12b12d1a456426655440000', 'x']],
   ] as const)('of type %s have its form', (type, right, wrong) => {
-    for (const key of right) expect([key, isKeyOf(type, key)]).toEqual([key, true]);
-    for (const key of wrong) expect([key, isKeyOf(type, key)]).toEqual([key, false]);
+    for (const key of right) expect([key, isValidKey(type, key)]).toEqual([key, true]);
+    for (const key of wrong) expect([key, isValidKey(type, key)]).toEqual([key, false]);
   });
 });
 
 describe('an end-to-end id', () => {
   it('is E, eight of the bank, the minute in UTC, eleven of its own', () => {
-    const made = makeE2eId(randomOf('1'), Date.parse('2026-11-21T02:30:59Z'));
+    const made = makeE2eId(createRandom('1'), Date.parse('2026-11-21T02:30:59Z'));
     expect(made).toMatch(/^E\d{8}202611210230[0-9A-Za-z]{11}$/);
     expect(made).toHaveLength(32);
   });

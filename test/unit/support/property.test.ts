@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import { budget } from '../../support/property.ts';
+import { propertyOptions } from '../../support/property.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -8,7 +8,7 @@ function failing(): string {
   try {
     fc.assert(
       fc.property(fc.nat(), (drawn) => drawn < 1000),
-      budget(100, 100),
+      propertyOptions(100, 100),
     );
     return '';
   } catch (error) {
@@ -31,5 +31,5 @@ test('a property that fails names its seed and the command that draws the same c
 
 test('a seed that is no number is refused', () => {
   vi.stubEnv('TEST_SEED', 'seven');
-  expect(() => budget(1, 1)).toThrow('TEST_SEED takes an integer, not seven');
+  expect(() => propertyOptions(1, 1)).toThrow('TEST_SEED takes an integer, not seven');
 });

@@ -2,7 +2,7 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import { listAudit } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
-import { limitTime } from '../../../database/limit-time.ts';
+import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { addDays, isDay } from '../../../domain/calendar.ts';
 import { allow } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
@@ -20,7 +20,7 @@ const query = z.object({ actor: text, action: text, target: text, from: day, to:
 /** The audit, for whoever administers. */
 export function auditPages(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitTime(context.db) };
+  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/audit', allow('admin'), async (request, response) => {
     const filters = readFilters(request.query, query);
     const { limit, after: before } = readNumberedPage(request);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type PresentedCallback, presentCallback } from '../../../callbacks/manage/present-callback.ts';
 import { CALLBACK_STATES, listCallbacks } from '../../../callbacks/manage/read-callbacks.ts';
 import type { Context } from '../../../context.ts';
-import { limitTime } from '../../../database/limit-time.ts';
+import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { createRouter } from '../../create-router.ts';
 import { cutPage, readNumberedPage } from '../../pages.ts';
 import { moment, NOTHING, shortId } from '../parts/format.ts';
@@ -24,7 +24,7 @@ const query = z.object({
 /** The list of callbacks. */
 export function callbackListPages(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitTime(context.db) };
+  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/callbacks', async (request, response) => {
     const { transaction_id: transactionId, ...filters } = readFilters(request.query, query);
     const { limit, after: before } = readNumberedPage(request);

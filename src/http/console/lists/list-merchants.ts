@@ -1,6 +1,6 @@
 import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { limitTime } from '../../../database/limit-time.ts';
+import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { type PresentedMerchant, presentMerchant } from '../../../merchants/present-merchant.ts';
 import { listMerchants } from '../../../merchants/read-merchants.ts';
 import { createRouter } from '../../create-router.ts';
@@ -16,7 +16,7 @@ import { MERCHANT_STATE_WORDS } from '../parts/words.ts';
 /** The list of merchants, with what each is still to be told. */
 export function merchantListPages(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitTime(context.db) };
+  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/merchants', async (request, response) => {
     const { limit, after = 0 } = readNumberedPage(request);
     const { rows, last } = cutPage(await listMerchants(reading.db, { limit: limit + 1, after }), limit);

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Request, Response, Router } from 'express';
 import { audit } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
-import { limitTime } from '../../../database/limit-time.ts';
+import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { addDays, isDay } from '../../../domain/calendar.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { FORMATS, type Format } from '../../../reports/plan/plan.ts';
@@ -71,7 +71,7 @@ async function sendList(
   response: Response,
   fault: string | undefined,
 ): Promise<void> {
-  const { reports, next } = await listReports({ ...context, db: limitTime(context.db) }, readPage(request));
+  const { reports, next } = await listReports({ ...context, db: limitStatementTime(context.db) }, readPage(request));
   const body = html`<h1>Relatórios</h1>
 <p class="lead">Um por dia do calendário do provedor. Quando um dia muda depois de relatado, sai uma nova revisão; as anteriores ficam.</p>
 ${may(response, 'operator') && html`<section class="act"><h2>Fazer um relatório</h2>${makeForm(context, response, fault)}</section>`}

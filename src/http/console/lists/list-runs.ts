@@ -1,7 +1,7 @@
 import type { Request, Response, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
-import { limitTime } from '../../../database/limit-time.ts';
+import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
 import { NO_PLATFORM } from '../../../domain/platform.ts';
 import { listRuns, type PresentedRun } from '../../../reconciliation/numbers/read-runs.ts';
@@ -81,7 +81,7 @@ export function tellDays(run: { from: Day; to: Day }): string {
 
 async function sendList(context: Context, request: Request, response: Response, draft: Draft): Promise<void> {
   const { limit, after } = readNumberedPage(request);
-  const { rows, last } = cutPage(await listRuns(limitTime(context.db), limit + 1, after), limit);
+  const { rows, last } = cutPage(await listRuns(limitStatementTime(context.db), limit + 1, after), limit);
   const isWrong = Object.keys(draft.faults).length > 0;
   const body = html`<h1>Conferências</h1>
 <p class="lead">Uma conferência lê a lista do provedor, dia a dia, até provar que leu tudo, e aplica ao razão o que faltava.</p>

@@ -2,7 +2,7 @@ import type { Request, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import { listTokens, revokeToken } from '../../../access/tokens.ts';
 import type { Context } from '../../../context.ts';
-import { limitTime } from '../../../database/limit-time.ts';
+import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { actorOf, allow } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { cutPage, readNumberedPage } from '../../pages.ts';
@@ -16,7 +16,7 @@ import { ROLE_WORDS, TOKEN_STATE_WORDS } from '../parts/words.ts';
 /** Tokens, for whoever administers: who has one, when it was last used, and ending it. */
 export function tokenPages(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitTime(context.db) };
+  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/tokens', allow('admin'), async (request, response) => {
     const { limit, after } = readNumberedPage(request);
     const { rows, last } = cutPage(await listTokens(reading, limit + 1, after), limit);

@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { limitTime } from '../../../database/limit-time.ts';
+import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { listWebhooks } from '../../../inbox/manage/read-webhooks.ts';
 import { callerOf } from '../../access/authorize.ts';
 import { permitSearch } from '../../access/search-people.ts';
@@ -26,7 +26,7 @@ const query = z.object({
 /** The inbox: every webhook that came. */
 export function webhookListPages(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitTime(context.db) };
+  const reading = { ...context, db: limitStatementTime(context.db) };
   router.all('/inbox', sealFilters(context, query));
   router.get('/inbox', async (request, response) => {
     const { transaction_id: transactionId, ...filters } = readFilters(openFilters(context, request), query);

@@ -39,7 +39,7 @@ export async function readDays(context: Context): Promise<DayFigures[]> {
       refundsCents: of('Liabilities:Receipts', 'plus').cents - of('Liabilities:Payables', 'minus').cents,
       commissionCents: commission,
       readAt,
-      proven: readAt !== undefined && readAt >= context.calendar.startOf(addDays(day, 1)),
+      proven: readAt !== undefined && readAt >= context.calendar.startOfDay(addDays(day, 1)),
     };
   });
 }

@@ -2,10 +2,10 @@ import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { addDays } from '../../../domain/calendar.ts';
 import { maskPlatform, WITHHELD } from '../../../domain/person/mask-person.ts';
-import { type OpenMismatches, readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
+import { type OpenMismatchCount, readOpenMismatches } from '../../../mismatches/read-open-mismatches.ts';
 import { type Coverage, readCoverage } from '../../../reconciliation/numbers/read-coverage.ts';
 import { listRuns, type PresentedRun } from '../../../reconciliation/numbers/read-runs.ts';
-import { lossRate, readWebhookDays, type WebhookDay } from '../../../reconciliation/numbers/read-webhook-days.ts';
+import { lossRate, readWebhookDays, type WebhookDayStats } from '../../../reconciliation/numbers/read-webhook-days.ts';
 import { seesPersons } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { runTable } from '../lists/list-runs.ts';
@@ -33,7 +33,7 @@ const RUNS_SHOWN = 5;
 const REFRESH_S = 60;
 const WEBHOOK_DAYS_SHOWN = 7;
 
-type Mismatches = OpenMismatches[];
+type Mismatches = OpenMismatchCount[];
 type Balances = Awaited<ReturnType<typeof readPlatformBalances>>;
 
 /** The first page: does it check out, and if not, where to look. */
@@ -150,9 +150,9 @@ function tellCoverage({ days, proven, oldestUnproven, oldestUnprovenAgeDays }: C
 }
 
 /** Of each day's changes that owe a webhook: how many came, how late, and how many never did. */
-function webhookDays(days: WebhookDay[]): Html {
+function webhookDays(days: WebhookDayStats[]): Html {
   const seconds = (value: number | undefined) => (value === undefined ? NOTHING : formatSpan(value));
-  const rate = (day: WebhookDay) => {
+  const rate = (day: WebhookDayStats) => {
     const lost = lossRate(day);
     // a share of counts, not money
     return lost === null ? NOTHING : html`${(Number(lost) * 100).toFixed(2).replace('.', ',')} %`;

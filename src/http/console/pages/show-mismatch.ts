@@ -2,12 +2,12 @@ import type { Request, Response, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
-import { maskNote } from '../../../domain/person/mask-free-text.ts';
+import { maskNote } from '../../../domain/person/mask-mismatch.ts';
 import { WITHHELD } from '../../../domain/person/mask-person.ts';
-import { isAcceptable } from '../../../ledger/decide/correct-known.ts';
-import { acknowledgeMismatch, resolveMismatch } from '../../../mismatches/close-mismatch.ts';
+import { isAcceptableKind } from '../../../ledger/decide/correct-transaction.ts';
 import { findMismatch, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
-import { acceptAny, surplusIn } from '../../../reconciliation/windows/accept-surplus.ts';
+import { acknowledgeMismatch, resolveMismatchByHand } from '../../../mismatches/resolve-mismatch-by-hand.ts';
+import { acceptMismatchOrSurplus, surplusIn } from '../../../reconciliation/windows/accept-surplus.ts';
 import { auditFull } from '../../access/audit-full.ts';
 import { actorOf, allow, seesPersons } from '../../access/authorize.ts';
 import { maskMismatches } from '../../access/mask-texts.ts';
@@ -43,15 +43,15 @@ ${mismatch.state !== 'resolved' && may(response, 'operator') && settleForm(respo
 
   for (const [action, settle, done] of [
     ['acknowledge', acknowledgeMismatch, 'acknowledged'],
-    ['resolve', resolveMismatch, 'resolved'],
-    ['accept', acceptAny, 'accepted'],
+    ['resolve', resolveMismatchByHand, 'resolved'],
+    ['accept', acceptMismatchOrSurplus, 'accepted'],
   ] as const) {
     router.post(`/mismatches/:id/${action}`, allow('operator'), async (request: Request<{ id: string }>, response) => {
       const { id } = request.params;
       const by = { actor: actorOf(response), note: formText(request, 'note'), actual: readSeen(request) };
       const audited = { actor: by.actor, action: `mismatches.${action}`, target: id, detail: 'console' };
       await auditChange(context, (inner) => settle(inner, id, by), audited);
-      context.bells.alerts.ring();
+      context.wakeUps.alerts.notify();
       response.redirect(303, `/mismatches/${encodeURIComponent(request.params.id)}?done=${done}`);
     });
   }
@@ -72,7 +72,7 @@ function readSeen(request: Request): unknown {
 function settleForm(response: Response, mismatch: PresentedMismatch): Html {
   const address = `/mismatches/${mismatch.id}`;
   const surplus = surplusIn(mismatch);
-  const canAccept = isAcceptable(mismatch.kind) || surplus > 0;
+  const canAccept = isAcceptableKind(mismatch.kind) || surplus > 0;
   const accept = surplus > 0 ? `Aceitar ${surplus} a mais` : 'Aceitar a do provedor';
   const hint =
     surplus > 0

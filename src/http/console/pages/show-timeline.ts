@@ -1,16 +1,16 @@
 import type { Context } from '../../../context.ts';
 import { parseSum } from '../../../domain/money.ts';
-import type { PresentedSource, TransactionStory } from '../../../ledger/read/describe-transaction.ts';
+import type { PresentedSource, TransactionTimeline } from '../../../ledger/read/describe-transaction.ts';
 import { formatSpan, moment, money, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge } from '../parts/parts.ts';
 import { ENTRY_KIND_WORDS, STATUS_WORDS, say } from '../parts/words.ts';
 
-type Event = TransactionStory['events'][number];
-type Entry = TransactionStory['entries'][number];
+type Event = TransactionTimeline['events'][number];
+type Entry = TransactionTimeline['entries'][number];
 
 /** What happened to a transaction, the newest first: each event with when and from whom we knew it, and its entries. */
-export function tellStory(context: Context, story: TransactionStory): Html {
+export function tellStory(context: Context, story: TransactionTimeline): Html {
   const byEvent = Map.groupBy(story.entries, (entry) => entry.sequence);
   const loose = byEvent.get(null) ?? [];
   return html`<ol class="story">${story.events.map((event) => tellEvent(context, event, byEvent.get(event.sequence) ?? []))}</ol>

@@ -3,7 +3,7 @@ import { presentCallback } from '../../../callbacks/manage/present-callback.ts';
 import { listTransactionCallbacks } from '../../../callbacks/manage/read-callbacks.ts';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
-import { maskEntries, tellTransaction } from '../../../ledger/read/describe-transaction.ts';
+import { describeTransaction, maskEntries } from '../../../ledger/read/describe-transaction.ts';
 import { listMismatches } from '../../../mismatches/read-mismatches.ts';
 import { auditFull } from '../../access/audit-full.ts';
 import { seesPersons } from '../../access/authorize.ts';
@@ -24,7 +24,7 @@ const MISMATCHES_SHOWN_MAX = 200;
 export function transactionPages(context: Context): Router {
   const router = createRouter();
   router.get('/transactions/:id', async (request: Request<{ id: string }>, response) => {
-    const story = await tellTransaction(context.db, context.calendar, request.params.id);
+    const story = await describeTransaction(context.db, context.calendar, request.params.id);
     if (!story) throw new ConfereError('not_found', 'the ledger holds no such transaction');
     const full = seesPersons(response);
     const shown = present(context, story.transaction, full);

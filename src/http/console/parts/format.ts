@@ -35,7 +35,7 @@ export function formatDay(day: Day): string {
 export function moment(calendar: Calendar, instant: string | Date | null | undefined): Html {
   if (instant === null || instant === undefined) return NOTHING;
   const at = new Date(instant);
-  const wall = calendar.toWall(at);
+  const wall = calendar.toWallTime(at);
   return html`<time datetime="${at.toISOString()}">${formatDay(wall.slice(0, 10))} ${wall.slice(11)}</time>`;
 }
 

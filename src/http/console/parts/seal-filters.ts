@@ -50,7 +50,7 @@ export function openFilters(context: Context, request: Request): Given {
   if (sealed === undefined) return plain;
   try {
     if (!isGiven(sealed)) throw new TypeError('sealed is not one text');
-    const text = vaultOf(context, request).open(Buffer.from(sealed, 'base64url')).toString();
+    const text = vaultOf(context, request).decrypt(Buffer.from(sealed, 'base64url')).toString();
     return { ...plain, ...(JSON.parse(text) as Given) };
   } catch (error) {
     const fields = { busca: ['valia só para a sessão em que foi feita; faça-a de novo'] };
@@ -70,7 +70,7 @@ function sealAddress(vault: Vault, path: string, given: Given): string {
     else search.set(name, value);
   }
   if (Object.keys(personal).length > 0) {
-    search.set(SEALED, vault.seal(Buffer.from(JSON.stringify(personal))).toString('base64url'));
+    search.set(SEALED, vault.encrypt(Buffer.from(JSON.stringify(personal))).toString('base64url'));
   }
   return search.size === 0 ? path : `${path}?${search.toString()}`;
 }

@@ -1,0 +1,163 @@
+import { isIP } from 'node:net';
+import { CompiledQuery, type DatabaseConnection, Kysely, MysqlDialect } from 'kysely';
+import mysql, { type Pool, type PoolOptions, type TypeCastField } from 'mysql2';
+import { detectUnresponsiveHost, PROBE_TIMEOUT_MS, type Probe } from './detect-unresponsive-host.ts';
+import { prepareEnd } from './end-pool.ts';
+import { type ConnectionPool, createFailOverPool, type HostPool } from './fail-over.ts';
+import { watchRefusals } from './watch-refusals.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const KEEP_ALIVE_MS = 10_000;
+
+const SESSION = [
+  "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00'",
+  'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+  // a statement outside a transaction is meant to commit itself, whatever the server's default
+  'SET SESSION autocommit = 1',
+];
+
+export type ConnectionTarget = {
+  user: string;
+  password?: string;
+  database?: string;
+  /** Verified, and held against the name of each host that has one. */
+  ssl?: { ca?: string; rejectUnauthorized: true };
+  connectionLimit?: number;
+} & ({ socketPath: string } | ({ host: string; port: number } & { others?: DatabaseHost[] }));
+
+/** Another server of the same database, for when the first can't be connected. */
+export type DatabaseHost = { host: string; port: number };
+
+export type OpenDatabase<DB> = { db: Kysely<DB>; [Symbol.asyncDispose](): Promise<void> };
+
+/**
+ * Opens a pool. Every session is strict, in UTC, in utf8mb4, commits each statement by itself and is READ COMMITTED: under
+ * REPEATABLE READ two writers that look for absent ids and then insert them deadlock each time. How columns come back is
+ * told at `castField`.
+ */
+export function openDatabase<DB>(target: ConnectionTarget): OpenDatabase<DB> {
+  const connectionLimit = target.connectionLimit ?? 10;
+  const open = (one: ConnectionTarget): Pool =>
+    mysql.createPool({ ...poolOptions(one), connectionLimit, maxIdle: connectionLimit });
+  const pool = openEach(target, open);
+  const db = new Kysely<DB>({ dialect: new MysqlDialect({ pool, onCreateConnection: prepareSession }) });
+  return { db, [Symbol.asyncDispose]: () => db.destroy() };
+}
+
+/** Connections beside Kysely's, each prepared like those before it is used for the first time. */
+export function openConnectionPool(target: ConnectionTarget): ConnectionPool {
+  return openEach(target, (one) => {
+    const pool = mysql.createPool({ ...poolOptions(one), connectionLimit: target.connectionLimit ?? 1 });
+    pool.on('connection', (connection) => {
+      // what is asked of it later waits for these; one that can't be prepared is not used at all
+      for (const statement of SESSION) connection.query(statement, (error) => error && connection.destroy());
+    });
+    return pool;
+  });
+}
+
+/** A pool for each host, behind one. */
+function openEach(target: ConnectionTarget, open: (one: ConnectionTarget) => Pool): ConnectionPool {
+  const hosts = listHosts(target);
+  if (hosts.length === 1) return openAlone(target, open(target));
+  return createFailOverPool(
+    hosts.map((host): HostPool => {
+      const pool = open(host);
+      return {
+        getConnection: (callback) => pool.getConnection(callback),
+        end: prepareEnd(pool),
+        probe: (callback) => greet(host, callback),
+      };
+    }),
+  );
+}
+
+/** A target for each host, the first one first. */
+export function listHosts(target: ConnectionTarget): ConnectionTarget[] {
+  if (!('others' in target) || !target.others) return [target];
+  const { others, ...first } = target;
+  return [first, ...others.map((other) => ({ ...first, ...other }))];
+}
+
+/** Of the only host: what waits for it is told when it no longer answers. On a socket it can only be gone, which ends it. */
+function openAlone(target: ConnectionTarget, pool: Pool): ConnectionPool {
+  const asking: Probe = (callback) => greet(target, callback);
+  const noOther = (): void => undefined;
+  const silence = 'host' in target ? detectUnresponsiveHost(asking, noOther, () => performance.now()) : undefined;
+  pool.on('connection', (connection) => {
+    silence?.watch(connection);
+    watchRefusals(connection, () => undefined);
+  });
+  const end = prepareEnd(pool);
+  return {
+    getConnection: (callback) => pool.getConnection(callback),
+    end(callback) {
+      silence?.stop();
+      end(callback);
+    },
+  };
+}
+
+function greet(host: ConnectionTarget, callback: (error: NodeJS.ErrnoException | null) => void): void {
+  const connection = mysql.createConnection({ ...poolOptions(host), connectTimeout: PROBE_TIMEOUT_MS });
+  const settle = (error: NodeJS.ErrnoException | null): void => {
+    connection.destroy();
+    callback(error);
+  };
+  // what comes after the first answer is of no interest
+  connection.on('error', () => undefined);
+  connection.connect(settle);
+}
+
+/** Creates the database when it is not there yet. */
+export async function ensureDatabase(target: ConnectionTarget, name: string): Promise<void> {
+  const { database: _, ...server } = target;
+  const connection = mysql.createConnection(poolOptions(server as ConnectionTarget));
+  try {
+    await connection.promise().query(`CREATE DATABASE IF NOT EXISTS ${mysql.escapeId(name)} CHARACTER SET utf8mb4`);
+  } finally {
+    connection.destroy();
+  }
+}
+
+/** What mysql2 is told to connect to one host. */
+export function poolOptions({ ssl, ...target }: ConnectionTarget): PoolOptions {
+  // of a bare address mysql2 would look for `localhost` in the certificate
+  const verifyIdentity = 'host' in target && isIP(target.host) === 0;
+  return {
+    ...target,
+    ...(ssl ? { ssl: { ...ssl, verifyIdentity } } : {}),
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    // the system's own default is two hours
+    enableKeepAlive: true,
+    keepAliveInitialDelay: KEEP_ALIVE_MS,
+    charset: 'utf8mb4',
+    timezone: 'Z',
+    dateStrings: ['DATE'],
+    supportBigNumbers: true,
+    typeCast: castField,
+  };
+}
+
+async function prepareSession(connection: DatabaseConnection): Promise<void> {
+  for (const statement of SESSION) await connection.executeQuery(CompiledQuery.raw(statement));
+}
+
+/**
+ * BIGINT named `…_cents` is a bigint (money), any other a number; VARBINARY is text compared byte for byte
+ * (identifiers), BINARY and BLOB stay bytes; DATETIME is a Date in UTC, DATE a `YYYY-MM-DD`, DECIMAL a string.
+ */
+function castField(field: TypeCastField, next: () => unknown): unknown {
+  switch (field.type) {
+    case 'LONGLONG': {
+      const text = field.string();
+      if (text === null) return null;
+      return field.name.endsWith('_cents') ? BigInt(text) : Number(text);
+    }
+    case 'VAR_STRING':
+    case 'VARCHAR':
+      return field.string('utf8');
+    default:
+      return next();
+  }
+}

@@ -1,0 +1,41 @@
+import type { AlertToSend, Channel } from './channel.ts';
+import { postJson } from './post-json.ts';
+
+const BATCH_MAX = 500;
+/** It forgets what is not sent again within five minutes. */
+const AGAIN_MS = 60_000;
+/** A momentary alert is shown as firing for so long, or Alertmanager would drop it unseen. */
+const MOMENT_MS = 5 * 60_000;
+
+/** Alertmanager's API (v2): firing alerts each minute, and ended ones. */
+export function openAlertmanagerChannel(url: string, publicUrl: string): Channel {
+  const address = `${url.replace(/\/+$/, '')}/api/v2/alerts`;
+  return {
+    name: 'alertmanager',
+    batchMax: BATCH_MAX,
+    resendEveryMs: AGAIN_MS,
+    send: (alerts) =>
+      postJson(
+        address,
+        alerts.map((alert) => describe(alert, publicUrl)),
+      ),
+  };
+}
+
+function describe(alert: AlertToSend, publicUrl: string) {
+  const momentary = alert.endedAt?.getTime() === alert.raisedAt.getTime();
+  const endsAt = momentary ? new Date(alert.raisedAt.getTime() + MOMENT_MS) : alert.endedAt;
+  return {
+    labels: {
+      alertname: alert.name,
+      severity: alert.severity,
+      service: 'confere',
+      scope: alert.scope,
+      ...(alert.transactionId ? { transaction_id: alert.transactionId } : {}),
+    },
+    annotations: { summary: alert.summary, runbook: `docs/runbooks.md#${alert.name}` },
+    startsAt: alert.raisedAt.toISOString(),
+    ...(endsAt ? { endsAt: endsAt.toISOString() } : {}),
+    generatorURL: alert.mismatchId ? `${publicUrl}/mismatches/${alert.mismatchId}` : publicUrl,
+  };
+}

@@ -1,0 +1,54 @@
+import type { Reader } from '../database/reader.ts';
+import type { AlertToSend, Channel } from './channel.ts';
+import { MailError, type Mailer } from './open-mailer.ts';
+
+const CONCERNS = ['merchant_failing', 'merchant_disabled'];
+
+/** The merchant's own mail about its endpoint, where it gave an address. It stands in its record, and is read here only. */
+export function openMerchantEmailChannel(mailer: Mailer, db: Reader, warn: (merchantId: string) => void): Channel {
+  return {
+    name: 'merchant_email',
+    batchMax: 1,
+    accepts: ({ name }) => CONCERNS.includes(name),
+    async send(alerts) {
+      // one that is over is no news to the merchant, who mended it
+      for (const alert of alerts.filter((one) => !one.endedAt)) {
+        const email = await readAddress(db, alert.scope);
+        if (!email) continue;
+        await mailer.send({ to: [email], ...write(alert), id: `${alert.id}.merchant` }).catch((error: unknown) => {
+          if (!(error instanceof MailError && error.isPermanent)) throw error;
+          // nobody reads that mailbox: trying for ever helps no one, and ops have the alert
+          warn(alert.scope);
+        });
+      }
+    },
+  };
+}
+
+async function readAddress(db: Reader, merchantId: string): Promise<string | null | undefined> {
+  const row = await db
+    .selectFrom('merchants')
+    .select('email')
+    .where('id', '=', merchantId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  return row?.email;
+}
+
+/** In both languages: who runs a merchant's systems is not always who speaks its customers' language. */
+function write(alert: AlertToSend): { subject: string; text: string } {
+  const since = alert.raisedAt.toISOString();
+  const isDisabled = alert.name === 'merchant_disabled';
+  const portuguese = isDisabled
+    ? 'Desativamos o envio de avisos de transações PIX para o endereço cadastrado: ele respondeu 410 ou não aceitou nenhum aviso por 5 dias. Nada se perdeu: os avisos ficam guardados até que o operador reative o envio.'
+    : 'O endereço cadastrado não aceita avisos de transações PIX há pelo menos 24 horas. Nada se perdeu: os avisos ficam guardados e seguem assim que o endereço responder 2xx. Depois de 5 dias sem sucesso o envio é desativado.';
+  const english = isDisabled
+    ? 'We stopped sending notices of PIX transactions to your address: it answered 410, or took none for 5 days. Nothing is lost: they are held until the operator enables it again.'
+    : 'Your address has taken no notice of a PIX transaction for at least 24 hours. Nothing is lost: they are held, and follow as soon as it answers 2xx. After 5 days without a success we stop sending.';
+  return {
+    subject: isDisabled
+      ? 'Confere: envio desativado / callbacks disabled'
+      : 'Confere: avisos não entregues / callbacks are failing',
+    text: `${portuguese}\n\n${english}\n\n${alert.scope}, ${since}\n`,
+  };
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import type { Transaction } from 'kysely';
+import type { Database } from '../database/tables.ts';
+import type { Severity } from '../domain/mismatch.ts';
+import type { AlertKind } from './alert-kinds.ts';
+
+export type NewAlert = {
+  /** A mismatch's kind, or what else happened. */
+  name: AlertKind;
+  severity: Severity;
+  /** What it is unique by while it fires. */
+  scope: string;
+  /** One sentence for a person: no name, document, key, e-mail, phone or free text. */
+  summary: string;
+  mismatchId?: string;
+  transactionId?: string | null;
+  /** Over as soon as it is told. */
+  ended?: boolean;
+};
+
+/**
+ * Writes alerts to the outbox, in the transaction that causes them; one that fires already is not raised again.
+ * @returns how many are new.
+ */
+export async function raiseAlerts(trx: Transaction<Database>, alerts: NewAlert[], now: Date): Promise<number> {
+  if (alerts.length === 0) return 0;
+  const scopes = alerts.map(firingScope);
+  const firing = await trx.selectFrom('alerts').select('firing_scope').where('firing_scope', 'in', scopes).execute();
+  const known = new Set(firing.map((row) => row.firing_scope));
+  const fresh = alerts.filter((alert) => !known.has(firingScope(alert)));
+  if (fresh.length === 0) return 0;
+  await trx
+    .insertInto('alerts')
+    .values(
+      fresh.map((alert) => ({
+        id: `al_${randomUUID().replaceAll('-', '')}`,
+        name: alert.name,
+        severity: alert.severity,
+        scope: alert.scope,
+        firing_scope: alert.ended ? null : firingScope(alert),
+        summary: alert.summary,
+        mismatch_id: alert.mismatchId ?? null,
+        transaction_id: alert.transactionId ?? null,
+        raised_at: now,
+        ended_at: alert.ended ? now : null,
+      })),
+    )
+    .execute();
+  return fresh.length;
+}
+
+/** Says of one that fires what is known by now: channels that repeat it tell that. */
+export async function updateAlertSummary(
+  trx: Transaction<Database>,
+  alert: { name: string; scope: string; summary: string },
+): Promise<void> {
+  await trx
+    .updateTable('alerts')
+    .set({ summary: alert.summary })
+    .where('firing_scope', '=', firingScope(alert))
+    .execute();
+}
+
+/** Ends what fires under these names and scopes: each channel that was told of it is due to be told of its end. */
+export async function endAlerts(
+  trx: Transaction<Database>,
+  ends: { name: string; scope: string }[],
+  now: Date,
+): Promise<void> {
+  if (ends.length === 0) return;
+  const firing = await trx
+    .selectFrom('alerts')
+    .select('seq')
+    .where('firing_scope', 'in', ends.map(firingScope))
+    .orderBy('seq')
+    .forUpdate()
+    .execute();
+  if (firing.length === 0) return;
+  const seqs = firing.map((row) => row.seq);
+  await trx.updateTable('alerts').set({ ended_at: now, firing_scope: null }).where('seq', 'in', seqs).execute();
+  // after the alerts themselves: whoever records a send locks these rows first, and then reads whether it has ended
+  await trx
+    .updateTable('alert_sends')
+    .set({ next_attempt_at: now })
+    .where('alert_seq', 'in', seqs)
+    .where('end_sent_at', 'is', null)
+    .execute();
+}
+
+function firingScope(alert: { name: string; scope: string }): string {
+  return `${alert.name} ${alert.scope}`.slice(0, SCOPE_CHARS_MAX);
+}
+
+const SCOPE_CHARS_MAX = 200;

@@ -1,0 +1,69 @@
+import type { Transaction } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Database } from '../../database/tables.ts';
+import { decodeText } from '../../domain/person/decode-text.ts';
+import { describeError } from '../../log.ts';
+import { hasForgottenPeople, redactForgotten } from '../../privacy/redact-forgotten.ts';
+import { raiseQuarantine } from './quarantine.ts';
+
+const NOT_REDACTED = 'not_redacted';
+
+/**
+ * Takes forgotten people out of webhooks that came since. A webhook is durable, raw, before it is answered; what it
+ * names stands in its items by the time this is called, and its hash stays as it came, to know a repeat by. One that
+ * cannot be gone through stays raw, in quarantine; its items go on.
+ */
+export async function redactArrivals(context: Context, trx: Transaction<Database>, seqs: number[]): Promise<void> {
+  if (seqs.length === 0 || !(await hasForgottenPeople(trx))) return;
+  const rows = await trx
+    .selectFrom('webhooks')
+    .select(['seq', 'body'])
+    .where('seq', 'in', [...new Set(seqs)])
+    .execute();
+  const ties = await findTies(trx, seqs);
+  const raws = rows.map((row) => ({ text: decodeText(row.body), ties: ties.get(row.seq) ?? [] }));
+  const redacted = await redactForgotten(context.keys, trx, raws);
+  const refused: { seq: number; reason: string }[] = [];
+  for (const [index, { seq }] of rows.entries()) {
+    const { text, error: fault } = redacted[index] ?? {};
+    if (fault !== undefined) {
+      context.log.error({ webhook: seq, error: describeError(fault) }, 'a webhook could not be redacted');
+      refused.push({ seq, reason: NOT_REDACTED });
+    }
+    if (text === undefined) continue;
+    await trx
+      .updateTable('webhooks')
+      .set({ body: Buffer.from(text), redacted_at: context.clock.now() })
+      .where('seq', '=', seq)
+      .execute();
+  }
+  if (refused.length === 0) return;
+  await trx
+    .updateTable('webhooks')
+    .set({ state: 'quarantined', reason: NOT_REDACTED })
+    .where(
+      'seq',
+      'in',
+      refused.map(({ seq }) => seq),
+    )
+    .execute();
+  await raiseQuarantine(context, trx, refused);
+}
+
+/** By what else than an id a webhook's items name transactions of forgotten people. */
+async function findTies(trx: Transaction<Database>, seqs: number[]): Promise<Map<number, string[]>> {
+  const rows = await trx
+    .selectFrom('webhook_items')
+    .innerJoin('transactions', 'transactions.id', 'webhook_items.resolved_id')
+    .innerJoin('parties', 'parties.transaction_seq', 'transactions.seq')
+    .select(['webhook_seq', 'webhook_items.reference'])
+    .where('webhook_seq', 'in', [...new Set(seqs)])
+    .where('parties.forgotten_at', 'is not', null)
+    .where('webhook_items.reference', 'is not', null)
+    .execute();
+  const ties = new Map<number, string[]>();
+  for (const { webhook_seq, reference } of rows) {
+    ties.set(webhook_seq, [...(ties.get(webhook_seq) ?? []), reference ?? '']);
+  }
+  return ties;
+}

@@ -1,0 +1,180 @@
+/**
+ * Writes arrivals within a transaction, to be run again as a whole on a duplicate key: another writer was quicker.
+ */
+import { sql, type Transaction } from 'kysely';
+import type { Database } from '../../database/tables.ts';
+import type { BodyDefect } from './check-body.ts';
+import { FIRST_IDS } from './plan-shows.ts';
+import { splitBatches } from './split-batches.ts';
+
+export const REFETCH_AFTER_S = 10;
+
+export type Arrival = {
+  hash: Buffer;
+  body: Buffer;
+  /** As `cutAddress` leaves it. */
+  address: string;
+  headers: Record<string, string>;
+  receivedAt: Date;
+  defect: BodyDefect | undefined;
+};
+
+/** What became of an arrival: kept, the same bytes having come before or not; or refused for what it is, alone. */
+export type ArrivalOutcome = { duplicate: boolean; refused?: unknown };
+
+export const hashKeyOf = (one: Arrival): string => one.hash.toString('latin1');
+const arrivalKeyOf = (digest: Buffer, at: Date): string => `${digest.toString('latin1')} ${at.getTime()}`;
+
+/** Writes each as an arrival of its own: what is new, and what came before as repeats. */
+export async function insertArrivals(trx: Transaction<Database>, arrivals: Arrival[]): Promise<ArrivalOutcome[]> {
+  return await write(trx, arrivals, await findSeqs(trx, arrivals));
+}
+
+/**
+ * Writes those that the inbox does not know yet by hash and instant: one that it took at that very instant is not a
+ * repeat, but the same arrival, kept by a commit whose outcome was not known.
+ */
+export async function insertMissingArrivals(
+  trx: Transaction<Database>,
+  arrivals: Arrival[],
+): Promise<ArrivalOutcome[]> {
+  const known = await findKnown(trx, arrivals);
+  const missing = arrivals.filter((one) => !known.arrivals.has(arrivalKeyOf(one.hash, one.receivedAt)));
+  // of one read: what another commit has written since then is a duplicate, and has this one run again
+  const kept = missing.length > 0 ? await write(trx, missing, known.seqs) : [];
+  const byArrival = new Map(missing.map((one, index) => [one, kept[index]]));
+  return arrivals.map(
+    (one) =>
+      byArrival.get(one) ?? { duplicate: known.arrivals.get(arrivalKeyOf(one.hash, one.receivedAt)) === 'repeat' },
+  );
+}
+
+/** @param known the inbox's rows of these bodies, by hash. */
+async function write(
+  trx: Transaction<Database>,
+  arrivals: Arrival[],
+  known: Map<string, number>,
+): Promise<ArrivalOutcome[]> {
+  const firsts = new Map<string, Arrival>();
+  for (const one of arrivals) if (!firsts.has(hashKeyOf(one))) firsts.set(hashKeyOf(one), one);
+  const fresh = [...firsts].filter(([hash]) => !known.has(hash)).map(([, one]) => one);
+  for (const some of splitBatches(fresh)) await insertWebhooks(trx, some);
+  const repeats = arrivals.filter((one) => known.has(hashKeyOf(one)) || firsts.get(hashKeyOf(one)) !== one);
+  if (repeats.length > 0) {
+    const seqs = await findSeqs(trx, repeats);
+    await recordRepeats(
+      trx,
+      repeats.map((one) => ({ ...one, seq: seqs.get(hashKeyOf(one)) ?? 0 })),
+    );
+  }
+  const repeated = new Set(repeats);
+  return arrivals.map((one) => ({ duplicate: repeated.has(one) }));
+}
+
+async function findSeqs(trx: Transaction<Database>, arrivals: Arrival[]): Promise<Map<string, number>> {
+  const rows = await trx
+    .selectFrom('webhooks')
+    .select(['seq', 'hash'])
+    .where(
+      'hash',
+      'in',
+      arrivals.map((one) => one.hash),
+    )
+    .execute();
+  return new Map(rows.map((row) => [row.hash.toString('latin1'), row.seq]));
+}
+
+/**
+ * Of these arrivals, those that the inbox knows, and whether each was the first of its body or a repeat. A commit that
+ * was given up may be under way still: it has the body's row locked, and is waited for, or its repeats would not be seen.
+ */
+async function findKnown(trx: Transaction<Database>, arrivals: Arrival[]) {
+  const seqs = await findSeqs(trx, arrivals);
+  const known = new Map<string, 'first' | 'repeat'>();
+  if (seqs.size === 0) return { seqs, arrivals: known };
+  const firsts = await trx
+    .selectFrom('webhooks')
+    .select(['hash', 'received_at'])
+    .where('seq', 'in', [...seqs.values()])
+    .orderBy('seq')
+    .forUpdate()
+    .execute();
+  const of = arrivals.flatMap((one) => {
+    const seq = seqs.get(hashKeyOf(one));
+    return seq === undefined ? [] : [{ ...one, seq }];
+  });
+  const repeats = await trx
+    .selectFrom('webhook_repeats')
+    .select(['webhook_seq', 'received_at'])
+    // by their instants: of one body there may be millions
+    .where((eb) => eb.or(of.map((one) => eb.and({ webhook_seq: one.seq, received_at: one.receivedAt }))))
+    .execute();
+  const repeated = new Set(repeats.map((row) => `${row.webhook_seq} ${row.received_at.getTime()}`));
+  for (const one of of) {
+    if (repeated.has(`${one.seq} ${one.receivedAt.getTime()}`))
+      known.set(arrivalKeyOf(one.hash, one.receivedAt), 'repeat');
+  }
+  for (const row of firsts) known.set(arrivalKeyOf(row.hash, row.received_at), 'first');
+  return { seqs, arrivals: known };
+}
+
+async function insertWebhooks(trx: Transaction<Database>, fresh: Arrival[]): Promise<void> {
+  await trx
+    .insertInto('webhooks')
+    .values(
+      fresh.map((one) => ({
+        hash: one.hash,
+        body: one.body,
+        received_at: one.receivedAt,
+        source_address: one.address,
+        headers: JSON.stringify(one.headers),
+        state: 'received',
+        reason: one.defect ?? null,
+      })),
+    )
+    .execute();
+}
+
+async function recordRepeats(trx: Transaction<Database>, repeats: (Arrival & { seq: number })[]): Promise<void> {
+  await trx
+    .insertInto('webhook_repeats')
+    .values(repeats.map((one) => ({ webhook_seq: one.seq, received_at: one.receivedAt, source_address: one.address })))
+    .execute();
+  const counts = Map.groupBy(repeats, (one) => one.seq);
+  for (const [seq, ones] of [...counts].sort(([a], [b]) => a - b)) {
+    await trx
+      .updateTable('webhooks')
+      .set({ repeats: sql`repeats + ${ones.length}` })
+      .where('seq', '=', seq)
+      .execute();
+  }
+  await lookAgain(trx, [...counts.keys()]);
+}
+
+/**
+ * A repeat is still a hint: what it names is looked at again, at most once in RELOOK_AFTER_S. What waits for its claim
+ * is looked at no later than that, and what was quarantined gets another chance where it has a key. What the provider does
+ * not know is left to its schedule and to the next reading of the list: a repeat buys no request for it. Beyond the first
+ * ids of a body, what the ledger knows has its turn (plan-shows.ts).
+ */
+async function lookAgain(trx: Transaction<Database>, webhookSeqs: number[]): Promise<void> {
+  const soon = sql<Date>`GREATEST(UTC_TIMESTAMP(3), COALESCE(looked_at, '2000-01-01') + INTERVAL ${sql.lit(REFETCH_AFTER_S)} SECOND)`;
+  await trx
+    .updateTable('webhook_items')
+    // the state is set last: MariaDB gives the columns their values one after another
+    .set({
+      next_look_at: sql`IF(state = 'pending', LEAST(COALESCE(next_look_at, ${soon}), ${soon}), ${soon})`,
+      state: 'pending',
+    })
+    .where('webhook_seq', 'in', webhookSeqs)
+    .where((eb) =>
+      eb.or([eb('transaction_id', 'is not', null), eb('reference', 'is not', null), eb('extra_hash', 'is not', null)]),
+    )
+    .where((eb) => eb.or([eb('resolved_id', 'is not', null), eb('looks', '=', 0), eb('reason', 'in', REPEATABLE)]))
+    // beyond the first, what waits for its turn, or for the list, goes on waiting
+    .where((eb) => eb.or([eb('position', '<', FIRST_IDS), eb('state', '<>', 'pending')]))
+    .execute();
+}
+
+/** Reasons of a quarantine that say nothing of whether the provider knows it. */
+const REPEATABLE = ['ambiguous', 'unreadable_at_provider'];

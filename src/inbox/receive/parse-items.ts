@@ -1,0 +1,113 @@
+import { STATUS_BYTES_MAX, TEXT_BYTES_MAX, truncateText } from '../../domain/field-limits.ts';
+import { parseAmount, parseAmountNumber } from '../../domain/money.ts';
+
+export const ITEMS_MAX = 1000;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const PATH = /\/transaction\/([0-9a-f-]{36})(?:$|[/?])/i;
+
+/** What a webhook says of one transaction: a key to look it up by, and claims to compare with what the look shows. */
+export type WebhookItem = {
+  /** Lower case; only ever of UUID shape. */
+  transactionId: string | null;
+  reference: string | null;
+  extra: string | null;
+  claimedStatus: string | null;
+  claimedAmountCents: bigint | null;
+};
+
+/** What may stand around an item, or several. A flat body may have fields of these names that hold something else. */
+const WRAPPERS = ['transaction', 'transactions', 'data'];
+
+/**
+ * Takes a body apart into the transactions that it names. Known shapes: flat; flat with the interface's own field
+ * names; `{transaction: {…} | […]}`; `{transactions: […]}`; `{data: …}`; several of these beside each other; a list of
+ * any of them. An item without a usable key has nulls in place of all three. More than ITEMS_MAX are cut off after one.
+ */
+export function parseItems(body: unknown): WebhookItem[] {
+  return readValue(body).slice(0, ITEMS_MAX + 1);
+}
+
+/** Whether an item can be looked up. */
+export function hasKey(item: WebhookItem): boolean {
+  return item.transactionId !== null || item.reference !== null || item.extra !== null;
+}
+
+/** Whether a body names anything that can be looked up, however many. */
+export function namesTransaction(body: unknown): boolean {
+  return parseItems(body).some(hasKey);
+}
+
+/** Of anything at least one item, so that its webhook has something to be quarantined by. */
+function readValue(value: unknown): WebhookItem[] {
+  if (Array.isArray(value) && value.length > 0) return readList(value);
+  const isItem = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isItem ? readObject(value as Record<string, unknown>) : [readItem({})];
+}
+
+function readList(values: unknown[]): WebhookItem[] {
+  const items: WebhookItem[] = [];
+  for (const value of values) {
+    items.push(...readValue(value));
+    if (items.length > ITEMS_MAX) break;
+  }
+  return items;
+}
+
+/**
+ * What its wrappers name, or else the object itself. Around those, an id or a reference may be the event's own; what is
+ * called `transaction_id` never is: it is read beside them.
+ */
+function readObject(fields: Record<string, unknown>): WebhookItem[] {
+  const itself = readItem(fields);
+  const wrapped = WRAPPERS.map((name) => own(fields, name))
+    .filter((value) => typeof value === 'object' && value !== null)
+    .map(readValue)
+    .filter((items) => items.some(hasKey))
+    .flat();
+  if (wrapped.length === 0) return [itself];
+  const named = readUuid(own(fields, 'transaction_id'));
+  return named === null || wrapped.some((item) => item.transactionId === named) ? wrapped : [itself, ...wrapped];
+}
+
+function readItem(fields: Record<string, unknown>): WebhookItem {
+  const reference = (name: string): string | null => readText(own(fields, name), TEXT_BYTES_MAX.reference);
+  return {
+    transactionId: readId(fields),
+    reference: reference('transaction_reference') ?? reference('reference'),
+    extra: readText(own(fields, 'extra'), TEXT_BYTES_MAX.extra),
+    claimedStatus: readText(own(fields, 'status'), STATUS_BYTES_MAX),
+    claimedAmountCents: readAmount(own(fields, 'transaction_amount')) ?? readAmount(own(fields, 'amount')),
+  };
+}
+
+/** The integer `id` of a flat body is the notification's; only an id of UUID shape can be a transaction's. */
+function readId(fields: Record<string, unknown>): string | null {
+  const path = own(fields, 'path');
+  const inPath = typeof path === 'string' ? PATH.exec(path)?.[1] : undefined;
+  return readUuid(own(fields, 'transaction_id')) ?? readUuid(own(fields, 'id')) ?? readUuid(inPath);
+}
+
+function readUuid(value: unknown): string | null {
+  return typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : null;
+}
+
+function readText(value: unknown, bytesMax: number): string | null {
+  if (!isTextual(value)) return null;
+  const text = String(value);
+  // the form in which the ledger stores what it is compared with
+  return text === '' ? null : truncateText(text, bytesMax);
+}
+
+function readAmount(value: unknown): bigint | null {
+  if (typeof value === 'number') return parseAmountNumber(value) ?? null;
+  return typeof value === 'string' ? (parseAmount(value) ?? null) : null;
+}
+
+function isTextual(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number';
+}
+
+/** A body may name `__proto__` or `constructor`: only what it holds itself counts. */
+function own(fields: Record<string, unknown>, name: string): unknown {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
+}

@@ -1,0 +1,248 @@
+/**
+ * THE writer of the ledger. Observations go in, and in one database transaction come out: transactions, events, the
+ * entries that the histories ask for, the callbacks that merchants are owed and the mismatches that were found.
+ *
+ * What it guarantees: the same observations in any order, with any repeats, from any number of processes, end in the
+ * same events and the same net postings; whatever is answered as applied is committed with everything it caused; one
+ * row that the database refuses falls out alone, is kept raw, and the rest lands. What the caller must do: give each
+ * observation the database's clock of when its request was sent.
+ */
+
+import { sql, type Transaction } from 'kysely';
+import { enqueueCallbacks } from '../../callbacks/queue/enqueue-callbacks.ts';
+import type { Context } from '../../context.ts';
+import { requireRowNumber } from '../../database/require-row-number.ts';
+import type { Database } from '../../database/tables.ts';
+import { transact } from '../../database/transact.ts';
+import type { FoundMismatch } from '../../domain/mismatch.ts';
+import type { Observation } from '../../domain/observation.ts';
+import { findClosedDays } from '../../mismatches/find-closed-days.ts';
+import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
+import { applyEvidence, mismatchKey } from '../../mismatches/resolve-mismatches.ts';
+import { createKeyedDigest, redactObservations } from '../../privacy/redact-forgotten.ts';
+import { limitAppliers } from '../../runtime/limit-appliers.ts';
+import { diffEntries } from '../journal/diff-entries.ts';
+import { planCommission, planEntries } from '../journal/plan-entries.ts';
+import { type Policies, readPolicies } from '../journal/read-policies.ts';
+import { writeEntries } from '../journal/write-entries.ts';
+import { compareNewCommissions } from './check-commissions.ts';
+import { compareReferences } from './compare-references.ts';
+import { expectWebhooks } from './expect-webhooks.ts';
+import {
+  foldObservations,
+  listConfirmed,
+  listFoundMismatches,
+  listObservedAmounts,
+  listResolved,
+  type TransactionChange,
+  UPDATED_BY_OBSERVATION,
+} from './fold-observations.ts';
+import { listCallbackCauses } from './list-callback-causes.ts';
+import { loadStoredTransactions } from './load-stored-transactions.ts';
+import { isRefusedByDatabase, storeRefusedObservation, storeUnreadableRows } from './store-refused-rows.ts';
+import { updateDoubts } from './update-doubts.ts';
+import { compareHistories, countCorrection, type HistoryChange, writeHistoryChange } from './write-history-change.ts';
+import { writeTransactions } from './write-transactions.ts';
+
+export type ApplyResult = {
+  /** Ids of transactions that are new or changed. */
+  changed: string[];
+  /** Mismatches that these observations opened. */
+  raised: FoundMismatch[];
+};
+
+type Changed = TransactionChange & { history: HistoryChange };
+
+const BATCH_MAX = 200;
+
+/** Applies observations: any number, of any transactions. */
+export async function applyObservations(context: Context, observations: Observation[]): Promise<ApplyResult> {
+  const applied: ApplyResult = { changed: [], raised: [] };
+  for (let start = 0; start < observations.length; start += BATCH_MAX) {
+    const batch = await dropUnchanged(context, observations.slice(start, start + BATCH_MAX));
+    if (batch.length > 0) add(applied, await applyBatch(context, batch));
+  }
+  if (applied.changed.length > 0) context.wakeUps.callbacks.notify();
+  if (applied.raised.length > 0) context.wakeUps.alerts.notify();
+  return applied;
+}
+
+/**
+ * Most looks bring nothing new: an equal digest is an equal answer, and is told without a lock. Only where a mismatch
+ * waits for a look is it worth more than what it shows.
+ */
+async function dropUnchanged(context: Context, observations: Observation[]): Promise<Observation[]> {
+  const rows = await readStoredDigests(
+    context,
+    observations.map((one) => one.transaction.id),
+  );
+  const digests = new Map(rows.flatMap(({ id, digest }) => (digest ? [[id, digest]] : [])));
+  const awaited = new Set(rows.flatMap(({ id, digest }) => (digest ? [] : [id])));
+  const isNews = ({ transaction: { id }, digest }: Observation): boolean => {
+    const known = digests.get(id);
+    if (known === undefined || awaited.has(id)) return true;
+    return known !== toHex(digest) && known !== toHex(createKeyedDigest(context.keys, digest));
+  };
+  // beside one that brings news, an unchanged look may be the newer of the two
+  const news = new Set(observations.filter(isNews).map((one) => one.transaction.id));
+  return observations.filter(({ transaction }) => news.has(transaction.id));
+}
+
+/**
+ * The digests of what is known of these transactions; and, without one, those of these with such a mismatch, with an
+ * event that a look lacked, or with a status of their own that no event had. Named one by one: a fault of the provider's
+ * may leave 50,000 open.
+ */
+export async function readStoredDigests(
+  context: Pick<Context, 'db'>,
+  ids: string[],
+): Promise<{ id: string; digest: string | null }[]> {
+  // as text: MySQL makes another type of bytes that stand in a union
+  const none = sql<string | null>`NULL`.as('digest');
+  const awaited = context.db
+    .selectFrom('mismatches')
+    .select(['scope as id', none])
+    .where(
+      'open_scope',
+      'in',
+      ids.flatMap((id) => UPDATED_BY_OBSERVATION.map((kind) => mismatchKey({ kind, scope: id }))),
+    );
+  const doubted = context.db
+    .selectFrom('doubted_events')
+    .select(['transaction_id as id', none])
+    .where('transaction_id', 'in', ids)
+    .unionAll(
+      context.db
+        .selectFrom('doubted_statuses')
+        .select(['transaction_id as id', none])
+        .where('transaction_id', 'in', ids),
+    );
+  return await context.db
+    .selectFrom('transactions')
+    .select(['id', sql<string | null>`HEX(digest)`.as('digest')])
+    .where('id', 'in', ids)
+    .unionAll(awaited)
+    .unionAll(doubted)
+    .execute();
+}
+
+/** As the database writes it. */
+function toHex(digest: Buffer): string {
+  return digest.toString('hex').toUpperCase();
+}
+
+async function applyBatch(context: Context, batch: Observation[]): Promise<ApplyResult> {
+  try {
+    return await limitAppliers(context.db, () =>
+      transact(context.db, (trx) => applyInTransaction(context, trx, batch), { retryDuplicates: true }),
+    );
+  } catch (error) {
+    if (!isRefusedByDatabase(error)) throw error;
+    const [only] = batch;
+    if (batch.length === 1 && only) return { changed: [], raised: await storeRefusedObservation(context, only, error) };
+    // halves, so that the one poisoned row of a page is found in a few tries and the others land
+    const middle = Math.ceil(batch.length / 2);
+    const applied = await applyBatch(context, batch.slice(0, middle));
+    return add(applied, await applyBatch(context, batch.slice(middle)));
+  }
+}
+
+async function applyInTransaction(
+  context: Context,
+  trx: Transaction<Database>,
+  batch: Observation[],
+): Promise<ApplyResult> {
+  const now = context.clock.now();
+  const loaded = await loadStoredTransactions(trx, [...new Set(batch.map((one) => one.transaction.id))]);
+  // read after the rows are locked: an opening that is stated meanwhile waits for them, and reposts what we post
+  const policies = await readPolicies(context, trx);
+  const { batch: shown, people, extras } = await redactObservations(context.keys, trx, batch, loaded);
+  const changes = foldObservations(shown, loaded).map(withHistory);
+  const seqs = await writeTransactions(
+    context,
+    trx,
+    changes.map((change) => ({
+      ...change,
+      forgotten: people.get(change.after.id),
+      isReordered: change.history.repositioned.length > 0,
+    })),
+    now,
+  );
+  const mendings = changes.map((change) => mendOne(change, seqs, policies));
+  await writeEntries(context, trx, mendings, now);
+  await storeUnreadableRows(context, trx, batch, now);
+  await enqueueCallbacks(
+    context,
+    trx,
+    changes.flatMap((change) => listCallbackCauses(context, change, { seqs, extras })),
+  );
+  for (const change of changes) await writeHistoryChange(context, trx, change, now);
+  await expectWebhooks(
+    context,
+    trx,
+    changes.map((change) => ({
+      ...change,
+      seq: requireRowNumber(seqs.get(change.after.id), `transaction ${change.after.id}`),
+    })),
+    now,
+  );
+  const references = await compareReferences(
+    context,
+    trx,
+    changes.map((change) => ({ ...change, before: change.loaded?.stored })),
+  );
+  const doubts = await updateDoubts(context, trx, changes, seqs);
+  const commissions = await compareNewCommissions(context, trx, changes, seqs);
+  const found = changes.flatMap((change) =>
+    listFoundMismatches(context, change, requireRowNumber(seqs.get(change.after.id), `transaction ${change.after.id}`)),
+  );
+  const closed = await findClosedDays(
+    context,
+    trx,
+    changes.flatMap((change, index) => listMoments(change, mendings[index])),
+  );
+  const raised = await raiseMismatches(
+    trx,
+    [...found, ...commissions, ...doubts.found, ...references.found, ...closed],
+    now,
+  );
+  const resolved = [...changes.flatMap(listResolved), ...doubts.over, ...references.over];
+  const evidence = { resolved, confirmed: changes.flatMap(listConfirmed), amounts: changes.map(listObservedAmounts) };
+  await applyEvidence(trx, evidence, now);
+  return { changed: changes.filter((change) => change.isChanged).map((change) => change.after.id), raised };
+}
+
+function mendOne(change: TransactionChange, seqs: Map<string, number>, policies: Policies) {
+  const { after: held } = change;
+  const desired = planEntries(held, held.events, policies.forPlatform(held.platform));
+  const { reverse, post } = diffEntries(desired, change.loaded?.entries ?? [], (platform) =>
+    planCommission(held, platform),
+  );
+  return {
+    transactionSeq: requireRowNumber(seqs.get(held.id), `transaction ${held.id}`),
+    source: change.source,
+    sources: change.sources,
+    reverse,
+    post,
+  };
+}
+
+/** A change with what it does to events that were known before. */
+function withHistory(change: TransactionChange): Changed {
+  const history = compareHistories(change.loaded, change.after);
+  return { ...change, history, after: countCorrection(change.after, history) };
+}
+
+/** When this change happened in the history: its new and changed events, and entries that were posted or reversed. */
+function listMoments({ added, history, source }: Changed, mending: ReturnType<typeof mendOne> | undefined) {
+  const events = [...added, ...history.standingChanged, ...history.repositioned];
+  const moments = [...events, ...(mending?.reverse ?? []), ...(mending?.post ?? [])];
+  const runSeq = source.kind === 'webhook' ? undefined : source.run?.seq;
+  return moments.map(({ atWall }) => ({ atWall, runSeq }));
+}
+
+function add(applied: ApplyResult, more: ApplyResult): ApplyResult {
+  applied.changed.push(...more.changed);
+  applied.raised.push(...more.raised);
+  return applied;
+}

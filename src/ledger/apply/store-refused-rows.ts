@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import type { Transaction } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Database } from '../../database/tables.ts';
+import { transact } from '../../database/transact.ts';
+import type { Day, WallTime } from '../../domain/calendar.ts';
+import { truncateText } from '../../domain/field-limits.ts';
+import type { FoundMismatch } from '../../domain/mismatch.ts';
+import type { Observation, Source } from '../../domain/observation.ts';
+import { REMOVED } from '../../domain/person/redact-text.ts';
+import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
+import { hasForgottenPeople, redactForgotten } from '../../privacy/redact-forgotten.ts';
+
+export type RefusedRow = {
+  id: string | null;
+  /** Where it could be read. */
+  createdWall?: WallTime | undefined;
+  raw: string;
+  reason: string;
+  source: Source;
+  /** The days in which a list showed it, both included. */
+  days?: { from: Day; to: Day };
+};
+
+/** Truncated data, a value out of range, a wrong value, a row too large: this row's fault, not the database's. */
+const DATA_ERRNOS = new Set([1264, 1292, 1366, 1406, 1118]);
+
+export function isRefusedByDatabase(error: unknown): boolean {
+  return DATA_ERRNOS.has((error as { errno?: number } | undefined)?.errno ?? 0);
+}
+
+/** Keeps an observation that the database would not take. */
+export async function storeRefusedObservation(
+  context: Context,
+  observation: Observation,
+  error: unknown,
+): Promise<FoundMismatch[]> {
+  const raw = JSON.stringify(observation.transaction, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
+  const reason = `the database refused it (${(error as { code?: string }).code ?? 'unknown'})`;
+  const { id, createdWall } = observation.transaction;
+  return await storeRefusedRows(context, [{ id, createdWall, raw, reason, source: observation.source }]);
+}
+
+/** Keeps rows of the provider's that could not be read: raw, once each, with a mismatch; nothing of them is applied. */
+export async function storeRefusedRows(context: Context, rows: RefusedRow[]): Promise<FoundMismatch[]> {
+  if (rows.length === 0) return [];
+  const raised = await transact(context.db, (trx) => writeRefused(context, trx, rows), { retryDuplicates: true });
+  if (raised.length > 0) context.wakeUps.alerts.notify();
+  return raised;
+}
+
+async function writeRefused(
+  context: Context,
+  trx: Transaction<Database>,
+  rows: RefusedRow[],
+): Promise<FoundMismatch[]> {
+  const now = context.clock.now();
+  const kept = await keepRaw(context, trx, rows, now);
+  const known = await findKnown(
+    trx,
+    rows.flatMap((row) => row.id ?? []),
+  );
+  const found = kept.map(({ id, hash, run, row }): FoundMismatch => {
+    return {
+      kind: 'row_refused',
+      scope: id ?? `row:${hash.toString('hex').slice(0, 32)}`,
+      ...(id ? { transactionId: id } : {}),
+      // without an id nothing else tells where a later reading may meet it, or not
+      actual: { reason: row.reason, ...(id === null && row.days ? { days: row.days } : {}) },
+      baseline: isHistory(context, row.createdWall) && !known.has(id ?? ''),
+      ...(run ? { runSeq: run.seq } : {}),
+      ...(row.source.kind === 'webhook' ? { webhookSeq: row.source.webhook.seq } : {}),
+    };
+  });
+  return await raiseMismatches(trx, found, now);
+}
+
+/** Keeps the raw rows of looks that had a field which could not be read: what is booked of them lacks it. */
+export async function storeUnreadableRows(
+  context: Context,
+  trx: Transaction<Database>,
+  batch: Observation[],
+  now: Date,
+): Promise<void> {
+  const rows = batch.flatMap(({ unreadable, transaction: { id }, source }) =>
+    unreadable
+      ? [{ id, raw: unreadable.raw, reason: `field_unreadable: ${Object.keys(unreadable.fields).join(', ')}`, source }]
+      : [],
+  );
+  if (rows.length > 0) await keepRaw(context, trx, rows, now);
+}
+
+/** Writes each raw row once, without what it tells of forgotten people. */
+async function keepRaw(context: Context, trx: Transaction<Database>, rows: RefusedRow[], now: Date) {
+  const kept = [];
+  const raws = rows.map((row) => ({ text: row.raw }));
+  const redacted = (await hasForgottenPeople(trx)) ? await redactForgotten(context.keys, trx, raws) : [];
+  for (const [index, row] of rows.entries()) {
+    const { id: shownId } = row;
+    // one that its column would refuse is named by its content instead
+    const id = shownId !== null && Buffer.byteLength(shownId) <= ID_BYTES_MAX ? shownId : null;
+    // one that cannot be gone through is not kept: whom it names is unknown, and the provider shows it again
+    const { text, error: fault } = redacted[index] ?? {};
+    const shown = fault === undefined ? truncateText(text ?? row.raw, RAW_BYTES_MAX) : REMOVED;
+    const run = row.source.kind === 'webhook' ? undefined : row.source.run;
+    const hash = createHash('sha256').update(row.raw).digest();
+    await trx
+      .insertInto('refused_rows')
+      .values({
+        transaction_id: id,
+        raw: Buffer.from(shown),
+        hash,
+        reason: row.reason.slice(0, REASON_CHARS_MAX),
+        run_seq: run?.seq ?? null,
+        page: row.source.kind === 'list' ? row.source.page : null,
+        seen_at: now,
+      })
+      .onDuplicateKeyUpdate((eb) => ({ hash: eb.ref('refused_rows.hash') }))
+      .execute();
+    kept.push({ id, hash, run, row });
+  }
+  return kept;
+}
+
+/** From before webhooks were owed; one whose time can't be read is taken for news. */
+function isHistory(context: Context, createdWall: WallTime | undefined): boolean {
+  return createdWall !== undefined && context.calendar.toInstant(createdWall) < context.webhooksSince;
+}
+
+/** Those that could be read once: that they can't be now is news, however old they are. */
+async function findKnown(trx: Transaction<Database>, ids: string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await trx.selectFrom('transactions').select('id').where('id', 'in', ids).execute();
+  return new Set(rows.map((row) => row.id));
+}
+
+const REASON_CHARS_MAX = 1000;
+const ID_BYTES_MAX = 64;
+/** A quarter of what its column holds: a longer one is kept cut. */
+const RAW_BYTES_MAX = 4 * 1024 * 1024;

@@ -1,0 +1,147 @@
+/**
+ * A known history that an observation corrects without a person: an inferred event gives way to the real one of its
+ * status, or the provider's order is another than ours. Nothing is taken away: the entries are reversed and posted by
+ * the journal's own rules, an event out of force is marked so in a table of its own, its new place likewise, and every
+ * merchant that heard of what was known before hears of the correction.
+ */
+
+import type { Transaction } from 'kysely';
+import { enqueueCorrection } from '../../callbacks/queue/enqueue-callbacks.ts';
+import type { Context } from '../../context.ts';
+import { requireRowNumber } from '../../database/require-row-number.ts';
+import type { Database } from '../../database/tables.ts';
+import { describeFacts } from '../decide/correct-transaction.ts';
+import { countUsedSequences, type StoredTransaction } from '../decide/decide-observation.ts';
+import type { StoredEvent } from '../decide/extend-history.ts';
+import { sourceColumns } from '../journal/source-columns.ts';
+import type { EntrySource } from '../journal/write-entries.ts';
+import { type LoadedTransaction, NO_MISMATCH } from './load-stored-transactions.ts';
+
+/** Who a correction is by, when it is nobody. */
+const ACTOR = 'confere';
+
+type Corrected = {
+  loaded: LoadedTransaction | undefined;
+  after: StoredTransaction;
+  source: EntrySource;
+  history: HistoryChange;
+};
+
+export type HistoryChange = {
+  /** Events that are out of force now, or in force again. */
+  standingChanged: StoredEvent[];
+  /** Events that stand at another place now, or that are inferred no more. */
+  repositioned: StoredEvent[];
+  /** Whether merchants hear of it: an event is out of force, or another one of those known before is the newest. */
+  isCorrection: boolean;
+};
+
+const UNCHANGED: HistoryChange = { standingChanged: [], repositioned: [], isCorrection: false };
+
+/** What became of the events that were known before. Pure. */
+export function compareHistories(loaded: LoadedTransaction | undefined, held: StoredTransaction): HistoryChange {
+  if (!loaded) return UNCHANGED;
+  const before = loaded.stored;
+  const known = new Map([...before.events, ...before.outOfForce].map((event) => [event.seq, event]));
+  const wasStruck = new Set(before.outOfForce.map((event) => event.seq));
+  const isKnown = ({ seq }: StoredEvent): boolean => seq !== undefined && known.has(seq);
+  const restood = [
+    ...held.events.filter((event) => isKnown(event) && wasStruck.has(event.seq)),
+    ...held.outOfForce.filter((event) => isKnown(event) && !wasStruck.has(event.seq)),
+  ];
+  const replaced = [...held.events, ...held.outOfForce].filter((event) => {
+    const old = known.get(event.seq);
+    return isKnown(event) && (old?.position !== event.position || old.inferred !== event.inferred);
+  });
+  const isCorrection = restood.length > 0 || held.events.findLast(isKnown)?.seq !== before.events.at(-1)?.seq;
+  return { standingChanged: restood, repositioned: replaced, isCorrection };
+}
+
+/** A transaction with its correction counted: before its row is written, which tells the newest number. Pure. */
+export function countCorrection(held: StoredTransaction, { isCorrection }: HistoryChange): StoredTransaction {
+  if (!isCorrection) return held;
+  const { count: times = 0, acceptedAt: at } = held.corrections ?? {};
+  return { ...held, corrections: { count: times + 1, sequence: countUsedSequences(held) + 1, acceptedAt: at } };
+}
+
+/** Writes down what changed of known events, beside the transaction's row. */
+export async function writeHistoryChange(
+  context: Context,
+  trx: Transaction<Database>,
+  {
+    loaded,
+    after: held,
+    source,
+    history: { standingChanged: restood, repositioned: replaced, isCorrection },
+  }: Corrected,
+  now: Date,
+): Promise<void> {
+  if (!loaded) return;
+  if (replaced.length > 0) await writePlaces(trx, loaded.seq, replaced, source, now);
+  if (!isCorrection) return;
+  const sequence = held.corrections?.sequence ?? 0;
+  const { insertId } = await trx
+    .insertInto('corrections')
+    .values({
+      transaction_seq: loaded.seq,
+      mismatch_seq: NO_MISMATCH,
+      sequence,
+      before_facts: JSON.stringify(describeFacts(context.calendar, loaded.stored)),
+      after_facts: JSON.stringify(describeFacts(context.calendar, held)),
+      created_at: now,
+      actor: ACTOR,
+    })
+    .executeTakeFirstOrThrow();
+  if (restood.length > 0) {
+    const standings = restood.map((event) => ({
+      transaction_seq: loaded.seq,
+      event_seq: requireRowNumber(event.seq, 'a known event'),
+      in_force: held.outOfForce.includes(event) ? 0 : 1,
+      correction_seq: Number(insertId),
+    }));
+    await trx.insertInto('event_standings').values(standings).execute();
+    // its time was a guess: the real event owes the webhook
+    const seqs = standings.filter((one) => one.in_force === 0).map((one) => one.event_seq);
+    if (seqs.length > 0) {
+      await trx.deleteFrom('owed_webhooks').where('event_seq', 'in', seqs).where('settled_at', 'is', null).execute();
+    }
+  }
+  await enqueueCorrection(context, trx, {
+    seq: loaded.seq,
+    sequence,
+    before: loaded.stored,
+    after: held,
+    concerns: 'before',
+  });
+}
+
+/** The change of facts lets a report of before show the order of before. */
+async function writePlaces(
+  trx: Transaction<Database>,
+  transactionSeq: number,
+  replaced: StoredEvent[],
+  source: EntrySource,
+  now: Date,
+): Promise<void> {
+  const { insertId } = await trx
+    .insertInto('fact_changes')
+    .values({
+      transaction_seq: transactionSeq,
+      name: 'order',
+      before_value: null,
+      at: now,
+      ...sourceColumns(source),
+    })
+    .executeTakeFirstOrThrow();
+  await trx
+    .insertInto('event_places')
+    .values(
+      replaced.map((event) => ({
+        transaction_seq: transactionSeq,
+        event_seq: requireRowNumber(event.seq, 'a known event'),
+        position: event.position,
+        fact_change_seq: Number(insertId),
+      })),
+    )
+    .execute();
+}

@@ -1,0 +1,47 @@
+import type { Context } from '../../context.ts';
+import { parseE2eId } from '../../domain/e2e-id.ts';
+import { describeStatus } from '../../domain/statuses.ts';
+import type { StoredTransaction } from './decide-observation.ts';
+import type { Difference } from './difference.ts';
+
+/** How far the minute that an end-to-end id names may be from its event, and an event's time after it was seen. */
+const APART_MS_MAX = 12 * 3_600_000;
+
+type Judged = Pick<StoredTransaction, 'e2eId' | 'events'>;
+
+/** Whether a payment's end-to-end id was made at another time, or an event is dated in the time to come. */
+export function checkDates(context: Pick<Context, 'calendar' | 'clock'>, held: Judged): Difference | undefined {
+  const apart = checkE2eDate(context, held);
+  const toCome = listToCome(context, held);
+  if (toCome.length === 0) return apart;
+  const seen = { seen_by: context.clock.now().toISOString() };
+  return {
+    kind: 'e2e_date_differs',
+    expected: { ...seen, ...(apart?.expected ?? {}) },
+    actual: { ...(apart?.actual ?? {}), events_to_come: toCome },
+  };
+}
+
+/** Events that are dated well after now, which is when they are seen. They are posted all the same. */
+function listToCome({ calendar, clock }: Pick<Context, 'calendar' | 'clock'>, { events }: Judged): object[] {
+  const until = calendar.toWallTime(new Date(clock.now().getTime() + APART_MS_MAX));
+  return events
+    .filter(({ atWall }) => atWall > until)
+    .map(({ status, atWall }) => ({ status: describeStatus(status), at: calendar.toIso(atWall) }));
+}
+
+/** Whether the end-to-end id was made at another time than the payment (or, of a refund's id, the refund). */
+export function checkE2eDate(context: Pick<Context, 'calendar'>, held: Judged): Difference | undefined {
+  const said = parseE2eId(held.e2eId);
+  const status = said?.of === 'refund' ? 'refund' : 'paid';
+  // an event that stands for a history that was left out has no time of its own
+  const event = held.events.find((one) => one.status === status && !one.inferred);
+  if (!said || !event) return undefined;
+  const apart = Math.abs(said.minute.getTime() - context.calendar.toInstant(event.atWall).getTime());
+  if (apart <= APART_MS_MAX) return undefined;
+  return {
+    kind: 'e2e_date_differs',
+    expected: { status, at: context.calendar.toIso(event.atWall) },
+    actual: { e2e_minute: said.minute.toISOString() },
+  };
+}

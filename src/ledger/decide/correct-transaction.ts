@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import type { Calendar } from '../../domain/calendar.ts';
+import type { CorrectedFacts } from '../../domain/corrected-facts.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { formatAmount, parseAmount } from '../../domain/money.ts';
+import { OPERATIONS } from '../../domain/statuses.ts';
+import type { StoredTransaction } from './decide-observation.ts';
+import { type StoredEvent, sortHistory } from './extend-history.ts';
+
+/** Kinds of which the provider's version can be accepted; the evidence says what that is. */
+export const ACCEPTABLE_KINDS = [
+  'amount_differs',
+  'commission_differs',
+  'reference_differs',
+  'status_differs',
+] as const;
+export type AcceptableKind = (typeof ACCEPTABLE_KINDS)[number];
+
+export function isAcceptableKind(kind: string): kind is AcceptableKind {
+  return (ACCEPTABLE_KINDS as readonly string[]).includes(kind);
+}
+
+const cents = z
+  .string()
+  .refine((text) => parseAmount(text) !== undefined)
+  .transform((text) => parseAmount(text) ?? 0n);
+const sequences = z.array(z.object({ sequence: z.int() })).default([]);
+const EVIDENCE = {
+  amount_differs: z.object({ amount: cents, operation: z.enum(OPERATIONS) }),
+  commission_differs: z.object({ commission: cents }),
+  reference_differs: z.object({
+    reference: z.string().optional(),
+    platform: z.string().optional(),
+    extra: z.string().optional(),
+    date_created: z.string().optional(),
+  }),
+  status_differs: z.object({ lacks: sequences, shows_again: sequences }),
+};
+
+/**
+ * A transaction with what the evidence of a mismatch shows in place of what the books hold. Pure.
+ * @throws ConfereError `conflict` when that can't be accepted, or the books hold it already.
+ */
+export function correctTransaction(held: StoredTransaction, kind: AcceptableKind, actual: unknown): StoredTransaction {
+  const corrected = { ...held, ...readChange(held, kind, actual) };
+  const same = NAMES.every((name) => held[name] === corrected[name]);
+  if (same && held.outOfForce.length === corrected.outOfForce.length) {
+    throw new ConfereError(
+      'conflict',
+      'the books hold what the provider shows already: resolve it with a note instead',
+    );
+  }
+  return corrected;
+}
+
+const NAMES = ['operation', 'amountCents', 'commissionCents', 'reference', 'platform'] as const;
+
+function readChange(held: StoredTransaction, kind: AcceptableKind, actual: unknown): Partial<StoredTransaction> {
+  switch (kind) {
+    case 'amount_differs': {
+      const { amount, operation } = read(EVIDENCE.amount_differs, actual);
+      return { amountCents: amount, operation };
+    }
+    case 'commission_differs':
+      return { commissionCents: read(EVIDENCE.commission_differs, actual).commission };
+    case 'reference_differs': {
+      const shown = read(EVIDENCE.reference_differs, actual);
+      const { extra, reference = held.reference, platform = held.platform } = shown;
+      // it is free text, of which the evidence keeps a hash
+      if (extra !== undefined)
+        throw new ConfereError(
+          'conflict',
+          'another extra is not kept, so it can not be accepted: resolve it with a note',
+        );
+      // reports count it on the day of its creation
+      if (shown.date_created !== undefined && shown.date_created !== held.createdWall)
+        throw new ConfereError('conflict', 'another creation date can not be accepted: resolve it with a note');
+      return { reference, platform };
+    }
+    case 'status_differs': {
+      const { lacks, shows_again } = read(EVIDENCE.status_differs, actual);
+      if (lacks.length + shows_again.length === 0) {
+        throw new ConfereError(
+          'conflict',
+          "the provider's history has no event of its row's status, so there is nothing to book: resolve it with a note",
+        );
+      }
+      return restand(held, new Set(lacks.map(numberOf)), new Set(shows_again.map(numberOf)));
+    }
+  }
+}
+
+function read<T>(schema: z.ZodType<T>, actual: unknown): T {
+  const { success, data } = schema.safeParse(actual);
+  if (success) return data;
+  throw new ConfereError(
+    'conflict',
+    'its evidence does not say what the provider shows: resolve it with a note instead',
+  );
+}
+
+function numberOf({ sequence }: { sequence: number }): number {
+  return sequence;
+}
+
+/** Takes events out of force, and others back into it. */
+function restand(held: StoredTransaction, lacks: Set<number>, again: Set<number>): Partial<StoredTransaction> {
+  const all = [...held.events, ...held.outOfForce];
+  const isStruck = (event: StoredEvent): boolean =>
+    lacks.has(event.sequence) || (held.outOfForce.includes(event) && !again.has(event.sequence));
+  const events = sortHistory(all.filter((event) => !isStruck(event)));
+  if (events.length === 0) {
+    throw new ConfereError('conflict', 'nothing would be left of its history: resolve it with a note instead');
+  }
+  return { events, outOfForce: all.filter(isStruck) };
+}
+
+/** What merchants are told of a transaction before and after. */
+export function describeFacts(calendar: Calendar, held: StoredTransaction): CorrectedFacts {
+  const last = held.events.at(-1);
+  return {
+    operation: held.operation,
+    status: last?.status ?? '',
+    status_at: calendar.toIso(last?.atWall ?? held.createdWall),
+    amount: formatAmount(held.amountCents),
+    commission: held.commissionCents === null ? null : formatAmount(held.commissionCents),
+    reference: held.reference,
+    platform: held.platform,
+  };
+}

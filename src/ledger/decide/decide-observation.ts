@@ -1,0 +1,268 @@
+/**
+ * What one look at a transaction adds to what is known of it. Pure: no clock, no database.
+ *
+ * A history only grows: events are added, never taken away (history.ts has its rules). Facts that must not change (amount, operation, reference, extra, platform) are the first that were
+ * applied; another value is a mismatch. What may be filled in later (commission, e2e id, the parties) is the newest
+ * look's. So any snapshots of a growing history, in any order and with any repeats, end in the same events.
+ */
+import type { MismatchKind } from '../../domain/mismatch.ts';
+import { formatAmount } from '../../domain/money.ts';
+import type { Observation, ObservedTransaction } from '../../domain/observation.ts';
+import { isFinal, isKnownStatus, STATUS_UNREADABLE } from '../../domain/statuses.ts';
+import { checkFields, listReadableAgain } from './check-fields.ts';
+import { checkHistory } from './check-history.ts';
+import type { Difference } from './difference.ts';
+import { eventKey, extendHistory, type History, numberEvents, type StoredEvent } from './extend-history.ts';
+import { differs, FIXED_FACTS, pickFixedFacts } from './pick-fixed-facts.ts';
+
+export type StoredTransaction = Omit<ObservedTransaction, 'events' | 'eventsInferred' | 'status'> &
+  History & {
+    /** How often a known history was corrected, and when a person last did so. */
+    corrections: CorrectionSummary | undefined;
+    digest: Buffer;
+    askedAt: Date;
+  };
+
+/**
+ * Corrections are counted with the events: `sequence` is the newest one's. `at`: the newest that a person accepted;
+ * undefined where only inferred events gave way.
+ */
+export type CorrectionSummary = { count: number; sequence: number; acceptedAt: Date | undefined };
+
+/** What a look shows of the facts that a kind of mismatch is about. */
+export type ConfirmedFacts = { kind: MismatchKind; shown: object };
+
+export type Decision = {
+  after: StoredTransaction;
+  /** Whether a fact or an event is new or another than before. */
+  isChanged: boolean;
+  added: StoredEvent[];
+  found: Difference[];
+  /** Kinds that this look shows to be over. */
+  resolved: MismatchKind[];
+  /** Facts that it shows as the books hold them; undefined of a look from before the newest one of ours. */
+  confirmed: ConfirmedFacts[] | undefined;
+  historyEvidence: HistoryEvidence;
+};
+
+/**
+ * What one look says of events that we held before: `whole` is false where it says nothing, because it came without a
+ * history or was asked before the newest look of ours.
+ */
+export type HistoryEvidence = {
+  isComplete: boolean;
+  /** Whether it is the newest of ours. */
+  isNewest: boolean;
+  /** The row's own status, and the statuses of its history, oldest first. */
+  status: string;
+  history: string[];
+  /** Whether the row's own status is that of the newest event; undefined where the look can't tell. */
+  statusAgrees: boolean | undefined;
+  lacks: StoredEvent[];
+  showsAgain: StoredEvent[];
+};
+
+type Look = Pick<Observation, 'transaction' | 'askedAt' | 'digest' | 'unreadable'>;
+
+const NO_HISTORY: History = { events: [], outOfForce: [], orderedAt: undefined };
+
+export function decide(before: StoredTransaction | undefined, look: Look): Decision {
+  const { transaction, askedAt } = look;
+  const { added, ...history } = extendHistory(before ?? NO_HISTORY, transaction, askedAt, {
+    createdWall: (before ?? transaction).createdWall,
+    learnt: countUsedSequences(before),
+  });
+  const facts = before ? mergeFacts(before, look) : { ...withoutHistory(transaction), ...newest(look) };
+  const held: StoredTransaction = { ...facts, ...history, corrections: before?.corrections };
+  const standing = judgeStanding(before, held, look);
+  // what a later look shows stands in the place of the own status of an earlier one
+  const own = standing.isNewest && transaction.status !== STATUS_UNREADABLE ? transaction.status : undefined;
+  const newestStatus = held.events.at(-1)?.status ?? transaction.status;
+  const isOver = isKnownStatus(newestStatus) && (own === undefined ? added.length > 0 : isKnownStatus(own));
+  const differences = before ? compareFacts(before, look) : [];
+  return {
+    after: held,
+    isChanged: !before || added.length > 0 || !sameFacts(before, held) || !sameHistory(before, held),
+    added,
+    found: [...differences, ...checkHistory(held.events, own), ...checkFields(before, look)],
+    resolved: [...(isOver ? ['unknown_status' as const] : []), ...listReadableAgain(before, look)],
+    confirmed: before && listAgreed(before, look, differences),
+    historyEvidence: standing,
+  };
+}
+
+function judgeStanding(before: StoredTransaction | undefined, held: StoredTransaction, look: Look): HistoryEvidence {
+  const { transaction, askedAt } = look;
+  const isNewest = before === undefined || askedAt > before.askedAt;
+  const whole = before !== undefined && isNewest && !transaction.eventsInferred;
+  const { status, events } = transaction;
+  const history = transaction.eventsInferred ? [] : events.map((event) => event.status);
+  const evidence = { isComplete: whole, isNewest, status, history, statusAgrees: agreesWithItself(held, look) };
+  if (!whole) return { ...evidence, lacks: [], showsAgain: [] };
+  const shown = new Set(numberEvents(events).map(eventKey));
+  const isShown = (event: StoredEvent): boolean => shown.has(eventKey(event));
+  // a status that is not final, and that others follow, was only on the way
+  const newest = held.events.at(-1);
+  const counts = (event: StoredEvent): boolean =>
+    isFinal(event.status) || (newest !== undefined && eventKey(event) === eventKey(newest));
+  // one that was inferred may be shown at another time
+  const lacks = (event: StoredEvent): boolean =>
+    event.inferred ? counts(event) && ![...history, status].includes(event.status) : !isShown(event);
+  const since = before.corrections?.acceptedAt;
+  return {
+    ...evidence,
+    lacks: before.events.filter(lacks).map((event) => findCurrentEvent(held, event)),
+    showsAgain: since && askedAt > since ? before.outOfForce.filter((event) => !event.inferred && isShown(event)) : [],
+  };
+}
+
+/** An event as the history has it now: an inferred one may have given way to itself at another time. */
+export function findCurrentEvent({ events }: History, event: StoredEvent): StoredEvent {
+  const standing = event.inferred ? events.find((one) => one.inferred && one.status === event.status) : undefined;
+  return standing ?? event;
+}
+
+/**
+ * Whether a row's own status is the newest one of its history. Of a row without a history, whether it is the newest one
+ * that we hold; where that one is known from such a row alone, though histories were shown, nothing says so.
+ */
+function agreesWithItself({ events, orderedAt }: StoredTransaction, { transaction }: Look): boolean | undefined {
+  const { status } = transaction;
+  if (!transaction.eventsInferred) return transaction.events.at(-1)?.status === status;
+  const newest = events.at(-1);
+  if (status === STATUS_UNREADABLE || newest === undefined || newest.status === STATUS_UNREADABLE) return undefined;
+  if (newest.status !== status) return false;
+  return newest.inferred && orderedAt !== undefined ? undefined : true;
+}
+
+/** What the history comes to, as the transaction's row has it; undefined without an event. */
+export function summarizeHistory(held: StoredTransaction) {
+  const last = held.events.at(-1);
+  if (!last) return undefined;
+  return {
+    status: last.status,
+    status_wall: last.atWall,
+    // of the event that gives the status, or of the newest correction
+    sequence: Math.max(last.sequence, held.corrections?.sequence ?? 0),
+    event_count: held.events.length + held.outOfForce.length,
+  };
+}
+
+/** How many numbers of its sequence a transaction has used up: by its events, and by what people corrected. */
+export function countUsedSequences(held: StoredTransaction | undefined): number {
+  return held ? held.events.length + held.outOfForce.length + (held.corrections?.count ?? 0) : 0;
+}
+
+type Facts = Omit<StoredTransaction, keyof History | 'corrections'>;
+
+function mergeFacts(before: StoredTransaction, look: Look): Facts {
+  const seen = look.transaction;
+  const newer = look.askedAt >= before.askedAt;
+  const paid = before.events.some((event) => event.status === 'paid');
+  const latest = <T>(held: T | null, shown: T | null): T | null => (newer ? (shown ?? held) : (held ?? shown));
+  return {
+    id: before.id,
+    operation: before.operation,
+    amountCents: before.amountCents,
+    createdWall: before.createdWall,
+    reference: before.reference ?? seen.reference,
+    extra: before.extra ?? seen.extra,
+    platform: before.platform ?? seen.platform,
+    // once paid, the first commission known is the one in the books
+    commissionCents: paid
+      ? (before.commissionCents ?? seen.commissionCents)
+      : latest(before.commissionCents, seen.commissionCents),
+    e2eId: latest(before.e2eId, seen.e2eId),
+    name: latest(before.name, seen.name),
+    email: latest(before.email, seen.email),
+    phone: latest(before.phone, seen.phone),
+    document: latest(before.document, seen.document),
+    description: latest(before.description, seen.description),
+    pixKey: latest(before.pixKey, seen.pixKey),
+    // one that was not compared must not pass for known: an equal look that is asked later says what it did not
+    ...(newer && !isBeforeCorrection(before, look) ? newest(look) : { digest: before.digest, askedAt: before.askedAt }),
+  };
+}
+
+/** What a person accepted is not contradicted by what was shown before. */
+function isBeforeCorrection({ corrections: corrected }: StoredTransaction, { askedAt }: Look): boolean {
+  return corrected?.acceptedAt !== undefined && askedAt <= corrected.acceptedAt;
+}
+
+function listAgreed(before: StoredTransaction, look: Look, differences: Difference[]): ConfirmedFacts[] | undefined {
+  if (look.askedAt < before.askedAt || isBeforeCorrection(before, look)) return undefined;
+  const { transaction: seen } = look;
+  const names = FIXED_FACTS.filter((name) => seen[name] !== null);
+  const all: ConfirmedFacts[] = [
+    { kind: 'amount_differs', shown: amountOf(seen) },
+    { kind: 'reference_differs', shown: pickFixedFacts(seen, names) },
+    { kind: 'commission_differs', shown: seen.commissionCents === null ? {} : commissionOf(seen) },
+  ];
+  return all.filter(({ kind }) => !differences.some((difference) => difference.kind === kind));
+}
+
+function compareFacts(before: StoredTransaction, look: Look): Difference[] {
+  if (isBeforeCorrection(before, look)) return [];
+  const { transaction: seen, askedAt } = look;
+  const found: Difference[] = [];
+  if (before.amountCents !== seen.amountCents || before.operation !== seen.operation) {
+    found.push({ kind: 'amount_differs', expected: amountOf(before), actual: amountOf(seen) });
+  }
+  const names = FIXED_FACTS.filter((name) => differs(before[name], seen[name]));
+  if (names.length > 0) {
+    found.push({
+      kind: 'reference_differs',
+      expected: pickFixedFacts(before, names),
+      actual: pickFixedFacts(seen, names),
+    });
+  }
+  // a look from before the payment, that comes late, tells nothing of what became of the commission since
+  const paid = [before.events, seen.events].every((events) => events.some((event) => event.status === 'paid'));
+  if (paid && differs(before.commissionCents, seen.commissionCents)) {
+    found.push({ kind: 'commission_differs', expected: commissionOf(before), actual: commissionOf(seen) });
+  }
+  return askedAt < before.askedAt ? found.map((difference) => ({ ...difference, outdated: true })) : found;
+}
+
+function amountOf(facts: Pick<ObservedTransaction, 'amountCents' | 'operation'>): object {
+  return { amount: formatAmount(facts.amountCents), operation: facts.operation };
+}
+
+function commissionOf(facts: Pick<ObservedTransaction, 'commissionCents'>): object {
+  return { commission: facts.commissionCents === null ? null : formatAmount(facts.commissionCents) };
+}
+
+function withoutHistory(
+  transaction: ObservedTransaction,
+): Omit<ObservedTransaction, 'events' | 'eventsInferred' | 'status'> {
+  const { events: _, eventsInferred: __, status: ___, ...facts } = transaction;
+  return facts;
+}
+
+function newest(look: Look): { digest: Buffer; askedAt: Date } {
+  return { digest: look.digest, askedAt: look.askedAt };
+}
+
+function sameFacts(before: StoredTransaction, after: StoredTransaction): boolean {
+  return FACTS.every((name) => before[name] === after[name]);
+}
+
+/** Events that stay as they are stay the same objects. */
+function sameHistory(before: History, after: History): boolean {
+  const same = (a: StoredEvent[], b: StoredEvent[]): boolean => a.length === b.length && a.every((e, i) => e === b[i]);
+  return same(before.events, after.events) && same(before.outOfForce, after.outOfForce);
+}
+
+const FACTS = [
+  'commissionCents',
+  'reference',
+  'extra',
+  'platform',
+  'e2eId',
+  'name',
+  'email',
+  'phone',
+  'document',
+  'description',
+  'pixKey',
+] as const;

@@ -1,0 +1,224 @@
+/**
+ * Movements that the provider's list does not show, entered by a person: a withdrawal to the bank, a fee, a block. A
+ * positive amount adds to what is available; the other leg says where it came from. Reversible, never changed.
+ */
+
+import { randomUUID } from 'node:crypto';
+import type { Transaction } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
+import { requireRowNumber } from '../../database/require-row-number.ts';
+import type { Database } from '../../database/tables.ts';
+import type { Day } from '../../domain/calendar.ts';
+import { ConfereError } from '../../domain/errors.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { flagClosedDays, transactWithAlerts } from '../../mismatches/flag-closed-days.ts';
+import { nameAccount, type Posting } from '../journal/plan-entries.ts';
+import { lockPolicies } from '../journal/read-policies.ts';
+import { writeEntries } from '../journal/write-entries.ts';
+import { checkDayBegun, checkPlatformKnown } from './check-stated.ts';
+
+export const ADJUSTMENT_KINDS = ['bank', 'fee', 'block', 'other'] as const;
+export type AdjustmentKind = (typeof ADJUSTMENT_KINDS)[number];
+
+const OTHER_LEG: Record<AdjustmentKind, string> = {
+  bank: 'Assets:Bank',
+  fee: 'Expenses:Fees',
+  block: 'Assets:Provider:Blocked',
+  other: 'Equity:Adjustments',
+};
+
+export type Adjustment = {
+  platform: string;
+  day: Day;
+  kind: AdjustmentKind;
+  amountCents: bigint;
+  note: string;
+  actor: string;
+  /** Meant, though no transaction shows the platform yet. */
+  newPlatform?: boolean | undefined;
+};
+
+/** Why there is one that is not a person's new one: what it reverses, what it takes back, and the opening that asks. */
+type Cause = {
+  reverses?: { seq: number; entrySeq: number };
+  /** A reversal that is one no more: what it reversed is booked again. */
+  takesBackSeq?: number;
+  openingSeq?: number | null;
+};
+
+/**
+ * Books an adjustment at its day's start.
+ * @returns its id.
+ * @throws ConfereError `invalid_request` for a day to come, an unseen platform, or a day before the platform's opening,
+ *   whose balance holds it already.
+ */
+export async function adjustBooks(context: Context, adjustment: Adjustment): Promise<string> {
+  const id = makeAdjustmentId();
+  checkDayBegun(context, adjustment.day);
+  await checkPlatformKnown(context.db, adjustment);
+  await transactWithAlerts(context, async (trx) => {
+    await lockPolicies(trx);
+    await assertOpened(trx, adjustment);
+    await writeAdjustment(context, trx, id, adjustment, {});
+  });
+  return id;
+}
+
+async function assertOpened(trx: Transaction<Database>, { platform, day }: Adjustment): Promise<void> {
+  const opening = await trx
+    .selectFrom('openings')
+    .select('day')
+    .where('platform', '=', platform)
+    .where('in_force', '=', 1)
+    .where('day', '>', day)
+    .executeTakeFirst();
+  if (!opening) return;
+  const fault = `the books of ${platform} open on ${opening.day} with a balance that holds what came before: it must be that day or later`;
+  throw new ConfereError('invalid_request', fault, { fields: { day: [fault] } });
+}
+
+/**
+ * Reverses an adjustment at its own day.
+ * @returns the reversal's id.
+ * @throws ConfereError `not_found`, `conflict` when it is reversed already or is a reversal itself.
+ */
+export async function reverseAdjustment(
+  context: Context,
+  id: string,
+  by: { note: string; actor: string },
+): Promise<string> {
+  const own = makeAdjustmentId();
+  await transactWithAlerts(context, async (trx) => {
+    // before the row: an opening that sets it aside takes them in this order
+    await lockPolicies(trx);
+    const row = await trx
+      .selectFrom('adjustments')
+      .innerJoin('entries', 'entries.seq', 'adjustments.entry_seq')
+      .selectAll('adjustments')
+      .select('entries.kind as entry_kind')
+      .where('id', '=', id)
+      .executeTakeFirst();
+    if (!row) throw new ConfereError('not_found', 'there is no such adjustment');
+    if (row.entry_kind === 'reversal')
+      throw new ConfereError('conflict', 'it is a reversal itself: enter a new adjustment');
+    await assertUnreversed(trx, row.seq, own);
+    const back = {
+      platform: row.platform,
+      day: row.day,
+      kind: row.kind as AdjustmentKind,
+      amountCents: -row.amount_cents,
+      ...by,
+    };
+    await writeAdjustment(context, trx, own, back, { reverses: { seq: row.seq, entrySeq: row.entry_seq } });
+  });
+  return own;
+}
+
+/** @param own the reversal that is being made: its COMMIT may have been done. */
+async function assertUnreversed(trx: Transaction<Database>, seq: number, own: string): Promise<void> {
+  const other = await trx
+    .selectFrom('adjustments')
+    .select('id')
+    .where('reverses_seq', '=', seq)
+    .where('id', '!=', own)
+    .executeTakeFirst();
+  if (other) throw new ConfereError('conflict', 'it is reversed already');
+}
+
+/** Writes one with its entry, under the lock of the policies: one at a time. */
+export async function writeAdjustment(
+  context: Context,
+  trx: Transaction<Database>,
+  id: string,
+  adjustment: Adjustment,
+  { reverses, takesBackSeq, openingSeq = null }: Cause,
+): Promise<void> {
+  // this very one may be there already, when a connection was lost as it was committed
+  const written = await trx.selectFrom('adjustments').select('seq').where('id', '=', id).executeTakeFirst();
+  if (written) return;
+  const now = context.clock.now();
+  const atWall = `${adjustment.day} 00:00:00`;
+  const { platform } = adjustment;
+  const postings = listPostings(adjustment);
+  const [entrySeq] = await writeEntries(
+    context,
+    trx,
+    [
+      {
+        transactionSeq: null,
+        source: { kind: 'person' },
+        // a reversal's own postings are those of what it reverses, turned round
+        reverse: reverses
+          ? [
+              {
+                seq: reverses.entrySeq,
+                kind: 'adjustment',
+                eventSeq: null,
+                atWall,
+                platform,
+                postings: negate(postings),
+              },
+            ]
+          : [],
+        post: reverses ? [] : [{ kind: 'adjustment', event: undefined, atWall, platform, postings }],
+      },
+    ],
+    now,
+  );
+  await flagClosedDays(context, trx, [{ atWall }], now);
+  await trx
+    .insertInto('adjustments')
+    .values({
+      id,
+      platform,
+      day: adjustment.day,
+      kind: adjustment.kind,
+      amount_cents: adjustment.amountCents,
+      note: adjustment.note,
+      entry_seq: requireRowNumber(entrySeq, `the entry of adjustment ${id}`),
+      reverses_seq: reverses?.seq ?? takesBackSeq ?? null,
+      opening_seq: openingSeq,
+      created_at: now,
+      actor: adjustment.actor,
+    })
+    .execute();
+}
+
+export function makeAdjustmentId(): string {
+  return `adj_${randomUUID().replaceAll('-', '')}`;
+}
+
+function listPostings({ kind, platform, amountCents }: Adjustment): Posting[] {
+  return [
+    { account: nameAccount('Assets:Provider:Available', platform), cents: amountCents },
+    { account: nameAccount(OTHER_LEG[kind], platform), cents: -amountCents },
+  ];
+}
+
+function negate(postings: Posting[]): Posting[] {
+  return postings.map(({ account, cents }) => ({ account, cents: -cents }));
+}
+
+/** Adjustments as our API shows them, the newest first. @param before the row number to go on below. */
+export async function listAdjustments(db: Reader, limit: number, before: number | undefined, id?: string) {
+  let query = db
+    .selectFrom('adjustments')
+    .leftJoin('adjustments as reversed', 'reversed.seq', 'adjustments.reverses_seq')
+    .selectAll('adjustments')
+    .select('reversed.id as reverses')
+    .orderBy('adjustments.seq', 'desc')
+    .limit(limit);
+  if (before !== undefined) query = query.where('adjustments.seq', '<', before);
+  if (id !== undefined) query = query.where('adjustments.id', '=', id);
+  return (await query.execute()).map((row) => ({
+    seq: row.seq,
+    id: row.id,
+    platform: row.platform,
+    day: row.day,
+    kind: row.kind,
+    amount: formatAmount(row.amount_cents),
+    note: row.note,
+    reverses: row.reverses,
+  }));
+}

@@ -1,0 +1,89 @@
+/**
+ * What a version before this one took of a day to come. An opening of such a day is the worst: nothing of its platform is
+ * booked until then. It stays as it is, since only a person knows which day was meant, and is reported until then.
+ */
+import { endAlerts, type NewAlert, raiseAlerts } from '../../alerts/raise-alerts.ts';
+import type { Context } from '../../context.ts';
+import { transact } from '../../database/transact.ts';
+import type { Day } from '../../domain/calendar.ts';
+import { ConfereError } from '../../domain/errors.ts';
+
+const ALERT = 'opening_to_come';
+const SHOWN_MAX = 5;
+
+type ToCome = { id: string; platform: string; day: Day };
+
+/** Raises an alert for each opening in force of a day to come, and ends those of openings that are over. */
+export async function watchFutureOpenings(context: Context): Promise<void> {
+  const openings = await listOpeningsToCome(context);
+  const firing = await context.db
+    .selectFrom('alerts')
+    .select('scope')
+    .where('firing_scope', 'like', `${ALERT} %`)
+    .execute();
+  const over = firing.filter(({ scope }) => openings.every((one) => one.id !== scope));
+  if (openings.length === 0 && over.length === 0) return;
+  const alerts = openings.map((one): NewAlert => {
+    return { name: ALERT, severity: 'critical', scope: one.id, summary: describeOpening(one) };
+  });
+  const raised = await transact(
+    context.db,
+    async (trx) => {
+      const now = context.clock.now();
+      await endAlerts(
+        trx,
+        over.map(({ scope }) => ({ name: ALERT, scope })),
+        now,
+      );
+      return await raiseAlerts(trx, alerts, now);
+    },
+    { retryDuplicates: true },
+  );
+  if (raised > 0 || over.length > 0) context.wakeUps.alerts.notify();
+}
+
+/**
+ * For `confere doctor`.
+ * @throws ConfereError `conflict` that names openings, adjustments and statements of a time to come.
+ */
+export async function checkFutureDates(context: Context): Promise<string> {
+  const { db, calendar, clock } = context;
+  const today = calendar.dayOf(clock.now());
+  const openings = (await listOpeningsToCome(context)).map(describeOpening);
+  const adjustments = await db
+    .selectFrom('adjustments')
+    .leftJoin('adjustments as back', 'back.reverses_seq', 'adjustments.seq')
+    .select(['adjustments.id', 'adjustments.day'])
+    .where('adjustments.day', '>', today)
+    .where('adjustments.reverses_seq', 'is', null)
+    .where('back.seq', 'is', null)
+    .limit(SHOWN_MAX)
+    .execute();
+  const statements = await db
+    .selectFrom('statements')
+    .select(['id', 'at'])
+    .where('at', '>', clock.now())
+    .limit(SHOWN_MAX)
+    .execute();
+  const faults = [
+    ...openings.slice(0, SHOWN_MAX),
+    ...adjustments.map(({ id, day }) => `adjustment ${id} is of ${day}, a day to come: reverse it`),
+    ...statements.map(({ id, at }) => `statement ${id} is of ${at.toISOString()}, an instant to come`),
+  ];
+  if (faults.length > 0) throw new ConfereError('conflict', faults.join('; '));
+  return 'no opening, adjustment or statement is of a time to come';
+}
+
+async function listOpeningsToCome({ db, calendar, clock }: Context): Promise<ToCome[]> {
+  return await db
+    .selectFrom('openings')
+    .select(['id', 'platform', 'day'])
+    .where('in_force', '=', 1)
+    .where('day', '>', calendar.dayOf(clock.now()))
+    .orderBy('seq')
+    .execute();
+}
+
+function describeOpening({ id, platform, day }: ToCome): string {
+  return `opening ${id} is of ${day}, a day to come: nothing of platform ${platform} is booked; confere open --reverse ${id}`;
+}

@@ -1,0 +1,74 @@
+import type { Transaction } from 'kysely';
+import type { Context } from '../context.ts';
+import type { Database } from '../database/tables.ts';
+import { transact } from '../database/transact.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { recordMismatchChange } from './record-mismatch-change.ts';
+import { setResolved } from './resolve-mismatches.ts';
+
+const NOTE_CHARS_MAX = 4000;
+
+export type ActorNote = { actor: string; note: string | undefined };
+
+/** A person says that they look into it. @throws ConfereError `not_found`, `conflict` when it is over. */
+export async function acknowledgeMismatch(context: Context, id: string, by: ActorNote): Promise<void> {
+  await transact(context.db, async (trx) => {
+    const row = await lockUnresolvedMismatch(trx, id);
+    if (row.state === 'acknowledged') return;
+    const now = context.clock.now();
+    const note = cutNote(by);
+    await trx
+      .updateTable('mismatches')
+      .set({ state: 'acknowledged', acknowledged_at: now, note: note ?? row.note })
+      .where('seq', '=', row.seq)
+      .execute();
+    await recordMismatchChange(trx, [row.seq], { note, actor: by.actor }, now);
+  });
+}
+
+/** A person says that it is over, and why; the books stay as they are. @throws ConfereError as above. */
+export async function resolveMismatchByHand(context: Context, id: string, by: ActorNote): Promise<void> {
+  let endedAt: Date | undefined;
+  await transact(context.db, async (trx) => {
+    if (endedAt && (await wasResolved(trx, id, { actor: by.actor, at: endedAt }))) return;
+    const row = await lockUnresolvedMismatch(trx, id);
+    const end = { resolution: 'by_hand', note: cutNote(by), actor: by.actor };
+    endedAt = context.clock.now();
+    await setResolved(trx, row.seq, end, endedAt);
+  });
+}
+
+/** Whether an earlier try of the same transaction was committed after all: it ended the mismatch at that very instant. */
+export async function wasResolved(
+  trx: Transaction<Database>,
+  id: string,
+  { actor, at }: { actor: string; at: Date },
+): Promise<boolean> {
+  const change = await trx
+    .selectFrom('mismatch_changes')
+    .innerJoin('mismatches', 'mismatches.seq', 'mismatch_changes.mismatch_seq')
+    .select('mismatch_changes.seq')
+    .where('mismatches.id', '=', id)
+    .where('mismatch_changes.state', '=', 'resolved')
+    .where('mismatch_changes.actor', '=', actor)
+    .where('mismatch_changes.at', '=', at)
+    .executeTakeFirst();
+  return change !== undefined;
+}
+
+/** @throws ConfereError `not_found`, `conflict` when it is over. */
+export async function lockUnresolvedMismatch(trx: Transaction<Database>, id: string) {
+  const row = await trx
+    .selectFrom('mismatches')
+    .select(['seq', 'kind', 'scope', 'state', 'note', 'actual'])
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!row) throw new ConfereError('not_found', 'there is no such mismatch');
+  if (row.state === 'resolved') throw new ConfereError('conflict', 'it is resolved already');
+  return row;
+}
+
+export function cutNote(by: ActorNote): string | null {
+  return by.note?.slice(0, NOTE_CHARS_MAX) ?? null;
+}

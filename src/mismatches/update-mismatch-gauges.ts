@@ -1,0 +1,17 @@
+import type { Context } from '../context.ts';
+import { MISMATCH_SEVERITY } from '../domain/mismatch.ts';
+import { mismatchStakeCents, openMismatches } from '../metrics/metrics.ts';
+import { readOpenMismatches } from './read-open-mismatches.ts';
+
+/** Sets the gauges of what is not resolved, each kind that has none included. */
+export async function updateMismatchGauges(context: Context): Promise<void> {
+  const groups = Map.groupBy(await readOpenMismatches(context.db), (row) => row.kind);
+  for (const kind of Object.keys(MISMATCH_SEVERITY)) {
+    const rows = groups.get(kind) ?? [];
+    openMismatches.set(
+      { kind },
+      rows.reduce((sum, row) => sum + row.count, 0),
+    );
+    mismatchStakeCents.set({ kind }, Number(rows.reduce((sum, row) => sum + row.stakeCents, 0n)));
+  }
+}

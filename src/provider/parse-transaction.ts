@@ -1,0 +1,235 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { isWallTime, type WallTime } from '../domain/calendar.ts';
+import { STATUS_BYTES_MAX, TEXT_BYTES_MAX, type TextField, truncateText } from '../domain/field-limits.ts';
+import { AMOUNT_CENTS_MAX, formatAmount, parseAmount } from '../domain/money.ts';
+import type { ObservedEvent, ObservedTransaction, UnreadableFields } from '../domain/observation.ts';
+import { OPERATIONS, type Operation, STATUS_UNREADABLE } from '../domain/statuses.ts';
+
+const ID_BYTES_MAX = 64;
+const EVENTS_MAX = 1000;
+
+const NO_AMOUNT = `no amount with at most two decimals, up to ${formatAmount(AMOUNT_CENTS_MAX)}`;
+
+const TEXT_FIELDS = Object.entries(TEXT_BYTES_MAX) as [TextField, number][];
+
+const wall = z.string().refine(isWallTime, 'no date of the form YYYY-MM-DD HH:mm:ss');
+// a lone surrogate comes back from the database as another character: the row would not be found by its id
+const id = z
+  .string()
+  .min(1)
+  .refine((value) => Buffer.byteLength(value) <= ID_BYTES_MAX, `longer than ${ID_BYTES_MAX} bytes`)
+  .refine((value) => value.isWellFormed(), 'not well-formed Unicode');
+
+/** The fields without which a row is refused. An amount is its decimal text: of a JSON number, the shortest one. */
+const required = z.object({
+  id,
+  operation: z.enum(OPERATIONS),
+  amount: z
+    .union([z.string(), z.number()])
+    .transform((value) => parseAmount(String(value)))
+    .refine((cents) => cents !== undefined, NO_AMOUNT),
+  date_created: wall,
+});
+
+/** A row that was taken, before its history is put in order. */
+type Shown = Record<TextField, string | null> & {
+  id: string;
+  operation: Operation;
+  /** Null where it can't be read. */
+  status: string | null;
+  amount: bigint;
+  commission: bigint | null;
+  date_created: WallTime;
+  events: { date_created: WallTime; status: string }[];
+};
+
+export type ParsedRow =
+  | { ok: true; transaction: ObservedTransaction; digest: Buffer; unreadable?: UnreadableFields }
+  | { ok: false; id: string | null; createdWall: WallTime | undefined; reason: string; raw: string };
+
+/**
+ * Reads one transaction of the provider's. Only `id`, `operation`, `amount` and `date_created` can refuse a row: it
+ * comes back raw, with the reason. Any other field that can't be read is null in the transaction and named in
+ * `unreadable`, with the raw row. A text longer than its column is cut (see `cutText`).
+ */
+export function parseTransaction(row: unknown): ParsedRow {
+  const plain = readPlain(row);
+  return plain ? finish(plain, undefined) : parseBySchema(row);
+}
+
+/** Any row, plain or not. */
+export function parseBySchema(row: unknown): ParsedRow {
+  const parsed = required.safeParse(row);
+  if (!parsed.success) {
+    // what is wrong names fields and rules, never values
+    const reason = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
+    const shownId = z.object({ id }).safeParse(row).data?.id ?? null;
+    const createdWall = z.object({ date_created: wall }).safeParse(row).data?.date_created;
+    return { ok: false, id: shownId, createdWall, reason, raw: keepRaw(row) };
+  }
+  const given = row as Record<string, unknown>;
+  const fields: Record<string, string> = {};
+  /** `read` gives undefined where it can't read the value. */
+  const side = <T>(name: string, rule: string, read: (value: unknown) => T | undefined): T | null => {
+    const value = read(given[name]);
+    if (value === undefined) fields[name] = rule;
+    return value ?? null;
+  };
+  const texts = TEXT_FIELDS.map(([name, bytesMax]) => [
+    name,
+    side(name, 'no text', (value) => readText(value, bytesMax)),
+  ]);
+  const { amount, ...facts } = parsed.data;
+  const shown: Shown = {
+    ...facts,
+    amount: amount ?? 0n,
+    commission: side('commission', NO_AMOUNT, readCommission),
+    status: side('status', 'no status', (value) => readText(value, STATUS_BYTES_MAX) ?? undefined),
+    events: side('events', 'no history of statuses and dates', readEvents) ?? [],
+    ...(Object.fromEntries(texts) as Record<TextField, string | null>),
+  };
+  const isReadable = Object.keys(fields).length === 0;
+  return finish(shown, isReadable ? undefined : { fields, raw: keepRaw(row) });
+}
+
+function finish(shown: Shown, unreadable: UnreadableFields | undefined): ParsedRow {
+  const events = orderHistory(shown.events, shown.status);
+  const status = shown.status ?? events.at(-1)?.status ?? STATUS_UNREADABLE;
+  const transaction: ObservedTransaction = {
+    id: shown.id,
+    operation: shown.operation,
+    status,
+    amountCents: shown.amount,
+    commissionCents: shown.commission,
+    createdWall: shown.date_created,
+    reference: shown.reference,
+    extra: shown.extra,
+    platform: shown.platform,
+    e2eId: shown.e2e_id,
+    name: shown.name,
+    email: shown.email,
+    phone: shown.phone,
+    document: shown.document,
+    description: shown.description,
+    pixKey: shown.pix_key,
+    events: events.length > 0 ? events : [{ status, atWall: shown.date_created }],
+    eventsInferred: events.length === 0,
+  };
+  return { ok: true, transaction, digest: digestOf(transaction, unreadable), ...(unreadable ? { unreadable } : {}) };
+}
+
+/** Absent, null and empty are all null; a number or a boolean is read by its text; undefined where it is no text. */
+function readText(value: unknown, bytesMax: number): string | null | undefined {
+  if (value === null || value === undefined || value === '') return null;
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return undefined;
+  return truncateText(String(value), bytesMax);
+}
+
+/** Cents; trailing zeros beyond the second decimal are read (`0.9900`), as they change no value. */
+function readCommission(value: unknown): bigint | null | undefined {
+  if (value === null || value === undefined || value === '') return null;
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+  return parseAmount(String(value).replace(TRAILING_ZEROS, '$1'));
+}
+
+const TRAILING_ZEROS = /^(\d+\.\d{2})0+$/;
+
+function readEvents(value: unknown): Shown['events'] | undefined {
+  if (value === null || value === undefined || value === '') return [];
+  if (!Array.isArray(value) || value.length > EVENTS_MAX) return undefined;
+  const events = value.map((event: unknown) => {
+    const { date_created: at, status } = Object(event) as Record<string, unknown>;
+    const name = readText(status, STATUS_BYTES_MAX);
+    return typeof at === 'string' && isWallTime(at) && name ? { date_created: at, status: name } : undefined;
+  });
+  return events.every((event) => event !== undefined) ? events : undefined;
+}
+
+/**
+ * A row in the form that almost all have, read without the schema, which takes ten times as long; undefined where any
+ * field is not of its plainest form, and the schema has to tell. A test holds the two against each other.
+ */
+function readPlain(row: unknown): Shown | undefined {
+  if (typeof row !== 'object' || row === null) return undefined;
+  const given = row as Record<string, unknown>;
+  const { id: shownId, operation, status: shownStatus, date_created: created } = given;
+  const cents = typeof given.amount === 'string' ? parseAmount(given.amount) : undefined;
+  const fee = readPlainFee(given.commission);
+  const events = readPlainEvents(given.events);
+  if (!isPlainText(shownId, ID_BYTES_MAX) || (operation !== 'cashin' && operation !== 'cashout')) return undefined;
+  if (!isPlainText(shownStatus, STATUS_BYTES_MAX) || typeof created !== 'string' || !isWallTime(created))
+    return undefined;
+  if (cents === undefined || fee === undefined || events === undefined) return undefined;
+  const texts: Partial<Record<TextField, string | null>> = {};
+  for (const [name, bytesMax] of TEXT_FIELDS) {
+    const value = given[name] ?? null;
+    if (value !== null && value !== '' && !isPlainText(value, bytesMax)) return undefined;
+    texts[name] = value === '' ? null : value;
+  }
+  const facts: Omit<Shown, TextField> = {
+    id: shownId,
+    operation,
+    status: shownStatus,
+    amount: cents,
+    commission: fee,
+    date_created: created,
+    events,
+  };
+  return { ...facts, ...(texts as Record<TextField, string | null>) };
+}
+
+/** A text that is stored as it is: not empty, and neither cut nor mended (see `cutText`). */
+function isPlainText(value: unknown, bytesMax: number): value is string {
+  return typeof value === 'string' && value.length > 0 && Buffer.byteLength(value) <= bytesMax && value.isWellFormed();
+}
+
+function readPlainFee(value: unknown): bigint | null | undefined {
+  if (value === null || value === undefined || value === '') return null;
+  return typeof value === 'string' ? parseAmount(value) : undefined;
+}
+
+function readPlainEvents(value: unknown): Shown['events'] | undefined {
+  if (!Array.isArray(value) || value.length > EVENTS_MAX) return undefined;
+  const isPlain = value.every(
+    (event: unknown) =>
+      typeof event === 'object' &&
+      event !== null &&
+      'date_created' in event &&
+      'status' in event &&
+      typeof event.date_created === 'string' &&
+      isWallTime(event.date_created) &&
+      isPlainText(event.status, STATUS_BYTES_MAX),
+  );
+  return isPlain ? (value as { date_created: string; status: string }[]) : undefined;
+}
+
+/**
+ * Oldest first. The order of the array is the history: newest first, unless the row's own status stands at the array's
+ * end alone. Times never reorder events: two of the provider's servers may be a second apart.
+ */
+function orderHistory(events: { date_created: string; status: string }[], own: string | null): ObservedEvent[] {
+  const history = events.map((event) => ({ status: event.status, atWall: event.date_created }));
+  const isOldestFirst = history[0]?.status !== own && history.at(-1)?.status === own;
+  return isOldestFirst ? history : history.toReversed();
+}
+
+/** Of a field that can't be read its name counts, not its value: one that differs with every answer is kept once. */
+function digestOf(transaction: ObservedTransaction, unreadable: UnreadableFields | undefined): Buffer {
+  const { amountCents, commissionCents } = transaction;
+  const commission = commissionCents === null ? null : String(commissionCents);
+  const content = JSON.stringify({ ...transaction, amountCents: String(amountCents), commissionCents: commission });
+  const hash = createHash('sha256').update(content);
+  if (unreadable) hash.update(JSON.stringify(Object.keys(unreadable.fields)));
+  return hash.digest();
+}
+
+/** The row as it came. */
+function keepRaw(row: unknown): string {
+  try {
+    return JSON.stringify(row) ?? 'undefined';
+  } catch {
+    // thousands of lists within each other: parsing them takes no stack, writing them does
+    return 'nested too deeply to be kept';
+  }
+}

@@ -1,0 +1,172 @@
+import type { ExpressionBuilder, Transaction } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Database } from '../../database/tables.ts';
+import { transact } from '../../database/transact.ts';
+import type { FoundMismatch } from '../../domain/mismatch.ts';
+import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
+import type { RunRef } from '../windows/run-ref.ts';
+import { findWebhooksCompleteUntil } from './find-webhooks-complete-until.ts';
+
+const BATCH_ROWS = 200;
+/** The provider's clock may differ from ours by a little: an arrival just before counts where it names the change. */
+const CLOCK_LEEWAY_MS = 5_000;
+
+type SettlingRun = Pick<RunRef, 'seq' | 'from' | 'to'>;
+
+/**
+ * Settles each change that the provider owed a webhook for and whose grace is over: anything that came in between and
+ * names its transaction announced it, repeats included; else its webhook is lost. Told at once as resolved, since what
+ * it would have told is in the ledger already. A change is left alone as long as its webhook may wait in a spool.
+ * @param run the run at whose end this is done. @returns how many were lost.
+ */
+export async function checkExpectedWebhooks(context: Context, run?: SettlingRun): Promise<number> {
+  let lost = 0;
+  for (;;) {
+    const settled = await transact(context.db, (trx) => settleBatch(context, trx, run), { retryDuplicates: true });
+    lost += settled.lost;
+    if (settled.rows < BATCH_ROWS) break;
+  }
+  if (lost > 0) context.wakeUps.alerts.notify();
+  return lost;
+}
+
+async function settleBatch(
+  context: Context,
+  trx: Transaction<Database>,
+  run: SettlingRun | undefined,
+): Promise<{ rows: number; lost: number }> {
+  const now = context.clock.now();
+  const heardUntil = await findWebhooksCompleteUntil(trx, now);
+  if (!heardUntil) return { rows: 0, lost: 0 };
+  const rows = await claimDue(trx, now, new Date(heardUntil.getTime() - context.config.WEBHOOK_GRACE));
+  const found: FoundMismatch[] = [];
+  for (const row of rows) {
+    const announcedAt = await findAnnouncement(context, trx, row);
+    await trx
+      .updateTable('owed_webhooks')
+      .set({ settled_at: now, announced_at: announcedAt })
+      .where('event_seq', '=', row.event_seq)
+      .execute();
+    if (announcedAt) continue;
+    found.push({
+      kind: 'webhook_lost',
+      scope: `${row.id} ${row.sequence}`,
+      transactionSeq: row.seq,
+      transactionId: row.id,
+      reference: row.reference,
+      amountCents: row.amount_cents,
+      ...nameRun(row, run),
+      expected: { webhook_by: new Date(row.event_at.getTime() + context.config.WEBHOOK_GRACE).toISOString() },
+      actual: { status: row.status, at: context.calendar.toIso(row.at_wall) },
+      resolution: 'applied',
+    });
+  }
+  await raiseMismatches(trx, found, now);
+  return { rows: rows.length, lost: found.length };
+}
+
+/** The run that taught the change; of one that a webhook's look or a show taught, the first run that reads its day. */
+function nameRun(row: { run_seq: number | null; created_wall: string }, run: SettlingRun | undefined) {
+  if (row.run_seq !== null) return { runSeq: row.run_seq };
+  const day = row.created_wall.slice(0, 10);
+  return run && run.from <= day && day <= run.to ? { runSeq: run.seq } : {};
+}
+
+/** Locked on their own: MariaDB knows no lock on one table of a join. */
+async function claimDue(trx: Transaction<Database>, now: Date, eventsUntil: Date) {
+  const due = await trx
+    .selectFrom('owed_webhooks')
+    .select('event_seq')
+    .where('settled_at', 'is', null)
+    .where('due_at', '<=', now)
+    .where('event_at', '<=', eventsUntil)
+    .orderBy('due_at')
+    .limit(BATCH_ROWS)
+    .forUpdate()
+    .skipLocked()
+    .execute();
+  if (due.length === 0) return [];
+  return await trx
+    .selectFrom('owed_webhooks')
+    .innerJoin('events', 'events.seq', 'owed_webhooks.event_seq')
+    .innerJoin('transactions', 'transactions.seq', 'owed_webhooks.transaction_seq')
+    .select(['owed_webhooks.event_seq', 'owed_webhooks.event_at', 'owed_webhooks.run_seq'])
+    .select(['events.status', 'events.at_wall', 'events.sequence'])
+    .select(['transactions.seq', 'transactions.id', 'transactions.reference', 'transactions.amount_cents'])
+    .select('transactions.created_wall')
+    .select(['transactions.extra_hash', (eb) => eb.not(eb.exists(hasSameExtra(eb))).as('owns_extra')])
+    .where(
+      'owed_webhooks.event_seq',
+      'in',
+      due.map((row) => row.event_seq),
+    )
+    .execute();
+}
+
+/** A shop's extra may stand in each of its transactions: then it names none of them. */
+function hasSameExtra(eb: ExpressionBuilder<Database, 'transactions'>) {
+  return eb
+    .selectFrom('transactions as other')
+    .select('other.seq')
+    .whereRef('other.extra_hash', '=', 'transactions.extra_hash')
+    .whereRef('other.seq', '<>', 'transactions.seq');
+}
+
+type Owed = {
+  id: string;
+  reference: string | null;
+  extra_hash: Buffer | null;
+  owns_extra: unknown;
+  status: string;
+  event_at: Date;
+};
+
+/** The first arrival between the change and the end of its grace that names the transaction, by any of its keys. */
+async function findAnnouncement(context: Context, trx: Transaction<Database>, owed: Owed): Promise<Date | null> {
+  const from = owed.event_at;
+  const to = new Date(owed.event_at.getTime() + context.config.WEBHOOK_GRACE);
+  const justBefore = new Date(from.getTime() - CLOCK_LEEWAY_MS);
+  const items = await trx
+    .selectFrom('webhook_items')
+    .select(['webhook_seq', 'received_at', 'claimed_status'])
+    .where((eb) =>
+      eb.or([
+        eb('transaction_id', '=', owed.id.toLowerCase()),
+        eb('resolved_id', '=', owed.id),
+        // named by reference or extra, and not looked up yet, or before the ledger knew it
+        ...(owed.reference === null
+          ? []
+          : [eb.and([eb('transaction_id', 'is', null), eb('reference', '=', owed.reference)])]),
+        ...(owed.extra_hash === null || !owed.owns_extra
+          ? []
+          : [
+              eb.and([
+                eb('transaction_id', 'is', null),
+                eb('reference', 'is', null),
+                eb('extra_hash', '=', owed.extra_hash),
+              ]),
+            ]),
+      ]),
+    )
+    .where('received_at', '<=', to)
+    .orderBy('received_at')
+    .execute();
+  const inTime = items.find(
+    (item) => item.received_at >= from || (item.received_at >= justBefore && item.claimed_status === owed.status),
+  );
+  if (inTime) return inTime.received_at;
+  if (items.length === 0) return null;
+  const repeat = await trx
+    .selectFrom('webhook_repeats')
+    .select('received_at')
+    .where(
+      'webhook_seq',
+      'in',
+      items.map((item) => item.webhook_seq),
+    )
+    .where('received_at', '>=', from)
+    .where('received_at', '<=', to)
+    .orderBy('received_at')
+    .executeTakeFirst();
+  return repeat?.received_at ?? null;
+}

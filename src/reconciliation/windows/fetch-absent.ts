@@ -1,0 +1,143 @@
+import type { Context } from '../../context.ts';
+import { transact } from '../../database/transact.ts';
+import { addDays } from '../../domain/calendar.ts';
+import type { FoundMismatch } from '../../domain/mismatch.ts';
+import { applyObservations } from '../../ledger/apply/apply-observations.ts';
+import { storeRefusedRows } from '../../ledger/apply/store-refused-rows.ts';
+import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
+import { resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
+import type { ProviderClient } from '../../provider/client.ts';
+import { isInWindow } from './plan-windows.ts';
+import type { RunRef, Window } from './run-ref.ts';
+
+/** How many of ours are held against a reading at once: a day may hold a million. */
+const HELD_ROWS_MAX = 5_000;
+
+/** Transactions that one window fetches by id. The next run fetches the others: those without a mismatch come first. */
+const SHOWS_MAX = 500;
+
+type Reading = { ids: { has(id: string): boolean }; askedAt: Date };
+type Options = {
+  /** @throws LeaseLost once another process may work the run. */
+  checkLease: () => void;
+  /** For tests. */
+  heldMax?: number;
+  showsMax?: number;
+};
+
+/**
+ * Fetches each transaction of ours that a complete reading of the window lacks by its id, up to SHOWS_MAX. One that the
+ * provider does not know is `missing_at_provider`; one that it shows is a `list_omission`.
+ * @returns ids of transactions that changed.
+ */
+export async function fetchAbsent(
+  context: Context,
+  client: ProviderClient,
+  run: RunRef,
+  window: Window,
+  reading: Reading,
+  { checkLease, heldMax = HELD_ROWS_MAX, showsMax = SHOWS_MAX }: Options,
+): Promise<string[]> {
+  const changed: string[] = [];
+  const found: FoundMismatch[] = [];
+  const known: string[] = [];
+  const absent = await findAbsent(context, run, window, { ...reading, heldMax });
+  for (const ours of await chooseShown(context, run, absent, showsMax)) {
+    checkLease();
+    const row = await client.show(ours.id);
+    const source = { kind: 'show' as const, run: { seq: run.seq, id: run.id } };
+    if (row?.ok) {
+      const applied = await applyObservations(context, [{ ...row, source }]);
+      changed.push(...applied.changed);
+    } else if (row) {
+      await storeRefusedRows(context, [{ ...row, source }]);
+    }
+    if (row) known.push(ours.id);
+    // created on another day by now, it is listed there: its look has told that as reference_differs
+    if (row?.ok && !isInWindow(window, row.transaction.createdWall)) continue;
+    found.push({
+      kind: row ? 'list_omission' : 'missing_at_provider',
+      scope: ours.id,
+      transactionSeq: ours.seq,
+      transactionId: ours.id,
+      reference: ours.reference,
+      amountCents: ours.amount_cents,
+      runSeq: run.seq,
+      expected: { listed: true },
+      actual: { listed: false, shown: row !== undefined },
+    });
+  }
+  await tell(context, found, known);
+  return changed;
+}
+
+type Absent = Awaited<ReturnType<typeof readHeld>>[number];
+
+/** Those that are fetched now. One that was found absent before has its mismatch already. */
+async function chooseShown(context: Context, run: RunRef, absent: Absent[], showsMax: number): Promise<Absent[]> {
+  if (absent.length <= showsMax) return absent;
+  const rows = await context.db
+    .selectFrom('mismatches')
+    .select('scope')
+    .where('open_scope', 'is not', null)
+    .where('kind', 'in', ['missing_at_provider', 'list_omission'])
+    .execute();
+  const reported = new Set(rows.map((row) => row.scope));
+  const isReported = ({ id }: Absent): boolean => reported.has(id);
+  const chosen = [...absent.filter((one) => !isReported(one)), ...absent.filter(isReported)].slice(0, showsMax);
+  context.log.warn(
+    { run: run.id, absent: absent.length, fetched: chosen.length },
+    'a complete reading lacks more transactions than one window fetches; the next run fetches others',
+  );
+  return chosen;
+}
+
+/** All of them at once: what one read left out has one cause, and one alert. */
+async function tell(context: Context, found: FoundMismatch[], known: string[]): Promise<void> {
+  if (found.length === 0) return;
+  await transact(
+    context.db,
+    async (trx) => {
+      const now = context.clock.now();
+      await raiseMismatches(trx, found, now);
+      const shown = known.map((scope) => ({ kind: 'missing_at_provider' as const, scope }));
+      await resolveMismatches(trx, shown, 'fresh_evidence', now);
+    },
+    { retryDuplicates: true },
+  );
+  context.wakeUps.alerts.notify();
+}
+
+/** Ours in the window, known before the reading began, and not in it. */
+async function findAbsent(context: Context, run: RunRef, window: Window, reading: Reading & { heldMax: number }) {
+  const absent: Absent[] = [];
+  let after = { created_wall: `${window.fromDay} 00:00:00`, id: '' };
+  for (;;) {
+    const rows = await readHeld(context, run, window, { ...reading, after });
+    absent.push(...rows.filter((row) => !reading.ids.has(row.id)));
+    const last = rows.at(-1);
+    if (!last || rows.length < reading.heldMax) return absent;
+    after = last;
+  }
+}
+
+/** In the order of the index, behind `after`. */
+async function readHeld(
+  context: Context,
+  run: RunRef,
+  window: Window,
+  { askedAt, heldMax, after }: { askedAt: Date; heldMax: number; after: { created_wall: string; id: string } },
+) {
+  let query = context.db
+    .selectFrom('transactions')
+    .select(['seq', 'id', 'created_wall', 'reference', 'amount_cents'])
+    .where('created_wall', '>=', after.created_wall)
+    .where('created_wall', '<', `${addDays(window.toDay, 1)} 00:00:00`)
+    .where((eb) => eb.or([eb('created_wall', '>', after.created_wall), eb('id', '>', after.id)]))
+    .where('first_seen_at', '<', askedAt)
+    .orderBy('created_wall')
+    .orderBy('id')
+    .limit(heldMax);
+  if (run.platform) query = query.where('platform', '=', run.platform);
+  return await query.execute();
+}

@@ -1,0 +1,81 @@
+import type { Transaction } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Database } from '../../database/tables.ts';
+import { transact } from '../../database/transact.ts';
+import { addDays, type Day } from '../../domain/calendar.ts';
+import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
+import { resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
+import { listEndedDays } from './plan-windows.ts';
+import { resolveUnidentifiedRows } from './resolve-unidentified-rows.ts';
+import type { RunRef, WindowRef, WindowResult } from './run-ref.ts';
+import { deleteStoredPages } from './store-pages.ts';
+
+/** Writes what became of a window, and for each of its ended days whether it could be proven. */
+export async function finishWindow(
+  context: Context,
+  run: RunRef,
+  window: WindowRef,
+  result: WindowResult,
+): Promise<void> {
+  const now = context.clock.now();
+  const today = context.calendar.dayOf(now);
+  const days = listEndedDays(window, today);
+  await transact(
+    context.db,
+    async (trx) => {
+      await trx
+        .updateTable('run_windows')
+        .set({
+          state: result.state,
+          passes: result.passes,
+          total: result.total,
+          seen: result.seen,
+          surplus: result.surplus,
+          asked_at: result.askedAt,
+          error: result.reason ?? null,
+        })
+        .where('seq', '=', window.seq)
+        .execute();
+      if (result.state === 'complete') await resolveUnidentifiedRows(trx, window, now);
+      if (result.state !== 'incomplete') await resolveUnstable(trx, days, run, now);
+      else {
+        const found = days.map((day) => ({
+          kind: 'list_unstable' as const,
+          scope: run.platform ? `${day} ${run.platform}` : day,
+          baseline: context.calendar.startOfDay(addDays(day, 1)) <= context.webhooksSince,
+          runSeq: run.seq,
+          expected: { passes: 'one clean, or two alike' },
+          actual: {
+            ...{ passes: result.passes, last: result.reason },
+            ...(result.surplus > 0 ? { surplus: result.surplus } : {}),
+          },
+        }));
+        await raiseMismatches(trx, found, now);
+      }
+    },
+    { retryDuplicates: true },
+  );
+  await deleteStoredPages(context, window);
+  if (result.state === 'incomplete') context.wakeUps.alerts.notify();
+}
+
+/** A day that was proven, by a reading or by counts, is proven for each of its platforms. */
+async function resolveUnstable(trx: Transaction<Database>, days: Day[], run: RunRef, now: Date): Promise<void> {
+  const rows = await trx
+    .selectFrom('mismatches')
+    .select('scope')
+    .where((eb) =>
+      eb.or(
+        days.flatMap((day) =>
+          (['open_scope', 'kept_scope'] as const).map((column) =>
+            run.platform
+              ? eb(column, '=', `list_unstable ${day} ${run.platform}`)
+              : eb.and([eb(column, '>=', `list_unstable ${day}`), eb(column, '<', `list_unstable ${day}!`)]),
+          ),
+        ),
+      ),
+    )
+    .execute();
+  const over = rows.map(({ scope }) => ({ kind: 'list_unstable' as const, scope }));
+  await resolveMismatches(trx, over, 'fresh_evidence', now);
+}

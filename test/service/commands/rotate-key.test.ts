@@ -1,0 +1,181 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../../src/config.ts';
+import { type Context, openContext } from '../../../src/context.ts';
+import { KEY_CHECK, readSetting } from '../../../src/database/keys/settings.ts';
+import { createLog } from '../../../src/log.ts';
+import { createMerchant } from '../../../src/merchants/change-merchants.ts';
+import { readLiveKeys, rotateSecret } from '../../../src/merchants/secrets.ts';
+import { copyEmbeddedData } from '../../support/copy-embedded-data.ts';
+import { createTestDatabase } from '../../support/create-test-database.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openTcpProxy } from '../../support/open-tcp-proxy.ts';
+import { runCommandInProcess } from '../../support/run-command-in-process.ts';
+import { temporaryDirectory, urlOf } from '../../support/start-serve.ts';
+import { waitForLockWaits } from '../../support/wait-for-lock-waits.ts';
+
+const CONFERE = path.join(import.meta.dirname, '../../../bin/confere');
+const home = temporaryDirectory();
+const stack = new AsyncDisposableStack();
+const newKey = (): string => randomBytes(32).toString('base64');
+
+let databaseUrl: string;
+let target: Awaited<ReturnType<typeof createTestDatabase>>;
+let current = newKey();
+let merchantId: string;
+let before: { secrets: string[]; keys: Context['keys'] };
+
+beforeAll(async () => {
+  stack.defer(() => home[Symbol.dispose]());
+  target = await createTestDatabase();
+  databaseUrl = urlOf(target);
+  await using context = await openWith(current);
+  const { merchant } = await createMerchant(context, { name: 'Loja', url: 'https://loja.example/pix' });
+  merchantId = merchant.id;
+  before = { secrets: await readSecrets(context), keys: context.keys };
+}, 60_000);
+afterAll(() => stack.disposeAsync());
+
+const envOf = (key: string) => ({ DATABASE_URL: databaseUrl, SECRET_KEY: key, DATA_DIR: path.join(home.path, 'data') });
+
+async function openWith(key: string): Promise<Context> {
+  const log = createLog('silent', process.stderr);
+  return await openContext(readConfig(envOf(key)), { log, signal: new AbortController().signal, migrates: true });
+}
+
+async function readSecrets(context: Context): Promise<string[]> {
+  const { seq } = await context.db.selectFrom('merchants').select('seq').executeTakeFirstOrThrow();
+  const keys = (await readLiveKeys(context, context.db, [seq])).get(seq) ?? [];
+  return keys.map((key) => key.export().toString('base64'));
+}
+
+function keyFile(key: string): string {
+  const file = path.join(home.path, `${randomBytes(4).toString('hex')}.key`);
+  writeFileSync(file, `${key}\n`);
+  return file;
+}
+
+describe('another SECRET_KEY', () => {
+  it('opens every secret as before, and nothing opens with the old one', async () => {
+    await using replica = await openWith(current);
+    const next = newKey();
+    const { code, out } = await runCommandInProcess(
+      ['rotate-key', '--new-key-file', keyFile(next), '--json'],
+      envOf(current),
+    );
+    expect([code, JSON.parse(out)]).toMatchObject([0, { secrets: 3, old_key_id: replica.vault.keyId }]);
+    expect(out).not.toContain(next);
+
+    // a replica that still runs with the old key says so, and stores nothing that nobody could open
+    await expect(readSecrets(replica)).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining('rotate-key'),
+    });
+    await expect(rotateSecret(replica, merchantId)).rejects.toMatchObject({ code: 'config_invalid' });
+    const late = await runCommandInProcess(['tokens', 'create', '--role', 'viewer'], envOf(current));
+    expect([late.code, late.err]).toEqual([
+      2,
+      expect.stringContaining('is not the one that this database is encrypted with'),
+    ]);
+
+    current = next;
+    await using context = await openWith(current);
+    expect({ secrets: await readSecrets(context), keys: context.keys }).toEqual(before);
+    const rows = await context.db.selectFrom('merchant_secrets').select('key_id').execute();
+    expect(rows).toEqual([{ key_id: context.vault.keyId }]);
+  });
+
+  it('opens what was sealed before keys had ids', async () => {
+    await using context = await openWith(current);
+    const sealed = context.vault.encrypt(Buffer.from('old'));
+    expect(context.vault.decrypt(sealed.subarray(9)).toString()).toBe('old');
+  });
+
+  // bin/confere becomes the command, so a signal to it is one to the command
+  it.each<[string, 'old' | 'new', ('settings' | 'merchant_secrets')?]>([
+    ['before anything is written', 'old', 'settings'],
+    ['between two secrets', 'old', 'merchant_secrets'],
+    ['once it is committed', 'new'],
+  ])('killed %s, every secret opens with the %s key alone', async (_, opensWith, table) => {
+    await using watcher = await openWith(current);
+    const next = newKey();
+    const lock = await watcher.db.startTransaction().execute();
+    if (table) await lock.selectFrom(table).selectAll().forUpdate().execute();
+    // it does not learn of its COMMIT, so it is still there when that is over
+    using proxy = await openTcpProxy(target.socketPath);
+    let hasWritten = false;
+    proxy.silenceFrom((text) => {
+      hasWritten ||= /^update `merchant_secrets`/i.test(text);
+      return hasWritten && /^commit/i.test(text);
+    });
+    const viaProxy = `mysql://root@127.0.0.1:${proxy.port}/${target.database}`;
+    const child = spawn(CONFERE, ['rotate-key', '--new-key-file', keyFile(next)], {
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...envOf(current), DATABASE_URL: viaProxy },
+      stdio: 'ignore',
+    });
+    const ended = new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal)));
+    if (table) await waitForLockWaits(watcher);
+    else await eventually(async () => !(await readSetting(watcher.db, KEY_CHECK))?.equals(watcher.vault.check));
+    child.kill('SIGKILL');
+    const signal = await ended;
+    await lock.rollback().execute();
+    expect(signal).toBe('SIGKILL');
+    // a COMMIT that was under way is over once its lock is
+    await watcher.db.selectFrom('settings').select('name').where('name', '=', KEY_CHECK).forUpdate().execute();
+    const opened = await Promise.allSettled([openWith(current), openWith(next)]);
+    expect(opened.map((one) => one.status)).toEqual(
+      opensWith === 'old' ? ['fulfilled', 'rejected'] : ['rejected', 'fulfilled'],
+    );
+    for (const one of opened) {
+      if (one.status !== 'fulfilled') continue;
+      await using context = one.value;
+      expect({ secrets: await readSecrets(context), keys: context.keys }).toEqual(before);
+    }
+    if (opensWith === 'new') current = next;
+  });
+
+  it.each([
+    [['rotate-key']],
+    [['rotate-key', '--new-key-file', '/no/such/file']],
+    [['rotate-key', '--new-key-file', path.join(import.meta.dirname, 'rotate-key.test.ts')]],
+  ])('refuses %j as wrong use', async (args) => {
+    const { code, err } = await runCommandInProcess(args, envOf(current));
+    expect([code, err]).toEqual([2, expect.stringContaining('confere: ')]);
+  });
+
+  it('refuses the key that is in use', async () => {
+    expect((await runCommandInProcess(['rotate-key', '--new-key-file', keyFile(current)], envOf(current))).code).toBe(
+      2,
+    );
+  });
+});
+
+describe("the embedded database's key", () => {
+  const env = { DATA_DIR: path.join(home.path, 'embedded') };
+  const file = path.join(env.DATA_DIR, 'secret.key');
+  const create = () => runCommandInProcess(['tokens', 'create', '--role', 'viewer', '--json'], env);
+
+  it('is made, written down, and adopted by the next start where the rotation was killed before that', async () => {
+    await copyEmbeddedData(env.DATA_DIR);
+    expect((await create()).code).toBe(0);
+    const old = readFileSync(file);
+    const { code, out } = await runCommandInProcess(['rotate-key', '--json'], env);
+    expect(code).toBe(0);
+    const next = readFileSync(file);
+    expect(next.equals(old)).toBe(false);
+    expect((await create()).code).toBe(0);
+
+    // as it lies when the database had committed and the file had not its name yet
+    const { key_id } = JSON.parse(out) as { key_id: string };
+    renameSync(file, `${file}.next.${key_id}`);
+    writeFileSync(file, old);
+    // and what another one left, that was killed before its commit
+    writeFileSync(`${file}.next.0000000000000000`, `${newKey()}\n`);
+    expect((await create()).code).toBe(0);
+    expect(readFileSync(file).equals(next)).toBe(true);
+    expect(readdirSync(env.DATA_DIR).filter((name) => name.includes(key_id))).toEqual([]);
+  });
+});

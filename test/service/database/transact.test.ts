@@ -1,0 +1,37 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { openDatabase } from '../../../embedded/open-database.ts';
+import type { Database } from '../../../src/database/tables.ts';
+import { transact } from '../../../src/database/transact.ts';
+import { createTestDatabase } from '../../support/create-test-database.ts';
+
+test('a transaction whose connection is closed under it is run again, though its rollback fails for that too', async () => {
+  await using opened = openDatabase<Database>({ ...(await createTestDatabase()), connectionLimit: 2 });
+  let runs = 0;
+  const answer = await transact(opened.db, async (trx) => {
+    runs++;
+    if (runs <= 3) {
+      const { rows } = await sql<{ id: number }>`SELECT CONNECTION_ID() AS id`.execute(trx);
+      await sql`KILL CONNECTION ${sql.lit(rows[0]?.id ?? 0)}`.execute(opened.db);
+    }
+    const { rows } = await sql<{ one: number }>`SELECT 1 AS one`.execute(trx);
+    return rows[0]?.one;
+  });
+  expect([answer, runs]).toEqual([1, 4]);
+});
+
+test.each([
+  { errno: 1213, meaning: 'a deadlock, or a commit that lost against another node', isUnknown: false },
+  { errno: 1180, meaning: 'a commit on a node that was cut off', isUnknown: true },
+  { errno: 1047, meaning: 'a node that is not ready', isUnknown: false },
+  { errno: 1290, meaning: 'a server that became read-only', isUnknown: false },
+  { errno: 1836, meaning: 'InnoDB that became read-only', isUnknown: false },
+])('$meaning ($errno) has the work run again, told whether it may be done', async ({ errno, isUnknown }) => {
+  await using opened = openDatabase<Database>({ ...(await createTestDatabase()), connectionLimit: 1 });
+  const told: boolean[] = [];
+  await transact(opened.db, async (trx, mayBeDone) => {
+    told.push(mayBeDone);
+    if (told.length === 1) await sql.raw(`SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${errno}`).execute(trx);
+  });
+  expect(told).toEqual([false, isUnknown]);
+});

@@ -1,0 +1,197 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { sql } from 'kysely';
+import mysql from 'mysql2';
+import { expect, test, vi } from 'vitest';
+import { detectUnresponsiveHost } from '../../../embedded/detect-unresponsive-host.ts';
+import { openDatabase } from '../../../embedded/open-database.ts';
+import { parseDatabaseUrl } from '../../../embedded/parse-database-url.ts';
+import { openPreparedStatements } from '../../../src/database/open-prepared-statements.ts';
+import type { Database } from '../../../src/database/tables.ts';
+import { transact } from '../../../src/database/transact.ts';
+import { createTestDatabase } from '../../support/create-test-database.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openTcpProxy, type ProxiedServerState } from '../../support/open-tcp-proxy.ts';
+
+test('the next host is used while the first is away, also when it goes in the middle of the work', async () => {
+  const { socketPath, database } = await createTestDatabase();
+  const [first, second] = [await openTcpProxy(socketPath), await openTcpProxy(socketPath)];
+  const url = `mysql://root@127.0.0.1:${first.port}/${database}?hosts=127.0.0.1:${second.port}`;
+  await using opened = openDatabase<Database>({ ...parseDatabaseUrl(url), connectionLimit: 2 });
+  await sql`CREATE TABLE t (n INT PRIMARY KEY)`.execute(opened.db);
+  const add = (n: number) =>
+    transact(opened.db, async (trx) => {
+      // found again when it runs a second time
+      await sql`INSERT INTO t VALUES (${n}) ON DUPLICATE KEY UPDATE n = n`.execute(trx);
+    });
+  await add(1);
+  expect(second.taken()).toBe(0);
+  const adding = Array.from({ length: 40 }, (_, index) => add(index + 2));
+  first.cut();
+  await Promise.all(adding);
+  expect(second.taken()).toBeGreaterThan(0);
+  const { rows } = await sql<{ count: number }>`SELECT COUNT(*) AS count FROM t`.execute(opened.db);
+  expect(rows[0]?.count).toBe(41);
+  second.cut();
+});
+
+test('a first host that is dead from the start keeps nobody from starting', async () => {
+  const { socketPath, database } = await createTestDatabase();
+  const way = await openTcpProxy(socketPath);
+  const url = `mysql://root@127.0.0.1:1/${database}?hosts=127.0.0.1:${way.port}`;
+  await using opened = openDatabase<Database>(parseDatabaseUrl(url));
+  const { rows } = await sql<{ one: number }>`SELECT 1 AS one`.execute(opened.db);
+  expect(rows[0]?.one).toBe(1);
+  way.cut();
+});
+
+/** Two ways to one server, the table `t`, and a pool over both. */
+async function openBoth(stack: AsyncDisposableStack) {
+  const { socketPath, database } = await createTestDatabase();
+  const [first, second] = [await openTcpProxy(socketPath), await openTcpProxy(socketPath)];
+  for (const way of [first, second]) stack.defer(() => way.cut());
+  const target = parseDatabaseUrl(`mysql://root@127.0.0.1:${first.port}/${database}?hosts=127.0.0.1:${second.port}`);
+  const alone = stack.use(openDatabase<Database>({ socketPath, database, user: 'root', connectionLimit: 1 }));
+  await sql`CREATE TABLE t (n INT PRIMARY KEY)`.execute(alone.db);
+  const read = async () =>
+    (await sql<{ n: number }>`SELECT n FROM t ORDER BY n`.execute(alone.db)).rows.map((row) => row.n);
+  return { first, second, target, read, db: stack.use(openDatabase<Database>({ ...target, connectionLimit: 2 })).db };
+}
+
+test.each<ProxiedServerState>(['not ready', 'read only'])(
+  'a host that is %s has its work done by the next',
+  async (mood) => {
+    await using stack = new AsyncDisposableStack();
+    const { first, second, target, read, db } = await openBoth(stack);
+    let runs = 0;
+    await transact(db, async (trx) => {
+      await sql`INSERT INTO t VALUES (${10 + runs++})`.execute(trx);
+      if (runs === 1) first.become(mood);
+      await sql`INSERT INTO t VALUES (${20 + runs})`.execute(trx);
+    });
+    expect(await read()).toEqual([11, 22]);
+    // one that is met so is gone past at once; what was open to it is not asked any more
+    const [known, taken] = [first.taken(), second.taken()];
+    await sql`INSERT INTO t VALUES (3)`.execute(db);
+    expect(first.taken()).toBe(known);
+    expect(taken).toBeGreaterThan(0);
+    // also where statements are prepared: the first is met as it is, and the next goes elsewhere
+    await using prepared = openPreparedStatements(target, 1);
+    const add = (n: number) => prepared.execute('INSERT INTO t VALUES (?)', [n], 5_000);
+    if (mood === 'read only') await expect(add(4)).rejects.toMatchObject({ errno: 1290 });
+    else await add(4);
+    await add(5);
+    expect(await read()).toEqual([3, ...(mood === 'read only' ? [] : [4]), 5, 11, 22]);
+  },
+);
+
+test('a host that is not ready keeps nobody from starting', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { first, target } = await openBoth(stack);
+  first.become('not ready');
+  await using opened = openDatabase<Database>(target);
+  const { rows } = await sql<{ count: number }>`SELECT COUNT(*) AS count FROM t`.execute(opened.db);
+  expect(rows[0]?.count).toBe(0);
+});
+
+test('of a transaction whose rollback was refused nothing is committed by the next one', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { first, read, target } = await openBoth(stack);
+  const { others: _, ...alone } = target as typeof target & { others: unknown };
+  const { db } = stack.use(openDatabase<Database>({ ...alone, connectionLimit: 1 }));
+  const half = db.transaction().execute(async (trx) => {
+    await sql`INSERT INTO t VALUES (1)`.execute(trx);
+    first.become('not ready');
+    // asked together, and answered both
+    await Promise.all([2, 3].map((n) => sql`INSERT INTO t VALUES (${n})`.execute(trx)));
+  });
+  await expect(half).rejects.toMatchObject({ errno: 1047 });
+  first.become('well');
+  await transact(db, (trx) => sql`INSERT INTO t VALUES (4)`.execute(trx));
+  expect(await read()).toEqual([4]);
+});
+
+test('what waits on a silent connection is told that it was lost, and the pool opens another', async () => {
+  const { socketPath } = await createTestDatabase();
+  const pool = mysql.createPool({ socketPath, user: 'root', connectionLimit: 1 });
+  let nowMs = 0;
+  const silence = detectUnresponsiveHost(
+    (callback) => callback(Object.assign(new Error('silent'), { code: 'ETIMEDOUT' })),
+    () => undefined,
+    () => nowMs,
+  );
+  pool.on('connection', (connection) => silence.watch(connection));
+  const ask = (text: string) =>
+    new Promise((resolve, reject) =>
+      pool.getConnection((unavailable, connection) => {
+        if (unavailable) return reject(unavailable);
+        connection.query(text, (error, rows) => {
+          connection.release();
+          if (error) reject(error);
+          else resolve(rows);
+        });
+        nowMs += 10_000;
+      }),
+    );
+  await expect(ask('SELECT SLEEP(60)')).rejects.toMatchObject({ code: 'PROTOCOL_CONNECTION_LOST' });
+  silence.stop();
+  expect(await ask('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await new Promise((resolve) => pool.end(resolve));
+});
+
+test('a host that has no other is given up too once it is silent, by transactions and by prepared statements', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { first, target } = await openBoth(stack);
+  const { others: _, ...alone } = target as typeof target & { others: unknown };
+  // only what looks for silence is hurried
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  stack.defer(() => void vi.useRealTimers());
+  const { db } = stack.use(openDatabase<Database>({ ...alone, connectionLimit: 1 }));
+  const prepared = stack.use(openPreparedStatements(alone, 1));
+  const add = () => prepared.execute('INSERT INTO t VALUES (1)', [], 600_000);
+  await sql`SELECT 1`.execute(db);
+  await add();
+  first.vanish();
+  const lost: unknown[] = [];
+  for (const waiting of [sql`SELECT 1`.execute(db), add()]) waiting.catch((error: unknown) => lost.push(error));
+  await eventually(async () => {
+    vi.advanceTimersByTime(2_000);
+    return lost.length === 2;
+  });
+  expect(lost).toMatchObject([{ code: 'PROTOCOL_CONNECTION_LOST' }, { code: 'PROTOCOL_CONNECTION_LOST' }]);
+});
+
+test.each([
+  ['one host', 'of which an answer is waited for', ''],
+  ['one host', 'of which nothing is waited for', ''],
+  ['several hosts', 'of which an answer is waited for', '?hosts=127.0.0.1:1'],
+])('a process that is done ends, though %s vanished, %s', async (_, waits, query) => {
+  const { socketPath, database } = await createTestDatabase();
+  const way = await openTcpProxy(socketPath);
+  const script = `
+    import { once } from 'node:events';
+    import { sql } from 'kysely';
+    import { parseDatabaseUrl } from '${path.resolve('embedded/parse-database-url.ts')}';
+    import { openDatabase } from '${path.resolve('embedded/open-database.ts')}';
+    const opened = openDatabase(parseDatabaseUrl(process.argv[1]));
+    await sql\`SELECT 1\`.execute(opened.db);
+    process.stdout.write('open');
+    await once(process.stdin, 'data');
+    process.stdin.destroy();
+    if (process.argv[2].includes('an answer')) sql\`SELECT 2\`.execute(opened.db).catch(() => undefined);
+    // a turn later it has been sent
+    await new Promise(setImmediate);
+    await opened[Symbol.asyncDispose]();
+  `;
+  const url = `mysql://root@127.0.0.1:${way.port}/${database}${query}`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script, url, waits], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  way.vanish();
+  const exited = once(child, 'exit');
+  child.stdin.write('go');
+  expect(await exited).toEqual([0, null]);
+  way.cut();
+});

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { OPERATIONS } from '../../../src/http/openapi/operations.ts';
+import { issuePullToken } from '../../../src/merchants/pull-token.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+
+let world: ConsoleEnvironment;
+let pullToken = '';
+
+beforeAll(async () => {
+  world = await openConsoleEnvironment();
+  const merchant = await world.context.db.selectFrom('merchants').select('id').executeTakeFirstOrThrow();
+  pullToken = await issuePullToken(world.context, merchant.id);
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const API = OPERATIONS.filter(({ path }) => path.startsWith('/api/v1/'));
+const READS = API.filter(({ method }) => method === 'get').map(({ path, query, takes }) => ({
+  path,
+  takes,
+  names: Object.keys(query?.shape ?? {}),
+}));
+const ACTS = API.filter(({ method }) => method !== 'get').map(({ method, path }) => ({ method, path }));
+
+type Answer = { status: number; type: string | null; errors: Record<string, string[]> | undefined };
+
+async function ask(method: string, address: string, token = world.tokens.admin): Promise<Answer> {
+  const response = await fetch(`${world.url}${address.replace('{file}', '2026-01-01.csv').replace('{id}', 'x')}`, {
+    method: method.toUpperCase(),
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...(method === 'get' ? {} : { body: '{}' }),
+  });
+  const text = await response.text();
+  const { errors } = text.startsWith('{') ? (JSON.parse(text) as Answer) : { errors: undefined };
+  return { status: response.status, type: response.headers.get('content-type')?.split(';')[0] ?? null, errors };
+}
+
+test('every GET route of the API is in the table', () => {
+  expect(READS.length).toBeGreaterThan(20);
+});
+
+test.each(READS)('GET $path refuses a parameter that it does not have, by its name', async ({ path, takes }) => {
+  const token = takes === 'merchant' ? pullToken : world.tokens.admin;
+  expect(await ask('get', `${path}?statuss=paid&Limit=1`, token)).toEqual({
+    status: 422,
+    type: 'application/problem+json',
+    errors: {
+      statuss: [expect.stringContaining('is no parameter here')],
+      Limit: [expect.stringContaining('is no parameter here')],
+    },
+  });
+});
+
+const PARAMETERS = READS.flatMap(({ path, takes, names }) => names.map((name) => ({ path, takes, name })));
+test.each(PARAMETERS)('GET $path refuses $name given twice', async ({ path, takes, name }) => {
+  const token = takes === 'merchant' ? pullToken : world.tokens.admin;
+  const { status, errors } = await ask('get', `${path}?${name}=a&${name}=b`, token);
+  expect([status, errors]).toEqual([422, { [name]: ['is given more than once'] }]);
+});
+
+test.each(ACTS)('$method $path takes no query parameter: one in the wrong place must not be ignored', async (route) => {
+  const { status, errors } = await ask(route.method, `${route.path}?dry_run=true`);
+  expect([status, errors]).toEqual([422, { dry_run: [expect.stringContaining('there are none')] }]);
+});
+
+test('a fault of the query is told to nobody without a token', async () => {
+  expect((await ask('get', '/api/v1/transactions?statuss=paid', 'nobody-0123456789abcdef')).status).toBe(401);
+});
+
+test.each(['0', '201', '1e2', '0x10', '-1', '', ' 5', '1.0'])('a limit of "%s" is refused', async (limit) => {
+  const { status, errors } = await ask('get', `/api/v1/transactions?limit=${encodeURIComponent(limit)}`);
+  expect([status, errors]).toEqual([422, { limit: ['must be a whole number from 1 to 200'] }]);
+});
+
+test('a slash at the end leads around no check', async () => {
+  expect((await ask('get', '/api/v1/transactions/?statuss=paid')).status).toBe(422);
+});
+
+test.each([
+  '/api/v1/Transactions',
+  '/API/v1/transactions',
+  '/api/v1/balanceS',
+  '/Healthz',
+  '/READYZ',
+  '/Metrics',
+  '/Login',
+])('%s is no address: routes are case-sensitive', async (address) => {
+  expect((await ask('get', address)).status).toBe(404);
+});
+
+test('the receiver of webhooks is case-sensitive too', async () => {
+  expect((await ask('post', '/Webhooks/pix', world.webhookSecret)).status).toBe(404);
+});

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+
+let world: ConsoleEnvironment;
+beforeAll(async () => {
+  world = await openConsoleEnvironment();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const PERSONAL = { document: '123.456.789-09', name: 'Maria Aparecida', extra: '<script>alert(1)</script>' };
+
+test('what names a person goes into no address, and the address that stands for it still finds', async () => {
+  const cookie = await logIn(world.tokens.operator);
+  const led = await post(cookie, '/transactions', { ...PERSONAL, status: 'paid', id: '' });
+  expect(led.status).toBe(303);
+  const address = led.headers.get('location') ?? '';
+  expect(address).toMatch(/^\/transactions\?status=paid&sealed=[\w-]+$/);
+  for (const value of Object.values(PERSONAL)) expect(unsealed(address)).not.toContain(value);
+  const page = await (await get(cookie, address)).text();
+  expect(page).toContain(`/transactions/${world.paid.id}`);
+  expect(page.match(/<tr role="row">/g)).toHaveLength(2);
+  expect(page).toContain('value="123.456.789-09"');
+  const [row] = await world.context.db.selectFrom('audit').select('target').orderBy('seq', 'desc').limit(1).execute();
+  expect(row?.target).toBe('["extra","document","name","status"]');
+});
+
+test('an address that someone wrote a person into leads at once to one that hides it', async () => {
+  const cookie = await logIn(world.tokens.operator);
+  for (const [name, value] of Object.entries(PERSONAL)) {
+    const query = new URLSearchParams({ by: 'created', [name]: value });
+    const led = await get(cookie, `/transactions?${query.toString()}`);
+    expect(led.status).toBe(303);
+    const address = led.headers.get('location') ?? '';
+    expect(address).toMatch(/^\/transactions\?by=created&sealed=[\w-]+$/);
+    expect(await (await get(cookie, address)).text()).toContain(`/transactions/${world.paid.id}`);
+  }
+});
+
+test('the same for the inbox, where an extra is looked for', async () => {
+  const cookie = await logIn(world.tokens.viewer);
+  const led = await post(cookie, '/inbox', { extra: 'x', reference: '' });
+  expect(led.headers.get('location')).toMatch(/^\/inbox\?sealed=[\w-]+$/);
+  const found = await (await get(cookie, led.headers.get('location') ?? '')).text();
+  expect(found.match(/<tr role="row">/g)).toHaveLength(2);
+  expect(found).toContain('name="extra" value="x"');
+  const none = await post(cookie, '/inbox', { extra: 'y' });
+  expect(await (await get(cookie, none.headers.get('location') ?? '')).text()).toContain('Nenhum webhook com estes');
+});
+
+test('such an address tells nothing to another session, not even that of the same token', async () => {
+  const led = await post(await logIn(world.tokens.operator), '/transactions', { document: PERSONAL.document });
+  const address = led.headers.get('location') ?? '';
+  for (const token of [world.tokens.operator, world.tokens.admin]) {
+    const answer = await get(await logIn(token), address);
+    expect(answer.status).toBe(422);
+    const text = await answer.text();
+    expect(text).toContain('valia só para a sessão');
+    expect(text).not.toContain(world.paid.id);
+  }
+  expect((await get(await logIn(world.tokens.operator), '/transactions?sealed=nonsense')).status).toBe(422);
+});
+
+test('what is not one sealed text is refused: a lost filter must not look like none', async () => {
+  const cookie = await logIn(world.tokens.operator);
+  const led = await post(cookie, '/transactions', { document: PERSONAL.document });
+  const address = led.headers.get('location') ?? '';
+  const sealed = new URL(address, world.url).searchParams.get('sealed');
+  const both = await get(cookie, `${address}&extra=x`);
+  expect(both.headers.get('location')).toMatch(/^\/transactions\?sealed=[\w-]+$/);
+  const text = await (await get(cookie, both.headers.get('location') ?? '')).text();
+  expect(text).toMatch(/name="extra" value="x".*name="document" value="123.456.789-09"/s);
+  for (const query of [
+    'sealed=a&sealed=b',
+    `sealed=${sealed}&sealed=${sealed}`,
+    'extra=x&sealed=a&sealed=b',
+    'sealed=',
+    'sealed',
+    'status=paid&sealed=',
+  ]) {
+    for (const page of ['/transactions', '/inbox']) {
+      const answer = await get(cookie, `${page}?${query}`);
+      expect([page, query, answer.status]).toEqual([page, query, 422]);
+      expect(await answer.text()).toContain('valia só para a sessão');
+    }
+  }
+});
+
+test('without a session such an address leads to the login without the person, and with all else', async () => {
+  for (const [asked, next] of [
+    ['/transactions?document=123.456.789-09', '/transactions'],
+    [
+      '/transactions?by=created&d%6Fcument=123.456.789-09&name=&from=2026-11-20',
+      '/transactions?by=created&from=2026-11-20',
+    ],
+    ['/inbox?extra=a?b=Maria&extra=Maria&state=pending', '/inbox?state=pending'],
+    ['/transactions?reference=a%20b&sealed=abc', '/transactions?reference=a%20b&sealed=abc'],
+  ]) {
+    const away = await fetch(`${world.url}${asked}`, { redirect: 'manual' });
+    expect([away.status, away.headers.get('location')]).toEqual([303, `/login?next=${encodeURIComponent(next ?? '')}`]);
+  }
+});
+
+test('without its session, or from another site, a search is not made, and a wrong one is told by its field', async () => {
+  const cookie = await logIn(world.tokens.operator);
+  const body = new URLSearchParams({ document: PERSONAL.document });
+  const forged = await fetch(`${world.url}/transactions`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie, origin: world.url },
+    body,
+  });
+  expect(forged.status).toBe(403);
+  const away = await fetch(`${world.url}/transactions`, { method: 'POST', redirect: 'manual', body });
+  expect(away.headers.get('location')).toBe('/login');
+  const wrong = await post(cookie, '/transactions', { document: ' .-/', amount: 'x' });
+  expect(wrong.status).toBe(422);
+  expect(await wrong.text()).toMatch(/<b>document<\/b>: deve ter dígitos.*<b>amount<\/b>/s);
+  const long = await post(cookie, '/transactions', { name: 'm'.repeat(20_000) });
+  expect(long.status).toBe(422);
+});
+
+/** An address with each part of its sealed filters as the text that it is. */
+function unsealed(address: string): string {
+  const sealed = new URL(address, world.url).searchParams.get('sealed') ?? '';
+  return `${decodeURIComponent(address)} ${Buffer.from(sealed, 'base64url').toString('latin1')}`;
+}
+
+function get(cookie: string, address: string): Promise<Response> {
+  return fetch(`${world.url}${address}`, { headers: { cookie }, redirect: 'manual' });
+}
+
+async function post(cookie: string, address: string, fields: Record<string, string>): Promise<Response> {
+  const page = await (await get(cookie, address)).text();
+  const token =
+    /<form class="filters" method="post"[^>]*>\s*<input type="hidden" name="form_token" value="([^"]+)"/.exec(
+      page,
+    )?.[1];
+  return await fetch(`${world.url}${address}`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie, origin: world.url },
+    body: new URLSearchParams({ form_token: token ?? '', ...fields }),
+  });
+}
+
+async function logIn(token: string): Promise<string> {
+  const response = await fetch(`${world.url}/login`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin: world.url },
+    body: new URLSearchParams({ token }),
+  });
+  await response.text();
+  return (response.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+}

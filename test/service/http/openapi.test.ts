@@ -1,0 +1,213 @@
+import type { Express } from 'express';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createApp } from '../../../src/http/app.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+
+type Json = Record<string, unknown>;
+type Told = { responses: Record<string, { content?: Record<string, { schema?: Json }> }>; security: Json[] };
+type Document = { paths: Record<string, Record<string, Told>>; components: { schemas: Record<string, Json> } };
+
+let world: ConsoleEnvironment;
+let document: Document;
+/** Operations of which the real service has answered at least once, each answer as documented. */
+const answered = new Set<string>();
+
+beforeAll(async () => {
+  world = await openConsoleEnvironment();
+  const response = await fetch(`${world.url}/api/v1/openapi.json`, { headers: bearer(world.tokens.viewer) });
+  document = (await response.json()) as Document;
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+test('it is an OpenAPI 3.1 document for any valid token, and for nobody else', async () => {
+  expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'Confere' } });
+  expect((await fetch(`${world.url}/api/v1/openapi.json`)).status).toBe(401);
+  const refs = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref);
+  expect(refs.length).toBeGreaterThan(20);
+  for (const ref of new Set(refs)) {
+    expect(Object.keys(document.components.schemas)).toContain(ref?.replace('#/components/schemas/', ''));
+  }
+});
+
+test('every mounted route is in it, and it holds no other', () => {
+  expect(listDocumented()).toEqual(listMounted(createApp(world.context)));
+});
+
+test('the real service answers every operation as documented', async () => {
+  await askLedger();
+  await askRunsAndMismatches();
+  await askWebhooks();
+  await askMerchants();
+  await askRest();
+  expect([...answered].sort()).toEqual(listDocumented().filter((one) => one !== 'post /webhooks/pix/{token}'));
+});
+
+async function askLedger(): Promise<void> {
+  await ask('get', '/api/v1/transactions');
+  await ask('get', '/api/v1/transactions/{id}', { path: { id: world.paid.id } });
+  await ask('get', '/api/v1/transactions/{id}', { path: { id: world.changed.id } });
+  await ask('get', '/api/v1/transactions/{id}', { path: { id: 'none' }, status: 404 });
+  await ask('get', '/api/v1/balances');
+  const body = { platform: 'p', day: world.today, balance: '-12.30', new_platform: true };
+  await ask('post', '/api/v1/openings', { body, status: 201 });
+  await ask('post', '/api/v1/openings', { body: { ...body, balance: '1e3' }, status: 422 });
+  await ask('post', '/api/v1/openings', { body: { ...body, new_platform: false }, status: 422 });
+  await ask('get', '/api/v1/openings');
+  const fee = { platform: 'p', day: world.today, kind: 'fee', amount: '-1.50', note: 'tariff', new_platform: true };
+  const adjustment = await ask('post', '/api/v1/adjustments', { body: fee, status: 201 });
+  await ask('post', '/api/v1/adjustments', { body: { reverses: adjustment.id, note: 'twice' }, status: 201 });
+  await ask('get', '/api/v1/adjustments');
+  const stated = { platform: 'p', at: new Date().toISOString(), balance: '0.00', new_platform: true };
+  await ask('post', '/api/v1/statements', { body: stated, status: 201 });
+  await ask('get', '/api/v1/statements');
+  const contract = { operation: 'cashin', fixed: '0.10', basis_points: 99, from: world.today };
+  const price = await ask('post', '/api/v1/commissions', { body: contract, status: 201 });
+  await ask('post', '/api/v1/commissions', { body: { ...contract, basis_points: 0.5 }, status: 422 });
+  await ask('post', '/api/v1/commissions', { body: { withdraws: price.id }, status: 201 });
+  await ask('post', '/api/v1/commissions', { body: { withdraws: price.id }, status: 409 });
+  await ask('get', '/api/v1/commissions');
+}
+
+async function askRunsAndMismatches(): Promise<void> {
+  const range = { from: world.today, to: world.today };
+  const run = await ask('post', '/api/v1/reconciliations', { body: range, status: 202 });
+  await ask('get', '/api/v1/reconciliations');
+  await ask('get', '/api/v1/reconciliations/{id}', { path: { id: run.id } });
+  await ask('get', '/api/v1/reconciliations/{id}/pages', { path: { id: run.id } });
+  await ask('get', '/api/v1/numbers');
+  await ask('get', '/api/v1/numbers?from=2026-02-01&to=2026-01-01', { status: 422 });
+  const { mismatches } = await ask('get', '/api/v1/mismatches');
+  const path = { id: (mismatches as Json[])[0]?.id };
+  await ask('get', '/api/v1/mismatches/{id}', { path });
+  const differing = await ask('get', '/api/v1/mismatches?kind=amount_differs');
+  const changed = { id: (differing.mismatches as Json[])[0]?.id };
+  expect(
+    await ask('post', '/api/v1/mismatches/{id}/accept', { path: changed, body: { note: 'theirs' } }),
+  ).toMatchObject({
+    state: 'resolved',
+    resolution: 'accepted',
+  });
+  await ask('post', '/api/v1/mismatches/{id}/accept', { path: changed, body: {}, status: 409 });
+  await ask('post', '/api/v1/mismatches/{id}/acknowledge', { path, body: { note: 'mine' } });
+  await ask('post', '/api/v1/mismatches/{id}/resolve', { path, body: {} });
+  await ask('post', '/api/v1/mismatches/{id}/resolve', { path, body: {}, status: 409 });
+}
+
+async function askWebhooks(): Promise<void> {
+  await ask('post', '/webhooks/pix', { body: { transaction_id: world.paid.id }, token: world.webhookSecret });
+  const { webhooks } = await ask('get', '/api/v1/webhooks?state=quarantined');
+  const path = { id: (webhooks as Json[])[0]?.id };
+  await ask('get', '/api/v1/webhooks/{id}', { path });
+  await ask('post', '/api/v1/webhooks/{id}/reprocess', { path, status: 202 });
+}
+
+async function askMerchants(): Promise<void> {
+  const body = { name: 'shop', url: 'http://127.0.0.1:9/' };
+  const merchant = await ask('post', '/api/v1/merchants', { body, status: 201 });
+  const path = { id: merchant.id };
+  await ask('get', '/api/v1/merchants');
+  await ask('get', '/api/v1/merchants/{id}', { path });
+  await ask('patch', '/api/v1/merchants/{id}', { path, body: { filter: { extra_match: { store: 7 } }, rate: 5 } });
+  await ask('post', '/api/v1/merchants/{id}/rotate-secret', { path });
+  await ask('post', '/api/v1/merchants/{id}/pause', { path });
+  await ask('post', '/api/v1/merchants/{id}/enable', { path });
+  const callback = await ask('post', '/api/v1/merchants/{id}/test', { path, status: 202 });
+  const { token } = await ask('post', '/api/v1/merchants/{id}/pull-token', { path });
+  await ask('get', '/api/v1/events', { token: String(token) });
+  await ask('delete', '/api/v1/merchants/{id}/pull-token', { path, status: 204 });
+  await ask('delete', '/api/v1/merchants/{id}/pull-token', { path, status: 404 });
+  await ask('get', '/api/v1/callbacks');
+  await ask('get', '/api/v1/callbacks/{id}', { path: { id: callback.id } });
+  await ask('post', '/api/v1/callbacks/{id}/redeliver', { path: { id: callback.id }, status: 202 });
+  const range = { merchant: merchant.id, from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
+  await ask('post', '/api/v1/callbacks/replay', { body: { ...range, dry_run: true } });
+  await ask('post', '/api/v1/callbacks/replay', { body: range, status: 202 });
+  await ask('delete', '/api/v1/merchants/{id}', { path, status: 204 });
+}
+
+async function askRest(): Promise<void> {
+  await ask('post', '/api/v1/reports', { body: { day: world.today }, status: 201 });
+  await ask('get', '/api/v1/reports');
+  await ask('get', '/api/v1/reports/{file}', { path: { file: `${world.today}.csv` } });
+  const token = await ask('post', '/api/v1/tokens', { body: { role: 'viewer' }, status: 201 });
+  await ask('get', '/api/v1/tokens');
+  await ask('delete', '/api/v1/tokens/{id}', { path: { id: token.id }, status: 204 });
+  await ask('get', '/api/v1/audit?action=tokens.revoke');
+  await ask('get', '/api/v1/audit?actors=x', { status: 422 });
+  await ask('get', '/api/v1/openapi.json');
+  await ask('get', '/healthz');
+  await ask('get', '/readyz');
+  await ask('get', '/metrics');
+}
+
+type Asked = { path?: Record<string, unknown>; body?: unknown; status?: number; token?: string };
+
+/** Asks the real service, and holds its answer against the document: its status, its type and each of its fields. */
+async function ask(method: string, address: string, asked: Asked = {}): Promise<Json> {
+  const { path = {}, body, status = 200, token = world.tokens.admin } = asked;
+  const name = `${method} ${address.replace(/\?.*/, '')}`;
+  const url = address.replace(/\{(\w+)\}/g, (_, part: string) => String(path[part]));
+  const response = await fetch(`${world.url}${url}`, {
+    method: method.toUpperCase(),
+    headers: { ...bearer(token), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  expect(response.status, `${name}: ${text}`).toBe(status);
+  const responses = document.paths[address.replace(/\?.*/, '')]?.[method]?.responses;
+  const told = responses?.[status] ?? responses?.default;
+  expect(told, `${name} does not tell of ${status}`).toBeDefined();
+  answered.add(name);
+  const type = response.headers.get('content-type')?.split(';')[0] ?? '';
+  const [toldType, content] = Object.entries(told?.content ?? {})[0] ?? [];
+  if (toldType === undefined || !content?.schema || !toldType.includes('json')) return {};
+  expect(type, name).toBe(toldType);
+  const answer = JSON.parse(text) as Json;
+  const checked = z.fromJSONSchema(resolve(content.schema)).safeParse(answer);
+  expect(checked.error?.issues ?? [], name).toEqual([]);
+  return answer;
+}
+
+/** A schema with its components beside it, closed: what is answered but not documented is a fault here. */
+function resolve(schema: Json): Json {
+  const inlined = JSON.stringify({ ...schema, $defs: document.components.schemas });
+  return JSON.parse(inlined.replaceAll('#/components/schemas/', '#/$defs/'), (_, value: unknown) =>
+    isClosable(value) ? { ...value, additionalProperties: false } : value,
+  ) as Json;
+}
+
+function isClosable(value: unknown): value is Json {
+  if (typeof value !== 'object' || value === null) return false;
+  const { type, properties, additionalProperties } = value as Json;
+  return type === 'object' && properties !== undefined && additionalProperties === undefined;
+}
+
+function listDocumented(): string[] {
+  const list = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method} ${path}`),
+  );
+  return list.sort();
+}
+
+type Layer = Express['router']['stack'][number] & { rawPath?: unknown };
+
+/** Every route of the app but the console's, by the routers' own tables. */
+function listMounted(app: Express): string[] {
+  const mounted = app.router.stack.flatMap((layer: Layer) => {
+    const prefix = layer.rawPath === '/api/v1' ? '/api/v1' : '';
+    const { stack = [] } = layer.handle as { stack?: Layer[] };
+    return stack.flatMap(({ route }) =>
+      (route?.stack ?? []).map(({ method }) => `${method} ${prefix}${toTemplate(route?.path)}`),
+    );
+  });
+  return [...new Set(mounted)].sort();
+}
+
+function toTemplate(path: string | undefined): string {
+  return String(path).replace(/:(\w+)/g, '{$1}');
+}
+
+function bearer(token: string): Record<string, string> {
+  return { authorization: `Bearer ${token}` };
+}

@@ -1,0 +1,255 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { Context } from '../../../src/context.ts';
+import type { ClaimedItem } from '../../../src/inbox/items/claim-items.ts';
+import { createDeferredWebhooks } from '../../../src/inbox/split/defer-webhooks.ts';
+import { isolateWebhooks, type SplitTogether } from '../../../src/inbox/split/isolate-webhooks.ts';
+import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type InboxEnvironment, openInboxEnvironment } from '../../support/open-inbox-environment.ts';
+import { makeShownTransaction, readMismatchRows } from '../../support/read-ledger-state.ts';
+
+const UNREADABLE = 'cannot be read';
+const reads = vi.hoisted(() => ({ broken: true }));
+vi.mock('../../../src/inbox/receive/parse-items.ts', async (original) => {
+  const real = await original<typeof import('../../../src/inbox/receive/parse-items.ts')>();
+  const parseItems: typeof real.parseItems = (body) => {
+    if (reads.broken && JSON.stringify(body).includes(UNREADABLE)) throw new RangeError('Invalid string length');
+    return real.parseItems(body);
+  };
+  return { ...real, parseItems };
+});
+
+/** Is told of each claim of what is due. */
+const claims = vi.hoisted(() => ({ told: (_context: Context): void => undefined }));
+vi.mock('../../../src/inbox/items/claim-items.ts', async (original) => {
+  const real = await original<typeof import('../../../src/inbox/items/claim-items.ts')>();
+  const claimItems: typeof real.claimItems = (context, itemsMax) => {
+    claims.told(context);
+    return real.claimItems(context, itemsMax);
+  };
+  return { ...real, claimItems };
+});
+
+let world: InboxEnvironment;
+beforeAll(async () => {
+  world = await openInboxEnvironment();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+afterEach(async () => {
+  reads.broken = true;
+  await sql`DROP TRIGGER IF EXISTS refuse_items`.execute(world.context.db);
+});
+
+/** From now on the database fails every statement that writes such an item. */
+async function failItems(when: string, errno: number): Promise<void> {
+  await sql`CREATE TRIGGER refuse_items BEFORE INSERT ON webhook_items FOR EACH ROW
+    IF ${sql.raw(when)} THEN SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = ${sql.lit(errno)}; END IF`.execute(
+    world.context.db,
+  );
+}
+
+/** What the inbox's own loop has in hand is passed over: asked again until it was this one that took them. */
+const tryApart = () => eventually('they were tried', async () => void (await splitWebhooks(world.context, 0)));
+
+const goodOf = ({ provider }: InboxEnvironment) => {
+  const { id } = provider.put(makeShownTransaction(['paid@1'], { id: randomUUID() }));
+  return { transaction_id: id, status: 'paid' };
+};
+const good = () => goodOf(world);
+const poisoned = () => ({ transaction_reference: `poison ${randomUUID()}`, status: 'paid' });
+
+test.each([
+  ['which nobody foresaw', 1644],
+  ['for what it holds', 1366],
+])(
+  'bodies that the database fails on, %s, are quarantined and told; all that came with them land',
+  async (_, errno) => {
+    await failItems("NEW.reference LIKE 'poison%'", errno);
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_unused, index) => world.receive(index % 25 === 7 ? poisoned() : good())),
+    );
+    for (const [index, { id }] of answers.entries()) {
+      const state = index % 25 === 7 ? 'quarantined' : 'applied';
+      expect(await world.waitForState(id, state)).toMatchObject(
+        state === 'applied' ? { items: 1 } : { items: 0, reason: 'not_taken_apart' },
+      );
+    }
+    const told = (await readMismatchRows(world.context, 'webhook_quarantined')).map((one) => one.actual);
+    expect(told).toContainEqual({ reason: 'not_taken_apart' });
+  },
+);
+
+test.each([
+  ['was interrupted', 1317],
+  ['ran out of time', 1969],
+  ['has no room left', 1114],
+])(
+  'a body with which the server %s is not blamed for it, though others landed: it waits, and goes on',
+  async (_, errno) => {
+    await failItems("NEW.reference LIKE 'waits%'", errno);
+    const reference = `waits ${randomUUID()}`;
+    world.provider.put(makeShownTransaction(['paid@1'], { id: randomUUID(), reference }));
+    const [bad, ...others] = await Promise.all([
+      world.receive({ transaction_reference: reference, status: 'paid' }),
+      ...Array.from({ length: 9 }, () => world.receive(good())),
+    ]);
+    for (const { id } of others) await world.waitForState(id, 'applied');
+    await expect(tryApart()).rejects.toMatchObject({ errno });
+    expect((await world.webhook(bad?.id ?? '')).state).toBe('pending');
+    await sql`DROP TRIGGER refuse_items`.execute(world.context.db);
+    world.context.wakeUps.inbox.notify();
+    await world.waitForState(bad?.id ?? '', 'applied');
+  },
+);
+
+test('a body that we fail on is quarantined at once; looked at again once we do not, it is applied', async () => {
+  const body = { ...good(), x: UNREADABLE };
+  const [bad, next] = await Promise.all([world.receive(body), world.receive(good())]);
+  await world.waitForState(next.id, 'applied');
+  expect(await world.waitForState(bad.id, 'quarantined')).toMatchObject({ reason: 'not_taken_apart', items: 0 });
+  reads.broken = false;
+  await world.receive(body);
+  expect(await world.webhook(bad.id)).toMatchObject({ state: 'quarantined', repeats: 1 });
+  const { reprocessWebhook } = await import('../../../src/inbox/items/quarantine.ts');
+  await reprocessWebhook(world.context, (await world.webhook(bad.id)).seq);
+  await world.waitForState(bad.id, 'applied');
+});
+
+test('a database that takes no item at all quarantines nothing; once it does, all go on', async () => {
+  await failItems('TRUE', 1644);
+  const answers = await Promise.all(Array.from({ length: 30 }, () => world.receive(good())));
+  await expect(tryApart()).rejects.toMatchObject({ errno: 1644 });
+  const states = await Promise.all(answers.map(async ({ id }) => (await world.webhook(id)).state));
+  expect(new Set(states)).toEqual(new Set(['pending']));
+  await sql`DROP TRIGGER refuse_items`.execute(world.context.db);
+  world.context.wakeUps.inbox.notify();
+  for (const { id } of answers) await world.waitForState(id, 'applied');
+});
+
+test('one that fails alone, for a reason that may not be its own, waits for another to tell', async () => {
+  await failItems("NEW.reference LIKE 'poison%'", 1644);
+  const bad = await world.receive(poisoned());
+  await expect(tryApart()).rejects.toMatchObject({ errno: 1644 });
+  expect((await world.webhook(bad.id)).state).toBe('pending');
+  const { id } = await world.receive(good());
+  await world.waitForState(bad.id, 'quarantined');
+  await world.waitForState(id, 'applied');
+});
+
+test.each([
+  ['the server runs out of time with', 1969],
+  ['fails alone, for whatever reason,', 1644],
+])('one that %s holds up neither what is due nor what comes after it', async (_, errno) => {
+  await using own = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
+  const tries = { count: 0 };
+  const error = (told: { loop?: string }) => void (told.loop === 'inbox' && tries.count++);
+  Object.assign(own.context.log, { error });
+  await sql`CREATE TRIGGER refuse_items BEFORE INSERT ON webhook_items FOR EACH ROW
+    IF NEW.reference LIKE 'poison%' THEN SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = ${sql.lit(errno)}; END IF`.execute(
+    own.context.db,
+  );
+  const row = own.provider.put(makeShownTransaction(['pending@0'], { id: randomUUID() }));
+  const ahead = await own.receive({ transaction_id: row.id, status: 'paid' });
+  await eventually('a first look', async () =>
+    (await own.webhook(ahead.id)).items_detail[0]?.looks === 1 ? true : undefined,
+  );
+  const bad = await own.receive(poisoned());
+  await eventually('a second look, due after it', async () =>
+    (await own.webhook(ahead.id)).items_detail[0]?.looks === 2 ? true : undefined,
+  );
+  expect((await own.webhook(bad.id)).state).toBe('pending');
+  expect(tries.count).toBe(0);
+  const fine = own.provider.put(makeShownTransaction(['paid@1'], { id: randomUUID() }));
+  const next = await own.receive({ transaction_id: fine.id, status: 'paid' });
+  await own.waitForState(next.id, 'applied');
+  if (errno === 1644) await own.waitForState(bad.id, 'quarantined');
+  else expect((await own.webhook(bad.id)).state).toBe('pending');
+  expect(tries.count).toBe(0);
+  await sql`DROP TRIGGER refuse_items`.execute(own.context.db);
+});
+
+test('what landed before the database went away is looked at all the same', async () => {
+  const refused = Object.assign(new Error('x'), { errno: 1644, sqlState: '45000' });
+  const away = new Error('the connection is lost');
+  const item = { seq: -1 } as ClaimedItem;
+  const take: SplitTogether = async (seqs) => {
+    if (seqs.includes(-1)) return { claimed: [item], items: 1 };
+    throw away;
+  };
+  const started: ClaimedItem[] = [];
+  const onClaimed = (items: ClaimedItem[]) => void started.push(...items);
+  const failing = { seqs: [-1, -2], slots: 2, error: refused, onClaimed };
+  await expect(isolateWebhooks(world.context, failing, take)).rejects.toBe(away);
+  expect(started).toEqual([item]);
+});
+
+test('while nothing can be taken apart what is due is claimed all the same, as often as ever', async () => {
+  await using own = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
+  await sql`CREATE TRIGGER refuse_items BEFORE INSERT ON webhook_items FOR EACH ROW
+    SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 1644`.execute(own.context.db);
+  const happened: ('failure' | 'claim')[] = [];
+  const error = (told: { loop?: string }) => void (told.loop === 'inbox' && happened.push('failure'));
+  Object.assign(own.context.log, { error });
+  claims.told = (context) => void (context === own.context && happened.push('claim'));
+  const answers = await Promise.all(Array.from({ length: 30 }, () => own.receive(goodOf(own))));
+  await eventually(
+    'two claims between failures',
+    async () => /failure.*claim claim/.test(happened.join(' ')) || undefined,
+  );
+  const states = await Promise.all(answers.map(async ({ id }) => (await own.webhook(id)).state));
+  expect(new Set(states)).toEqual(new Set(['pending']));
+  await sql`DROP TRIGGER refuse_items`.execute(own.context.db);
+  for (const { id } of answers) await own.waitForState(id, 'applied');
+});
+
+test('webhooks that failed before others landed, and would not any more, are not blamed', async () => {
+  const errors = [1644, 1644].map((errno) => Object.assign(new Error('x'), { errno, sqlState: '45000' }));
+  const landed: number[][] = [];
+  const take: SplitTogether = async (seqs) => {
+    // the trouble is over once the first two were tried alone
+    const error = seqs.length === 1 ? errors.pop() : errors[0];
+    if (error) throw error;
+    landed.push(seqs);
+    return { claimed: [], items: seqs.length };
+  };
+  const seqs = [-1, -2, -3, -4];
+  await isolateWebhooks(
+    world.context,
+    { seqs, slots: 0, error: errors[0], deferred: createDeferredWebhooks(world.context.timers) },
+    take,
+  );
+  expect(landed.flat().toSorted((a, b) => b - a)).toEqual(seqs);
+});
+
+test.each([
+  ['since it came', 0],
+  ['since the hour after it came', 3_600_000],
+])(
+  'of two that could not be taken apart %s the first, reprocessed with success, hands its mismatch on to the other',
+  async (_, waitedMs) => {
+    await using own = await openInboxEnvironment();
+    const bodies = [0, 1].map(() => ({
+      transaction_id: own.provider.put(makeShownTransaction(['paid@1'], { id: randomUUID() })).id,
+      x: UNREADABLE,
+    }));
+    const ids: string[] = [];
+    for (const body of bodies) {
+      const { id } = await own.receive(body);
+      const { seq, received_at } = await own.waitForState(id, 'quarantined');
+      const before = new Date(new Date(received_at).getTime() - waitedMs);
+      await own.context.db.updateTable('webhooks').set({ received_at: before }).where('seq', '=', seq).execute();
+      ids.push(id);
+    }
+    reads.broken = false;
+    const { reprocessWebhook } = await import('../../../src/inbox/items/quarantine.ts');
+    const statesAfter: string[] = [];
+    for (const id of ids) {
+      await reprocessWebhook(own.context, (await own.webhook(id)).seq);
+      await own.waitForState(id, 'applied');
+      statesAfter.push(...(await readMismatchRows(own.context, 'webhook_quarantined')).map((one) => one.state));
+    }
+    expect(statesAfter).toEqual(['open', 'resolved']);
+  },
+);

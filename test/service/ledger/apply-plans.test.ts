@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { applyObservations, readStoredDigests } from '../../../src/ledger/apply/apply-observations.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
+
+const OPEN = 50_000;
+
+let world: TestEnvironment;
+beforeAll(async () => {
+  world = await openEnvironment();
+  const digit = sql`(SELECT 0 d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION SELECT 6
+    UNION SELECT 7 UNION SELECT 8 UNION SELECT 9)`;
+  // as one fault of the provider's leaves them: every row of a day refused
+  await sql`INSERT INTO mismatches (id, kind, severity, state, scope, open_scope, opened_at, baseline)
+    SELECT CONCAT('mm_', n), 'row_refused', 'high', 'open', CONCAT('id-', n), CONCAT('row_refused id-', n), '2026-11-20', 0
+    FROM (SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d AS n
+      FROM ${digit} a, ${digit} b, ${digit} c, ${digit} e, ${digit} f) numbers WHERE n < ${OPEN}`.execute(
+    world.context.db,
+  );
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+test(`an apply beside ${OPEN} open mismatches reads those of its own transactions alone`, async () => {
+  const { context } = world;
+  const rows = Array.from({ length: 100 }, () => makeShownTransaction(['paid@1']));
+  await applyObservations(
+    context,
+    rows.map((row) => observeNow(context, row)),
+  );
+  const ids = [...rows.map((row) => row.id), ...Array.from({ length: 100 }, () => randomUUID()), 'id-7'];
+  const read = await context.db.connection().execute(async (db) => {
+    const count = async () => {
+      const { rows: handlers } = await sql<{ Value: string }>`SHOW SESSION STATUS LIKE 'Handler_read%'`.execute(db);
+      return handlers.reduce((sum, { Value }) => sum + Number(Value), 0);
+    };
+    const before = await count();
+    const known = await readStoredDigests({ db }, ids);
+    return { known, handlers: (await count()) - before };
+  });
+  expect(read.known).toHaveLength(101);
+  // a few for each id and kind, none for what others have open
+  expect(read.handlers).toBeLessThan(ids.length * 10);
+});
+
+test('a look at a transaction whose row was refused still ends that', async () => {
+  const { context } = world;
+  await applyObservations(context, [observeNow(context, makeShownTransaction(['paid@1'], { id: 'id-7' }))]);
+  const [told] = (await readMismatchRows(context, 'row_refused')).filter((one) => one.id === 'mm_7');
+  expect(told ?? { state: 'resolved' }).toMatchObject({ state: 'resolved' });
+  const left = await context.db
+    .selectFrom('mismatches')
+    .select('state')
+    .where('id', '=', 'mm_7')
+    .executeTakeFirstOrThrow();
+  expect(left.state).toBe('resolved');
+});

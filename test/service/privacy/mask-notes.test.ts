@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Role } from '../../../src/access/roles.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { acknowledgeMismatch } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
+import { makeReport } from '../../../src/reports/revisions/make-report.ts';
+import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { observe } from '../../support/make-observations.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { readWorkbook, rowsOf, sheetOf } from '../reports/read-workbook.ts';
+
+const NOTE = 'falei com Zuzimara, CPF 111.444.777-35';
+/** Another extra, which is a document. */
+const EXTRA = '11144477735';
+let world: ConsoleEnvironment;
+let id: string;
+
+beforeAll(async () => {
+  world = await openConsoleEnvironment();
+  const { context } = world;
+  await applyObservations(context, [observe({ ...world.paid, extra: EXTRA }, context.clock.now())]);
+  ({ id } = await context.db
+    .selectFrom('mismatches')
+    .select('id')
+    .where('kind', '=', 'reference_differs')
+    .where('transaction_id', '=', world.paid.id)
+    .executeTakeFirstOrThrow());
+  await acknowledgeMismatch(context, id, { actor: 'admin', note: NOTE });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+type Mismatch = { id: string; note: string; expected: { extra: string }; actual: { extra: string } };
+
+test('a viewer reads that a mismatch has a note and two hashes, and neither of them, wherever it is shown', async () => {
+  const find = (list: Mismatch[]) => list.find((one) => one.id === id);
+  const readAll = async (role: Role) => {
+    const listed = await call<{ mismatches: Mismatch[] }>(role, 'mismatches?limit=200');
+    const told = await call<{ mismatches: Mismatch[] }>(role, `transactions/${world.paid.id}`);
+    return [find(listed.mismatches), await call<Mismatch>(role, `mismatches/${id}`), find(told.mismatches)];
+  };
+  for (const mismatch of await readAll('viewer')) {
+    expect(mismatch).toMatchObject({
+      note: '***',
+      expected: { extra: 'sha256:***' },
+      actual: { extra: 'sha256:***' },
+    });
+  }
+  for (const mismatch of await readAll('operator')) {
+    expect(mismatch?.note).toBe(NOTE);
+    expect(mismatch?.actual.extra).toMatch(/^sha256:[0-9a-f]{64}$/);
+  }
+});
+
+test('the page of a mismatch shows a viewer its notes and hashes masked, those of its story too', async () => {
+  const [viewer, operator] = [await readPage('viewer'), await readPage('operator')];
+  expect(operator.split(NOTE)).toHaveLength(3);
+  expect(operator).toMatch(/sha256:[0-9a-f]{64}/);
+  expect(viewer).not.toContain('Zuzimara');
+  expect(viewer).not.toMatch(/sha256:[0-9a-f]{64}/);
+  expect(viewer.split('***').length).toBeGreaterThan(4);
+});
+
+test('so does a report’s masked file', async () => {
+  await makeReport(world.context, world.today);
+  const read = async (masked: boolean) => {
+    const { file } = await openReport(world.context, { day: world.today, format: 'xlsx', masked });
+    const rows = rowsOf(sheetOf(await readWorkbook(file), 'Divergências'));
+    return rows.find((row) => row.Tipo?.value === 'reference_differs');
+  };
+  const [full, masked] = [await read(false), await read(true)];
+  expect(full?.Observação?.value).toBe(NOTE);
+  expect(full?.Encontrado?.value).toMatch(/sha256:[0-9a-f]{64}/);
+  expect(masked?.Observação?.value).toBe('***');
+  expect(masked?.Encontrado?.value).toContain('"sha256:***"');
+  expect(masked?.Esperado?.value).toContain('"sha256:***"');
+});
+
+test('and the note of an adjustment', async () => {
+  const entered = { platform: 'p', day: world.today, kind: 'other', amount: '1.00', note: NOTE, new_platform: true };
+  expect(await call('admin', 'adjustments', entered)).toMatchObject({ note: NOTE });
+  expect(await call('operator', 'adjustments')).toMatchObject({ adjustments: [{ note: NOTE }] });
+  expect(await call('viewer', 'adjustments')).toMatchObject({ adjustments: [{ note: '***', amount: '1.00' }] });
+});
+
+async function call<T>(role: Role, address: string, body?: object): Promise<T> {
+  const headers = { authorization: `Bearer ${world.tokens[role]}` };
+  const init = body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers };
+  return (await (await fetch(`${world.url}/api/v1/${address}`, init)).json()) as T;
+}
+
+async function readPage(role: Role): Promise<string> {
+  const login = await fetch(`${world.url}/login`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin: world.url },
+    body: new URLSearchParams({ token: world.tokens[role] }),
+  });
+  const cookie = (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  return await (await fetch(`${world.url}/mismatches/${id}`, { headers: { cookie } })).text();
+}

@@ -1,0 +1,111 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Role } from '../../../src/access/roles.ts';
+import { createToken } from '../../../src/access/tokens.ts';
+import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/http/access/search-people.ts';
+import { createApp } from '../../../src/http/app.ts';
+import { type HttpServer, serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
+
+const DOCUMENT = '12345678909';
+const row = makeShownTransaction(['paid'], { document: DOCUMENT, name: 'Maria Conceição', amount: '1234.56' });
+let world: TestEnvironment;
+let server: HttpServer;
+const tokens = new Map<Role, string>();
+
+beforeAll(async () => {
+  world = await openEnvironment({ PORT: '0' });
+  server = await serveHttp(world.context, createApp(world.context));
+  for (const role of ['viewer', 'operator'] as const) {
+    tokens.set(role, (await createToken(world.context, { role, name: role })).token);
+  }
+  await applyObservations(world.context, [
+    observeNow(world.context, row),
+    observeNow(world.context, makeShownTransaction(['paid'])),
+  ]);
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await world[Symbol.asyncDispose]();
+});
+
+type Answer = { status: number; json: { transactions: Record<string, unknown>[]; errors: Record<string, string[]> } };
+
+async function search(role: Role, query: Record<string, string>): Promise<Answer> {
+  const address = `http://127.0.0.1:${server.port}/api/v1/transactions?${new URLSearchParams(query).toString()}`;
+  const answer = await fetch(address, { headers: { authorization: `Bearer ${tokens.get(role)}` } });
+  return { status: answer.status, json: (await answer.json()) as Answer['json'] };
+}
+
+const readAudit = () => world.context.db.selectFrom('audit').selectAll().orderBy('seq').execute();
+
+describe('the search over HTTP', () => {
+  it.each([
+    { document: '123.456.789-09' },
+    { name: 'maria conceicao' },
+    { amount: '1234.56' },
+    { amount: '1234.56', document: DOCUMENT, name: 'MARIA', from: '2026-11-20', to: '2026-11-20' },
+  ])('finds by %o', async (query) => {
+    const { json } = await search('operator', query as Record<string, string>);
+    expect(json.transactions.map((one) => one.id)).toEqual([row.id]);
+    expect(json.transactions[0]).toMatchObject({ document: DOCUMENT, name: 'Maria Conceição' });
+  });
+
+  it.each([
+    [{ document: ' .-/' }, 'document'],
+    [{ name: ' m ' }, 'name'],
+    [{ amount: '1.234,56' }, 'amount'],
+    [{ amount: '-1.00' }, 'amount'],
+    [{ cursor: Buffer.from('2026-11-20 10:00:00 abc').toString('base64url') }, 'cursor'],
+  ])('refuses %o by the name of its field', async (query, field) => {
+    const { status, json } = await search('operator', query as Record<string, string>);
+    expect([status, Object.keys(json.errors)]).toEqual([422, [field]]);
+  });
+
+  it('writes down who looked for a person, and neither the document nor the name', async () => {
+    const before = (await readAudit()).length;
+    const mistyped = await search('operator', { document: DOCUMENT, name: 'maria', [DOCUMENT]: 'x' });
+    expect(mistyped.status).toBe(422);
+    expect(await readAudit()).toHaveLength(before);
+    await search('operator', { document: DOCUMENT, name: 'maria' });
+    const audit = await readAudit();
+    expect(audit.slice(-2)).toMatchObject([
+      { action: 'transactions.search_document', target: expect.stringMatching(/^document:[0-9a-f]{16}$/) },
+      { action: 'transactions.list', target: '["document","name","by"]' },
+    ]);
+    expect(JSON.stringify(audit)).not.toMatch(/12345678909|maria/i);
+  });
+
+  it.each(['', `/${row.id}`])('shows nothing that could not be written down: %s', async (place) => {
+    await sql`RENAME TABLE audit TO audit_away`.execute(world.context.db);
+    try {
+      const answer = await fetch(`http://127.0.0.1:${server.port}/api/v1/transactions${place}`, {
+        headers: { authorization: `Bearer ${tokens.get('operator')}` },
+      });
+      expect([answer.status, await answer.text()]).toEqual([500, expect.not.stringContaining('Maria')]);
+    } finally {
+      await sql`RENAME TABLE audit_away TO audit`.execute(world.context.db);
+    }
+  });
+
+  it('lets a viewer find a whole document that they were told, masked, and spell out no name', async () => {
+    const found = await search('viewer', { document: DOCUMENT });
+    expect(found.json.transactions).toMatchObject([{ id: row.id, document: '***.456.789-**', name: 'M*** C***' }]);
+    expect((await search('viewer', { name: 'maria' })).status).toBe(403);
+  });
+
+  it('does not let a viewer try all documents that a masked one may be', async () => {
+    // each is another connection: nothing but the database puts them one after the other
+    const tries = Array.from({ length: 4 * VIEWER_DOCUMENTS_AN_HOUR_MAX }, (_, n) =>
+      search('viewer', { document: `${100 + n}45678900` }),
+    );
+    const found = (await Promise.all(tries)).filter(({ status }) => status === 200);
+    // one was spent above
+    expect(found).toHaveLength(VIEWER_DOCUMENTS_AN_HOUR_MAX - 1);
+    expect((await search('viewer', { document: DOCUMENT })).status).toBe(429);
+    expect((await search('viewer', { id: row.id })).status).toBe(200);
+    expect((await search('operator', { document: DOCUMENT })).status).toBe(200);
+  });
+});

@@ -1,0 +1,246 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Role } from '../../../src/access/roles.ts';
+import { splitWebhooks } from '../../../src/inbox/split/split-webhooks.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { acknowledgeMismatch } from '../../../src/mismatches/resolve-mismatch-by-hand.ts';
+import { makeReport } from '../../../src/reports/revisions/make-report.ts';
+import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { observe, type ShownTransaction } from '../../support/make-observations.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+import { numRuns } from '../../support/property.ts';
+import { anyCpf, anySpelling, anyValue, listCpfsLike, punctuate } from '../../support/spell-documents.ts';
+import { readWorkbook } from '../reports/read-workbook.ts';
+
+const CANDIDATES_MIN = 1000;
+const SEED = Number(process.env.TEST_SEED ?? 17);
+/** No seconds that could be a part of a document. */
+const CREATED = '00:00:02';
+
+type Spelling = (document: string) => string;
+type Person = { cpf: string; spelled: Record<string, Spelling>; shown: ShownTransaction };
+
+let world: ConsoleEnvironment;
+let people: Person[];
+let cookie: Record<'viewer' | 'operator', string>;
+
+/** People who repeat their CPF wherever a field takes a text; each refers to it in another way later. */
+const anyPerson = fc.record({
+  id: fc.uuid(),
+  cpf: anyCpf,
+  spelled: fc.record({
+    ...{ pix_key: anyValue, phone: anyValue, email: anyValue, name: anyValue },
+    ...{ reference: anySpelling, extra: anySpelling, description: anySpelling },
+    ...{ platform: anySpelling, e2e_id: anySpelling },
+    ...{ laterReference: anySpelling, laterExtra: anySpelling, status: anySpelling },
+  }),
+});
+
+beforeAll(async () => {
+  world = await openConsoleEnvironment();
+  const { context, today } = world;
+  people = fc.sample(anyPerson, { numRuns: numRuns(8, 60), seed: SEED }).map(({ id, cpf, spelled }) => {
+    const say = (name: keyof typeof spelled) => spelled[name](cpf);
+    const at = `${today} ${CREATED}`;
+    return {
+      cpf,
+      spelled,
+      shown: {
+        ...{ id, operation: 'cashin', status: 'paid', amount: '10.00', date_created: at, document: cpf },
+        ...{ pix_key: say('pix_key'), phone: say('phone'), email: say('email'), name: say('name') },
+        ...{ reference: say('reference'), extra: say('extra'), description: say('description') },
+        ...{ platform: say('platform').slice(0, 64), e2e_id: say('e2e_id') },
+        events: [{ status: 'paid', date_created: at }],
+      },
+    };
+  });
+  // a report of before the reference was known, so that the next one tells of it
+  await learn(({ shown: { reference: _, ...shown } }) => shown);
+  await makeReport(context, today);
+  await learn((one) => one.shown);
+  await learn(({ cpf, spelled, shown }) => ({
+    ...shown,
+    reference: spelled.laterReference?.(cpf) ?? '',
+    extra: spelled.laterExtra?.(cpf) ?? '',
+  }));
+  for (const { id, transaction_id } of await listOwn()) {
+    const cpf = people.find((one) => one.shown.id === transaction_id)?.cpf ?? '';
+    await acknowledgeMismatch(context, id, { actor: 'admin', note: `falei com ${punctuate(cpf)}` });
+  }
+  for (const { cpf, spelled, shown } of people) {
+    const status = (spelled.status?.(cpf) ?? '').slice(0, 60);
+    for (const key of [
+      { transaction_id: shown.id, reference: shown.reference },
+      { reference: shown.reference },
+      { transaction_id: cpf },
+    ]) {
+      await sendWebhook({ ...key, status, document: cpf });
+    }
+  }
+  while ((await splitWebhooks(context, 0)).more);
+  await makeReport(context, today);
+  cookie = { viewer: await logIn('viewer'), operator: await logIn('operator') };
+}, 60_000);
+afterAll(() => world[Symbol.asyncDispose]());
+
+async function learn(show: (person: Person) => ShownTransaction): Promise<void> {
+  const looks = people.map((one) => observe(show(one), world.context.clock.now()));
+  for (const look of looks) await applyObservations(world.context, [look]);
+}
+
+async function listOwn() {
+  return await world.context.db
+    .selectFrom('mismatches')
+    .select(['id', 'transaction_id'])
+    .where(
+      'transaction_id',
+      'in',
+      people.map((one) => one.shown.id),
+    )
+    .execute();
+}
+
+async function sendWebhook(body: object): Promise<void> {
+  const headers = { authorization: `Bearer ${world.webhookSecret}`, 'content-type': 'application/json' };
+  const init = { method: 'POST', headers, body: JSON.stringify(body) };
+  await (await fetch(`${world.url}/webhooks/pix`, init)).arrayBuffer();
+}
+
+async function logIn(role: Role): Promise<string> {
+  const login = await fetch(`${world.url}/login`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin: world.url },
+    body: new URLSearchParams({ token: world.tokens[role] }),
+  });
+  return (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+}
+
+type Reader = (address: string) => Promise<string>;
+const api =
+  (role: Role): Reader =>
+  async (address) =>
+    await (
+      await fetch(`${world.url}/api/v1/${address}`, { headers: { authorization: `Bearer ${world.tokens[role]}` } })
+    ).text();
+const page =
+  (role: 'viewer' | 'operator'): Reader =>
+  async (address) =>
+    await (await fetch(`${world.url}/${address}`, { headers: { cookie: cookie[role] } })).text();
+
+/** Everything that a role reads of the people's transactions, by the place where it stands. */
+async function readAll(role: 'viewer' | 'operator'): Promise<Map<string, string>> {
+  const [ask, open] = [api(role), page(role)];
+  const seen = new Map<string, string>();
+  const { webhooks } = JSON.parse(await ask('webhooks?limit=200')) as { webhooks: { id: string }[] };
+  const mismatches = await listOwn();
+  for (const address of [
+    ...['transactions?limit=200', 'mismatches?limit=200', 'webhooks?limit=200', 'callbacks?limit=200', 'reports'],
+    ...people.map((one) => `transactions/${one.shown.id}`),
+    ...mismatches.map((one) => `mismatches/${one.id}`),
+    ...webhooks.map((one) => `webhooks/${one.id}`),
+    ...[`reports/${world.today}.csv`, `reports/${world.today}.journal`],
+  ]) {
+    seen.set(`api ${address}`, await ask(address));
+  }
+  for (const address of [
+    ...['transactions?limit=200', 'mismatches?limit=200', 'inbox?limit=200', 'callbacks', 'reports', ''],
+    ...people.map((one) => `transactions/${one.shown.id}`),
+    ...mismatches.map((one) => `mismatches/${one.id}`),
+    ...webhooks.map((one) => `inbox/${one.id}`),
+  ]) {
+    seen.set(`page ${address}`, await open(address));
+  }
+  for (const revision of [1, 2]) {
+    const { file } = await openReport(world.context, {
+      ...{ day: world.today, format: 'xlsx', revision },
+      masked: role === 'viewer',
+    });
+    seen.set(`workbook r${revision}`, JSON.stringify((await readWorkbook(file)).map((sheet) => sheet.rows)));
+  }
+  return seen;
+}
+
+/**
+ * Of all CPFs that the masks seen allow, those that remain for who tries them all: by each mask's digits in their places,
+ * by the ends that longer masks show, and by each spelling that this person may have used, in plain and hashed.
+ */
+function attack({ cpf, spelled }: Person, { own, seen }: { own: string; seen: string }): string[] {
+  const masks = [...own.matchAll(/[\d*][\d*./-]{9,}[\d*]/g)].map(([mask]) => mask.replace(/[./-]/g, ''));
+  const patterns = masks
+    .filter((mask) => mask.includes('*') && /\d/.test(mask))
+    .map(
+      (mask) => new RegExp(mask.length === 11 ? `^${mask.replaceAll('*', '.')}$` : `${/\d+$/.exec(mask)?.[0] ?? ''}$`),
+    );
+  const left = listCpfsLike(cpf).filter((one) => patterns.every((pattern) => pattern.test(one)));
+  const hashes = new Set(seen.match(/\b[0-9a-f]{64}\b/g));
+  const told = left.filter((one) =>
+    Object.values(spelled).some((spell) => {
+      const text = spell(one);
+      return seen.includes(text) || hashes.has(createHash('sha256').update(text).digest('hex'));
+    }),
+  );
+  return told.length > 0 ? told : left;
+}
+
+/** The lists of everything tell no more than each one's own place: for the attack they are left out. */
+function pick(all: Map<string, string>, { shown }: Person) {
+  const join = (is: (place: string) => boolean): string =>
+    [...all]
+      .filter(([place]) => is(place))
+      .map(([, text]) => text)
+      .join('\n');
+  const own = join((place) => place.includes(shown.id));
+  return { own, seen: `${own}\n${join((place) => /webhooks\/|mismatches\//.test(place))}` };
+}
+
+test('a viewer who combines all that there is of a transaction is left with a thousand CPFs', async () => {
+  const seen = await readAll('viewer');
+  for (const person of people) {
+    const left = attack(person, pick(seen, person));
+    expect([person.cpf, left.length]).toEqual([
+      person.cpf,
+      expect.toSatisfy((count: number) => count >= CANDIDATES_MIN),
+    ]);
+  }
+}, 60_000);
+
+test('no place shows a viewer a document, in any spelling that a field repeated it in', async () => {
+  const leaks: string[] = [];
+  for (const [place, text] of await readAll('viewer')) {
+    for (const { cpf, spelled } of people) {
+      for (const value of [cpf, punctuate(cpf), ...Object.values(spelled).map((spell) => spell(cpf))]) {
+        // a journal's accounts are the revision's own: see docs/personal-data.md
+        if (place.endsWith('.journal') && spelled.platform?.(cpf).includes(value)) continue;
+        if (text.includes(value)) leaks.push(`${place}: ${value}`);
+      }
+    }
+  }
+  expect(leaks).toEqual([]);
+}, 60_000);
+
+test('the same places tell an operator, so the attack has something to find', async () => {
+  const seen = await readAll('operator');
+  for (const person of people) {
+    const left = attack(person, pick(seen, person));
+    expect(left).toContain(person.cpf);
+    expect(left.length).toBeLessThan(200);
+  }
+  const places = [...seen].filter(([, text]) => people.some(({ cpf }) => text.includes(cpf))).map(([place]) => place);
+  for (const place of [
+    'api transactions',
+    'api mismatches',
+    'api webhooks/',
+    `api reports/${world.today}.csv`,
+    'page transactions',
+    'page mismatches/',
+    'page inbox/',
+    'workbook r2',
+  ]) {
+    expect(
+      places.some((one) => one.startsWith(place)),
+      place,
+    ).toBe(true);
+  }
+}, 60_000);

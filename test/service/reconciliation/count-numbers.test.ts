@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { addDays, type Day } from '../../../src/domain/calendar.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { registry } from '../../../src/metrics/metrics.ts';
+import { readCoverage } from '../../../src/reconciliation/numbers/read-coverage.ts';
+import { lossRate, readWebhookDays } from '../../../src/reconciliation/numbers/read-webhook-days.ts';
+import { updateGauges } from '../../../src/reconciliation/numbers/update-gauges.ts';
+import { observe, type ShownTransaction } from '../../support/make-observations.ts';
+import { dayAgo, makeDay, makeRow } from '../../support/make-provider-rows.ts';
+import {
+  openReconciliationEnvironment,
+  type ReconciliationEnvironment,
+} from '../../support/open-reconciliation-environment.ts';
+
+const [D4, D3, D2, D1] = [4, 3, 2, 1].map(dayAgo) as [Day, Day, Day, Day];
+const SINCE = { WEBHOOKS_SINCE: new Date(Date.now() - 30 * 86_400_000).toISOString() };
+
+/** Payments of a noon that webhooks told of, each so many seconds late. */
+async function announce(world: ReconciliationEnvironment, day: Day, ...late: number[]): Promise<void> {
+  const { context } = world;
+  for (const seconds of late) {
+    const row = makeRow({ created: `${day} 12:00:00`, history: ['paid'] });
+    const paidAt = context.calendar.toInstant(`${day} 12:01:00`);
+    const { insertId } = await context.db
+      .insertInto('webhooks')
+      .values({
+        hash: createHash('sha256').update(row.id).digest(),
+        body: Buffer.from('{}'),
+        received_at: new Date(paidAt.getTime() + seconds * 1000),
+        source_address: '127.0.0.1',
+        headers: '{}',
+        state: 'applied',
+      })
+      .executeTakeFirstOrThrow();
+    const source = { kind: 'webhook' as const, webhook: { seq: Number(insertId), id: 'wh' } };
+    // a row as the provider prints it, which is what observe reads
+    await applyObservations(context, [observe(row as unknown as ShownTransaction, context.clock.now(), source)]);
+  }
+}
+
+test('webhooks are counted by the day of the change: those that came, how late, and those that never did', async () => {
+  await using world = await openReconciliationEnvironment(SINCE);
+  await announce(world, D3, 1, 2, 3, 100);
+  await announce(world, D2, 7);
+  world.provider.add(makeRow({ created: `${D3} 10:00:00`, history: ['paid'] }));
+  await world.reconcile(D3, D3);
+  const [d4, d3, d2] = await readWebhookDays(world.context, { from: D4, to: D2 });
+  expect(d3).toEqual({ day: D3, announced: 4, lost: 1, waiting: 0, lateS: { p50: 2, p95: 100, max: 100 } });
+  expect(d2).toMatchObject({ announced: 1, lost: 0, lateS: { p50: 7, p95: 7, max: 7 } });
+  expect(d4).toEqual({ day: D4, announced: 0, lost: 0, waiting: 0, lateS: null });
+  expect([d4, d3, d2].map((day) => day && lossRate(day))).toEqual([null, '0.2000', '0.0000']);
+});
+
+test('coverage: days read whole after their end, a day of nothing too, and the oldest that none was', async () => {
+  await using world = await openReconciliationEnvironment(SINCE);
+  world.provider.add(...makeDay(D4, 3), ...makeDay(D2, 3));
+  await world.reconcile(D4, D2);
+  expect(await readCoverage(world.context)).toEqual({
+    from: D4,
+    to: D1,
+    days: 4,
+    proven: 3,
+    oldestUnproven: D1,
+    oldestUnprovenAgeDays: 1,
+  });
+  // D3 had no transaction, and D1 has none: proven all the same
+  expect(await world.reconcile(D1, D1)).toMatchObject({ state: 'complete', total: 0, mismatches: 0 });
+  expect(await readCoverage(world.context)).toMatchObject({
+    proven: 4,
+    oldestUnproven: null,
+    oldestUnprovenAgeDays: 0,
+  });
+  world.provider.switches.total = (count) => count + 3;
+  await world.reconcile(addDays(D4, -1), addDays(D4, -1));
+  expect(await readCoverage(world.context)).toMatchObject({
+    days: 5,
+    proven: 4,
+    oldestUnproven: addDays(D4, -1),
+    oldestUnprovenAgeDays: 5,
+  });
+});
+
+test('the numbers stand in /metrics', async () => {
+  await using world = await openReconciliationEnvironment(SINCE);
+  await announce(world, D1, 4);
+  await updateGauges(world.context);
+  const text = await registry.metrics();
+  expect(text).toContain('confere_days_unproven 1\n');
+  expect(text).toContain('confere_oldest_unproven_age_days 1\n');
+  expect(text).toContain('confere_webhook_loss_ratio{day="yesterday"} 0\n');
+  expect(text).toContain('confere_webhook_lateness_seconds{day="yesterday",quantile="0.95"} 4\n');
+});

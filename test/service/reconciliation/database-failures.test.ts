@@ -1,0 +1,76 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { findRun } from '../../../src/reconciliation/numbers/read-runs.ts';
+import { checkExpectedWebhooks } from '../../../src/reconciliation/runs/check-expected-webhooks.ts';
+import { claimRun } from '../../../src/reconciliation/runs/claim-run.ts';
+import { planRun } from '../../../src/reconciliation/runs/plan-run.ts';
+import { executeRun } from '../../../src/reconciliation/runs/process-runs.ts';
+import { startRun } from '../../../src/reconciliation/runs/start-run.ts';
+import { LOST, loseCommit, watchWrites } from '../../support/failing-database.ts';
+import { dayAgo, makeDay } from '../../support/make-provider-rows.ts';
+import {
+  openReconciliationEnvironment,
+  type ReconciliationEnvironment,
+} from '../../support/open-reconciliation-environment.ts';
+
+const D3 = dayAgo(3);
+const PAST = new Date(Date.now() - 60_000);
+
+async function claimed(world: ReconciliationEnvironment) {
+  world.provider.add(...makeDay(D3, 150));
+  const { id } = await startRun(world.context, { from: D3, to: D3, trigger: 'test', createdBy: 'test' });
+  return await claimAgain(world, id);
+}
+
+async function claimAgain(world: ReconciliationEnvironment, id: string) {
+  const run = await claimRun(world.context, { id });
+  if (!run) throw new Error('not claimed');
+  return run;
+}
+
+test.each(['run_pages', 'run_windows', 'runs'])('a commit to %s whose answer is lost counts once', async (table) => {
+  await using world = await openReconciliationEnvironment();
+  const run = await claimed(world);
+  await planRun(world.context, world.client, run);
+  await executeRun(loseCommit(world.context, table), world.client, run);
+  const pages = 3;
+  expect(world.provider.count('list')).toBe(pages);
+  expect(await findRun(world.context.db, run.id)).toMatchObject({
+    ...{ state: 'complete', total: 150, applied: 150, error: null, pages, requests: pages },
+  });
+});
+
+test('a run that the database fails for longer waits for it, and no alert is raised', async () => {
+  await using world = await openReconciliationEnvironment();
+  const run = await claimed(world);
+  const away = watchWrites(world.context, 'run_pages', () => {
+    throw LOST;
+  });
+  await executeRun(away, world.client, run);
+  expect(await findRun(world.context.db, run.id)).toMatchObject({ state: 'running', error: 'waits for the database' });
+  expect(await claimRun(world.context, { id: run.id }), 'not at once').toBeUndefined();
+  await world.context.db.updateTable('runs').set({ not_before: PAST }).execute();
+  await executeRun(world.context, world.client, await claimAgain(world, run.id));
+  expect(await findRun(world.context.db, run.id)).toMatchObject({ state: 'complete', applied: 150, error: null });
+  expect(await world.context.db.selectFrom('alerts').select('name').execute()).toEqual([]);
+});
+
+test('a lane that lost its lease to another lane of its own process does not end that run', async () => {
+  await using world = await openReconciliationEnvironment();
+  const first = await claimed(world);
+  await world.context.db.updateTable('runs').set({ lease_until: PAST }).execute();
+  const second = await claimAgain(world, first.id);
+  await executeRun(world.context, world.client, first);
+  expect(await findRun(world.context.db, first.id)).toMatchObject({ state: 'running', finished_at: null });
+  await executeRun(world.context, world.client, second);
+  expect(await findRun(world.context.db, first.id)).toMatchObject({ state: 'complete', total: 150 });
+});
+
+test('a run that proved its days is complete, whatever becomes of the webhooks that were owed', async () => {
+  await using world = await openReconciliationEnvironment();
+  const run = await claimed(world);
+  await sql`RENAME TABLE spools TO spools_away`.execute(world.context.db);
+  await expect(checkExpectedWebhooks(world.context)).rejects.toThrow();
+  await executeRun(world.context, world.client, run);
+  expect(await findRun(world.context.db, run.id)).toMatchObject({ state: 'complete', applied: 150, error: null });
+});

@@ -1,0 +1,194 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { fetchDueDoubted } from '../../../src/reconciliation/watches/fetch-doubted.ts';
+import { dayAgo, makeRow } from '../../support/make-provider-rows.ts';
+import {
+  openReconciliationEnvironment,
+  type ReconciliationEnvironment,
+} from '../../support/open-reconciliation-environment.ts';
+
+const D3 = dayAgo(3);
+
+/** A refund that the list has, and then lacks. */
+async function takenBack() {
+  const world = await openReconciliationEnvironment();
+  const row = makeRow({ created: `${D3} 10:00:00`, history: ['paid', 'refund'] });
+  world.provider.add(row);
+  await world.reconcile(D3, D3);
+  row.events.shift();
+  row.status = 'paid';
+  await world.reconcile(D3, D3);
+  return { world, row };
+}
+
+/** As if a minute had passed since the last show. */
+async function waitAMinute({ context }: ReconciliationEnvironment): Promise<void> {
+  const ago = (ms: number) => new Date(context.clock.now().getTime() - ms);
+  await context.db
+    .updateTable('doubted_events')
+    .set({ shown_without_at: ago(61_000), due_at: ago(1000) })
+    .execute();
+}
+
+test('what a read lacked is shown at once and again a minute later, and then told once', async () => {
+  const { world, row } = await takenBack();
+  await using _ = world;
+  expect(await fetchDueDoubted(world.context, world.client)).toBe(1);
+  expect(await fetchDueDoubted(world.context, world.client), 'the minute is not over').toBe(0);
+  expect(await world.mismatches()).toEqual([]);
+  await waitAMinute(world);
+  expect(await fetchDueDoubted(world.context, world.client)).toBe(1);
+  expect(await world.mismatches()).toMatchObject([
+    { kind: 'status_differs', severity: 'critical', state: 'open', scope: row.id },
+  ]);
+  expect(await fetchDueDoubted(world.context, world.client)).toBe(0);
+  await world.reconcile(D3, D3);
+  expect(await world.mismatches()).toMatchObject([{ state: 'open', reopened: 0 }]);
+  world.provider.addEvent(row.id, 'refund', row.date_created.replace('10:00', '10:02'));
+  await world.reconcile(D3, D3);
+  expect(await fetchDueDoubted(world.context, world.client)).toBe(1);
+  expect(await world.mismatches()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+});
+
+test('of two replicas one asks; a provider that is away is asked again, one that does not know it later', async () => {
+  const { world, row } = await takenBack();
+  await using _ = world;
+  const other = await world.replica();
+  world.provider.requests = [];
+  const due = await Promise.all([fetchDueDoubted(world.context, world.client), fetchDueDoubted(other, world.client)]);
+  expect(due[0] + due[1]).toBe(1);
+  expect(world.provider.count('show')).toBe(1);
+  world.provider.rows.delete(row.id);
+  await waitAMinute(world);
+  await fetchDueDoubted(world.context, world.client);
+  const [doubt] = await world.context.db.selectFrom('doubted_events').select('due_at').execute();
+  expect((doubt?.due_at?.getTime() ?? 0) - world.context.clock.now().getTime()).toBeGreaterThan(1_800_000);
+  expect(await world.mismatches()).toEqual([]);
+});
+
+test('one that the provider does not know is asked for ever less often, at least once a day', async () => {
+  const { world, row } = await takenBack();
+  await using _ = world;
+  world.provider.rows.delete(row.id);
+  for (const [doubtedHours, waitsHours] of [
+    [0, 1],
+    [7, 7],
+    [100, 24],
+  ] as const) {
+    const now = world.context.clock.now();
+    await world.context.db
+      .updateTable('doubted_events')
+      .set({ noticed_at: new Date(now.getTime() - doubtedHours * 3_600_000), due_at: now })
+      .execute();
+    expect(await fetchDueDoubted(world.context, world.client)).toBe(1);
+    const [doubt] = await world.context.db.selectFrom('doubted_events').select('due_at').execute();
+    const waits = (doubt?.due_at?.getTime() ?? 0) - now.getTime();
+    expect(Math.round(waits / 60_000)).toBe(waitsHours * 60);
+  }
+});
+
+test('one that can not be shown is put off, and those behind it are asked for', async () => {
+  await using world = await openReconciliationEnvironment();
+  const rows = [10, 11, 12].map((hour) => makeRow({ created: `${D3} ${hour}:00:00`, history: ['paid', 'refund'] }));
+  world.provider.add(...rows);
+  await world.reconcile(D3, D3);
+  for (const row of rows) {
+    row.events.shift();
+    row.status = 'paid';
+  }
+  await world.reconcile(D3, D3);
+  const doubts = () =>
+    world.context.db
+      .selectFrom('doubted_events')
+      .select(['transaction_id', 'shown_without_at'])
+      .orderBy('due_at')
+      .execute();
+  const [first] = await doubts();
+  world.provider.switches.fault = (seen) =>
+    seen.path.endsWith(first?.transaction_id ?? '-') ? { status: 500 } : undefined;
+  expect(await fetchDueDoubted(world.context, world.client)).toBe(3);
+  const shown = (await doubts()).filter((doubt) => doubt.shown_without_at !== null);
+  expect(shown).toHaveLength(2);
+  expect(shown.map((doubt) => doubt.transaction_id)).not.toContain(first?.transaction_id);
+  expect(await fetchDueDoubted(world.context, world.client), 'it is put off').toBe(0);
+});
+
+/** A row whose own status is `paid` beside a history that ends in `pending`, met on a page of the list. */
+async function againstItself(status = 'paid') {
+  const world = await openReconciliationEnvironment();
+  const row = makeRow({ created: `${D3} 10:00:00` });
+  row.status = status;
+  world.provider.add(row);
+  await world.reconcile(D3, D3);
+  const settle = async () => {
+    await fetchDueDoubted(world.context, world.client);
+    await world.context.db
+      .updateTable('doubted_statuses')
+      .set({
+        shown_without_at: sql<Date>`DATE_SUB(shown_without_at, INTERVAL 61 SECOND)`,
+        due_at: sql<Date>`DATE_SUB(due_at, INTERVAL 61 SECOND)`,
+      })
+      .execute();
+  };
+  return { world, row, settle };
+}
+
+test('a row whose own status its history lacks is status_differs after two shows, and moves no money', async () => {
+  const { world, row, settle } = await againstItself();
+  await using _ = world;
+  expect(await world.mismatches(), 'a list proves nothing').toEqual([]);
+  await settle();
+  expect(await world.mismatches(), 'nor does one show').toEqual([]);
+  await settle();
+  const told = { kind: 'status_differs', severity: 'critical', state: 'open', scope: row.id, baseline: 0 };
+  const [mismatch] = await world.mismatches();
+  expect(mismatch).toMatchObject(told);
+  expect(JSON.parse(mismatch?.actual ?? '')).toMatchObject({ status: 'paid', history: ['pending'] });
+  expect(await world.context.db.selectFrom('entries').select('seq').execute()).toEqual([]);
+  expect(await fetchDueDoubted(world.context, world.client), 'told, it is left alone').toBe(0);
+  await world.reconcile(D3, D3);
+  expect(await world.mismatches()).toMatchObject([{ state: 'open', reopened: 0 }]);
+});
+
+test('it resolves itself when a later show agrees with itself; a list that agrees has it shown', async () => {
+  const { world, row, settle } = await againstItself();
+  await using _ = world;
+  await settle();
+  await settle();
+  world.provider.addEvent(row.id, 'paid', `${D3} 10:05:00`);
+  await world.reconcile(D3, D3);
+  expect(await world.mismatches()).toMatchObject([{ state: 'open' }]);
+  expect(await fetchDueDoubted(world.context, world.client)).toBe(1);
+  expect(await world.mismatches()).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
+  expect(await world.context.db.selectFrom('doubted_statuses').selectAll().execute()).toEqual([]);
+});
+
+test('a row that agrees with itself in the show that follows was only being written', async () => {
+  const { world, row } = await againstItself();
+  await using _ = world;
+  row.status = 'pending';
+  expect(await fetchDueDoubted(world.context, world.client)).toBe(1);
+  expect(await fetchDueDoubted(world.context, world.client)).toBe(0);
+  expect(await world.mismatches()).toEqual([]);
+});
+
+test('a status outside the eight on the row alone is told at once, and ends with a known one', async () => {
+  const { world, row } = await againstItself('partially_paid');
+  await using _ = world;
+  expect(await world.mismatches('unknown_status')).toMatchObject([{ severity: 'high', state: 'open', scope: row.id }]);
+  row.status = 'pending';
+  await world.reconcile(D3, D3);
+  expect(await world.mismatches('unknown_status')).toMatchObject([{ state: 'resolved' }]);
+});
+
+test('a row without a history neither confirms nor ends the doubt about its own status', async () => {
+  const { world, row, settle } = await againstItself();
+  await using _ = world;
+  await settle();
+  const history = row.events;
+  row.events = [];
+  await world.reconcile(D3, D3);
+  row.events = history;
+  await settle();
+  expect(await world.mismatches('status_differs')).toMatchObject([{ scope: row.id, state: 'open' }]);
+});

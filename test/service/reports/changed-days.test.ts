@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest';
+import type { Context } from '../../../src/context.ts';
+import { transact } from '../../../src/database/transact.ts';
+import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
+import { openBooks as openPlatform, reverseOpening } from '../../../src/ledger/stated/open-books.ts';
+import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
+import { makeReport } from '../../../src/reports/revisions/make-report.ts';
+import { applyTransactions, PLATFORM_A, transactionOf } from '../../support/make-report-transactions.ts';
+import { openEnvironment } from '../../support/open-environment.ts';
+import { waitForLockWaits } from '../../support/wait-for-lock-waits.ts';
+
+const DAY = '2026-03-11';
+const UNREPORTED = '2026-03-10';
+const BY = { note: 'n', actor: 'test' };
+const adjustmentOf = (day: string) => ({ platform: PLATFORM_A, day, kind: 'fee', amountCents: -100n, ...BY }) as const;
+
+async function listChanges({ db }: Context): Promise<string[]> {
+  const rows = await db
+    .selectFrom('mismatches')
+    .select(['scope', 'state'])
+    .where('kind', '=', 'closed_day_changed')
+    .orderBy('scope')
+    .execute();
+  return rows.map((row) => `${row.scope} ${row.state}`);
+}
+
+test('what a person enters, and takes back, in a day that has a report is told of until its next revision', async () => {
+  await using books = await openEnvironment();
+  const { context } = books;
+  await makeReport(context, DAY);
+  let revision = 1;
+  const tells = async <T>(act: () => Promise<T>): Promise<T> => {
+    const entered = await act();
+    expect(await listChanges(context)).toEqual([`${DAY} open`]);
+    expect((await makeReport(context, DAY)).report).toMatchObject({ revision: ++revision });
+    expect(await listChanges(context)).toEqual([`${DAY} resolved`]);
+    return entered;
+  };
+  const adjustment = await tells(() => adjustBooks(context, adjustmentOf(DAY)));
+  await tells(() => reverseAdjustment(context, adjustment, BY));
+  const opening = { platform: PLATFORM_A, day: DAY, balanceCents: 1_000n, actor: 'test' };
+  const id = await tells(() => openPlatform(context, opening));
+  await tells(() => reverseOpening(context, id));
+  const alerts = await context.db.selectFrom('alerts').select('name').execute();
+  expect(new Set(alerts.map((one) => one.name))).toEqual(new Set(['closed_day_changed']));
+});
+
+test('what is entered in a day without a report is told of to nobody', async () => {
+  await using books = await openEnvironment();
+  const { context } = books;
+  await makeReport(context, DAY);
+  await adjustBooks(context, adjustmentOf(UNREPORTED));
+  expect(await listChanges(context)).toEqual([]);
+});
+
+test('an opening tells once of each day before it that its books move, however many payments they had', async () => {
+  await using books = await openEnvironment();
+  const { context } = books;
+  const days = ['2026-03-11', '2026-03-12', '2026-03-13'] as const;
+  // more than one batch of those that are booked again
+  const payments = Array.from({ length: 450 }, (_, nth) =>
+    transactionOf('cashin', 100n, [['paid', `${days[nth % 3]} 10:00:00`]]),
+  );
+  await applyTransactions(context, payments);
+  for (const day of [...days, UNREPORTED]) await makeReport(context, day);
+  await openPlatform(context, { platform: PLATFORM_A, day: days[2], balanceCents: 1_000n, actor: 'test' });
+  // of its own day too: there it is a movement
+  expect(await listChanges(context)).toEqual(days.map((day) => `${day} open`));
+  expect(await context.db.selectFrom('mismatch_changes').select('seq').execute()).toHaveLength(3);
+});
+
+test('an adjustment that an opening sets aside, and its reversal books again, is told of in its own day', async () => {
+  await using books = await openEnvironment();
+  const { context } = books;
+  await adjustBooks(context, adjustmentOf(DAY));
+  await makeReport(context, DAY);
+  const opening = { platform: PLATFORM_A, day: '2026-03-13', balanceCents: 1_000n, actor: 'test' };
+  const id = await openPlatform(context, opening);
+  expect(await listChanges(context)).toEqual([`${DAY} open`]);
+  await makeReport(context, DAY);
+  expect(await listChanges(context)).toEqual([`${DAY} resolved`]);
+  await reverseOpening(context, id);
+  expect(await listChanges(context)).toEqual([`${DAY} open`]);
+});
+
+test('an adjustment whose day is told of by another at that instant is entered, and taken back, all the same', async () => {
+  await using books = await openEnvironment();
+  const { context } = books;
+  await makeReport(context, DAY);
+  const id = await adjustBooks(context, adjustmentOf(UNREPORTED));
+  const before = await adjustBooks(context, adjustmentOf('2026-03-09'));
+  await makeReport(context, '2026-03-09');
+  const acts = [
+    { day: DAY, act: () => adjustBooks(context, adjustmentOf(DAY)) },
+    { day: '2026-03-09', act: () => reverseAdjustment(context, before, BY) },
+  ];
+  for (const { day, act } of acts) {
+    let entered: Promise<unknown> = Promise.resolve();
+    await transact(context.db, async (trx) => {
+      const found = { kind: 'closed_day_changed' as const, scope: day };
+      await raiseMismatches(trx, [found], context.clock.now());
+      entered = act();
+      await waitForLockWaits(context);
+    });
+    await entered;
+  }
+  expect(await listChanges(context)).toEqual(['2026-03-09 open', `${DAY} open`]);
+  await reverseAdjustment(context, id, BY);
+  await expect(reverseAdjustment(context, id, BY)).rejects.toThrow('it is reversed already');
+});

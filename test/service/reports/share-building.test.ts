@@ -1,0 +1,100 @@
+import { existsSync, readdirSync, utimesSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { makeReport } from '../../../src/reports/revisions/make-report.ts';
+import { DERIVED_LIMITS, evictDerived } from '../../../src/reports/serve/evict-derived.ts';
+import { openReport } from '../../../src/reports/serve/open-report.ts';
+import { BUILD_LIMITS, buildOnce } from '../../../src/reports/serve/share-building.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
+
+const DAY = '2026-03-10';
+
+let world: TestEnvironment;
+let directory: string;
+beforeAll(async () => {
+  world = await openEnvironment();
+  directory = path.join(world.dataDir, 'reports');
+  await applyObservations(world.context, [
+    observeNow(world.context, makeShownTransaction(['paid@1'], { platform: 'p' })),
+  ]);
+  await makeReport(world.context, DAY);
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+const derived = () => readdirSync(directory).filter((name) => /-r1-/.test(name) && !name.endsWith('.sha256'));
+
+test('those who ask for one file at once share its making; another format of it is made with it', async () => {
+  const { context } = world;
+  const spy = vi.spyOn(context.db, 'transaction');
+  const opened = await Promise.all(
+    (['xlsx', 'csv', 'xlsx', 'journal', 'csv'] as const).map((format) =>
+      openReport(context, { day: DAY, format, locale: 'en', masked: true }),
+    ),
+  );
+  expect(new Set(opened.map((one) => one.name)).size).toBe(3);
+  // each making reads in one snapshot: one for the masked files, and one for the journal, which is never masked
+  expect(spy.mock.calls.length).toBe(2);
+  spy.mockRestore();
+});
+
+test('so many are made at once, so many wait, and one more is told to come again', async () => {
+  const { context } = world;
+  const release = Promise.withResolvers<void>();
+  let running = 0;
+  const work = async () => {
+    running++;
+    await release.promise;
+    return running;
+  };
+  const { atOnceMax, waitingMax } = BUILD_LIMITS;
+  const asked = Array.from({ length: atOnceMax + waitingMax }, (_, index) => buildOnce(context, `${index}`, work));
+  expect(running).toBe(atOnceMax);
+  await expect(buildOnce(context, 'one more', work)).rejects.toMatchObject({ code: 'unavailable', retryAfterS: 10 });
+  // what is under way already takes no place
+  const again = buildOnce(context, '0', work);
+  expect(running).toBe(atOnceMax);
+  release.resolve();
+  await Promise.all([...asked, again]);
+  expect(running).toBe(atOnceMax + waitingMax);
+  expect(await buildOnce(context, 'one more', work)).toBe(running);
+});
+
+test('derived files go by age, and the oldest beyond the bytes; a revision’s own stay, and just made ones', async () => {
+  const { context } = world;
+  for (const locale of ['en', undefined] as const) {
+    for (const platform of ['p', undefined]) {
+      await openReport(context, {
+        ...{ day: DAY, format: 'csv', masked: true },
+        ...(locale ? { locale } : {}),
+        ...(platform ? { platform } : {}),
+      });
+    }
+  }
+  const before = derived();
+  expect(before.length).toBeGreaterThanOrEqual(9);
+  expect(await evictDerived(context)).toEqual({ files: 0 });
+  const age = (name: string, ms: number) => {
+    const at = new Date(context.timers.now() - ms);
+    utimesSync(path.join(directory, name), at, at);
+  };
+  const [old = '', large = '', ...others] = before;
+  age(old, DERIVED_LIMITS.ageMsMax + 60_000);
+  expect(await evictDerived(context)).toEqual({ files: 1 });
+  expect([existsSync(path.join(directory, old)), existsSync(path.join(directory, `${old}.sha256`))]).toEqual([
+    false,
+    false,
+  ]);
+  // nothing fits, and all but one was just made
+  age(large, DERIVED_LIMITS.keptMs + 60_000);
+  expect(await evictDerived(context, { ...DERIVED_LIMITS, bytesMax: 1 })).toEqual({ files: 1 });
+  expect(derived().sort()).toEqual(others.sort());
+  for (const name of others) age(name, DERIVED_LIMITS.keptMs + 60_000);
+  await evictDerived(context, { ...DERIVED_LIMITS, bytesMax: 1 });
+  expect(derived()).toEqual([]);
+  const own = readdirSync(directory).filter((name) => !name.endsWith('.sha256'));
+  expect(own.sort()).toEqual(['csv', 'journal', 'xlsx'].map((format) => `confere-${DAY}-r1.${format}`));
+  const again = await openReport(context, { day: DAY, format: 'csv', masked: true });
+  expect(existsSync(again.file)).toBe(true);
+});

@@ -1,0 +1,110 @@
+import { type KyselyPlugin, sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findLateEntries } from '../../../src/seal/find-late-entries.ts';
+import { type AsOf, readBalances } from '../../../src/seal/read-balances.ts';
+import { readNewestSeal } from '../../../src/seal/read-seals.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { dropTriggers } from '../../support/read-ledger-state.ts';
+
+/** Twenty an hour, two postings each, for sixty-two days and a half. */
+const ENTRIES = 30_000;
+const AN_HOUR = 20;
+const ACCOUNTS = 8;
+const PER_SEAL = 100;
+const SEALS = ENTRIES / PER_SEAL;
+const AT = '2026-02-13 17:59:59';
+
+let world: TestEnvironment;
+beforeAll(async () => {
+  world = await openEnvironment();
+  await load();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+test('a balance reads the sums before its hour and the postings of its hour, each off its index, and nothing else', async () => {
+  const steps = await analyze('now');
+  expect(new Set(steps.map((step) => `${step.table} ${step.key}`))).toEqual(
+    new Set([
+      'accounts accounts_name',
+      'seals PRIMARY',
+      'seals seals_sealed_at',
+      'balance_spans PRIMARY',
+      'postings postings_account',
+      'postings PRIMARY',
+    ]),
+  );
+  const read = (table: string) =>
+    steps.filter((step) => step.table === table).reduce((sum, step) => sum + Number(step.r_rows), 0);
+  expect(read('postings')).toBeLessThanOrEqual(2 * AN_HOUR);
+  // a month, twelve days, seventeen hours
+  expect(read('balance_spans')).toBeLessThanOrEqual((1 + 12 + 17) * ACCOUNTS);
+  // those of the ten minutes before the newest
+  expect(read('seals')).toBeLessThan(30);
+});
+
+test('an entry that may be late is looked for among its neighbours, not among all that were sealed with them', async () => {
+  const { db } = world.context;
+  await dropTriggers(db);
+  const gone = ENTRIES - 2 * PER_SEAL - 7;
+  const [from, to] = [gone - (gone % PER_SEAL) + 1, gone - (gone % PER_SEAL) + PER_SEAL];
+  // a number that a rolled-back transaction took: in no seal, and no entry
+  await sql`UPDATE seals SET entries = entries - 1, members = ${`${from}-${gone - 1},${gone + 1}-${to}`}
+    WHERE entry_seq = ${to}`.execute(db);
+  const row = await sql`SELECT * FROM entries WHERE seq = ${gone}`.execute(db);
+  await sql`DELETE FROM entries WHERE seq = ${gone}`.execute(db);
+  const counted = (await analyze('now')).filter((step) => step.table === 'entries');
+  expect(counted.map((step) => [step.key, Number(step.r_rows)])).toEqual([['PRIMARY', PER_SEAL - 1]]);
+  const head = await readNewestSeal(db);
+  const late = async () => (head ? await findLateEntries(db, head) : undefined);
+  expect(await late()).toEqual([]);
+  // it comes late, from another node
+  await db
+    .insertInto('entries')
+    .values(row.rows as never)
+    .execute();
+  expect(await late()).toEqual([gone]);
+});
+
+type Step = { table: string; key: string | null; r_rows: string };
+
+/** What the server did for each statement of a reading. */
+async function analyze(known: AsOf): Promise<Step[]> {
+  const { db, clock } = world.context;
+  const statements: { sql: string; parameters: readonly unknown[] }[] = [];
+  const executor = db.getExecutor();
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node, queryId }) => {
+      statements.push(executor.compileQuery(node, queryId));
+      return node;
+    },
+    transformResult: ({ result }) => Promise.resolve(result),
+  };
+  await readBalances(db.withPlugin(plugin), AT, known, clock.now());
+  const steps: Step[] = [];
+  for (const one of statements.filter(({ sql: text }) => /^select/i.test(text))) {
+    const compiled = { ...sql`SELECT 1`.compile(db), ...one, sql: `ANALYZE ${one.sql}` };
+    steps.push(...(await db.executeQuery<Step>(compiled)).rows);
+  }
+  return steps;
+}
+
+/** As the program would have left them. */
+async function load(): Promise<void> {
+  const run = (text: string) => sql.raw(text).execute(world.context.db);
+  await run(`INSERT INTO accounts (seq, name) SELECT seq, CONCAT('Assets:Account', seq) FROM seq_1_to_${ACCOUNTS}`);
+  await run(`INSERT INTO entries (seq, kind, platform, at_wall, recorded_at, source_kind)
+    SELECT seq, 'event', 'p', DATE_FORMAT('2026-01-01' + INTERVAL seq * ${3600 / AN_HOUR} SECOND, '%Y-%m-%d %H:%i:%s'),
+      UTC_TIMESTAMP(3) - INTERVAL (${ENTRIES} - seq) SECOND, 'list' FROM seq_1_to_${ENTRIES}`);
+  await run(`INSERT INTO postings (entry_seq, position, account_seq, at_wall, amount_cents)
+    SELECT e.seq, p.seq - 1, 1 + (e.seq % ${ACCOUNTS / 2}) * 2 + (p.seq - 1), e.at_wall, p.seq - 1
+    FROM entries e JOIN seq_1_to_2 p`);
+  for (const [grain, chars] of Object.entries({ month: 7, day: 10, hour: 13 })) {
+    await run(`INSERT INTO balance_spans SELECT '${grain}', LEFT(at_wall, ${chars}) AS span, account_seq,
+      SUM(amount_cents) FROM postings GROUP BY span, account_seq`);
+  }
+  await run(`INSERT INTO seals (position, entry_seq, event_seq, mismatch_change_seq, audit_seq, members, entries,
+    stragglers, previous_hash, hash, sealed_at) SELECT seq, seq * ${PER_SEAL}, 0, 0, 0,
+    CONCAT((seq - 1) * ${PER_SEAL} + 1, '-', seq * ${PER_SEAL}), ${PER_SEAL}, 0, REPEAT('x', 32), REPEAT('x', 32),
+    UTC_TIMESTAMP(3) - INTERVAL (${SEALS} - seq) MINUTE FROM seq_1_to_${SEALS}`);
+  for (const table of ['entries', 'postings', 'balance_spans', 'seals']) await run(`ANALYZE TABLE ${table}`);
+}

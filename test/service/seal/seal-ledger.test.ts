@@ -1,0 +1,327 @@
+import fc from 'fast-check';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Database } from '../../../src/database/tables.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { openBooks } from '../../../src/ledger/stated/open-books.ts';
+import { readNewestSeal, readSeal } from '../../../src/seal/read-seals.ts';
+import { sealLedger, sealNow } from '../../../src/seal/seal-ledger.ts';
+import { numbersTo } from '../../support/create-test-database.ts';
+import { eventually } from '../../support/eventually.ts';
+import { anyTimeline, observeTimeline } from '../../support/make-observations.ts';
+import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
+import { dropTriggers, interruptAfterRow, makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
+import { referenceChain } from '../../support/reference-chain.ts';
+import { waitForLockWaits } from '../../support/wait-for-lock-waits.ts';
+
+let world: TestEnvironment;
+beforeEach(async () => {
+  world = await openEnvironment();
+});
+afterEach(() => world[Symbol.asyncDispose]());
+
+async function learn(...histories: string[][]): Promise<void> {
+  const rows = histories.map((history) => makeShownTransaction(history, { platform: 'p' }));
+  await applyObservations(
+    world.context,
+    rows.map((row) => observeNow(world.context, row)),
+  );
+}
+
+/** An entry of a person's with two postings, by hand. @param seq its number; undefined: the next one. */
+async function addEntry(db: Kysely<Database> | Transaction<Database>, seq?: number): Promise<number> {
+  const row = {
+    kind: 'adjustment',
+    platform: 'p',
+    at_wall: '2026-03-11 10:00:00',
+    recorded_at: new Date(),
+    source_kind: 'show',
+  };
+  const result = await db
+    .insertInto('entries')
+    .values(seq === undefined ? row : { ...row, seq })
+    .executeTakeFirstOrThrow();
+  const entrySeq = seq ?? Number(result.insertId);
+  const posting = { entry_seq: entrySeq, at_wall: row.at_wall };
+  await db
+    .insertInto('postings')
+    .values([
+      { ...posting, position: 0, account_seq: 1, amount_cents: 5n },
+      { ...posting, position: 1, account_seq: 2, amount_cents: -5n },
+    ])
+    .execute();
+  return entrySeq;
+}
+
+async function listEntries(): Promise<number[]> {
+  const rows = await world.context.db.selectFrom('entries').select('seq').orderBy('seq').execute();
+  return rows.map((row) => row.seq);
+}
+
+/** What the folds say and the postings do not, of a grain. */
+async function foldsAstray(chars: number, grain: string) {
+  const { rows } = await sql`SELECT span, account_seq, SUM(cents) AS difference FROM (
+      SELECT LEFT(at_wall, ${chars}) AS span, account_seq, amount_cents AS cents FROM postings
+      UNION ALL SELECT span, account_seq, -amount_cents FROM balance_spans WHERE grain = ${grain}
+    ) AS both_sides GROUP BY span, account_seq HAVING difference <> 0`.execute(world.context.db);
+  return rows;
+}
+
+test('each position seals what was committed since the one before, as a program of anybody else works it out', async () => {
+  const { context } = world;
+  const empty = await sealNow(context);
+  expect(empty).toMatchObject({ position: 1, entrySeq: 0 });
+  await learn(['paid@1'], ['pending@1', 'paid@2', 'refund@3']);
+  const first = await sealNow(context);
+  await openBooks(context, { platform: 'p', day: '2026-11-20', balanceCents: 500n, actor: 'command' });
+  await learn(['paid@4', 'refund@5']);
+  const second = await sealNow(context);
+  expect([first.position, second.position]).toEqual([2, 3]);
+  expect(second.entrySeq).toBe((await listEntries()).at(-1));
+  expect(await referenceChain(context.db)).toEqual({ wrong: [], sealed: await listEntries() });
+  expect(await readSeal(context.db, 2)).toEqual(first);
+  for (const [grain, chars] of [
+    ['month', 7],
+    ['day', 10],
+    ['hour', 13],
+  ] as const) {
+    expect(await foldsAstray(chars, grain)).toEqual([]);
+  }
+});
+
+test('nothing new makes no position, and the head is given again', async () => {
+  await learn(['paid@1']);
+  const head = await sealNow(world.context);
+  expect(await sealNow(world.context)).toEqual(head);
+  expect(await readNewestSeal(world.context.db)).toEqual(head);
+});
+
+test.each([
+  ['a cent', 'UPDATE postings SET amount_cents = amount_cents + 1 WHERE position = 0 LIMIT 1'],
+  ['an account', 'UPDATE postings SET account_seq = account_seq + 1 WHERE position = 0 LIMIT 1'],
+  ['the time of an event', "UPDATE events SET at_wall = '2026-01-01 00:00:00' LIMIT 1"],
+  ['when it was known', "UPDATE entries SET recorded_at = '2026-01-01' LIMIT 1"],
+  ['where it came from', "UPDATE entries SET source_kind = 'list' LIMIT 1"],
+  ['an entry that is gone', 'DELETE FROM entries LIMIT 1'],
+])('what is changed afterwards shows: %s', async (_, damage) => {
+  await learn(['paid@1']);
+  await sealNow(world.context);
+  await learn(['paid@2']);
+  await sealNow(world.context);
+  await dropTriggers(world.context.db);
+  await sql.raw(damage).execute(world.context.db);
+  expect((await referenceChain(world.context.db)).wrong).toEqual([1]);
+});
+
+test('a chain built anew over changed books has another head', async () => {
+  await learn(['paid@1']);
+  const { db } = world.context;
+  const before = await sealNow(world.context);
+  await dropTriggers(db);
+  await sql`UPDATE postings SET amount_cents = amount_cents * 2`.execute(db);
+  await sql`DELETE FROM seals`.execute(db);
+  await sql`DELETE FROM balance_spans`.execute(db);
+  const after = await sealNow(world.context);
+  expect(await referenceChain(db)).toMatchObject({ wrong: [] });
+  expect(after.hash.equals(before.hash)).toBe(false);
+});
+
+test('events, entries, postings and seals can be neither changed nor deleted', async () => {
+  await learn(['paid@1']);
+  await sealNow(world.context);
+  for (const table of ['events', 'entries', 'postings', 'seals']) {
+    const columns = { events: 'status', entries: 'kind', postings: 'position', seals: 'entries' };
+    const column = columns[table as keyof typeof columns];
+    const change = sql.raw(`UPDATE ${table} SET ${column} = ${column}`).execute(world.context.db);
+    await expect(change).rejects.toThrow(`${table} is append-only`);
+    const removal = sql.raw(`DELETE FROM ${table}`).execute(world.context.db);
+    await expect(removal).rejects.toThrow(`${table} is append-only`);
+  }
+});
+
+test('a seal waits for a lower entry that is written but not committed, so that nothing appears below it later', async () => {
+  const { db } = world.context;
+  await learn(['paid@1']);
+  const slow = await db.startTransaction().execute();
+  const lower = await addEntry(slow);
+  const higher = await db.transaction().execute((trx) => addEntry(trx));
+  expect(lower).toBeLessThan(higher);
+
+  let taken = false;
+  const sealed = sealNow(world.context).then((one) => {
+    taken = true;
+    return one;
+  });
+  await waitForLockWaits(world.context);
+  expect(taken).toBe(false);
+  await slow.commit().execute();
+  expect((await sealed).entrySeq).toBe(higher);
+  expect(await referenceChain(db)).toEqual({ wrong: [], sealed: await listEntries() });
+});
+
+test('an entry that comes late, below a sealed number, is sealed by a later position; the earlier one stays', async () => {
+  const { context } = world;
+  await learn(['paid@1']);
+  const low = await addEntry(context.db);
+  await addEntry(context.db, low + 5);
+  const first = await sealNow(context);
+  await addEntry(context.db, low + 2);
+  const second = await sealNow(context);
+  expect(second).toMatchObject({ position: first.position + 1, entrySeq: low + 5 });
+  expect(await readSeal(context.db, first.position)).toEqual(first);
+  expect(await referenceChain(context.db)).toEqual({ wrong: [], sealed: await listEntries() });
+  const late = await context.db.selectFrom('seal_stragglers').selectAll().execute();
+  expect(late).toEqual([{ entry_seq: low + 2, position: second.position }]);
+  expect(await foldsAstray(10, 'day')).toEqual([]);
+  expect(await sealNow(context)).toEqual(second);
+});
+
+test('an entry that came late while nobody sealed is sealed by who comes back, however long after', async () => {
+  const { context } = world;
+  await learn(['paid@1']);
+  const low = await addEntry(context.db);
+  await addEntry(context.db, low + 5);
+  await sealNow(context);
+  await addEntry(context.db, low + 2);
+  const later = new Date(context.clock.now().getTime() + 11 * 60_000);
+  await sealNow({ ...context, clock: { ...context.clock, now: () => later } });
+  expect(await referenceChain(context.db)).toEqual({ wrong: [], sealed: await listEntries() });
+});
+
+test('two of the largest amounts are sealed and folded', async () => {
+  const { context } = world;
+  const rows = [1, 2].map((minute) =>
+    makeShownTransaction([`paid@${minute}`], { amount: '10000000000000.00', platform: 'p' }),
+  );
+  await applyObservations(
+    context,
+    rows.map((row) => observeNow(context, row)),
+  );
+  await sealNow(context);
+  expect(await foldsAstray(7, 'month')).toEqual([]);
+});
+
+test('an entry is sealed by the name of its account, or not at all', async () => {
+  const { context } = world;
+  await learn(['paid@1']);
+  const low = await addEntry(context.db);
+  await addEntry(context.db, low + 5);
+  await dropTriggers(context.db);
+  const arrives = async () => {
+    const [account] = await context.db.insertInto('accounts').values({ name: 'Assets:Bank:new' }).execute();
+    const seq = await addEntry(context.db, low + 2);
+    await context.db
+      .updateTable('postings')
+      .set({ account_seq: Number(account?.insertId) })
+      .where('entry_seq', '=', seq)
+      .execute();
+  };
+  await sealNow(interruptAfterRow(context, (row) => Object.keys(row).sort().join() === 'name,seq', arrives));
+  await sealNow(context);
+  expect(await referenceChain(context.db)).toEqual({ wrong: [], sealed: await listEntries() });
+
+  const next = await addEntry(context.db);
+  await sql`UPDATE postings SET account_seq = 4711 WHERE entry_seq = ${next}`.execute(context.db);
+  await expect(sealNow(context)).rejects.toThrow(`en_${next} names account #4711`);
+});
+
+const MANY = 20_500;
+
+/** More entries than are locked at once. @returns the highest number. */
+async function addMany(db: Kysely<Database>, after: number, count = MANY): Promise<number> {
+  await sql`INSERT INTO entries (seq, kind, platform, at_wall, recorded_at, source_kind)
+    SELECT ${after} + seq, 'adjustment', 'p', '2026-03-11 10:00:00', NOW(3), 'show' FROM ${numbersTo(count)}`.execute(
+    db,
+  );
+  return after + count;
+}
+
+test('a seal waits for a lower entry however many others were committed above it', async () => {
+  const { context } = world;
+  await learn(['paid@1']);
+  const slow = await context.db.startTransaction().execute();
+  const lower = await addEntry(slow);
+  const top = await addMany(context.db, lower);
+
+  let taken = false;
+  const sealed = sealNow(context).then((one) => {
+    taken = true;
+    return one;
+  });
+  await waitForLockWaits(world.context);
+  expect(taken).toBe(false);
+  await slow.commit().execute();
+  expect((await sealed).entrySeq).toBe(top);
+  expect(await referenceChain(context.db)).toEqual({ wrong: [], sealed: await listEntries() });
+  expect(await foldsAstray(10, 'day')).toEqual([]);
+});
+
+test('an entry that comes late, far below, is sealed by the loop when it looks far back', async () => {
+  const { context } = world;
+  await learn(['paid@1']);
+  const low = await addEntry(context.db);
+  await addMany(context.db, low + 5);
+  await sealNow(context);
+  await addEntry(context.db, low + 2);
+  await addEntry(context.db, low + 4);
+  const stop = new AbortController();
+  const loop = sealLedger({ ...context, signal: stop.signal });
+  const late = await eventually(async () => {
+    const rows = await context.db.selectFrom('seal_stragglers').select('entry_seq').orderBy('entry_seq').execute();
+    return rows.length > 0 ? rows.map((row) => row.entry_seq) : undefined;
+  });
+  stop.abort();
+  await loop;
+  expect(late).toEqual([low + 2, low + 4]);
+  expect(await referenceChain(context.db)).toEqual({ wrong: [], sealed: await listEntries() });
+});
+
+test('a long backlog takes several positions, and each entry stands in one of them', async () => {
+  const { db } = world.context;
+  await learn(['paid@1']);
+  const top = await addEntry(db);
+  const count = 4_500;
+  await addMany(db, top, count);
+  const head = await sealNow(world.context);
+  expect(head).toMatchObject({ entrySeq: top + count, position: 3 });
+  expect(await referenceChain(db)).toEqual({ wrong: [], sealed: await listEntries() });
+});
+
+test('while many write and many seal, there is one chain, and every entry stands in it once', async () => {
+  const replicas = [world.context, await world.replica(), await world.replica()];
+  const lives = fc.sample(anyTimeline, { numRuns: 40, seed: 7 });
+  const looks = lives.flatMap((life) => life.history.map((_, index) => observeTimeline(life, index + 1)));
+  let writing = true;
+  const writers = replicas.map(async (context, index) => {
+    for (let start = index; start < looks.length; start += 3) {
+      await applyObservations(context, looks.slice(start, start + 9));
+    }
+  });
+  const sealers = replicas.map(async (context) => {
+    while (writing) await sealNow(context);
+  });
+  await Promise.all(writers).finally(() => {
+    writing = false;
+  });
+  await Promise.all(sealers);
+  const head = await sealNow(world.context);
+  expect(head.position).toBeGreaterThan(1);
+  expect(await referenceChain(world.context.db)).toEqual({ wrong: [], sealed: await listEntries() });
+  expect(await foldsAstray(13, 'hour')).toEqual([]);
+});
+
+test('the loop seals by itself, and takes over from a sealer that died', async () => {
+  const { context, timers } = world;
+  await learn(['paid@1']);
+  const stop = new AbortController();
+  const until = new Date(context.clock.now().getTime() + 14_000);
+  await context.db.updateTable('sealing').set({ holder: 'gone', lease_until: until }).execute();
+  const loop = sealLedger({ ...context, signal: stop.signal });
+  const head = await eventually(async () => {
+    await timers.advance(1_000);
+    return await readNewestSeal(context.db);
+  });
+  expect(head.sealedAt.getTime()).toBeGreaterThanOrEqual(until.getTime());
+  stop.abort();
+  await loop;
+});

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+
+/** A service, its provider's secret, and an address of this machine to come from: each of 127.0.0.0/8 is a source. */
+export type Target = { port: number; from: string; secret: string };
+/** What an attack holds open until it is disposed, and what became of it. */
+export type Attack = Disposable & {
+  sockets: Socket[];
+  /** Status codes that its requests were answered with. */
+  statuses: string[];
+};
+
+export const genuineBody = (id: string): string => JSON.stringify({ id: 30, transaction_id: id, status: 'paid' });
+
+/** POSTs one webhook with the provider's credentials, on a connection of its own. @returns its status. */
+export function postWebhook({ port, from, secret }: Target, body: string, agent = new Agent()): Promise<number> {
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+  return new Promise((resolve, reject) => {
+    const options = { host: '127.0.0.1', port, localAddress: from, path: '/webhooks/pix', method: 'POST' };
+    const sent = request({ ...options, headers: { ...headers, 'content-length': Buffer.byteLength(body) }, agent });
+    sent.on('error', reject);
+    sent.on('response', (response) => response.resume().on('end', () => resolve(response.statusCode ?? 0)));
+    sent.end(body);
+  });
+}
+
+/** Opens so many connections and sends each the same bytes, then nothing more. @param reads whether answers are read. */
+export async function openManyConnections(target: Target, count: number, bytes: string, reads = true): Promise<Attack> {
+  const statuses: string[] = [];
+  const sockets = await Promise.all(Array.from({ length: count }, () => dial(target)));
+  for (const socket of sockets) {
+    if (reads) {
+      socket.on('data', (chunk) => {
+        const status = /^HTTP\/1\.1 (\d{3})/.exec(chunk.toString())?.[1];
+        if (status) statuses.push(status);
+      });
+    }
+    socket.write(bytes);
+  }
+  const dispose = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return { sockets, statuses, [Symbol.dispose]: dispose };
+}
+
+function dial({ port, from }: Target): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress: from });
+  socket.on('error', () => undefined);
+  return new Promise((resolve) => {
+    for (const over of ['connect', 'close']) socket.once(over, () => resolve(socket));
+  });
+}
+
+/** The head of a webhook whose body of so many bytes is still to come. */
+export function requestHead(bytes: number, secret: string): string {
+  return `POST /webhooks/pix HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${secret}\r\ncontent-length: ${bytes}\r\n\r\n`;
+}
+
+export const unknownIdsBody = (count: number): string =>
+  JSON.stringify(Array.from({ length: count }, () => ({ transaction_id: randomUUID(), status: 'paid' })));

@@ -1,0 +1,36 @@
+import { createToken } from '../../src/access/tokens.ts';
+import { createApp } from '../../src/http/app.ts';
+import { serveHttp } from '../../src/http/connections/serve-http.ts';
+import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from './open-environment.ts';
+
+export type Answer = { status: number; json: Record<string, unknown> };
+export type ApiEnvironment = TestEnvironment & {
+  /** Calls our API as an admin. */
+  call(method: 'GET' | 'POST', address: string, body?: unknown): Promise<Answer>;
+};
+
+/** An empty ledger with our API in front of it. */
+export async function openApiEnvironment(): Promise<ApiEnvironment> {
+  const environment = await openEnvironment();
+  const { context } = environment;
+  const server = environment.use(await serveHttp(context, createApp(context), TEST_HTTP_LIMITS));
+  const { token } = await createToken(context, { role: 'admin', name: 'admin' });
+  return {
+    ...environment,
+    async call(method, address, body) {
+      const response = await fetch(`http://127.0.0.1:${server.port}/api/v1${address}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return { status: response.status, json: (await response.json()) as Answer['json'] };
+    },
+  };
+}
+
+/** The balances that the API answers, by account. */
+export async function balancesOf(environment: ApiEnvironment, query = ''): Promise<Record<string, string>> {
+  const { json } = await environment.call('GET', `/balances${query}`);
+  const balances = json.balances as { account: string; amount: string }[];
+  return Object.fromEntries(balances.map((one) => [one.account, one.amount]));
+}

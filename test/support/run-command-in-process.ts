@@ -1,0 +1,58 @@
+import { setFlagsFromString } from 'node:v8';
+import { runCommandLine } from '../../src/commands/run-command-line.ts';
+import { withContext } from '../../src/commands/with-context.ts';
+import type { Timers } from '../../src/timers.ts';
+import { type CommandResult, INHERITED_VARIABLES } from './run-command.ts';
+
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Calls a command in the test's own process, with this environment and nothing else, one at a time. A process of its own
+ * takes a second to start: runCommand is for tests whose subject is the process (signals, exit, `sandbox`, two at once).
+ * @param timers what the command waits by.
+ */
+export function runCommandInProcess(
+  args: string[],
+  env: Record<string, string> = {},
+  timers?: Timers,
+): Promise<CommandResult> {
+  const called = last.then(() => call(args, env, timers));
+  last = called.catch(() => undefined);
+  return called;
+}
+
+async function call(args: string[], env: Record<string, string>, timers: Timers | undefined): Promise<CommandResult> {
+  const { env: envBefore, exitCode } = process;
+  const [out, err] = [capture(process.stdout), capture(process.stderr)];
+  const inherited = Object.fromEntries(INHERITED_VARIABLES.map((name) => [name, envBefore[name]]));
+  process.env = { ...inherited, ...env };
+  process.exitCode = 0;
+  try {
+    await runCommandLine(args, (needs, work) => withContext(needs, work, timers && { timers }));
+    return { code: Number(process.exitCode), out: out.text(), err: err.text() };
+  } finally {
+    process.env = envBefore;
+    process.exitCode = exitCode;
+    // reconcile has its process collect early
+    setFlagsFromString('--heap-growing-percent=0');
+    for (const one of [out, err]) one.release();
+  }
+}
+
+/** Takes what is written to a stream in its stead. */
+function capture(stream: NodeJS.WriteStream): { text(): string; release(): void } {
+  const parts: Buffer[] = [];
+  const write = stream.write.bind(stream);
+  stream.write = (chunk: string | Uint8Array, ...rest: unknown[]): boolean => {
+    parts.push(Buffer.from(chunk as string));
+    const done = rest.find((one) => typeof one === 'function');
+    if (done) process.nextTick(done as () => void);
+    return true;
+  };
+  return {
+    text: () => Buffer.concat(parts).toString(),
+    release: () => {
+      stream.write = write;
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { request } from 'undici';
+import {
+  type Api,
+  createApi,
+  findFreePort,
+  isWhole,
+  launch,
+  type Program,
+  waitUntil,
+} from '../../demo/start-programs.ts';
+import { createTestDatabase } from './create-test-database.ts';
+
+export const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');
+export const ADMIN_TOKEN = 'adm_0123456789abcdef0123456789abcdef';
+export const WEBHOOK_SECRET = 'whk_0123456789abcdef0123456789abcdef';
+export const API_KEY = 'pk_0123456789abcdef';
+
+/** The provider is asked only for what a test starts. */
+export const NO_RUNS = {
+  JOB_RECONCILE_RECENT: 'off',
+  JOB_RECONCILE_WEEK: 'off',
+  JOB_RECONCILE_MONTH: 'off',
+  JOB_RECONCILE_QUARTER: 'off',
+  JOB_RECONCILE_COUNTS: 'off',
+  JOB_RECONCILE_OPEN: 'off',
+  SHOW_OPEN_SCHEDULE: 'off',
+  JOB_DAILY_REPORT: 'off',
+};
+
+export function urlOf(database: { socketPath: string; database: string }): string {
+  return `mysql://root@localhost/${database.database}?socket=${encodeURIComponent(database.socketPath)}`;
+}
+
+/** A directory that is removed when disposed. */
+export function temporaryDirectory(): { path: string } & Disposable {
+  const directory = mkdtempSync(path.join(tmpdir(), 'confere-t-'));
+  return { path: directory, [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) };
+}
+
+export type Served = AsyncDisposable & {
+  api: Api;
+  url: string;
+  program: Program;
+  /** POSTs a body to the receiver with the provider's credentials. */
+  webhook(body: unknown, headers?: Record<string, string>): Promise<{ status: number; json: Record<string, unknown> }>;
+  /** SIGKILL, and until it is gone. */
+  kill(): Promise<void>;
+};
+
+/** Starts the real service as a process of its own and waits until it is ready. */
+export async function startServe(options: {
+  home: string;
+  databaseUrl?: string | undefined;
+  providerUrl: string;
+  env?: Record<string, string>;
+  /** Ready as soon as it takes webhooks to its spool. */
+  withoutDatabase?: boolean;
+}): Promise<Served> {
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const program = launch(options.home, 'serve', ['serve'], {
+    ...(options.databaseUrl ? { DATABASE_URL: options.databaseUrl, SECRET_KEY } : {}),
+    DATA_DIR: path.join(options.home, 'data'),
+    PORT: String(port),
+    PROVIDER_URL: options.providerUrl,
+    PROVIDER_API_KEY: API_KEY,
+    WEBHOOK_SECRET,
+    ADMIN_TOKEN,
+    CALLBACK_ALLOW_PRIVATE: 'true',
+    ...NO_RUNS,
+    ...options.env,
+  });
+  const isReady = async () => (await request(`${url}/readyz`)).statusCode === 200;
+  await waitUntil(program, new AbortController().signal, () => (options.withoutDatabase ? isReady() : isWhole(url)));
+  return {
+    api: createApi(url, '/api/v1', ADMIN_TOKEN),
+    url,
+    program,
+    webhook: (body, headers) => sendWebhook(url, body, headers),
+    async kill() {
+      const ended = new Promise((resolve) => program.child.once('exit', resolve));
+      program.child.kill('SIGKILL');
+      await ended;
+    },
+    [Symbol.asyncDispose]: () => program[Symbol.asyncDispose](),
+  };
+}
+
+/** The service on a database of its own in the run's server. */
+export async function startServeOnFreshDatabase(options: {
+  home: string;
+  providerUrl: string;
+  env?: Record<string, string>;
+}): Promise<Served & { databaseUrl: string }> {
+  const databaseUrl = urlOf(await createTestDatabase());
+  return { ...(await startServe({ ...options, databaseUrl })), databaseUrl };
+}
+
+/** Starts the real sandbox on a database of its own in the run's server. */
+export async function startSandbox(
+  home: string,
+  args: string[] = [],
+): Promise<AsyncDisposable & { api: Api; url: string }> {
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const database = await createTestDatabase('sandbox');
+  const program = launch(
+    home,
+    'sandbox',
+    [
+      'sandbox',
+      '--port',
+      String(port),
+      '--api-key',
+      API_KEY,
+      '--seed',
+      '1',
+      '--database-url',
+      urlOf(database),
+      ...args,
+    ],
+    {},
+  );
+  await waitUntil(
+    program,
+    new AbortController().signal,
+    async () => (await request(`${url}/sandbox/healthz`)).statusCode === 200,
+  );
+  return { api: createApi(url, '', API_KEY), url, [Symbol.asyncDispose]: () => program[Symbol.asyncDispose]() };
+}
+
+export async function sendWebhook(url: string, body: unknown, headers: Record<string, string> = {}) {
+  const response = await request(`${url}/webhooks/pix`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${WEBHOOK_SECRET}`, ...headers },
+    body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+  });
+  const text = await response.body.text();
+  return { status: response.statusCode, json: JSON.parse(text) as Record<string, unknown> };
+}

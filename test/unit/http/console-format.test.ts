@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createCalendar } from '../../../src/domain/calendar.ts';
+import {
+  cutId,
+  formatAge,
+  formatDay,
+  formatMoney,
+  formatSpan,
+  moment,
+} from '../../../src/http/console/parts/format.ts';
+import { propertyOptions } from '../../support/property.ts';
+
+test.each([
+  [0n, 'R$ 0,00'],
+  [5n, 'R$ 0,05'],
+  [123_456n, 'R$ 1.234,56'],
+  [100_000_000n, 'R$ 1.000.000,00'],
+  [-123_456n, '-R$ 1.234,56'],
+  [9_223_372_036_854_775_807n, 'R$ 92.233.720.368.547.758,07'],
+])('%s cents are told as %s', (cents, text) => {
+  expect(formatMoney(cents)).toBe(text);
+});
+
+test('no cent is lost in what is told', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (cents) => {
+      expect(BigInt(formatMoney(cents).replace(/[^\d-]/g, ''))).toBe(cents);
+    }),
+    propertyOptions(30, 300),
+  );
+});
+
+test('an instant is told on the provider’s clock, and a day as Brazil writes it', () => {
+  const calendar = createCalendar('America/Sao_Paulo');
+  expect(moment(calendar, '2026-11-22T02:30:00Z').text).toBe(
+    '<time datetime="2026-11-22T02:30:00.000Z">21/11/2026 23:30:00</time>',
+  );
+  expect(formatDay('2026-11-05')).toBe('05/11/2026');
+});
+
+test('a length of time is told by its largest unit', () => {
+  expect([59, 60, 3599, 3600, 172_799, 172_800].map(formatSpan)).toEqual([
+    '59 s',
+    '1 min',
+    '59 min',
+    '1 h',
+    '47 h',
+    '2 d',
+  ]);
+  expect(formatAge(new Date(10_000), new Date(10_200))).toBe('agora');
+});
+
+test('an id is cut after its prefix', () => {
+  expect(cutId('run_0123456789abcdef')).toBe('run_01234567…');
+  expect(cutId('6f9619ff-8b86-4d01-b42d-00cf4fc964ff')).toBe('6f9619ff…');
+  expect(cutId('cb_12')).toBe('cb_12');
+});

@@ -1,0 +1,309 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Decision, decide, type StoredTransaction } from '../../../src/ledger/decide/decide-observation.ts';
+import { sortHistory } from '../../../src/ledger/decide/extend-history.ts';
+import { diffEntries, type EntryInForce } from '../../../src/ledger/journal/diff-entries.ts';
+import {
+  mergePostings,
+  nameAccount,
+  type Policy,
+  type Posting,
+  planCommission,
+  planEntries,
+} from '../../../src/ledger/journal/plan-entries.ts';
+import {
+  anyForm,
+  anyTimeline,
+  expectedFrom,
+  type Form,
+  observeTimeline,
+  type Timeline,
+  type TimelineObservation,
+} from '../../support/make-observations.ts';
+import { anyCharacter, propertyOptions } from '../../support/property.ts';
+import { referenceHistory, referenceLedger } from '../../support/reference-ledger.ts';
+
+type Entry = EntryInForce & { reverses: number | null };
+
+/** A ledger of one transaction, kept in memory as the database keeps it: entries are only ever appended. */
+function keepBooks(policy: Policy) {
+  const entries: Entry[] = [];
+  let held: StoredTransaction | undefined;
+  let events = 0;
+
+  function inForce(): EntryInForce[] {
+    const reversed = new Set(entries.map((entry) => entry.reverses));
+    return entries.filter((entry) => entry.reverses === null && !reversed.has(entry.seq));
+  }
+
+  function append(entry: Omit<Entry, 'seq'>): void {
+    entries.push({ ...entry, seq: entries.length + 1 });
+  }
+
+  return {
+    entries,
+    inForce,
+    held: () => held as StoredTransaction,
+    mend(now: Policy = policy): void {
+      const booked = held as StoredTransaction;
+      const desired = planEntries(booked, booked.events, now);
+      const { reverse, post } = diffEntries(desired, inForce(), (platform) => planCommission(booked, platform));
+      for (const old of reverse) {
+        append({ ...old, kind: 'reversal', reverses: old.seq, postings: negate(old.postings) });
+      }
+      for (const { event, ...entry } of post) append({ ...entry, eventSeq: event?.seq ?? null, reverses: null });
+    },
+    look(life: Timeline, seen: number, form: Form = 'whole'): Decision {
+      const { transaction, askedAt, digest } = observeTimeline(life, seen, form);
+      const decision = decide(held, { transaction, askedAt, digest });
+      for (const event of decision.added) event.seq = ++events;
+      held = decision.after;
+      this.mend();
+      return decision;
+    },
+  };
+}
+
+function negate(postings: Posting[]): Posting[] {
+  return postings.map(({ account, cents }) => ({ account, cents: -cents }));
+}
+
+function netOf(entries: Entry[]): Record<string, bigint> {
+  const postings = entries.flatMap((entry) =>
+    entry.postings.map(({ account, cents }) => ({ account: `${account} @ ${entry.atWall}`, cents })),
+  );
+  return Object.fromEntries(mergePostings(postings).map(({ account, cents }) => [account, cents]));
+}
+
+const NEVER_OPENED: Policy = { openingDay: undefined, returnsCommission: () => false };
+
+/** What the table asks for once all these looks are known. */
+function expected(
+  life: Timeline,
+  looks: TimelineObservation[],
+  more: { opensAt?: string; returnsCommission?: boolean } = {},
+) {
+  const { real, bare, commission, platform } = expectedFrom(life, looks);
+  return referenceLedger({
+    operation: life.operation,
+    amount: BigInt(life.cents),
+    commission,
+    platform: nameAccount('', platform ?? 'none').slice(1),
+    history: referenceHistory(real, bare),
+    ...more,
+  });
+}
+
+const lifeWithLooks = anyTimeline.chain((life) =>
+  fc.tuple(
+    fc.constant(life),
+    fc.array(fc.record({ seen: fc.integer({ min: 1, max: life.history.length }), form: anyForm }), {
+      minLength: 1,
+      maxLength: 9,
+    }),
+  ),
+);
+
+test('any looks at a growing history, in any order and with repeats, end as the reference ledger says', () => {
+  fc.assert(
+    fc.property(lifeWithLooks, ([life, looks]) => {
+      const books = keepBooks(NEVER_OPENED);
+      for (const { seen, form } of looks) books.look(life, seen, form);
+      expect(netOf(books.entries)).toEqual(expected(life, looks));
+    }),
+    propertyOptions(250, 10_000),
+  );
+});
+
+test('they end in the same events, positions and entries in every order of learning', () => {
+  const shuffled = lifeWithLooks.chain(([life, looks]) =>
+    fc.tuple(fc.constant(life), fc.constant(looks), fc.shuffledSubarray(looks, { minLength: looks.length })),
+  );
+  fc.assert(
+    fc.property(shuffled, ([life, looks, others]) => {
+      const [books, again] = [keepBooks(NEVER_OPENED), keepBooks(NEVER_OPENED)];
+      for (const { seen, form } of looks) books.look(life, seen, form);
+      for (const { seen, form } of others) again.look(life, seen, form);
+      const facts = ({ events }: StoredTransaction) =>
+        events.map(({ status, atWall, occurrence, position, inferred }) => ({
+          ...{ status, atWall, occurrence, position, inferred },
+        }));
+      expect(facts(books.held())).toEqual(facts(again.held()));
+      const { real, bare } = expectedFrom(life, looks);
+      expect(books.held().events.map(({ status, atWall: at }) => ({ status, at }))).toEqual(
+        referenceHistory(real, bare),
+      );
+      const { events, outOfForce: struck } = books.held();
+      const sequences = [...events, ...struck].map((event) => event.sequence);
+      expect(new Set(sequences)).toEqual(new Set(sequences.map((_, index) => index + 1)));
+      expect(netOf(again.entries)).toEqual(netOf(books.entries));
+      expect(books.held()).toMatchObject({
+        commissionCents: again.held().commissionCents,
+        platform: again.held().platform,
+      });
+    }),
+    propertyOptions(100, 10_000),
+  );
+});
+
+test('after every look each entry sums to zero, and an event has at most one main entry in force', () => {
+  fc.assert(
+    fc.property(lifeWithLooks, ([life, looks]) => {
+      const books = keepBooks(NEVER_OPENED);
+      for (const { seen, form } of looks) {
+        books.look(life, seen, form);
+        for (const { postings } of books.entries) expect(postings.reduce((sum, one) => sum + one.cents, 0n)).toBe(0n);
+        const main = books.inForce().filter((entry) => entry.kind === 'event');
+        expect(new Set(main.map((entry) => entry.eventSeq)).size).toBe(main.length);
+        const length = books.entries.length;
+        books.look(life, seen, form);
+        expect(books.entries).toHaveLength(length);
+      }
+    }),
+    propertyOptions(100, 10_000),
+  );
+});
+
+test('an opening anywhere in a life, stated before, between or after the looks, ends as the reference ledger says', () => {
+  const days = fc.constantFrom('2026-11-20', '2026-11-21', '2026-11-22', '2026-11-24', '2026-12-31');
+  fc.assert(
+    fc.property(lifeWithLooks, days, fc.nat(9), fc.boolean(), ([life, looks], openingDay, when, returns) => {
+      const before: Policy = { openingDay: undefined, returnsCommission: () => returns };
+      const after: Policy = { openingDay, returnsCommission: () => returns };
+      const books = keepBooks(before);
+      for (const [index, { seen, form }] of looks.entries()) {
+        books.look(life, seen, form);
+        books.mend(index >= when ? after : before);
+      }
+      books.mend(after);
+      const asked = { opensAt: `${openingDay} 00:00:00`, returnsCommission: returns };
+      expect(netOf(books.entries)).toEqual(expected(life, looks, asked));
+    }),
+    propertyOptions(200, 10_000),
+  );
+});
+
+test('a refund gives the commission back by the rule of its own day', () => {
+  fc.assert(
+    fc.property(lifeWithLooks, fc.boolean(), ([life, looks], returnsCommission) => {
+      const books = keepBooks({ openingDay: undefined, returnsCommission: () => returnsCommission });
+      for (const { seen, form } of looks) books.look(life, seen, form);
+      expect(netOf(books.entries)).toEqual(expected(life, looks, { returnsCommission }));
+    }),
+    propertyOptions(100, 10_000),
+  );
+});
+
+describe('mending', () => {
+  const life: Timeline = {
+    id: 'x',
+    operation: 'cashin',
+    cents: 10_000,
+    commissionCents: 150,
+    platform: 'p',
+    history: [
+      { status: 'pending', after: 0 },
+      { status: 'paid', after: 60 },
+      { status: 'paid', after: 60 },
+    ],
+    commissionFrom: 3,
+    platformFrom: 1,
+  };
+
+  test('a commission that comes to be known is posted alone, at the time of the payment', () => {
+    const books = keepBooks(NEVER_OPENED);
+    books.look(life, 2);
+    books.look(life, 3);
+    expect(books.entries.map((entry) => [entry.kind, entry.atWall])).toEqual([
+      ['event', '2026-11-20 22:01:00'],
+      ['commission', '2026-11-20 22:01:00'],
+    ]);
+  });
+
+  test('a platform that comes to be known moves what was booked under none, by reversal', () => {
+    const books = keepBooks(NEVER_OPENED);
+    books.look({ ...life, commissionFrom: 1, platformFrom: 3 }, 2);
+    books.look({ ...life, commissionFrom: 1, platformFrom: 3 }, 3);
+    expect(books.entries.map((entry) => [entry.kind, entry.platform])).toEqual([
+      ['event', 'none'],
+      ['reversal', 'none'],
+      ['event', 'p'],
+    ]);
+  });
+});
+
+test('an opening that is stated anew for another day moves what was held with it', () => {
+  const days = fc.constantFrom('2026-11-20', '2026-11-21', '2026-11-22', '2026-11-24', '2026-12-31');
+  fc.assert(
+    fc.property(anyTimeline, fc.array(days, { minLength: 2, maxLength: 4 }), (life, openings) => {
+      const books = keepBooks(NEVER_OPENED);
+      books.look(life, life.history.length);
+      for (const openingDay of openings) books.mend({ openingDay, returnsCommission: () => false });
+      const asked = { opensAt: `${openings.at(-1)} 00:00:00` };
+      expect(netOf(books.entries)).toEqual(expected(life, [{ seen: life.history.length, form: 'whole' }], asked));
+    }),
+    propertyOptions(60, 10_000),
+  );
+});
+
+test('no two platforms share an account, and each account is one that hledger takes', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: anyCharacter }), fc.string({ unit: anyCharacter }), (one, other) => {
+      fc.pre(one !== other);
+      expect(nameAccount('A', one)).not.toBe(nameAccount('A', other));
+      expect(nameAccount('A', one)).toMatch(/^A:[A-Za-z0-9_.~-]*$/);
+    }),
+    propertyOptions(30, 10_000),
+  );
+  expect(nameAccount('A', 'é1')).not.toBe(nameAccount('A', '\u0e91'));
+});
+
+test('no entry is dated before the opening, also of an event that has no time of its own', () => {
+  const event = fc.record({
+    status: fc.constantFrom('pending', 'in_process', 'paid', 'denied', 'refund'),
+    atWall: fc.constantFrom('2026-11-09 10:00:00', '2026-11-10 00:00:00', '2026-11-12 09:00:00', '2026-11-13 08:00:00'),
+    inferred: fc.boolean(),
+  });
+  const place = { seq: undefined, occurrence: 0 };
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 6 }), fc.constantFrom('cashin', 'cashout'), (events, operation) => {
+      const all = events.map((one, index) => ({ ...place, ...one, position: index, sequence: index + 1 }));
+      const history = sortHistory(all);
+      const booked = { operation, amountCents: 1_000n, commissionCents: 10n, platform: 'p' } as const;
+      const policy = { openingDay: '2026-11-10', returnsCommission: () => false };
+      const entries = planEntries(booked, history, policy);
+      expect(entries.filter(({ atWall }) => atWall < '2026-11-10 00:00:00')).toEqual([]);
+      const net = mergePostings(
+        entries.flatMap(({ postings, atWall }) =>
+          postings.map(({ account, cents }) => ({
+            account: `${account} @ ${atWall}`,
+            cents,
+          })),
+        ),
+      );
+      const told = history.map(({ status, atWall: at }) => ({ status, at }));
+      const asked = { operation, amount: 1_000n, commission: 10n, platform: 'p', opensAt: '2026-11-10 00:00:00' };
+      expect(Object.fromEntries(net.map(({ account, cents }) => [account, cents]))).toEqual(
+        referenceLedger({ ...asked, history: told }),
+      );
+    }),
+    propertyOptions(200, 10_000),
+  );
+});
+
+test('a refund that came without a history is booked when the payment was, where its creation is before the opening', () => {
+  const place = { seq: undefined, occurrence: 0, position: 0 };
+  const history = sortHistory([
+    { ...place, status: 'refund', atWall: '2026-07-09 10:00:00', sequence: 2, inferred: true },
+    { ...place, status: 'paid', atWall: '2026-07-12 10:00:00', sequence: 1, inferred: false },
+  ]);
+  const booked = { operation: 'cashin', amountCents: 1_000n, commissionCents: 10n, platform: 'p' } as const;
+  const list = (openingDay: string | undefined) =>
+    planEntries(booked, history, { openingDay, returnsCommission: () => false }).map((entry) => [
+      entry.event?.status,
+      entry.atWall,
+    ]);
+  const paid = ['paid', '2026-07-12 10:00:00'];
+  expect(list('2026-07-10')).toEqual([paid, ['refund', '2026-07-12 10:00:00']]);
+  expect(list('2026-07-09')).toEqual([paid, ['refund', '2026-07-09 10:00:00']]);
+});

@@ -1,0 +1,319 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { StoredPage } from '../../../src/provider/list/collect-rows.ts';
+import { PASSES_MAX, readList } from '../../../src/provider/list/read-list.ts';
+import type { ListClient } from '../../../src/provider/list/run-pass.ts';
+import { chooseSeed, numRuns, propertyOptions } from '../../support/property.ts';
+import { createDriftingList, OLD, type Quirks, rowOf, STABLE_LIST } from './drifting-list.ts';
+
+const BEGAN = '2026-03-02 11:59:00';
+
+async function read(quirks: Partial<Quirks>, running = false) {
+  const { client, held, asked } = createDriftingList({ ...STABLE_LIST, ...quirks });
+  const reading = await readList(
+    client,
+    {},
+    {
+      now: () => new Date(),
+      growsSince: () => (running ? BEGAN : undefined),
+      onPage: async () => undefined,
+    },
+  );
+  return { reading, asked, missed: held.filter((id) => !reading.seenRows.has(id)) };
+}
+
+const quirks = fc.record({
+  rows: fc.integer({ min: 250, max: 2500 }),
+  seed: fc.integer(),
+  pageSize: fc.constantFrom(100, 100, 100, 50, 101),
+  order: fc.constantFrom('stays', 'stays', 'stays', 'random'),
+  jumpsPerPage: fc.constantFrom(0, 1, 2, 7),
+  insertsPerPage: fc.constantFrom(0, 0, 1, 3),
+  insertsAt: fc.constantFrom('head', 'tail'),
+  totalOff: fc.constantFrom(0, 0, 0, -1, 1, -150, 40),
+  lastPage: fc.constantFrom('right', 'right', 'absent', 'short'),
+  pages: fc.constantFrom('right', 'right', 'right', 'ignored', 'clamped'),
+  beyond: fc.constantFrom('empty', 'absent'),
+  overtaking: fc.boolean(),
+} satisfies { [K in keyof Quirks]: fc.Arbitrary<Quirks[K]> });
+
+describe('whatever the list does', () => {
+  test('a reading that calls itself complete has not missed a row that was there all the while', async () => {
+    let proven = 0;
+    await fc.assert(
+      fc.asyncProperty(quirks, fc.boolean(), async (drawn, running) => {
+        // a total that counts too few while rows are also moving can't be told from a right one by anybody
+        const told = drawn.jumpsPerPage + drawn.insertsPerPage > 0 || drawn.order === 'random';
+        const { reading, missed } = await read(
+          { ...drawn, totalOff: told ? Math.max(0, drawn.totalOff) : drawn.totalOff },
+          running,
+        );
+        if (reading.complete) proven++;
+        expect(reading.complete ? missed : []).toEqual([]);
+        expect(reading.passes).toBeLessThanOrEqual(PASSES_MAX);
+      }),
+      { ...propertyOptions(20, 200), seed: chooseSeed(20_261_122) },
+    );
+    // else the property would hold of a reader that proves nothing; about a quarter of these draws can be proven
+    expect(proven).toBeGreaterThan(numRuns(0, 15));
+  }, 60_000);
+});
+
+test.each([0, 1, 99, 100, 101, 250, 2500])(
+  'an honest list of %i rows is proven in one pass, each page asked for once',
+  async (rows) => {
+    for (const beyond of ['empty', 'absent'] as const) {
+      const { reading, asked, missed } = await read({ rows, beyond });
+      expect(reading).toMatchObject({ complete: true, passes: 1 });
+      expect(missed).toEqual([]);
+      // of an empty list the first page is the one that brings no row
+      const pages = Math.ceil(rows / 100);
+      expect(asked.toSorted((a, b) => a - b)).toEqual(Array.from({ length: pages + 1 }, (_, index) => index + 1));
+    }
+  },
+);
+
+test('a running day that is not growing costs no request more than an ended one', async () => {
+  expect((await read({ rows: 250 }, true)).asked).toHaveLength(4);
+});
+
+test.each(['head', 'tail'] as const)(
+  'growth at the %s of a running day is no drift: one pass proves it',
+  async (insertsAt) => {
+    for (let seed = 0; seed < numRuns(4, 20); seed++) {
+      const growing = { rows: 1000, insertsPerPage: 2, insertsAt, seed };
+      expect((await read({ ...growing, overtaking: false }, true)).reading).toMatchObject({
+        complete: true,
+        passes: 1,
+      });
+      const { reading, missed } = await read(growing, true);
+      expect(reading.complete).toBe(true);
+      expect(missed).toEqual([]);
+    }
+  },
+);
+
+test('the same growth on an ended day is drift', async () => {
+  expect((await read({ rows: 1000, insertsPerPage: 1 })).reading).toMatchObject({
+    complete: false,
+    passes: PASSES_MAX,
+  });
+});
+
+test('rows that jump to the head as they change do not keep a reading from being proven', async () => {
+  for (let seed = 0; seed < numRuns(4, 20); seed++) {
+    const { reading, missed } = await read({ rows: 2500, jumpsPerPage: 2, seed });
+    expect(reading.complete).toBe(true);
+    expect(missed).toEqual([]);
+  }
+});
+
+test('a server that ignores the page is never believed, though all its answers are alike', async () => {
+  const { reading } = await read({ pages: 'ignored', rows: 1000 });
+  expect(reading.complete).toBe(false);
+  expect(reading.reason).toMatch(/repeated another one: 100 ids were seen of 1000/);
+});
+
+test('a server that gives the last page again past the end is proven in one pass', async () => {
+  expect((await read({ pages: 'clamped', rows: 230 })).reading).toMatchObject({ complete: true, passes: 1 });
+});
+
+test('a total that counts too few is noticed past the end, and all pages are read', async () => {
+  const { reading, missed } = await read({ totalOff: -600, lastPage: 'absent' });
+  expect(missed).toEqual([]);
+  expect(reading).toMatchObject({ complete: true, passes: 2 });
+});
+
+test('a total that counts too many proves nothing, however often it is read', async () => {
+  const { reading } = await read({ totalOff: 1 });
+  expect(reading).toMatchObject({ complete: false, passes: PASSES_MAX, reason: '1000 ids were seen of 1001' });
+});
+
+test('pages of another size are proven by two passes alike', async () => {
+  const { reading, missed } = await read({ pageSize: 50, lastPage: 'absent' });
+  expect(missed).toEqual([]);
+  expect(reading).toMatchObject({ complete: true, passes: 2 });
+});
+
+describe('a reading that is broken off and gone on with', () => {
+  /** Read until it dies at so many requests, then, after a pause in which the list goes on changing, to its end. */
+  async function readTwice(drawn: Partial<Quirks>, diesAt: number, pause: number) {
+    const list = createDriftingList({ ...STABLE_LIST, ...drawn });
+    const kept = new Map<number, Map<number, StoredPage>>();
+    const options = { now: () => new Date(), growsSince: () => undefined, storedPages: kept };
+    const mortal: ListClient = {
+      async listPage(query, page) {
+        if (list.asked.length >= diesAt) throw new Error('killed');
+        return await list.client.listPage(query, page);
+      },
+    };
+    const first = await readList(
+      mortal,
+      {},
+      {
+        ...options,
+        storedPages: new Map(),
+        onPage: async ({ pass, page, pageToStore: keep }) => {
+          if (keep) kept.set(pass, (kept.get(pass) ?? new Map<number, StoredPage>()).set(page, keep));
+        },
+      },
+    ).catch(() => undefined);
+    if (first) return undefined;
+    list.drift(pause);
+    const askedBefore = list.asked.length;
+    const reading = await readList(list.client, {}, { ...options, onPage: async () => undefined });
+    const missed = list.held.filter((id) => !reading.seenRows.has(id));
+    return { reading, missed, asked: list.asked.slice(askedBefore) };
+  }
+
+  test('is never called complete with a row missed, whatever the list did in the pause', async () => {
+    let proven = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        quirks,
+        fc.integer({ min: 1, max: 60 }),
+        fc.integer({ min: 0, max: 500 }),
+        async (drawn, diesAt, pause) => {
+          const read = await readTwice({ ...drawn, totalOff: Math.max(0, drawn.totalOff) }, diesAt, pause);
+          if (read?.reading.complete) proven++;
+          expect(read?.reading.complete ? read.missed : []).toEqual([]);
+        },
+      ),
+      { ...propertyOptions(20, 200), seed: chooseSeed(20_261_122) },
+    );
+    // else the property would hold of a reader that proves nothing; how many are proven is chance
+    expect(proven).toBeGreaterThan(0);
+  }, 60_000);
+
+  test('asks for no page again that it had', async () => {
+    const read = await readTwice({ rows: 2500, overtaking: false }, 20, 0);
+    expect(read?.reading).toMatchObject({ complete: true, passes: 1 });
+    expect(read?.missed).toEqual([]);
+    // 25 pages and the one after, less the 20 that were read
+    expect(read?.asked).toHaveLength(6);
+  });
+});
+
+test('a server that ignores the page is not believed either where its total is as wrong as its pages', async () => {
+  const { reading, missed } = await read({ rows: 250, totalOff: -150, pages: 'ignored' });
+  expect(missed).toHaveLength(150);
+  expect(reading).toMatchObject({ complete: false, reason: expect.stringMatching(/repeated another one/) });
+});
+
+test('a server that gives one page for another is not believed, and says so', async () => {
+  const { client } = createDriftingList({ ...STABLE_LIST, rows: 1000 });
+  const repeating: ListClient = { listPage: (query, page) => client.listPage(query, page === 4 ? 3 : page) };
+  const options = { now: () => new Date(), growsSince: () => undefined, onPage: async () => undefined };
+  const reading = await readList(repeating, {}, options);
+  expect(reading).toMatchObject({
+    complete: false,
+    reason: '1 pages only repeated another one: 900 ids were seen of 1000',
+  });
+});
+
+test('a row that one pass shows in two ways is told as torn, one that it shows alike twice is not', async () => {
+  const page = (rows: ReturnType<typeof rowOf>[], number: number) => ({
+    ...{
+      page: number,
+      askedAt: new Date(),
+      rows,
+      total: 2,
+      lastPage: 1,
+      nextPage: undefined,
+      bodyHash: Buffer.alloc(32),
+    },
+  });
+  const client: ListClient = {
+    listPage: async (_, number) =>
+      number === 1
+        ? page([rowOf(1, OLD), rowOf(2, OLD)], 1)
+        : page([rowOf(1, OLD), rowOf(2, '2026-03-01 10:00:01')], number),
+  };
+  const options = { now: () => new Date(), growsSince: () => undefined, onPage: async () => undefined };
+  const reading = await readList(client, {}, options);
+  const two = rowOf(2, OLD);
+  expect([...reading.inconsistentIds]).toEqual([two.ok ? two.transaction.id : '']);
+});
+
+test('a page that fails ends the reading only when no other page is under way any more', async () => {
+  let under = 0;
+  let reached = 1;
+  const client: ListClient = {
+    async listPage(_, page) {
+      under++;
+      if (page > 1) await new Promise((resolve) => setTimeout(resolve, page * 10));
+      reached = Math.max(reached, page);
+      under--;
+      if (page === 2) throw new Error('cut');
+      const askedAt = new Date();
+      const rows = Array.from({ length: 100 }, (__, index) => rowOf(page * 100 + index, OLD));
+      return { page, askedAt, rows, total: 1000, lastPage: 10, nextPage: undefined, bodyHash: Buffer.alloc(32) };
+    },
+  };
+  const options = { now: () => new Date(), growsSince: () => undefined, onPage: async () => undefined };
+  await expect(readList(client, {}, options)).rejects.toThrow('cut');
+  expect({ under, reached }).toEqual({ under: 0, reached: 3 });
+});
+
+describe('what is announced', () => {
+  const lying = (rows: number, total: number, lastPage: number, beyond: 'empty' | 'absent' | 'clamped' = 'empty') => {
+    const asked: number[] = [];
+    const all = Array.from({ length: rows }, (_, number) => rowOf(number, OLD));
+    const client: ListClient = {
+      async listPage(_, page) {
+        asked.push(page);
+        const last = Math.max(1, Math.ceil(rows / 100));
+        if (page > last && beyond === 'absent') return undefined;
+        const shown = beyond === 'clamped' ? Math.min(page, last) : page;
+        const askedAt = new Date();
+        const slice = all.slice((shown - 1) * 100, shown * 100);
+        return { page, askedAt, rows: slice, total, lastPage, nextPage: undefined, bodyHash: Buffer.alloc(32) };
+      },
+    };
+    const options = { now: () => new Date(), growsSince: () => undefined, onPage: async () => undefined };
+    const go = (surplus = 0) => readList(client, {}, { ...options, surplus });
+    return { asked, go };
+  };
+
+  test.each([
+    ['a last_page of 300 beside 30 rows', 30, 30, 300, 1],
+    ['a last_page of 99,999 beside 30 rows', 30, 30, 99_999, 1],
+    ['a last_page of 99,999 beside 1,000 rows', 1000, 1000, 99_999, 1],
+    ['a total of 30,000 beside 30 rows', 30, 30_000, 1, 5],
+    ['a total and a last_page of millions beside 130 rows', 130, 9_000_000, 90_000, 5],
+    ['a total of millions beside 1,000 rows', 1000, 9_000_000, 90_000, 5],
+    ['a total of millions beside none', 0, 9_000_000, 90_000, 5],
+  ])('%s buys two pages a pass at most', async (_, rows, total, lastPage, passes) => {
+    for (const beyond of ['empty', 'absent', 'clamped'] as const) {
+      const { asked, go } = lying(rows, total, lastPage, beyond);
+      const reading = await go();
+      // a full page that is shown again beyond the end may stand for one that is not shown
+      const clean = passes === 1 && beyond !== 'clamped';
+      if (clean) expect(reading).toMatchObject({ complete: true, passes });
+      else expect(reading.passes).toBeLessThanOrEqual(PASSES_MAX);
+      expect(reading.seenRows.size).toBe(rows);
+      expect(asked.length).toBeLessThanOrEqual(reading.passes * (Math.ceil(rows / 100) + 2));
+    }
+  });
+
+  test('a total that is too high by the same number in all five passes says by how many', async () => {
+    const { go } = lying(130, 133, 2);
+    expect(await go()).toMatchObject({ complete: false, passes: 5, surplus: 3, total: 133 });
+  });
+
+  test('a surplus that a person accepted is proven by two passes alike, and no other number is', async () => {
+    expect(await lying(130, 133, 2).go(3)).toMatchObject({ complete: true, passes: 2, surplus: 3 });
+    expect(await lying(130, 134, 2).go(3)).toMatchObject({ complete: false, passes: 5, surplus: 4 });
+    expect(await lying(130, 130, 2).go(3)).toMatchObject({ complete: true, passes: 1, surplus: 0 });
+    expect(await lying(130, 127, 2).go(3)).toMatchObject({ complete: true, passes: 2, surplus: 0 });
+  });
+
+  test('an accepted surplus does not hide rows that a drifting list left out', async () => {
+    for (let seed = 0; seed < 40; seed++) {
+      const { client, held } = createDriftingList({ ...STABLE_LIST, rows: 500, jumpsPerPage: 2, seed });
+      const options = { now: () => new Date(), growsSince: () => undefined, onPage: async () => undefined };
+      const reading = await readList(client, {}, { ...options, surplus: 1 + (seed % 3) });
+      if (reading.complete) expect(held.filter((id) => !reading.seenRows.has(id))).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,164 @@
+import { expect, test } from 'vitest';
+import {
+  createRequestScheduler,
+  PRIORITIES,
+  type Priority,
+  type RequestScheduler,
+  type TokenGrant,
+} from '../../../src/provider/schedule-requests.ts';
+import { createTestTimers } from '../../support/test-timers.ts';
+
+const never = new AbortController().signal;
+const enterAll = (gate: RequestScheduler, count: number) =>
+  Promise.all(Array.from({ length: count }, () => gate.acquire(never)));
+
+test('the gate lets in as many as its limit, and the next one only when one leaves', async () => {
+  const gate = createRequestScheduler(16);
+  const [ticket = 0] = await enterAll(gate, 4);
+  let entered = false;
+  const fifth = gate.acquire(never).then(() => {
+    entered = true;
+  });
+  await new Promise(setImmediate);
+  expect(entered).toBe(false);
+  gate.release(ticket, 'other');
+  await fifth;
+  expect(entered).toBe(true);
+});
+
+test('each good answer widens the gate a little, up to its most', async () => {
+  const gate = createRequestScheduler(6);
+  const before = gate.concurrencyLimit;
+  gate.release(await gate.acquire(never), 'good');
+  expect(gate.concurrencyLimit).toBeGreaterThan(before);
+  for (let answer = 0; answer < 100; answer++) gate.release(await gate.acquire(never), 'good');
+  expect(gate.concurrencyLimit).toBe(6);
+});
+
+test('a burst of overloads among requests that were under way together halves the gate once', async () => {
+  const gate = createRequestScheduler(16);
+  const tickets = await enterAll(gate, 4);
+  for (const ticket of tickets) gate.release(ticket, 'overloaded');
+  expect(gate.concurrencyLimit).toBe(2);
+});
+
+test('an overload that comes after a halving halves again, whatever became of those beside the first', async () => {
+  const gate = createRequestScheduler(16);
+  const [first = 0, ...beside] = await enterAll(gate, 4);
+  gate.release(first, 'overloaded');
+  for (const ticket of beside) gate.release(ticket, 'other');
+  expect(gate.concurrencyLimit).toBe(2);
+  gate.release(await gate.acquire(never), 'overloaded');
+  expect(gate.concurrencyLimit).toBe(1);
+  gate.release(await gate.acquire(never), 'overloaded');
+  expect(gate.concurrencyLimit, 'one request always gets through').toBe(1);
+});
+
+test('a paused gate lets nobody in before the time, those that waited already included', async () => {
+  const timers = createTestTimers();
+  const gate = createRequestScheduler(1, undefined, timers);
+  const ticket = await gate.acquire(never);
+  let entered = false;
+  const waiting = gate.acquire(never).then(() => {
+    entered = true;
+  });
+  gate.pause(100_000);
+  gate.release(ticket, 'overloaded');
+  await timers.advance(90_000);
+  expect(entered).toBe(false);
+  await timers.advance(10_000);
+  await waiting;
+});
+
+test('who waits at a gate leaves at the signal, and takes no place', async () => {
+  const gate = createRequestScheduler(1);
+  const ticket = await gate.acquire(never);
+  const stop = new AbortController();
+  const waiting = gate.acquire(stop.signal);
+  stop.abort(new Error('stopping'));
+  await expect(waiting).rejects.toThrow('stopping');
+  gate.release(ticket, 'good');
+  gate.release(await gate.acquire(never), 'good');
+  await expect(gate.acquire(stop.signal)).rejects.toThrow('stopping');
+});
+
+test('who waits is let in by priority, and one place is kept for verifications', async () => {
+  const gate = createRequestScheduler(16);
+  const tickets = await Promise.all([1, 2, 3].map(() => gate.acquire(never, 'backfill')));
+  const order: Priority[] = [];
+  const waiting = PRIORITIES.toReversed().map(async (priority) => {
+    const ticket = await gate.acquire(never, priority);
+    order.push(priority);
+    gate.release(ticket, 'other');
+  });
+  await new Promise(setImmediate);
+  // the limit is 4: a backfill may have 3 of its places
+  expect(order).toEqual(['verification']);
+  for (const ticket of tickets) gate.release(ticket, 'other');
+  await Promise.all(waiting);
+  expect(order).toEqual([...PRIORITIES]);
+});
+
+test('with a budget nobody enters without a token, and who has to wait for one holds up nobody more urgent', async () => {
+  const asked: Priority[] = [];
+  const gate = createRequestScheduler(16, {
+    take: async (priority): Promise<TokenGrant> => {
+      asked.push(priority);
+      return priority === 'verification' ? { tokens: 1 } : { waitMs: 3_600_000 };
+    },
+  });
+  const stop = new AbortController();
+  const backfill = gate.acquire(stop.signal, 'backfill');
+  await new Promise(setImmediate);
+  await gate.acquire(never, 'verification');
+  await gate.acquire(never, 'verification');
+  expect(asked).toEqual(['backfill', 'verification', 'verification']);
+  stop.abort(new Error('stopping'));
+  await expect(backfill).rejects.toThrow('stopping');
+});
+
+test('tokens that were taken together serve as many, and the urgent one first', async () => {
+  let takes = 0;
+  const gate = createRequestScheduler(16, {
+    take: async (): Promise<TokenGrant> => {
+      takes++;
+      return { tokens: 3 };
+    },
+  });
+  const order: Priority[] = [];
+  const enter = async (priority: Priority): Promise<void> => {
+    await gate.acquire(never, priority);
+    order.push(priority);
+  };
+  const backfills = [enter('backfill'), enter('backfill')];
+  await Promise.all([...backfills, enter('verification')]);
+  expect(order[0]).toBe('verification');
+  expect(takes).toBeLessThanOrEqual(2);
+});
+
+test('a budget that can not be asked is asked again', async () => {
+  let takes = 0;
+  const take = async (): Promise<TokenGrant> => {
+    takes++;
+    if (takes === 1) throw new Error('the database is away');
+    return { tokens: 1 };
+  };
+  const timers = createTestTimers();
+  const gate = createRequestScheduler(16, { take }, timers);
+  const entered = gate.acquire(never);
+  await new Promise(setImmediate);
+  expect(takes).toBe(1);
+  await timers.advance(1_000);
+  await entered;
+  expect(takes).toBe(2);
+});
+
+test('a pause too long to wait for turns all away at once, and tells how long it is', async () => {
+  const gate = createRequestScheduler(1);
+  await gate.acquire(never);
+  const waited = gate.acquire(never);
+  gate.pause(3_600_000);
+  await expect(waited).rejects.toMatchObject({ code: 'provider_unavailable' });
+  const refused = (await gate.acquire(never).catch((error: unknown) => error)) as { retryAfterMs: number };
+  expect(refused.retryAfterMs).toBeGreaterThan(3_500_000);
+});

@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { guardText } from '../../../src/reports/render/write-csv.ts';
+import { fill, formatMoment, say } from '../../../src/reports/texts/texts.ts';
+import { columnName, escapeText, renderCell } from '../../../src/reports/xlsx/render-cell.ts';
+import { LOOK } from '../../../src/reports/xlsx/styles.ts';
+import { propertyOptions } from '../../support/property.ts';
+
+/** Any UTF-16 at all, lone surrogates too, with what matters here more often than chance would have it. */
+const anyText = fc
+  .array(
+    fc.oneof(
+      fc.integer({ min: 0, max: 0xffff }),
+      fc.constantFrom(...[...'=+-@;"\'\t\r\n ＝'].map((c) => c.charCodeAt(0))),
+    ),
+  )
+  .map((codes) => String.fromCharCode(...codes));
+
+test('no text of data begins like a formula in the CSV, and each comes back whole', () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      const field = guardText(text);
+      const inside = field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field;
+      expect(inside).not.toMatch(/^[=+\-@\t\r\n＝＋－＠]/u);
+      expect(inside === text || inside === `'${text}`).toBe(true);
+    }),
+    propertyOptions(30, 300),
+  );
+});
+
+test.each([
+  ['=1+1', "'=1+1"],
+  [' =1+1', "' =1+1"],
+  ['＝1', "'＝1"],
+  ['-5', "'-5"],
+  ['a;b', '"a;b"'],
+  ['=a;"b"', '"\'=a;""b"""'],
+  ['pedido-1', 'pedido-1'],
+])('the CSV writes %j as %j', (text, field) => expect(guardText(text)).toBe(field));
+
+test('a cell of text is XML that any reader can read, whatever was in it', () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      const xml = escapeText(text);
+      expect(xml).not.toMatch(/[<>]|&(?!amp;|lt;|gt;|quot;)/);
+      expect([...xml].filter((one) => one < ' ' && one !== '\t' && one !== '\n')).toEqual([]);
+      expect(xml).not.toMatch(/[\uFFFE\uFFFF]/);
+      expect(xml.isWellFormed()).toBe(true);
+    }),
+    propertyOptions(30, 300),
+  );
+  expect(escapeText('a\u0001b _x0041_ <c> & "d"')).toBe('a_x0001_b _x005F_x0041_ &lt;c&gt; &amp; &quot;d&quot;');
+  expect(escapeText('x'.repeat(40_000))).toHaveLength(32_767);
+});
+
+test('a cell of money is its decimal text, to the cent at any size; no float is in between', () => {
+  expect(renderCell('B7', { cents: 30n })).toBe(`<c r="B7" s="${LOOK.money}"><v>0.30</v></c>`);
+  expect(renderCell('B7', { cents: -9_007_199_254_740_993n })).toContain('<v>-90071992547409.93</v>');
+  expect(renderCell('B7', { cents: 5n, formula: 'SUM(B1:B6)' })).toContain('<f>SUM(B1:B6)</f><v>0.05</v>');
+  expect(renderCell('B7', { cents: null })).toBe(`<c r="B7" s="${LOOK.money}"/>`);
+});
+
+test('a moment is the wall clock as it was given, in a day that a zone once skipped too', () => {
+  expect(renderCell('A1', { moment: '2026-03-11 12:00:00' })).toContain('<v>46092.5</v>');
+  // midnight did not exist in São Paulo on that day
+  expect(renderCell('A1', { moment: '2018-11-04 00:00:00' })).toContain('<v>43408</v>');
+});
+
+test('text that begins like a formula is text for whoever edits it too', () => {
+  expect(renderCell('A1', { text: '=1+1' })).toBe(
+    `<c r="A1" s="${LOOK.quotedText}" t="inlineStr"><is><t xml:space="preserve">=1+1</t></is></c>`,
+  );
+});
+
+test('columns are named as spreadsheets do', () => {
+  expect([0, 25, 26, 51, 52, 701, 702].map(columnName)).toEqual(['A', 'Z', 'AA', 'AZ', 'BA', 'ZZ', 'AAA']);
+});
+
+test('words are filled in, and a code without words stands as it came', () => {
+  expect(fill('{a} de {b} {c}', { a: 1, b: 'x' })).toBe('1 de x {c}');
+  expect(say({ paid: 'Pago' }, 'paid')).toBe('Pago');
+  expect(say({ paid: 'Pago' }, 'constructor')).toBe('constructor');
+  expect(formatMoment('2026-03-11 23:30:00')).toBe('11/03/2026 23:30:00');
+});
