@@ -12,15 +12,20 @@ import { readConfig } from '../src/config.ts';
 import { openContext } from '../src/context.ts';
 import { createLog } from '../src/log.ts';
 import type { Movement } from '../src/reports/read/read-movements.ts';
-import { type Column, RECEIPT_COLUMNS, type Rendering, STATEMENT_COLUMNS } from '../src/reports/render/columns.ts';
-import { openTextFile } from '../src/reports/render/text-file.ts';
+import {
+  RECEIPT_COLUMNS,
+  type RenderContext,
+  type ReportColumn,
+  STATEMENT_COLUMNS,
+} from '../src/reports/render/columns.ts';
+import { openTextFile } from '../src/reports/render/open-text-file.ts';
 import { addCsvRow, startCsv } from '../src/reports/render/write-csv.ts';
 import { makeReport } from '../src/reports/revisions/make-report.ts';
 import { textsOf } from '../src/reports/texts/texts.ts';
 
 const DRAIN_EVERY_ROWS = 2_000;
 const MS_A_DAY = 86_400_000;
-const rendering: Rendering = {
+const rendering: RenderContext = {
   texts: textsOf('pt-BR'),
   fullDocuments: false,
   toWall: () => '2026-03-12 06:00:00',
@@ -75,7 +80,7 @@ async function exceljs(argument: string): Promise<{ rows: number; seconds: numbe
 async function stream(
   book: ExcelJS.stream.xlsx.WorkbookWriter,
   title: string,
-  columns: Column<ReturnType<typeof inventRow>>[],
+  columns: ReportColumn<ReturnType<typeof inventRow>>[],
   rows: number,
 ): Promise<void> {
   const sheet = book.addWorksheet(title);
@@ -93,7 +98,7 @@ async function stream(
   sheet.commit();
 }
 
-function toValue(cell: ReturnType<Column<never>['cell']>): string | number | Date | null {
+function toValue(cell: ReturnType<ReportColumn<never>['cell']>): string | number | Date | null {
   if (cell === undefined) return null;
   if ('text' in cell) return cell.text;
   if ('cents' in cell) return cell.cents === null ? null : Number(cell.cents) / 100;

@@ -10,7 +10,14 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
-import { createApi, findFreePort, isWhole, launch, type Program, waitUntil } from '../demo/start-programs.ts';
+import {
+  createApi,
+  findFreePort,
+  isFullyReady,
+  type Program,
+  startProgram,
+  waitUntilReady,
+} from '../demo/start-programs.ts';
 import { fuzzReceiver } from '../test/service/receiver/fuzz-receiver.ts';
 import { load, makeBody, quantile } from './receiver-load.ts';
 
@@ -36,8 +43,12 @@ async function soak(): Promise<boolean> {
   stack.defer(() => rmSync(home, { recursive: true, force: true }));
   const sandboxUrl = `http://127.0.0.1:${await findFreePort()}`;
   const sandboxArgs = ['sandbox', '--port', new URL(sandboxUrl).port, '--api-key', KEY, '--seed', '1'];
-  const sandbox = stack.use(launch(home, 'sandbox', sandboxArgs, { DATA_DIR: home }));
-  await waitUntil(sandbox, signal, async () => (await request(`${sandboxUrl}/sandbox/healthz`)).statusCode === 200);
+  const sandbox = stack.use(startProgram(home, 'sandbox', sandboxArgs, { DATA_DIR: home }));
+  await waitUntilReady(
+    sandbox,
+    signal,
+    async () => (await request(`${sandboxUrl}/sandbox/healthz`)).statusCode === 200,
+  );
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
   const api = createApi(url, '/api/v1', TOKEN);
@@ -120,11 +131,11 @@ function say(text: string): void {
 }
 
 async function startServe(home: string, port: number, providerUrl: string): Promise<Program> {
-  const program = launch(home, 'serve', ['serve'], {
+  const program = startProgram(home, 'serve', ['serve'], {
     ...{ DATA_DIR: path.join(home, 'data'), PORT: String(port), PROVIDER_URL: providerUrl, PROVIDER_API_KEY: KEY },
     ...{ WEBHOOK_SECRET: SECRET, ADMIN_TOKEN: TOKEN, WEBHOOK_GRACE: '10s', LOG_LEVEL: 'warn' },
   });
-  await waitUntil(program, signal, () => isWhole(`http://127.0.0.1:${port}`));
+  await waitUntilReady(program, signal, () => isFullyReady(`http://127.0.0.1:${port}`));
   return program;
 }
 

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { acquireLock } from '../embedded/register-process.ts';
 import { ConfereError } from '../src/domain/errors.ts';
-import { startDemoMerchant } from './demo-merchant.ts';
-import { tellStory } from './run-scenario.ts';
+import { runScenario } from './run-scenario.ts';
+import { startDemoMerchant } from './start-demo-merchant.ts';
 import { startPrograms } from './start-programs.ts';
 
 const LIVE_RATE = '2/s';
@@ -52,7 +52,7 @@ async function demo({ once, seed, transactions }: Options): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   await using merchant = await startDemoMerchant();
   await using programs = await startPrograms({ home, seed, rate: once ? undefined : LIVE_RATE, signal: stop.signal });
-  const agrees = await tellStory(programs, merchant, { home, transactions, live: !once, signal: stop.signal });
+  const agrees = await runScenario(programs, merchant, { home, transactions, live: !once, signal: stop.signal });
   if (once || !agrees) {
     unlock();
     return agrees ? 0 : 1;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { addDays } from '../src/domain/calendar.ts';
 import { compareLedger } from './compare-ledger.ts';
 import { compareReport } from './compare-report.ts';
-import type { DemoMerchant } from './demo-merchant.ts';
+import type { DemoMerchant } from './start-demo-merchant.ts';
 import type { Api, Programs } from './start-programs.ts';
 
 const DAYS = 3;
@@ -27,7 +27,7 @@ type Mismatch = { kind: string; state: string; severity: string };
  * Runs the story through real programs and tells it with the numbers that came of it.
  * @returns whether everything agrees. With live traffic beside it, only what stands still is held against the sandbox.
  */
-export async function tellStory(
+export async function runScenario(
   { app, sandbox }: Programs,
   merchant: DemoMerchant,
   options: { home: string; transactions: number; live: boolean; signal: AbortSignal },
@@ -43,7 +43,7 @@ export async function tellStory(
     url: merchant.url,
     events_since: '2020-01-01T00:00:00Z',
   });
-  merchant.trust(secret);
+  merchant.setSecret(secret);
   await sandbox.call('PUT', '/sandbox/webhooks/target', { url: `${app.url}/webhooks/pix`, token: app.webhookSecret });
 
   const story = await sandbox.call<Story>('POST', '/sandbox/stories', { count: options.transactions, days: DAYS });

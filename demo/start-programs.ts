@@ -38,7 +38,7 @@ export async function startPrograms(options: {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
   const serve = stack.use(
-    launch(options.home, 'serve', ['serve'], {
+    startProgram(options.home, 'serve', ['serve'], {
       DATA_DIR: path.join(options.home, 'data'),
       HOST: '127.0.0.1',
       PORT: String(port),
@@ -53,7 +53,7 @@ export async function startPrograms(options: {
       JOB_RECONCILE_RECENT: options.rate ? '* * * * *' : 'off',
     }),
   );
-  await waitUntil(serve, options.signal, () => isWhole(url));
+  await waitUntilReady(serve, options.signal, () => isFullyReady(url));
   const owned = stack.move();
   return {
     app: { ...createApi(url, '/api/v1', token), token, webhookSecret },
@@ -69,16 +69,20 @@ async function startSandbox(
   const port = await findFreePort();
   const args = ['sandbox', '--port', String(port), '--api-key', apiKey, '--seed', options.seed, '--json'];
   if (options.rate) args.push('--rate', options.rate, '--scenario', 'lost-webhooks');
-  const program = launch(options.home, 'sandbox', args, { DATA_DIR: options.home });
+  const program = startProgram(options.home, 'sandbox', args, { DATA_DIR: options.home });
   const url = `http://127.0.0.1:${port}`;
-  await waitUntil(program, options.signal, async () => (await request(`${url}/sandbox/healthz`)).statusCode === 200);
+  await waitUntilReady(
+    program,
+    options.signal,
+    async () => (await request(`${url}/sandbox/healthz`)).statusCode === 200,
+  );
   return { ...program, url };
 }
 
 export type Program = AsyncDisposable & { name: string; child: ChildProcess; logFile: string };
 
 /** Starts `bin/confere` with these arguments and only this environment; its output goes to a log file. */
-export function launch(home: string, name: string, args: string[], env: Record<string, string>): Program {
+export function startProgram(home: string, name: string, args: string[], env: Record<string, string>): Program {
   const logFile = path.join(home, `${name}.log`);
   const log = openSync(logFile, 'a');
   const inherited = Object.fromEntries(['PATH', 'HOME', 'LANG', 'TMPDIR'].map((key) => [key, process.env[key]]));
@@ -98,7 +102,11 @@ export function launch(home: string, name: string, args: string[], env: Record<s
 }
 
 /** Waits until a program is ready. @throws Error with the end of its log when it ends or START_MS_MAX pass. */
-export async function waitUntil(program: Program, signal: AbortSignal, ready: () => Promise<boolean>): Promise<void> {
+export async function waitUntilReady(
+  program: Program,
+  signal: AbortSignal,
+  ready: () => Promise<boolean>,
+): Promise<void> {
   const deadline = Date.now() + START_MS_MAX;
   for (;;) {
     const up = await ready().catch(() => false);
@@ -113,7 +121,7 @@ export async function waitUntil(program: Program, signal: AbortSignal, ready: ()
 }
 
 /** Whether all of `serve` is up: while its database opens, it only takes webhooks in. */
-export async function isWhole(url: string): Promise<boolean> {
+export async function isFullyReady(url: string): Promise<boolean> {
   const answer = await request(`${url}/readyz`);
   const told = (await answer.body.json()) as object;
   return answer.statusCode === 200 && !('degraded' in told);

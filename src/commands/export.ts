@@ -6,9 +6,9 @@ import { audit } from '../access/audit.ts';
 import type { Context } from '../context.ts';
 import { isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
-import { FORMATS, type Format, type Locale } from '../reports/plan/plan.ts';
+import { FORMATS, type Format, type Locale } from '../reports/plan/report-plan.ts';
 import { makeReport } from '../reports/revisions/make-report.ts';
-import { nameFile } from '../reports/revisions/name-file.ts';
+import { nameReportFile } from '../reports/revisions/name-report-file.ts';
 import { exportJournal } from '../reports/serve/export-journal.ts';
 import { copyReport, openReport } from '../reports/serve/open-report.ts';
 import { withContext } from './with-context.ts';
@@ -94,7 +94,7 @@ async function run(context: Context, options: Options, format: Format): Promise<
 
 async function runRange(context: Context, options: Options, range: { from: string; to: string }): Promise<void> {
   const { platform } = options;
-  const name = nameFile({ day: `${range.from}-${range.to}`, platform, format: 'journal' });
+  const name = nameReportFile({ day: `${range.from}-${range.to}`, platform, format: 'journal' });
   const out = options.out ?? name;
   await exportJournal(context, { ...range, platform }, async (file) => {
     await audit(context, { actor: 'command', action: 'reports.export', target: name });

@@ -84,13 +84,13 @@ function showProgress(): OnProgress {
     const isLast = windows === of;
     if (!isLast && Date.now() - drawnAt < DRAW_EVERY_MS) return;
     drawnAt = Date.now();
-    const line = tellProgress({ windows, of, seen, waits, begunAt, ms: drawnAt - began });
+    const line = formatProgress({ windows, of, seen, waits, begunAt, ms: drawnAt - began });
     process.stderr.write(`\r${line}${isLast ? '\n' : ''}`);
   };
 }
 
 /** Pure. @param done.begunAt the windows that were done before this process began. */
-export function tellProgress(done: Parameters<OnProgress>[0] & { begunAt: number; ms: number }): string {
+export function formatProgress(done: Parameters<OnProgress>[0] & { begunAt: number; ms: number }): string {
   const seconds = Math.max(1, done.ms / 1000);
   const filled = Math.floor((BAR_WIDTH * done.windows) / Math.max(1, done.of));
   const bar = `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)}`;

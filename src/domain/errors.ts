@@ -1,4 +1,4 @@
-/** Every failure that a caller may want to tell apart; `src/http/problem.ts` maps each to a status. */
+/** Every failure that a caller may want to tell apart; `src/http/send-problem.ts` maps each to a status. */
 export type ErrorCode =
   | 'config_invalid'
   | 'wrong_use'

@@ -8,9 +8,9 @@ import { ConfereError } from '../domain/errors.ts';
 import { SPOOL_BYTES_MAX, type Spool } from '../inbox/spool/spool.ts';
 import { registry } from '../metrics/metrics.ts';
 import { findBearer } from './access/authorize.ts';
-import type { Guard } from './access/guard-attempts.ts';
+import type { AuthGuard } from './access/guard-auth-attempts.ts';
 import { createRouter } from './create-router.ts';
-import { sendProblem } from './problem.ts';
+import { sendProblem } from './send-problem.ts';
 
 const DATABASE_MS_MAX = 1_500;
 const PROBE_EVERY_MS = 1_000;
@@ -18,8 +18,8 @@ const PROBE_SETTING = 'ready_probe';
 const NEAR_RANGES: ReadonlySet<string> = new Set(['loopback', 'private', 'uniqueLocal']);
 
 /** Alive; able to take webhooks; what is counted. */
-export function healthRoutes(context: Context, guard: Guard, spool: Spool | undefined): Router {
-  return offerHealth({
+export function healthRoutes(context: Context, guard: AuthGuard, spool: Spool | undefined): Router {
+  return createHealthRoutes({
     signal: context.signal,
     spool,
     databaseTakes: createProbe(context),
@@ -27,7 +27,7 @@ export function healthRoutes(context: Context, guard: Guard, spool: Spool | unde
   });
 }
 
-export function offerHealth(of: {
+export function createHealthRoutes(of: {
   signal: AbortSignal;
   spool: Spool | undefined;
   /** Whether a commit lands. */

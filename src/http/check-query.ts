@@ -4,8 +4,8 @@
  */
 import type { Request, RequestHandler } from 'express';
 import { ConfereError } from '../domain/errors.ts';
-import { nameField } from './name-field.ts';
 import type { Operation } from './openapi/describe-operation.ts';
+import { redactFieldName } from './redact-field-name.ts';
 
 type Route = { method: string; path: RegExp; names: readonly string[] };
 
@@ -19,15 +19,15 @@ export function checkQuery(operations: readonly Operation[]): RequestHandler {
     const path = `${request.baseUrl}${request.path}`;
     const method = request.method === 'HEAD' ? 'get' : request.method.toLowerCase();
     const route = routes.find((one) => one.method === method && one.path.test(path));
-    if (route) assertParameters(request, route.names);
+    if (route) assertKnownParameters(request, route.names);
     next();
   };
 }
 
 /** @param names the parameters that the operation has. @throws ConfereError `invalid_request`. */
-export function assertParameters(request: Request, names: readonly string[]): void {
+export function assertKnownParameters(request: Request, names: readonly string[]): void {
   const faults = Object.entries(request.query).flatMap(([name, value]): [string, string[]][] => {
-    if (!names.includes(name)) return [[nameField(name), [`is no parameter here; there ${sayNames(names)}`]]];
+    if (!names.includes(name)) return [[redactFieldName(name), [`is no parameter here; there ${sayNames(names)}`]]];
     return Array.isArray(value) ? [[name, ['is given more than once']]] : [];
   });
   if (faults.length === 0) return;

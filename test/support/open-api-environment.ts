@@ -1,6 +1,6 @@
 import { createToken } from '../../src/access/tokens.ts';
-import { createApp } from '../../src/http/app.ts';
 import { serveHttp } from '../../src/http/connections/serve-http.ts';
+import { createApp } from '../../src/http/create-app.ts';
 import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from './open-environment.ts';
 
 export type Answer = { status: number; json: Record<string, unknown> };

@@ -6,10 +6,10 @@ import {
   type Api,
   createApi,
   findFreePort,
-  isWhole,
-  launch,
+  isFullyReady,
   type Program,
-  waitUntil,
+  startProgram,
+  waitUntilReady,
 } from '../../demo/start-programs.ts';
 import { createTestDatabase } from './create-test-database.ts';
 
@@ -61,7 +61,7 @@ export async function startServe(options: {
 }): Promise<Served> {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
-  const program = launch(options.home, 'serve', ['serve'], {
+  const program = startProgram(options.home, 'serve', ['serve'], {
     ...(options.databaseUrl ? { DATABASE_URL: options.databaseUrl, SECRET_KEY } : {}),
     DATA_DIR: path.join(options.home, 'data'),
     PORT: String(port),
@@ -74,7 +74,9 @@ export async function startServe(options: {
     ...options.env,
   });
   const isReady = async () => (await request(`${url}/readyz`)).statusCode === 200;
-  await waitUntil(program, new AbortController().signal, () => (options.withoutDatabase ? isReady() : isWhole(url)));
+  await waitUntilReady(program, new AbortController().signal, () =>
+    options.withoutDatabase ? isReady() : isFullyReady(url),
+  );
   return {
     api: createApi(url, '/api/v1', ADMIN_TOKEN),
     url,
@@ -107,7 +109,7 @@ export async function startSandbox(
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
   const database = await createTestDatabase('sandbox');
-  const program = launch(
+  const program = startProgram(
     home,
     'sandbox',
     [
@@ -124,7 +126,7 @@ export async function startSandbox(
     ],
     {},
   );
-  await waitUntil(
+  await waitUntilReady(
     program,
     new AbortController().signal,
     async () => (await request(`${url}/sandbox/healthz`)).statusCode === 200,

@@ -12,9 +12,9 @@ import type { Person } from '../../domain/person/person.ts';
 import { countSegments } from '../../inbox/spool/redact-retained-files.ts';
 import { findPerson, NO_PERSON_VALUES, type PersonValues } from '../../privacy/find-person.ts';
 import { indexParties } from '../../privacy/index-parties.ts';
-import { listShowingDays } from '../../reports/serve/list-showing-days.ts';
+import { findReportDays } from '../../reports/serve/find-report-days.ts';
 import { print, type withContext } from '../with-context.ts';
-import { listPlaces } from './forget-places.ts';
+import { listErasureTargets } from './list-erasure-targets.ts';
 
 /** Enough of a keyed hash to tell one person from another. */
 const HASH_CHARS = 16;
@@ -115,7 +115,7 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
         listReportDays: async () => {
           const theirs = found.person.transactions.map((one) => one.seq);
           const { mentions, changes } = values;
-          return await listShowingDays(context, { transactions: [...theirs, ...mentions], changes });
+          return await findReportDays(context, { transactions: [...theirs, ...mentions], changes });
         },
       },
     );
@@ -143,7 +143,7 @@ async function emptyPlaces(
   person: Person,
 ): Promise<number> {
   let changed = 0;
-  for (const { name, erase } of listPlaces(context)) {
+  for (const { name, erase } of listErasureTargets(context)) {
     const count = await erase(person, to);
     to.erased[name] = (to.erased[name] ?? 0) + count;
     changed += count;

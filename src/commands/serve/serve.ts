@@ -8,9 +8,9 @@ import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { openSpool, type Spool } from '../../inbox/spool/spool.ts';
 import { createLog, type Log } from '../../log.ts';
-import { closeDataDir } from './close-data-dir.ts';
+import { restrictDataDir } from './restrict-data-dir.ts';
 import { startService } from './start-service.ts';
-import { type Opened, waitForDatabase } from './wait-for-database.ts';
+import { type OpenedService, waitForDatabase } from './wait-for-database.ts';
 
 /** SIGTERM is promised to end in 20 s; what has not ended by then is cut off. */
 const STOP_MS = 18_000;
@@ -30,7 +30,7 @@ export function serveCommand(program: Command): void {
 async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
   const config = readConfig(process.env, { provider: true, web: sides.web });
   const log = createLog(config.LOG_LEVEL, process.stdout);
-  closeDataDir(config.DATA_DIR, log);
+  restrictDataDir(config.DATA_DIR, log);
   const unlock = config.DATABASE_URL ? undefined : lockDataDir(config);
   const stop = new AbortController();
   const stopped = new Promise<void>((resolve) => {
@@ -61,14 +61,14 @@ function cutOff(log: Log): void {
 
 /** Serves and works until the signal, and ends each part after those that use it. */
 async function run(
-  opened: Opened,
+  opened: OpenedService,
   spool: Spool | undefined,
   sides: { web: boolean; worker: boolean },
   stop: AbortController,
   stopped: Promise<void>,
 ): Promise<void> {
   await using context = opened.context;
-  const options = { sides, spool, listening: opened.listening };
+  const options = { sides, spool, server: opened.server };
   await using _ = await startService(context, options, () => stop.abort());
   try {
     await announceAdminToken(context);

@@ -5,8 +5,8 @@ import { endMerchantAlert, raiseMerchantAlert } from '../../alerts/raise-merchan
 import { sendAlerts } from '../../alerts/send-alerts.ts';
 import { startDelivery } from '../../callbacks/deliver/deliver.ts';
 import type { Context } from '../../context.ts';
-import { createApp } from '../../http/app.ts';
-import { type HttpLimits, type Listening, serveHttp } from '../../http/connections/serve-http.ts';
+import { type HttpLimits, type ListeningServer, serveHttp } from '../../http/connections/serve-http.ts';
+import { createApp } from '../../http/create-app.ts';
 import { drainSpool } from '../../inbox/receive/drain-spool.ts';
 import { startHeartbeats } from '../../inbox/silence/record-heartbeat.ts';
 import type { Spool } from '../../inbox/spool/spool.ts';
@@ -25,7 +25,7 @@ export type ServiceOptions = {
   /** Where webhooks go while the database is away. */
   spool?: Spool | undefined;
   /** A port that is open already, because webhooks went to the spool while the database opened. */
-  listening?: Listening | undefined;
+  server?: ListeningServer | undefined;
   httpLimits?: HttpLimits;
 };
 
@@ -41,7 +41,7 @@ export type Service = AsyncDisposable & { port: number | undefined };
 export async function startService(context: Context, options: ServiceOptions, stop: () => void): Promise<Service> {
   await using stack = new AsyncDisposableStack();
   // for a failure before the web side has taken it over
-  if (options.listening) stack.use(options.listening);
+  if (options.server) stack.use(options.server);
   try {
     await applyRefundRule(context);
     if (options.sides.worker) startWorker(context, stack);
@@ -57,7 +57,7 @@ export async function startService(context: Context, options: ServiceOptions, st
 /** @returns the port that it listens on. */
 async function startWeb(
   context: Context,
-  { spool, listening, httpLimits }: ServiceOptions,
+  { spool, server: listening, httpLimits }: ServiceOptions,
   stack: AsyncDisposableStack,
 ): Promise<number> {
   const { config, log } = context;
@@ -67,7 +67,7 @@ async function startWeb(
   }
   const app = createApp(context, spool);
   if (listening) {
-    listening.use(app);
+    listening.replaceApp(app);
     stack.use(startHeartbeats(context));
     stack.use(listening);
   }

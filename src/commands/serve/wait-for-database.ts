@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MIGRATION_LOCKED } from '../../../embedded/migrate.ts';
 import type { Config } from '../../config.ts';
 import { type Context, openContext } from '../../context.ts';
-import { type Listening, listenHttp } from '../../http/connections/serve-http.ts';
-import { createSpoolApp } from '../../http/receiver/spool-app.ts';
+import { type ListeningServer, listenHttp } from '../../http/connections/serve-http.ts';
+import { createSpoolApp } from '../../http/receiver/create-spool-app.ts';
 import type { Spool } from '../../inbox/spool/spool.ts';
 import { describeError, type Log } from '../../log.ts';
 
@@ -18,7 +18,7 @@ const AWAY = new Set([
   ...['ER_UNKNOWN_COM_ERROR', 'ER_OPTION_PREVENTS_STATEMENT', 'ER_READ_ONLY_MODE'],
 ]);
 
-export type Opened = { context: Context; listening: Listening | undefined };
+export type OpenedService = { context: Context; server: ListeningServer | undefined };
 
 /**
  * Opens the context. While the database can't be reached, or takes its time, and there is a spool, webhooks are taken into
@@ -28,9 +28,9 @@ export type Opened = { context: Context; listening: Listening | undefined };
 export async function waitForDatabase(
   config: Config,
   options: { log: Log; signal: AbortSignal; spool: Spool | undefined },
-): Promise<Opened | undefined> {
+): Promise<OpenedService | undefined> {
   const { log, signal, spool } = options;
-  let listening: Listening | undefined;
+  let listening: ListeningServer | undefined;
   const listen = async (to: Spool): Promise<void> => {
     listening ??= await listenHttp(config, createSpoolApp(config, log, to, signal));
   };
@@ -48,7 +48,7 @@ export async function waitForDatabase(
             throw error;
           });
         }
-        return { context: await opening, listening };
+        return { context: await opening, server: listening };
       } catch (error) {
         if (!spool || !AWAY.has(String((error as { code?: unknown }).code))) throw error;
         log.error({ error: describeError(error) }, 'the database can not be reached: webhooks go to the spool');

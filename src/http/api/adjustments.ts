@@ -8,11 +8,11 @@ import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/
 import { maskNote } from '../../domain/person/mask-mismatch.ts';
 import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } from '../../ledger/stated/adjust-books.ts';
 import { compareStatements, listStatements, stateBalance } from '../../ledger/stated/state-balance.ts';
-import { auditFull } from '../access/audit-full.ts';
-import { actorOf, allow, seesPersons } from '../access/authorize.ts';
+import { auditPersonalAccess } from '../access/audit-personal-access.ts';
+import { canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
-import { cutPage, page, readNumberedPage } from '../pages.ts';
-import { parseBody } from '../validate.ts';
+import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
+import { parseBody } from '../parse-request.ts';
 import { newPlatform } from './openings.ts';
 
 const amount = z
@@ -46,8 +46,8 @@ export const statementSchema = z.object({
 export function adjustmentRoutes(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
-  router.post('/adjustments', allow('accountant'), async (request, response) => {
-    const actor = actorOf(response);
+  router.post('/adjustments', requireRole('accountant'), async (request, response) => {
+    const actor = getActor(response);
     const body = (request.body ?? {}) as { reverses?: unknown };
     const given =
       body.reverses === undefined || body.reverses === null
@@ -62,19 +62,19 @@ export function adjustmentRoutes(context: Context): Router {
     const [adjustment] = await listAdjustments(context.db, 1, undefined, id);
     response.status(201).json(withoutSeq(adjustment ?? { seq: 0 }));
   });
-  router.get('/adjustments', allow('viewer'), async (request, response) => {
-    const { limit, after } = readNumberedPage(request);
-    const { rows, last } = cutPage(await listAdjustments(reading.db, limit + 1, after), limit);
-    await auditFull(context, response, 'adjustments.list', 'notes');
+  router.get('/adjustments', requireRole('viewer'), async (request, response) => {
+    const { limit, after } = parseNumberedPage(request);
+    const { rows, last } = trimPage(await listAdjustments(reading.db, limit + 1, after), limit);
+    await auditPersonalAccess(context, response, 'adjustments.list', 'notes');
     const shown = rows
       .map(withoutSeq)
-      .map((one) => (seesPersons(response) ? one : { ...one, note: maskNote(one.note) }));
-    response.json(page('adjustments', shown, last?.seq));
+      .map((one) => (canSeePersonalData(response) ? one : { ...one, note: maskNote(one.note) }));
+    response.json(presentPage('adjustments', shown, last?.seq));
   });
 
-  router.post('/statements', allow('operator', 'accountant'), async (request, response) => {
+  router.post('/statements', requireRole('operator', 'accountant'), async (request, response) => {
     const { at, balance, platform, new_platform } = parseBody(request, statementSchema);
-    const actor = actorOf(response);
+    const actor = getActor(response);
     const stated = { platform, at: new Date(at), balanceCents: balance, actor, newPlatform: new_platform };
     const id = await auditChange(
       context,
@@ -84,10 +84,10 @@ export function adjustmentRoutes(context: Context): Router {
     const [statement] = await listStatements(context, 1, undefined, id);
     response.status(201).json(withoutSeq(statement ?? { seq: 0 }));
   });
-  router.get('/statements', allow('viewer'), async (request, response) => {
-    const { limit, after } = readNumberedPage(request);
-    const { rows, last } = cutPage(await listStatements(reading, limit + 1, after), limit);
-    response.json(page('statements', rows.map(withoutSeq), last?.seq));
+  router.get('/statements', requireRole('viewer'), async (request, response) => {
+    const { limit, after } = parseNumberedPage(request);
+    const { rows, last } = trimPage(await listStatements(reading, limit + 1, after), limit);
+    response.json(presentPage('statements', rows.map(withoutSeq), last?.seq));
   });
   return router;
 }

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { listAudit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { limitStatementTime } from '../../database/limit-statement-time.ts';
-import { allow } from '../access/authorize.ts';
+import { requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
-import { cutPage, page, readNumberedPage } from '../pages.ts';
-import { parseQuery } from '../validate.ts';
+import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
+import { parseQuery } from '../parse-request.ts';
 
 const instant = z.iso
   .datetime({ offset: true, error: 'must be an instant: 2026-11-21T00:00:00-03:00' })
@@ -24,12 +24,12 @@ export const auditQuerySchema = z.object({
 export function auditRoutes(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
-  router.get('/audit', allow('admin'), async (request, response) => {
+  router.get('/audit', requireRole('admin'), async (request, response) => {
     const filter = parseQuery(request, auditQuerySchema);
-    const { limit, after: before } = readNumberedPage(request);
-    const { rows, last } = cutPage(await listAudit(reading.db, filter, { limit: limit + 1, before }), limit);
+    const { limit, after: before } = parseNumberedPage(request);
+    const { rows, last } = trimPage(await listAudit(reading.db, filter, { limit: limit + 1, before }), limit);
     response.json(
-      page(
+      presentPage(
         'audit',
         rows.map(({ seq: _, ...row }) => row),
         last?.seq,

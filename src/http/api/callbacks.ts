@@ -8,11 +8,11 @@ import { redeliver } from '../../callbacks/manage/redeliver.ts';
 import { replay } from '../../callbacks/manage/replay.ts';
 import type { Context } from '../../context.ts';
 import { limitStatementTime } from '../../database/limit-statement-time.ts';
-import { auditFull } from '../access/audit-full.ts';
-import { actorOf, allow, seesPersons } from '../access/authorize.ts';
+import { auditPersonalAccess } from '../access/audit-personal-access.ts';
+import { canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
-import { cutPage, page, readNumberedPage } from '../pages.ts';
-import { parseBody, parseQuery } from '../validate.ts';
+import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
+import { parseBody, parseQuery } from '../parse-request.ts';
 import { filterSchema } from './merchants.ts';
 
 export const callbackQuerySchema = z.object({
@@ -42,26 +42,28 @@ export const replaySchema = z
 export function callbackRoutes(context: Context): express.Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
-  router.get('/callbacks', allow('viewer'), async (request, response) => {
-    const { limit, after: before } = readNumberedPage(request);
+  router.get('/callbacks', requireRole('viewer'), async (request, response) => {
+    const { limit, after: before } = parseNumberedPage(request);
     const { merchant, transaction_id: transactionId, state, type } = parseQuery(request, callbackQuerySchema);
     const query = { merchant, transactionId, state, type };
-    const { rows, last } = cutPage(await listCallbacks(reading.db, query, { limit: limit + 1, before }), limit);
-    response.json(page('callbacks', rows.map(presentCallback), last?.seq));
+    const { rows, last } = trimPage(await listCallbacks(reading.db, query, { limit: limit + 1, before }), limit);
+    response.json(presentPage('callbacks', rows.map(presentCallback), last?.seq));
   });
-  router.get('/callbacks/:id', allow('viewer'), async (request, response) => {
+  router.get('/callbacks/:id', requireRole('viewer'), async (request, response) => {
     const callback = await findCallback(context.db, idOf(request));
     const attempts = await listAttempts(context.db, callback.seq);
-    const withBody = seesPersons(response);
+    const withBody = canSeePersonalData(response);
     const list = attempts.map((attempt) => presentAttempt(attempt, { withBody }));
     // what merchants answered is their own text, and may name people
-    await auditFull(context, response, 'callbacks.show', idOf(request));
+    await auditPersonalAccess(context, response, 'callbacks.show', idOf(request));
     response.json({ ...presentCallback(callback), attempt_list: list });
   });
   // before the routes with an id in them, which would take `replay` for one
-  router.post('/callbacks/replay', allow('operator'), (request, response) => replayRange(context, request, response));
-  router.post('/callbacks/:id/redeliver', allow('operator'), async (request, response) => {
-    const done = { actor: actorOf(response), action: 'callback.redelivered', target: idOf(request) };
+  router.post('/callbacks/replay', requireRole('operator'), (request, response) =>
+    replayRange(context, request, response),
+  );
+  router.post('/callbacks/:id/redeliver', requireRole('operator'), async (request, response) => {
+    const done = { actor: getActor(response), action: 'callback.redelivered', target: idOf(request) };
     const callback = await auditChange(context, (inner) => redeliver(inner, idOf(request)), done);
     response.status(202).json(presentCallback(callback));
   });
@@ -70,7 +72,7 @@ export function callbackRoutes(context: Context): express.Router {
 
 async function replayRange(context: Context, request: Request, response: Response): Promise<void> {
   const { dry_run: dryRun, ...range } = parseBody(request, replaySchema);
-  const actor = actorOf(response);
+  const actor = getActor(response);
   const { from, to } = range;
   // a range may be long: each part of it is a change of its own
   const count = await replay(context, { ...range, dryRun }, (part, change) => {

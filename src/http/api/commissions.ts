@@ -7,10 +7,10 @@ import { isDay } from '../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseAmount } from '../../domain/money.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { listContracts, stateContract, withdrawContract } from '../../ledger/journal/commission-contracts.ts';
-import { actorOf, allow } from '../access/authorize.ts';
+import { getActor, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
-import { cutPage, page, readNumberedPage } from '../pages.ts';
-import { parseBody } from '../validate.ts';
+import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
+import { parseBody } from '../parse-request.ts';
 
 const BASIS_POINTS_MAX = 10_000;
 const day = z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be a day: YYYY-MM-DD');
@@ -43,8 +43,8 @@ export const contractWithdrawalSchema = z.object({ withdraws: z.string().min(1) 
 export function commissionRoutes(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
-  router.post('/commissions', allow('admin'), async (request, response) => {
-    const actor = actorOf(response);
+  router.post('/commissions', requireRole('admin'), async (request, response) => {
+    const actor = getActor(response);
     const body = (request.body ?? {}) as { withdraws?: unknown };
     const given =
       body.withdraws === undefined || body.withdraws === null
@@ -59,10 +59,10 @@ export function commissionRoutes(context: Context): Router {
     const [contract] = await listContracts(context.db, 1, undefined, id);
     response.status(201).json(withoutSeq(contract ?? { seq: 0 }));
   });
-  router.get('/commissions', allow('viewer'), async (request, response) => {
-    const { limit, after } = readNumberedPage(request);
-    const { rows, last } = cutPage(await listContracts(reading.db, limit + 1, after), limit);
-    response.json(page('commissions', rows.map(withoutSeq), last?.seq));
+  router.get('/commissions', requireRole('viewer'), async (request, response) => {
+    const { limit, after } = parseNumberedPage(request);
+    const { rows, last } = trimPage(await listContracts(reading.db, limit + 1, after), limit);
+    response.json(presentPage('commissions', rows.map(withoutSeq), last?.seq));
   });
   return router;
 }

@@ -6,11 +6,11 @@ import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { findMerchantByPullToken } from '../../merchants/pull-token.ts';
 import { readBearer } from '../access/authorize.ts';
-import type { Guard } from '../access/guard-attempts.ts';
-import { assertParameters } from '../check-query.ts';
-import { knowConnection } from '../connections/known-connections.ts';
+import type { AuthGuard } from '../access/guard-auth-attempts.ts';
+import { assertKnownParameters } from '../check-query.ts';
+import { markAuthenticated } from '../connections/mark-authenticated.ts';
 import { createRouter } from '../create-router.ts';
-import { parseQuery } from '../validate.ts';
+import { parseQuery } from '../parse-request.ts';
 
 const LIMIT_MAX = 200;
 const LIMIT_DEFAULT = 50;
@@ -28,7 +28,7 @@ export const feedQuerySchema = z.object({
  * The pull API: what a merchant would be sent, for it to fetch with its own token. To be mounted where no token of ours
  * is asked for.
  */
-export function eventRoutes(context: Context, guard: Guard): express.Router {
+export function eventRoutes(context: Context, guard: AuthGuard): express.Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/events', async (request, response) => {
@@ -38,8 +38,8 @@ export function eventRoutes(context: Context, guard: Guard): express.Router {
     if (!merchant) {
       throw new ConfereError('unauthorized', 'send the token of an enabled merchant: Authorization: Bearer mpt_…');
     }
-    knowConnection(response);
-    assertParameters(request, Object.keys(feedQuerySchema.shape));
+    markAuthenticated(response);
+    assertKnownParameters(request, Object.keys(feedQuerySchema.shape));
     const { after = 0, limit } = parseQuery(request, feedQuerySchema);
     const items = await readFeed(reading, merchant.seq, { after, limit });
     // always a place to go on from, also where nothing new was

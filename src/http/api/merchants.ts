@@ -13,10 +13,10 @@ import { maskContacts, type PresentedMerchant, presentMerchant } from '../../mer
 import { issuePullToken, revokePullToken } from '../../merchants/pull-token.ts';
 import { findMerchant, listMerchants, type MerchantRow } from '../../merchants/read-merchants.ts';
 import { rotateSecret } from '../../merchants/secrets.ts';
-import { actorOf, allow, callerOf } from '../access/authorize.ts';
+import { getActor, getCaller, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
-import { cutPage, page, readNumberedPage } from '../pages.ts';
-import { parseBody } from '../validate.ts';
+import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
+import { parseBody } from '../parse-request.ts';
 
 const LIST_MAX = 200;
 const RATE_MAX = 1000;
@@ -53,18 +53,18 @@ export const merchantChangeSchema = z
 export function merchantRoutes(context: Context): express.Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
-  router.get('/merchants', allow('viewer'), async (request, response) => {
-    const { limit, after = 0 } = readNumberedPage(request);
-    const { rows, last } = cutPage(await listMerchants(reading.db, { limit: limit + 1, after }), limit);
+  router.get('/merchants', requireRole('viewer'), async (request, response) => {
+    const { limit, after = 0 } = parseNumberedPage(request);
+    const { rows, last } = trimPage(await listMerchants(reading.db, { limit: limit + 1, after }), limit);
     const shown = rows.map((row) => showTo(response, row));
-    response.json(page('merchants', shown, last?.seq));
+    response.json(presentPage('merchants', shown, last?.seq));
   });
-  router.post('/merchants', allow('admin'), (request, response) => addOne(context, request, response));
-  router.get('/merchants/:id', allow('viewer'), async (request, response) => {
+  router.post('/merchants', requireRole('admin'), (request, response) => addOne(context, request, response));
+  router.get('/merchants/:id', requireRole('viewer'), async (request, response) => {
     response.json(showTo(response, await findMerchant(context.db, idOf(request))));
   });
-  router.patch('/merchants/:id', allow('admin'), (request, response) => changeOne(context, request, response));
-  router.delete('/merchants/:id', allow('admin'), async (request, response) => {
+  router.patch('/merchants/:id', requireRole('admin'), (request, response) => changeOne(context, request, response));
+  router.delete('/merchants/:id', requireRole('admin'), async (request, response) => {
     await auditChange(
       context,
       (inner) => removeMerchant(inner, idOf(request)),
@@ -81,7 +81,7 @@ function addActions(router: express.Router, context: Context): void {
   const change = <T>(action: string, request: Request, response: Response, work: (inner: Context) => Promise<T>) =>
     auditChange(context, work, naming(request, response, action));
 
-  router.post('/merchants/:id/rotate-secret', allow('admin'), async (request, response) => {
+  router.post('/merchants/:id/rotate-secret', requireRole('admin'), async (request, response) => {
     const { secret, oldUntil } = await change('merchant.secret_rotated', request, response, (inner) =>
       rotateSecret(inner, idOf(request)),
     );
@@ -92,24 +92,24 @@ function addActions(router: express.Router, context: Context): void {
     ['enable', 'enabled'],
     ['pause', 'paused'],
   ] as const) {
-    router.post(`/merchants/:id/${name}`, allow('admin'), async (request, response) => {
+    router.post(`/merchants/:id/${name}`, requireRole('admin'), async (request, response) => {
       const merchant = await change(`merchant.${state}`, request, response, (inner) =>
         setMerchantState(inner, idOf(request), state),
       );
       response.json(presentMerchant(merchant));
     });
   }
-  router.post('/merchants/:id/test', allow('admin'), async (request, response) => {
+  router.post('/merchants/:id/test', requireRole('admin'), async (request, response) => {
     const callback = await change('merchant.tested', request, response, (inner) => sendTest(inner, idOf(request)));
     response.status(202).json(presentCallback(callback));
   });
-  router.post('/merchants/:id/pull-token', allow('admin'), async (request, response) => {
+  router.post('/merchants/:id/pull-token', requireRole('admin'), async (request, response) => {
     const token = await change('merchant.pull_token_given', request, response, (inner) =>
       issuePullToken(inner, idOf(request)),
     );
     response.json({ id: idOf(request), token });
   });
-  router.delete('/merchants/:id/pull-token', allow('admin'), async (request, response) => {
+  router.delete('/merchants/:id/pull-token', requireRole('admin'), async (request, response) => {
     await change('merchant.pull_token_revoked', request, response, (inner) => revokePullToken(inner, idOf(request)));
     response.status(204).end();
   });
@@ -121,7 +121,7 @@ async function addOne(context: Context, request: Request, response: Response): P
   const { merchant, secret } = await auditChange(
     context,
     (inner) => createMerchant(inner, { ...input, eventsSince }),
-    (made) => ({ actor: actorOf(response), action: 'merchant.added', target: made.merchant.id }),
+    (made) => ({ actor: getActor(response), action: 'merchant.added', target: made.merchant.id }),
   );
   response
     .status(201)
@@ -145,11 +145,11 @@ async function changeOne(context: Context, request: Request, response: Response)
 
 function showTo(response: Response, row: MerchantRow): PresentedMerchant {
   const merchant = presentMerchant(row);
-  return mayActAs(callerOf(response).role, 'operator') ? merchant : maskContacts(merchant);
+  return mayActAs(getCaller(response).role, 'operator') ? merchant : maskContacts(merchant);
 }
 
 function naming(request: Request, response: Response, action: string): AuditedAction {
-  return { actor: actorOf(response), action, target: idOf(request) };
+  return { actor: getActor(response), action, target: idOf(request) };
 }
 
 function idOf(request: Request): string {

@@ -8,12 +8,12 @@ import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../dom
 import { findMismatch, listMismatches, type PresentedMismatch } from '../../mismatches/read-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatchByHand } from '../../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus } from '../../reconciliation/windows/accept-surplus.ts';
-import { auditFull } from '../access/audit-full.ts';
-import { actorOf, allow, seesPersons } from '../access/authorize.ts';
+import { auditPersonalAccess } from '../access/audit-personal-access.ts';
+import { canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
 import { maskMismatches } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
-import { cutPage, page, readNumberedPage } from '../pages.ts';
-import { parseBody, parseQuery } from '../validate.ts';
+import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
+import { parseBody, parseQuery } from '../parse-request.ts';
 
 const KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
 
@@ -30,21 +30,21 @@ export const acceptedSchema = notedSchema.extend({ actual: z.unknown().optional(
 export function mismatchRoutes(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
-  router.get('/mismatches', allow('viewer'), async (request, response) => {
+  router.get('/mismatches', requireRole('viewer'), async (request, response) => {
     const { transaction_id, ...filter } = parseQuery(request, mismatchQuerySchema);
-    const { limit, after } = readNumberedPage(request);
+    const { limit, after } = parseNumberedPage(request);
     const found = await listMismatches(reading.db, {
       ...filter,
       transactionId: transaction_id,
       limit: limit + 1,
       after,
     });
-    const { rows, last } = cutPage(found, limit);
-    await auditFull(context, response, 'mismatches.list', JSON.stringify(Object.keys(request.query)));
-    response.json(page('mismatches', await showMismatches(context, response, rows), last?.seq));
+    const { rows, last } = trimPage(found, limit);
+    await auditPersonalAccess(context, response, 'mismatches.list', JSON.stringify(Object.keys(request.query)));
+    response.json(presentPage('mismatches', await presentMismatches(context, response, rows), last?.seq));
   });
 
-  router.get('/mismatches/:id', allow('viewer'), async (request: Request<{ id: string }>, response) => {
+  router.get('/mismatches/:id', requireRole('viewer'), async (request: Request<{ id: string }>, response) => {
     await answer(context, request.params.id, response, 'mismatches.show');
   });
 
@@ -53,18 +53,22 @@ export function mismatchRoutes(context: Context): Router {
     ['resolve', resolveMismatchByHand, notedSchema],
     ['accept', acceptMismatchOrSurplus, acceptedSchema],
   ] as const) {
-    router.post(`/mismatches/:id/${action}`, allow('operator'), async (request: Request<{ id: string }>, response) => {
-      const given = parseBody(request, schema);
-      const actor = actorOf(response);
-      const { id } = request.params;
-      await auditChange(context, (inner) => settle(inner, id, { note: undefined, ...given, actor }), {
-        actor,
-        action: `mismatches.${action}`,
-        target: id,
-      });
-      context.wakeUps.alerts.notify();
-      await answer(context, request.params.id, response);
-    });
+    router.post(
+      `/mismatches/:id/${action}`,
+      requireRole('operator'),
+      async (request: Request<{ id: string }>, response) => {
+        const given = parseBody(request, schema);
+        const actor = getActor(response);
+        const { id } = request.params;
+        await auditChange(context, (inner) => settle(inner, id, { note: undefined, ...given, actor }), {
+          actor,
+          action: `mismatches.${action}`,
+          target: id,
+        });
+        context.wakeUps.alerts.notify();
+        await answer(context, request.params.id, response);
+      },
+    );
   }
   return router;
 }
@@ -73,17 +77,17 @@ export function mismatchRoutes(context: Context): Router {
 async function answer(context: Context, id: string, response: Response, looked?: string): Promise<void> {
   const mismatch = await findMismatch(context.db, id);
   if (!mismatch) throw new ConfereError('not_found', 'there is no such mismatch');
-  if (looked !== undefined) await auditFull(context, response, looked, mismatch.id);
-  const [shown] = await showMismatches(context, response, [mismatch]);
+  if (looked !== undefined) await auditPersonalAccess(context, response, looked, mismatch.id);
+  const [shown] = await presentMismatches(context, response, [mismatch]);
   response.json(shown);
 }
 
 /** Mismatches as this caller may see them. */
-export async function showMismatches(
+export async function presentMismatches(
   context: Context,
   response: Response,
   mismatches: PresentedMismatch[],
 ): Promise<Omit<PresentedMismatch, 'seq'>[]> {
-  const shown = seesPersons(response) ? mismatches : await maskMismatches(context.db, mismatches);
+  const shown = canSeePersonalData(response) ? mismatches : await maskMismatches(context.db, mismatches);
   return shown.map(({ seq: _, ...mismatch }) => mismatch);
 }

@@ -8,9 +8,9 @@ import { formatAmount } from '../../domain/money.ts';
 import { readOpenMismatches } from '../../mismatches/read-open-mismatches.ts';
 import { COVERED_DAYS, readCoverage } from '../../reconciliation/numbers/read-coverage.ts';
 import { lossRate, readWebhookDays } from '../../reconciliation/numbers/read-webhook-days.ts';
-import { allow } from '../access/authorize.ts';
+import { requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
-import { parseQuery } from '../validate.ts';
+import { parseQuery } from '../parse-request.ts';
 
 const DEFAULT_DAYS = 14;
 const day = z.string().refine(isDay, 'must be a day: YYYY-MM-DD').optional();
@@ -21,7 +21,7 @@ export const numbersQuerySchema = z.object({ from: day, to: day });
 export function numberRoutes(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
-  router.get('/numbers', allow('viewer'), async (request, response) => {
+  router.get('/numbers', requireRole('viewer'), async (request, response) => {
     const query = parseQuery(request, numbersQuerySchema);
     const to = query.to ?? context.calendar.dayOf(context.clock.now());
     const from = query.from ?? addDays(to, 1 - DEFAULT_DAYS);

@@ -6,10 +6,10 @@ import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/money.ts';
 import { finishReposts, reverseOpeningEntry, stateOpening } from '../../ledger/stated/open-books.ts';
-import { actorOf, allow } from '../access/authorize.ts';
+import { getActor, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
-import { cutPage, page, readNumberedPage } from '../pages.ts';
-import { parseBody } from '../validate.ts';
+import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
+import { parseBody } from '../parse-request.ts';
 
 export const newPlatform = z
   .boolean('must be true or false')
@@ -34,8 +34,8 @@ export const openingReversalSchema = z.object({ reverses: z.string().min(1) });
 export function openingRoutes(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
-  router.post('/openings', allow('admin'), async (req, response) => {
-    const actor = actorOf(response);
+  router.post('/openings', requireRole('admin'), async (req, response) => {
+    const actor = getActor(response);
     const turnsBack = ((req.body ?? {}) as { reverses?: unknown }).reverses !== undefined;
     const action = turnsBack ? 'openings.reverse' : 'openings.create';
     const id = await auditChange(
@@ -48,16 +48,16 @@ export function openingRoutes(context: Context): Router {
     response.status(201).json(present(row));
   });
 
-  router.get('/openings', allow('viewer'), async (req, response) => {
-    const { limit, after } = readNumberedPage(req);
+  router.get('/openings', requireRole('viewer'), async (req, response) => {
+    const { limit, after } = parseNumberedPage(req);
     let query = reading.db
       .selectFrom('openings')
       .selectAll()
       .orderBy('seq', 'desc')
       .limit(limit + 1);
     if (after !== undefined) query = query.where('seq', '<', after);
-    const { rows, last } = cutPage(await query.execute(), limit);
-    response.json(page('openings', rows.map(present), last?.seq));
+    const { rows, last } = trimPage(await query.execute(), limit);
+    response.json(presentPage('openings', rows.map(present), last?.seq));
   });
   return router;
 }

@@ -7,10 +7,10 @@ import { ConfereError } from '../../domain/errors.ts';
 import { listPages } from '../../reconciliation/numbers/read-pages.ts';
 import { findRun, listRuns, type PresentedRun } from '../../reconciliation/numbers/read-runs.ts';
 import { startRun } from '../../reconciliation/runs/start-run.ts';
-import { actorOf, allow } from '../access/authorize.ts';
+import { getActor, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
-import { cutPage, page, readNumberedPage } from '../pages.ts';
-import { parseBody } from '../validate.ts';
+import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
+import { parseBody } from '../parse-request.ts';
 
 export const newRunSchema = z.object({
   from: z.string('must be a day: YYYY-MM-DD'),
@@ -21,9 +21,9 @@ export const newRunSchema = z.object({
 export function reconciliationRoutes(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
-  router.post('/reconciliations', allow('operator'), async (req, response) => {
+  router.post('/reconciliations', requireRole('operator'), async (req, response) => {
     const range = parseBody(req, newRunSchema);
-    const actor = actorOf(response);
+    const actor = getActor(response);
     const { id } = await auditChange(
       context,
       (inner) => startRun(inner, { ...range, trigger: 'api', createdBy: actor }),
@@ -36,25 +36,25 @@ export function reconciliationRoutes(context: Context): Router {
       .json(run && withoutSeq(run));
   });
 
-  router.get('/reconciliations', allow('viewer'), async (req, response) => {
-    const { limit, after } = readNumberedPage(req);
-    const { rows, last } = cutPage(await listRuns(reading.db, limit + 1, after), limit);
-    response.json(page('reconciliations', rows.map(withoutSeq), last?.seq));
+  router.get('/reconciliations', requireRole('viewer'), async (req, response) => {
+    const { limit, after } = parseNumberedPage(req);
+    const { rows, last } = trimPage(await listRuns(reading.db, limit + 1, after), limit);
+    response.json(presentPage('reconciliations', rows.map(withoutSeq), last?.seq));
   });
 
-  router.get('/reconciliations/:id', allow('viewer'), async (req: Request<{ id: string }>, response) => {
+  router.get('/reconciliations/:id', requireRole('viewer'), async (req: Request<{ id: string }>, response) => {
     const run = await findRun(context.db, req.params.id);
     if (!run) throw new ConfereError('not_found', 'there is no such reconciliation');
     response.json(withoutSeq(run));
   });
 
-  router.get('/reconciliations/:id/pages', allow('viewer'), async (req: Request<{ id: string }>, response) => {
+  router.get('/reconciliations/:id/pages', requireRole('viewer'), async (req: Request<{ id: string }>, response) => {
     const run = await findRun(context.db, req.params.id);
     if (!run) throw new ConfereError('not_found', 'there is no such reconciliation');
-    const { limit, after } = readNumberedPage(req);
-    const { rows, last } = cutPage(await listPages(reading.db, run.seq, limit + 1, after), limit);
+    const { limit, after } = parseNumberedPage(req);
+    const { rows, last } = trimPage(await listPages(reading.db, run.seq, limit + 1, after), limit);
     const shown = rows.map(({ seq: _, ...evidence }) => evidence);
-    response.json(page('pages', shown, last?.seq));
+    response.json(presentPage('pages', shown, last?.seq));
   });
   return router;
 }

@@ -7,15 +7,15 @@ import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { describeError } from '../../log.ts';
-import type { Format } from '../../reports/plan/plan.ts';
+import type { Format } from '../../reports/plan/report-plan.ts';
 import { type MadeReport, makeReport } from '../../reports/revisions/make-report.ts';
+import { buildOnce } from '../../reports/serve/build-once.ts';
 import { listReports } from '../../reports/serve/list-reports.ts';
 import { openReport } from '../../reports/serve/open-report.ts';
-import { buildOnce } from '../../reports/serve/share-building.ts';
-import { actorOf, allow, seesPersons } from '../access/authorize.ts';
+import { canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
-import { page, readPage } from '../pages.ts';
-import { parseBody, parseQuery } from '../validate.ts';
+import { parsePage, presentPage } from '../parse-page.ts';
+import { parseBody, parseQuery } from '../parse-request.ts';
 
 /** A day of 100,000 transactions took 6.6 s on two busy cores; whoever waits for more is told that it is being made. */
 const PATIENCE_MS = 20_000;
@@ -40,15 +40,15 @@ export function reportRoutes(context: Context, patienceMs = PATIENCE_MS): Router
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
 
-  router.get('/reports', allow('viewer'), async (request, response) => {
-    const { reports, next } = await listReports(reading, readPage(request));
-    response.json(page('reports', reports, next ?? undefined));
+  router.get('/reports', requireRole('viewer'), async (request, response) => {
+    const { reports, next } = await listReports(reading, parsePage(request));
+    response.json(presentPage('reports', reports, next ?? undefined));
   });
 
-  router.post('/reports', allow('operator'), async (request, response) => {
+  router.post('/reports', requireRole('operator'), async (request, response) => {
     const { day } = parseBody(request, newReportSchema);
     // before it: a report takes long, and is made on the timetable too
-    await audit(context, { actor: actorOf(response), action: 'reports.make', target: day });
+    await audit(context, { actor: getActor(response), action: 'reports.make', target: day });
     const made = await waitFor(startMaking(context, day), patienceMs);
     if (!made) {
       response.status(202).json({ day, state: 'being_made' });
@@ -57,7 +57,7 @@ export function reportRoutes(context: Context, patienceMs = PATIENCE_MS): Router
     response.status(made.changed ? 201 : 200).json(made.report);
   });
 
-  router.get('/reports/:file', allow('viewer'), async (request, response) => {
+  router.get('/reports/:file', requireRole('viewer'), async (request, response) => {
     const { day, format } = readFileName(request);
     const { revision, locale, platform } = parseQuery(request, reportFileQuerySchema);
     const opened = await openReport(context, {
@@ -66,9 +66,9 @@ export function reportRoutes(context: Context, patienceMs = PATIENCE_MS): Router
       ...(revision === undefined ? {} : { revision }),
       ...(locale === undefined ? {} : { locale }),
       ...(platform === undefined ? {} : { platform }),
-      masked: !seesPersons(response),
+      masked: !canSeePersonalData(response),
     });
-    await audit(context, { actor: actorOf(response), action: 'reports.download', target: opened.name });
+    await audit(context, { actor: getActor(response), action: 'reports.download', target: opened.name });
     response.setHeader('content-disposition', `attachment; filename="${opened.name}"`);
     response.setHeader('content-type', CONTENT_TYPE[format]);
     response.setHeader('digest', `sha-256=${Buffer.from(opened.sha256, 'hex').toString('base64')}`);

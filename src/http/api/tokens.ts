@@ -5,10 +5,10 @@ import { ROLES } from '../../access/roles.ts';
 import { createToken, listTokens, revokeToken } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
 import { limitStatementTime } from '../../database/limit-statement-time.ts';
-import { actorOf, allow } from '../access/authorize.ts';
+import { getActor, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
-import { cutPage, page, readNumberedPage } from '../pages.ts';
-import { parseBody } from '../validate.ts';
+import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
+import { parseBody } from '../parse-request.ts';
 
 export const newTokenSchema = z.object({
   name: z.string().min(1).max(200).default('unnamed'),
@@ -24,11 +24,11 @@ export const newTokenSchema = z.object({
 export function tokenRoutes(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
-  router.get('/tokens', allow('admin'), async (req, response) => {
-    const { limit, after } = readNumberedPage(req);
-    const { rows, last } = cutPage(await listTokens(reading, limit + 1, after), limit);
+  router.get('/tokens', requireRole('admin'), async (req, response) => {
+    const { limit, after } = parseNumberedPage(req);
+    const { rows, last } = trimPage(await listTokens(reading, limit + 1, after), limit);
     response.json(
-      page(
+      presentPage(
         'tokens',
         rows.map(({ seq: _, ...token }) => token),
         last?.seq,
@@ -36,18 +36,18 @@ export function tokenRoutes(context: Context): Router {
     );
   });
 
-  router.post('/tokens', allow('admin'), async (req, response) => {
+  router.post('/tokens', requireRole('admin'), async (req, response) => {
     const { expires_at: expiresAt, ...request } = parseBody(req, newTokenSchema);
     const token = await auditChange(
       context,
       (inner) => createToken(inner, { ...request, expiresAt: expiresAt ? new Date(expiresAt) : undefined }),
-      (made) => ({ actor: actorOf(response), action: 'tokens.create', target: made.id }),
+      (made) => ({ actor: getActor(response), action: 'tokens.create', target: made.id }),
     );
     response.status(201).json(token);
   });
 
-  router.delete('/tokens/:id', allow('admin'), async (req: Request<{ id: string }>, response) => {
-    const done = { actor: actorOf(response), action: 'tokens.revoke', target: req.params.id };
+  router.delete('/tokens/:id', requireRole('admin'), async (req: Request<{ id: string }>, response) => {
+    const done = { actor: getActor(response), action: 'tokens.revoke', target: req.params.id };
     await auditChange(context, (inner) => revokeToken(inner, req.params.id), done);
     response.status(204).end();
   });

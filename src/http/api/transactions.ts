@@ -14,13 +14,19 @@ import { describeTransaction, maskEntries } from '../../ledger/read/describe-tra
 import { searchTransactions } from '../../ledger/read/search-transactions.ts';
 import { listMismatches } from '../../mismatches/read-mismatches.ts';
 import { type AsOf, readBalances } from '../../seal/read-balances.ts';
-import { auditFull } from '../access/audit-full.ts';
-import { allow, callerOf, seesPersons } from '../access/authorize.ts';
-import { auditWithheld, nameFilters, permitSearch, readPosition, writePosition } from '../access/search-people.ts';
+import { auditPersonalAccess } from '../access/audit-personal-access.ts';
+import { canSeePersonalData, getCaller, requireRole } from '../access/authorize.ts';
+import {
+  auditWithheldMatches,
+  authorizeSearch,
+  describeFilters,
+  formatSearchCursor,
+  parseSearchCursor,
+} from '../access/authorize-search.ts';
 import { createRouter } from '../create-router.ts';
-import { page, readPage } from '../pages.ts';
-import { parseQuery } from '../validate.ts';
-import { showMismatches } from './mismatches.ts';
+import { parsePage, presentPage } from '../parse-page.ts';
+import { parseQuery } from '../parse-request.ts';
+import { presentMismatches } from './mismatches.ts';
 
 const MISMATCHES_SHOWN_MAX = 200;
 const NAME_CHARS_MIN = 2;
@@ -72,42 +78,42 @@ export const balanceQuerySchema = z.object({
 
 export function transactionRoutes(context: Context): Router {
   const router = createRouter();
-  router.get('/transactions', allow('viewer'), async (request, response) => {
+  router.get('/transactions', requireRole('viewer'), async (request, response) => {
     const given = parseQuery(request, transactionQuerySchema);
-    const { limit, after } = readPage(request);
-    await permitSearch(context, callerOf(response), given);
+    const { limit, after } = parsePage(request);
+    await authorizeSearch(context, getCaller(response), given);
     const { e2e_id: e2eId, amount, ...filter } = given;
     const found = await searchTransactions(context.db, context.keys, {
       ...filter,
       e2eId,
       amountCents: amount === undefined ? undefined : parseAmount(amount),
       limit,
-      after: readPosition(after),
+      after: parseSearchCursor(after),
     });
     const shown = found.transactions.map((one) => show(context, response, one));
-    await auditFull(context, response, 'transactions.list', nameFilters(given));
-    await auditWithheld(context, callerOf(response), given, shown);
-    response.json(page('transactions', shown, writePosition(found.next)));
+    await auditPersonalAccess(context, response, 'transactions.list', describeFilters(given));
+    await auditWithheldMatches(context, getCaller(response), given, shown);
+    response.json(presentPage('transactions', shown, formatSearchCursor(found.next)));
   });
 
-  router.get('/transactions/:id', allow('viewer'), async (request: Request<{ id: string }>, response) => {
+  router.get('/transactions/:id', requireRole('viewer'), async (request: Request<{ id: string }>, response) => {
     const story = await describeTransaction(context.db, context.calendar, request.params.id);
     if (!story) throw new ConfereError('not_found', 'the ledger holds no such transaction');
     const mismatches = await listMismatches(context.db, {
       transactionId: story.transaction.id,
       limit: MISMATCHES_SHOWN_MAX,
     });
-    await auditFull(context, response, 'transactions.show', story.transaction.id);
+    await auditPersonalAccess(context, response, 'transactions.show', story.transaction.id);
     response.json({
       ...show(context, response, story.transaction),
       events: story.events,
-      entries: seesPersons(response) ? story.entries : maskEntries(story.entries, story.transaction),
-      mismatches: await showMismatches(context, response, mismatches),
+      entries: canSeePersonalData(response) ? story.entries : maskEntries(story.entries, story.transaction),
+      mismatches: await presentMismatches(context, response, mismatches),
       callbacks: (await listTransactionCallbacks(context.db, story.seq)).map(presentCallback),
     });
   });
 
-  router.get('/balances', allow('viewer'), async (request, response) => {
+  router.get('/balances', requireRole('viewer'), async (request, response) => {
     const { at, known } = parseQuery(request, balanceQuerySchema);
     const now = context.clock.now();
     const atInstant = at === undefined ? now : new Date(at);
@@ -119,7 +125,7 @@ export function transactionRoutes(context: Context): Router {
       known: known === undefined ? now.toISOString() : SEALED.test(known) ? known : new Date(known).toISOString(),
       sealed: sealed ? { position: sealed.position, hash: sealed.hash.toString('hex') } : null,
       balances: balances.map(({ account, cents }) => ({
-        account: seesPersons(response) ? account : maskAccount(account),
+        account: canSeePersonalData(response) ? account : maskAccount(account),
         amount: formatAmount(cents),
       })),
     });
@@ -136,5 +142,5 @@ function readKnown(known: string | undefined): AsOf {
 /** Personal fields are for operators and admins. */
 function show(context: Context, response: Response, transaction: LedgerTransaction) {
   const presented = presentTransaction(transaction, context.calendar);
-  return seesPersons(response) ? presented : maskTransaction(presented);
+  return canSeePersonalData(response) ? presented : maskTransaction(presented);
 }

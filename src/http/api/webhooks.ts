@@ -6,13 +6,13 @@ import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { reprocessWebhook } from '../../inbox/items/quarantine.ts';
 import { findWebhook, listWebhooks } from '../../inbox/manage/read-webhooks.ts';
-import { auditFull } from '../access/audit-full.ts';
-import { actorOf, allow, callerOf, seesPersons } from '../access/authorize.ts';
+import { auditPersonalAccess } from '../access/audit-personal-access.ts';
+import { canSeePersonalData, getActor, getCaller, requireRole } from '../access/authorize.ts';
+import { authorizeSearch } from '../access/authorize-search.ts';
 import { maskWebhook } from '../access/mask-texts.ts';
-import { permitSearch } from '../access/search-people.ts';
 import { createRouter } from '../create-router.ts';
-import { cutPage, page, readNumberedPage } from '../pages.ts';
-import { parseQuery } from '../validate.ts';
+import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
+import { parseQuery } from '../parse-request.ts';
 
 const STATES = ['pending', 'applied', 'quarantined'] as const;
 
@@ -26,15 +26,15 @@ export const webhookQuerySchema = z.object({
 export function inboxRoutes(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
-  router.get('/webhooks', allow('viewer'), async (request, response) => {
+  router.get('/webhooks', requireRole('viewer'), async (request, response) => {
     const { transaction_id: transactionId, ...filter } = parseQuery(request, webhookQuerySchema);
-    const { limit, after } = readNumberedPage(request);
-    await permitSearch(context, callerOf(response), { ...filter, transactionId });
+    const { limit, after } = parseNumberedPage(request);
+    await authorizeSearch(context, getCaller(response), { ...filter, transactionId });
     const found = await listWebhooks(reading.db, { ...filter, transactionId, limit: limit + 1, after });
-    const { rows, last } = cutPage(found, limit);
-    await auditFull(context, response, 'webhooks.list', JSON.stringify(Object.keys(request.query)));
+    const { rows, last } = trimPage(found, limit);
+    await auditPersonalAccess(context, response, 'webhooks.list', JSON.stringify(Object.keys(request.query)));
     response.json(
-      page(
+      presentPage(
         'webhooks',
         rows.map(({ seq: _, ...row }) => row),
         last?.seq,
@@ -42,25 +42,29 @@ export function inboxRoutes(context: Context): Router {
     );
   });
 
-  router.get('/webhooks/:id', allow('viewer'), async (request: Request<{ id: string }>, response) => {
-    await auditFull(context, response, 'webhooks.show', request.params.id);
+  router.get('/webhooks/:id', requireRole('viewer'), async (request: Request<{ id: string }>, response) => {
+    await auditPersonalAccess(context, response, 'webhooks.show', request.params.id);
     await answer(context, request.params.id, response);
   });
 
-  router.post('/webhooks/:id/reprocess', allow('operator'), async (request: Request<{ id: string }>, response) => {
-    const webhook = await findWebhook(context.db, request.params.id);
-    if (!webhook) throw new ConfereError('not_found', 'there is no such webhook');
-    const done = { actor: actorOf(response), action: 'webhooks.reprocess', target: webhook.id };
-    await auditChange(context, (inner) => reprocessWebhook(inner, webhook.seq), done);
-    response.status(202);
-    await answer(context, webhook.id, response);
-  });
+  router.post(
+    '/webhooks/:id/reprocess',
+    requireRole('operator'),
+    async (request: Request<{ id: string }>, response) => {
+      const webhook = await findWebhook(context.db, request.params.id);
+      if (!webhook) throw new ConfereError('not_found', 'there is no such webhook');
+      const done = { actor: getActor(response), action: 'webhooks.reprocess', target: webhook.id };
+      await auditChange(context, (inner) => reprocessWebhook(inner, webhook.seq), done);
+      response.status(202);
+      await answer(context, webhook.id, response);
+    },
+  );
   return router;
 }
 
 async function answer(context: Context, id: string, response: Response): Promise<void> {
   const webhook = await findWebhook(context.db, id);
   if (!webhook) throw new ConfereError('not_found', 'there is no such webhook');
-  const { seq: _, ...shown } = seesPersons(response) ? webhook : await maskWebhook(context.db, webhook);
+  const { seq: _, ...shown } = canSeePersonalData(response) ? webhook : await maskWebhook(context.db, webhook);
   response.json(shown);
 }

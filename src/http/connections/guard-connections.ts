@@ -16,14 +16,14 @@ import type { Socket } from 'node:net';
 import type { Config } from '../../config.ts';
 import { connectionsCut } from '../../metrics/metrics.ts';
 import { createSocketGroups, type SocketGroup, type SourceLimits } from './group-sockets.ts';
-import { isKnownConnection } from './known-connections.ts';
-import { matchesBlock } from './match-address.ts';
+import { isAuthenticated } from './mark-authenticated.ts';
+import { matchesCidr } from './match-cidr.ts';
 
-export type GuardLimits = SourceLimits & {
+export type ConnectionLimits = SourceLimits & {
   /** Open at once, of all sources. */
   connectionsMax: number;
   /** From the connection, or a stranger's last answer, to the end of the headers of its next request. */
-  strangerMs: number;
+  unauthenticatedIdleMs: number;
   /** How long a half-read body or an unread answer keeps its connection where a new one needs the place. */
   stalledMs: number;
   /** How long an answer may stand unread. */
@@ -35,17 +35,17 @@ export type GuardLimits = SourceLimits & {
 /** A connection, and what it is about. */
 export type Connection = {
   /** The last answer under way that it asked for. */
-  last: ServerResponse | undefined;
+  lastResponse: ServerResponse | undefined;
   /** The groups that it counts in, the narrowest first; none for a proxy that is named. */
   groups: SocketGroup[];
   /** It is a proxy's by what it carried, where TRUST_PROXY counts hops. */
   isProxied: boolean;
-  underWay: number;
+  activeRequests: number;
   /** Since when it is idle, or its oldest request is under way. */
   sinceMs: number;
   unread: { mark: string; sinceMs: number };
   /** It asked for too much at once: it ends with what was taken of that. */
-  isEnding: boolean;
+  isClosing: boolean;
 };
 
 const UNLIMITED: SourceLimits = {
@@ -55,7 +55,7 @@ const UNLIMITED: SourceLimits = {
 
 type Cut = 'idle' | 'unread' | 'shed' | 'refused' | 'pipelined';
 
-export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits: GuardLimits) {
+export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits: ConnectionLimits) {
   /**
    * Changes with connections, not with requests: when V8 rehashes a map, the old table keeps a pointer to the new one.
    * Once an old table is promoted, each later one is promoted with all its entries, until the next full collection.
@@ -64,15 +64,15 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
   const connections = new Map<Socket, Connection>();
   const countsHops = typeof trustProxy === 'number' && trustProxy > 0;
   const sources = createSocketGroups(countsHops ? UNLIMITED : limits);
-  const strangersKeepAlive = `timeout=${Math.max(1, Math.floor(limits.strangerMs / 1000))}`;
+  const strangersKeepAlive = `timeout=${Math.max(1, Math.floor(limits.unauthenticatedIdleMs / 1000))}`;
 
   function isStranger(socket: Socket, connection: Connection): boolean {
-    return connection.groups.length > 0 && !connection.isProxied && !isKnownConnection(socket);
+    return connection.groups.length > 0 && !connection.isProxied && !isAuthenticated(socket);
   }
 
   function isIdleOrStalls(socket: Socket, connection: Connection, nowMs: number): boolean {
-    if (connection.underWay === 0) return true;
-    const keepsWaiting = connection.last?.req.complete === false || socket.writableLength > 0;
+    if (connection.activeRequests === 0) return true;
+    const keepsWaiting = connection.lastResponse?.req.complete === false || socket.writableLength > 0;
     return keepsWaiting && nowMs - connection.sinceMs >= limits.stalledMs;
   }
 
@@ -129,10 +129,10 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
     const { socket } = this.req;
     const connection = connections.get(socket);
     if (!connection) return;
-    connection.underWay--;
+    connection.activeRequests--;
     connection.sinceMs = performance.now();
-    if (connection.last === this) connection.last = undefined;
-    if (connection.isEnding && connection.underWay === 0) socket.destroySoon();
+    if (connection.lastResponse === this) connection.lastResponse = undefined;
+    if (connection.isClosing && connection.activeRequests === 0) socket.destroySoon();
   }
 
   return {
@@ -148,10 +148,10 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
       }
       const nowMs = performance.now();
       const fresh = {
-        last: undefined,
-        underWay: 0,
+        lastResponse: undefined,
+        activeRequests: 0,
         isProxied: false,
-        isEnding: false,
+        isClosing: false,
         unread: { mark: '', sinceMs: nowMs },
       };
       connections.set(socket, { ...fresh, groups, sinceMs: nowMs });
@@ -161,15 +161,15 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
     /** @returns whether the request may be answered: not where too many of its connection are under way. */
     begin({ socket, headers }: IncomingMessage, response: ServerResponse): boolean {
       const connection = connections.get(socket);
-      if (!connection || connection.isEnding) return false;
-      if (connection.underWay >= limits.pipelinedMax) {
+      if (!connection || connection.isClosing) return false;
+      if (connection.activeRequests >= limits.pipelinedMax) {
         connectionsCut.inc({ why: 'pipelined' });
-        connection.isEnding = true;
+        connection.isClosing = true;
         return false;
       }
-      if (connection.underWay === 0) connection.sinceMs = performance.now();
-      connection.underWay++;
-      connection.last = response;
+      if (connection.activeRequests === 0) connection.sinceMs = performance.now();
+      connection.activeRequests++;
+      connection.lastResponse = response;
       if (countsHops && headers['x-forwarded-for'] !== undefined) connection.isProxied = true;
       response.on('close', end);
       // Node would tell everybody keepAliveMs: a sender would send on a connection that is being cut
@@ -181,7 +181,7 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
     sweep(): void {
       const nowMs = performance.now();
       for (const [socket, connection] of connections) {
-        const isIdle = connection.underWay === 0 && nowMs - connection.sinceMs >= limits.strangerMs;
+        const isIdle = connection.activeRequests === 0 && nowMs - connection.sinceMs >= limits.unauthenticatedIdleMs;
         if (isIdle && isStranger(socket, connection)) cut(socket, 'idle');
         else if (isUnread(socket, connection, nowMs)) cut(socket, 'unread');
       }
@@ -203,5 +203,5 @@ function markUnread(socket: Socket): string {
 
 /** Whether the other end of a connection is a proxy whose address TRUST_PROXY names. */
 function isNamedProxy(trustProxy: Config['TRUST_PROXY'], address: string | undefined): boolean {
-  return typeof trustProxy === 'object' && matchesBlock(trustProxy, address);
+  return typeof trustProxy === 'object' && matchesCidr(trustProxy, address);
 }

@@ -6,10 +6,10 @@ import type { Config } from '../../config.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { startHeartbeats } from '../../inbox/silence/record-heartbeat.ts';
-import { sayLast } from './close-after-response.ts';
-import { type Connection, createConnectionGuard, type GuardLimits } from './guard-connections.ts';
+import { closeAfterResponse } from './close-after-response.ts';
+import { type Connection, type ConnectionLimits, createConnectionGuard } from './guard-connections.ts';
 
-export type HttpLimits = GuardLimits & {
+export type HttpLimits = ConnectionLimits & {
   /** From the connection, or the end of the request before, to the end of the headers: a slow one is cut off. */
   headersTimeoutMs: number;
   /** The same to the end of the body. */
@@ -32,7 +32,7 @@ export const HTTP_LIMITS: HttpLimits = {
   connectionsMax: 4_096,
   connectionsPerSourceMax: 512,
   connectionsPerSiteMax: 1_024,
-  strangerMs: 5_000,
+  unauthenticatedIdleMs: 5_000,
   stalledMs: 500,
   unreadMs: 30_000,
   pipelinedMax: 16,
@@ -43,9 +43,9 @@ const HEADER_BYTES_MAX = 16 * 1024;
 const LINGER_POLL_MS = 25;
 
 export type HttpServer = { port: number; [Symbol.asyncDispose](): Promise<void> };
-export type Listening = HttpServer & {
+export type ListeningServer = HttpServer & {
   /** Has requests answered by another app from now on; those under way go on where they are. */
-  use(app: Express): void;
+  replaceApp(app: Express): void;
 };
 
 /** Listens, and writes the receiver's heartbeat while it does. */
@@ -66,7 +66,11 @@ export async function serveHttp(context: Context, app: Express, limits: HttpLimi
  * go, each as the last one on its connection; then it takes no more, and cuts what is left after DRAIN_MS. No answer is
  * cut off in its middle.
  */
-export async function listenHttp(config: Config, first: Express, limits: HttpLimits = HTTP_LIMITS): Promise<Listening> {
+export async function listenHttp(
+  config: Config,
+  first: Express,
+  limits: HttpLimits = HTTP_LIMITS,
+): Promise<ListeningServer> {
   let app = first;
   const guard = createConnectionGuard(config.TRUST_PROXY, limits);
   const server = createServer(
@@ -88,7 +92,7 @@ export async function listenHttp(config: Config, first: Express, limits: HttpLim
   server.on('connection', (socket) => guard.admit(socket));
   const sweep = setInterval(() => guard.sweep(), limits.checkEveryMs);
   server.prependListener('request', (_request, response) => {
-    if (draining) sayLast(response);
+    if (draining) closeAfterResponse(response);
   });
   await listen(server, config, limits).catch((error: NodeJS.ErrnoException) => {
     const place = `${config.HOST}:${config.PORT}`;
@@ -99,13 +103,13 @@ export async function listenHttp(config: Config, first: Express, limits: HttpLim
   const address = server.address();
   return {
     port: typeof address === 'object' && address ? address.port : config.PORT,
-    use: (next) => {
+    replaceApp: (next) => {
       app = next;
     },
     async [Symbol.asyncDispose]() {
       draining = true;
       clearInterval(sweep);
-      for (const response of answersUnderWay(connections)) sayLast(response);
+      for (const response of answersUnderWay(connections)) closeAfterResponse(response);
       await linger(server, limits.lingerMs);
       await close(server, connections, limits);
     },
@@ -135,7 +139,7 @@ function countConnections(server: Server): Promise<number> {
 
 /** Of several that were asked for in a row the last one: those before it go on. */
 function answersUnderWay(connections: Map<Socket, Connection>): ServerResponse[] {
-  return [...connections.values()].flatMap(({ last }) => last ?? []);
+  return [...connections.values()].flatMap(({ lastResponse: last }) => last ?? []);
 }
 
 /**

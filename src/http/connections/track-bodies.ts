@@ -6,24 +6,24 @@
 /** Beyond so many sources those that have nothing under way are forgotten. */
 const SOURCES_KEPT_MAX = 4_096;
 
-export type Source = { count: number; bytes: number };
-export type Reading = {
-  source: Source;
+export type SourceUsage = { count: number; bytes: number };
+export type TrackedBody = {
+  source: SourceUsage;
   bytes: number;
   sinceMs: number;
   /** Ends the reading, with its rest unread. */
-  giveWay(): void;
-  older: Reading | undefined;
-  newer: Reading | undefined;
+  abort(): void;
+  older: TrackedBody | undefined;
+  newer: TrackedBody | undefined;
 };
 
 export function createBodyTracker() {
-  const sources = new Map<string, Source>();
-  let oldest: Reading | undefined;
-  let newest: Reading | undefined;
-  const all: Source = { count: 0, bytes: 0 };
+  const sources = new Map<string, SourceUsage>();
+  let oldest: TrackedBody | undefined;
+  let newest: TrackedBody | undefined;
+  const all: SourceUsage = { count: 0, bytes: 0 };
 
-  function sourceOf(name: string): Source {
+  function sourceOf(name: string): SourceUsage {
     const known = sources.get(name);
     if (known) return known;
     if (sources.size >= SOURCES_KEPT_MAX)
@@ -36,9 +36,9 @@ export function createBodyTracker() {
   return {
     /** Of all sources together. */
     all,
-    enter(name: string, giveWay: () => void): Reading {
+    enter(name: string, giveWay: () => void): TrackedBody {
       const source = sourceOf(name);
-      const reading = { source, bytes: 0, sinceMs: performance.now(), giveWay, older: newest, newer: undefined };
+      const reading = { source, bytes: 0, sinceMs: performance.now(), abort: giveWay, older: newest, newer: undefined };
       if (newest) newest.newer = reading;
       newest = reading;
       oldest ??= reading;
@@ -46,10 +46,10 @@ export function createBodyTracker() {
       all.count++;
       return reading;
     },
-    grow(reading: Reading, bytes: number): void {
+    grow(reading: TrackedBody, bytes: number): void {
       for (const one of [reading, reading.source, all]) one.bytes += bytes;
     },
-    leave(reading: Reading): void {
+    leave(reading: TrackedBody): void {
       for (const one of [reading.source, all]) {
         one.count--;
         one.bytes -= reading.bytes;
@@ -63,11 +63,11 @@ export function createBodyTracker() {
       reading.newer = undefined;
     },
     /** Ends the oldest that takes longer than so many ms, of one source or of all. @returns whether there was one. */
-    cutOldest(stalledMs: number, but: Reading | undefined, source?: Source): boolean {
+    cutOldest(stalledMs: number, but: TrackedBody | undefined, source?: SourceUsage): boolean {
       const untilMs = performance.now() - stalledMs;
       for (let one = oldest; one && one.sinceMs <= untilMs; one = one.newer) {
         if (one === but || (source && one.source !== source)) continue;
-        one.giveWay();
+        one.abort();
         return true;
       }
       return false;

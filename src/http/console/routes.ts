@@ -6,7 +6,7 @@
 import express, { type Router } from 'express';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import type { Guard } from '../access/guard-attempts.ts';
+import type { AuthGuard } from '../access/guard-auth-attempts.ts';
 import { createRouter } from '../create-router.ts';
 import { auditPages } from './lists/list-audit.ts';
 import { callbackListPages } from './lists/list-callbacks.ts';
@@ -26,9 +26,9 @@ import { mismatchPages } from './pages/show-mismatch.ts';
 import { runPages } from './pages/show-run.ts';
 import { transactionPages } from './pages/show-transaction.ts';
 import { webhookPages } from './pages/show-webhook.ts';
-import { requireSession } from './parts/keep-session.ts';
-import { secureAnswers } from './parts/secure-answers.ts';
+import { requireSession } from './parts/require-session.ts';
 import { assetRoutes } from './parts/serve-assets.ts';
+import { setSecurityHeaders } from './parts/set-security-headers.ts';
 
 const FORM_BYTES_MAX = 64 * 1024;
 /** The first part of every address of the console; all others are the program interfaces'. */
@@ -37,10 +37,10 @@ const ROOMS =
 const OURS = new RegExp(`^/(?:$|(?:${ROOMS})(?:/|$))`);
 
 /** Every page of the console. An address that is none of its own is left to who comes next. */
-export function consoleRoutes(context: Context, guard: Guard): Router {
+export function consoleRoutes(context: Context, guard: AuthGuard): Router {
   const router = createRouter();
   router.use((request, _response, next) => next(OURS.test(request.path) ? undefined : 'router'));
-  router.use(secureAnswers(), express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
+  router.use(setSecurityHeaders(), express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
   router.use(assetRoutes(), loginPages(context, guard));
   router.use(requireSession(context, guard));
   router.use([

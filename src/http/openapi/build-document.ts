@@ -1,15 +1,15 @@
 import { z } from 'zod';
+import { CALLBACK_HEADERS, type CallbackMessage } from './callback-messages.ts';
 import { problem } from './components.ts';
-import type { Answer, Operation } from './describe-operation.ts';
+import type { Operation, OperationResponse } from './describe-operation.ts';
 import { components } from './fields.ts';
-import { WEBHOOK_HEADERS, type Webhook } from './webhooks.ts';
 
 type Json = Record<string, unknown>;
 
 /** The OpenAPI 3.1 document of a list of operations, and of the messages that merchants are sent. Pure. */
 export function buildDocument(
   operations: readonly Operation[],
-  webhooks: readonly Webhook[],
+  webhooks: readonly CallbackMessage[],
   about: { version: string; url: string },
 ): Json {
   const paths: Record<string, Json> = {};
@@ -65,13 +65,13 @@ function describe({ method, path, tag, summary, takes, query, body, answers }: O
   };
 }
 
-function describeWebhook({ type, summary, body }: Webhook): Json {
+function describeWebhook({ type, summary, body }: CallbackMessage): Json {
   return {
     operationId: nameOperation('receive', type),
     tags: ['Callbacks'],
     summary,
     security: [],
-    parameters: Object.entries(WEBHOOK_HEADERS).map(([name, description]) => ({
+    parameters: Object.entries(CALLBACK_HEADERS).map(([name, description]) => ({
       ...{ name, in: 'header', required: true, description, schema: { type: 'string' } },
     })),
     requestBody: { required: true, content: { 'application/json': { schema: output(body) } } },
@@ -83,13 +83,13 @@ function describeWebhook({ type, summary, body }: Webhook): Json {
   };
 }
 
-const PROBLEM: Answer = { description: '', schema: problem, contentType: 'application/problem+json' };
+const PROBLEM: OperationResponse = { description: '', schema: problem, contentType: 'application/problem+json' };
 
-function describeAnswer(answer: Answer): Json {
+function describeAnswer(answer: OperationResponse): Json {
   return { description: answer.description, ...content(answer) };
 }
 
-function content({ schema, contentType }: Answer): Json {
+function content({ schema, contentType }: OperationResponse): Json {
   if (!schema && !contentType) return {};
   return { content: { [contentType ?? 'application/json']: schema ? { schema: output(schema) } : {} } };
 }

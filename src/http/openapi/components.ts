@@ -3,7 +3,7 @@ import { ROLES } from '../../access/roles.ts';
 import { CALLBACK_STATES } from '../../callbacks/manage/read-callbacks.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../domain/mismatch.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
-import { amount, components, day, instant, maybeInstant, text } from './fields.ts';
+import { amount, components, day, instant, nullableInstant, nullableText } from './fields.ts';
 
 const KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
 
@@ -25,16 +25,16 @@ const transactionFields = {
   commission: amount.nullable(),
   net: amount.describe('cashin: amount − commission; cashout: amount + commission'),
   currency: z.literal('BRL'),
-  reference: text,
-  extra: text,
-  platform: text,
-  e2e_id: text,
-  pix_key: text.describe('masked for viewers, as name, email, phone and document are'),
-  name: text,
-  email: text,
-  phone: text,
-  document: text,
-  description: text,
+  reference: nullableText,
+  extra: nullableText,
+  platform: nullableText,
+  e2e_id: nullableText,
+  pix_key: nullableText.describe('masked for viewers, as name, email, phone and document are'),
+  name: nullableText,
+  email: nullableText,
+  phone: nullableText,
+  document: nullableText,
+  description: nullableText,
   created_at: instant,
   status_at: instant,
   sequence: z.int().describe('1, 2, 3… in the order in which its events were learnt'),
@@ -62,7 +62,7 @@ const entry = z
     at: instant,
     recorded_at: instant,
     sequence: z.int().nullable(),
-    reverses: text,
+    reverses: nullableText,
     postings: z.array(z.object({ account: z.string(), amount: amount.describe('debit positive') })),
     source,
   })
@@ -74,18 +74,18 @@ export const mismatch = z
     kind: z.enum(KINDS),
     severity: z.enum(['medium', 'high', 'critical']),
     state: z.enum(MISMATCH_STATES),
-    transaction_id: text,
-    reference: text,
+    transaction_id: nullableText,
+    reference: nullableText,
     amount: amount.nullable(),
     expected: z.unknown(),
     actual: z.unknown(),
-    run_id: text,
-    webhook_id: text,
+    run_id: nullableText,
+    webhook_id: nullableText,
     opened_at: instant,
-    acknowledged_at: maybeInstant,
-    resolved_at: maybeInstant,
-    resolution: text,
-    note: text,
+    acknowledged_at: nullableInstant,
+    resolved_at: nullableInstant,
+    resolution: nullableText,
+    note: nullableText,
     reopened: z.int(),
     baseline: z.boolean(),
   })
@@ -95,16 +95,16 @@ const callbackFields = {
   id: z.string(),
   webhook_id: z.string().describe('the header of every try'),
   merchant_id: z.string(),
-  transaction_id: text,
+  transaction_id: nullableText,
   type: z.string().describe('pix.<operation>.<status>'),
   sequence: z.int().nullable(),
-  previous_status: text,
+  previous_status: nullableText,
   source: z.string(),
   state: z.enum(CALLBACK_STATES),
   attempts: z.int(),
-  next_attempt_at: maybeInstant,
+  next_attempt_at: nullableInstant,
   created_at: instant,
-  delivered_at: maybeInstant,
+  delivered_at: nullableInstant,
 };
 export const callback = z.object(callbackFields).register(components, { id: 'Callback' });
 
@@ -115,15 +115,15 @@ const attempt = z
     duration_ms: z.int(),
     request_headers: z.record(z.string(), z.string()),
     response_status: z.int().nullable(),
-    response_body: text.describe('null for viewers'),
-    error_class: text,
+    response_body: nullableText.describe('null for viewers'),
+    error_class: nullableText,
   })
   .register(components, { id: 'Attempt' });
 export const callbackWithAttempts = z
   .object({ ...callbackFields, attempt_list: z.array(attempt) })
   .register(components, { id: 'CallbackWithAttempts' });
 
-export const transactionStory = z
+export const transactionTimeline = z
   .object({
     ...transactionFields,
     events: z.array(event).describe('newest first'),
@@ -151,7 +151,7 @@ export const run = z
     state: z.enum(['queued', 'running', 'complete', 'incomplete', 'failed']),
     from: day,
     to: day,
-    platform: text,
+    platform: nullableText,
     trigger: z.string(),
     how: z.enum(['read', 'count', 'open']).describe('each day whole, or settled days by counts where they add up'),
     requests: z.int().describe('sent to the provider, repeats included'),
@@ -166,9 +166,9 @@ export const run = z
     applied: z.int(),
     mismatches: z.int(),
     by_kind: z.record(z.string(), z.int()),
-    started_at: maybeInstant,
-    finished_at: maybeInstant,
-    error: text,
+    started_at: nullableInstant,
+    finished_at: nullableInstant,
+    error: nullableText,
   })
   .register(components, { id: 'Reconciliation' });
 
@@ -178,7 +178,7 @@ export const runPage = z
     to: day.describe('the window that it was read for'),
     pass: z.int().describe('from 1; 0 for a count'),
     page: z.int(),
-    status: text.describe('the filter of a count'),
+    status: nullableText.describe('the filter of a count'),
     total: z.int().describe('as the provider told it'),
     rows: z.int(),
     body_sha256: z.string(),
@@ -191,7 +191,7 @@ const webhookFields = {
   id: z.string(),
   received_at: instant,
   state: z.enum(['pending', 'applied', 'quarantined']),
-  reason: text,
+  reason: nullableText,
   items: z.int(),
   repeats: z.int(),
 };
@@ -199,14 +199,14 @@ export const webhook = z.object(webhookFields).register(components, { id: 'Webho
 
 const webhookItem = z
   .object({
-    transaction_id: text,
-    reference: text,
-    claimed_status: text,
+    transaction_id: nullableText,
+    reference: nullableText,
+    claimed_status: nullableText,
     state: z.string(),
-    reason: text,
+    reason: nullableText,
     looks: z.int(),
-    looked_at: maybeInstant,
-    next_look_at: maybeInstant,
+    looked_at: nullableInstant,
+    next_look_at: nullableInstant,
     contradicted: z.boolean(),
   })
   .register(components, { id: 'WebhookItem' });
@@ -245,8 +245,8 @@ export const adjustment = z
     day,
     kind: z.string(),
     amount: amount.describe('positive adds to Available'),
-    note: text,
-    reverses: text.describe('the one that it takes back; an opening does so too, as its note says'),
+    note: nullableText,
+    reverses: nullableText.describe('the one that it takes back; an opening does so too, as its note says'),
   })
   .register(components, { id: 'Adjustment' });
 export const statement = z
@@ -264,7 +264,7 @@ export const numbers = z
         announced: z.int(),
         lost: z.int().describe('nothing came within WEBHOOK_GRACE'),
         waiting: z.int().describe('their grace is not over yet'),
-        loss_rate: text.describe('lost of announced and lost: "0.0123"'),
+        loss_rate: nullableText.describe('lost of announced and lost: "0.0123"'),
         late_p50_s: seconds,
         late_p95_s: seconds,
         late_max_s: seconds,
@@ -293,7 +293,7 @@ export const numbers = z
 export const commissionContract = z
   .object({
     id: z.string(),
-    platform: text,
+    platform: nullableText,
     operation: z.enum(OPERATIONS),
     fixed: amount,
     basis_points: z.int(),
@@ -310,9 +310,9 @@ export const token = z
     name: z.string(),
     state: z.enum(['live', 'expired', 'revoked']),
     created_at: instant,
-    expires_at: maybeInstant,
-    last_used_at: maybeInstant.describe('to the minute'),
-    revoked_at: maybeInstant,
+    expires_at: nullableInstant,
+    last_used_at: nullableInstant.describe('to the minute'),
+    revoked_at: nullableInstant,
   })
   .register(components, { id: 'Token' });
 export const auditRow = z

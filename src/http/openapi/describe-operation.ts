@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Role } from '../../access/roles.ts';
 
-export type Answer = { description: string; schema?: z.ZodType; contentType?: string };
+export type OperationResponse = { description: string; schema?: z.ZodType; contentType?: string };
 
 /** One route, as it is to be told. Paths are OpenAPI's: `{id}` where Express has `:id`. */
 export type Operation = {
@@ -13,7 +13,7 @@ export type Operation = {
   takes: Role | readonly Role[] | 'provider' | 'merchant' | 'nothing';
   query?: z.ZodObject;
   body?: z.ZodType;
-  answers: Record<number, Answer>;
+  answers: Record<number, OperationResponse>;
 };
 
 const API = '/api/v1';
@@ -25,7 +25,7 @@ const paging = z.object({
 });
 
 /** A list of the API, in pages. */
-export function listing(
+export function listOperation(
   path: string,
   told: { tag: string; items: z.ZodType; query?: z.ZodObject; takes?: Role },
 ): Operation {
@@ -44,14 +44,14 @@ export function listing(
 
 type Told = Omit<Operation, 'method' | 'path' | 'takes' | 'answers'>;
 
-export function reading(path: string, told: Told & { answer: z.ZodType }): Operation {
+export function getOperation(path: string, told: Told & { answer: z.ZodType }): Operation {
   const { answer, ...rest } = told;
   const answers = { 200: { description: 'It', schema: answer } };
   return { method: 'get', path: `${API}${path}`, takes: 'viewer', answers, ...rest };
 }
 
 /** A POST; its answers by status. */
-export function acting(
+export function postOperation(
   path: string,
   takes: Role | readonly Role[],
   told: Told & { answers: Operation['answers'] },
@@ -61,6 +61,6 @@ export function acting(
 
 type Answers = Operation['answers'];
 
-export const ok = (description: string, schema: z.ZodType): Answers => ({ 200: { description, schema } });
-export const made = (description: string, schema: z.ZodType): Answers => ({ 201: { description, schema } });
-export const done = (description: string, schema: z.ZodType): Answers => ({ 202: { description, schema } });
+export const okResponse = (description: string, schema: z.ZodType): Answers => ({ 200: { description, schema } });
+export const createdResponse = (description: string, schema: z.ZodType): Answers => ({ 201: { description, schema } });
+export const acceptedResponse = (description: string, schema: z.ZodType): Answers => ({ 202: { description, schema } });

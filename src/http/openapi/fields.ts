@@ -4,9 +4,9 @@ import { z } from 'zod';
 export const components = z.registry<{ id: string }>();
 
 /** The kinds of value that answers are made of. */
-export const text = z.string().nullable();
+export const nullableText = z.string().nullable();
 export const instant = z.iso.datetime({ offset: true }).describe('ISO 8601 with an offset');
-export const maybeInstant = instant.nullable();
+export const nullableInstant = instant.nullable();
 export const day = z.iso.date().describe("a day of the provider's calendar");
 export const amount = z
   .string()

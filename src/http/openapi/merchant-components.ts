@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { MERCHANT_STATES } from '../../merchants/read-merchants.ts';
-import { components, instant, maybeInstant, text } from './fields.ts';
+import { components, instant, nullableInstant, nullableText } from './fields.ts';
 
 const merchantFields = {
   id: z.string(),
   name: z.string(),
   url: z.string(),
-  email: text,
+  email: nullableText,
   state: z.enum(MERCHANT_STATES),
-  disabled_reason: text,
+  disabled_reason: nullableText,
   filter: z.object({
     platforms: z.array(z.string()),
     operations: z.array(z.string()),
@@ -20,7 +20,7 @@ const merchantFields = {
   rate: z.int().nullable(),
   events_since: instant,
   created_at: instant,
-  failing_since: maybeInstant,
+  failing_since: nullableInstant,
   breaker: z.enum(['closed', 'open']),
 };
 export const merchant = z.object(merchantFields).register(components, { id: 'Merchant' });

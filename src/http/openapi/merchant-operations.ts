@@ -3,7 +3,15 @@ import { callbackQuerySchema, replaySchema } from '../api/callbacks.ts';
 import { feedQuerySchema } from '../api/events.ts';
 import { merchantChangeSchema, newMerchantSchema } from '../api/merchants.ts';
 import * as c from './components.ts';
-import { acting, done, listing, made, type Operation, ok, reading } from './describe-operation.ts';
+import {
+  acceptedResponse,
+  createdResponse,
+  getOperation,
+  listOperation,
+  type Operation,
+  okResponse,
+  postOperation,
+} from './describe-operation.ts';
 import * as m from './merchant-components.ts';
 
 const MERCHANTS = 'Merchants';
@@ -13,16 +21,16 @@ const CALLBACKS = 'Callbacks';
 export function merchantOperations(): Operation[] {
   const one = '/merchants/{id}';
   const act = (name: string, summary: string, answers: Operation['answers']): Operation =>
-    acting(`${one}/${name}`, 'admin', { tag: MERCHANTS, summary, answers });
+    postOperation(`${one}/${name}`, 'admin', { tag: MERCHANTS, summary, answers });
   return [
-    listing('/merchants', { tag: MERCHANTS, items: m.merchant }),
-    acting('/merchants', 'admin', {
+    listOperation('/merchants', { tag: MERCHANTS, items: m.merchant }),
+    postOperation('/merchants', 'admin', {
       tag: MERCHANTS,
       summary: 'Add a merchant',
       body: newMerchantSchema,
-      answers: made('Its secret is shown this once', m.newMerchant),
+      answers: createdResponse('Its secret is shown this once', m.newMerchant),
     }),
-    reading(one, { tag: MERCHANTS, summary: 'One merchant', answer: m.merchant }),
+    getOperation(one, { tag: MERCHANTS, summary: 'One merchant', answer: m.merchant }),
     {
       method: 'patch',
       path: `/api/v1${one}`,
@@ -30,7 +38,7 @@ export function merchantOperations(): Operation[] {
       summary: 'Change a merchant',
       takes: 'admin',
       body: merchantChangeSchema,
-      answers: ok('Changed', m.merchant),
+      answers: okResponse('Changed', m.merchant),
     },
     {
       method: 'delete',
@@ -40,14 +48,18 @@ export function merchantOperations(): Operation[] {
       takes: 'admin',
       answers: { 204: { description: 'Removed' } },
     },
-    act('rotate-secret', 'Give it a new secret; the old one goes on for a while', ok('Rotated', m.rotatedMerchant)),
-    act('enable', 'Enable it: what was held drains', ok('Enabled', m.merchant)),
-    act('pause', 'Pause it: its callbacks are held', ok('Paused', m.merchant)),
-    act('test', 'Send it a signed test', done('Queued', c.callback)),
+    act(
+      'rotate-secret',
+      'Give it a new secret; the old one goes on for a while',
+      okResponse('Rotated', m.rotatedMerchant),
+    ),
+    act('enable', 'Enable it: what was held drains', okResponse('Enabled', m.merchant)),
+    act('pause', 'Pause it: its callbacks are held', okResponse('Paused', m.merchant)),
+    act('test', 'Send it a signed test', acceptedResponse('Queued', c.callback)),
     act(
       'pull-token',
       'Give it a token for /events',
-      ok('Shown this once', z.object({ id: z.string(), token: z.string() })),
+      okResponse('Shown this once', z.object({ id: z.string(), token: z.string() })),
     ),
     {
       method: 'delete',
@@ -64,7 +76,7 @@ export function merchantOperations(): Operation[] {
       summary: 'What a merchant would be sent, for it to fetch',
       takes: 'merchant',
       query: feedQuerySchema,
-      answers: ok('A page', z.object({ events: z.array(m.feedEvent), next_cursor: z.string() })),
+      answers: okResponse('A page', z.object({ events: z.array(m.feedEvent), next_cursor: z.string() })),
     },
   ];
 }
@@ -73,18 +85,22 @@ export function merchantOperations(): Operation[] {
 export function callbackOperations(): Operation[] {
   const replayed = z.object({ merchant: z.string(), count: z.int(), dry_run: z.boolean() });
   return [
-    listing('/callbacks', { tag: CALLBACKS, items: c.callback, query: callbackQuerySchema }),
-    reading('/callbacks/{id}', { tag: CALLBACKS, summary: 'One callback, try by try', answer: c.callbackWithAttempts }),
-    acting('/callbacks/{id}/redeliver', 'operator', {
+    listOperation('/callbacks', { tag: CALLBACKS, items: c.callback, query: callbackQuerySchema }),
+    getOperation('/callbacks/{id}', {
+      tag: CALLBACKS,
+      summary: 'One callback, try by try',
+      answer: c.callbackWithAttempts,
+    }),
+    postOperation('/callbacks/{id}/redeliver', 'operator', {
       tag: CALLBACKS,
       summary: 'Deliver it once more, under its webhook-id',
-      answers: done('Queued', c.callback),
+      answers: acceptedResponse('Queued', c.callback),
     }),
-    acting('/callbacks/replay', 'operator', {
+    postOperation('/callbacks/replay', 'operator', {
       tag: CALLBACKS,
       summary: 'Deliver a range once more, or count it',
       body: replaySchema,
-      answers: { ...ok('Counted: it was a dry run', replayed), ...done('Queued', replayed) },
+      answers: { ...okResponse('Counted: it was a dry run', replayed), ...acceptedResponse('Queued', replayed) },
     }),
   ];
 }

@@ -11,7 +11,15 @@ import { newTokenSchema } from '../api/tokens.ts';
 import { balanceQuerySchema, transactionQuerySchema } from '../api/transactions.ts';
 import { webhookQuerySchema } from '../api/webhooks.ts';
 import * as c from './components.ts';
-import { acting, done, listing, made, type Operation, ok, reading } from './describe-operation.ts';
+import {
+  acceptedResponse,
+  createdResponse,
+  getOperation,
+  listOperation,
+  type Operation,
+  okResponse,
+  postOperation,
+} from './describe-operation.ts';
 import { callbackOperations, merchantOperations } from './merchant-operations.ts';
 
 const LEDGER = 'Ledger';
@@ -29,11 +37,11 @@ const receiving = {
   summary: 'Receive a webhook of the provider: answered once it is durable',
   takes: 'provider',
   body: z.unknown().describe('whatever the provider sends'),
-  answers: ok('Kept', received),
+  answers: okResponse('Kept', received),
 } as const;
 
 /** Every route of the program interfaces. A test holds this list against what is mounted. */
-export const OPERATIONS: readonly Operation[] = [
+export const API_OPERATIONS: readonly Operation[] = [
   { ...receiving, path: '/webhooks/pix' },
   { ...receiving, path: '/webhooks/pix/{token}' },
   {
@@ -42,7 +50,7 @@ export const OPERATIONS: readonly Operation[] = [
     tag: SERVICE,
     summary: 'Alive',
     takes: 'nothing',
-    answers: ok('Alive', z.object({ alive: z.literal(true) })),
+    answers: okResponse('Alive', z.object({ alive: z.literal(true) })),
   },
   {
     method: 'get',
@@ -51,7 +59,7 @@ export const OPERATIONS: readonly Operation[] = [
     summary: 'Able to take webhooks',
     takes: 'nothing',
     answers: {
-      ...ok('Ready', z.object({ ready: z.literal(true), degraded: z.literal(true).optional() })),
+      ...okResponse('Ready', z.object({ ready: z.literal(true), degraded: z.literal(true).optional() })),
       503: { description: 'Not ready', schema: c.problem, contentType: 'application/problem+json' },
     },
   },
@@ -63,94 +71,98 @@ export const OPERATIONS: readonly Operation[] = [
     takes: 'nothing',
     answers: { 200: { description: 'The text format', schema: z.string(), contentType: 'text/plain' } },
   },
-  listing('/transactions', { tag: LEDGER, items: c.transaction, query: transactionQuerySchema }),
-  reading('/transactions/{id}', { tag: LEDGER, summary: 'One transaction and its story', answer: c.transactionStory }),
-  reading('/balances', {
+  listOperation('/transactions', { tag: LEDGER, items: c.transaction, query: transactionQuerySchema }),
+  getOperation('/transactions/{id}', {
+    tag: LEDGER,
+    summary: 'One transaction and its story',
+    answer: c.transactionTimeline,
+  }),
+  getOperation('/balances', {
     tag: LEDGER,
     summary: 'Every account: what happened before `at`, as known before `known`',
     query: balanceQuerySchema,
     answer: c.balances,
   }),
-  listing('/openings', { tag: LEDGER, items: c.opening }),
-  acting('/openings', 'admin', {
+  listOperation('/openings', { tag: LEDGER, items: c.opening }),
+  postOperation('/openings', 'admin', {
     tag: LEDGER,
     summary: "State a platform's balance at the start of a day, where its books begin, or take one back",
     body: z.union([newOpeningSchema, openingReversalSchema]),
-    answers: made('Opened', c.opening),
+    answers: createdResponse('Opened', c.opening),
   }),
-  listing('/adjustments', { tag: LEDGER, items: c.adjustment }),
-  acting('/adjustments', 'accountant', {
+  listOperation('/adjustments', { tag: LEDGER, items: c.adjustment }),
+  postOperation('/adjustments', 'accountant', {
     tag: LEDGER,
     summary: "Enter what the provider's list does not show, from the opening's day on, or reverse such an entry",
     body: z.union([adjustmentSchema, reversalSchema]),
-    answers: made('Entered', c.adjustment),
+    answers: createdResponse('Entered', c.adjustment),
   }),
-  listing('/statements', { tag: LEDGER, items: c.statement }),
-  acting('/statements', ['operator', 'accountant'], {
+  listOperation('/statements', { tag: LEDGER, items: c.statement }),
+  postOperation('/statements', ['operator', 'accountant'], {
     tag: LEDGER,
     summary: "State the balance that the provider's panel shows at an instant",
     body: statementSchema,
-    answers: made('Stated', c.statement),
+    answers: createdResponse('Stated', c.statement),
   }),
-  listing('/commissions', { tag: LEDGER, items: c.commissionContract }),
-  acting('/commissions', 'admin', {
+  listOperation('/commissions', { tag: LEDGER, items: c.commissionContract }),
+  postOperation('/commissions', 'admin', {
     tag: LEDGER,
     summary: 'State what the provider may charge, or take such a contract back',
     body: z.union([contractSchema, contractWithdrawalSchema]),
-    answers: made('Stated', c.commissionContract),
+    answers: createdResponse('Stated', c.commissionContract),
   }),
-  listing('/reconciliations', { tag: RUNS, items: c.run }),
-  acting('/reconciliations', 'operator', {
+  listOperation('/reconciliations', { tag: RUNS, items: c.run }),
+  postOperation('/reconciliations', 'operator', {
     tag: RUNS,
     summary: 'Start a run for a range of days',
     body: newRunSchema,
-    answers: done('Queued', c.run),
+    answers: acceptedResponse('Queued', c.run),
   }),
-  reading('/reconciliations/{id}', { tag: RUNS, summary: 'One run', answer: c.run }),
-  listing('/reconciliations/{id}/pages', { tag: RUNS, items: c.runPage }),
-  listing('/mismatches', { tag: MISMATCHES, items: c.mismatch, query: mismatchQuerySchema }),
-  reading('/mismatches/{id}', { tag: MISMATCHES, summary: 'One mismatch', answer: c.mismatch }),
-  acting('/mismatches/{id}/acknowledge', 'operator', {
+  getOperation('/reconciliations/{id}', { tag: RUNS, summary: 'One run', answer: c.run }),
+  listOperation('/reconciliations/{id}/pages', { tag: RUNS, items: c.runPage }),
+  listOperation('/mismatches', { tag: MISMATCHES, items: c.mismatch, query: mismatchQuerySchema }),
+  getOperation('/mismatches/{id}', { tag: MISMATCHES, summary: 'One mismatch', answer: c.mismatch }),
+  postOperation('/mismatches/{id}/acknowledge', 'operator', {
     tag: MISMATCHES,
     summary: 'Say that somebody looks into it',
     body: notedSchema,
-    answers: ok('Acknowledged', c.mismatch),
+    answers: okResponse('Acknowledged', c.mismatch),
   }),
-  acting('/mismatches/{id}/resolve', 'operator', {
+  postOperation('/mismatches/{id}/resolve', 'operator', {
     tag: MISMATCHES,
     summary: 'Say that it is over, and why; the books stay as they are',
     body: notedSchema,
-    answers: ok('Resolved', c.mismatch),
+    answers: okResponse('Resolved', c.mismatch),
   }),
-  acting('/mismatches/{id}/accept', 'operator', {
+  postOperation('/mismatches/{id}/accept', 'operator', {
     tag: MISMATCHES,
     summary:
       'Book what the provider shows (amount_differs, commission_differs, reference_differs, status_differs): by reversing entries; of a list_unstable with `actual.surplus`, accept that the total is too high by it: the day counts as proven while that number stays; merchants are told pix.<operation>.corrected. 409 when the provider shows it no more, or `actual` is given and no longer the evidence',
     body: acceptedSchema,
-    answers: ok('Accepted', c.mismatch),
+    answers: okResponse('Accepted', c.mismatch),
   }),
-  reading('/numbers', {
+  getOperation('/numbers', {
     tag: MISMATCHES,
     summary: 'How webhooks come, by day of the change; which days are proven; what is at stake',
     query: numbersQuerySchema,
     answer: c.numbers,
   }),
-  listing('/webhooks', { tag: INBOX, items: c.webhook, query: webhookQuerySchema }),
-  reading('/webhooks/{id}', { tag: INBOX, summary: 'One webhook and its items', answer: c.webhookWithItems }),
-  acting('/webhooks/{id}/reprocess', 'operator', {
+  listOperation('/webhooks', { tag: INBOX, items: c.webhook, query: webhookQuerySchema }),
+  getOperation('/webhooks/{id}', { tag: INBOX, summary: 'One webhook and its items', answer: c.webhookWithItems }),
+  postOperation('/webhooks/{id}/reprocess', 'operator', {
     tag: INBOX,
     summary: 'Have it looked at again',
-    answers: done('Waiting', c.webhookWithItems),
+    answers: acceptedResponse('Waiting', c.webhookWithItems),
   }),
   ...merchantOperations(),
   ...callbackOperations(),
   ...reportOperations(),
-  listing('/tokens', { tag: ACCESS, items: c.token, takes: 'admin' }),
-  acting('/tokens', 'admin', {
+  listOperation('/tokens', { tag: ACCESS, items: c.token, takes: 'admin' }),
+  postOperation('/tokens', 'admin', {
     tag: ACCESS,
     summary: 'Create a token',
     body: newTokenSchema,
-    answers: made('Its text is shown this once', c.newToken),
+    answers: createdResponse('Its text is shown this once', c.newToken),
   }),
   {
     method: 'delete',
@@ -160,8 +172,8 @@ export const OPERATIONS: readonly Operation[] = [
     takes: 'admin',
     answers: { 204: { description: 'Revoked' } },
   },
-  listing('/audit', { tag: ACCESS, items: c.auditRow, query: auditQuerySchema, takes: 'admin' }),
-  reading('/openapi.json', {
+  listOperation('/audit', { tag: ACCESS, items: c.auditRow, query: auditQuerySchema, takes: 'admin' }),
+  getOperation('/openapi.json', {
     tag: SERVICE,
     summary: 'This document',
     answer: z.record(z.string(), z.unknown()),
@@ -170,15 +182,15 @@ export const OPERATIONS: readonly Operation[] = [
 
 function reportOperations(): Operation[] {
   return [
-    listing('/reports', { tag: REPORTS, items: c.report }),
-    acting('/reports', 'operator', {
+    listOperation('/reports', { tag: REPORTS, items: c.report }),
+    postOperation('/reports', 'operator', {
       tag: REPORTS,
       summary: "Make a day's report",
       body: newReportSchema,
       answers: {
-        ...ok('Nothing has changed: the newest revision', c.report),
-        ...made('A new revision', c.report),
-        ...done('Being made', z.object({ day: z.iso.date(), state: z.literal('being_made') })),
+        ...okResponse('Nothing has changed: the newest revision', c.report),
+        ...createdResponse('A new revision', c.report),
+        ...acceptedResponse('Being made', z.object({ day: z.iso.date(), state: z.literal('being_made') })),
       },
     }),
     {

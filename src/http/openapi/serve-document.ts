@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 import type { Router } from 'express';
 import type { Context } from '../../context.ts';
-import { allow } from '../access/authorize.ts';
+import { requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { buildDocument } from './build-document.ts';
-import { OPERATIONS } from './operations.ts';
-import { WEBHOOKS } from './webhooks.ts';
+import { CALLBACK_MESSAGES } from './callback-messages.ts';
+import { API_OPERATIONS } from './operations.ts';
 
 const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string };
 
@@ -13,8 +13,10 @@ const { version } = createRequire(import.meta.url)('../../../package.json') as {
 export function openapiRoutes(context: Context): Router {
   const router = createRouter();
   let document: string | undefined;
-  router.get('/openapi.json', allow('viewer'), (_request, response) => {
-    document ??= JSON.stringify(buildDocument(OPERATIONS, WEBHOOKS, { version, url: context.config.PUBLIC_URL }));
+  router.get('/openapi.json', requireRole('viewer'), (_request, response) => {
+    document ??= JSON.stringify(
+      buildDocument(API_OPERATIONS, CALLBACK_MESSAGES, { version, url: context.config.PUBLIC_URL }),
+    );
     response.type('application/json').send(document);
   });
   return router;

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Response } from 'express';
-import { sayLast } from '../connections/close-after-response.ts';
-import { createBodyTracker, type Reading } from '../connections/track-bodies.ts';
-import { type Problem, sendProblem, sendProblemHead } from '../problem.ts';
+import { closeAfterResponse } from '../connections/close-after-response.ts';
+import { createBodyTracker, type TrackedBody } from '../connections/track-bodies.ts';
+import { type Problem, sendProblem, writeProblem } from '../send-problem.ts';
 
 /** What a refused request may still send, unread and unkept, before its connection is cut off. */
 const DISCARD_BYTES_MAX = 1024 * 1024;
@@ -27,7 +27,7 @@ export function createBodyReader({ bytesMax, togetherMax }: { bytesMax: number; 
   const sourceBytesMax = Math.max(bytesMax, togetherMax * SOURCE_BYTES_SHARE);
 
   /** Makes room for what a body has grown to. @returns whether there is. */
-  function makeRoom(reading: Reading): boolean {
+  function makeRoom(reading: TrackedBody): boolean {
     const { source } = reading;
     while (source.count > 1 && source.bytes > sourceBytesMax)
       if (!tracker.cutOldest(BODY_STALLED_MS, reading, source)) return false;
@@ -42,7 +42,7 @@ export function createBodyReader({ bytesMax, togetherMax }: { bytesMax: number; 
    */
   return (request: IncomingMessage, response: ServerResponse, source: string): Promise<Read> => {
     if (Number(request.headers['content-length'] ?? 0) > bytesMax) return Promise.resolve('too_large');
-    if (waitsToBeAsked(request)) response.writeContinue();
+    if (expectsContinue(request)) response.writeContinue();
     return new Promise((resolve) => {
       const chunks: Buffer[] = [];
       const settle = (result: Read): void => {
@@ -71,15 +71,15 @@ export function createBodyReader({ bytesMax, togetherMax }: { bytesMax: number; 
  * has come: closed before that, the sender would lose the answer. One that sends too much, or takes its time, is cut off.
  * @param discardMs how long the rest may take.
  */
-export function answerUnread(
+export function respondWithoutReading(
   request: IncomingMessage,
   response: Response,
   problem: Problem,
   discardMs = DISCARD_MS,
 ): void {
-  if (waitsToBeAsked(request)) {
+  if (expectsContinue(request)) {
     // he may send the body or not: only a new connection tells his next request from it
-    sayLast(response);
+    closeAfterResponse(response);
     sendProblem(response, problem);
     return;
   }
@@ -89,8 +89,8 @@ export function answerUnread(
     sendProblem(response, problem);
     return;
   }
-  sayLast(response);
-  discard(request, discardMs, sendProblemHead(response, problem));
+  closeAfterResponse(response);
+  discard(request, discardMs, writeProblem(response, problem));
 }
 
 function discard(request: IncomingMessage, discardMs: number, onEnd: () => void): void {
@@ -110,6 +110,6 @@ function discard(request: IncomingMessage, discardMs: number, onEnd: () => void)
   request.resume();
 }
 
-export function waitsToBeAsked(request: IncomingMessage): boolean {
+export function expectsContinue(request: IncomingMessage): boolean {
   return request.headers.expect?.toLowerCase() === '100-continue';
 }

@@ -6,11 +6,11 @@ import { nameSender } from '../../inbox/receive/name-sender.ts';
 import { GarbageRefusedError, type Receiver } from '../../inbox/receive/receive.ts';
 import { describeError } from '../../log.ts';
 import { webhooksReceived } from '../../metrics/metrics.ts';
-import { knowConnection } from '../connections/known-connections.ts';
-import { matchesBlock } from '../connections/match-address.ts';
+import { markAuthenticated } from '../connections/mark-authenticated.ts';
+import { matchesCidr } from '../connections/match-cidr.ts';
 import { createRouter } from '../create-router.ts';
-import { type Problem, sendProblem } from '../problem.ts';
-import { answerUnread, createBodyReader, DISCARD_MS } from './read-body.ts';
+import { type Problem, sendProblem } from '../send-problem.ts';
+import { createBodyReader, DISCARD_MS, respondWithoutReading } from './read-body.ts';
 
 const RETRY_AFTER_S = 5;
 /**
@@ -46,11 +46,11 @@ export function webhookRoutes(context: Door, receive: Receiver, limits = READING
     const stranger = problem.status === 401 || problem.status === 403;
     webhooksReceived.inc({ outcome: stranger ? 'unauthorized' : 'refused' });
     if (stranger) logRefusal();
-    answerUnread(request, response, problem, limits.discardMs);
+    respondWithoutReading(request, response, problem, limits.discardMs);
   };
   const take = async (request: WebhookRequest, response: Response): Promise<void> => {
     const { WEBHOOK_ALLOW, WEBHOOK_AUTH } = context.config;
-    if (WEBHOOK_ALLOW.length > 0 && !matchesBlock(WEBHOOK_ALLOW, request.ip))
+    if (WEBHOOK_ALLOW.length > 0 && !matchesCidr(WEBHOOK_ALLOW, request.ip))
       return refuse(request, response, NOT_ALLOWED);
     const head = { headers: request.headers, pathToken: request.params.token, now: context.clock.now() };
     const verdict = checkHead(context.config, head);
@@ -69,7 +69,7 @@ export function webhookRoutes(context: Door, receive: Receiver, limits = READING
     if (verdict === 'needs_body' && !checkSignature(context.config, { ...head, body }))
       return refuse(request, response, NOT_GENUINE);
     // without credentials everybody stays a stranger
-    if (!WEBHOOK_AUTH.includes('none')) knowConnection(response);
+    if (!WEBHOOK_AUTH.includes('none')) markAuthenticated(response);
     await keep(context, receive, request, response, body);
   };
   router.post('/webhooks/pix', take);

@@ -1,6 +1,6 @@
 import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
-import type { AcceptedSurplus } from './plan.ts';
+import type { AcceptedSurplus } from './report-plan.ts';
 
 /**
  * The surplus that a person accepted for the day that a run proved with it; undefined where the run needed none.

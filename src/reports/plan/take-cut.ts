@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { awaitFactChangeWatermark } from '../../seal/await-watermark.ts';
 import { sealNow } from '../../seal/seal-ledger.ts';
-import type { Cut } from './plan.ts';
+import type { Cut } from './report-plan.ts';
 
 /** All that is known by now, as positions below which nothing appears any more. */
 export async function takeCut(context: Context): Promise<Cut> {

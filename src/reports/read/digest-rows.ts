@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Day } from '../../domain/calendar.ts';
 import type { AccountBalance } from './read-balances.ts';
 import type { Movement } from './read-movements.ts';
-import type { Pending } from './read-pending.ts';
+import type { PendingTransaction } from './read-pending.ts';
 
 const VERSION = 'confere report 1';
 const BATCH_CHARS = 65_536;
@@ -50,7 +50,7 @@ export function createDigest(day: Day, platform: string | undefined) {
         row.heldCents,
       );
     },
-    addPending(row: Pending): void {
+    addPending(row: PendingTransaction): void {
       put('pending', row.id, row.operation, row.status, row.sinceWall, row.platform, row.amountCents, row.heldCents);
     },
     end(): Buffer {

@@ -6,10 +6,10 @@ import { readParties } from '../../database/read-parties.ts';
 import type { Reader } from '../../database/reader.ts';
 import { listTransactionIds, maskMismatch } from '../../domain/person/mask-mismatch.ts';
 import { maskE2eId, maskParty, maskPlatform, maskText, type Party } from '../../domain/person/mask-person.ts';
-import type { Change } from './read-changes.ts';
+import type { DayChange } from './read-changes.ts';
 import type { ReportedMismatch } from './read-mismatches.ts';
 import type { Movement } from './read-movements.ts';
-import type { Pending } from './read-pending.ts';
+import type { PendingTransaction } from './read-pending.ts';
 
 /** Documents are masked where they are written, as in the revision's own files. */
 export async function maskMovements(db: Reader, movements: Movement[]): Promise<Movement[]> {
@@ -22,7 +22,7 @@ export async function maskMovements(db: Reader, movements: Movement[]): Promise<
   });
 }
 
-export async function maskPending(db: Reader, pending: Pending[]): Promise<Pending[]> {
+export async function maskPending(db: Reader, pending: PendingTransaction[]): Promise<PendingTransaction[]> {
   const partyOf = await findParties(db, pending, (one) => one.id);
   return pending.map((one) => {
     const party = partyOf(one);
@@ -31,7 +31,7 @@ export async function maskPending(db: Reader, pending: Pending[]): Promise<Pendi
 }
 
 /** A reference that was filled in or corrected stands among the facts too. */
-export async function maskChanges(db: Reader, changes: Change[]): Promise<Change[]> {
+export async function maskChanges(db: Reader, changes: DayChange[]): Promise<DayChange[]> {
   const partyOf = await findParties(db, changes, (one) => one.transactionId);
   return changes.map((change) => {
     const party = partyOf(change);

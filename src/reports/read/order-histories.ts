@@ -3,7 +3,7 @@ import type { WallTime } from '../../domain/calendar.ts';
 import { readEventPositions } from '../../ledger/apply/read-event-positions.ts';
 import { sortHistory } from '../../ledger/decide/extend-history.ts';
 
-export type StoredEvent = {
+export type HistoryEvent = {
   seq: number;
   transaction_seq: number;
   status: string;
@@ -17,7 +17,7 @@ export type StoredEvent = {
  * Events by their transaction, each history oldest first, as it was ordered at a cut.
  * @param factChangeSeq the newest change of facts of the cut.
  */
-export async function orderHistories<E extends StoredEvent>(
+export async function orderHistories<E extends HistoryEvent>(
   db: Reader,
   events: E[],
   factChangeSeq: number,

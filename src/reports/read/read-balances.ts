@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
 import { nameAccount } from '../../ledger/journal/plan-entries.ts';
-import { type EntriesOfCut, isOfCut } from './read-late.ts';
+import { type CutEntries, matchesCut } from './read-cut-entries.ts';
 
 /** Cents of each account before the day, what opened the books on the day itself, and at the day's end. */
 export type AccountBalance = { account: string; before: bigint; opened: bigint; end: bigint };
@@ -14,7 +14,7 @@ export type AccountBalance = { account: string; before: bigint; opened: bigint; 
  */
 export async function readBalances(
   db: Reader,
-  scope: { start: WallTime; end: WallTime } & EntriesOfCut,
+  scope: { start: WallTime; end: WallTime } & CutEntries,
 ): Promise<AccountBalance[]> {
   const names = new Map(
     (await db.selectFrom('accounts').select(['seq', 'name']).execute()).map((row) => [row.seq, row.name]),
@@ -29,7 +29,7 @@ export async function readBalances(
 }
 
 /** By account, so that the index ends the scan at the day's end: one statement for all read what came later too. */
-async function sumAccount(db: Reader, account: number, scope: { start: WallTime; end: WallTime } & EntriesOfCut) {
+async function sumAccount(db: Reader, account: number, scope: { start: WallTime; end: WallTime } & CutEntries) {
   const row = await db
     .selectFrom('postings')
     .select([
@@ -38,7 +38,7 @@ async function sumAccount(db: Reader, account: number, scope: { start: WallTime;
     ])
     .where('account_seq', '=', account)
     .where('at_wall', '<', scope.end)
-    .where(isOfCut('entry_seq', scope))
+    .where(matchesCut('entry_seq', scope))
     .executeTakeFirst();
   return row?.end === null || row?.end === undefined
     ? undefined
@@ -46,14 +46,14 @@ async function sumAccount(db: Reader, account: number, scope: { start: WallTime;
 }
 
 /** Entries that open a platform's books stand at the first second of a day, as do their reversals. */
-async function readOpened(db: Reader, scope: { start: WallTime } & EntriesOfCut): Promise<Map<number, bigint>> {
+async function readOpened(db: Reader, scope: { start: WallTime } & CutEntries): Promise<Map<number, bigint>> {
   const rows = await db
     .selectFrom('entries')
     .leftJoin('entries as origin', 'origin.seq', 'entries.reverses_seq')
     .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
     .select(['postings.account_seq', sql<string>`SUM(postings.amount_cents)`.as('sum')])
     .where('entries.at_wall', '=', scope.start)
-    .where(isOfCut('entries.seq', scope))
+    .where(matchesCut('entries.seq', scope))
     .where(sql`COALESCE(origin.kind, entries.kind)`, 'in', OPENING_KINDS)
     .groupBy('postings.account_seq')
     .execute();
@@ -69,18 +69,18 @@ export function splitAccount(name: string): { root: string; platform: string } {
 }
 
 /** Only one platform's accounts, where one is asked for. */
-export function keepPlatform(balances: AccountBalance[], platform: string | undefined): AccountBalance[] {
+export function filterPlatform(balances: AccountBalance[], platform: string | undefined): AccountBalance[] {
   if (platform === undefined) return balances;
-  return balances.filter((balance) => splitAccount(balance.account).platform === namePlatform(platform));
+  return balances.filter((balance) => splitAccount(balance.account).platform === platformAccountSegment(platform));
 }
 
 /** The last part of a platform's account names. */
-export function namePlatform(platform: string): string {
+export function platformAccountSegment(platform: string): string {
   return splitAccount(nameAccount('', platform)).platform;
 }
 
 /** What a report calls balance: available and held together. */
-export function isBalance(root: string): boolean {
+export function isBalanceAccount(root: string): boolean {
   return root === AVAILABLE || root === HELD;
 }
 

@@ -4,14 +4,14 @@ import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
 import type { ChangeScope } from './change-scope.ts';
-import { isAdded, listChanged } from './list-changed.ts';
+import { listChangedTransactions, matchesNewEntries } from './list-changed-transactions.ts';
 import { orderHistories } from './order-histories.ts';
 import { OPENING_KINDS } from './read-balances.ts';
-import { type CorrectedFact, type Correction, readCorrections } from './read-corrected-facts.ts';
-import { isOfCut, wasOfCut } from './read-late.ts';
+import { type CorrectedFact, type FactCorrections, readCorrectedFacts } from './read-corrected-facts.ts';
+import { isInCut, matchesCut } from './read-cut-entries.ts';
 
 /** What became of one transaction (or of one entry without a transaction) in a day, from one cut to the next. */
-export type Change = {
+export type DayChange = {
   recordedAt: Date;
   transactionId: string | null;
   reference: string | null;
@@ -23,32 +23,32 @@ export type Change = {
   effectBefore: bigint;
   effectAfter: bigint;
   /** Statuses learnt since, oldest first. */
-  learnt: string[];
+  learntStatuses: string[];
   /** Facts that are others now. */
   facts: CorrectedFact[];
-  why: 'learntLate' | 'corrected' | 'commissionLearnt' | 'factsCorrected' | 'earlierDay' | 'person';
+  reason: 'learntLate' | 'corrected' | 'commissionLearnt' | 'factsCorrected' | 'earlierDay' | 'person';
   source: { kind: string | null; webhookHash: Buffer | null; runId: string | null; page: number | null };
 };
 
 const CHUNK_ROWS = 500;
 
 /** The changes of a day between two cuts, by transaction, in the order in which we met the transactions. */
-export async function* readChanges(db: Reader, scope: ChangeScope): AsyncGenerator<Change[], void, undefined> {
+export async function* readChanges(db: Reader, scope: ChangeScope): AsyncGenerator<DayChange[], void, undefined> {
   yield await readWithoutTransaction(db, scope);
-  const seqs = await listChanged(db, scope);
+  const seqs = await listChangedTransactions(db, scope);
   for (let start = 0; start < seqs.length; start += CHUNK_ROWS) {
     yield await readChunk(db, scope, seqs.slice(start, start + CHUNK_ROWS));
   }
 }
 
-async function readChunk(db: Reader, scope: ChangeScope, seqs: number[]): Promise<Change[]> {
+async function readChunk(db: Reader, scope: ChangeScope, seqs: number[]): Promise<DayChange[]> {
   const rows = await db
     .selectFrom('transactions')
     .select(['seq', 'id', 'reference', 'platform', sql<Date>`first_seen_at`.as('first_seen_at')])
     .where('seq', 'in', seqs)
     .orderBy('seq')
     .execute();
-  const transactions = await scope.known.putBack(rows, ['reference', 'platform'], (row) => row.seq);
+  const transactions = await scope.factsAtCut.restoreFacts(rows, ['reference', 'platform'], (row) => row.seq);
   const events = await db
     .selectFrom('events')
     .leftJoin('webhooks', 'webhooks.seq', 'events.source_webhook_seq')
@@ -61,7 +61,7 @@ async function readChunk(db: Reader, scope: ChangeScope, seqs: number[]): Promis
     .where('events.seq', '<=', scope.to.eventSeq)
     .execute();
   const entries = await readEntries(db, scope, seqs);
-  const corrections = await readCorrections(db, scope, seqs);
+  const corrections = await readCorrectedFacts(db, scope, seqs);
   const eventsOf = await orderHistories(db, events, scope.to.factChangeSeq);
   const eventsBefore = await orderHistories(db, events, scope.from.factChangeSeq);
   const entriesOf = Map.groupBy(entries, (entry) => entry.transaction_seq ?? 0);
@@ -86,8 +86,8 @@ type LearntEvent = {
 };
 
 /** Tells a history up to the day's end as it was known at either cut. */
-function describeKnown({ known, knownBefore, from, start }: ChangeScope) {
-  const [struck, struckBefore] = [new Set(known.struck), new Set(knownBefore.struck)];
+function describeKnown({ factsAtCut: known, factsAtPreviousCut: knownBefore, from, start }: ChangeScope) {
+  const [struck, struckBefore] = [new Set(known.outOfForce), new Set(knownBefore.outOfForce)];
   const lateBefore = new Set(knownBefore.lateEvents);
   const isNew = (event: { seq: number }): boolean => event.seq > from.eventSeq || lateBefore.has(event.seq);
   return {
@@ -111,22 +111,22 @@ function tellChange(
   transaction: Told,
   { learnt, ...statuses }: Known,
   moved: Entry[],
-  correction: Correction | undefined,
+  correction: FactCorrections | undefined,
   { from }: ChangeScope,
-): Change {
-  const added = moved.filter((entry) => !wasOfCut(entry.seq, from));
-  const cause = added.at(-1) ?? learnt.at(-1) ?? correction?.cause;
+): DayChange {
+  const added = moved.filter((entry) => !isInCut(entry.seq, from));
+  const cause = added.at(-1) ?? learnt.at(-1) ?? correction?.source;
   return {
     recordedAt: added.at(-1)?.recorded_at ?? learnt.at(-1)?.seen_at ?? correction?.at ?? transaction.first_seen_at,
     transactionId: transaction.id,
     reference: transaction.reference,
     platform: transaction.platform ?? NO_PLATFORM,
     ...statuses,
-    effectBefore: sum(moved.filter((entry) => wasOfCut(entry.seq, from))),
+    effectBefore: sum(moved.filter((entry) => isInCut(entry.seq, from))),
     effectAfter: sum(moved),
-    learnt: learnt.map((event) => event.status),
+    learntStatuses: learnt.map((event) => event.status),
     facts: correction?.facts ?? [],
-    why: nameReason(learnt.length > 0, added, correction !== undefined),
+    reason: nameReason(learnt.length > 0, added, correction !== undefined),
     source: toSource(cause),
   };
 }
@@ -147,12 +147,12 @@ async function readEntries(db: Reader, scope: ChangeScope, seqs: number[] | null
     )
     .where('entries.at_wall', '>=', scope.start)
     .where('entries.at_wall', '<', scope.end)
-    .where(isOfCut('entries.seq', scope.to))
+    .where(matchesCut('entries.seq', scope.to))
     // what opens the books is part of the opening balance
     .where(sql`COALESCE(origin.kind, entries.kind)`, 'not in', OPENING_KINDS)
     .where((eb) =>
       seqs === null
-        ? eb.and([eb('entries.transaction_seq', 'is', null), isAdded(scope)])
+        ? eb.and([eb('entries.transaction_seq', 'is', null), matchesNewEntries(scope)])
         : eb('entries.transaction_seq', 'in', seqs),
     )
     .$if(scope.platform !== undefined, (query) => query.where('entries.platform', '=', scope.platform ?? ''))
@@ -162,7 +162,7 @@ async function readEntries(db: Reader, scope: ChangeScope, seqs: number[] | null
 }
 
 /** Adjustments and their reversals: a person's entries. */
-async function readWithoutTransaction(db: Reader, scope: ChangeScope): Promise<Change[]> {
+async function readWithoutTransaction(db: Reader, scope: ChangeScope): Promise<DayChange[]> {
   const entries = await readEntries(db, scope, null);
   return entries.map((entry) => ({
     recordedAt: entry.recorded_at,
@@ -173,16 +173,16 @@ async function readWithoutTransaction(db: Reader, scope: ChangeScope): Promise<C
     statusAfter: null,
     effectBefore: 0n,
     effectAfter: BigInt(entry.net),
-    learnt: [],
+    learntStatuses: [],
     facts: [],
-    why: 'person' as const,
+    reason: 'person' as const,
     source: toSource(entry),
   }));
 }
 
 type Entry = Awaited<ReturnType<typeof readEntries>>[number];
 
-function nameReason(hasLearnt: boolean, added: Entry[], isCorrected: boolean): Change['why'] {
+function nameReason(hasLearnt: boolean, added: Entry[], isCorrected: boolean): DayChange['reason'] {
   if (added.length > 0 && added.every((entry) => entry.kind === 'commission')) return 'commissionLearnt';
   if (hasLearnt) return 'learntLate';
   if (added.length > 0) return 'corrected';
@@ -193,7 +193,7 @@ function sum(entries: Entry[]): bigint {
   return entries.reduce((total, entry) => total + BigInt(entry.net), 0n);
 }
 
-function toSource(cause: Correction['cause'] | undefined): Change['source'] {
+function toSource(cause: FactCorrections['source'] | undefined): DayChange['source'] {
   return {
     kind: cause?.source_kind ?? null,
     webhookHash: cause?.hash ?? null,

@@ -1,6 +1,6 @@
 import type { Reader } from '../../database/reader.ts';
 import type { ChangeScope } from './change-scope.ts';
-import { DIGESTED_FACTS } from './read-facts.ts';
+import { DIGESTED_FACTS } from './read-facts-at-cut.ts';
 
 const SHOWN = ['reference', 'platform', 'operation', 'amount_cents'] as const;
 
@@ -8,18 +8,18 @@ const SHOWN = ['reference', 'platform', 'operation', 'amount_cents'] as const;
 export type CorrectedFact = { name: (typeof SHOWN)[number]; before: string | null; after: string | null };
 
 /** When and from where the newest of them came. */
-export type Correction = {
+export type FactCorrections = {
   facts: CorrectedFact[];
   at: Date;
-  cause: { source_kind: string | null; source_page: number | null; hash: Buffer | null; run_id: string | null };
+  source: { source_kind: string | null; source_page: number | null; hash: Buffer | null; run_id: string | null };
 };
 
 /** What of these transactions was filled in or corrected between the cuts, by the transaction's number. */
-export async function readCorrections(
+export async function readCorrectedFacts(
   db: Reader,
-  { from, to, known, knownBefore }: ChangeScope,
+  { from, to, factsAtCut: known, factsAtPreviousCut: knownBefore }: ChangeScope,
   seqs: number[],
-): Promise<Map<number, Correction>> {
+): Promise<Map<number, FactCorrections>> {
   if (seqs.length === 0) return new Map();
   const changes = await db
     .selectFrom('fact_changes')
@@ -43,11 +43,11 @@ export async function readCorrections(
       changes.map((change) => change.transaction_seq),
     )
     .execute();
-  const then = await knownBefore.putBack(rows, SHOWN, (row) => row.seq);
-  const now = new Map((await known.putBack(rows, SHOWN, (row) => row.seq)).map((row) => [row.seq, row]));
+  const then = await knownBefore.restoreFacts(rows, SHOWN, (row) => row.seq);
+  const now = new Map((await known.restoreFacts(rows, SHOWN, (row) => row.seq)).map((row) => [row.seq, row]));
   const facts = new Map(then.map((row) => [row.seq, compare(row, now.get(row.seq) ?? row)]));
   return new Map(
-    changes.map(({ transaction_seq: seq, at, ...cause }) => [seq, { facts: facts.get(seq) ?? [], at, cause }]),
+    changes.map(({ transaction_seq: seq, at, ...source }) => [seq, { facts: facts.get(seq) ?? [], at, source }]),
   );
 }
 

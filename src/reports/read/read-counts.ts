@@ -3,16 +3,16 @@ import { sql } from 'kysely';
 import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
-import type { KnownThen } from './read-facts.ts';
-import { type EntriesOfCut, isOfCut } from './read-late.ts';
+import { type CutEntries, matchesCut } from './read-cut-entries.ts';
+import type { FactsAtCut } from './read-facts-at-cut.ts';
 
 export type StatusCount = { operation: string; status: string; count: number; amountCents: bigint };
 
-type Scope = { start: WallTime; end: WallTime; eventSeq: number; platform: string | undefined; known: KnownThen };
+type Scope = { start: WallTime; end: WallTime; eventSeq: number; platform: string | undefined; known: FactsAtCut };
 
 /** How many transactions came to each status in the day, by operation, and what they amount to. */
 export async function readStatusCounts(db: Reader, scope: Scope): Promise<StatusCount[]> {
-  const { corrected } = scope.known;
+  const { correctedTransactions: corrected } = scope.known;
   const rows = await selectEvents(db, scope)
     .$if(corrected.length > 0, (query) => query.where('transactions.seq', 'not in', corrected))
     .select([
@@ -32,7 +32,7 @@ export async function readStatusCounts(db: Reader, scope: Scope): Promise<Status
 
 /** The few that a person corrected after the cut, one row an event, as they were. */
 async function readCorrected(db: Reader, scope: Scope) {
-  const { corrected, putBack } = scope.known;
+  const { correctedTransactions: corrected, restoreFacts: putBack } = scope.known;
   if (corrected.length === 0) return [];
   const rows = await selectEvents(db, scope)
     .where('transactions.seq', 'in', corrected)
@@ -48,7 +48,7 @@ function selectEvents(db: Reader, { start, end, eventSeq, platform, known }: Sco
     .where('events.at_wall', '>=', start)
     .where('events.at_wall', '<', end)
     .where('events.seq', '<=', eventSeq)
-    .$if(known.struck.length > 0, (query) => query.where('events.seq', 'not in', known.struck))
+    .$if(known.outOfForce.length > 0, (query) => query.where('events.seq', 'not in', known.outOfForce))
     .$if(platform !== undefined, (query) => query.where(matchesPlatform('transactions.platform', platform ?? '')));
 }
 
@@ -65,14 +65,14 @@ function addUp(counts: StatusCount[]): StatusCount[] {
 export type StatedOpening = { platform: string; day: string; balanceCents: bigint };
 
 /** The opening balances that people stated, as they stood at the cut. */
-export async function readStatedOpenings(db: Reader, cut: EntriesOfCut): Promise<StatedOpening[]> {
+export async function readStatedOpenings(db: Reader, cut: CutEntries): Promise<StatedOpening[]> {
   const rows = await db
     .selectFrom('openings')
     .leftJoin('entries as reversal', (join) =>
-      join.onRef('reversal.reverses_seq', '=', 'openings.entry_seq').on(isOfCut('reversal.seq', cut)),
+      join.onRef('reversal.reverses_seq', '=', 'openings.entry_seq').on(matchesCut('reversal.seq', cut)),
     )
     .select(['openings.platform', 'openings.day', 'openings.balance_cents'])
-    .where(isOfCut('openings.entry_seq', cut))
+    .where(matchesCut('openings.entry_seq', cut))
     .where('reversal.seq', 'is', null)
     .orderBy('openings.platform')
     .execute();

@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
 import { classifyMovement, type Effect, type MovementPosting } from './classify-movement.ts';
-import type { KnownThen } from './read-facts.ts';
-import { type EntriesOfCut, isOfCut } from './read-late.ts';
+import { type CutEntries, matchesCut } from './read-cut-entries.ts';
+import type { FactsAtCut } from './read-facts-at-cut.ts';
 
 /** One entry of the ledger in the words of accounting. */
 export type Movement = Effect & {
@@ -30,8 +30,8 @@ export type Movement = Effect & {
   postings: MovementPosting[];
 };
 
-export type MovementScope = { start: WallTime; end: WallTime; platform: string | undefined } & EntriesOfCut;
-type Books = { accounts: Map<number, string>; known: KnownThen };
+export type MovementScope = { start: WallTime; end: WallTime; platform: string | undefined } & CutEntries;
+type Books = { accounts: Map<number, string>; known: FactsAtCut };
 
 /** Rows a round trip: memory holds two rounds at most. */
 const CHUNK_ROWS = 250;
@@ -45,7 +45,7 @@ const FACTS = ['reference', 'extra', 'e2e_id'] as const;
 export async function* readMovements(
   db: Reader,
   scope: MovementScope,
-  known: KnownThen,
+  known: FactsAtCut,
 ): AsyncGenerator<Movement[], void, undefined> {
   const accounts = new Map(
     (await db.selectFrom('accounts').select(['seq', 'name']).execute()).map((row) => [row.seq, row.name]),
@@ -67,7 +67,7 @@ export async function* readMovements(
 type Place = { atWall: WallTime; seq: number };
 
 async function readStep(db: Reader, scope: MovementScope, from: Place, { accounts, known }: Books) {
-  const rows = await known.putBack(await readChunk(db, scope, from), FACTS, (row) => row.transaction_seq);
+  const rows = await known.restoreFacts(await readChunk(db, scope, from), FACTS, (row) => row.transaction_seq);
   const last = rows.at(-1);
   if (!last) return { movements: [], after: undefined };
   const postings = await readPostings(
@@ -85,7 +85,7 @@ async function readChunk(db: Reader, scope: MovementScope, after: Place) {
   return await db
     .selectFrom('entries')
     .leftJoin('entries as reversal', (join) =>
-      join.onRef('reversal.reverses_seq', '=', 'entries.seq').on(isOfCut('reversal.seq', scope)),
+      join.onRef('reversal.reverses_seq', '=', 'entries.seq').on(matchesCut('reversal.seq', scope)),
     )
     .leftJoin('entries as origin', 'origin.seq', 'entries.reverses_seq')
     .leftJoin('events', 'events.seq', 'entries.event_seq')
@@ -121,7 +121,7 @@ async function readChunk(db: Reader, scope: MovementScope, after: Place) {
         eb.and([eb('entries.at_wall', '=', after.atWall), eb('entries.seq', '>', after.seq)]),
       ]),
     )
-    .where(isOfCut('entries.seq', scope))
+    .where(matchesCut('entries.seq', scope))
     .$if(scope.platform !== undefined, (query) => query.where('entries.platform', '=', scope.platform ?? ''))
     .orderBy('entries.at_wall')
     .orderBy('entries.seq')
@@ -183,14 +183,14 @@ export async function readLateCommissions(db: Reader, scope: MovementScope): Pro
   const rows = await db
     .selectFrom('entries')
     .leftJoin('entries as reversal', (join) =>
-      join.onRef('reversal.reverses_seq', '=', 'entries.seq').on(isOfCut('reversal.seq', scope)),
+      join.onRef('reversal.reverses_seq', '=', 'entries.seq').on(matchesCut('reversal.seq', scope)),
     )
     .innerJoin('postings', 'postings.entry_seq', 'entries.seq')
     .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
     .select(['entries.event_seq', sql<string>`SUM(postings.amount_cents)`.as('sum')])
     .where('entries.at_wall', '>=', scope.start)
     .where('entries.at_wall', '<', scope.end)
-    .where(isOfCut('entries.seq', scope))
+    .where(matchesCut('entries.seq', scope))
     .where('entries.kind', '=', 'commission')
     .where('reversal.seq', 'is', null)
     .where('accounts.name', 'like', 'Expenses:Commission:%')

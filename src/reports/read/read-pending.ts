@@ -4,14 +4,14 @@ import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
-import type { Cut } from '../plan/plan.ts';
+import type { Cut } from '../plan/report-plan.ts';
 import { orderHistories } from './order-histories.ts';
 import { HELD } from './read-balances.ts';
-import type { KnownThen } from './read-facts.ts';
-import { type EntriesOfCut, isOfCut } from './read-late.ts';
+import { type CutEntries, matchesCut } from './read-cut-entries.ts';
+import type { FactsAtCut } from './read-facts-at-cut.ts';
 
 /** A transaction that was open at the day's end. */
-export type Pending = {
+export type PendingTransaction = {
   transactionSeq: number;
   id: string;
   operation: string;
@@ -29,33 +29,36 @@ export type Pending = {
   heldCents: bigint;
 };
 
-export type PendingScope = EntriesOfCut & {
+export type PendingScope = CutEntries & {
   start: WallTime;
   end: WallTime;
   cut: Cut;
   platform: string | undefined;
-  known: KnownThen;
+  factsAtCut: FactsAtCut;
 };
 
 const CHUNK_ROWS = 1_000;
 const FACTS = ['reference', 'platform', 'operation', 'amount_cents'] as const;
-export const FINAL = ['paid', 'denied', 'canceled', 'expired', 'refund'];
+export const FINAL_STATUSES = ['paid', 'denied', 'canceled', 'expired', 'refund'];
 
 /** Every open cashout, and the open cashins created that day, in the order in which we met them. */
-export async function* readPending(db: Reader, scope: PendingScope): AsyncGenerator<Pending[], void, undefined> {
-  yield* readPendingOf(db, scope, await listCandidates(db, scope));
+export async function* readPending(
+  db: Reader,
+  scope: PendingScope,
+): AsyncGenerator<PendingTransaction[], void, undefined> {
+  yield* readPendingBySeqs(db, scope, await listCandidates(db, scope));
 }
 
 /** Those of some transactions, by their numbers, that were open then. */
-export async function* readPendingOf(
+export async function* readPendingBySeqs(
   db: Reader,
   scope: PendingScope,
   candidates: number[],
-): AsyncGenerator<Pending[], void, undefined> {
+): AsyncGenerator<PendingTransaction[], void, undefined> {
   for (let start = 0; start < candidates.length; start += CHUNK_ROWS) {
     const seqs = candidates.slice(start, start + CHUNK_ROWS);
     const held = await readHeld(db, scope, seqs);
-    const rows = await scope.known.putBack(await readChunk(db, scope, seqs), FACTS, (row) => row.seq);
+    const rows = await scope.factsAtCut.restoreFacts(await readChunk(db, scope, seqs), FACTS, (row) => row.seq);
     const pending = rows.flatMap((row) => toPending(row, held.get(row.seq) ?? 0n, scope));
     if (pending.length > 0) yield pending;
   }
@@ -73,7 +76,7 @@ async function listCandidates(db: Reader, scope: PendingScope): Promise<number[]
   const seqs = new Set<number>(await keepPlatform(db, scope));
   for (const those of [cashins, cashouts]) {
     const rows = [
-      ...(await those().where('transactions.status', 'not in', FINAL).execute()),
+      ...(await those().where('transactions.status', 'not in', FINAL_STATUSES).execute()),
       ...(await those().where('transactions.status_wall', '>=', scope.end).execute()),
       ...(await those()
         .innerJoin('events', 'events.transaction_seq', 'transactions.seq')
@@ -85,12 +88,12 @@ async function listCandidates(db: Reader, scope: PendingScope): Promise<number[]
   return [...seqs].sort((a, b) => a - b);
 }
 
-async function keepPlatform(db: Reader, { known, platform }: PendingScope): Promise<number[]> {
-  if (platform === undefined || known.corrected.length === 0) return known.corrected;
+async function keepPlatform(db: Reader, { factsAtCut: known, platform }: PendingScope): Promise<number[]> {
+  if (platform === undefined || known.correctedTransactions.length === 0) return known.correctedTransactions;
   const rows = await db
     .selectFrom('transactions')
     .select('seq')
-    .where('seq', 'in', known.corrected)
+    .where('seq', 'in', known.correctedTransactions)
     .where(matchesPlatform('platform', platform))
     .execute();
   return rows.map((row) => row.seq);
@@ -135,8 +138,8 @@ async function readChunk(db: Reader, scope: PendingScope, seqs: number[]) {
 }
 
 /** The newest event of each history among those that are dated before the day's end. */
-async function readLastEvents(db: Reader, { cut, end, known }: PendingScope, seqs: number[]) {
-  const struck = new Set(known.struck);
+async function readLastEvents(db: Reader, { cut, end, factsAtCut: known }: PendingScope, seqs: number[]) {
+  const struck = new Set(known.outOfForce);
   const events = await db
     .selectFrom('events')
     .select(['seq', 'transaction_seq', 'status', 'at_wall', 'position', 'sequence', 'inferred'])
@@ -157,7 +160,7 @@ async function readHeld(db: Reader, scope: PendingScope, seqs: number[]): Promis
     .select(['entries.transaction_seq', sql<string>`SUM(postings.amount_cents)`.as('sum')])
     .where('entries.transaction_seq', 'in', seqs)
     .where('entries.at_wall', '<', scope.end)
-    .where(isOfCut('entries.seq', scope))
+    .where(matchesCut('entries.seq', scope))
     .where('accounts.name', 'like', `${HELD}:%`)
     .groupBy('entries.transaction_seq')
     .execute();
@@ -166,10 +169,10 @@ async function readHeld(db: Reader, scope: PendingScope, seqs: number[]): Promis
 
 type Row = Awaited<ReturnType<typeof readChunk>>[number];
 
-function toPending(row: Row, heldCents: bigint, { start, end }: PendingScope): Pending[] {
+function toPending(row: Row, heldCents: bigint, { start, end }: PendingScope): PendingTransaction[] {
   const isOfDay = row.created_wall < end && (row.operation === 'cashout' || row.created_wall >= start);
   const { end_status: status, since_wall: sinceWall } = row;
-  if (status === null || sinceWall === null || FINAL.includes(status) || !isOfDay) return [];
+  if (status === null || sinceWall === null || FINAL_STATUSES.includes(status) || !isOfDay) return [];
   return [
     {
       transactionSeq: row.seq,

@@ -2,16 +2,16 @@ import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
 import { type BalanceAroundSecond, chooseLedgerBalance } from '../../ledger/stated/state-balance.ts';
-import { AVAILABLE, HELD, namePlatform } from './read-balances.ts';
-import { type EntriesOfCut, isOfCut } from './read-late.ts';
+import { AVAILABLE, HELD, platformAccountSegment } from './read-balances.ts';
+import { type CutEntries, matchesCut } from './read-cut-entries.ts';
 
 /** A balance that a person read off the provider's panel, beside the ledger's at that instant. */
 export type StatedBalance = { platform: string; at: Date; atWall: WallTime; statedCents: bigint; ledgerCents: bigint };
 
 /** The newest statement of each platform within the day, its end included, of those made before the report. */
-export async function readStatements(db: Reader, scope: Scope & EntriesOfCut): Promise<StatedBalance[]> {
+export async function readStatements(db: Reader, scope: Scope & CutEntries): Promise<StatedBalance[]> {
   const stated: StatedBalance[] = [];
-  for (const one of await readNewestStated(db, scope)) {
+  for (const one of await readNewestStatements(db, scope)) {
     const around = await sumAround(db, one, scope);
     const ledgerCents = chooseLedgerBalance({ at: one.at, balance_cents: one.statedCents }, around);
     stated.push({ ...one, ledgerCents });
@@ -23,7 +23,7 @@ type Scope = { start: WallTime; end: WallTime; madeAt: Date };
 type Stated = Omit<StatedBalance, 'ledgerCents'>;
 
 /** The same without the ledger's side. */
-export async function readNewestStated(db: Reader, scope: Scope): Promise<Stated[]> {
+export async function readNewestStatements(db: Reader, scope: Scope): Promise<Stated[]> {
   const rows = await db
     .selectFrom('statements')
     .select(['platform', 'at', 'at_wall', 'balance_cents'])
@@ -43,15 +43,15 @@ export async function readNewestStated(db: Reader, scope: Scope): Promise<Stated
 }
 
 /** What is stated now and was not then, beside what was stated of that platform then. Pure. */
-export function listRestated(then: Stated[], now: Stated[]): { before: Stated | undefined; after: Stated }[] {
+export function listChangedStatements(then: Stated[], now: Stated[]): { before: Stated | undefined; after: Stated }[] {
   const old = new Map(then.map((one) => [one.platform, one]));
   return now
     .map((after) => ({ before: old.get(after.platform), after }))
     .filter(({ before, after }) => before?.atWall !== after.atWall || before.statedCents !== after.statedCents);
 }
 
-async function sumAround(db: Reader, { platform, atWall }: Stated, cut: EntriesOfCut): Promise<BalanceAroundSecond> {
-  const names = [AVAILABLE, HELD].map((root) => `${root}:${namePlatform(platform)}`);
+async function sumAround(db: Reader, { platform, atWall }: Stated, cut: CutEntries): Promise<BalanceAroundSecond> {
+  const names = [AVAILABLE, HELD].map((root) => `${root}:${platformAccountSegment(platform)}`);
   const row = await db
     .selectFrom('postings')
     .innerJoin('accounts', 'accounts.seq', 'postings.account_seq')
@@ -63,7 +63,7 @@ async function sumAround(db: Reader, { platform, atWall }: Stated, cut: EntriesO
     )
     .where('accounts.name', 'in', names)
     .where('postings.at_wall', '<=', atWall)
-    .where(isOfCut('postings.entry_seq', cut))
+    .where(matchesCut('postings.entry_seq', cut))
     .executeTakeFirst();
   return { before: BigInt(row?.before ?? 0), after: BigInt(row?.after ?? 0) };
 }

@@ -2,17 +2,17 @@ import type { WallTime } from '../../domain/calendar.ts';
 import { maskDocument } from '../../domain/person/mask-person.ts';
 import type { ReportedMismatch } from '../read/read-mismatches.ts';
 import type { Movement } from '../read/read-movements.ts';
-import type { Pending } from '../read/read-pending.ts';
-import { fill, say, type Texts } from '../texts/texts.ts';
+import type { PendingTransaction } from '../read/read-pending.ts';
+import { describeCode, fill, type Texts } from '../texts/texts.ts';
 import type { Cell } from '../xlsx/render-cell.ts';
 
 /** The version of the columns below, which docs/spreadsheet.md tells one by one: a change of either is a new version. */
 export const COLUMNS_VERSION = 1;
 
 /** What a cell needs beside its row. */
-export type Rendering = { texts: Texts; fullDocuments: boolean; toWall: (instant: Date) => WallTime };
+export type RenderContext = { texts: Texts; fullDocuments: boolean; toWall: (instant: Date) => WallTime };
 
-export type Column<Row> = {
+export type ReportColumn<Row> = {
   name: keyof Texts['columns'];
   /** In characters. */
   width: number;
@@ -21,7 +21,7 @@ export type Column<Row> = {
   wraps?: true;
   /** Whether the sheet's last row adds it up. */
   totals?: true;
-  cell: (row: Row, rendering: Rendering) => Cell;
+  cell: (row: Row, rendering: RenderContext) => Cell;
 };
 
 /** A movement with the balances after it. */
@@ -29,31 +29,35 @@ export type StatementRow = { movement: Movement; platformBalanceCents: bigint; b
 /** A movement in force with the commission of its payment, also where that was learnt later. */
 export type PaymentRow = { movement: Movement; commissionCents: bigint };
 
-type Get<Row, Value> = (row: Row, rendering: Rendering) => Value;
+type Get<Row, Value> = (row: Row, rendering: RenderContext) => Value;
 
-function text<Row>(name: Column<Row>['name'], width: number, get: Get<Row, string | null>): Column<Row> {
+function text<Row>(name: ReportColumn<Row>['name'], width: number, get: Get<Row, string | null>): ReportColumn<Row> {
   return { name, width, type: 'text', cell: (row, rendering) => ({ text: get(row, rendering) }) };
 }
 
-function lines<Row>(name: Column<Row>['name'], width: number, get: Get<Row, string | null>): Column<Row> {
-  const cell = (row: Row, rendering: Rendering): Cell => ({ text: get(row, rendering), look: 'wrapped' });
+function lines<Row>(name: ReportColumn<Row>['name'], width: number, get: Get<Row, string | null>): ReportColumn<Row> {
+  const cell = (row: Row, rendering: RenderContext): Cell => ({ text: get(row, rendering), look: 'wrapped' });
   return { name, width, type: 'text', wraps: true, cell };
 }
 
-function moment<Row>(name: Column<Row>['name'], get: Get<Row, WallTime | null>): Column<Row> {
+function moment<Row>(name: ReportColumn<Row>['name'], get: Get<Row, WallTime | null>): ReportColumn<Row> {
   return { name, width: 20, type: 'moment', cell: (row, rendering) => ({ moment: get(row, rendering) }) };
 }
 
-function money<Row>(name: Column<Row>['name'], get: Get<Row, bigint | null>, totals?: 'totals'): Column<Row> {
+function money<Row>(
+  name: ReportColumn<Row>['name'],
+  get: Get<Row, bigint | null>,
+  totals?: 'totals',
+): ReportColumn<Row> {
   const column = { name, width: 15, type: 'money' as const, cell: (row: Row) => ({ cents: get(row, NO_RENDERING) }) };
   return totals ? { ...column, totals: true } : column;
 }
 
 // amounts need no words and no clock
-const NO_RENDERING = {} as Rendering;
+const NO_RENDERING = {} as RenderContext;
 
 /** Who and what a movement is about: the same columns on every sheet. */
-function identify<Row>(of: (row: Row) => Movement): Column<Row>[] {
+function identify<Row>(of: (row: Row) => Movement): ReportColumn<Row>[] {
   return [
     text('id', 38, (row) => of(row).transactionId),
     text('reference', 24, (row) => of(row).reference),
@@ -64,10 +68,10 @@ function identify<Row>(of: (row: Row) => Movement): Column<Row>[] {
   ];
 }
 
-export const STATEMENT_COLUMNS: Column<StatementRow>[] = [
+export const STATEMENT_COLUMNS: ReportColumn<StatementRow>[] = [
   moment('at', (row) => row.movement.atWall),
   text('kind', 20, (row, { texts }) => nameMovement(row.movement, texts)),
-  text('status', 15, (row, { texts }) => row.movement.status && say(texts.statuses, row.movement.status)),
+  text('status', 15, (row, { texts }) => row.movement.status && describeCode(texts.statuses, row.movement.status)),
   ...identify<StatementRow>((row) => row.movement),
   money('amount', (row) => row.movement.amountCents, 'totals'),
   money('commission', (row) => row.movement.commissionCents, 'totals'),
@@ -75,13 +79,13 @@ export const STATEMENT_COLUMNS: Column<StatementRow>[] = [
   money('heldChange', (row) => row.movement.heldCents, 'totals'),
   money('platformBalance', (row) => row.platformBalanceCents),
   money('balance', (row) => row.balanceCents),
-  text('source', 10, (row, { texts }) => say(texts.sources, sourceOf(row.movement))),
+  text('source', 10, (row, { texts }) => describeCode(texts.sources, sourceOf(row.movement))),
   moment('recordedAt', (row, { toWall }) => toWall(row.movement.recordedAt)),
 ];
 
 const paymentOf = (row: PaymentRow): Movement => row.movement;
 
-export const RECEIPT_COLUMNS: Column<PaymentRow>[] = [
+export const RECEIPT_COLUMNS: ReportColumn<PaymentRow>[] = [
   moment('paidAt', (row) => row.movement.atWall),
   ...identify(paymentOf),
   moment('createdAt', (row) => row.movement.createdWall),
@@ -91,7 +95,7 @@ export const RECEIPT_COLUMNS: Column<PaymentRow>[] = [
   text('extra', 36, (row) => row.movement.extra),
 ];
 
-export const PAYMENT_COLUMNS: Column<PaymentRow>[] = [
+export const PAYMENT_COLUMNS: ReportColumn<PaymentRow>[] = [
   moment('paidAt', (row) => row.movement.atWall),
   ...identify(paymentOf),
   moment('createdAt', (row) => row.movement.createdWall),
@@ -101,10 +105,10 @@ export const PAYMENT_COLUMNS: Column<PaymentRow>[] = [
   text('extra', 36, (row) => row.movement.extra),
 ];
 
-export const REFUND_COLUMNS: Column<PaymentRow>[] = [
+export const REFUND_COLUMNS: ReportColumn<PaymentRow>[] = [
   moment('refundedAt', (row) => row.movement.atWall),
-  text('direction', 20, (row, { texts }) => say(texts.kinds, row.movement.kind)),
-  text('status', 15, (row, { texts }) => row.movement.status && say(texts.statuses, row.movement.status)),
+  text('direction', 20, (row, { texts }) => describeCode(texts.kinds, row.movement.kind)),
+  text('status', 15, (row, { texts }) => row.movement.status && describeCode(texts.statuses, row.movement.status)),
   ...identify(paymentOf),
   moment('createdAt', (row) => row.movement.createdWall),
   money('amount', (row) => absolute(row.movement.amountCents), 'totals'),
@@ -113,10 +117,10 @@ export const REFUND_COLUMNS: Column<PaymentRow>[] = [
   text('extra', 36, (row) => row.movement.extra),
 ];
 
-export const PENDING_COLUMNS: Column<Pending>[] = [
+export const PENDING_COLUMNS: ReportColumn<PendingTransaction>[] = [
   moment('createdAt', (row) => row.createdWall),
-  text('operation', 11, (row, { texts }) => say(texts.operations, row.operation)),
-  text('status', 17, (row, { texts }) => say(texts.statuses, row.status)),
+  text('operation', 11, (row, { texts }) => describeCode(texts.operations, row.operation)),
+  text('status', 17, (row, { texts }) => describeCode(texts.statuses, row.status)),
   moment('since', (row) => row.sinceWall),
   text('id', 38, (row) => row.id),
   text('reference', 24, (row) => row.reference),
@@ -127,12 +131,12 @@ export const PENDING_COLUMNS: Column<Pending>[] = [
   money('held', (row) => row.heldCents, 'totals'),
 ];
 
-export const MISMATCH_COLUMNS: Column<ReportedMismatch>[] = [
+export const MISMATCH_COLUMNS: ReportColumn<ReportedMismatch>[] = [
   moment('openedAt', (row, { toWall }) => toWall(row.openedAt)),
   text('mismatch', 23, (row) => row.kind),
-  lines('meaning', 46, (row, { texts }) => say(texts.mismatchKinds, row.kind)),
-  text('severity', 11, (row, { texts }) => say(texts.severities, row.severity)),
-  text('state', 15, (row, { texts }) => say(texts.mismatchStates, row.state)),
+  lines('meaning', 46, (row, { texts }) => describeCode(texts.mismatchKinds, row.kind)),
+  text('severity', 11, (row, { texts }) => describeCode(texts.severities, row.severity)),
+  text('state', 15, (row, { texts }) => describeCode(texts.mismatchStates, row.state)),
   text('id', 38, (row) => row.transactionId),
   text('reference', 24, (row) => row.reference),
   money('amount', (row) => row.amountCents),
@@ -165,7 +169,7 @@ function differenceOf({ effectBefore, effectAfter }: ChangeRow): bigint | null {
   return (effectAfter ?? 0n) - (effectBefore ?? 0n);
 }
 
-export const CHANGE_COLUMNS: Column<ChangeRow>[] = [
+export const CHANGE_COLUMNS: ReportColumn<ChangeRow>[] = [
   moment('recordedAt', (row, { toWall }) => toWall(row.recordedAt)),
   text('id', 38, (row) => row.id),
   text('reference', 24, (row) => row.reference),
@@ -186,17 +190,17 @@ function sourceOf(movement: Movement): string {
 }
 
 function nameMovement(movement: Movement, texts: Texts): string {
-  const kind = say(texts.kinds, movement.kind);
+  const kind = describeCode(texts.kinds, movement.kind);
   return movement.isReversal ? fill(texts.reversal, { kind: kind.toLowerCase() }) : kind;
 }
 
 type Party = Pick<Movement, 'name' | 'document' | 'forgotten'>;
 
-function showName({ name, forgotten }: Party, { texts }: Rendering): string | null {
+function showName({ name, forgotten }: Party, { texts }: RenderContext): string | null {
   return forgotten ? texts.forgotten : name;
 }
 
-function showDocument({ document, forgotten }: Party, { texts, fullDocuments }: Rendering): string | null {
+function showDocument({ document, forgotten }: Party, { texts, fullDocuments }: RenderContext): string | null {
   if (forgotten) return texts.forgotten;
   return fullDocuments ? document : maskDocument(document);
 }

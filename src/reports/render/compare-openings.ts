@@ -1,6 +1,6 @@
-import type { ReportPlan } from '../plan/plan.ts';
-import { type AccountBalance, AVAILABLE, HELD, isBalance, splitAccount } from '../read/read-balances.ts';
-import { sayAmount, type Texts } from '../texts/texts.ts';
+import type { ReportPlan } from '../plan/report-plan.ts';
+import { type AccountBalance, AVAILABLE, HELD, isBalanceAccount, splitAccount } from '../read/read-balances.ts';
+import { formatLocalAmount, type Texts } from '../texts/texts.ts';
 import type { ChangeRow } from './columns.ts';
 
 /** A row of Alterações that nothing is told in yet. */
@@ -32,7 +32,7 @@ export function compareOpenings(
     const [effectBefore, effectAfter] = [old.get(platform) ?? 0n, now.get(platform) ?? 0n];
     const changed = accounts.get(platform) ?? [];
     const list = (pick: (one: ChangedAccount) => bigint): string =>
-      changed.map((one) => `${nameRoot(one.root, texts)} ${sayAmount(pick(one), texts)}`).join(', ');
+      changed.map((one) => `${nameRoot(one.root, texts)} ${formatLocalAmount(pick(one), texts)}`).join(', ');
     const byPerson = changed.some((one) => one.isStated);
     return {
       ...EMPTY_CHANGE,
@@ -64,7 +64,7 @@ function compareAccounts(before: AccountBalance[], after: AccountBalance[]): Map
   }
   // of accounts that are no balance there is only to say where no balance tells of the change
   for (const [platform, ones] of changed) {
-    const balances = ones.filter((one) => isBalance(one.root));
+    const balances = ones.filter((one) => isBalanceAccount(one.root));
     if (balances.length > 0) changed.set(platform, balances);
   }
   return changed;
@@ -80,9 +80,9 @@ function nameRoot(root: string, texts: Texts): string {
 }
 
 /** What the day has moved the balance by. */
-export function sumMoved(balances: AccountBalance[]): bigint {
+export function sumDayMovements(balances: AccountBalance[]): bigint {
   return balances
-    .filter((one) => isBalance(splitAccount(one.account).root))
+    .filter((one) => isBalanceAccount(splitAccount(one.account).root))
     .reduce((sum, one) => sum + one.end - openingOf(one), 0n);
 }
 
@@ -90,7 +90,7 @@ function sumOpenings(balances: AccountBalance[]): Map<string, bigint> {
   const sums = new Map<string, bigint>();
   for (const balance of balances) {
     const { root, platform } = splitAccount(balance.account);
-    if (isBalance(root)) sums.set(platform, (sums.get(platform) ?? 0n) + openingOf(balance));
+    if (isBalanceAccount(root)) sums.set(platform, (sums.get(platform) ?? 0n) + openingOf(balance));
   }
   return sums;
 }

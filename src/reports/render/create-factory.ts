@@ -1,7 +1,7 @@
 import path from 'node:path';
-import type { ReportPlan } from '../plan/plan.ts';
+import type { ReportPlan } from '../plan/report-plan.ts';
 import { fill, formatDay, type Texts } from '../texts/texts.ts';
-import type { SheetFactory } from './write-table.ts';
+import type { SheetFactory } from './open-table.ts';
 
 /** What all sheets of a report share; `scratch` gives a temporary file for the workbook's other parts. */
 export type ReportFactory = SheetFactory & { scratch: () => { file: string; signal: AbortSignal } };

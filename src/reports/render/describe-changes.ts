@@ -1,24 +1,24 @@
 import type { Reader } from '../../database/reader.ts';
 import { addDays } from '../../domain/calendar.ts';
-import { boundsOf, type Previous, type ReportPlan, STATE_RANK } from '../plan/plan.ts';
+import { type PreviousRevision, type ReportPlan, STATE_RANK, toWallTimeBounds } from '../plan/report-plan.ts';
 import { maskChanges } from '../read/mask-rows.ts';
-import { type AccountBalance, keepPlatform, readBalances } from '../read/read-balances.ts';
-import { type Change, readChanges } from '../read/read-changes.ts';
-import { type KnownThen, readKnownThen } from '../read/read-facts.ts';
-import { type EntriesOfCut, readEntriesOfCut } from '../read/read-late.ts';
-import { listRestated, readStatements, type StatedBalance } from '../read/read-statements.ts';
-import { fill, formatMoment, say, sayAmount, sayCount, type Texts } from '../texts/texts.ts';
+import { type AccountBalance, filterPlatform, readBalances } from '../read/read-balances.ts';
+import { type DayChange, readChanges } from '../read/read-changes.ts';
+import { type CutEntries, readCutEntries } from '../read/read-cut-entries.ts';
+import { type FactsAtCut, readFactsAtCut } from '../read/read-facts-at-cut.ts';
+import { listChangedStatements, readStatements, type StatedBalance } from '../read/read-statements.ts';
+import { describeCode, fill, formatLocalAmount, formatLocalCount, formatMoment, type Texts } from '../texts/texts.ts';
 import type { ChangeRow } from './columns.ts';
-import { type Counted, compareCounts } from './compare-counts.ts';
-import { compareOpenings, EMPTY_CHANGE, sumMoved } from './compare-openings.ts';
+import { compareOpenings, EMPTY_CHANGE, sumDayMovements } from './compare-openings.ts';
+import { type Counted, compareStatusCounts } from './compare-status-counts.ts';
 import { isProven } from './write-summary.ts';
 
 type Books = {
   db: Reader;
   plan: ReportPlan;
-  scope: EntriesOfCut;
+  scope: CutEntries;
   balances: AccountBalance[];
-  known: KnownThen;
+  known: FactsAtCut;
   /** Of the day's rows. */
   digest: Buffer;
 };
@@ -39,11 +39,15 @@ export function describeChanges(books: Books, texts: Texts): { note: string; row
 
 async function* nothing(): AsyncGenerator<ChangeRow[], void, undefined> {}
 
-async function* listRows(books: Books, previous: Previous, texts: Texts): AsyncGenerator<ChangeRow[], void, undefined> {
+async function* listRows(
+  books: Books,
+  previous: PreviousRevision,
+  texts: Texts,
+): AsyncGenerator<ChangeRow[], void, undefined> {
   const { db, plan, scope: now, balances } = books;
-  const bounds = boundsOf(plan.day, addDays(plan.day, 1));
-  const then = await readEntriesOfCut(db, previous.cut);
-  const before = keepPlatform(await readBalances(db, { ...bounds, ...then }), plan.platform);
+  const bounds = toWallTimeBounds(plan.day, addDays(plan.day, 1));
+  const then = await readCutEntries(db, previous.cut);
+  const before = filterPlatform(await readBalances(db, { ...bounds, ...then }), plan.platform);
   const old = await readStatements(db, { ...bounds, ...then, madeAt: previous.madeAt });
   const stated = await readStatements(db, { ...bounds, ...now, madeAt: plan.madeAt });
   let count = 0;
@@ -73,17 +77,17 @@ async function* listRows(books: Books, previous: Previous, texts: Texts): AsyncG
 
 async function* listTransactions(
   { db, plan, scope: now, known }: Books,
-  previous: Previous,
+  previous: PreviousRevision,
   texts: Texts,
 ): AsyncGenerator<ChangeRow[], void, undefined> {
-  const then = await readEntriesOfCut(db, previous.cut);
+  const then = await readCutEntries(db, previous.cut);
   const scope = {
-    ...boundsOf(plan.day, addDays(plan.day, 1)),
+    ...toWallTimeBounds(plan.day, addDays(plan.day, 1)),
     from: { ...previous.cut, ...then },
-    to: { ...plan.cut, late: now.late },
+    to: { ...plan.cut, lateEntries: now.lateEntries },
     platform: plan.platform,
-    known,
-    knownBefore: await readKnownThen(db, { ...previous.cut, ...then }),
+    factsAtCut: known,
+    factsAtPreviousCut: await readFactsAtCut(db, { ...previous.cut, ...then }),
   };
   for await (const changes of readChanges(db, scope)) {
     const shown = plan.masked ? await maskChanges(db, changes) : changes;
@@ -94,7 +98,7 @@ async function* listTransactions(
 /** The day's label, where it is another one or the revision before was made while the day was running. */
 function tellState(
   plan: ReportPlan,
-  previous: Previous,
+  previous: PreviousRevision,
   { before, after }: { before: AccountBalance[]; after: AccountBalance[] },
   texts: Texts,
 ): ChangeRow[] {
@@ -111,11 +115,11 @@ function tellState(
     after: texts.states[plan.state],
     why: fill(why, { revision: previous.revision, at }),
   };
-  return [wasRunning ? { ...row, effectBefore: sumMoved(before), effectAfter: sumMoved(after) } : row];
+  return [wasRunning ? { ...row, effectBefore: sumDayMovements(before), effectAfter: sumDayMovements(after) } : row];
 }
 
 /** That the day was read whole since. */
-function tellProof(plan: ReportPlan, previous: Previous, texts: Texts): ChangeRow[] {
+function tellProof(plan: ReportPlan, previous: PreviousRevision, texts: Texts): ChangeRow[] {
   const { proof } = plan;
   if (!proof || previous.proven || !isProven(plan)) return [];
   const { proof: what, unproven: before, proven: after, provenWhy } = texts.changes;
@@ -125,13 +129,14 @@ function tellProof(plan: ReportPlan, previous: Previous, texts: Texts): ChangeRo
 }
 
 /** What Resumo counts otherwise, where no transaction tells of it: `Cashin · Pago`, and how many for how much. */
-async function tellCounts({ db, plan }: Books, previous: Previous, texts: Texts): Promise<ChangeRow[]> {
-  const tell = (one: Counted): string => `${sayCount(one.count, texts)} · ${sayAmount(one.amountCents, texts)}`;
-  const changed = await compareCounts(db, plan, previous);
+async function tellCounts({ db, plan }: Books, previous: PreviousRevision, texts: Texts): Promise<ChangeRow[]> {
+  const tell = (one: Counted): string =>
+    `${formatLocalCount(one.count, texts)} · ${formatLocalAmount(one.amountCents, texts)}`;
+  const changed = await compareStatusCounts(db, plan, previous);
   return changed.map(({ operation, status, before, after }) => ({
     ...EMPTY_CHANGE,
     recordedAt: plan.madeAt,
-    what: `${say(texts.operations, operation)} · ${say(texts.statuses, status)}`,
+    what: `${describeCode(texts.operations, operation)} · ${describeCode(texts.statuses, status)}`,
     before: tell(before),
     after: tell(after),
     why: fill(texts.changes.countsWhy, { section: texts.summary.counts }),
@@ -139,7 +144,7 @@ async function tellCounts({ db, plan }: Books, previous: Previous, texts: Texts)
 }
 
 /** The last resort: what differs has no row of its own, so the digests say at least that something does. */
-function tellDigest(plan: ReportPlan, { revision, digest }: Previous, now: Buffer, texts: Texts): ChangeRow {
+function tellDigest(plan: ReportPlan, { revision, digest }: PreviousRevision, now: Buffer, texts: Texts): ChangeRow {
   const tell = (one: Buffer): string => one.toString('hex').slice(0, DIGEST_CHARS);
   const { rows: what, rowsWhy } = texts.changes;
   const why = fill(rowsWhy, { revision });
@@ -156,8 +161,8 @@ function compareStatements(
   texts: Texts,
 ): ChangeRow[] {
   const tell = (one: Pick<StatedBalance, 'statedCents'> | undefined): string =>
-    one ? sayAmount(one.statedCents, texts) : '';
-  return listRestated(before, after)
+    one ? formatLocalAmount(one.statedCents, texts) : '';
+  return listChangedStatements(before, after)
     .filter((one) => plan.platform === undefined || one.after.platform === plan.platform)
     .map((one) => ({
       ...EMPTY_CHANGE,
@@ -171,10 +176,11 @@ function compareStatements(
     }));
 }
 
-function toRow(change: Change, texts: Texts): ChangeRow {
-  const status = (code: string | null): string => (code === null ? texts.changes.absent : say(texts.statuses, code));
+function toRow(change: DayChange, texts: Texts): ChangeRow {
+  const status = (code: string | null): string =>
+    code === null ? texts.changes.absent : describeCode(texts.statuses, code);
   const person = change.transactionId === null;
-  const statuses = change.learnt.map((code) => say(texts.statuses, code).toLowerCase()).join(', ');
+  const statuses = change.learntStatuses.map((code) => describeCode(texts.statuses, code).toLowerCase()).join(', ');
   return {
     recordedAt: change.recordedAt,
     id: change.transactionId,
@@ -185,25 +191,25 @@ function toRow(change: Change, texts: Texts): ChangeRow {
     after: person ? '' : [status(change.statusAfter), ...tellFacts(change, 'after', texts)].join(', '),
     effectBefore: change.effectBefore,
     effectAfter: change.effectAfter,
-    why: fill(texts.changes[change.why], { statuses }),
+    why: fill(texts.changes[change.reason], { statuses }),
     source: person ? texts.sources.person : tellSource(change.source, texts),
   };
 }
 
 /** `referência pedido-1`: what was filled in or corrected, as it was at either cut. */
-function tellFacts({ facts }: Change, when: 'before' | 'after', texts: Texts): string[] {
+function tellFacts({ facts }: DayChange, when: 'before' | 'after', texts: Texts): string[] {
   return facts.map((fact) => {
     const value = fact[when];
     const words = texts.columns[fact.name === 'amount_cents' ? 'amount' : fact.name].toLowerCase();
     if (value === null) return `${words} –`;
-    if (fact.name === 'amount_cents') return `${words} ${sayAmount(BigInt(value), texts)}`;
-    return `${words} ${fact.name === 'operation' ? say(texts.operations, value).toLowerCase() : value}`;
+    if (fact.name === 'amount_cents') return `${words} ${formatLocalAmount(BigInt(value), texts)}`;
+    return `${words} ${fact.name === 'operation' ? describeCode(texts.operations, value).toLowerCase() : value}`;
   });
 }
 
-function tellSource(source: Change['source'], texts: Texts): string {
+function tellSource(source: DayChange['source'], texts: Texts): string {
   if (source.kind === null) return '';
-  const name = say(texts.sources, source.kind);
+  const name = describeCode(texts.sources, source.kind);
   // the id that our API shows for a webhook: the first 128 bits of its body's hash
   if (source.webhookHash) return `${name} wh_${source.webhookHash.subarray(0, 16).toString('hex')}`;
   if (source.runId === null) return name;

@@ -1,23 +1,23 @@
 import { formatAmount } from '../../domain/money.ts';
 import { formatMoment } from '../texts/texts.ts';
 import type { Cell } from '../xlsx/render-cell.ts';
-import type { Column, Rendering, StatementRow } from './columns.ts';
-import type { TextFile } from './text-file.ts';
+import type { RenderContext, ReportColumn, StatementRow } from './columns.ts';
+import type { TextFile } from './open-text-file.ts';
 
 const BOM = '\uFEFF';
 const LINE_END = '\r\n';
 
 /** Starts the Extrato as CSV: `;`, decimal comma, UTF-8 with BOM, CRLF. */
-export function startCsv(file: TextFile, columns: Column<StatementRow>[], rendering: Rendering): void {
-  const names = columns.map((column) => guardText(rendering.texts.columns[column.name]));
+export function startCsv(file: TextFile, columns: ReportColumn<StatementRow>[], rendering: RenderContext): void {
+  const names = columns.map((column) => escapeCsvField(rendering.texts.columns[column.name]));
   file.add(`${BOM}${names.join(';')}${LINE_END}`);
 }
 
 export function addCsvRow(
   file: TextFile,
-  columns: Column<StatementRow>[],
+  columns: ReportColumn<StatementRow>[],
   row: StatementRow,
-  rendering: Rendering,
+  rendering: RenderContext,
 ): void {
   let line = '';
   for (let index = 0; index < columns.length; index++) {
@@ -29,7 +29,7 @@ export function addCsvRow(
 
 function renderField(cell: Cell): string {
   if (cell === undefined) return '';
-  if ('text' in cell) return guardText(cell.text ?? '');
+  if ('text' in cell) return escapeCsvField(cell.text ?? '');
   if ('cents' in cell) return cell.cents === null ? '' : formatAmount(cell.cents).replace('.', ',');
   if ('moment' in cell) return cell.moment === null ? '' : formatMoment(cell.moment);
   if ('count' in cell) return cell.count === null ? '' : String(cell.count);
@@ -40,7 +40,7 @@ function renderField(cell: Cell): string {
 const FORMULA = /^[\s\p{Cc}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/u;
 
 /** A text field: harmless to a spreadsheet, quoted where it holds a separator. */
-export function guardText(text: string): string {
+export function escapeCsvField(text: string): string {
   if (text === '') return text;
   const safe = FORMULA.test(text) ? `'${text}` : text;
   return /[";\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -2,7 +2,7 @@ import type { Day } from '../../domain/calendar.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { AccountBalance } from '../read/read-balances.ts';
 import type { Movement } from '../read/read-movements.ts';
-import type { TextFile } from './text-file.ts';
+import type { TextFile } from './open-text-file.ts';
 
 const COMMODITY = 'BRL';
 

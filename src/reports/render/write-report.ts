@@ -8,39 +8,39 @@ import path from 'node:path';
 
 import type { Reader } from '../../database/reader.ts';
 import { addDays } from '../../domain/calendar.ts';
-import { type EventWindow, readEventWindow } from '../plan/event-window.ts';
-import { boundsOf, type Format, type ReportPlan } from '../plan/plan.ts';
+import { type EventWindow, readEventWindow } from '../plan/read-event-window.ts';
+import { type Format, type ReportPlan, toWallTimeBounds } from '../plan/report-plan.ts';
+import { createTally, type Tally } from '../read/create-tally.ts';
 import { createDigest, type RowDigest } from '../read/digest-rows.ts';
 import { maskMovements, maskPending, maskReportedMismatches } from '../read/mask-rows.ts';
-import { type AccountBalance, keepPlatform, readBalances } from '../read/read-balances.ts';
+import { type AccountBalance, filterPlatform, readBalances } from '../read/read-balances.ts';
 import { readStatedOpenings, readStatusCounts } from '../read/read-counts.ts';
-import { type KnownThen, readKnownThen } from '../read/read-facts.ts';
-import { type EntriesOfCut, readEntriesOfCut } from '../read/read-late.ts';
+import { type CutEntries, readCutEntries } from '../read/read-cut-entries.ts';
+import { type FactsAtCut, readFactsAtCut } from '../read/read-facts-at-cut.ts';
 import { countMismatches, readMismatches } from '../read/read-mismatches.ts';
 import { type Movement, readLateCommissions, readMovements } from '../read/read-movements.ts';
 import { readPending } from '../read/read-pending.ts';
 import { readStatements, type StatedBalance } from '../read/read-statements.ts';
-import { createTally, type Tally } from '../read/tally.ts';
 import { fill, formatDay, textsOf } from '../texts/texts.ts';
-import { openSheet } from '../xlsx/sheet.ts';
-import { writeWorkbook } from '../xlsx/workbook.ts';
+import { openSheet } from '../xlsx/open-sheet.ts';
+import { writeWorkbook } from '../xlsx/write-workbook.ts';
 import * as columns from './columns.ts';
 import { createFactory, type ReportFactory } from './create-factory.ts';
 import { describeChanges } from './describe-changes.ts';
-import { openTextFile } from './text-file.ts';
+import { type FinishedTable, openTable, type TableWriter } from './open-table.ts';
+import { openTextFile } from './open-text-file.ts';
 import { addCsvRow, startCsv } from './write-csv.ts';
 import { addJournalEntry, endJournalDay, startJournal } from './write-journal.ts';
 import { SUMMARY_WIDTHS, writeSummary } from './write-summary.ts';
-import { type FinishedTable, openTable, type TableWriter } from './write-table.ts';
 
 /** `eventWindow` is of the snapshot that the rows were read from. */
 export type WrittenReport = { digest: Buffer; files: Record<Format, string>; eventWindow: EventWindow };
 
 /** @returns where in `directory`, which is there and is the caller's to remove, each format was written. */
 export async function writeReport(db: Reader, plan: ReportPlan, directory: string): Promise<WrittenReport> {
-  const ofCut = await readEntriesOfCut(db, plan.cut);
-  const scope = { ...boundsOf(plan.day, addDays(plan.day, 1)), ...ofCut, platform: plan.platform };
-  const balances = keepPlatform(await readBalances(db, scope), plan.platform);
+  const ofCut = await readCutEntries(db, plan.cut);
+  const scope = { ...toWallTimeBounds(plan.day, addDays(plan.day, 1)), ...ofCut, platform: plan.platform };
+  const balances = filterPlatform(await readBalances(db, scope), plan.platform);
   const rendering = {
     texts: textsOf(plan.locale),
     fullDocuments: plan.fullDocuments,
@@ -57,7 +57,7 @@ export async function writeReport(db: Reader, plan: ReportPlan, directory: strin
     rendering,
     digest,
     balances,
-    known: await readKnownThen(db, { ...plan.cut, ...ofCut }),
+    known: await readFactsAtCut(db, { ...plan.cut, ...ofCut }),
     tally: createTally(balances, plan.platform),
     factory: createFactory(plan, rendering.texts, directory, failed.signal),
     files: {
@@ -84,11 +84,11 @@ type Work = {
   signal: AbortSignal;
   db: Reader;
   plan: ReportPlan;
-  scope: { start: string; end: string; platform: string | undefined } & EntriesOfCut;
-  rendering: columns.Rendering;
+  scope: { start: string; end: string; platform: string | undefined } & CutEntries;
+  rendering: columns.RenderContext;
   digest: RowDigest;
   balances: AccountBalance[];
-  known: KnownThen;
+  known: FactsAtCut;
   tally: Tally;
   factory: ReportFactory;
   files: Record<Format, string>;
@@ -98,7 +98,7 @@ type Work = {
 async function writeMovements(work: Work) {
   const { db, plan, rendering, scope } = work;
   const texts = rendering.texts;
-  const open = <Row>(name: 'statement' | 'receipts' | 'payments' | 'refunds', list: columns.Column<Row>[]) =>
+  const open = <Row>(name: 'statement' | 'receipts' | 'payments' | 'refunds', list: columns.ReportColumn<Row>[]) =>
     openTable<Row>(work.factory, { title: texts.sheets[name], note: texts.notes[name], columns: list }, rendering);
   const statement = open('statement', columns.STATEMENT_COLUMNS);
   const receipts = open('receipts', columns.RECEIPT_COLUMNS);
@@ -159,7 +159,7 @@ async function writePending(work: Work) {
   const { sheets, notes } = rendering.texts;
   const table = { title: sheets.pending, note: notes.pending, columns: columns.PENDING_COLUMNS };
   const pending = openTable(work.factory, table, rendering);
-  for await (const rows of readPending(db, { ...scope, cut: plan.cut, known: work.known })) {
+  for await (const rows of readPending(db, { ...scope, cut: plan.cut, factsAtCut: work.known })) {
     for (const row of rows) work.digest.addPending(row);
     for (const row of plan.masked ? await maskPending(db, rows) : rows) pending.add(row);
     await pending.drain();
@@ -172,7 +172,7 @@ async function writeOthers(work: Work, digest: Buffer) {
   const { db, plan, rendering } = work;
   const { calendar, cut, platform } = plan;
   const texts = rendering.texts;
-  const open = <Row>(name: 'mismatches' | 'changes', list: columns.Column<Row>[], note?: string) =>
+  const open = <Row>(name: 'mismatches' | 'changes', list: columns.ReportColumn<Row>[], note?: string) =>
     openTable<Row>(
       work.factory,
       { title: texts.sheets[name], note: note ?? texts.notes[name], columns: list },

@@ -1,19 +1,19 @@
 import { maskPlatform } from '../../domain/person/mask-person.ts';
-import { namePlatform } from '../read/read-balances.ts';
+import { LINES, type PlatformTotals, sumPlatformTotals } from '../read/create-tally.ts';
+import { platformAccountSegment } from '../read/read-balances.ts';
 import type { StatedBalance } from '../read/read-statements.ts';
-import { addFigures, type Figures, LINES } from '../read/tally.ts';
-import { sayCount } from '../texts/texts.ts';
+import { formatLocalCount } from '../texts/texts.ts';
+import type { SheetWriter } from '../xlsx/open-sheet.ts';
 import { type Cell, columnName } from '../xlsx/render-cell.ts';
-import type { SheetWriter } from '../xlsx/sheet.ts';
-import { type Summary, startSection } from './summary-parts.ts';
-import type { FinishedTable } from './write-table.ts';
+import type { FinishedTable } from './open-table.ts';
+import { type Summary, startSection } from './start-section.ts';
 
 /** The day's balance, a column a platform, and its checks: against the ledger's sums and the other sheets' totals. */
 export function writeBalance(sheet: SheetWriter, summary: Summary): void {
   const { texts, tables } = summary;
   const words = texts.summary;
   const names = [...summary.platforms.keys()].sort();
-  const total = addFigures(summary.platforms.values());
+  const total = sumPlatformTotals(summary.platforms.values());
   const all = [...names.map((name) => summary.platforms.get(name) ?? total), total];
   startSection(sheet, words.balance, names.length + 2);
   sheet.addRow(
@@ -22,7 +22,7 @@ export function writeBalance(sheet: SheetWriter, summary: Summary): void {
     ),
     { heightPoints: 34 },
   );
-  const add = (label: string, pick: (one: Figures) => bigint, formula?: (letter: string) => string): number => {
+  const add = (label: string, pick: (one: PlatformTotals) => bigint, formula?: (letter: string) => string): number => {
     const row = sheet.nextRow();
     const looks = formula ? (['labelBold', 'moneyTotal'] as const) : (['label', 'money'] as const);
     sheet.addRow([
@@ -45,7 +45,7 @@ export function writeBalance(sheet: SheetWriter, summary: Summary): void {
   );
   const held = add(words.held, (one) => one.held);
   const ledger = add(words.ledger, (one) => one.ledgerClosing);
-  const check = (label: string, pick: (one: Figures) => bigint, formula: (letter: string) => string): void => {
+  const check = (label: string, pick: (one: PlatformTotals) => bigint, formula: (letter: string) => string): void => {
     sheet.addRow([
       { text: label, look: 'label' },
       ...all.map((one, index): Cell => {
@@ -64,7 +64,7 @@ export function writeBalance(sheet: SheetWriter, summary: Summary): void {
   writeOpenings(sheet, summary, names);
   sheet.addRow([
     {
-      text: `${texts.sheets.statement}: ${sayCount(tables.statement.rows, texts)} ${tables.statement.rows === 1 ? words.row : words.rows}`,
+      text: `${texts.sheets.statement}: ${formatLocalCount(tables.statement.rows, texts)} ${tables.statement.rows === 1 ? words.row : words.rows}`,
       look: 'muted',
     },
   ]);
@@ -74,7 +74,7 @@ export function writeBalance(sheet: SheetWriter, summary: Summary): void {
 function writeSheetChecks(
   sheet: SheetWriter,
   { texts, tables }: Summary,
-  at: { total: Figures; column: number; first: number; held: number; ledger: number },
+  at: { total: PlatformTotals; column: number; first: number; held: number; ledger: number },
 ): void {
   const words = texts.summary;
   const letter = columnName(at.column);
@@ -100,7 +100,7 @@ function writeSheetChecks(
 function writeStatements(sheet: SheetWriter, { texts, statements }: Summary, names: string[]): void {
   if (statements.length === 0) return;
   const words = texts.summary;
-  const stated = new Map(statements.map((one) => [namePlatform(one.platform), one]));
+  const stated = new Map(statements.map((one) => [platformAccountSegment(one.platform), one]));
   const all = names.map((name) => stated.get(name));
   const put = (label: string, cell: (one: StatedBalance) => Cell): void =>
     sheet.addRow([
@@ -128,7 +128,7 @@ function writeStatements(sheet: SheetWriter, { texts, statements }: Summary, nam
 /** What people stated the balance to be when the books were opened: one a platform, or none. */
 function writeOpenings(sheet: SheetWriter, { texts, openings }: Summary, names: string[]): void {
   const words = texts.summary;
-  const stated = new Map(openings.map((one) => [namePlatform(one.platform), one]));
+  const stated = new Map(openings.map((one) => [platformAccountSegment(one.platform), one]));
   const all = names.map((name) => stated.get(name));
   sheet.addRow([
     { text: words.openingStated, look: 'label' },

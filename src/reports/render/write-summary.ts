@@ -1,12 +1,12 @@
 import { addDays } from '../../domain/calendar.ts';
 import { MISMATCH_SEVERITY } from '../../domain/mismatch.ts';
-import type { ReportPlan } from '../plan/plan.ts';
+import type { ReportPlan } from '../plan/report-plan.ts';
+import type { Hour } from '../read/create-tally.ts';
 import { MISMATCHES_MAX } from '../read/read-mismatches.ts';
-import type { Hour } from '../read/tally.ts';
-import { fill, formatDay, formatMoment, say, sayCount, type Texts } from '../texts/texts.ts';
+import { describeCode, fill, formatDay, formatLocalCount, formatMoment, type Texts } from '../texts/texts.ts';
+import type { SheetWriter } from '../xlsx/open-sheet.ts';
 import { type Cell, columnName } from '../xlsx/render-cell.ts';
-import type { SheetWriter } from '../xlsx/sheet.ts';
-import { type Summary, startSection } from './summary-parts.ts';
+import { type Summary, startSection } from './start-section.ts';
 import { writeBalance } from './write-summary-balance.ts';
 
 export const SUMMARY_WIDTHS = { label: 44, number: 23 };
@@ -44,7 +44,7 @@ function writeAbout(sheet: SheetWriter, { plan, texts, digest, tables }: Summary
   add(words.proven, { text: tellProof(plan, texts), look: isProven(plan) ? 'good' : 'bad' });
   if (plan.proof?.surplus) {
     const { count, actor, at } = plan.proof.surplus;
-    const values = { count: sayCount(count, texts), actor, at: formatMoment(plan.calendar.toWallTime(at)) };
+    const values = { count: formatLocalCount(count, texts), actor, at: formatMoment(plan.calendar.toWallTime(at)) };
     add(words.surplus, { text: fill(words.surplusText, values), look: 'bad' });
   }
   add(words.revision, { count: plan.revision, look: 'text' });
@@ -55,17 +55,17 @@ function writeAbout(sheet: SheetWriter, { plan, texts, digest, tables }: Summary
   const { entrySeq, eventSeq, mismatchChangeSeq } = plan.cut;
   add(words.cut, { text: `${entrySeq} · ${eventSeq} · ${mismatchChangeSeq}` });
   add(words.digest, { text: digest.toString('hex') });
-  add(words.chain, { text: tellSeal(plan.cut.position, plan.cut.sealHash?.toString('hex')) ?? words.chainNone });
+  add(words.chain, { text: formatSeal(plan.cut.position, plan.cut.sealHash?.toString('hex')) ?? words.chainNone });
   add(words.version, { text: `Confere ${plan.version}` });
   const split = tables.all.filter(([, table]) => table.sheets.length > 1);
   for (const [name, table] of split) {
-    const values = { sheet: name, count: table.sheets.length, max: sayCount(plan.rowsPerSheetMax, texts) };
+    const values = { sheet: name, count: table.sheets.length, max: formatLocalCount(plan.rowsPerSheetMax, texts) };
     add(words.parts, { text: fill(words.partsText, values) });
   }
 }
 
 /** `1204 · 5f0c…`: the chain's hash, in hex, at the position that the report is cut at; undefined before there were seals. */
-export function tellSeal(position: number | null, hash: string | null | undefined): string | undefined {
+export function formatSeal(position: number | null, hash: string | null | undefined): string | undefined {
   return position === null || !hash ? undefined : `${position} · ${hash}`;
 }
 
@@ -99,7 +99,7 @@ function writeCounts(sheet: SheetWriter, { texts, counts }: Summary): void {
   ]);
   const first = sheet.nextRow();
   for (const row of counts) {
-    const name = `${say(texts.operations, row.operation)} · ${say(texts.statuses, row.status)}`;
+    const name = `${describeCode(texts.operations, row.operation)} · ${describeCode(texts.statuses, row.status)}`;
     sheet.addRow([{ text: name, look: 'label' }, { count: row.count }, { cents: row.amountCents }]);
   }
   if (counts.length === 0) sheet.addRow([{ text: '–', look: 'label' }, { count: 0 }, { cents: 0n }]);
@@ -126,14 +126,14 @@ function writeMismatches(sheet: SheetWriter, { texts, mismatches, tables }: Summ
     sheet.addRow([
       { text: kind, look: 'label' },
       { count: ones.reduce((sum, one) => sum + one.count, 0) },
-      { text: say(texts.severities, worst), look },
-      { text: say(texts.mismatchKinds, kind), look: 'muted' },
+      { text: describeCode(texts.severities, worst), look },
+      { text: describeCode(texts.mismatchKinds, kind), look: 'muted' },
     ]);
   }
   if (tables.mismatches.rows < MISMATCHES_MAX) return;
   sheet.addRow([
     {
-      text: fill(words.mismatchesCut, { sheet: texts.sheets.mismatches, max: sayCount(MISMATCHES_MAX, texts) }),
+      text: fill(words.mismatchesCut, { sheet: texts.sheets.mismatches, max: formatLocalCount(MISMATCHES_MAX, texts) }),
       look: 'muted',
     },
   ]);

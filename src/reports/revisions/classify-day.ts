@@ -2,19 +2,19 @@ import { isZoneAlertFiring } from '../../alerts/zone-alert.ts';
 import type { Reader } from '../../database/reader.ts';
 import { addDays, type Calendar, type Day, listDays } from '../../domain/calendar.ts';
 import { LATE_DAYS } from '../../domain/late-days.ts';
-import type { Proof, ReportState } from '../plan/plan.ts';
 import { readSurplus } from '../plan/read-surplus.ts';
+import type { Proof, ReportState } from '../plan/report-plan.ts';
 
 type Window = Proof & { from: Day; to: Day; counted?: boolean };
-export type Judgement = { state: ReportState; proof: Proof | undefined };
+export type DayClassification = { state: ReportState; proof: Proof | undefined };
 
 /** How far a day is proven by the runs that have read the provider's list. */
-export async function judgeDay(db: Reader, day: Day, now: Date, calendar: Calendar): Promise<Judgement> {
+export async function classifyDay(db: Reader, day: Day, now: Date, calendar: Calendar): Promise<DayClassification> {
   const [start, end] = [calendar.startOfDay(day), calendar.startOfDay(addDays(day, 1))];
   const isOver = now >= end;
   const proof = await readProof(db, day, isOver ? { after: end, which: 'first' } : { after: start, which: 'newest' });
   const late = isOver ? await readNewestReadings(db, day, end) : [];
-  const judged = judge(day, proof ? [proof, ...late] : late, now, end);
+  const judged = decideDayState(day, proof ? [proof, ...late] : late, now, end);
   const surplus = judged.proof && (await readSurplus(db, day, judged.proof.runSeq, now));
   const judgement = surplus && judged.proof ? { ...judged, proof: { ...judged.proof, surplus } } : judged;
   if (judgement.state === 'closed' && (await isZoneAlertFiring(db))) return { ...judgement, state: 'provisional' };
@@ -65,7 +65,7 @@ async function readNewestReadings(db: Reader, day: Day, after: Date): Promise<Wi
  * else `provisional`. The proof is the first complete reading after the day's end, or the newest while it runs. Pure.
  * @param windows complete readings, and days proven by counts (which are no reading), the oldest first.
  */
-export function judge(day: Day, windows: Window[], now: Date, endsAt: Date): Judgement {
+export function decideDayState(day: Day, windows: Window[], now: Date, endsAt: Date): DayClassification {
   const covering = windows.filter((window) => !window.counted && window.from <= day && window.to >= day);
   if (now < endsAt) return { state: 'partial', proof: toProof(covering.at(-1)) };
   const late = windows.filter((window) => window.askedAt >= endsAt);

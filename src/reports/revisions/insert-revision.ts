@@ -1,13 +1,13 @@
 import type { Context } from '../../context.ts';
 import { isDuplicateKey, transact } from '../../database/transact.ts';
-import { countBits, type EventWindow } from '../plan/event-window.ts';
-import type { ReportPlan } from '../plan/plan.ts';
+import { countBits, type EventWindow } from '../plan/read-event-window.ts';
+import type { ReportPlan } from '../plan/report-plan.ts';
 import { isProven } from '../render/write-summary.ts';
-import { oweReportMail } from './mail-reports.ts';
-import type { FileFacts } from './publish-files.ts';
-import { endChangedDay } from './resolve-changed-day.ts';
+import { enqueueReportMail } from './mail-reports.ts';
+import type { ReportFile } from './publish-drafts.ts';
+import { resolveChangedDay } from './resolve-changed-day.ts';
 
-type Written = { digest: Buffer; eventWindow: EventWindow; files: FileFacts[] };
+type Written = { digest: Buffer; eventWindow: EventWindow; files: ReportFile[] };
 
 /**
  * Writes down a revision whose files lie ready, and ends the `closed_day_changed` that asked for it.
@@ -22,8 +22,8 @@ export async function insertRevision(
     await transact(context.db, async (trx) => {
       const { insertId } = await trx.insertInto('reports').values(toRow(plan, written)).executeTakeFirstOrThrow();
       const now = context.clock.now();
-      if (written.isMailed) await oweReportMail(trx, Number(insertId), now);
-      await endChangedDay(trx, plan, written.eventWindow, now);
+      if (written.isMailed) await enqueueReportMail(trx, Number(insertId), now);
+      await resolveChangedDay(trx, plan, written.eventWindow, now);
     });
     return true;
   } catch (error) {

@@ -11,8 +11,8 @@ import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { createWakeSignal, runWorkerLoop } from '../../runtime/wake-signal.ts';
-import type { Locale } from '../plan/plan.ts';
-import { tellSeal } from '../render/write-summary.ts';
+import type { Locale } from '../plan/report-plan.ts';
+import { formatSeal } from '../render/write-summary.ts';
 import { fill, formatDay, textsOf } from '../texts/texts.ts';
 import { nameRevision, presentReport, type Report, selectReports } from './present-report.ts';
 
@@ -23,12 +23,12 @@ const CLAIM_MS = 2 * MAIL_MS_MAX;
 const RETRY_MS = [1, 5, 30, 120, 360, 720, 720, 1440, 1440].map((minutes) => minutes * 60_000);
 
 /** Whether anybody is to be told of reports. */
-export function mailsReports(config: Config): boolean {
+export function isReportMailEnabled(config: Config): boolean {
   return config.SMTP_URL !== undefined && (config.ALERT_EMAIL_TO?.length ?? 0) > 0;
 }
 
 /** Owes the mail of a revision, in the transaction that writes it. */
-export async function oweReportMail(trx: Transaction<Database>, reportSeq: number, now: Date): Promise<void> {
+export async function enqueueReportMail(trx: Transaction<Database>, reportSeq: number, now: Date): Promise<void> {
   await trx
     .insertInto('report_mails')
     .values({ report_seq: reportSeq, created_at: now, next_attempt_at: now })
@@ -38,7 +38,7 @@ export async function oweReportMail(trx: Transaction<Database>, reportSeq: numbe
 /** Sends what is owed, until the signal. Any number of processes may run it. */
 export async function mailReports(context: Context): Promise<void> {
   const mailer = openMailer(context.config);
-  if (!mailer || !mailsReports(context.config)) return;
+  if (!mailer || !isReportMailEnabled(context.config)) return;
   await runWorkerLoop({
     name: 'report mails',
     wakeUp: createWakeSignal(context.timers),
@@ -105,7 +105,7 @@ async function settle(
 function writeMail(report: Report, locale: Locale, publicUrl: string): { subject: string; text: string; id: string } {
   const texts = textsOf(locale);
   const values = { day: formatDay(report.day), revision: report.revision, state: texts.states[report.state] };
-  const chain = tellSeal(report.position, report.chain_hash);
+  const chain = formatSeal(report.position, report.chain_hash);
   const lines = [
     fill(texts.mail.intro, values),
     report.proven ? texts.mail.proven : texts.mail.notProven,

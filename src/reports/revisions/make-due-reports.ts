@@ -3,11 +3,11 @@ import type { Context } from '../../context.ts';
 import { addDays, type Day, listDays } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { describeError } from '../../log.ts';
-import { COUNT_WINDOW } from '../plan/event-window.ts';
-import { DIGESTED_FACTS } from '../read/read-facts.ts';
-import { judgeDay } from './classify-day.ts';
+import { WINDOW_EVENT_COUNT } from '../plan/read-event-window.ts';
+import { DIGESTED_FACTS } from '../read/read-facts-at-cut.ts';
+import { classifyDay } from './classify-day.ts';
+import { enqueueUnreportedMails } from './enqueue-unreported-mails.ts';
 import { hasImproved, makeReport } from './make-report.ts';
-import { oweUntold } from './owe-unreported.ts';
 import { listChangedDays } from './resolve-changed-day.ts';
 
 /**
@@ -30,7 +30,7 @@ export async function makeDueReports(context: Context): Promise<{ made: Day[]; f
       context.log.error({ error: describeError(error), day }, 'a report could not be made');
     }
   }
-  await oweUntold(context);
+  await enqueueUnreportedMails(context);
   if (failed.length > 0) throw new ConfereError('unavailable', `no report could be made of ${failed.join(', ')}`);
   return { made, failed };
 }
@@ -50,11 +50,11 @@ async function listDueDays(context: Context): Promise<Day[]> {
       (join) => join.onRef('top.day', '=', 'reports.day').onRef('top.revision', '=', 'reports.revision'),
     )
     .select(['reports.day', 'state', 'checked_entry_seq', 'checked_event_seq', 'checked_fact_change_seq'])
-    .select(['cut_seal_position', 'made_at', 'proven', 'checked_event_count', COUNT_WINDOW.as('event_count')])
+    .select(['cut_seal_position', 'made_at', 'proven', 'checked_event_count', WINDOW_EVENT_COUNT.as('event_count')])
     .orderBy('reports.day')
     .execute();
   const learnt = await readLearnt(context);
-  const due = new Set(listDue(yesterday, newest, learnt, await readLatePositions(context)));
+  const due = new Set(selectDueDays(yesterday, newest, learnt, await readLatePositions(context)));
   const cameLate = newest.filter(
     (row) => row.checked_event_count !== null && row.event_count !== row.checked_event_count,
   );
@@ -81,7 +81,7 @@ async function listImproved(
   const improved: Day[] = [];
   for (const row of newest) {
     if (row.state === 'closed' && row.proven === 1) continue;
-    const judgement = await judgeDay(db, row.day, clock.now(), calendar);
+    const judgement = await classifyDay(db, row.day, clock.now(), calendar);
     if (hasImproved(row, { ...judgement, day: row.day, calendar })) improved.push(row.day);
   }
   return improved;
@@ -128,7 +128,7 @@ type Learnt = { day: Day; entrySeq: number; eventSeq: number; factChangeSeq: num
  * Pure. What is learnt of an earlier day also changes the later ones: their opening balance, and what was left open.
  * @param newest the newest revision of each day, oldest day first. @param learnt oldest day first.
  */
-export function listDue(yesterday: Day, newest: Newest[], learnt: Learnt[], late: LatePosition[] = []): Day[] {
+export function selectDueDays(yesterday: Day, newest: Newest[], learnt: Learnt[], late: LatePosition[] = []): Day[] {
   const byDay = new Map(newest.map((row) => [row.day, row]));
   const first = newest[0]?.day ?? yesterday;
   let at = 0;

@@ -16,29 +16,29 @@ import type { Reader } from '../../database/reader.ts';
 import { transact } from '../../database/transact.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { countWindow, type EventWindow } from '../plan/event-window.ts';
+import { countWindowEvents, type EventWindow } from '../plan/read-event-window.ts';
 import {
   type Cut,
   FORMATS,
-  type Previous,
+  type PreviousRevision,
   type ReportPlan,
   type ReportState,
   ROWS_PER_SHEET_MAX,
   STATE_RANK,
-} from '../plan/plan.ts';
+} from '../plan/report-plan.ts';
 import { takeCut } from '../plan/take-cut.ts';
-import { compareCounts } from '../render/compare-counts.ts';
+import { compareStatusCounts } from '../render/compare-status-counts.ts';
 import { writeReport } from '../render/write-report.ts';
 import { isProven } from '../render/write-summary.ts';
-import { type Judgement, judgeDay } from './classify-day.ts';
+import { classifyDay, type DayClassification } from './classify-day.ts';
+import { hasNewStatement, hasUnreportedChange } from './enqueue-unreported-mails.ts';
 import { insertRevision } from './insert-revision.ts';
-import { mailsReports } from './mail-reports.ts';
+import { isReportMailEnabled } from './mail-reports.ts';
 import { mayHaveChanged } from './may-have-changed.ts';
-import { nameFile } from './name-file.ts';
-import { tellsNews, wasStated } from './owe-unreported.ts';
+import { nameReportFile } from './name-report-file.ts';
 import { findRevision, presentReport, type Report, type ReportRow, toCut } from './present-report.ts';
-import { type FileFacts, publishDrafts, sealDraft, withDrafts } from './publish-files.ts';
-import { endChangedDay } from './resolve-changed-day.ts';
+import { finalizeDraft, publishDrafts, type ReportFile, withDrafts } from './publish-drafts.ts';
+import { resolveChangedDay } from './resolve-changed-day.ts';
 
 export type MadeReport = { report: Report; changed: boolean };
 /** One that is made by the schedule is mailed, unless the day's label or proof is all that nobody was told of. */
@@ -78,30 +78,33 @@ async function tryMake(context: Context, day: Day, options: Options): Promise<Ma
   const newest = await findRevision(context.db, day);
   const cut = await takeCut(context);
   const madeAt = context.clock.now();
-  const judgement = await judgeDay(context.db, day, madeAt, context.calendar);
+  const judgement = await classifyDay(context.db, day, madeAt, context.calendar);
   const plan = planNext(context, day, { newest, cut, madeAt, judgement, options });
-  const isStated = newest !== undefined && (await wasStated(context, newest, madeAt));
+  const isStated = newest !== undefined && (await hasNewStatement(context, newest, madeAt));
   const improves = newest !== undefined && (isStated || hasImproved(newest, plan));
   if (newest && !improves && !(await mayHaveChanged(context, newest, cut))) {
     return { report: presentReport(newest), changed: false };
   }
   const directory = reportsDirectory(context);
   return await withDrafts(directory, randomUUID(), async (drafts) => {
-    const eventsThen = newest && (await countWindow(context.db, newest.cut_event_seq));
+    const eventsThen = newest && (await countWindowEvents(context.db, newest.cut_event_seq));
     const written = await inSnapshot(context.db, (snapshot) => writeCompared(snapshot, plan, drafts));
     if (newest && !improves && !written.hasChanged) {
       await noteChecked(context, newest, { cut, eventWindow: written.eventWindow, eventCount: eventsThen });
       return { report: presentReport(newest), changed: false };
     }
-    const sealed: { draft: string; facts: FileFacts }[] = [];
+    const sealed: { draft: string; facts: ReportFile }[] = [];
     for (const format of FORMATS) {
-      const name = nameFile({ ...plan, format });
-      sealed.push({ draft: written.files[format], facts: await sealDraft(written.files[format], { format, name }) });
+      const name = nameReportFile({ ...plan, format });
+      sealed.push({
+        draft: written.files[format],
+        facts: await finalizeDraft(written.files[format], { format, name }),
+      });
     }
     const files = sealed.map((one) => one.facts);
     const { digest, eventWindow } = written;
-    const mayMail = options.isScheduled === true && mailsReports(context.config);
-    const isMailed = mayMail && (await tellsNews(context, { ...plan, digest }));
+    const mayMail = options.isScheduled === true && isReportMailEnabled(context.config);
+    const isMailed = mayMail && (await hasUnreportedChange(context, { ...plan, digest }));
     const revision = { digest, eventWindow, files, isMailed };
     if (!(await insertRevision(context, plan, revision))) return undefined;
     await publishDrafts(directory, sealed);
@@ -116,18 +119,19 @@ async function tryMake(context: Context, day: Day, options: Options): Promise<Ma
 async function writeCompared(db: Reader, plan: ReportPlan, drafts: string) {
   const written = await writeReport(db, plan, drafts);
   const { previous } = plan;
-  const isSame = previous?.digest.equals(written.digest) && (await compareCounts(db, plan, previous)).length === 0;
+  const isSame =
+    previous?.digest.equals(written.digest) && (await compareStatusCounts(db, plan, previous)).length === 0;
   return { ...written, hasChanged: !isSame };
 }
 
-type Next = { newest: ReportRow | undefined; cut: Cut; madeAt: Date; judgement: Judgement; options: Options };
+type Next = { newest: ReportRow | undefined; cut: Cut; madeAt: Date; judgement: DayClassification; options: Options };
 
 function planNext(context: Context, day: Day, { newest, cut, madeAt, judgement, options }: Next): ReportPlan {
   return {
     day,
     revision: (newest?.revision ?? 0) + 1,
     cut,
-    previous: newest && toPrevious(newest),
+    previous: newest && toPreviousRevision(newest),
     ...judgement,
     madeAt,
     locale: context.config.REPORT_LOCALE,
@@ -141,7 +145,7 @@ function planNext(context: Context, day: Day, { newest, cut, madeAt, judgement, 
   };
 }
 
-export function toPrevious(row: ReportRow): Previous {
+export function toPreviousRevision(row: ReportRow): PreviousRevision {
   const { revision, made_at: madeAt, digest } = row;
   return { revision, cut: toCut(row), state: row.state as ReportState, proven: row.proven === 1, madeAt, digest };
 }
@@ -173,6 +177,6 @@ async function noteChecked(
       })
       .where('seq', '=', newest.seq)
       .execute();
-    await endChangedDay(trx, { day: newest.day, cut }, eventWindow, clock.now());
+    await resolveChangedDay(trx, { day: newest.day, cut }, eventWindow, clock.now());
   });
 }

@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
 import { addDays, type WallTime } from '../../domain/calendar.ts';
-import { countWindow } from '../plan/event-window.ts';
-import type { Cut } from '../plan/plan.ts';
-import { DIGESTED_FACTS } from '../read/read-facts.ts';
+import { countWindowEvents } from '../plan/read-event-window.ts';
+import type { Cut } from '../plan/report-plan.ts';
+import { DIGESTED_FACTS } from '../read/read-facts-at-cut.ts';
 import type { ReportRow } from './present-report.ts';
 import { listChangedDays } from './resolve-changed-day.ts';
 
@@ -62,5 +62,5 @@ async function cameLate(context: Context, newest: ReportRow, end: WallTime): Pro
 /** Whether there are more events now below its cut than when its rows were last compared. */
 async function cameEventsLate(context: Context, newest: ReportRow): Promise<boolean> {
   if (newest.checked_event_count === null) return false;
-  return (await countWindow(context.db, newest.cut_event_seq)) !== newest.checked_event_count;
+  return (await countWindowEvents(context.db, newest.cut_event_seq)) !== newest.checked_event_count;
 }

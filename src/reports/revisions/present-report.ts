@@ -3,8 +3,8 @@ import type { Selectable } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Day } from '../../domain/calendar.ts';
-import type { Cut, ReportState } from '../plan/plan.ts';
-import type { FileFacts } from './publish-files.ts';
+import type { Cut, ReportState } from '../plan/report-plan.ts';
+import type { ReportFile } from './publish-drafts.ts';
 
 export type ReportRow = Selectable<Database['reports']>;
 
@@ -19,7 +19,7 @@ export type Report = {
   digest: string;
   /** Of the workbook. */
   sha256: string;
-  files: FileFacts[];
+  files: ReportFile[];
   /** The sealed position of the journal's hash chain that it is cut at, and the chain's hash there when it was made. */
   position: number | null;
   chain_hash: string | null;
@@ -37,7 +37,7 @@ export function presentReport(row: ReportRow, now?: { state: ReportState; proven
     proven: now?.proven ?? row.proven === 1,
     digest: row.digest.toString('hex'),
     sha256: row.sha256.toString('hex'),
-    files: JSON.parse(row.files) as FileFacts[],
+    files: JSON.parse(row.files) as ReportFile[],
     position: row.cut_seal_position,
     chain_hash: row.cut_seal_hash?.toString('hex') ?? null,
     redacted: row.redacted_at !== null,

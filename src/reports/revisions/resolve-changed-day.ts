@@ -3,10 +3,10 @@ import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import { addDays, type Day } from '../../domain/calendar.ts';
 import { resolveMismatches } from '../../mismatches/resolve-mismatches.ts';
-import { type EventWindow, findLateEvents } from '../plan/event-window.ts';
-import { boundsOf, type Cut } from '../plan/plan.ts';
-import { DIGESTED_FACTS } from '../read/read-facts.ts';
-import { readEntriesOfCut } from '../read/read-late.ts';
+import { type EventWindow, findLateEvents } from '../plan/read-event-window.ts';
+import { type Cut, toWallTimeBounds } from '../plan/report-plan.ts';
+import { readCutEntries } from '../read/read-cut-entries.ts';
+import { DIGESTED_FACTS } from '../read/read-facts-at-cut.ts';
 
 type Looked = { day: Day; cut: Cut };
 
@@ -15,7 +15,7 @@ type Looked = { day: Day; cut: Cut };
  * rows and counts of the cut are still the ones that it says. What was learnt after the cut leaves it open for the next.
  * @param window of the snapshot that the cut's rows were read from.
  */
-export async function endChangedDay(
+export async function resolveChangedDay(
   trx: Transaction<Database>,
   { day, cut }: Looked,
   window: EventWindow,
@@ -49,7 +49,7 @@ export async function listChangedDays(db: Reader, day?: Day): Promise<Day[]> {
 /** Whether anything of the day is known by now that the cut does not hold: above its numbers, or come late below them. */
 async function isOvertaken(db: Reader, { day, cut }: Looked, window: EventWindow): Promise<boolean> {
   const { entrySeq, eventSeq } = cut;
-  const { late } = await readEntriesOfCut(db, cut);
+  const { lateEntries: late } = await readCutEntries(db, cut);
   const lateEvents = await findLateEvents(db, eventSeq, window);
   return (
     (await isOfDay(db, day, 'entries', { above: entrySeq, or: late })) ||
@@ -64,7 +64,7 @@ async function isOfDay(
   table: 'entries' | 'events',
   { above, or }: { above: number; or: readonly number[] },
 ): Promise<boolean> {
-  const { start, end } = boundsOf(day, addDays(day, 1));
+  const { start, end } = toWallTimeBounds(day, addDays(day, 1));
   const row = await db
     .selectFrom(table)
     .select('seq')
@@ -78,7 +78,7 @@ async function isOfDay(
 
 /** Whether a person has corrected something that happened in the day since the cut: not every event has entries. */
 async function wasCorrected(db: Reader, { day, cut }: Looked): Promise<boolean> {
-  const { start, end } = boundsOf(day, addDays(day, 1));
+  const { start, end } = toWallTimeBounds(day, addDays(day, 1));
   const row = await db
     .selectFrom('fact_changes')
     .innerJoin('events', 'events.transaction_seq', 'fact_changes.transaction_seq')

@@ -4,17 +4,17 @@ import type { Context } from '../../context.ts';
 import { inSnapshot } from '../../database/in-snapshot.ts';
 import { addDays, type Day, listDays } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import { boundsOf } from '../plan/plan.ts';
+import { toWallTimeBounds } from '../plan/report-plan.ts';
 import { takeCut } from '../plan/take-cut.ts';
 import { assertPlatform } from '../read/assert-platform.ts';
-import { keepPlatform, readBalances } from '../read/read-balances.ts';
-import { readKnownThen } from '../read/read-facts.ts';
-import { readEntriesOfCut } from '../read/read-late.ts';
+import { filterPlatform, readBalances } from '../read/read-balances.ts';
+import { readCutEntries } from '../read/read-cut-entries.ts';
+import { readFactsAtCut } from '../read/read-facts-at-cut.ts';
 import { readMovements } from '../read/read-movements.ts';
-import { openTextFile } from '../render/text-file.ts';
+import { openTextFile } from '../render/open-text-file.ts';
 import { addJournalEntry, endJournalDay, startJournal } from '../render/write-journal.ts';
 import { reportsDirectory } from '../revisions/make-report.ts';
-import { withDrafts } from '../revisions/publish-files.ts';
+import { withDrafts } from '../revisions/publish-drafts.ts';
 
 type Range = { from: Day; to: Day; platform: string | undefined };
 
@@ -33,15 +33,15 @@ export async function exportJournal(context: Context, range: Range, use: (file: 
     const target = path.join(directory, 'range.journal');
     await inSnapshot(context.db, async (snapshot) => {
       const file = await openTextFile(target, context.signal);
-      const bounds = boundsOf(range.from, addDays(range.to, 1));
-      const ofCut = await readEntriesOfCut(snapshot, cut);
+      const bounds = toWallTimeBounds(range.from, addDays(range.to, 1));
+      const ofCut = await readCutEntries(snapshot, cut);
       const scope = { ...bounds, ...ofCut, platform: range.platform };
-      const balances = keepPlatform(await readBalances(snapshot, scope), range.platform);
+      const balances = filterPlatform(await readBalances(snapshot, scope), range.platform);
       const note = `Confere, ${range.from} to ${range.to}, cut ${cut.entrySeq}`;
       const running = startJournal(file, range.from, balances, note);
-      const known = await readKnownThen(snapshot, { ...cut, ...ofCut });
+      const known = await readFactsAtCut(snapshot, { ...cut, ...ofCut });
       for (const day of listDays(range.from, range.to)) {
-        const ofDay = { ...scope, ...boundsOf(day, addDays(day, 1)) };
+        const ofDay = { ...scope, ...toWallTimeBounds(day, addDays(day, 1)) };
         for await (const movements of readMovements(snapshot, ofDay, known)) {
           for (const movement of movements) {
             // what opens the books on the first day is in the opening balances already

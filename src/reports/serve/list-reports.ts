@@ -2,9 +2,9 @@ import { isZoneAlertFiring } from '../../alerts/zone-alert.ts';
 import type { Context } from '../../context.ts';
 import { type Day, isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
-import type { ReportState } from '../plan/plan.ts';
+import type { ReportState } from '../plan/report-plan.ts';
 import { isProven } from '../render/write-summary.ts';
-import { judgeDay } from '../revisions/classify-day.ts';
+import { classifyDay } from '../revisions/classify-day.ts';
 import { presentReport, type Report, type ReportRow, selectReports } from '../revisions/present-report.ts';
 
 /**
@@ -61,7 +61,7 @@ async function judgeNow(
 ): Promise<{ state: ReportState; proven: boolean }> {
   const isClosed = row.state === 'closed';
   if (isClosed && row.proven === 1) return { state: isInDoubt ? 'provisional' : 'closed', proven: true };
-  const judgement = await judgeDay(db, row.day, clock.now(), calendar);
+  const judgement = await classifyDay(db, row.day, clock.now(), calendar);
   const proven = row.proven === 1 || isProven({ ...judgement, day: row.day, calendar });
   return { state: isClosed && !isInDoubt ? 'closed' : judgement.state, proven };
 }

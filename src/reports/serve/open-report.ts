@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import { inSnapshot } from '../../database/in-snapshot.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { readSurplus } from '../plan/read-surplus.ts';
 import {
   FORMATS,
   type Format,
@@ -13,16 +14,15 @@ import {
   type ReportPlan,
   type ReportState,
   ROWS_PER_SHEET_MAX,
-} from '../plan/plan.ts';
-import { readSurplus } from '../plan/read-surplus.ts';
+} from '../plan/report-plan.ts';
 import { assertPlatform } from '../read/assert-platform.ts';
 import { writeReport } from '../render/write-report.ts';
-import { reportsDirectory, toPrevious } from '../revisions/make-report.ts';
-import { nameFile } from '../revisions/name-file.ts';
+import { reportsDirectory, toPreviousRevision } from '../revisions/make-report.ts';
+import { nameReportFile } from '../revisions/name-report-file.ts';
 import { findRevision, presentReport, type Report, type ReportRow, toCut } from '../revisions/present-report.ts';
-import { type FileFacts, hashFile, publishDrafts, sealDraft, withDrafts } from '../revisions/publish-files.ts';
-import { evictDerived } from './evict-derived.ts';
-import { buildOnce } from './share-building.ts';
+import { finalizeDraft, hashFile, publishDrafts, type ReportFile, withDrafts } from '../revisions/publish-drafts.ts';
+import { buildOnce } from './build-once.ts';
+import { evictDerivedFiles } from './evict-derived-files.ts';
 
 /** Changes with what a mask shows. */
 const MASKS = 'masks 3';
@@ -49,7 +49,7 @@ export async function openReport(context: Context, wanted: Wanted): Promise<Open
   if (wanted.platform !== undefined)
     await assertPlatform(context.db, wanted.platform, { from: wanted.day, to: wanted.day });
   const report = presentReport(row);
-  const name = nameFile({
+  const name = nameReportFile({
     ...row,
     format: wanted.format,
     otherLocale: wanted.locale !== undefined && wanted.locale !== row.locale ? wanted.locale : undefined,
@@ -64,7 +64,7 @@ export async function openReport(context: Context, wanted: Wanted): Promise<Open
   // of the same revision, language and platform all formats are made at once
   const key = `file ${name.slice(0, -wanted.format.length)}`;
   const files = await buildOnce(context, key, () => makeAgain(context, row, wanted));
-  if (!stored) await evictDerived(context);
+  if (!stored) await evictDerivedFiles(context);
   const made = files.find((one) => one.format === wanted.format);
   if (!made) throw new Error(`no ${wanted.format} was written`);
   if (stored && row.redacted_at !== null) await writeFacts(context, row, files);
@@ -85,7 +85,7 @@ function remarkOf(wanted: Wanted): string | undefined {
 }
 
 /** What was made of a revision without whom was forgotten since is what it is from now on: its digest is the same. */
-async function writeFacts(context: Context, row: ReportRow, files: FileFacts[]): Promise<void> {
+async function writeFacts(context: Context, row: ReportRow, files: ReportFile[]): Promise<void> {
   const workbook = files.find((one) => one.format === 'xlsx');
   await context.db
     .updateTable('reports')
@@ -114,7 +114,7 @@ async function measure(file: string): Promise<{ bytes: number; sha256: string } 
   }
 }
 
-async function makeAgain(context: Context, row: ReportRow, wanted: Wanted): Promise<FileFacts[]> {
+async function makeAgain(context: Context, row: ReportRow, wanted: Wanted): Promise<ReportFile[]> {
   const directory = reportsDirectory(context);
   const plan = await planAgain(context, row, wanted);
   return await withDrafts(directory, randomUUID(), async (drafts) => {
@@ -127,8 +127,15 @@ async function makeAgain(context: Context, row: ReportRow, wanted: Wanted): Prom
     }
     const sealed = [];
     for (const format of FORMATS) {
-      const name = nameFile({ ...plan, format, otherLocale: plan.locale === row.locale ? undefined : plan.locale });
-      sealed.push({ draft: written.files[format], facts: await sealDraft(written.files[format], { format, name }) });
+      const name = nameReportFile({
+        ...plan,
+        format,
+        otherLocale: plan.locale === row.locale ? undefined : plan.locale,
+      });
+      sealed.push({
+        draft: written.files[format],
+        facts: await finalizeDraft(written.files[format], { format, name }),
+      });
     }
     await publishDrafts(directory, sealed, remarkOf(wanted));
     return sealed.map((one) => one.facts);
@@ -141,7 +148,7 @@ async function planAgain(context: Context, row: ReportRow, wanted: Wanted): Prom
     day: row.day,
     revision: row.revision,
     cut: toCut(row),
-    previous: before && toPrevious(before),
+    previous: before && toPreviousRevision(before),
     state: row.state as ReportState,
     proof: await findProof(context, row),
     madeAt: row.made_at,

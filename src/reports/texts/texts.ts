@@ -1,5 +1,5 @@
 import { formatAmount } from '../../domain/money.ts';
-import type { Locale } from '../plan/plan.ts';
+import type { Locale } from '../plan/report-plan.ts';
 import { EN } from './texts-en.ts';
 import { PT_BR, type Texts } from './texts-pt-br.ts';
 
@@ -17,18 +17,18 @@ export function fill(text: string, values: Record<string, string | number>): str
 }
 
 /** A code in words; one that has none stands as it came. */
-export function say(words: Record<string, string>, code: string): string {
+export function describeCode(words: Record<string, string>, code: string): string {
   return Object.hasOwn(words, code) ? (words[code] ?? code) : code;
 }
 
 /** Cents as a person of that language writes them. */
-export function sayAmount(cents: bigint, texts: Texts): string {
+export function formatLocalAmount(cents: bigint, texts: Texts): string {
   const [whole = '', part] = formatAmount(cents).split('.');
   return `${group(whole, texts)}${texts.decimal}${part}`;
 }
 
 /** A number of things, likewise. */
-export function sayCount(count: number, texts: Texts): string {
+export function formatLocalCount(count: number, texts: Texts): string {
   return group(String(count), texts);
 }
 

@@ -1,6 +1,6 @@
 import type { WallTime } from '../../domain/calendar.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { LOOK, type LookName } from './styles.ts';
+import { STYLE_INDEX, type StyleName } from './render-styles.ts';
 
 /**
  * What a cell holds. Money is cents and is divided by 100 only here, as text, so no float ever stands between the
@@ -8,11 +8,11 @@ import { LOOK, type LookName } from './styles.ts';
  * of data is never read as one, whatever it starts with, because its cell is typed as text.
  */
 export type Cell =
-  | { text: string | null; look?: LookName }
-  | { cents: bigint | null; look?: LookName; formula?: string }
-  | { count: number | null; look?: LookName; formula?: string }
-  | { moment: WallTime | null; look?: LookName }
-  | { day: string | null; look?: LookName }
+  | { text: string | null; look?: StyleName }
+  | { cents: bigint | null; look?: StyleName; formula?: string }
+  | { count: number | null; look?: StyleName; formula?: string }
+  | { moment: WallTime | null; look?: StyleName }
+  | { day: string | null; look?: StyleName }
   | undefined;
 
 const DAY_MS = 86_400_000;
@@ -38,15 +38,15 @@ export function renderCell(address: string, cell: Cell): string {
   return renderNumber(address, toSerial(cell.day && `${cell.day} 00:00:00`), cell.look ?? 'day', undefined);
 }
 
-function renderText(address: string, text: string | null, look: LookName): string {
-  if (text === null || text === '') return `<c r="${address}" s="${LOOK[look]}"/>`;
-  const quoted = look === 'text' ? LOOK.quotedText : look === 'wrapped' ? LOOK.quotedWrapped : undefined;
-  const style = quoted !== undefined && /^[=+\-@'\t\r]/.test(text) ? quoted : LOOK[look];
+function renderText(address: string, text: string | null, look: StyleName): string {
+  if (text === null || text === '') return `<c r="${address}" s="${STYLE_INDEX[look]}"/>`;
+  const quoted = look === 'text' ? STYLE_INDEX.quotedText : look === 'wrapped' ? STYLE_INDEX.quotedWrapped : undefined;
+  const style = quoted !== undefined && /^[=+\-@'\t\r]/.test(text) ? quoted : STYLE_INDEX[look];
   return `<c r="${address}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${escapeText(text)}</t></is></c>`;
 }
 
-function renderNumber(address: string, value: string | null, look: LookName, formula: string | undefined): string {
-  const style = LOOK[look];
+function renderNumber(address: string, value: string | null, look: StyleName, formula: string | undefined): string {
+  const style = STYLE_INDEX[look];
   if (formula !== undefined) {
     return `<c r="${address}" s="${style}"><f>${escapeText(formula)}</f><v>${value ?? '0'}</v></c>`;
   }

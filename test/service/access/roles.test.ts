@@ -2,7 +2,7 @@
 import type { Express, IRouter } from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSession } from '../../../src/access/sessions.ts';
-import { createApp } from '../../../src/http/app.ts';
+import { createApp } from '../../../src/http/create-app.ts';
 import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { issuePullToken } from '../../../src/merchants/pull-token.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';

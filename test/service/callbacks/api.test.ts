@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { createToken } from '../../../src/access/tokens.ts';
 import { transact } from '../../../src/database/transact.ts';
-import { createApp } from '../../../src/http/app.ts';
+import { createApp } from '../../../src/http/create-app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 import { openMerchantServer } from '../../support/open-merchant-server.ts';

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { joinServer } from '../../../embedded/join-server.ts';
-import { closeDataDir } from '../../../src/commands/serve/close-data-dir.ts';
+import { restrictDataDir } from '../../../src/commands/serve/restrict-data-dir.ts';
 import { createLog } from '../../../src/log.ts';
 import { eventually } from '../../support/eventually.ts';
 import { runCommand } from '../../support/run-command.ts';
@@ -64,7 +64,7 @@ test('a link in DATA_DIR, and what it leads to, are left as they are', () => {
   writeFileSync(path.join(elsewhere, 'file'), '');
   for (const name of [elsewhere, path.join(elsewhere, 'file')]) chmodSync(name, 0o755);
   symlinkSync(elsewhere, path.join(data, 'link'));
-  closeDataDir(data, createLog('silent', process.stderr));
+  restrictDataDir(data, createLog('silent', process.stderr));
   expect([elsewhere, path.join(elsewhere, 'file')].map((name) => lstatSync(name).mode & 0o777)).toEqual([0o755, 0o755]);
 });
 
@@ -74,7 +74,7 @@ test('files of others in DATA_DIR keep their modes', () => {
   mkdirSync(path.join(data, 'reports'), { recursive: true });
   mkdirSync(path.join(data, 'website'));
   for (const name of ['reports', 'website', '.']) chmodSync(path.join(data, name), 0o755);
-  closeDataDir(data, createLog('silent', process.stderr));
+  restrictDataDir(data, createLog('silent', process.stderr));
   const modes = ['reports', 'website', '.'].map((name) => lstatSync(path.join(data, name)).mode & 0o777);
   expect(modes).toEqual([0o700, 0o755, 0o755]);
 });

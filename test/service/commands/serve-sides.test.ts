@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createApi, findFreePort, launch, type Program } from '../../../demo/start-programs.ts';
+import { createApi, findFreePort, type Program, startProgram } from '../../../demo/start-programs.ts';
 import { createTestDatabase } from '../../support/create-test-database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeRow } from '../../support/make-provider-rows.ts';
@@ -25,7 +25,7 @@ async function start(
   options: { side: 'web' | 'worker'; apiKey: string; databaseUrl: string; providerUrl: string },
 ) {
   const port = await findFreePort();
-  const program = launch(home, options.side, ['serve', `--${options.side}`], {
+  const program = startProgram(home, options.side, ['serve', `--${options.side}`], {
     ...{ DATABASE_URL: options.databaseUrl, SECRET_KEY, DATA_DIR: home, PORT: String(port), ...NO_RUNS },
     ...{ PROVIDER_URL: options.providerUrl, PROVIDER_API_KEY: options.apiKey, ADMIN_TOKEN, WEBHOOK_SECRET },
     CALLBACK_ALLOW_PRIVATE: 'true',

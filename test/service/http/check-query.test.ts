@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { OPERATIONS } from '../../../src/http/openapi/operations.ts';
+import { API_OPERATIONS } from '../../../src/http/openapi/operations.ts';
 import { issuePullToken } from '../../../src/merchants/pull-token.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-const API = OPERATIONS.filter(({ path }) => path.startsWith('/api/v1/'));
+const API = API_OPERATIONS.filter(({ path }) => path.startsWith('/api/v1/'));
 const READS = API.filter(({ method }) => method === 'get').map(({ path, query, takes }) => ({
   path,
   takes,

@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ATTEMPT_LIMITS, createGuard } from '../../../src/http/access/guard-attempts.ts';
-import { createApp } from '../../../src/http/app.ts';
+import { AUTH_ATTEMPT_LIMITS, createAuthGuard } from '../../../src/http/access/guard-auth-attempts.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { createApp } from '../../../src/http/create-app.ts';
 import { createLog } from '../../../src/log.ts';
 import { authFailures } from '../../../src/metrics/metrics.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
@@ -37,12 +37,12 @@ async function failures(kind: string): Promise<number> {
 }
 
 /** What the guard of a test's own says and does. */
-function openGuard(limits: Partial<typeof ATTEMPT_LIMITS> = {}) {
+function openGuard(limits: Partial<typeof AUTH_ATTEMPT_LIMITS> = {}) {
   const lines = new PassThrough();
   const time = { ms: 0 };
   const log = createLog('info', lines);
   const clock = { ...world.context.clock, now: () => new Date(time.ms) };
-  const guard = createGuard({ log, clock }, { ...ATTEMPT_LIMITS, ...limits });
+  const guard = createAuthGuard({ log, clock }, { ...AUTH_ATTEMPT_LIMITS, ...limits });
   const logged = () =>
     (lines.read() as Buffer | null)
       ?.toString()
@@ -73,21 +73,21 @@ test('cookies of no session are counted, and limited by address', async () => {
       headers: { cookie: `confere_session=${session}`, 'x-forwarded-for': '198.51.100.7' },
     });
   const statuses: number[] = [];
-  for (let count = 0; count <= ATTEMPT_LIMITS.failuresMax; count++) {
+  for (let count = 0; count <= AUTH_ATTEMPT_LIMITS.failuresMax; count++) {
     statuses.push((await visit(`${'s'.repeat(39)}${1000 + count}`)).status);
   }
-  expect(new Set(statuses.slice(0, ATTEMPT_LIMITS.failuresMax))).toEqual(new Set([303]));
+  expect(new Set(statuses.slice(0, AUTH_ATTEMPT_LIMITS.failuresMax))).toEqual(new Set([303]));
   expect(statuses.at(-1)).toBe(429);
-  expect((await failures('session')) - before).toBe(ATTEMPT_LIMITS.failuresMax);
+  expect((await failures('session')) - before).toBe(AUTH_ATTEMPT_LIMITS.failuresMax);
 });
 
 test('an address that keeps guessing waits, whatever it guesses at; a known token and other addresses do not', async () => {
   expect((await ask('/api/v1/balances', '198.51.100.2', world.tokens.operator)).status).toBe(200);
   const statuses: number[] = [];
-  for (let count = 0; count <= ATTEMPT_LIMITS.failuresMax; count++) {
+  for (let count = 0; count <= AUTH_ATTEMPT_LIMITS.failuresMax; count++) {
     statuses.push((await ask('/api/v1/balances', '198.51.100.2', `${GUESS.slice(0, -4)}${1000 + count}`)).status);
   }
-  expect(new Set(statuses.slice(0, ATTEMPT_LIMITS.failuresMax))).toEqual(new Set([401]));
+  expect(new Set(statuses.slice(0, AUTH_ATTEMPT_LIMITS.failuresMax))).toEqual(new Set([401]));
   expect(statuses.at(-1)).toBe(429);
   const refused = await ask('/api/v1/balances', '198.51.100.2', ADMIN_TOKEN);
   expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
@@ -104,7 +104,7 @@ test('the window ends, and a /64 of IPv6 is one address', async () => {
   await attempt('2001:db8::ffff:2');
   await expect(attempt('2001:db8::3')).rejects.toMatchObject({ code: 'too_many_requests', retryAfterS: 60 });
   await expect(attempt('2001:db8:0:1::1')).resolves.toBeUndefined();
-  time.ms += ATTEMPT_LIMITS.windowMs;
+  time.ms += AUTH_ATTEMPT_LIMITS.windowMs;
   await expect(attempt('2001:db8::3')).resolves.toBeUndefined();
 });
 
@@ -113,7 +113,7 @@ test('failures are logged with the address, sampled, and without what was tried'
   const fail = () => guard.admit({ kind: 'login', address: '::ffff:203.0.113.9', credential: 'secret-guess' }, nobody);
   for (let count = 0; count < 5; count++) await fail();
   expect(logged()).toMatchObject([{ kind: 'login', address: '203.0.113.9', failures: 1, level: 'warn' }]);
-  time.ms += ATTEMPT_LIMITS.logEveryMs;
+  time.ms += AUTH_ATTEMPT_LIMITS.logEveryMs;
   await fail();
   const lines = logged();
   expect(lines).toMatchObject([{ failures: 5 }]);
@@ -133,7 +133,7 @@ test('guesses that hang take their own slots, and a token that was good before p
   const guesses = Array.from({ length: 3 }, (_, index) =>
     guard.admit({ kind: 'bearer', address: `203.0.113.${index + 10}`, credential: `guess ${index}` }, hang),
   );
-  expect(running).toBe(ATTEMPT_LIMITS.slots);
+  expect(running).toBe(AUTH_ATTEMPT_LIMITS.slots);
   const beyond = guard.admit({ kind: 'bearer', address: '203.0.113.99', credential: 'one more' }, hang);
   await expect(beyond).rejects.toMatchObject({ code: 'too_many_requests' });
   expect(await guard.admit(known, somebody)).toBe('somebody');

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { sendTest } from '../../../src/callbacks/manage/send-test.ts';
 import { STATUSES, OPERATIONS as WAYS } from '../../../src/domain/statuses.ts';
 import { buildDocument } from '../../../src/http/openapi/build-document.ts';
-import { OPERATIONS } from '../../../src/http/openapi/operations.ts';
-import { WEBHOOKS } from '../../../src/http/openapi/webhooks.ts';
+import { CALLBACK_MESSAGES } from '../../../src/http/openapi/callback-messages.ts';
+import { API_OPERATIONS } from '../../../src/http/openapi/operations.ts';
 import { acceptMismatch } from '../../../src/ledger/correct/accept-mismatch.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openCallbackEnvironment } from '../../support/open-callback-environment.ts';
@@ -16,7 +16,7 @@ type Told = {
   requestBody: { content: { 'application/json': { schema: Json } } };
 };
 
-const document = buildDocument(OPERATIONS, WEBHOOKS, { version: '1', url: 'http://127.0.0.1' }) as {
+const document = buildDocument(API_OPERATIONS, CALLBACK_MESSAGES, { version: '1', url: 'http://127.0.0.1' }) as {
   webhooks: Record<string, { post: Told }>;
   components: { schemas: Json };
 };

@@ -1,7 +1,7 @@
 import type { Express } from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createApp } from '../../../src/http/app.ts';
+import { createApp } from '../../../src/http/create-app.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 
 type Json = Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { createToken } from '../../../src/access/tokens.ts';
-import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/http/access/search-people.ts';
+import { VIEWER_DOCUMENTS_AN_HOUR_MAX } from '../../../src/http/access/authorize-search.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { observe } from '../../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';

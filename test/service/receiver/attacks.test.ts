@@ -26,7 +26,12 @@ const NOTHING: Attack = { sockets: [], statuses: [], [Symbol.dispose]: () => und
 const GARBAGE_KIB = 200;
 
 /** What ends within a test was not ended by a time-out. */
-const PATIENT = { headersTimeoutMs: 600_000, requestTimeoutMs: 600_000, strangerMs: 600_000, unreadMs: 600_000 };
+const PATIENT = {
+  headersTimeoutMs: 600_000,
+  requestTimeoutMs: 600_000,
+  unauthenticatedIdleMs: 600_000,
+  unreadMs: 600_000,
+};
 
 let env: ServedEnvironment;
 let provider: TestProvider;

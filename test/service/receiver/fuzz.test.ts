@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { webhookIdOf } from '../../../src/domain/webhook-id.ts';
-import { createApp } from '../../../src/http/app.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { createApp } from '../../../src/http/create-app.ts';
 import { workInbox } from '../../../src/inbox/verify/work-inbox.ts';
 import { createProviderClient } from '../../../src/provider/client.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -6,8 +6,8 @@ import { runInNewContext } from 'node:vm';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../../src/context.ts';
-import { createApp } from '../../../src/http/app.ts';
 import { type HttpLimits, type HttpServer, serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { createApp } from '../../../src/http/create-app.ts';
 import { BODIES_PER_SOURCE_MAX } from '../../../src/http/receiver/read-body.ts';
 import { webhookRoutes } from '../../../src/http/receiver/receive-webhook.ts';
 import { createReceiver } from '../../../src/inbox/receive/receive.ts';
@@ -24,7 +24,7 @@ const LIMITS: HttpLimits = {
   connectionsMax: 20,
   connectionsPerSourceMax: 20,
   connectionsPerSiteMax: 20,
-  strangerMs: 600_000,
+  unauthenticatedIdleMs: 600_000,
   stalledMs: 1_000,
   unreadMs: 10_000,
   pipelinedMax: 16,
@@ -200,7 +200,7 @@ describe('a stranger on a connection', () => {
   const get = (target: string): string => `GET ${target} HTTP/1.1\r\nhost: a\r\n\r\n`;
 
   it('has little time until its next request; who was authenticated on it has more', async () => {
-    await using own = await serveHttp(context, createApp(context), { ...strict, strangerMs: 300 });
+    await using own = await serveHttp(context, createApp(context), { ...strict, unauthenticatedIdleMs: 300 });
     const [silent, dripping, asked, known] = await Promise.all([0, 0, 0, 0].map(() => dial(own.port)));
     dripping?.socket.write('GET /healthz HTTP/1.1\r\nhost: a\r\nx-a');
     asked?.socket.write(get('/healthz'));
@@ -217,7 +217,7 @@ describe('a stranger on a connection', () => {
     await using own = await serveHttp(context, createApp(context), {
       ...strict,
       connectionsPerSourceMax: 3,
-      strangerMs: 60_000,
+      unauthenticatedIdleMs: 60_000,
     });
     const [first, second, known] = [await dial(own.port), await dial(own.port), await dial(own.port)];
     known.socket.write(post(genuine()));
@@ -237,7 +237,7 @@ describe('a stranger on a connection', () => {
   });
 
   it('is told how long it has; who was authenticated is told the time of all, and nobody where the answer is the last', async () => {
-    const limits = { ...strict, keepAliveMs: 65_000, strangerMs: 5_900 };
+    const limits = { ...strict, keepAliveMs: 65_000, unauthenticatedIdleMs: 5_900 };
     await using own = await serveHttp(context, createApp(context), limits);
     const times = async (...requests: string[]): Promise<string[]> => {
       const raw = await dial(own.port);
@@ -257,7 +257,7 @@ describe('a stranger on a connection', () => {
 
   it('stays one where webhooks need no credentials, and is known by credentials where its body is refused', async () => {
     await using open = await openTestContext({ WEBHOOK_AUTH: 'none', WEBHOOK_SECRET: '' });
-    const limits = { ...strict, strangerMs: 300 };
+    const limits = { ...strict, unauthenticatedIdleMs: 300 };
     await using unlocked = await serveHttp(open, createApp(open), limits);
     await using locked = await serveHttp(context, createApp(context), limits);
     const [stranger, known] = [await dial(unlocked.port), await dial(locked.port)];
@@ -273,7 +273,7 @@ describe('a stranger on a connection', () => {
 
   it('is not counted where it comes through a proxy that we trust', async () => {
     await using behind = await openTestContext({ TRUST_PROXY: '127.0.0.0/8' });
-    const limits = { ...strict, connectionsPerSourceMax: 2, strangerMs: 200 };
+    const limits = { ...strict, connectionsPerSourceMax: 2, unauthenticatedIdleMs: 200 };
     await using own = await serveHttp(behind, createApp(behind), limits);
     const raws = await Promise.all(Array.from({ length: 6 }, () => dial(own.port)));
     await sleep(250);
@@ -286,7 +286,7 @@ describe('a stranger on a connection', () => {
 
   it('is so with a count of hops too, until it passes a request on', async () => {
     await using behind = await openTestContext({ TRUST_PROXY: '1' });
-    await using own = await serveHttp(behind, createApp(behind), { ...strict, strangerMs: 300 });
+    await using own = await serveHttp(behind, createApp(behind), { ...strict, unauthenticatedIdleMs: 300 });
     const [silent, direct, proxied] = await Promise.all([0, 0, 0].map(() => dial(own.port)));
     direct?.socket.write(get('/healthz'));
     const passedOn = get('/healthz').replace('host: a', 'host: a\r\nx-forwarded-for: 203.0.113.7');
@@ -301,7 +301,7 @@ describe('a stranger on a connection', () => {
   it('that does not read its answers is cut off', async () => {
     const app = express();
     app.get('/large', (_request, response) => void response.send('x'.repeat(64 * 1024 * 1024)));
-    await using own = await serveHttp(context, app, { ...strict, strangerMs: 60_000, unreadMs: 300 });
+    await using own = await serveHttp(context, app, { ...strict, unauthenticatedIdleMs: 60_000, unreadMs: 300 });
     const [deaf, reading] = [await dial(own.port), await dial(own.port)];
     deaf.socket.pause();
     for (const raw of [deaf, reading]) raw.socket.write(get('/large'));

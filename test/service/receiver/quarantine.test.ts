@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { CompiledQuery, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createApp } from '../../../src/http/app.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { createApp } from '../../../src/http/create-app.ts';
 import { reprocessWebhook } from '../../../src/inbox/items/quarantine.ts';
 import {
   DROPPABLE,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readDays } from '../../../src/http/console/overview/read-overview.ts';
+import { readDayTotals } from '../../../src/http/console/overview/read-overview.ts';
 import { dayAgo, makeDay, makeRow } from '../../support/make-provider-rows.ts';
 import {
   openReconciliationEnvironment,
@@ -173,5 +173,5 @@ test('a day that counts prove is no longer told as unstable, and the overview ca
   await count(world, D4, D4);
   expect(await statesOf(world, D4)).toEqual({ state: 'counted' });
   expect(await world.mismatches('list_unstable')).toMatchObject([{ state: 'resolved', resolution: 'fresh_evidence' }]);
-  expect((await readDays(world.context)).filter((day) => day.day === D4)).toMatchObject([{ proven: true }]);
+  expect((await readDayTotals(world.context)).filter((day) => day.day === D4)).toMatchObject([{ proven: true }]);
 });

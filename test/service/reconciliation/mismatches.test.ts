@@ -8,7 +8,7 @@ import { acceptMismatchOrSurplus } from '../../../src/reconciliation/windows/acc
 import { fetchAbsent } from '../../../src/reconciliation/windows/fetch-absent.ts';
 import { LeaseLostError } from '../../../src/reconciliation/windows/hold-lease.ts';
 import { resolveSeenMismatches } from '../../../src/reconciliation/windows/resolve-seen-mismatches.ts';
-import { judgeDay } from '../../../src/reports/revisions/classify-day.ts';
+import { classifyDay } from '../../../src/reports/revisions/classify-day.ts';
 import { dayAgo, makeDay, makeRow } from '../../support/make-provider-rows.ts';
 import { openReconciliationEnvironment } from '../../support/open-reconciliation-environment.ts';
 
@@ -152,7 +152,7 @@ test('a surplus that a person accepts proves the day for as long as it stays the
   });
   await acceptMismatchOrSurplus(context, id, { ...by, actual: JSON.parse(actual ?? '') });
   expect(await unstable()).toMatchObject({ state: 'resolved', resolution: 'accepted' });
-  const judged = async () => await judgeDay(context.db, D3, context.clock.now(), context.calendar);
+  const judged = async () => await classifyDay(context.db, D3, context.clock.now(), context.calendar);
   expect((await judged()).proof?.surplus).toMatchObject({ count: 3, actor: 'tok_1' });
   expect(await read(3)).toMatchObject({ state: 'complete', passes: 2, total: 133, seen: 130 });
   // another number is another surplus, and none needs nobody's word

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { isZoneAlertFiring } from '../../../src/alerts/zone-alert.ts';
 import { addDays, createCalendar } from '../../../src/domain/calendar.ts';
 import { watchZone } from '../../../src/reconciliation/watches/watch-zone.ts';
-import { judgeDay } from '../../../src/reports/revisions/classify-day.ts';
+import { classifyDay } from '../../../src/reports/revisions/classify-day.ts';
 import { dayAgo, makeDay, type ProviderRow } from '../../support/make-provider-rows.ts';
 import {
   openReconciliationEnvironment,
@@ -31,7 +31,7 @@ test('a zone that is not the provider’s is one alert that says which would fit
   await using world = await openReconciliationEnvironment();
   world.provider.add(...paidIn('America/Manaus', D5, 150), ...paidIn('America/Manaus', D4, 150));
   await world.reconcile(addDays(D4, -96), dayAgo(0));
-  const judged = () => judgeDay(world.context.db, D4, world.context.clock.now(), world.context.calendar);
+  const judged = () => classifyDay(world.context.db, D4, world.context.clock.now(), world.context.calendar);
   expect(await judged()).toMatchObject({ state: 'closed' });
   await watchZone(world.context);
   await watchZone(world.context);

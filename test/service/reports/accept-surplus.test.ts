@@ -1,8 +1,8 @@
 /** A total that is too high by the same number in all passes: accepted in the console, told by API and spreadsheet. */
 import { expect, test } from 'vitest';
 import { createToken } from '../../../src/access/tokens.ts';
-import { createApp } from '../../../src/http/app.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { createApp } from '../../../src/http/create-app.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { dayAgo, makeDay } from '../../support/make-provider-rows.ts';

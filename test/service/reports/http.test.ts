@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Role } from '../../../src/access/roles.ts';
 import { createToken } from '../../../src/access/tokens.ts';
 import { authenticate } from '../../../src/http/access/authorize.ts';
-import { createGuard } from '../../../src/http/access/guard-attempts.ts';
+import { createAuthGuard } from '../../../src/http/access/guard-auth-attempts.ts';
 import { reportRoutes } from '../../../src/http/api/reports.ts';
-import { createApp } from '../../../src/http/app.ts';
 import { type HttpServer, serveHttp } from '../../../src/http/connections/serve-http.ts';
+import { createApp } from '../../../src/http/create-app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { applyTransactions, generateTransactions } from '../../support/make-report-transactions.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
@@ -134,7 +134,7 @@ async function lastAudit(): Promise<number> {
 
 test('who asks for a report that takes longer than we wait is audited too', async () => {
   const impatient = express()
-    .use(authenticate(books.context, createGuard(books.context)), express.json())
+    .use(authenticate(books.context, createAuthGuard(books.context)), express.json())
     .use(reportRoutes(books.context, 0));
   const listening = await serveHttp(books.context, impatient);
   try {

@@ -12,7 +12,7 @@ import { stateBalance } from '../../../src/ledger/stated/state-balance.ts';
 import { raiseMismatches } from '../../../src/mismatches/raise-mismatches.ts';
 import { makeDueReports } from '../../../src/reports/revisions/make-due-reports.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
-import { eraseReportFiles } from '../../../src/reports/serve/erase-from-reports.ts';
+import { eraseReportFiles } from '../../../src/reports/serve/erase-report-files.ts';
 import { listReports } from '../../../src/reports/serve/list-reports.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
 import { textsOf } from '../../../src/reports/texts/texts.ts';

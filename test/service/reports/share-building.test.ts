@@ -3,9 +3,9 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
-import { DERIVED_LIMITS, evictDerived } from '../../../src/reports/serve/evict-derived.ts';
+import { BUILD_LIMITS, buildOnce } from '../../../src/reports/serve/build-once.ts';
+import { DERIVED_LIMITS, evictDerivedFiles } from '../../../src/reports/serve/evict-derived-files.ts';
 import { openReport } from '../../../src/reports/serve/open-report.ts';
-import { BUILD_LIMITS, buildOnce } from '../../../src/reports/serve/share-building.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
@@ -74,24 +74,24 @@ test('derived files go by age, and the oldest beyond the bytes; a revision’s o
   }
   const before = derived();
   expect(before.length).toBeGreaterThanOrEqual(9);
-  expect(await evictDerived(context)).toEqual({ files: 0 });
+  expect(await evictDerivedFiles(context)).toEqual({ files: 0 });
   const age = (name: string, ms: number) => {
     const at = new Date(context.timers.now() - ms);
     utimesSync(path.join(directory, name), at, at);
   };
   const [old = '', large = '', ...others] = before;
   age(old, DERIVED_LIMITS.ageMsMax + 60_000);
-  expect(await evictDerived(context)).toEqual({ files: 1 });
+  expect(await evictDerivedFiles(context)).toEqual({ files: 1 });
   expect([existsSync(path.join(directory, old)), existsSync(path.join(directory, `${old}.sha256`))]).toEqual([
     false,
     false,
   ]);
   // nothing fits, and all but one was just made
   age(large, DERIVED_LIMITS.keptMs + 60_000);
-  expect(await evictDerived(context, { ...DERIVED_LIMITS, bytesMax: 1 })).toEqual({ files: 1 });
+  expect(await evictDerivedFiles(context, { ...DERIVED_LIMITS, bytesMax: 1 })).toEqual({ files: 1 });
   expect(derived().sort()).toEqual(others.sort());
   for (const name of others) age(name, DERIVED_LIMITS.keptMs + 60_000);
-  await evictDerived(context, { ...DERIVED_LIMITS, bytesMax: 1 });
+  await evictDerivedFiles(context, { ...DERIVED_LIMITS, bytesMax: 1 });
   expect(derived()).toEqual([]);
   const own = readdirSync(directory).filter((name) => !name.endsWith('.sha256'));
   expect(own.sort()).toEqual(['csv', 'journal', 'xlsx'].map((format) => `confere-${DAY}-r1.${format}`));

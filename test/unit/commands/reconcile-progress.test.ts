@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { tellProgress } from '../../../src/commands/reconcile.ts';
+import { formatProgress } from '../../../src/commands/reconcile.ts';
 
 test('the bar tells how far it is, how fast, and what is left of what this process has to do', () => {
-  const line = tellProgress({ windows: 400, of: 700, seen: 100_000, waits: false, begunAt: 350, ms: 50_000 });
+  const line = formatProgress({ windows: 400, of: 700, seen: 100_000, waits: false, begunAt: 350, ms: 50_000 });
   expect(line.trimEnd()).toBe(
     `${'█'.repeat(17)}${'░'.repeat(13)} 400/700 windows, 100000 rows, 2000 transactions/s, 5 min left`,
   );
-  expect(tellProgress({ windows: 0, of: 0, seen: 0, waits: false, begunAt: 0, ms: 0 })).toMatch(/0\/0 windows/);
+  expect(formatProgress({ windows: 0, of: 0, seen: 0, waits: false, begunAt: 0, ms: 0 })).toMatch(/0\/0 windows/);
 });
 
 test('while it waits for what another run reads, the line says so and tells no rate', () => {
-  const line = tellProgress({ windows: 400, of: 700, seen: 100_000, waits: true, begunAt: 350, ms: 50_000 });
+  const line = formatProgress({ windows: 400, of: 700, seen: 100_000, waits: true, begunAt: 350, ms: 50_000 });
   expect(line.trimEnd()).toBe(
     `${'█'.repeat(17)}${'░'.repeat(13)} 400/700 windows, waits for another run of these days`,
   );

@@ -13,7 +13,7 @@ import {
   maskText,
 } from '../../../src/domain/person/mask-person.ts';
 import { maskTransaction, presentTransaction } from '../../../src/domain/present-transaction.ts';
-import { namePlatform } from '../../../src/reports/read/read-balances.ts';
+import { platformAccountSegment } from '../../../src/reports/read/read-balances.ts';
 import { propertyOptions } from '../../support/property.ts';
 import {
   anyCnpj,
@@ -226,7 +226,7 @@ describe('a platform and an end-to-end id', () => {
     for (const spell of Object.values(SPELLINGS)) {
       expect(maskPlatform(spell(party.document), party)).toBe('***');
       expect(maskE2eId(spell(party.document), party)).toBe('***');
-      const account = `Assets:Provider:Held:${namePlatform(spell(party.document))}`;
+      const account = `Assets:Provider:Held:${platformAccountSegment(spell(party.document))}`;
       expect(maskAccount(account, party)).toBe('Assets:Provider:Held:***');
     }
     expect(maskE2eId('E1234567820261120123452998224725', party)).toBe('***');

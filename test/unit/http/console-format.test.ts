@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCalendar } from '../../../src/domain/calendar.ts';
 import {
-  cutId,
   formatAge,
   formatDay,
+  formatDuration,
   formatMoney,
-  formatSpan,
   moment,
+  shortenId,
 } from '../../../src/http/console/parts/format.ts';
 import { propertyOptions } from '../../support/property.ts';
 
@@ -40,7 +40,7 @@ test('an instant is told on the provider’s clock, and a day as Brazil writes i
 });
 
 test('a length of time is told by its largest unit', () => {
-  expect([59, 60, 3599, 3600, 172_799, 172_800].map(formatSpan)).toEqual([
+  expect([59, 60, 3599, 3600, 172_799, 172_800].map(formatDuration)).toEqual([
     '59 s',
     '1 min',
     '59 min',
@@ -52,7 +52,7 @@ test('a length of time is told by its largest unit', () => {
 });
 
 test('an id is cut after its prefix', () => {
-  expect(cutId('run_0123456789abcdef')).toBe('run_01234567…');
-  expect(cutId('6f9619ff-8b86-4d01-b42d-00cf4fc964ff')).toBe('6f9619ff…');
-  expect(cutId('cb_12')).toBe('cb_12');
+  expect(shortenId('run_0123456789abcdef')).toBe('run_01234567…');
+  expect(shortenId('6f9619ff-8b86-4d01-b42d-00cf4fc964ff')).toBe('6f9619ff…');
+  expect(shortenId('cb_12')).toBe('cb_12');
 });

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { createConnectionGuard } from '../../../src/http/connections/guard-connections.ts';
-import { knowConnection } from '../../../src/http/connections/known-connections.ts';
+import { markAuthenticated } from '../../../src/http/connections/mark-authenticated.ts';
 import { HTTP_LIMITS } from '../../../src/http/connections/serve-http.ts';
 
 const LIMITS = { ...HTTP_LIMITS, connectionsMax: 6, connectionsPerSourceMax: 3, connectionsPerSiteMax: 4 };
@@ -24,7 +24,7 @@ function admitKnown(guard: Guard, address: string): Socket {
 }
 
 function know(socket: Socket): void {
-  knowConnection(new ServerResponse(new IncomingMessage(socket)));
+  markAuthenticated(new ServerResponse(new IncomingMessage(socket)));
 }
 
 const indexesOfClosed = (sockets: Socket[]): number[] =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { addDays } from '../../../src/domain/calendar.ts';
-import { judge } from '../../../src/reports/revisions/classify-day.ts';
-import { listDue } from '../../../src/reports/revisions/make-due-reports.ts';
+import { decideDayState } from '../../../src/reports/revisions/classify-day.ts';
+import { selectDueDays } from '../../../src/reports/revisions/make-due-reports.ts';
 
 const DAY = '2026-03-11';
 const END = new Date('2026-03-12T03:00:00Z');
@@ -13,7 +13,7 @@ function read(from: string, to: string, askedAt: Date) {
 
 test('a running day is partial, complete as of its newest reading', () => {
   const noon = read(DAY, DAY, new Date('2026-03-11T15:00:00Z'));
-  expect(judge(DAY, [noon], new Date('2026-03-11T16:00:00Z'), END)).toMatchObject({
+  expect(decideDayState(DAY, [noon], new Date('2026-03-11T16:00:00Z'), END)).toMatchObject({
     state: 'partial',
     proof: { askedAt: noon.askedAt },
   });
@@ -21,23 +21,23 @@ test('a running day is partial, complete as of its newest reading', () => {
 
 test('a reading from before the end of the day proves nothing of it', () => {
   const early = read(DAY, DAY, new Date(END.getTime() - 1));
-  expect(judge(DAY, [early], LATER, END)).toEqual({ state: 'provisional', proof: undefined });
+  expect(decideDayState(DAY, [early], LATER, END)).toEqual({ state: 'provisional', proof: undefined });
 });
 
 test('the day is closed when all 95 days before it and itself were read after its end, and not a day less', () => {
   const whole = read(addDays(DAY, -95), DAY, END);
-  expect(judge(DAY, [whole], LATER, END)).toMatchObject({ state: 'closed', proof: { runId: whole.runId } });
-  expect(judge(DAY, [read(addDays(DAY, -94), DAY, END)], LATER, END).state).toBe('provisional');
+  expect(decideDayState(DAY, [whole], LATER, END)).toMatchObject({ state: 'closed', proof: { runId: whole.runId } });
+  expect(decideDayState(DAY, [read(addDays(DAY, -94), DAY, END)], LATER, END).state).toBe('provisional');
   const parts = [read(addDays(DAY, -95), addDays(DAY, -40), END), read(addDays(DAY, -39), DAY, LATER)];
-  expect(judge(DAY, parts, LATER, END).state).toBe('closed');
+  expect(decideDayState(DAY, parts, LATER, END).state).toBe('closed');
   const gap = [read(addDays(DAY, -95), addDays(DAY, -41), END), read(addDays(DAY, -39), DAY, LATER)];
-  expect(judge(DAY, gap, LATER, END).state).toBe('provisional');
+  expect(decideDayState(DAY, gap, LATER, END).state).toBe('provisional');
 });
 
 test('days proven by counts close a day as well as read ones, but are no proof that it was read', () => {
   const counted = { ...read(addDays(DAY, -95), addDays(DAY, -1), END), counted: true };
-  expect(judge(DAY, [counted, read(DAY, DAY, END)], LATER, END)).toMatchObject({ state: 'closed' });
-  expect(judge(DAY, [{ ...read(addDays(DAY, -95), DAY, END), counted: true }], LATER, END)).toEqual({
+  expect(decideDayState(DAY, [counted, read(DAY, DAY, END)], LATER, END)).toMatchObject({ state: 'closed' });
+  expect(decideDayState(DAY, [{ ...read(addDays(DAY, -95), DAY, END), counted: true }], LATER, END)).toEqual({
     state: 'closed',
     proof: undefined,
   });
@@ -52,19 +52,19 @@ const made = (day: string, checked: number, state = 'provisional') => ({
 });
 
 test('without any report only yesterday is due', () => {
-  expect(listDue(DAY, [], [{ day: '2026-01-01', entrySeq: 5, eventSeq: 5, factChangeSeq: 0 }])).toEqual([DAY]);
+  expect(selectDueDays(DAY, [], [{ day: '2026-01-01', entrySeq: 5, eventSeq: 5, factChangeSeq: 0 }])).toEqual([DAY]);
 });
 
 test('missed days, days left partial, and days that changed are due, oldest first', () => {
   const newest = [made('2026-03-06', 9), made('2026-03-08', 9, 'partial'), made('2026-03-09', 9), made(DAY, 9)];
-  expect(listDue(DAY, newest, [])).toEqual(['2026-03-07', '2026-03-08', '2026-03-10']);
+  expect(selectDueDays(DAY, newest, [])).toEqual(['2026-03-07', '2026-03-08', '2026-03-10']);
   const learnt = [{ day: '2026-03-09', entrySeq: 10, eventSeq: 3, factChangeSeq: 0 }];
-  expect(listDue(DAY, newest, learnt)).toEqual(['2026-03-07', '2026-03-08', '2026-03-09', '2026-03-10', DAY]);
+  expect(selectDueDays(DAY, newest, learnt)).toEqual(['2026-03-07', '2026-03-08', '2026-03-09', '2026-03-10', DAY]);
 });
 
 test('what was learnt of a day before the first report changes every report', () => {
   const newest = [made('2026-03-10', 9), made(DAY, 9)];
-  expect(listDue(DAY, newest, [{ day: '2026-01-01', entrySeq: 0, eventSeq: 10, factChangeSeq: 0 }])).toEqual([
+  expect(selectDueDays(DAY, newest, [{ day: '2026-01-01', entrySeq: 0, eventSeq: 10, factChangeSeq: 0 }])).toEqual([
     '2026-03-10',
     DAY,
   ]);
@@ -73,5 +73,5 @@ test('what was learnt of a day before the first report changes every report', ()
 test('a fact that was corrected changes the report of the day of its transaction, and of the later ones', () => {
   const newest = [made('2026-03-09', 9), made('2026-03-10', 9), made(DAY, 9)];
   const learnt = [{ day: '2026-03-10', entrySeq: 1, eventSeq: 1, factChangeSeq: 10 }];
-  expect(listDue(DAY, newest, learnt)).toEqual(['2026-03-10', DAY]);
+  expect(selectDueDays(DAY, newest, learnt)).toEqual(['2026-03-10', DAY]);
 });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { guardText } from '../../../src/reports/render/write-csv.ts';
-import { fill, formatMoment, say } from '../../../src/reports/texts/texts.ts';
+import { escapeCsvField } from '../../../src/reports/render/write-csv.ts';
+import { describeCode, fill, formatMoment } from '../../../src/reports/texts/texts.ts';
 import { columnName, escapeText, renderCell } from '../../../src/reports/xlsx/render-cell.ts';
-import { LOOK } from '../../../src/reports/xlsx/styles.ts';
+import { STYLE_INDEX } from '../../../src/reports/xlsx/render-styles.ts';
 import { propertyOptions } from '../../support/property.ts';
 
 /** Any UTF-16 at all, lone surrogates too, with what matters here more often than chance would have it. */
@@ -19,7 +19,7 @@ const anyText = fc
 test('no text of data begins like a formula in the CSV, and each comes back whole', () => {
   fc.assert(
     fc.property(anyText, (text) => {
-      const field = guardText(text);
+      const field = escapeCsvField(text);
       const inside = field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field;
       expect(inside).not.toMatch(/^[=+\-@\t\r\n＝＋－＠]/u);
       expect(inside === text || inside === `'${text}`).toBe(true);
@@ -36,7 +36,7 @@ test.each([
   ['a;b', '"a;b"'],
   ['=a;"b"', '"\'=a;""b"""'],
   ['pedido-1', 'pedido-1'],
-])('the CSV writes %j as %j', (text, field) => expect(guardText(text)).toBe(field));
+])('the CSV writes %j as %j', (text, field) => expect(escapeCsvField(text)).toBe(field));
 
 test('a cell of text is XML that any reader can read, whatever was in it', () => {
   fc.assert(
@@ -54,10 +54,10 @@ test('a cell of text is XML that any reader can read, whatever was in it', () =>
 });
 
 test('a cell of money is its decimal text, to the cent at any size; no float is in between', () => {
-  expect(renderCell('B7', { cents: 30n })).toBe(`<c r="B7" s="${LOOK.money}"><v>0.30</v></c>`);
+  expect(renderCell('B7', { cents: 30n })).toBe(`<c r="B7" s="${STYLE_INDEX.money}"><v>0.30</v></c>`);
   expect(renderCell('B7', { cents: -9_007_199_254_740_993n })).toContain('<v>-90071992547409.93</v>');
   expect(renderCell('B7', { cents: 5n, formula: 'SUM(B1:B6)' })).toContain('<f>SUM(B1:B6)</f><v>0.05</v>');
-  expect(renderCell('B7', { cents: null })).toBe(`<c r="B7" s="${LOOK.money}"/>`);
+  expect(renderCell('B7', { cents: null })).toBe(`<c r="B7" s="${STYLE_INDEX.money}"/>`);
 });
 
 test('a moment is the wall clock as it was given, in a day that a zone once skipped too', () => {
@@ -68,7 +68,7 @@ test('a moment is the wall clock as it was given, in a day that a zone once skip
 
 test('text that begins like a formula is text for whoever edits it too', () => {
   expect(renderCell('A1', { text: '=1+1' })).toBe(
-    `<c r="A1" s="${LOOK.quotedText}" t="inlineStr"><is><t xml:space="preserve">=1+1</t></is></c>`,
+    `<c r="A1" s="${STYLE_INDEX.quotedText}" t="inlineStr"><is><t xml:space="preserve">=1+1</t></is></c>`,
   );
 });
 
@@ -78,7 +78,7 @@ test('columns are named as spreadsheets do', () => {
 
 test('words are filled in, and a code without words stands as it came', () => {
   expect(fill('{a} de {b} {c}', { a: 1, b: 'x' })).toBe('1 de x {c}');
-  expect(say({ paid: 'Pago' }, 'paid')).toBe('Pago');
-  expect(say({ paid: 'Pago' }, 'constructor')).toBe('constructor');
+  expect(describeCode({ paid: 'Pago' }, 'paid')).toBe('Pago');
+  expect(describeCode({ paid: 'Pago' }, 'constructor')).toBe('constructor');
   expect(formatMoment('2026-03-11 23:30:00')).toBe('11/03/2026 23:30:00');
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { LINES } from '../../../src/reports/read/tally.ts';
+import { LINES } from '../../../src/reports/read/create-tally.ts';
 import * as columns from '../../../src/reports/render/columns.ts';
 import { textsOf } from '../../../src/reports/texts/texts.ts';
 

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { STATUSES } from '../../../src/domain/statuses.ts';
 import { planEntries } from '../../../src/ledger/journal/plan-entries.ts';
 import { classifyMovement } from '../../../src/reports/read/classify-movement.ts';
+import { createTally, LINES, sumPlatformTotals } from '../../../src/reports/read/create-tally.ts';
 import type { Movement } from '../../../src/reports/read/read-movements.ts';
-import { addFigures, createTally, LINES } from '../../../src/reports/read/tally.ts';
 import { propertyOptions } from '../../support/property.ts';
 
 type Told = {
@@ -88,10 +88,10 @@ test('opening + movements = closing, whatever histories the provider tells, on e
           expect(movement.amountCents - movement.commissionCents).toBe(movement.netCents);
           last = tally.add(movement).balanceCents;
         }
-        for (const figures of [...tally.platforms.values(), addFigures(tally.platforms.values())]) {
+        for (const figures of [...tally.platforms.values(), sumPlatformTotals(tally.platforms.values())]) {
           expect(LINES.reduce((sum, line) => sum + figures[line], figures.opening)).toBe(figures.closing);
         }
-        const total = addFigures(tally.platforms.values());
+        const total = sumPlatformTotals(tally.platforms.values());
         expect(total.closing).toBe(last);
         expect(total.closing).toBe(moved.reduce((sum, one) => sum + one.netCents, opening + 7n));
         if (reverses) expect(total.closing).toBe(opening + 7n);

@@ -4,13 +4,13 @@ import { listAudit } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { addDays, isDay } from '../../../domain/calendar.ts';
-import { allow } from '../../access/authorize.ts';
+import { requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { cutPage, readNumberedPage } from '../../pages.ts';
+import { parseNumberedPage, trimPage } from '../../parse-page.ts';
 import { moment } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
-import { dayField, filterForm, pager, table, textField } from '../parts/parts.ts';
-import { cursorOf, isFiltered, readFilters } from '../parts/read-filters.ts';
+import { dayField, filterForm, pager, table, textField } from '../parts/page-components.ts';
+import { encodeCursor, isFiltered, parseFilters } from '../parts/parse-filters.ts';
 import { sendPage } from '../parts/send-page.ts';
 
 const text = z.string().trim().max(128).optional();
@@ -21,9 +21,9 @@ const query = z.object({ actor: text, action: text, target: text, from: day, to:
 export function auditPages(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
-  router.get('/audit', allow('admin'), async (request, response) => {
-    const filters = readFilters(request.query, query);
-    const { limit, after: before } = readNumberedPage(request);
+  router.get('/audit', requireRole('admin'), async (request, response) => {
+    const filters = parseFilters(request.query, query);
+    const { limit, after: before } = parseNumberedPage(request);
     const { calendar } = context;
     const range = {
       from: filters.from === undefined ? undefined : new Date(calendar.toIso(`${filters.from} 00:00:00`)),
@@ -31,7 +31,7 @@ export function auditPages(context: Context): Router {
       to: filters.to === undefined ? undefined : new Date(calendar.toIso(`${addDays(filters.to, 1)} 00:00:00`)),
     };
     const found = await listAudit(reading.db, { ...filters, ...range }, { limit: limit + 1, before });
-    const { rows, last } = cutPage(found, limit);
+    const { rows, last } = trimPage(found, limit);
     const fields = [
       textField({ name: 'actor', label: 'Quem (id do token)', value: filters.actor }),
       textField({ name: 'action', label: 'Ação', value: filters.action }),
@@ -54,7 +54,7 @@ export function auditPages(context: Context): Router {
     const body = html`<h1>Auditoria</h1>
 ${filterForm('/audit', fields, isFiltered(filters))}
 ${list}
-${pager('/audit', request.query, cursorOf(last?.seq))}`;
+${pager('/audit', request.query, encodeCursor(last?.seq))}`;
     sendPage(request, response, { title: 'Auditoria', body });
   });
   return router;

@@ -5,11 +5,11 @@ import { CALLBACK_STATES, listCallbacks } from '../../../callbacks/manage/read-c
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { createRouter } from '../../create-router.ts';
-import { cutPage, readNumberedPage } from '../../pages.ts';
-import { moment, NOTHING, shortId } from '../parts/format.ts';
+import { parseNumberedPage, trimPage } from '../../parse-page.ts';
+import { EMPTY_VALUE, moment, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, type Column, filterForm, pager, selectField, table, textField } from '../parts/parts.ts';
-import { cursorOf, isFiltered, readFilters } from '../parts/read-filters.ts';
+import { badge, filterForm, pager, selectField, type TableColumn, table, textField } from '../parts/page-components.ts';
+import { encodeCursor, isFiltered, parseFilters } from '../parts/parse-filters.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { CALLBACK_STATE_WORDS } from '../parts/words.ts';
 
@@ -26,10 +26,10 @@ export function callbackListPages(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/callbacks', async (request, response) => {
-    const { transaction_id: transactionId, ...filters } = readFilters(request.query, query);
-    const { limit, after: before } = readNumberedPage(request);
+    const { transaction_id: transactionId, ...filters } = parseFilters(request.query, query);
+    const { limit, after: before } = parseNumberedPage(request);
     const found = await listCallbacks(reading.db, { ...filters, transactionId }, { limit: limit + 1, before });
-    const { rows, last } = cutPage(found, limit);
+    const { rows, last } = trimPage(found, limit);
     const fields = [
       selectField({ name: 'state', label: 'Estado', value: filters.state, words: CALLBACK_STATE_WORDS, any: 'Todos' }),
       textField({ name: 'merchant', label: 'Id do lojista', value: filters.merchant }),
@@ -40,7 +40,7 @@ export function callbackListPages(context: Context): Router {
     const body = html`<h1>Callbacks</h1>
 ${filterForm('/callbacks', fields, filtered)}
 ${callbackTable(context, rows.map(presentCallback), filtered ? 'Nenhum callback com estes filtros.' : 'Nenhum callback até agora.')}
-${pager('/callbacks', request.query, cursorOf(last?.seq))}`;
+${pager('/callbacks', request.query, encodeCursor(last?.seq))}`;
     sendPage(request, response, { title: 'Callbacks', body });
   });
   return router;
@@ -53,12 +53,12 @@ export function callbackTable(
   empty: string,
   on?: 'merchant' | 'transaction',
 ): Html {
-  const merchant: Column<PresentedCallback> = {
+  const merchant: TableColumn<PresentedCallback> = {
     title: 'Lojista',
     cell: (row) => html`<a href="/merchants/${row.merchant_id}">${shortId(row.merchant_id)}</a>`,
   };
-  const transaction: Column<PresentedCallback> = { title: 'Transação', cell: transactionCell };
-  const created: Column<PresentedCallback> = {
+  const transaction: TableColumn<PresentedCallback> = { title: 'Transação', cell: transactionCell };
+  const created: TableColumn<PresentedCallback> = {
     title: 'Criado em',
     cell: (row) => moment(context.calendar, row.created_at),
   };
@@ -83,6 +83,6 @@ export function callbackTable(
 }
 
 function transactionCell(row: PresentedCallback): Html {
-  if (row.transaction_id === null) return NOTHING;
+  if (row.transaction_id === null) return EMPTY_VALUE;
   return html`<a href="/transactions/${encodeURIComponent(row.transaction_id)}">${shortId(row.transaction_id)}</a>`;
 }

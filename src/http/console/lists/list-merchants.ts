@@ -4,12 +4,12 @@ import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { type PresentedMerchant, presentMerchant } from '../../../merchants/present-merchant.ts';
 import { listMerchants } from '../../../merchants/read-merchants.ts';
 import { createRouter } from '../../create-router.ts';
-import { cutPage, readNumberedPage } from '../../pages.ts';
-import { formatCount, moment, NOTHING } from '../parts/format.ts';
+import { parseNumberedPage, trimPage } from '../../parse-page.ts';
+import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, pager, table } from '../parts/parts.ts';
+import { badge, pager, table } from '../parts/page-components.ts';
+import { encodeCursor } from '../parts/parse-filters.ts';
 import { type CallbackCounts, readCallbackCounts } from '../parts/read-callback-counts.ts';
-import { cursorOf } from '../parts/read-filters.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { MERCHANT_STATE_WORDS } from '../parts/words.ts';
 
@@ -18,8 +18,8 @@ export function merchantListPages(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/merchants', async (request, response) => {
-    const { limit, after = 0 } = readNumberedPage(request);
-    const { rows, last } = cutPage(await listMerchants(reading.db, { limit: limit + 1, after }), limit);
+    const { limit, after = 0 } = parseNumberedPage(request);
+    const { rows, last } = trimPage(await listMerchants(reading.db, { limit: limit + 1, after }), limit);
     const counts = await readCallbackCounts(context.db);
     const list = table({
       caption: 'Lojistas, na ordem em que entraram',
@@ -34,7 +34,7 @@ export function merchantListPages(context: Context): Router {
         { title: 'Falhando desde', cell: (row) => moment(context.calendar, row.failing_since) },
       ],
     });
-    const body = html`<h1>Lojistas</h1>${list}${pager('/merchants', request.query, cursorOf(last?.seq))}`;
+    const body = html`<h1>Lojistas</h1>${list}${pager('/merchants', request.query, encodeCursor(last?.seq))}`;
     sendPage(request, response, { title: 'Lojistas', body });
   });
   return router;
@@ -50,6 +50,6 @@ export function merchantBadges(merchant: PresentedMerchant): Html {
 function countCell(counts: CallbackCounts, merchant: string, state: 'pending' | 'held' | 'failed'): Html {
   const count = counts.get(merchant)?.[state] ?? 0;
   return count === 0
-    ? NOTHING
+    ? EMPTY_VALUE
     : html`<a href="/callbacks?merchant=${merchant}&amp;state=${state}">${formatCount(count)}</a>`;
 }

@@ -4,15 +4,15 @@ import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../../domain/mismatch.ts';
 import { listMismatches, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
-import { seesPersons } from '../../access/authorize.ts';
+import { canSeePersonalData } from '../../access/authorize.ts';
 import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
-import { cutPage, readNumberedPage } from '../../pages.ts';
+import { parseNumberedPage, trimPage } from '../../parse-page.ts';
 import { explainMismatch, MISMATCH_TITLES } from '../parts/explain-mismatch.ts';
-import { moment, moneyOf, NOTHING, shortId } from '../parts/format.ts';
+import { EMPTY_VALUE, moment, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, filterForm, pager, selectField, table, textField } from '../parts/parts.ts';
-import { cursorOf, isFiltered, readFilters } from '../parts/read-filters.ts';
+import { badge, filterForm, pager, selectField, table, textField } from '../parts/page-components.ts';
+import { encodeCursor, isFiltered, parseFilters } from '../parts/parse-filters.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { MISMATCH_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
 
@@ -29,11 +29,11 @@ export function mismatchListPages(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/mismatches', async (request, response) => {
-    const { transaction_id: transactionId, ...filters } = readFilters(request.query, query);
-    const { limit, after } = readNumberedPage(request);
+    const { transaction_id: transactionId, ...filters } = parseFilters(request.query, query);
+    const { limit, after } = parseNumberedPage(request);
     const found = await listMismatches(reading.db, { ...filters, transactionId, limit: limit + 1, after });
-    const { rows: all, last } = cutPage(found, limit);
-    const rows = seesPersons(response) ? all : await maskMismatches(context.db, all);
+    const { rows: all, last } = trimPage(found, limit);
+    const rows = canSeePersonalData(response) ? all : await maskMismatches(context.db, all);
     const fields = [
       selectField({ name: 'state', label: 'Estado', value: filters.state, words: MISMATCH_STATE_WORDS, any: 'Todos' }),
       selectField({ name: 'kind', label: 'Tipo', value: filters.kind, words: MISMATCH_TITLES, any: 'Todos' }),
@@ -51,7 +51,7 @@ export function mismatchListPages(context: Context): Router {
 ${filterForm('/mismatches', fields, filtered)}
 ${filters.kind !== undefined && explain(filters.kind)}
 ${rows.length === 0 ? html`<p class="empty">${filtered ? 'Nenhuma divergência com estes filtros.' : 'Nenhuma divergência até hoje.'}</p>` : mismatchTable(context, rows)}
-${pager('/mismatches', request.query, cursorOf(last?.seq))}`;
+${pager('/mismatches', request.query, encodeCursor(last?.seq))}`;
     sendPage(request, response, { title: 'Divergências', body });
   });
   return router;
@@ -78,7 +78,7 @@ export function mismatchTable(context: Context, rows: PresentedMismatch[]): Html
 }
 
 function transactionCell(row: PresentedMismatch): Html {
-  if (!row.transaction_id) return row.reference ? html`<span class="long">${row.reference}</span>` : NOTHING;
+  if (!row.transaction_id) return row.reference ? html`<span class="long">${row.reference}</span>` : EMPTY_VALUE;
   const address = `/transactions/${encodeURIComponent(row.transaction_id)}`;
   return html`<a href="${address}">${shortId(row.transaction_id)}</a>`;
 }

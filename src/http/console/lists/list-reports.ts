@@ -5,20 +5,20 @@ import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { addDays, isDay } from '../../../domain/calendar.ts';
 import { ConfereError } from '../../../domain/errors.ts';
-import { FORMATS, type Format } from '../../../reports/plan/plan.ts';
+import { FORMATS, type Format } from '../../../reports/plan/report-plan.ts';
 import { makeReport } from '../../../reports/revisions/make-report.ts';
 import type { Report } from '../../../reports/revisions/present-report.ts';
+import { buildOnce } from '../../../reports/serve/build-once.ts';
 import { listReports } from '../../../reports/serve/list-reports.ts';
 import { openReport } from '../../../reports/serve/open-report.ts';
-import { buildOnce } from '../../../reports/serve/share-building.ts';
-import { actorOf, allow, seesPersons } from '../../access/authorize.ts';
+import { canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { readPage } from '../../pages.ts';
+import { parsePage } from '../../parse-page.ts';
 import { formatDay, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, pager, table } from '../parts/parts.ts';
-import { cursorOf, formText } from '../parts/read-filters.ts';
-import { may, postForm, sendPage } from '../parts/send-page.ts';
+import { badge, pager, table } from '../parts/page-components.ts';
+import { encodeCursor, readFormField } from '../parts/parse-filters.ts';
+import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { REPORT_STATE_WORDS } from '../parts/words.ts';
 
 const FILE = /^(\d{4}-\d\d-\d\d)-r([1-9]\d{0,6})\.([a-z]+)$/;
@@ -34,8 +34,8 @@ export function reportPages(context: Context): Router {
   const router = createRouter();
   router.get('/reports', (request, response) => sendList(context, request, response, undefined));
 
-  router.post('/reports', allow('operator'), async (request, response) => {
-    const day = formText(request, 'day') ?? '';
+  router.post('/reports', requireRole('operator'), async (request, response) => {
+    const day = readFormField(request, 'day') ?? '';
     const today = context.calendar.dayOf(context.clock.now());
     const fault = !isDay(day) ? 'Escolha um dia.' : day > today ? 'Este dia ainda não começou.' : undefined;
     if (fault !== undefined) {
@@ -43,7 +43,7 @@ export function reportPages(context: Context): Router {
       return;
     }
     // before it: a report takes long, and is made on the timetable too
-    await audit(context, { actor: actorOf(response), action: 'reports.make', target: day, detail: 'console' });
+    await audit(context, { actor: getActor(response), action: 'reports.make', target: day, detail: 'console' });
     const { changed } = await buildOnce(context, `day ${day}`, () => makeReport(context, day));
     response.redirect(303, `/reports?done=${changed ? 'made' : 'unchanged'}`);
   });
@@ -55,9 +55,9 @@ export function reportPages(context: Context): Router {
       day,
       format,
       revision: Number(revision),
-      masked: !seesPersons(response),
+      masked: !canSeePersonalData(response),
     });
-    await audit(context, { actor: actorOf(response), action: 'reports.download', target: opened.name });
+    await audit(context, { actor: getActor(response), action: 'reports.download', target: opened.name });
     response.setHeader('content-type', TYPES[format]);
     response.setHeader('content-disposition', `attachment; filename="${opened.name}"`);
     await send(response, opened.file);
@@ -71,12 +71,12 @@ async function sendList(
   response: Response,
   fault: string | undefined,
 ): Promise<void> {
-  const { reports, next } = await listReports({ ...context, db: limitStatementTime(context.db) }, readPage(request));
+  const { reports, next } = await listReports({ ...context, db: limitStatementTime(context.db) }, parsePage(request));
   const body = html`<h1>Relatórios</h1>
 <p class="lead">Um por dia do calendário do provedor. Quando um dia muda depois de relatado, sai uma nova revisão; as anteriores ficam.</p>
-${may(response, 'operator') && html`<section class="act"><h2>Fazer um relatório</h2>${makeForm(context, response, fault)}</section>`}
+${hasRole(response, 'operator') && html`<section class="act"><h2>Fazer um relatório</h2>${makeForm(context, response, fault)}</section>`}
 ${reportTable(context, reports)}
-${pager('/reports', request.query, cursorOf(next ?? undefined))}`;
+${pager('/reports', request.query, encodeCursor(next ?? undefined))}`;
   sendPage(request, response, { title: 'Relatórios', body, status: fault === undefined ? 200 : 422 });
 }
 

@@ -6,15 +6,15 @@ import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
 import { NO_PLATFORM } from '../../../domain/platform.ts';
 import { listRuns, type PresentedRun } from '../../../reconciliation/numbers/read-runs.ts';
 import { startRun } from '../../../reconciliation/runs/start-run.ts';
-import { actorOf, allow } from '../../access/authorize.ts';
+import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { cutPage, readNumberedPage } from '../../pages.ts';
-import { formatCount, formatDay, moment, NOTHING, shortId } from '../parts/format.ts';
+import { parseNumberedPage, trimPage } from '../../parse-page.ts';
+import { EMPTY_VALUE, formatCount, formatDay, moment, shortId } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
-import { badge, pager, table } from '../parts/parts.ts';
-import { cursorOf, formText } from '../parts/read-filters.ts';
-import { may, postForm, sendPage } from '../parts/send-page.ts';
-import { RUN_STATE_WORDS, say, TRIGGER_WORDS } from '../parts/words.ts';
+import { badge, pager, table } from '../parts/page-components.ts';
+import { encodeCursor, readFormField } from '../parts/parse-filters.ts';
+import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
+import { describeCode, RUN_STATE_WORDS, TRIGGER_WORDS } from '../parts/words.ts';
 
 const DAYS_MAX = 3700;
 
@@ -33,14 +33,14 @@ export function runListPages(context: Context): Router {
     await sendList(context, request, response, { from: addDays(today, -1), to: today, platform: '', faults: {} });
   });
 
-  router.post('/reconciliations', allow('operator'), async (request, response) => {
+  router.post('/reconciliations', requireRole('operator'), async (request, response) => {
     const today = context.calendar.dayOf(context.clock.now());
     const draft = readDraft(request, today);
     if (Object.keys(draft.faults).length > 0) {
       await sendList(context, request, response, draft);
       return;
     }
-    const actor = actorOf(response);
+    const actor = getActor(response);
     const platform = draft.platform || undefined;
     const run = await auditChange(
       context,
@@ -63,31 +63,31 @@ export function runTable(context: Context, rows: PresentedRun[]): Html {
         title: 'Conferência',
         cell: (row) => html`<a href="/reconciliations/${row.id}">${shortId(row.id)}</a>`,
       },
-      { title: 'Dias', cell: tellDays },
+      { title: 'Dias', cell: formatDayRange },
       { title: 'Estado', cell: (row) => badge(RUN_STATE_WORDS, row.state) },
       { title: 'Transações', cell: (row) => formatCount(row.seen), align: 'end' },
       { title: 'Aplicadas', cell: (row) => formatCount(row.applied), align: 'end' },
       { title: 'Divergências', cell: (row) => formatCount(row.mismatches), align: 'end' },
-      { title: 'Origem', cell: (row) => say(TRIGGER_WORDS, row.trigger) },
-      { title: 'Terminou', cell: (row) => (row.finished_at ? moment(context.calendar, row.finished_at) : NOTHING) },
+      { title: 'Origem', cell: (row) => describeCode(TRIGGER_WORDS, row.trigger) },
+      { title: 'Terminou', cell: (row) => (row.finished_at ? moment(context.calendar, row.finished_at) : EMPTY_VALUE) },
     ],
   });
 }
 
 /** `20/11/2026 a 21/11/2026`. */
-export function tellDays(run: { from: Day; to: Day }): string {
+export function formatDayRange(run: { from: Day; to: Day }): string {
   return run.from === run.to ? formatDay(run.from) : `${formatDay(run.from)} a ${formatDay(run.to)}`;
 }
 
 async function sendList(context: Context, request: Request, response: Response, draft: Draft): Promise<void> {
-  const { limit, after } = readNumberedPage(request);
-  const { rows, last } = cutPage(await listRuns(limitStatementTime(context.db), limit + 1, after), limit);
+  const { limit, after } = parseNumberedPage(request);
+  const { rows, last } = trimPage(await listRuns(limitStatementTime(context.db), limit + 1, after), limit);
   const isWrong = Object.keys(draft.faults).length > 0;
   const body = html`<h1>Conferências</h1>
 <p class="lead">Uma conferência lê a lista do provedor, dia a dia, até provar que leu tudo, e aplica ao razão o que faltava.</p>
-${may(response, 'operator') && html`<section class="act"><h2>Iniciar uma conferência</h2>${startForm(context, response, draft)}</section>`}
+${hasRole(response, 'operator') && html`<section class="act"><h2>Iniciar uma conferência</h2>${startForm(context, response, draft)}</section>`}
 ${runTable(context, rows)}
-${pager('/reconciliations', request.query, cursorOf(last?.seq))}`;
+${pager('/reconciliations', request.query, encodeCursor(last?.seq))}`;
   sendPage(request, response, { title: 'Conferências', body, status: isWrong ? 422 : 200 });
 }
 
@@ -110,8 +110,8 @@ function startForm(context: Context, response: Response, draft: Draft): Html {
 }
 
 function readDraft(request: Request, today: Day): Draft {
-  const [from, to] = [formText(request, 'from') ?? '', formText(request, 'to') ?? ''];
-  const platform = formText(request, 'platform') ?? '';
+  const [from, to] = [readFormField(request, 'from') ?? '', readFormField(request, 'to') ?? ''];
+  const platform = readFormField(request, 'platform') ?? '';
   const faults: Draft['faults'] = {};
   if (!isDay(from)) faults.from = 'Escolha um dia.';
   else if (from > today) faults.from = `Ainda não começou: no provedor hoje é ${formatDay(today)}.`;

@@ -3,13 +3,13 @@ import { auditChange } from '../../../access/audit.ts';
 import { listTokens, revokeToken } from '../../../access/tokens.ts';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
-import { actorOf, allow } from '../../access/authorize.ts';
+import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { cutPage, readNumberedPage } from '../../pages.ts';
-import { moment, NOTHING } from '../parts/format.ts';
+import { parseNumberedPage, trimPage } from '../../parse-page.ts';
+import { EMPTY_VALUE, moment } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
-import { badge, idText, pager, table } from '../parts/parts.ts';
-import { cursorOf } from '../parts/read-filters.ts';
+import { badge, idText, pager, table } from '../parts/page-components.ts';
+import { encodeCursor } from '../parts/parse-filters.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
 import { ROLE_WORDS, TOKEN_STATE_WORDS } from '../parts/words.ts';
 
@@ -17,9 +17,9 @@ import { ROLE_WORDS, TOKEN_STATE_WORDS } from '../parts/words.ts';
 export function tokenPages(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
-  router.get('/tokens', allow('admin'), async (request, response) => {
-    const { limit, after } = readNumberedPage(request);
-    const { rows, last } = cutPage(await listTokens(reading, limit + 1, after), limit);
+  router.get('/tokens', requireRole('admin'), async (request, response) => {
+    const { limit, after } = parseNumberedPage(request);
+    const { rows, last } = trimPage(await listTokens(reading, limit + 1, after), limit);
     const list = table({
       caption: 'Tokens, os mais novos primeiro',
       rows,
@@ -35,17 +35,17 @@ export function tokenPages(context: Context): Router {
           title: 'Ações',
           cell: (row) =>
             row.state === 'revoked'
-              ? NOTHING
+              ? EMPTY_VALUE
               : postForm(response, `/tokens/${row.id}/revoke`, html`<button class="secondary">Revogar</button>`),
         },
       ],
     });
-    const body = html`<h1>Tokens</h1>${list}${pager('/tokens', request.query, cursorOf(last?.seq))}`;
+    const body = html`<h1>Tokens</h1>${list}${pager('/tokens', request.query, encodeCursor(last?.seq))}`;
     sendPage(request, response, { title: 'Tokens', body });
   });
 
-  router.post('/tokens/:id/revoke', allow('admin'), async (request: Request<{ id: string }>, response) => {
-    const done = { actor: actorOf(response), action: 'tokens.revoke', target: request.params.id, detail: 'console' };
+  router.post('/tokens/:id/revoke', requireRole('admin'), async (request: Request<{ id: string }>, response) => {
+    const done = { actor: getActor(response), action: 'tokens.revoke', target: request.params.id, detail: 'console' };
     await auditChange(context, (inner) => revokeToken(inner, request.params.id), done);
     response.redirect(303, '/tokens?done=revoked');
   });

@@ -7,18 +7,24 @@ import { foldName, normalizeDocument } from '../../../domain/person/fold-person.
 import { type LedgerTransaction, maskTransaction, presentTransaction } from '../../../domain/present-transaction.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { searchTransactions } from '../../../ledger/read/search-transactions.ts';
-import { auditFull } from '../../access/audit-full.ts';
-import { callerOf, seesPersons } from '../../access/authorize.ts';
-import { auditWithheld, nameFilters, permitSearch, readPosition, writePosition } from '../../access/search-people.ts';
+import { auditPersonalAccess } from '../../access/audit-personal-access.ts';
+import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
+import {
+  auditWithheldMatches,
+  authorizeSearch,
+  describeFilters,
+  formatSearchCursor,
+  parseSearchCursor,
+} from '../../access/authorize-search.ts';
 import { createRouter } from '../../create-router.ts';
-import { readPage } from '../../pages.ts';
-import { moment, moneyOf, NOTHING, shortId } from '../parts/format.ts';
+import { parsePage } from '../../parse-page.ts';
+import { decryptFilters, encryptFilters } from '../parts/encrypt-filters.ts';
+import { EMPTY_VALUE, moment, moneyOf, shortId } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
-import { badge, dayField, filterForm, pager, selectField, table, textField } from '../parts/parts.ts';
-import { cursorOf, isFiltered, readFilters } from '../parts/read-filters.ts';
-import { openFilters, sealFilters } from '../parts/seal-filters.ts';
-import { formTokenOf, sendPage } from '../parts/send-page.ts';
-import { OPERATION_WORDS, STATUS_WORDS, say } from '../parts/words.ts';
+import { badge, dayField, filterForm, pager, selectField, table, textField } from '../parts/page-components.ts';
+import { encodeCursor, isFiltered, parseFilters } from '../parts/parse-filters.ts';
+import { formTokenField, sendPage } from '../parts/send-page.ts';
+import { describeCode, OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
 
 const text = z.string().trim().min(1).max(512).optional();
 const day = z.string().refine(isDay, 'deve ser um dia').optional();
@@ -47,29 +53,29 @@ type Filters = z.infer<typeof query>;
 /** The search for transactions. Who may see personal data sees it, which is audited; all others see it masked. */
 export function transactionListPages(context: Context): Router {
   const router = createRouter();
-  router.all('/transactions', sealFilters(context, query));
+  router.all('/transactions', encryptFilters(context, query));
   router.get('/transactions', async (request, response) => {
-    const { by, ...filters } = readFilters(openFilters(context, request), query);
+    const { by, ...filters } = parseFilters(decryptFilters(context, request), query);
     const { e2e_id: e2eId, amount: amountCents, ...rest } = filters;
-    const { limit, after } = readPage(request);
-    const full = seesPersons(response);
-    await permitSearch(context, callerOf(response), filters);
-    const wanted = { ...rest, e2eId, amountCents, by: by ?? 'created', limit, after: readPosition(after) };
+    const { limit, after } = parsePage(request);
+    const full = canSeePersonalData(response);
+    await authorizeSearch(context, getCaller(response), filters);
+    const wanted = { ...rest, e2eId, amountCents, by: by ?? 'created', limit, after: parseSearchCursor(after) };
     const { transactions, next } = await searchTransactions(context.db, context.keys, wanted);
-    const shown = transactions.map((one) => present(context, one, full));
-    await auditFull(context, response, 'transactions.list', nameFilters({ ...filters, by }), 'console');
-    await auditWithheld(context, callerOf(response), filters, shown);
+    const shown = transactions.map((one) => presentForCaller(context, one, full));
+    await auditPersonalAccess(context, response, 'transactions.list', describeFilters({ ...filters, by }), 'console');
+    await auditWithheldMatches(context, getCaller(response), filters, shown);
     const body = html`<h1>Transações</h1>
-${filterForm('/transactions', fields({ ...filters, by }, full), isFiltered({ ...filters, by }), formTokenOf(response))}
+${filterForm('/transactions', fields({ ...filters, by }, full), isFiltered({ ...filters, by }), formTokenField(response))}
 ${list(context, shown, isFiltered(filters))}
-${pager('/transactions', request.query, cursorOf(writePosition(next)))}`;
+${pager('/transactions', request.query, encodeCursor(formatSearchCursor(next)))}`;
     sendPage(request, response, { title: 'Transações', body });
   });
   return router;
 }
 
 /** A transaction as this reader may see it. */
-export function present(context: Context, transaction: LedgerTransaction, full: boolean) {
+export function presentForCaller(context: Context, transaction: LedgerTransaction, full: boolean) {
   const presented = presentTransaction(transaction, context.calendar);
   return full ? presented : maskTransaction(presented);
 }
@@ -103,7 +109,7 @@ function fields(filters: Filters, full: boolean) {
   ];
 }
 
-function list(context: Context, rows: ReturnType<typeof present>[], filtered: boolean) {
+function list(context: Context, rows: ReturnType<typeof presentForCaller>[], filtered: boolean) {
   return table({
     caption: 'Transações, as mais novas primeiro',
     rows,
@@ -114,13 +120,13 @@ function list(context: Context, rows: ReturnType<typeof present>[], filtered: bo
         cell: (row) => html`<a href="/transactions/${encodeURIComponent(row.id)}">${shortId(row.id)}</a>`,
       },
       { title: 'Criada em', cell: (row) => moment(context.calendar, row.created_at) },
-      { title: 'Operação', cell: (row) => say(OPERATION_WORDS, row.operation) },
+      { title: 'Operação', cell: (row) => describeCode(OPERATION_WORDS, row.operation) },
       { title: 'Situação', cell: (row) => badge(STATUS_WORDS, row.status) },
       {
         title: 'Referência',
-        cell: (row) => (row.reference ? html`<span class="long">${row.reference}</span>` : NOTHING),
+        cell: (row) => (row.reference ? html`<span class="long">${row.reference}</span>` : EMPTY_VALUE),
       },
-      { title: 'Nome', cell: (row) => row.name ?? NOTHING },
+      { title: 'Nome', cell: (row) => row.name ?? EMPTY_VALUE },
       { title: 'Valor', cell: (row) => moneyOf(row.amount), align: 'end' },
     ],
   });

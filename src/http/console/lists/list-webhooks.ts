@@ -3,17 +3,17 @@ import { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { listWebhooks } from '../../../inbox/manage/read-webhooks.ts';
-import { callerOf } from '../../access/authorize.ts';
-import { permitSearch } from '../../access/search-people.ts';
+import { getCaller } from '../../access/authorize.ts';
+import { authorizeSearch } from '../../access/authorize-search.ts';
 import { createRouter } from '../../create-router.ts';
-import { cutPage, readNumberedPage } from '../../pages.ts';
-import { moment, NOTHING, shortId } from '../parts/format.ts';
+import { parseNumberedPage, trimPage } from '../../parse-page.ts';
+import { decryptFilters, encryptFilters } from '../parts/encrypt-filters.ts';
+import { EMPTY_VALUE, moment, shortId } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
-import { badge, filterForm, pager, selectField, table, textField } from '../parts/parts.ts';
-import { cursorOf, isFiltered, readFilters } from '../parts/read-filters.ts';
-import { openFilters, sealFilters } from '../parts/seal-filters.ts';
-import { formTokenOf, sendPage } from '../parts/send-page.ts';
-import { say, WEBHOOK_REASON_WORDS, WEBHOOK_STATE_WORDS } from '../parts/words.ts';
+import { badge, filterForm, pager, selectField, table, textField } from '../parts/page-components.ts';
+import { encodeCursor, isFiltered, parseFilters } from '../parts/parse-filters.ts';
+import { formTokenField, sendPage } from '../parts/send-page.ts';
+import { describeCode, WEBHOOK_REASON_WORDS, WEBHOOK_STATE_WORDS } from '../parts/words.ts';
 
 const text = z.string().trim().max(512).optional();
 const query = z.object({
@@ -27,13 +27,13 @@ const query = z.object({
 export function webhookListPages(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };
-  router.all('/inbox', sealFilters(context, query));
+  router.all('/inbox', encryptFilters(context, query));
   router.get('/inbox', async (request, response) => {
-    const { transaction_id: transactionId, ...filters } = readFilters(openFilters(context, request), query);
-    const { limit, after } = readNumberedPage(request);
-    await permitSearch(context, callerOf(response), { ...filters, transactionId });
+    const { transaction_id: transactionId, ...filters } = parseFilters(decryptFilters(context, request), query);
+    const { limit, after } = parseNumberedPage(request);
+    await authorizeSearch(context, getCaller(response), { ...filters, transactionId });
     const found = await listWebhooks(reading.db, { ...filters, transactionId, limit: limit + 1, after });
-    const { rows, last } = cutPage(found, limit);
+    const { rows, last } = trimPage(found, limit);
     const fields = [
       selectField({ name: 'state', label: 'Estado', value: filters.state, words: WEBHOOK_STATE_WORDS, any: 'Todos' }),
       textField({ name: 'transaction_id', label: 'Id da transação', value: transactionId }),
@@ -52,15 +52,15 @@ export function webhookListPages(context: Context): Router {
         },
         { title: 'Recebido em', cell: (row) => moment(context.calendar, row.received_at) },
         { title: 'Estado', cell: (row) => badge(WEBHOOK_STATE_WORDS, row.state) },
-        { title: 'Motivo', cell: (row) => (row.reason ? say(WEBHOOK_REASON_WORDS, row.reason) : NOTHING) },
+        { title: 'Motivo', cell: (row) => (row.reason ? describeCode(WEBHOOK_REASON_WORDS, row.reason) : EMPTY_VALUE) },
         { title: 'Itens', cell: (row) => row.items, align: 'end' },
         { title: 'Repetições', cell: (row) => row.repeats, align: 'end' },
       ],
     });
     const body = html`<h1>Webhooks</h1>
-${filterForm('/inbox', fields, filtered, formTokenOf(response))}
+${filterForm('/inbox', fields, filtered, formTokenField(response))}
 ${list}
-${pager('/inbox', request.query, cursorOf(last?.seq))}`;
+${pager('/inbox', request.query, encodeCursor(last?.seq))}`;
     sendPage(request, response, { title: 'Webhooks', body });
   });
   return router;

@@ -8,7 +8,7 @@ import { readBalances } from '../../../seal/read-balances.ts';
 export const DAYS_SHOWN = 14;
 
 /** What one day brought in and took out, by the journal, and whether a run has proven that we know all of it. */
-export type DayFigures = {
+export type DayTotals = {
   day: Day;
   receipts: { cents: bigint; count: number };
   payments: { cents: bigint; count: number };
@@ -20,7 +20,7 @@ export type DayFigures = {
 };
 
 /** The last days, the oldest first; the last one is today. */
-export async function readDays(context: Context): Promise<DayFigures[]> {
+export async function readDayTotals(context: Context): Promise<DayTotals[]> {
   const today = context.calendar.dayOf(context.clock.now());
   const first = addDays(today, 1 - DAYS_SHOWN);
   const moved = await readMovedByDay(context.db, first, addDays(today, 1));
@@ -64,7 +64,7 @@ export async function readPlatformBalances(
 }
 
 /** When the last webhook came, and how many wait or could not be used. */
-export async function readInboxFigures(
+export async function readInboxCounts(
   db: Reader,
 ): Promise<{ lastAt: Date | undefined; pending: number; quarantined: number }> {
   const last = await db.selectFrom('webhooks').select('received_at').orderBy('seq', 'desc').limit(1).executeTakeFirst();

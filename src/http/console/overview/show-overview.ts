@@ -6,28 +6,28 @@ import { type OpenMismatchCount, readOpenMismatches } from '../../../mismatches/
 import { type Coverage, readCoverage } from '../../../reconciliation/numbers/read-coverage.ts';
 import { listRuns, type PresentedRun } from '../../../reconciliation/numbers/read-runs.ts';
 import { lossRate, readWebhookDays, type WebhookDayStats } from '../../../reconciliation/numbers/read-webhook-days.ts';
-import { seesPersons } from '../../access/authorize.ts';
+import { canSeePersonalData } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { runTable } from '../lists/list-runs.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
 import {
+  EMPTY_VALUE,
   formatAge,
   formatCount,
   formatDay,
+  formatDuration,
   formatMoney,
-  formatSpan,
   moment,
   money,
-  NOTHING,
   shortId,
 } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, table } from '../parts/parts.ts';
+import { badge, table } from '../parts/page-components.ts';
 import { type CallbackCounts, readCallbackCounts } from '../parts/read-callback-counts.ts';
 import { sendPage } from '../parts/send-page.ts';
 import { SEVERITY_WORDS } from '../parts/words.ts';
-import { drawDays } from './draw-days.ts';
-import { type DayFigures, readDays, readInboxFigures, readPlatformBalances } from './read-overview.ts';
+import { type DayTotals, readDayTotals, readInboxCounts, readPlatformBalances } from './read-overview.ts';
+import { renderDaysChart } from './render-days-chart.ts';
 
 const RUNS_SHOWN = 5;
 const REFRESH_S = 60;
@@ -43,18 +43,18 @@ export function overviewPage(context: Context): Router {
     const { db } = context;
     const today = context.calendar.dayOf(context.clock.now());
     const [days, balances, mismatches, inbox, runs, callbacks, coverage, lately] = await Promise.all([
-      readDays(context),
+      readDayTotals(context),
       readPlatformBalances(context),
       readOpenMismatches(db),
-      readInboxFigures(db),
+      readInboxCounts(db),
       listRuns(db, RUNS_SHOWN, undefined),
       readCallbackCounts(db),
       readCoverage(context),
       readWebhookDays(context, { from: addDays(today, 1 - WEBHOOK_DAYS_SHOWN), to: today }),
     ]);
     const body = html`${verdict(context, mismatches, runs)}
-<div class="figures">${balanceCard(balances, seesPersons(response))}<div class="today">${todayCards(days.at(-1))}</div></div>
-<section><h2>Últimos dias</h2>${drawDays(days)}${tellCoverage(coverage)}</section>
+<div class="figures">${balanceCard(balances, canSeePersonalData(response))}<div class="today">${todayCards(days.at(-1))}</div></div>
+<section><h2>Últimos dias</h2>${renderDaysChart(days)}${tellCoverage(coverage)}</section>
 <div class="columns">
 <section><h2>Divergências em aberto</h2>${mismatchSummary(mismatches)}</section>
 <section><h2>Webhooks</h2>${inboxSummary(context, inbox)}<h2>Callbacks por lojista</h2>${callbackSummary(callbacks)}</section>
@@ -104,7 +104,7 @@ ${table({
 })}</section>`;
 }
 
-function todayCards(today: DayFigures | undefined): Html | undefined {
+function todayCards(today: DayTotals | undefined): Html | undefined {
   if (!today) return undefined;
   const plural = (count: number, one: string, many: string): string =>
     `${formatCount(count)} ${count === 1 ? one : many}`;
@@ -129,12 +129,12 @@ function mismatchSummary(mismatches: Mismatches): Html {
       },
       { title: 'Gravidade', cell: (row) => badge(SEVERITY_WORDS, row.severity) },
       { title: 'Quantas', cell: (row) => formatCount(row.count), align: 'end' },
-      { title: 'Em jogo', cell: (row) => (row.stakeCents === 0n ? NOTHING : money(row.stakeCents)), align: 'end' },
+      { title: 'Em jogo', cell: (row) => (row.stakeCents === 0n ? EMPTY_VALUE : money(row.stakeCents)), align: 'end' },
     ],
   });
 }
 
-function inboxSummary(context: Context, inbox: Awaited<ReturnType<typeof readInboxFigures>>): Html {
+function inboxSummary(context: Context, inbox: Awaited<ReturnType<typeof readInboxCounts>>): Html {
   const { lastAt, pending, quarantined } = inbox;
   return html`<ul class="tally">
 <li><span>Último</span> ${lastAt ? html`<b>${formatAge(lastAt, context.clock.now())}</b> <span class="hint">${moment(context.calendar, lastAt)}</span>` : html`<b>nenhum ainda</b>`}</li>
@@ -151,11 +151,11 @@ function tellCoverage({ days, proven, oldestUnproven, oldestUnprovenAgeDays }: C
 
 /** Of each day's changes that owe a webhook: how many came, how late, and how many never did. */
 function webhookDays(days: WebhookDayStats[]): Html {
-  const seconds = (value: number | undefined) => (value === undefined ? NOTHING : formatSpan(value));
+  const seconds = (value: number | undefined) => (value === undefined ? EMPTY_VALUE : formatDuration(value));
   const rate = (day: WebhookDayStats) => {
     const lost = lossRate(day);
     // a share of counts, not money
-    return lost === null ? NOTHING : html`${(Number(lost) * 100).toFixed(2).replace('.', ',')} %`;
+    return lost === null ? EMPTY_VALUE : html`${(Number(lost) * 100).toFixed(2).replace('.', ',')} %`;
   };
   return table({
     caption: 'Webhooks devidos pelas mudanças de cada dia',

@@ -5,14 +5,14 @@ import { findCallback, listAttempts } from '../../../callbacks/manage/read-callb
 import { redeliver } from '../../../callbacks/manage/redeliver.ts';
 import type { Context } from '../../../context.ts';
 import { findMerchant } from '../../../merchants/read-merchants.ts';
-import { auditFull } from '../../access/audit-full.ts';
-import { actorOf, allow, seesPersons } from '../../access/authorize.ts';
+import { auditPersonalAccess } from '../../access/audit-personal-access.ts';
+import { canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { formatCount, moment, NOTHING } from '../parts/format.ts';
+import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, facts, idText, table } from '../parts/parts.ts';
+import { badge, facts, idText, table } from '../parts/page-components.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
-import { CALLBACK_STATE_WORDS, STATUS_WORDS, say } from '../parts/words.ts';
+import { CALLBACK_STATE_WORDS, describeCode, STATUS_WORDS } from '../parts/words.ts';
 
 const ERROR_WORDS: Record<string, string> = {
   timeout: 'sem resposta a tempo',
@@ -33,9 +33,9 @@ export function callbackPages(context: Context): Router {
     const row = await findCallback(context.db, request.params.id);
     const callback = presentCallback(row);
     // what a merchant answered is its own text, and may name people
-    const withBody = seesPersons(response);
+    const withBody = canSeePersonalData(response);
     const attempts = (await listAttempts(context.db, row.seq)).map((one) => presentAttempt(one, { withBody }));
-    await auditFull(context, response, 'callbacks.show', request.params.id, 'console');
+    await auditPersonalAccess(context, response, 'callbacks.show', request.params.id, 'console');
     const again = postForm(
       response,
       `/callbacks/${callback.id}/redeliver`,
@@ -52,7 +52,7 @@ ${withBody && html`<section class="act bare" aria-label="Entregar">${again}</sec
         callback.transaction_id &&
           html`<a class="id" href="/transactions/${encodeURIComponent(callback.transaction_id)}">${callback.transaction_id}</a>`,
       ],
-      ['Situação anterior', callback.previous_status && say(STATUS_WORDS, callback.previous_status)],
+      ['Situação anterior', callback.previous_status && describeCode(STATUS_WORDS, callback.previous_status)],
       ['Criado em', moment(context.calendar, callback.created_at)],
       ['Próxima tentativa', callback.next_attempt_at && moment(context.calendar, callback.next_attempt_at)],
       ['Entregue em', callback.delivered_at && moment(context.calendar, callback.delivered_at)],
@@ -61,14 +61,21 @@ ${withBody && html`<section class="act bare" aria-label="Entregar">${again}</sec
     sendPage(request, response, { title: `Callback ${callback.id}`, body });
   });
 
-  router.post('/callbacks/:id/redeliver', allow('operator'), async (request: Request<{ id: string }>, response) => {
-    const callback = await findCallback(context.db, request.params.id);
-    // looked up first: a merchant that was removed is told as such
-    await findMerchant(context.db, callback.merchant_id);
-    const done = { action: 'callback.redelivered', target: request.params.id, detail: 'console' };
-    await auditChange(context, (inner) => redeliver(inner, request.params.id), { actor: actorOf(response), ...done });
-    response.redirect(303, `/callbacks/${request.params.id}?done=redelivered`);
-  });
+  router.post(
+    '/callbacks/:id/redeliver',
+    requireRole('operator'),
+    async (request: Request<{ id: string }>, response) => {
+      const callback = await findCallback(context.db, request.params.id);
+      // looked up first: a merchant that was removed is told as such
+      await findMerchant(context.db, callback.merchant_id);
+      const done = { action: 'callback.redelivered', target: request.params.id, detail: 'console' };
+      await auditChange(context, (inner) => redeliver(inner, request.params.id), {
+        actor: getActor(response),
+        ...done,
+      });
+      response.redirect(303, `/callbacks/${request.params.id}?done=redelivered`);
+    },
+  );
   return router;
 }
 
@@ -84,14 +91,16 @@ function tellAttempts(context: Context, attempts: ReturnType<typeof presentAttem
       {
         title: 'Resultado',
         cell: (row) =>
-          row.response_status === null ? say(ERROR_WORDS, row.error_class ?? '') : `HTTP ${row.response_status}`,
+          row.response_status === null
+            ? describeCode(ERROR_WORDS, row.error_class ?? '')
+            : `HTTP ${row.response_status}`,
       },
       ...(withBody
         ? [
             {
               title: 'Resposta',
               cell: (row: (typeof attempts)[number]) =>
-                row.response_body ? html`<pre>${row.response_body}</pre>` : NOTHING,
+                row.response_body ? html`<pre>${row.response_body}</pre>` : EMPTY_VALUE,
             },
           ]
         : []),

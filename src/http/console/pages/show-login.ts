@@ -3,22 +3,22 @@ import { auditChange } from '../../../access/audit.ts';
 import { closeSession, openSession } from '../../../access/sessions.ts';
 import { findCaller } from '../../../access/tokens.ts';
 import type { Context } from '../../../context.ts';
-import { actorOf } from '../../access/authorize.ts';
-import type { Guard } from '../../access/guard-attempts.ts';
+import { getActor } from '../../access/authorize.ts';
+import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
 import { createRouter } from '../../create-router.ts';
 import { html } from '../parts/html.ts';
+import { readFormField } from '../parts/parse-filters.ts';
 import {
   checkOrigin,
   clearSessionCookie,
   readSessionCookie,
   requireSession,
   setSessionCookie,
-} from '../parts/keep-session.ts';
-import { formText } from '../parts/read-filters.ts';
+} from '../parts/require-session.ts';
 import { BRAND, sendPage } from '../parts/send-page.ts';
 
 /** Logging in with a token, and out. */
-export function loginPages(context: Context, guard: Guard): Router {
+export function loginPages(context: Context, guard: AuthGuard): Router {
   const router = createRouter();
   router.get('/login', (request, response) => {
     sendLogin(request, response, readNext(request.query.next), undefined);
@@ -26,8 +26,8 @@ export function loginPages(context: Context, guard: Guard): Router {
 
   router.post('/login', async (request, response) => {
     checkOrigin(context, request);
-    const next = readNext(formText(request, 'next'));
-    const credential = formText(request, 'token') ?? '';
+    const next = readNext(readFormField(request, 'next'));
+    const credential = readFormField(request, 'token') ?? '';
     const attempt = { kind: 'login', address: request.ip, credential } as const;
     const caller = await guard.admit(attempt, () => findCaller(context, credential));
     if (!caller) {
@@ -50,7 +50,7 @@ export function loginPages(context: Context, guard: Guard): Router {
 
   router.post('/logout', requireSession(context, guard), async (request, response) => {
     const session = readSessionCookie(context, request);
-    const done = { actor: actorOf(response), action: 'console.logout', target: actorOf(response) };
+    const done = { actor: getActor(response), action: 'console.logout', target: getActor(response) };
     await auditChange(
       context,
       async (inner) => {

@@ -7,14 +7,14 @@ import type { Context } from '../../../context.ts';
 import { setMerchantState } from '../../../merchants/change-merchants.ts';
 import { type PresentedMerchant, presentMerchant } from '../../../merchants/present-merchant.ts';
 import { findMerchant } from '../../../merchants/read-merchants.ts';
-import { actorOf, allow } from '../../access/authorize.ts';
+import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { callbackTable } from '../lists/list-callbacks.ts';
 import { merchantBadges } from '../lists/list-merchants.ts';
 import { moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { facts, idText } from '../parts/parts.ts';
-import { may, postForm, sendPage } from '../parts/send-page.ts';
+import { facts, idText } from '../parts/page-components.ts';
+import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 
 const CALLBACKS_SHOWN = 20;
 
@@ -37,8 +37,8 @@ export function merchantPages(context: Context): Router {
     const body = html`<p class="crumb"><a href="/merchants">Lojistas</a></p>
 <div class="head"><h1>${merchant.name}</h1> ${merchantBadges(merchant)}</div>
 <p class="sub">${idText(merchant.id)}</p>
-${may(response, 'admin') && actions(response, merchant)}
-<section><h2>Fatos</h2>${tellFacts(context, merchant, may(response, 'operator'))}</section>
+${hasRole(response, 'admin') && actions(response, merchant)}
+<section><h2>Fatos</h2>${tellFacts(context, merchant, hasRole(response, 'operator'))}</section>
 <section><h2>Últimos callbacks</h2>${callbackTable(context, callbacks.map(presentCallback), 'Nenhum callback até agora.', 'merchant')}
 <p><a href="/callbacks?merchant=${merchant.id}">Todos os callbacks deste lojista</a></p></section>`;
     sendPage(request, response, { title: merchant.name, body });
@@ -48,20 +48,24 @@ ${may(response, 'admin') && actions(response, merchant)}
     ['enable', 'enabled', 'merchant.enabled'],
     ['pause', 'paused', 'merchant.paused'],
   ] as const) {
-    router.post(`/merchants/:id/${action}`, allow('admin'), async (request: Request<{ id: string }>, response) => {
-      const { id } = request.params;
-      await auditChange(context, (inner) => setMerchantState(inner, id, state), {
-        actor: actorOf(response),
-        action: done,
-        target: id,
-        detail: 'console',
-      });
-      response.redirect(303, `/merchants/${request.params.id}?done=${state}`);
-    });
+    router.post(
+      `/merchants/:id/${action}`,
+      requireRole('admin'),
+      async (request: Request<{ id: string }>, response) => {
+        const { id } = request.params;
+        await auditChange(context, (inner) => setMerchantState(inner, id, state), {
+          actor: getActor(response),
+          action: done,
+          target: id,
+          detail: 'console',
+        });
+        response.redirect(303, `/merchants/${request.params.id}?done=${state}`);
+      },
+    );
   }
-  router.post('/merchants/:id/test', allow('admin'), async (request: Request<{ id: string }>, response) => {
+  router.post('/merchants/:id/test', requireRole('admin'), async (request: Request<{ id: string }>, response) => {
     const done = { action: 'merchant.tested', target: request.params.id, detail: 'console' };
-    await auditChange(context, (inner) => sendTest(inner, request.params.id), { actor: actorOf(response), ...done });
+    await auditChange(context, (inner) => sendTest(inner, request.params.id), { actor: getActor(response), ...done });
     response.redirect(303, `/merchants/${request.params.id}?done=tested`);
   });
   return router;

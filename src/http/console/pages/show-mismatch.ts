@@ -8,17 +8,17 @@ import { isAcceptableKind } from '../../../ledger/decide/correct-transaction.ts'
 import { findMismatch, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatchByHand } from '../../../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus, surplusIn } from '../../../reconciliation/windows/accept-surplus.ts';
-import { auditFull } from '../../access/audit-full.ts';
-import { actorOf, allow, seesPersons } from '../../access/authorize.ts';
+import { auditPersonalAccess } from '../../access/audit-personal-access.ts';
+import { canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
-import { moment, moneyOf, NOTHING, shortId } from '../parts/format.ts';
+import { EMPTY_VALUE, moment, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, facts, idText, table } from '../parts/parts.ts';
-import { formText } from '../parts/read-filters.ts';
-import { may, postForm, sendPage } from '../parts/send-page.ts';
-import { MISMATCH_STATE_WORDS, RESOLUTION_WORDS, SEVERITY_WORDS, say } from '../parts/words.ts';
+import { badge, facts, idText, table } from '../parts/page-components.ts';
+import { readFormField } from '../parts/parse-filters.ts';
+import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
+import { describeCode, MISMATCH_STATE_WORDS, RESOLUTION_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
 
 /** One mismatch: what it is, what to do about it, and saying that one does. */
 export function mismatchPages(context: Context): Router {
@@ -26,15 +26,15 @@ export function mismatchPages(context: Context): Router {
   router.get('/mismatches/:id', async (request: Request<{ id: string }>, response) => {
     const found = await findMismatch(context.db, request.params.id);
     if (!found) throw new ConfereError('not_found', 'there is no such mismatch');
-    const full = seesPersons(response);
-    await auditFull(context, response, 'mismatches.show', found.id, 'console');
+    const full = canSeePersonalData(response);
+    await auditPersonalAccess(context, response, 'mismatches.show', found.id, 'console');
     const [mismatch = found] = full ? [found] : await maskMismatches(context.db, [found]);
     const { title, meaning, todo } = explainMismatch(mismatch.kind);
     const body = html`<p class="crumb"><a href="/mismatches">Divergências</a></p>
 <div class="head"><h1>${title}</h1> ${badge(SEVERITY_WORDS, mismatch.severity)} ${badge(MISMATCH_STATE_WORDS, mismatch.state)}</div>
 <p class="sub">${idText(mismatch.id)}</p>
 <p class="explain"><b>${meaning}.</b> ${todo}</p>
-${mismatch.state !== 'resolved' && may(response, 'operator') && settleForm(response, mismatch)}
+${mismatch.state !== 'resolved' && hasRole(response, 'operator') && settleForm(response, mismatch)}
 <section><h2>O que se viu</h2>${compareValues(mismatch)}</section>
 <section><h2>Fatos</h2>${tellFacts(context, mismatch)}</section>
 <section><h2>O que aconteceu</h2>${await tellChanges(context, mismatch, full)}</section>`;
@@ -46,21 +46,25 @@ ${mismatch.state !== 'resolved' && may(response, 'operator') && settleForm(respo
     ['resolve', resolveMismatchByHand, 'resolved'],
     ['accept', acceptMismatchOrSurplus, 'accepted'],
   ] as const) {
-    router.post(`/mismatches/:id/${action}`, allow('operator'), async (request: Request<{ id: string }>, response) => {
-      const { id } = request.params;
-      const by = { actor: actorOf(response), note: formText(request, 'note'), actual: readSeen(request) };
-      const audited = { actor: by.actor, action: `mismatches.${action}`, target: id, detail: 'console' };
-      await auditChange(context, (inner) => settle(inner, id, by), audited);
-      context.wakeUps.alerts.notify();
-      response.redirect(303, `/mismatches/${encodeURIComponent(request.params.id)}?done=${done}`);
-    });
+    router.post(
+      `/mismatches/:id/${action}`,
+      requireRole('operator'),
+      async (request: Request<{ id: string }>, response) => {
+        const { id } = request.params;
+        const by = { actor: getActor(response), note: readFormField(request, 'note'), actual: readSeen(request) };
+        const audited = { actor: by.actor, action: `mismatches.${action}`, target: id, detail: 'console' };
+        await auditChange(context, (inner) => settle(inner, id, by), audited);
+        context.wakeUps.alerts.notify();
+        response.redirect(303, `/mismatches/${encodeURIComponent(request.params.id)}?done=${done}`);
+      },
+    );
   }
   return router;
 }
 
 /** What the page showed of the provider's version, as its form sends it back. @throws ConfereError `invalid_request`. */
 function readSeen(request: Request): unknown {
-  const text = formText(request, 'actual');
+  const text = readFormField(request, 'actual');
   if (text === undefined) return undefined;
   try {
     return JSON.parse(text);
@@ -112,7 +116,7 @@ function toFields(value: unknown): Record<string, unknown> {
 }
 
 function valueText(value: unknown): Html {
-  if (value === undefined || value === null) return NOTHING;
+  if (value === undefined || value === null) return EMPTY_VALUE;
   if (typeof value === 'object') return html`<pre>${JSON.stringify(value, null, 2)}</pre>`;
   return html`<span class="id">${typeof value === 'string' ? value : JSON.stringify(value)}</span>`;
 }
@@ -138,7 +142,7 @@ function tellFacts(context: Context, mismatch: PresentedMismatch): Html {
     ['Aberta em', moment(context.calendar, mismatch.opened_at)],
     ['Em tratamento desde', mismatch.acknowledged_at && moment(context.calendar, mismatch.acknowledged_at)],
     ['Resolvida em', mismatch.resolved_at && moment(context.calendar, mismatch.resolved_at)],
-    ['Como acabou', mismatch.resolution && say(RESOLUTION_WORDS, mismatch.resolution)],
+    ['Como acabou', mismatch.resolution && describeCode(RESOLUTION_WORDS, mismatch.resolution)],
     ['Observação', mismatch.note],
     ['Reaberta', mismatch.reopened > 0 && `${mismatch.reopened} vez(es)`],
     ['Base inicial', mismatch.baseline && 'sim: é de antes de os webhooks serem devidos'],
@@ -157,7 +161,7 @@ async function tellChanges(context: Context, mismatch: PresentedMismatch, full: 
       change,
       index,
     ) => html`<li><div class="head">${badge(MISMATCH_STATE_WORDS, change.state)} ${moment(context.calendar, change.at)}</div>
-<p class="hint">por ${change.actor}${change.resolution && html`: ${say(RESOLUTION_WORDS, change.resolution)}`}${
+<p class="hint">por ${change.actor}${change.resolution && html`: ${describeCode(RESOLUTION_WORDS, change.resolution)}`}${
       changes[index + 1]?.state === change.state && ': outra evidência'
     }</p>${change.note && html`<p class="note">${full ? change.note : maskNote(change.note)}</p>`}</li>`,
   )}</ol>`;

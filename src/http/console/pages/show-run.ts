@@ -3,13 +3,13 @@ import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { findRun, type PresentedRun } from '../../../reconciliation/numbers/read-runs.ts';
 import { createRouter } from '../../create-router.ts';
-import { tellDays } from '../lists/list-runs.ts';
+import { formatDayRange } from '../lists/list-runs.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
-import { formatCount, formatSpan, moment } from '../parts/format.ts';
+import { formatCount, formatDuration, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, facts, idText, table } from '../parts/parts.ts';
+import { badge, facts, idText, table } from '../parts/page-components.ts';
 import { sendPage } from '../parts/send-page.ts';
-import { RUN_STATE_WORDS, say, TRIGGER_WORDS } from '../parts/words.ts';
+import { describeCode, RUN_STATE_WORDS, TRIGGER_WORDS } from '../parts/words.ts';
 
 const REFRESH_S = 3;
 const WINDOWS_SHOWN_MAX = 500;
@@ -37,7 +37,7 @@ export function runPages(context: Context): Router {
     if (!run) throw new ConfereError('not_found', 'there is no such reconciliation');
     const isOpen = run.state === 'queued' || run.state === 'running';
     const body = html`<p class="crumb"><a href="/reconciliations">Conferências</a></p>
-<div class="head"><h1>${tellDays(run)}</h1> ${badge(RUN_STATE_WORDS, run.state)}</div>
+<div class="head"><h1>${formatDayRange(run)}</h1> ${badge(RUN_STATE_WORDS, run.state)}</div>
 <p class="sub">${idText(run.id)}</p>
 <p class="lead">${VERDICTS[run.state]}</p>
 ${run.error && html`<p class="fault">${run.error}</p>`}
@@ -45,7 +45,7 @@ ${run.error && html`<p class="fault">${run.error}</p>`}
 <section><h2>Divergências que levantou</h2>${tellKinds(run)}</section>
 <section><h2>Janelas</h2>${await tellWindows(context, run.seq)}</section>`;
     sendPage(request, response, {
-      title: `Conferência de ${tellDays(run)}`,
+      title: `Conferência de ${formatDayRange(run)}`,
       body,
       ...(isOpen ? { refreshS: REFRESH_S } : {}),
     });
@@ -67,10 +67,10 @@ function tellNumbers(context: Context, run: PresentedRun): Html {
     ['Dias provados por contagem', formatCount(run.days_counted)],
     ['Passadas no pior dia', run.passes],
     ['Plataforma', run.platform ?? 'todas'],
-    ['Origem', say(TRIGGER_WORDS, run.trigger)],
+    ['Origem', describeCode(TRIGGER_WORDS, run.trigger)],
     ['Começou', run.started_at && moment(context.calendar, run.started_at)],
     ['Terminou', run.finished_at && moment(context.calendar, run.finished_at)],
-    ['Levou', tookS !== undefined && formatSpan(tookS)],
+    ['Levou', tookS !== undefined && formatDuration(tookS)],
   ]);
 }
 
@@ -99,7 +99,7 @@ async function tellWindows(context: Context, runSeq: number): Promise<Html> {
     rows,
     empty: 'Ainda não foi dividida em janelas.',
     columns: [
-      { title: 'Dias', cell: (row) => tellDays({ from: row.from_day, to: row.to_day }) },
+      { title: 'Dias', cell: (row) => formatDayRange({ from: row.from_day, to: row.to_day }) },
       {
         title: 'Estado',
         cell: (row) =>

@@ -5,18 +5,18 @@ import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { describeTransaction, maskEntries } from '../../../ledger/read/describe-transaction.ts';
 import { listMismatches } from '../../../mismatches/read-mismatches.ts';
-import { auditFull } from '../../access/audit-full.ts';
-import { seesPersons } from '../../access/authorize.ts';
+import { auditPersonalAccess } from '../../access/audit-personal-access.ts';
+import { canSeePersonalData } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { callbackTable } from '../lists/list-callbacks.ts';
 import { mismatchTable } from '../lists/list-mismatches.ts';
-import { present } from '../lists/list-transactions.ts';
-import { formatSpan, moment, moneyOf } from '../parts/format.ts';
+import { presentForCaller } from '../lists/list-transactions.ts';
+import { formatDuration, moment, moneyOf } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
-import { badge, facts, idText } from '../parts/parts.ts';
+import { badge, facts, idText } from '../parts/page-components.ts';
 import { sendPage } from '../parts/send-page.ts';
-import { OPERATION_WORDS, STATUS_WORDS, say } from '../parts/words.ts';
-import { tellStory } from './show-timeline.ts';
+import { describeCode, OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
+import { renderTimeline } from './render-timeline.ts';
 
 const MISMATCHES_SHOWN_MAX = 200;
 
@@ -26,26 +26,26 @@ export function transactionPages(context: Context): Router {
   router.get('/transactions/:id', async (request: Request<{ id: string }>, response) => {
     const story = await describeTransaction(context.db, context.calendar, request.params.id);
     if (!story) throw new ConfereError('not_found', 'the ledger holds no such transaction');
-    const full = seesPersons(response);
-    const shown = present(context, story.transaction, full);
+    const full = canSeePersonalData(response);
+    const shown = presentForCaller(context, story.transaction, full);
     const entries = full ? story.entries : maskEntries(story.entries, story.transaction);
-    await auditFull(context, response, 'transactions.show', shown.id, 'console');
+    await auditPersonalAccess(context, response, 'transactions.show', shown.id, 'console');
     const mismatches = await listMismatches(context.db, { transactionId: shown.id, limit: MISMATCHES_SHOWN_MAX });
     const callbacks = (await listTransactionCallbacks(context.db, story.seq)).map(presentCallback);
     const body = html`<p class="crumb"><a href="/transactions">Transações</a></p>
-<div class="head"><h1>${say(OPERATION_WORDS, shown.operation)} de ${moneyOf(shown.amount)}</h1> ${badge(STATUS_WORDS, shown.status)}</div>
+<div class="head"><h1>${describeCode(OPERATION_WORDS, shown.operation)} de ${moneyOf(shown.amount)}</h1> ${badge(STATUS_WORDS, shown.status)}</div>
 <p class="sub">${idText(shown.id)}</p>
 ${mismatches.length > 0 && html`<section><h2>Divergências</h2>${mismatchTable(context, mismatches)}</section>`}
 <section><h2>Fatos</h2>${tellFacts(context, shown)}
 ${!full && html`<p class="hint">Os dados pessoais aparecem mascarados para o papel de leitura.</p>`}</section>
-<section><h2>História</h2>${tellStory(context, { ...story, entries })}</section>
+<section><h2>História</h2>${renderTimeline(context, { ...story, entries })}</section>
 <section><h2>Callbacks</h2>${callbackTable(context, callbacks, 'Nenhum lojista é avisado desta transação.', 'transaction')}</section>`;
     sendPage(request, response, { title: `Transação ${shown.id}`, body });
   });
   return router;
 }
 
-function tellFacts(context: Context, shown: ReturnType<typeof present>) {
+function tellFacts(context: Context, shown: ReturnType<typeof presentForCaller>) {
   const spanS = Math.round((Date.parse(shown.status_at) - Date.parse(shown.created_at)) / 1000);
   return facts([
     ['Valor', moneyOf(shown.amount)],
@@ -54,7 +54,7 @@ function tellFacts(context: Context, shown: ReturnType<typeof present>) {
     ['Criada em', moment(context.calendar, shown.created_at)],
     [
       'Nesta situação desde',
-      html`${moment(context.calendar, shown.status_at)}${spanS > 0 && html` <span class="hint">(${formatSpan(spanS)} depois)</span>`}`,
+      html`${moment(context.calendar, shown.status_at)}${spanS > 0 && html` <span class="hint">(${formatDuration(spanS)} depois)</span>`}`,
     ],
     ['Referência', shown.reference && idText(shown.reference)],
     ['Extra', shown.extra],

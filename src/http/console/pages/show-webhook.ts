@@ -4,14 +4,14 @@ import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { reprocessWebhook } from '../../../inbox/items/quarantine.ts';
 import { findWebhook } from '../../../inbox/manage/read-webhooks.ts';
-import { actorOf, allow, seesPersons } from '../../access/authorize.ts';
+import { canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { maskWebhook } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
-import { cutId, moment, NOTHING, shortId } from '../parts/format.ts';
+import { EMPTY_VALUE, moment, shortenId, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, facts, idText, table } from '../parts/parts.ts';
+import { badge, facts, idText, table } from '../parts/page-components.ts';
 import { postForm, sendPage } from '../parts/send-page.ts';
-import { STATUS_WORDS, say, WEBHOOK_REASON_WORDS, WEBHOOK_STATE_WORDS } from '../parts/words.ts';
+import { describeCode, STATUS_WORDS, WEBHOOK_REASON_WORDS, WEBHOOK_STATE_WORDS } from '../parts/words.ts';
 
 const BODY_CHARS_MAX = 16_384;
 
@@ -23,13 +23,13 @@ export function webhookPages(context: Context): Router {
   router.get('/inbox/:id', async (request: Request<{ id: string }>, response) => {
     const found = await findWebhook(context.db, request.params.id);
     if (!found) throw new ConfereError('not_found', 'there is no such webhook');
-    const full = seesPersons(response);
+    const full = canSeePersonalData(response);
     const webhook = full ? found : await maskWebhook(context.db, found);
     const raw = full ? await readRaw(context, webhook.seq) : undefined;
     if (raw) {
       // what came may name a person
       const done = { action: 'webhooks.show', target: webhook.id, detail: 'console' };
-      await audit(context, { actor: actorOf(response), ...done });
+      await audit(context, { actor: getActor(response), ...done });
     }
     const again = postForm(
       response,
@@ -42,20 +42,20 @@ export function webhookPages(context: Context): Router {
 ${full && html`<section class="act bare" aria-label="Reprocessar">${again}</section>`}
 <section><h2>Fatos</h2>${facts([
       ['Recebido em', moment(context.calendar, webhook.received_at)],
-      ['Motivo', webhook.reason && say(WEBHOOK_REASON_WORDS, webhook.reason)],
+      ['Motivo', webhook.reason && describeCode(WEBHOOK_REASON_WORDS, webhook.reason)],
       ['Repetições', webhook.repeats],
       ['Endereço de origem', raw?.address],
     ])}</section>
 <section><h2>Itens</h2>${tellItems(context, webhook)}</section>
 ${raw && html`<section><h2>Corpo recebido</h2><pre class="raw" tabindex="0">${raw.body}</pre></section>`}`;
-    sendPage(request, response, { title: `Webhook ${cutId(webhook.id)}`, body });
+    sendPage(request, response, { title: `Webhook ${shortenId(webhook.id)}`, body });
   });
 
-  router.post('/inbox/:id/reprocess', allow('operator'), async (request: Request<{ id: string }>, response) => {
+  router.post('/inbox/:id/reprocess', requireRole('operator'), async (request: Request<{ id: string }>, response) => {
     const webhook = await findWebhook(context.db, request.params.id);
     if (!webhook) throw new ConfereError('not_found', 'there is no such webhook');
     const done = { action: 'webhooks.reprocess', target: webhook.id, detail: 'console' };
-    await auditChange(context, (inner) => reprocessWebhook(inner, webhook.seq), { actor: actorOf(response), ...done });
+    await auditChange(context, (inner) => reprocessWebhook(inner, webhook.seq), { actor: getActor(response), ...done });
     response.redirect(303, `/inbox/${webhook.id}?done=reprocessed`);
   });
   return router;
@@ -91,13 +91,13 @@ function tellItems(context: Context, webhook: Webhook): Html {
         title: 'Transação',
         cell: (item) =>
           item.transaction_id === null
-            ? NOTHING
+            ? EMPTY_VALUE
             : html`<a href="/transactions/${encodeURIComponent(item.transaction_id)}">${shortId(item.transaction_id)}</a>`,
       },
-      { title: 'Referência', cell: (item) => item.reference ?? NOTHING },
+      { title: 'Referência', cell: (item) => item.reference ?? EMPTY_VALUE },
       {
         title: 'Diz',
-        cell: (item) => (item.claimed_status === null ? NOTHING : say(STATUS_WORDS, item.claimed_status)),
+        cell: (item) => (item.claimed_status === null ? EMPTY_VALUE : describeCode(STATUS_WORDS, item.claimed_status)),
       },
       { title: 'Estado', cell: (item) => badge(WEBHOOK_STATE_WORDS, item.state) },
       {
@@ -106,8 +106,8 @@ function tellItems(context: Context, webhook: Webhook): Html {
           item.contradicted
             ? 'o provedor não mostra o que ele diz'
             : item.reason
-              ? say(WEBHOOK_REASON_WORDS, item.reason)
-              : NOTHING,
+              ? describeCode(WEBHOOK_REASON_WORDS, item.reason)
+              : EMPTY_VALUE,
       },
       { title: 'Consultas', cell: (item) => item.looks, align: 'end' },
       { title: 'Próxima', cell: (item) => moment(context.calendar, item.next_look_at) },

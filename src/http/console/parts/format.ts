@@ -16,10 +16,10 @@ export function money(cents: bigint): Html {
 /** An amount of our API, a decimal text. */
 export function moneyOf(amount: string | null | undefined): Html {
   const cents = amount === null || amount === undefined ? undefined : parseSum(amount);
-  return cents === undefined ? NOTHING : money(cents);
+  return cents === undefined ? EMPTY_VALUE : money(cents);
 }
 
-export const NOTHING = html`<span class="nothing" aria-label="vazio">–</span>`;
+export const EMPTY_VALUE = html`<span class="nothing" aria-label="vazio">–</span>`;
 
 /** `1.234`. */
 export function formatCount(count: number | bigint): string {
@@ -33,7 +33,7 @@ export function formatDay(day: Day): string {
 
 /** `21/11/2026 08:00:00` on the provider's clock, of an instant in ISO 8601. */
 export function moment(calendar: Calendar, instant: string | Date | null | undefined): Html {
-  if (instant === null || instant === undefined) return NOTHING;
+  if (instant === null || instant === undefined) return EMPTY_VALUE;
   const at = new Date(instant);
   const wall = calendar.toWallTime(at);
   return html`<time datetime="${at.toISOString()}">${formatDay(wall.slice(0, 10))} ${wall.slice(11)}</time>`;
@@ -47,11 +47,11 @@ const DAY_S = 86_400;
 /** `há 3 min`: how long ago an instant is. */
 export function formatAge(instant: Date, now: Date): string {
   const seconds = Math.round((now.getTime() - instant.getTime()) / SECOND_MS);
-  return seconds < 1 ? 'agora' : `há ${formatSpan(seconds)}`;
+  return seconds < 1 ? 'agora' : `há ${formatDuration(seconds)}`;
 }
 
 /** `45 s`, `3 min`, `5 h`, `2 d`: a length of time, cut to its largest unit. */
-export function formatSpan(seconds: number): string {
+export function formatDuration(seconds: number): string {
   if (seconds < MINUTE_S) return `${seconds} s`;
   if (seconds < HOUR_S) return `${Math.floor(seconds / MINUTE_S)} min`;
   if (seconds < 2 * DAY_S) return `${Math.floor(seconds / HOUR_S)} h`;
@@ -60,11 +60,11 @@ export function formatSpan(seconds: number): string {
 
 /** The first eight characters of an id: enough to tell it from its neighbours. Its title is the whole of it. */
 export function shortId(id: string): Html {
-  return html`<span class="id short" title="${id}">${cutId(id)}</span>`;
+  return html`<span class="id short" title="${id}">${shortenId(id)}</span>`;
 }
 
 /** The same as plain text. */
-export function cutId(id: string): string {
+export function shortenId(id: string): string {
   const [prefix, rest] = id.includes('_')
     ? [id.slice(0, id.indexOf('_') + 1), id.slice(id.indexOf('_') + 1)]
     : ['', id];

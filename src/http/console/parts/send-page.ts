@@ -57,7 +57,7 @@ ${caller && frame(request, response, caller)}
 }
 
 /** Whether who is logged in may do what one of these roles may. */
-export function may(response: Response, ...roles: Role[]): boolean {
+export function hasRole(response: Response, ...roles: Role[]): boolean {
   const caller = response.locals.caller as Caller | undefined;
   return caller !== undefined && mayActAs(caller.role, ...roles);
 }
@@ -65,12 +65,12 @@ export function may(response: Response, ...roles: Role[]): boolean {
 /** A form that changes something: it carries the session's token. */
 export function postForm(response: Response, action: string, content: Part): Html {
   return html`<form method="post" action="${action}">
-${formTokenOf(response)}
+${formTokenField(response)}
 ${content}</form>`;
 }
 
 /** The field by which a posted form is known for one of this session. */
-export function formTokenOf(response: Response): Html {
+export function formTokenField(response: Response): Html {
   return html`<input type="hidden" name="form_token" value="${String(response.locals.formToken ?? '')}">`;
 }
 

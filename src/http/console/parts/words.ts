@@ -96,6 +96,6 @@ export const TRIGGER_WORDS: Record<string, string> = {
 };
 
 /** A word, or what it stands for where we have none. */
-export function say(words: Record<string, string>, name: string): string {
+export function describeCode(words: Record<string, string>, name: string): string {
   return words[name] ?? name;
 }

@@ -1,0 +1,56 @@
+import { chmodSync, type Dirent, lstatSync, mkdirSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { describeError, type Log } from '../../log.ts';
+
+/** What group and others may do. */
+const OTHERS = 0o077;
+
+/** What Confere writes into DATA_DIR: a directory that holds other files too keeps their modes. */
+const OURS = /^(?:mariadb|spool|reports|manifests|sandbox|admin-token.*|secret\.key.*|confere.*)$/;
+
+/**
+ * Makes DATA_DIR, and removes the permissions of group and others from it and from Confere's files in it, which earlier
+ * versions left to the system's umask. Links are left alone, and so is DATA_DIR itself where it holds other files.
+ */
+export function restrictDataDir(dataDir: string, log: Log): void {
+  const root = path.resolve(dataDir);
+  mkdirSync(root, { recursive: true, mode: 0o700 });
+  try {
+    const entries = readdirSync(root, { withFileTypes: true });
+    const ours = entries.filter((entry) => OURS.test(entry.name));
+    const isOwn = ours.length === entries.length;
+    const closed = ours.reduce((sum, entry) => sum + closeEntry(root, entry), isOwn && close(root) ? 1 : 0);
+    if (closed > 0) log.info({ closed }, 'files under DATA_DIR that others could read are closed to them');
+  } catch (error) {
+    log.warn({ error: describeError(error) }, 'DATA_DIR could not be closed to others: see docs/operating.md');
+  }
+}
+
+/** @returns how many were open. */
+function closeTree(directory: string): number {
+  const entries = unlessGone(() => readdirSync(directory, { withFileTypes: true })) ?? [];
+  return entries.reduce((sum, entry) => sum + closeEntry(directory, entry), close(directory) ? 1 : 0);
+}
+
+function closeEntry(directory: string, entry: Dirent): number {
+  const file = path.join(directory, entry.name);
+  return entry.isDirectory() ? closeTree(file) : entry.isFile() && close(file) ? 1 : 0;
+}
+
+/** @returns whether it was open. */
+function close(file: string): boolean {
+  const mode = unlessGone(() => lstatSync(file).mode) ?? 0;
+  if ((mode & OTHERS) === 0) return false;
+  unlessGone(() => chmodSync(file, mode & 0o7777 & ~OTHERS));
+  return true;
+}
+
+/** Files of the database's, and drafts, may go meanwhile. */
+function unlessGone<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,98 @@
+import { type Html, html, type Part } from './html.ts';
+import { describeCode } from './words.ts';
+
+/** The pieces that pages are made of. */
+export type TableColumn<Row> = { title: string; cell: (row: Row) => Part; align?: 'end' };
+
+/**
+ * A table that a phone shows as cards. The roles say again what it is, because a browser forgets that once the layout
+ * is no table's any more.
+ */
+export function table<Row>(content: {
+  caption: string;
+  columns: TableColumn<Row>[];
+  rows: Row[];
+  empty: string;
+}): Html {
+  const { caption, columns, rows, empty } = content;
+  if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
+  const kind = (column: TableColumn<Row>): Part => column.align === 'end' && html` class="end"`;
+  return html`<div class="sheet"><table role="table"><caption class="unseen">${caption}</caption>
+<thead role="rowgroup"><tr role="row">${columns.map(
+    (column) => html`<th role="columnheader" scope="col"${kind(column)}>${column.title}</th>`,
+  )}</tr></thead>
+<tbody role="rowgroup">${rows.map(
+    (row) =>
+      html`<tr role="row">${columns.map(
+        (column) =>
+          html`<td role="cell" data-label="${column.title}"${kind(column)}><div>${column.cell(row)}</div></td>`,
+      )}</tr>`,
+  )}</tbody></table></div>`;
+}
+
+/** A state in a coloured pill: the text says it too. */
+export function badge(words: Record<string, string>, name: string): Html {
+  return html`<span class="badge is-${name.replace(/[^a-z_]/g, '')}">${describeCode(words, name)}</span>`;
+}
+
+/** Names and values; those without a value are left out. */
+export function facts(list: (readonly [string, Part])[]): Html {
+  const shown = list.filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '');
+  return html`<dl class="facts">${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** An id in full, with a button that copies it where there is script. */
+export function idText(id: string): Html {
+  return html`<span class="id" data-copy="${id}">${id}</span>`;
+}
+
+type Field = { name: string; label: string; value?: string | undefined };
+
+export function textField({ name, label, value = '' }: Field): Html {
+  return html`<label><span>${label}</span><input name="${name}" value="${value}" autocomplete="off" spellcheck="false"></label>`;
+}
+
+export function dayField({ name, label, value = '' }: Field): Html {
+  return html`<label><span>${label}</span><input type="date" name="${name}" value="${value}"></label>`;
+}
+
+/** A choice among words; the first one is no choice. */
+export function selectField(field: Field & { words: Record<string, string>; any?: string }): Html {
+  const { name, label, value, words, any } = field;
+  return html`<label><span>${label}</span><select name="${name}">${
+    any !== undefined && html`<option value="">${any}</option>`
+  }${Object.entries(words).map(
+    ([key, word]) => html`<option value="${key}"${key === value && html` selected`}>${word}</option>`,
+  )}</select></label>`;
+}
+
+/**
+ * The filters of a list: a form of its own address, so that a search can be kept and sent on.
+ * @param formToken of a form that is posted, because a filter of it may name a person.
+ */
+export function filterForm(address: string, fields: Part, isFiltered: boolean, formToken?: Html): Html {
+  return html`<form class="filters" method="${formToken ? 'post' : 'get'}" action="${address}" role="search">${formToken}${fields}
+<div class="actions"><button>Buscar</button>${isFiltered && html`<a href="${address}">Limpar</a>`}</div></form>`;
+}
+
+/** Links to the next page and back to the first one, with the filters in force. */
+export function pager(
+  address: string,
+  query: Record<string, unknown>,
+  nextCursor: string | undefined,
+): Html | undefined {
+  const isFirst = query.cursor === undefined || query.cursor === '';
+  if (isFirst && nextCursor === undefined) return undefined;
+  return html`<nav class="pager" aria-label="Páginas">${
+    !isFirst && html`<a href="${addressOf(address, query, undefined)}">Voltar ao início</a>`
+  }${nextCursor !== undefined && html`<a href="${addressOf(address, query, nextCursor)}" rel="next">Próxima página</a>`}</nav>`;
+}
+
+function addressOf(address: string, query: Record<string, unknown>, cursor: string | undefined): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (typeof value === 'string' && value !== '' && name !== 'cursor' && name !== 'done') search.set(name, value);
+  }
+  if (cursor !== undefined) search.set('cursor', cursor);
+  return search.size === 0 ? address : `${address}?${search.toString()}`;
+}

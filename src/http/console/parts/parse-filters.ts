@@ -1,0 +1,35 @@
+import type { Request } from 'express';
+import type { z } from 'zod';
+import { ConfereError } from '../../../domain/errors.ts';
+
+/**
+ * The filters in a page's address or form: an empty field of a form is no filter.
+ * @throws ConfereError `invalid_request` with the faults by field; a wrong filter must not look like none.
+ */
+export function parseFilters<T extends z.ZodType>(given: Record<string, unknown>, schema: T): z.infer<T> {
+  const set = Object.entries(given).filter(([, value]) => value !== '');
+  const parsed = schema.safeParse(Object.fromEntries(set));
+  if (parsed.success) return parsed.data;
+  const fields: Record<string, string[]> = {};
+  for (const issue of parsed.error.issues) {
+    const name = issue.path.join('.');
+    fields[name] = [...(fields[name] ?? []), issue.message];
+  }
+  throw new ConfereError('invalid_request', 'a filter is wrong', { fields });
+}
+
+/** Whether any of these filters is set. */
+export function isFiltered(filters: Record<string, unknown>): boolean {
+  return Object.values(filters).some((value) => value !== undefined);
+}
+
+/** A list's cursor, as `readPage` takes it. */
+export function encodeCursor(next: string | number | undefined): string | undefined {
+  return next === undefined ? undefined : Buffer.from(String(next)).toString('base64url');
+}
+
+/** The text field of a form that was posted, trimmed; undefined when it is empty. */
+export function readFormField(request: Request, name: string): string | undefined {
+  const value = (request.body as Record<string, unknown> | undefined)?.[name];
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}

@@ -1,0 +1,11 @@
+/** What a person types of another: extra is free text, and often a document. */
+export const PERSONAL_FILTERS = ['document', 'name', 'extra'];
+
+/** An address of ours as it came, but for the filters that name a person. */
+export function removePersonalFilters(address: string): string {
+  const [path = '', query] = address.split(/\?(.*)/s);
+  const search = new URLSearchParams(query);
+  if (!PERSONAL_FILTERS.some((name) => search.has(name))) return address;
+  for (const name of PERSONAL_FILTERS) search.delete(name);
+  return search.size === 0 ? path : `${path}?${search.toString()}`;
+}

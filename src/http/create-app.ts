@@ -1,0 +1,80 @@
+import express, { type Express } from 'express';
+import type { Context } from '../context.ts';
+import { ConfereError } from '../domain/errors.ts';
+import { createReceiver, type Receiver } from '../inbox/receive/receive.ts';
+import type { Spool } from '../inbox/spool/spool.ts';
+import { authenticate } from './access/authorize.ts';
+import { createAuthGuard } from './access/guard-auth-attempts.ts';
+import { adjustmentRoutes } from './api/adjustments.ts';
+import { auditRoutes } from './api/audit.ts';
+import { callbackRoutes } from './api/callbacks.ts';
+import { commissionRoutes } from './api/commissions.ts';
+import { eventRoutes } from './api/events.ts';
+import { merchantRoutes } from './api/merchants.ts';
+import { mismatchRoutes } from './api/mismatches.ts';
+import { numberRoutes } from './api/numbers.ts';
+import { openingRoutes } from './api/openings.ts';
+import { reconciliationRoutes } from './api/reconciliations.ts';
+import { reportRoutes } from './api/reports.ts';
+import { tokenRoutes } from './api/tokens.ts';
+import { transactionRoutes } from './api/transactions.ts';
+import { inboxRoutes } from './api/webhooks.ts';
+import { healthRoutes } from './check-health.ts';
+import { checkQuery } from './check-query.ts';
+import { consoleRoutes } from './console/routes.ts';
+import { API_OPERATIONS } from './openapi/operations.ts';
+import { openapiRoutes } from './openapi/serve-document.ts';
+import { expectsContinue } from './receiver/read-body.ts';
+import { webhookRoutes } from './receiver/receive-webhook.ts';
+import { handleErrors } from './send-problem.ts';
+
+const API_BODY_BYTES_MAX = 256 * 1024;
+
+/** The whole web side, its middleware in the order in which a request meets it. */
+export function createApp(
+  context: Context,
+  spool?: Spool,
+  receive: Receiver = createReceiver(context, spool),
+): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  app.set('query parser', 'simple');
+  app.set('case sensitive routing', true);
+  if (context.config.TRUST_PROXY !== undefined) app.set('trust proxy', context.config.TRUST_PROXY);
+  const guard = createAuthGuard(context);
+  // what must be quick and open comes first: nothing below slows a webhook down
+  app.use(webhookRoutes(context, receive));
+  app.use((request, response, next) => {
+    if (expectsContinue(request)) response.writeContinue();
+    response.setHeader('x-content-type-options', 'nosniff');
+    response.setHeader('cache-control', 'no-store');
+    next();
+  });
+  app.use(healthRoutes(context, guard, spool));
+  // merchants fetch with a token of their own
+  app.use('/api/v1', eventRoutes(context, guard));
+  app.use('/api/v1', authenticate(context, guard), checkQuery(API_OPERATIONS));
+  app.use('/api/v1', express.json({ limit: API_BODY_BYTES_MAX, type: () => true }), [
+    transactionRoutes(context),
+    reconciliationRoutes(context),
+    mismatchRoutes(context),
+    numberRoutes(context),
+    inboxRoutes(context),
+    merchantRoutes(context),
+    callbackRoutes(context),
+    reportRoutes(context),
+    openingRoutes(context),
+    adjustmentRoutes(context),
+    commissionRoutes(context),
+    tokenRoutes(context),
+    auditRoutes(context),
+    openapiRoutes(context),
+  ]);
+  app.use(consoleRoutes(context, guard));
+  app.use(() => {
+    throw new ConfereError('not_found', 'there is nothing at this address');
+  });
+  app.use(handleErrors(context.log));
+  return app;
+}

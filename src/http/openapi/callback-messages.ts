@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import {
+  correctedFactsSchema,
+  correctionEventSchema,
+  eventTransactionSchema,
+  testEventSchema,
+  transactionEventSchema,
+} from '../../callbacks/render/event-schema.ts';
+import { TEST_TYPE } from '../../callbacks/render/render-bodies.ts';
+import { OPERATIONS, STATUSES } from '../../domain/statuses.ts';
+import { components } from './fields.ts';
+
+eventTransactionSchema.register(components, { id: 'CallbackTransaction' });
+correctedFactsSchema.register(components, { id: 'CorrectedFacts' });
+
+/** A message that a merchant's address is sent, by its type. */
+export type CallbackMessage = { type: string; summary: string; body: z.ZodType };
+
+/** Every message of ours. A status that the provider invents makes one more, of the same shape. */
+export const CALLBACK_MESSAGES: readonly CallbackMessage[] = [
+  ...OPERATIONS.flatMap((operation) => [
+    ...STATUSES.map((status) => ({
+      type: `pix.${operation}.${status}`,
+      summary: `A ${operation} became ${status}`,
+      body: transactionEventSchema.extend({ type: z.literal(`pix.${operation}.${status}`) }),
+    })),
+    {
+      type: `pix.${operation}.corrected`,
+      summary: `What was told of a ${operation} was corrected`,
+      body: correctionEventSchema.extend({ type: z.literal(`pix.${operation}.corrected`) }),
+    },
+  ]),
+  { type: TEST_TYPE, summary: 'A test: answer it with 2xx and do nothing', body: testEventSchema },
+];
+
+/** The headers of every message: those of Standard Webhooks 1.0. */
+export const CALLBACK_HEADERS = {
+  'webhook-id': 'the same on every try of a message: remember those you have handled',
+  'webhook-timestamp': 'seconds since 1970 of this try',
+  'webhook-signature': 'v1,… over id.timestamp.body, one for each live secret, with a space between',
+} as const;

@@ -1,0 +1,32 @@
+import express, { type Express } from 'express';
+import type { Config } from '../../config.ts';
+import { createSpoolReceiver } from '../../inbox/receive/receive.ts';
+import type { Spool } from '../../inbox/spool/spool.ts';
+import type { Log } from '../../log.ts';
+import { createHealthRoutes } from '../check-health.ts';
+import { handleErrors } from '../send-problem.ts';
+import { respondWithoutReading } from './read-body.ts';
+import { webhookRoutes } from './receive-webhook.ts';
+
+const RETRY_AFTER_S = 5;
+
+/** The web side as long as the database has not been reached since the start: webhooks go to the spool, all else waits. */
+export function createSpoolApp(config: Config, log: Log, spool: Spool, signal: AbortSignal): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  app.set('case sensitive routing', true);
+  if (config.TRUST_PROXY !== undefined) app.set('trust proxy', config.TRUST_PROXY);
+  const clock = { now: () => new Date() };
+  app.use(webhookRoutes({ config, log, clock }, createSpoolReceiver(spool, config.QUARANTINE_MAX_BYTES)));
+  app.use(createHealthRoutes({ signal, spool, databaseTakes: async () => false }));
+  app.use((request, response) => {
+    response.setHeader('retry-after', String(RETRY_AFTER_S));
+    respondWithoutReading(request, response, {
+      status: 503,
+      detail: 'the database can not be reached: only webhooks are taken in',
+    });
+  });
+  app.use(handleErrors(log));
+  return app;
+}

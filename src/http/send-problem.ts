@@ -1,0 +1,88 @@
+import { STATUS_CODES } from 'node:http';
+import type { NextFunction, Request, Response } from 'express';
+import { isStatementTimeout } from '../database/limit-statement-time.ts';
+import { ConfereError, type ErrorCode } from '../domain/errors.ts';
+import { describeError, type Log } from '../log.ts';
+
+/** Each failure's HTTP status: the one table of it. */
+const STATUS: Record<ErrorCode, number> = {
+  config_invalid: 500,
+  wrong_use: 400,
+  not_found: 404,
+  invalid_request: 422,
+  conflict: 409,
+  unauthorized: 401,
+  forbidden: 403,
+  too_many_requests: 429,
+  unavailable: 503,
+  provider_unauthorized: 502,
+  provider_not_found: 404,
+  provider_rejected: 502,
+  provider_unavailable: 502,
+  provider_unreadable: 502,
+  books_broken: 500,
+};
+
+export type Problem = { status: number; title?: string; detail?: string; errors?: Record<string, string[]> };
+
+/** Answers with RFC 9457 problem details. */
+export function sendProblem(response: Response, problem: Problem): void {
+  response.send(prepare(response, problem));
+}
+
+/** Sends the whole answer without ending it. @returns what ends it. */
+export function writeProblem(response: Response, problem: Problem): () => void {
+  const text = prepare(response, problem);
+  response.setHeader('content-length', Buffer.byteLength(text));
+  response.write(text);
+  return () => response.end();
+}
+
+function prepare(response: Response, problem: Problem): string {
+  const { status, title, ...rest } = problem;
+  if (status === 401) response.setHeader('www-authenticate', 'Bearer');
+  response.status(status).type('application/problem+json');
+  return JSON.stringify({ type: 'about:blank', title: title ?? STATUS_CODES[status] ?? 'Error', status, ...rest });
+}
+
+/** The last middleware: what was thrown becomes a problem; what nobody foresaw is logged and told as 500. */
+export function handleErrors(log: Log) {
+  // four parameters are how Express knows an error handler
+  return (error: unknown, request: Request, response: Response, _next: NextFunction): void => {
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const known = describeProblem(error);
+    if (error instanceof ConfereError && error.retryAfterS !== undefined) {
+      response.setHeader('retry-after', String(error.retryAfterS));
+    }
+    if (known.status >= 500) {
+      log.error(
+        { error: describeError(error), method: request.method, route: request.route?.path },
+        'a request failed',
+      );
+    }
+    sendProblem(response, known);
+  };
+}
+
+function describeProblem(error: unknown): Problem {
+  if (error instanceof ConfereError) {
+    return {
+      status: STATUS[error.code],
+      detail: error.message,
+      ...(error.fields ? { errors: error.fields } : {}),
+    };
+  }
+  if (isStatementTimeout(error)) return { status: 503, detail: 'this takes too long: narrow it, or try again' };
+  const { status, type } = (error ?? {}) as { status?: number; type?: string };
+  if (type === 'entity.too.large') return { status: 413, detail: 'the body is too large' };
+  if (type === 'encoding.unsupported') return { status: 415, detail: 'send the body without a Content-Encoding' };
+  if (type === 'entity.parse.failed') return { status: 400, detail: 'the body is not JSON' };
+  if (type === 'request.aborted' || type === 'request.size.invalid')
+    return { status: 400, detail: 'the body was cut off' };
+  if (error instanceof URIError) return { status: 400, detail: 'the address is not encoded as it should be' };
+  if (status !== undefined && status >= 400 && status < 500) return { status };
+  return { status: 500, detail: 'an unexpected failure; it is in the log' };
+}

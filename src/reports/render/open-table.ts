@@ -1,0 +1,168 @@
+import { fill, formatLocalCount, type Texts } from '../texts/texts.ts';
+import { type FinishedSheet, openSheet, type SheetTarget, type SheetWriter } from '../xlsx/open-sheet.ts';
+import { type Cell, columnName } from '../xlsx/render-cell.ts';
+import { quoteTitle } from '../xlsx/write-workbook.ts';
+import type { RenderContext, ReportColumn } from './columns.ts';
+
+const HEADER_ROW = 3;
+const TABS = ['FF17375E', 'FF2E6DA4', 'FF2E8B57', 'FFB3261E', 'FF8E5BA6', 'FFD08A1D', 'FF9C3D2E', 'FF66788A'];
+const HEADER_HEIGHT_POINTS = 30;
+
+export type FinishedTable = {
+  sheets: FinishedSheet[];
+  rows: number;
+  /** The sum of a column over all parts, and a formula that gives it from the parts' own totals. */
+  totals: Map<string, { cents: bigint; formula: string }>;
+};
+
+export type TableWriter<Row> = { add(row: Row): void; drain(): Promise<void>; end(): Promise<FinishedTable> };
+
+/** Where sheets get their names and files from: one for a workbook. */
+export type SheetFactory = {
+  subtitle: string;
+  footer: string;
+  rowsPerSheetMax: number;
+  partText: string;
+  rowWords: { one: string; many: string };
+  totalText: string;
+  next(): SheetTarget & { index: number };
+};
+
+/**
+ * A sheet of rows under one header, with a total row. Past the limit of rows it goes on in another part, which has a
+ * header and a total of its own.
+ */
+export function openTable<Row>(
+  factory: SheetFactory,
+  table: { title: string; note: string; columns: ReportColumn<Row>[] },
+  rendering: RenderContext,
+): TableWriter<Row> {
+  const { columns } = table;
+  const wraps = columns.some((column) => column.wraps);
+  const parts: FinishedSheet[] = [];
+  const sums = columns.map(() => 0n);
+  const formulas: string[][] = columns.map(() => []);
+  let rows = 0;
+  let ending: Promise<void> = Promise.resolve();
+  let part = openPart(factory, table, rendering, 1);
+
+  async function endPart(ended: Part): Promise<void> {
+    closePart(factory, columns, ended, { formulas, texts: rendering.texts });
+    parts.push(await ended.sheet.end());
+  }
+
+  return {
+    add(row) {
+      if (part.rows >= factory.rowsPerSheetMax) {
+        const full = part;
+        ending = ending.then(() => endPart(full));
+        // a failure is met by drain or end
+        ending.catch(() => undefined);
+        part = openPart(factory, table, rendering, part.number + 1);
+      }
+      const cells = columns.map((column) => column.cell(row, rendering));
+      for (const [index, column] of columns.entries()) {
+        if (!column.totals) continue;
+        const cents = readCents(cells[index]);
+        sums[index] = (sums[index] ?? 0n) + cents;
+        part.sums[index] = (part.sums[index] ?? 0n) + cents;
+      }
+      part.sheet.addRow(cells, wraps ? measureRow(cells, columns) : {});
+      part.rows++;
+      rows++;
+    },
+    async drain() {
+      await ending;
+      await part.sheet.drain();
+    },
+    async end() {
+      await ending;
+      await endPart(part);
+      const totals = new Map<string, { cents: bigint; formula: string }>();
+      for (const [index, column] of columns.entries()) {
+        const formula = formulas[index]?.join('+') ?? '';
+        if (column.totals) totals.set(column.name, { cents: sums[index] ?? 0n, formula });
+      }
+      return { sheets: parts, rows, totals };
+    },
+  };
+}
+
+const LINE_HEIGHT_POINTS = 13;
+const LINES_MAX = 20;
+
+/** A program that opens the file makes no room for lines by itself: LibreOffice cut them. */
+function measureRow<Row>(cells: Cell[], columns: ReportColumn<Row>[]): { heightPoints?: number } {
+  let lines = 1;
+  for (let index = 0; index < cells.length; index++) {
+    const [cell, column] = [cells[index], columns[index]];
+    if (!column?.wraps || cell === undefined || !('text' in cell) || cell.text === null) continue;
+    // most letters are narrower than the width's unit, capitals of wide fonts are not
+    const characters = (column.width - 2) * 0.9;
+    lines = Math.max(lines, Math.ceil(cell.text.length / characters));
+  }
+  return lines === 1 ? {} : { heightPoints: 2 + LINE_HEIGHT_POINTS * Math.min(lines, LINES_MAX) };
+}
+
+type Part = { number: number; title: string; sheet: SheetWriter; rows: number; sums: bigint[] };
+
+function openPart<Row>(
+  factory: SheetFactory,
+  table: { title: string; note: string; columns: ReportColumn<Row>[] },
+  rendering: RenderContext,
+  number: number,
+): Part {
+  const target = factory.next();
+  const title = number === 1 ? table.title : `${table.title}${fill(factory.partText, { part: number })}`;
+  const sheet = openSheet(
+    {
+      title,
+      widths: table.columns.map((column) => column.width),
+      tabColor: TABS[target.index % TABS.length] ?? 'FF17375E',
+      frozenRows: HEADER_ROW,
+      frozenColumns: 1,
+      footer: factory.footer,
+    },
+    target,
+  );
+  sheet.addRow([{ text: title, look: 'title' }], { heightPoints: 24 });
+  sheet.addRow([{ text: `${table.note}  ${factory.subtitle}`, look: 'muted' }]);
+  sheet.addRow(
+    table.columns.map((column) => ({
+      text: rendering.texts.columns[column.name],
+      look: column.type === 'money' ? 'headerRight' : 'header',
+    })),
+    { heightPoints: HEADER_HEIGHT_POINTS },
+  );
+  return { number, title, sheet, rows: 0, sums: [] };
+}
+
+/** The total row, two below a table without rows: its sums then have an empty row to point at, not themselves. */
+function closePart<Row>(
+  factory: SheetFactory,
+  columns: ReportColumn<Row>[],
+  part: Part,
+  { formulas, texts }: { formulas: string[][]; texts: Texts },
+): void {
+  const { sheet } = part;
+  if (part.rows === 0) sheet.addRow([]);
+  const first = HEADER_ROW + 1;
+  const last = sheet.nextRow() - 1;
+  const totalRow = sheet.nextRow();
+  const words = part.rows === 1 ? factory.rowWords.one : factory.rowWords.many;
+  const cells = columns.map((column, index): Cell => {
+    if (index === 0)
+      return { text: `${factory.totalText} · ${formatLocalCount(part.rows, texts)} ${words}`, look: 'textTotal' };
+    if (!column.totals) return { text: null, look: 'textTotal' };
+    const letter = columnName(index);
+    formulas[index]?.push(`${quoteTitle(part.title)}!${letter}${totalRow}`);
+    return { cents: part.sums[index] ?? 0n, look: 'moneyTotal', formula: `SUM(${letter}${first}:${letter}${last})` };
+  });
+  sheet.addRow(cells);
+  const lastFiltered = part.rows === 0 ? HEADER_ROW : last;
+  sheet.setFilter(`A${HEADER_ROW}:${columnName(columns.length - 1)}${lastFiltered}`);
+}
+
+function readCents(cell: Cell): bigint {
+  return cell !== undefined && 'cents' in cell ? (cell.cents ?? 0n) : 0n;
+}

@@ -1,0 +1,35 @@
+import { open } from 'node:fs/promises';
+import { createEncoder } from '../xlsx/create-encoder.ts';
+
+/** A text file that is written as it grows; `drain` waits for the disk, so memory stays bounded. */
+export type TextFile = { add(text: string): void; drain(): Promise<void>; end(): Promise<void> };
+
+/** Opens a new file, which the signal closes early; it is flushed to the disk by whoever publishes it. */
+export async function openTextFile(file: string, signal: AbortSignal): Promise<TextFile> {
+  const handle = await open(file, 'w');
+  const close = (): void => void handle.close().catch(() => undefined);
+  signal.addEventListener('abort', close, { once: true });
+  const encode = createEncoder();
+  let text = '';
+
+  async function drain(): Promise<void> {
+    const chunk = text;
+    text = '';
+    if (chunk !== '') await handle.appendFile(encode(chunk));
+  }
+
+  return {
+    add(more) {
+      text += more;
+    },
+    drain,
+    async end() {
+      try {
+        await drain();
+      } finally {
+        signal.removeEventListener('abort', close);
+        await handle.close();
+      }
+    },
+  };
+}

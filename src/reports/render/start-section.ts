@@ -1,0 +1,42 @@
+import type { ReportPlan } from '../plan/report-plan.ts';
+import type { Hour, PlatformTotals } from '../read/create-tally.ts';
+import type { StatedOpening, StatusCount } from '../read/read-counts.ts';
+import type { MismatchCount } from '../read/read-mismatches.ts';
+import type { StatedBalance } from '../read/read-statements.ts';
+import type { Texts } from '../texts/texts.ts';
+import type { SheetWriter } from '../xlsx/open-sheet.ts';
+import type { FinishedTable } from './open-table.ts';
+
+const SECTION_HEIGHT_POINTS = 24;
+
+/** All that Resumo tells. */
+export type Summary = {
+  plan: ReportPlan;
+  texts: Texts;
+  platforms: Map<string, PlatformTotals>;
+  hours: Hour[];
+  counts: StatusCount[];
+  openings: StatedOpening[];
+  statements: StatedBalance[];
+  /** Open at the cut. */
+  mismatches: MismatchCount[];
+  digest: Buffer;
+  tables: {
+    receipts: FinishedTable;
+    payments: FinishedTable;
+    refunds: FinishedTable;
+    statement: FinishedTable;
+    pending: FinishedTable;
+    mismatches: FinishedTable;
+    all: [string, FinishedTable][];
+  };
+};
+
+/** A heading, ruled over as many columns as what follows has. */
+export function startSection(sheet: SheetWriter, title: string, columns: number): void {
+  sheet.addRow([]);
+  sheet.addRow(
+    Array.from({ length: columns }, (_, index) => ({ text: index === 0 ? title : null, look: 'section' as const })),
+    { heightPoints: SECTION_HEIGHT_POINTS },
+  );
+}

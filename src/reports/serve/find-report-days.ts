@@ -1,0 +1,89 @@
+import { sql } from 'kysely';
+import type { Context } from '../../context.ts';
+import type { Reader } from '../../database/reader.ts';
+import { addDays, type Day } from '../../domain/calendar.ts';
+import { FINAL_STATUSES } from '../read/read-pending.ts';
+
+const CHUNK_ROWS = 500;
+/** A transaction that is still open is on the list of each day up to now; no more days than these are gone through. */
+const DAYS_MAX = 3_660;
+
+/**
+ * Days of the provider's calendar whose reports may show one of these.
+ * @param shown numbers of transactions, and of changes of mismatches.
+ */
+export async function findReportDays(
+  context: Context,
+  shown: { transactions: number[]; changes: number[] },
+): Promise<Set<Day>> {
+  const days = new Set<Day>();
+  for (let from = 0; from < shown.transactions.length; from += CHUNK_ROWS) {
+    await addTransactions(context, shown.transactions.slice(from, from + CHUNK_ROWS), days);
+  }
+  if (shown.changes.length === 0) return days;
+  const reports = await context.db
+    .selectFrom('reports')
+    .select(['day', 'cut_mismatch_change_seq as cut'])
+    .distinct()
+    .execute();
+  for (let from = 0; from < shown.changes.length; from += CHUNK_ROWS) {
+    await addChanges(context, shown.changes.slice(from, from + CHUNK_ROWS), reports, days);
+  }
+  return days;
+}
+
+/** From a transaction's creation to the last thing that happened to it, or to be known of it, it may be on a report. */
+async function addTransactions({ calendar, clock, db }: Context, seqs: number[], days: Set<Day>): Promise<void> {
+  const today = calendar.dayOf(clock.now());
+  const transactions = await db
+    .selectFrom('transactions')
+    .select(['seq', 'status', 'created_wall'])
+    .where('seq', 'in', seqs)
+    .execute();
+  const lastOf = await readLastDays(db, seqs);
+  for (const { seq, status, created_wall } of transactions) {
+    const end = FINAL_STATUSES.includes(status) ? (lastOf.get(seq) ?? today) : today;
+    let day = created_wall.slice(0, 10);
+    for (let count = 0; day <= end && count < DAYS_MAX; count++, day = addDays(day, 1)) days.add(day);
+  }
+}
+
+async function readLastDays(db: Reader, seqs: number[]): Promise<Map<number, Day>> {
+  const rows = await db
+    .selectFrom('events')
+    .select(['transaction_seq', sql<string>`MAX(at_wall)`.as('last')])
+    .where('transaction_seq', 'in', seqs)
+    .groupBy('transaction_seq')
+    .execute();
+  return new Map(rows.map((row) => [row.transaction_seq, row.last.slice(0, 10)]));
+}
+
+type ReportCut = { day: Day; cut: number };
+
+/**
+ * A report of any day shows each mismatch as its newest change up to the cut tells it: with that note, that evidence. One
+ * that was over by then is on the report of the day on which it was opened alone.
+ */
+async function addChanges(
+  { calendar, db }: Context,
+  seqs: number[],
+  reports: ReportCut[],
+  days: Set<Day>,
+): Promise<void> {
+  const changes = await db
+    .selectFrom('mismatch_changes as change')
+    .select(['change.seq', 'change.state', 'change.opened_at'])
+    .select(
+      sql<number | null>`(SELECT MIN(later.seq) FROM mismatch_changes later
+        WHERE later.mismatch_seq = change.mismatch_seq AND later.seq > change.seq)`.as('next'),
+    )
+    .where('change.seq', 'in', seqs)
+    .execute();
+  for (const { seq, state, opened_at, next } of changes) {
+    const only = state === 'resolved' && opened_at !== null ? calendar.dayOf(opened_at) : undefined;
+    for (const { day, cut } of reports) {
+      const isShown = cut >= seq && (next === null || cut < Number(next));
+      if (isShown && (only === undefined || only === day)) days.add(day);
+    }
+  }
+}

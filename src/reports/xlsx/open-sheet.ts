@@ -1,0 +1,183 @@
+import { type Cell, columnName, escapeText, renderCell } from './render-cell.ts';
+import { openZipEntry, type ZipEntry, type ZipEntryWriter } from './write-zip.ts';
+
+export type SheetSetup = {
+  title: string;
+  /** In characters, one a column. */
+  widths: readonly number[];
+  tabColor?: string;
+  /** Rows above the scrolling part, and repeated on every printed page. */
+  frozenRows?: number;
+  /** Columns of the frozen rows that stay in view. */
+  frozenColumns?: number;
+  showsGrid?: boolean;
+  /** Printed pages end where `breakPage` says, all as small as the fullest one needs; default: where the paper ends. */
+  breaksPages?: boolean;
+  footer?: string;
+};
+
+/** What a finished sheet tells the workbook. */
+export type FinishedSheet = {
+  title: string;
+  entry: ZipEntry;
+  printTitleRows: number;
+  printTitleColumns: number;
+  filter: string | undefined;
+};
+
+export type SheetWriter = {
+  /** The number that the next row gets, from 1. */
+  nextRow(): number;
+  addRow(cells: readonly Cell[], options?: { heightPoints?: number }): void;
+  /** The next row begins a page of its own. */
+  breakPage(): void;
+  merge(range: string): void;
+  /** A bar in each cell of a range, as long as its value. */
+  addDataBars(range: string, color: string): void;
+  setFilter(range: string): void;
+  /** Waits until what was added is on its way: call it every few hundred rows, and memory stays bounded. */
+  drain(): Promise<void>;
+  end(): Promise<FinishedSheet>;
+};
+
+/** Its name in the workbook, the file it is written to, and what ends it early. */
+export type SheetTarget = { name: string; file: string; signal: AbortSignal };
+
+/** Opens a sheet whose rows are written as they come, into a file of its own, compressed. */
+export function openSheet(setup: SheetSetup, target: SheetTarget): SheetWriter {
+  const entry: ZipEntryWriter = openZipEntry(target.name, target.file, target.signal);
+  const merges: string[] = [];
+  const pages: PrintedPage[] = [{ lastRow: 0, heightPoints: 0 }];
+  const bars: { range: string; color: string }[] = [];
+  const columns = setup.widths.map((_, index) => columnName(index));
+  let text = renderHead(setup);
+  let row = 0;
+  let filter: string | undefined;
+
+  async function drain(): Promise<void> {
+    const chunk = text;
+    text = '';
+    if (chunk !== '') await entry.write(chunk);
+  }
+
+  return {
+    nextRow: () => row + 1,
+    addRow(cells, options = {}) {
+      row++;
+      const height = options.heightPoints ? ` ht="${options.heightPoints}" customHeight="1"` : '';
+      let line = `<row r="${row}"${height}>`;
+      for (let index = 0; index < cells.length; index++) {
+        line += renderCell(`${columns[index] ?? columnName(index)}${row}`, cells[index]);
+      }
+      text += `${line}</row>`;
+      const page = pages.at(-1);
+      if (page) page.heightPoints += options.heightPoints ?? ROW_HEIGHT_POINTS;
+    },
+    breakPage() {
+      const page = pages.at(-1);
+      if (page) page.lastRow = row;
+      pages.push({ lastRow: row, heightPoints: 0 });
+    },
+    merge: (range) => void merges.push(range),
+    addDataBars: (range, color) => void bars.push({ range, color }),
+    setFilter(range) {
+      filter = range;
+    },
+    drain,
+    async end() {
+      text += renderTail(setup, { merges, bars, filter, pages });
+      await drain();
+      const printTitleColumns = countPagesWide(setup) > 1 ? (setup.frozenColumns ?? 0) : 0;
+      const packed = await entry.end();
+      return { title: setup.title, entry: packed, printTitleRows: setup.frozenRows ?? 0, printTitleColumns, filter };
+    },
+  };
+}
+
+function renderHead(setup: SheetSetup): string {
+  const widths = setup.widths.map(
+    (width, index) => `<col min="${index + 1}" max="${index + 1}" width="${width}" customWidth="1"/>`,
+  );
+  const tab = setup.tabColor ? `<tabColor rgb="${setup.tabColor}"/>` : '';
+  return [
+    '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>',
+    '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">',
+    `<sheetPr>${tab}<pageSetUpPr fitToPage="${setup.breaksPages ? 0 : 1}"/></sheetPr>`,
+    `<sheetViews><sheetView workbookViewId="0"${setup.showsGrid === false ? ' showGridLines="0"' : ''}>`,
+    renderPane(setup.frozenRows ?? 0, setup.frozenColumns ?? 0),
+    '</sheetView></sheetViews>',
+    `<sheetFormatPr defaultRowHeight="${ROW_HEIGHT_POINTS}"/>`,
+    `<cols>${widths.join('')}</cols><sheetData>`,
+  ].join('');
+}
+
+function renderPane(rows: number, columns: number): string {
+  if (rows === 0 && columns === 0) return '';
+  const pane = rows > 0 && columns > 0 ? 'bottomRight' : rows > 0 ? 'bottomLeft' : 'topRight';
+  const split = `${columns > 0 ? ` xSplit="${columns}"` : ''}${rows > 0 ? ` ySplit="${rows}"` : ''}`;
+  const cell = `${columnName(columns)}${rows + 1}`;
+  return `<pane${split} topLeftCell="${cell}" activePane="${pane}" state="frozen"/><selection pane="${pane}" activeCell="${cell}" sqref="${cell}"/>`;
+}
+
+function renderTail(
+  setup: SheetSetup,
+  parts: {
+    merges: string[];
+    bars: { range: string; color: string }[];
+    filter: string | undefined;
+    pages: PrintedPage[];
+  },
+): string {
+  const merges = parts.merges.map((range) => `<mergeCell ref="${range}"/>`);
+  const bars = parts.bars.map(
+    ({ range, color }, index) =>
+      `<conditionalFormatting sqref="${range}"><cfRule type="dataBar" priority="${index + 1}">` +
+      `<dataBar minLength="0" maxLength="90"><cfvo type="num" val="0"/><cfvo type="max"/><color rgb="${color}"/></dataBar>` +
+      '</cfRule></conditionalFormatting>',
+  );
+  const fit = setup.breaksPages
+    ? `scale="${findScale(setup, parts.pages)}"`
+    : `fitToWidth="${countPagesWide(setup)}" fitToHeight="0" pageOrder="overThenDown"`;
+  const ends = parts.pages.slice(0, -1).map((page) => `<brk id="${page.lastRow}" max="16383" man="1"/>`);
+  // the order of these is the format's
+  return [
+    '</sheetData>',
+    parts.filter ? `<autoFilter ref="${parts.filter}"/>` : '',
+    merges.length > 0 ? `<mergeCells count="${merges.length}">${merges.join('')}</mergeCells>` : '',
+    ...bars,
+    '<printOptions horizontalCentered="1"/>',
+    '<pageMargins left="0.4" right="0.4" top="0.5" bottom="0.6" header="0.3" footer="0.3"/>',
+    `<pageSetup paperSize="9" ${fit} orientation="landscape"/>`,
+    `<headerFooter><oddFooter>${escapeText(`&L&8${(setup.footer ?? '').replaceAll('&', '&&')}&C&8&A&R&8&P / &N`)}</oddFooter></headerFooter>`,
+    ends.length > 0
+      ? `<rowBreaks count="${ends.length}" manualBreakCount="${ends.length}">${ends.join('')}</rowBreaks>`
+      : '',
+    '</worksheet>',
+  ].join('');
+}
+
+type PrintedPage = { lastRow: number; heightPoints: number };
+
+const ROW_HEIGHT_POINTS = 15;
+/** What A4 in landscape leaves between the margins. */
+const PAPER_POINTS = { width: 784, height: 516 };
+/** Of one character of a column's width, a little more than any program takes. */
+const CHARACTER_POINTS = 5.25;
+const SCALE_MIN = 10;
+
+/** Smaller than this, ten points are no longer read with ease: then the columns go over two pages side by side. */
+const SCALE_READABLE = 0.65;
+
+/** How many pages a row goes over; the frozen columns are repeated on each. */
+function countPagesWide({ widths, breaksPages }: SheetSetup): number {
+  const width = widths.reduce((sum, one) => sum + one, 0) * CHARACTER_POINTS;
+  return breaksPages || PAPER_POINTS.width / width >= SCALE_READABLE ? 1 : 2;
+}
+
+/** In percent, so that the widest row and the fullest page fit on the paper; never enlarged. */
+function findScale(setup: SheetSetup, pages: PrintedPage[]): number {
+  const width = setup.widths.reduce((sum, one) => sum + one, 0) * CHARACTER_POINTS;
+  const height = Math.max(...pages.map((page) => page.heightPoints));
+  const scale = Math.min(1, PAPER_POINTS.width / width, PAPER_POINTS.height / height);
+  return Math.max(SCALE_MIN, Math.floor(scale * 100));
+}

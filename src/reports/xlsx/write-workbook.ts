@@ -1,0 +1,120 @@
+import { createWriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import type { FinishedSheet } from './open-sheet.ts';
+import { columnName, escapeText } from './render-cell.ts';
+import { renderStyles } from './render-styles.ts';
+import { openZipEntry, writeZip, type ZipEntry } from './write-zip.ts';
+
+export type WorkbookProperties = {
+  title: string;
+  subject: string;
+  keywords: string;
+  description: string;
+  version: string;
+  madeAt: Date;
+};
+
+const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
+const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
+const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006';
+const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
+const TYPES = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
+
+/**
+ * Puts finished sheets, in the order given, together into a workbook at `file`. The same sheets and properties give the
+ * same bytes. `scratch` makes the name of a temporary file, and tells when to give up.
+ */
+export async function writeWorkbook(
+  file: string,
+  sheets: FinishedSheet[],
+  properties: WorkbookProperties,
+  scratch: () => { file: string; signal: AbortSignal },
+): Promise<void> {
+  const parts: [string, string][] = [
+    ['[Content_Types].xml', renderContentTypes(sheets)],
+    ['_rels/.rels', renderRelations()],
+    ['docProps/core.xml', renderCore(properties)],
+    ['docProps/app.xml', renderApp(properties)],
+    ['xl/workbook.xml', renderWorkbook(sheets)],
+    ['xl/_rels/workbook.xml.rels', renderWorkbookRelations(sheets)],
+    ['xl/styles.xml', renderStyles()],
+  ];
+  const entries: ZipEntry[] = [];
+  for (const [name, text] of parts) {
+    const { file: part, signal } = scratch();
+    const entry = openZipEntry(name, part, signal);
+    await entry.write(text);
+    entries.push(await entry.end());
+  }
+  const out = createWriteStream(file);
+  try {
+    await writeZip(out, [...entries, ...sheets.map((sheet) => sheet.entry)], properties.madeAt);
+  } finally {
+    out.end();
+  }
+  await finished(out);
+}
+
+function renderContentTypes(sheets: FinishedSheet[]): string {
+  const overrides = [
+    ['/xl/workbook.xml', `${TYPES}.sheet.main+xml`],
+    ['/xl/styles.xml', `${TYPES}.styles+xml`],
+    ['/docProps/core.xml', 'application/vnd.openxmlformats-package.core-properties+xml'],
+    ['/docProps/app.xml', 'application/vnd.openxmlformats-officedocument.extended-properties+xml'],
+    ...sheets.map((sheet) => [`/${sheet.entry.name}`, `${TYPES}.worksheet+xml`]),
+  ].map(([name, type]) => `<Override PartName="${name}" ContentType="${type}"/>`);
+  return `${HEAD}<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/>${overrides.join('')}</Types>`;
+}
+
+function renderRelations(): string {
+  return `${HEAD}<Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${DOCUMENT}/relationships/officeDocument" Target="xl/workbook.xml"/><Relationship Id="rId2" Type="${PACKAGE}/relationships/metadata/core-properties" Target="docProps/core.xml"/><Relationship Id="rId3" Type="${DOCUMENT}/relationships/extended-properties" Target="docProps/app.xml"/></Relationships>`;
+}
+
+function renderCore(properties: WorkbookProperties): string {
+  const at = properties.madeAt.toISOString().replace(/\.\d+Z$/, 'Z');
+  return `${HEAD}<cp:coreProperties xmlns:cp="${PACKAGE}/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><dc:title>${escapeText(properties.title)}</dc:title><dc:subject>${escapeText(properties.subject)}</dc:subject><dc:creator>Confere</dc:creator><cp:keywords>${escapeText(properties.keywords)}</cp:keywords><dc:description>${escapeText(properties.description)}</dc:description><cp:lastModifiedBy>Confere</cp:lastModifiedBy><dcterms:created xsi:type="dcterms:W3CDTF">${at}</dcterms:created><dcterms:modified xsi:type="dcterms:W3CDTF">${at}</dcterms:modified></cp:coreProperties>`;
+}
+
+function renderApp(properties: WorkbookProperties): string {
+  // AppVersion takes numbers only: our own version stands in the description
+  return `${HEAD}<Properties xmlns="${DOCUMENT}/extended-properties"><Application>Confere</Application><Company>Confere ${escapeText(properties.version)}</Company></Properties>`;
+}
+
+function renderWorkbook(sheets: FinishedSheet[]): string {
+  const list = sheets.map((s, i) => `<sheet name="${escapeText(s.title)}" sheetId="${i + 1}" r:id="rId${i + 1}"/>`);
+  const names = sheets.flatMap((sheet, index) => [
+    ...(sheet.filter
+      ? [
+          `<definedName name="_xlnm._FilterDatabase" localSheetId="${index}" hidden="1">${quoteTitle(sheet.title)}!${absolute(sheet.filter)}</definedName>`,
+        ]
+      : []),
+    ...(sheet.printTitleRows > 0
+      ? [`<definedName name="_xlnm.Print_Titles" localSheetId="${index}">${renderPrintTitles(sheet)}</definedName>`]
+      : []),
+  ]);
+  const defined = names.length > 0 ? `<definedNames>${names.join('')}</definedNames>` : '';
+  return `${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${DOCUMENT}/relationships"><workbookPr defaultThemeVersion="124226"/><bookViews><workbookView xWindow="0" yWindow="0" windowWidth="28800" windowHeight="16000" activeTab="0"/></bookViews><sheets>${list.join('')}</sheets>${defined}<calcPr calcId="191029"/></workbook>`;
+}
+
+/** The columns first, as programs write it. */
+function renderPrintTitles({ title, printTitleRows, printTitleColumns }: FinishedSheet): string {
+  const rows = `${quoteTitle(title)}!$1:$${printTitleRows}`;
+  return printTitleColumns > 0 ? `${quoteTitle(title)}!$A:$${columnName(printTitleColumns - 1)},${rows}` : rows;
+}
+
+function renderWorkbookRelations(sheets: FinishedSheet[]): string {
+  const relations = sheets.map(
+    (sheet, index) =>
+      `<Relationship Id="rId${index + 1}" Type="${DOCUMENT}/relationships/worksheet" Target="${sheet.entry.name.replace('xl/', '')}"/>`,
+  );
+  return `${HEAD}<Relationships xmlns="${PACKAGE}/relationships">${relations.join('')}<Relationship Id="rId${sheets.length + 1}" Type="${DOCUMENT}/relationships/styles" Target="styles.xml"/></Relationships>`;
+}
+
+/** A sheet's title as formulas name it. */
+export function quoteTitle(title: string): string {
+  return `'${title.replaceAll("'", "''")}'`;
+}
+
+function absolute(range: string): string {
+  return range.replace(/([A-Z]+)(\d+)/g, '$$$1$$$2');
+}
