@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -9,17 +9,39 @@ const LOCK_TTL_S = 60;
 const LOCK_RENEW_MS = 15_000;
 const LOCK_POLL_MS = 250;
 const LOCK_WAIT_MS = 120_000;
-/** The code of the error when another process goes on migrating for longer than we wait. */
+/** Error code: another process held the migration lock for longer than LOCK_WAIT_MS. */
 export const MIGRATION_LOCKED = 'MIGRATION_LOCKED';
-
-type Migration = { up: (db: Kysely<unknown>) => Promise<void> };
+/** Error code: the database has some of the migrations that a baseline replaces, but not all. */
+export const MIGRATION_TOO_OLD = 'MIGRATION_TOO_OLD';
 
 /**
- * Runs the migrations of a folder (`0001-verb-noun.ts`, each exporting `up`) that have not run yet, in order, under a
- * lock. The lock is a row that runs out, not GET_LOCK, which Galera does not know. DDL is not transactional: each
- * migration is re-runnable, and is written down when it is done.
- * @param options.wait passes the time until the lock is asked for again; a test hands in its own.
- * @returns the names of those that ran, or with `dryRun` would run.
+ * Exported as `baseline` by the file `baseline.ts` of a folder. The folder's files `NNNN-baseline-…` then create what the
+ * replaced migrations together left in a database.
+ */
+export type Baseline = {
+  /** File names of the replaced migrations. No file of the folder may have one of these names. */
+  replaces: string[];
+  /** The last version that still has the replaced migrations, as the error names it. */
+  upgradeFirst: string;
+};
+
+type Migration = { up: (db: Kysely<unknown>) => Promise<void> };
+type Plan = {
+  /** Files to run, in order. */
+  pending: string[];
+  /** Files of the baseline to record without running them. */
+  replaced: string[];
+};
+
+/**
+ * Runs the pending migrations of a folder (`0001-verb-noun.ts`, each exporting `up`) in order, under a lock. The lock is a
+ * row that expires, because Galera does not support GET_LOCK. DDL is not transactional: each migration can run again, and
+ * is recorded when it has finished.
+ *
+ * A database that has all migrations that the folder's baseline replaces gets the baseline recorded, not run.
+ * @param options.wait waits between two attempts to take the lock; a test passes its own.
+ * @returns the names of the files that ran, or with `dryRun` would run.
+ * @throws an error with the code MIGRATION_LOCKED or MIGRATION_TOO_OLD.
  */
 export async function migrate<DB>(
   db: Kysely<DB>,
@@ -30,35 +52,74 @@ export async function migrate<DB>(
     wait?: (ms: number) => Promise<unknown>;
   },
 ): Promise<string[]> {
-  // a migration makes the tables: while it runs, no type of them is true
-  const plain = db as unknown as Kysely<unknown>;
-  const files = readdirSync(options.folder).filter((name) => /^\d{4}-[a-z0-9-]+\.ts$/.test(name));
-  // asked before anything is created: who may only read and write rows can start where nothing is pending
-  const waiting = (await hasTables(plain)) ? await listPending(plain, files) : files.sort();
-  if (waiting.length === 0 || options.dryRun) return waiting;
-  await createTables(plain);
+  // cast: migrations create the tables, so no table type holds while they run
+  const untyped = db as unknown as Kysely<unknown>;
+  const { folder, log } = options;
+  // planned before anything is created: a user without CREATE can start where nothing is pending
+  const plan = await planMigrations(untyped, folder);
+  if (options.dryRun) return plan.pending;
+  if (plan.pending.length === 0) {
+    await record(untyped, plan.replaced);
+    return [];
+  }
+  await createTables(untyped);
   const holder = randomUUID();
-  await takeRowLock(plain, holder, options.wait ?? sleep);
-  const renewal = setInterval(() => void renew(plain, holder).catch(() => undefined), LOCK_RENEW_MS);
+  await takeRowLock(untyped, holder, options.wait ?? sleep);
+  const renewal = setInterval(() => void renew(untyped, holder).catch(() => undefined), LOCK_RENEW_MS);
   try {
-    const pending = await listPending(plain, files);
+    const { pending, replaced } = await planMigrations(untyped, folder);
+    await record(untyped, replaced);
     for (const file of pending) {
-      const migration = (await import(pathToFileURL(path.join(options.folder, file)).href)) as Migration;
-      await migration.up(plain);
-      await sql`INSERT INTO migrations (name, applied_at) VALUES (${file}, UTC_TIMESTAMP(3))`.execute(plain);
-      options.log(`migrated ${file}`);
+      const migration = (await import(pathToFileURL(path.join(folder, file)).href)) as Migration;
+      await migration.up(untyped);
+      await record(untyped, [file]);
+      log(`migrated ${file}`);
     }
     return pending;
   } finally {
     clearInterval(renewal);
-    await sql`UPDATE migration_lock SET holder = NULL WHERE id = 1 AND holder = ${holder}`.execute(plain);
+    await sql`UPDATE migration_lock SET holder = NULL WHERE id = 1 AND holder = ${holder}`.execute(untyped);
   }
 }
 
-async function hasTables(db: Kysely<unknown>): Promise<boolean> {
-  const { rows } = await sql`SELECT 1 FROM information_schema.tables
+async function planMigrations(db: Kysely<unknown>, folder: string): Promise<Plan> {
+  const files = readdirSync(folder).filter((name) => /^\d{4}-[a-z0-9-]+\.ts$/.test(name));
+  const applied = await readApplied(db);
+  const missing = files.filter((name) => !applied.has(name)).sort();
+  const replaced = missing.filter((name) => /^\d{4}-baseline-/.test(name));
+  if (replaced.length === 0 || !(await hasReplaced(applied, folder))) return { pending: missing, replaced: [] };
+  return { pending: missing.filter((name) => !replaced.includes(name)), replaced };
+}
+
+/** Whether a version before the folder's baseline made the database. @throws if that version did not finish. */
+async function hasReplaced(applied: Set<string>, folder: string): Promise<boolean> {
+  const file = path.join(folder, 'baseline.ts');
+  if (!existsSync(file)) return false;
+  const { baseline } = (await import(pathToFileURL(file).href)) as { baseline: Baseline };
+  const missing = baseline.replaces.filter((name) => !applied.has(name));
+  if (missing.length > 0 && missing.length < baseline.replaces.length) {
+    const text =
+      `the database is too old for this version: it lacks ${missing.join(', ')}. ` +
+      `Run \`confere migrate\` of ${baseline.upgradeFirst} on it first, then this version`;
+    throw Object.assign(new Error(text), { code: MIGRATION_TOO_OLD });
+  }
+  return missing.length === 0;
+}
+
+async function readApplied(db: Kysely<unknown>): Promise<Set<string>> {
+  const tables = await sql`SELECT 1 FROM information_schema.tables
     WHERE table_schema = DATABASE() AND table_name IN ('migrations', 'migration_lock')`.execute(db);
-  return rows.length === 2;
+  if (tables.rows.length < 2) return new Set();
+  const { rows } = await sql<{ name: string }>`SELECT name FROM migrations`.execute(db);
+  return new Set(rows.map((row) => row.name));
+}
+
+/** Another process may record the same baseline: then the first row stays. */
+async function record(db: Kysely<unknown>, files: string[]): Promise<void> {
+  for (const file of files) {
+    await sql`INSERT INTO migrations (name, applied_at) VALUES (${file}, UTC_TIMESTAMP(3))
+      ON DUPLICATE KEY UPDATE name = migrations.name`.execute(db);
+  }
 }
 
 async function createTables(db: Kysely<unknown>): Promise<void> {
@@ -73,12 +134,6 @@ async function createTables(db: Kysely<unknown>): Promise<void> {
   ) ENGINE=InnoDB`.execute(db);
   await sql`INSERT INTO migration_lock (id, holder, held_until) VALUES (1, NULL, UTC_TIMESTAMP(3))
     ON DUPLICATE KEY UPDATE id = id`.execute(db);
-}
-
-async function listPending(db: Kysely<unknown>, files: string[]): Promise<string[]> {
-  const done = await sql<{ name: string }>`SELECT name FROM migrations`.execute(db);
-  const names = new Set(done.rows.map((row) => row.name));
-  return files.filter((file) => !names.has(file)).sort();
 }
 
 async function takeRowLock(db: Kysely<unknown>, holder: string, wait: (ms: number) => Promise<unknown>): Promise<void> {

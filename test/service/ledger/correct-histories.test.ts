@@ -1,8 +1,6 @@
 /** Histories that come later, in another order, or that an earlier version kept otherwise. */
 import type { Kysely } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { up as listHistories } from '../../../migrations/0030-keep-orders-of-histories.ts';
-import { up as listDatedEntries } from '../../../migrations/0045-remember-told-doubts.ts';
 import { renderBodies } from '../../../src/callbacks/render/render-bodies.ts';
 import type { Context } from '../../../src/context.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
@@ -15,6 +13,7 @@ import { createMerchant } from '../../../src/merchants/change-merchants.ts';
 import { checkBooks } from '../../../src/proof/check-books.ts';
 import { makeReport } from '../../../src/reports/revisions/make-report.ts';
 import { readBalances } from '../../../src/seal/read-balances.ts';
+import { listDatedEntries, listHistories } from '../../support/list-stored-histories.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import {
@@ -284,7 +283,6 @@ describe('what an earlier version wrote', () => {
       .set({ event_count: 2, sequence: 2 })
       .where('seq', '=', third)
       .execute();
-    // a migration knows no types of tables
     await listHistories(context.db as unknown as Kysely<unknown>);
     return { skewed, inferred, twice };
   }

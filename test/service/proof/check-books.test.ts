@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { up as guardWhatProves } from '../../../migrations/0026-guard-what-proves.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
 import { adjustBooks, reverseAdjustment } from '../../../src/ledger/stated/adjust-books.ts';
 import { finishReposts, openBooks, reverseOpening } from '../../../src/ledger/stated/open-books.ts';
@@ -432,20 +431,6 @@ describe('books of its own', () => {
     writeFileSync(path.join(path.dirname(file), 'notes.json'), 'of mine');
     expect(saysOf(await checkBooks(context))).toContain(`manifests/${name}: it is no manifest that can be read`);
     expect(saysOf(await checkBooks(context))).not.toContain('notes');
-  });
-
-  test('a report from before its hash was kept gets the one that stands there at the migration', async () => {
-    const { db } = world.context;
-    await keepBooks();
-    const seal = (await readSeal(db, 2)) as Seal;
-    await cutAt({ ...seal, hash: null });
-    await guardWhatProves(db as Kysely<unknown>);
-    const kept = async () =>
-      (await db.selectFrom('reports').select('cut_seal_hash').executeTakeFirstOrThrow()).cut_seal_hash;
-    expect(await kept()).toEqual(seal.hash);
-    await rebuildChain();
-    await guardWhatProves(db as Kysely<unknown>);
-    expect(await kept()).toEqual(seal.hash);
   });
 
   test('a reversal that names another entry than the adjustment that it takes back is found', async () => {

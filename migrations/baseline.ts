@@ -1,0 +1,35 @@
+import type { Baseline } from '../embedded/migrate.ts';
+
+/** The files `NNNN-baseline-…` create what these 27 migrations together left in a database. */
+export const baseline: Baseline = {
+  upgradeFirst: 'commit 1f71537',
+  replaces: [
+    '0001-create-settings-access-and-jobs.ts',
+    '0002-create-merchants-and-callbacks.ts',
+    '0003-create-inbox.ts',
+    '0004-create-ledger.ts',
+    '0005-create-alerts.ts',
+    '0006-create-runs.ts',
+    '0007-create-reports.ts',
+    '0008-create-receiver-minutes.ts',
+    '0009-create-adjustments-and-statements.ts',
+    '0010-create-spools.ts',
+    '0011-create-seals.ts',
+    '0012-search-and-forget-people.ts',
+    '0013-create-corrections.ts',
+    '0014-plan-reading.ts',
+    '0015-track-alerts-by-channel.ts',
+    '0016-keep-what-reports-showed.ts',
+    '0019-tell-again-what-was-resolved-by-hand.ts',
+    '0021-lease-days.ts',
+    '0022-tell-late-events-and-sources-of-facts.ts',
+    '0025-set-adjustments-aside.ts',
+    '0026-guard-what-proves.ts',
+    '0030-keep-orders-of-histories.ts',
+    '0040-accept-surpluses.ts',
+    '0045-remember-told-doubts.ts',
+    '0060-bound-what-strangers-cost.ts',
+    '0061-index-what-may-be-dropped.ts',
+    '0070-close-access-and-seal-the-audit.ts',
+  ],
+};

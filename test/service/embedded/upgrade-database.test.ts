@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { type Kysely, sql } from 'kysely';
+import mysql from 'mysql2/promise';
+import { beforeEach, expect, test } from 'vitest';
+import { createApi } from '../../../demo/start-programs.ts';
+import { MIGRATION_TOO_OLD, migrate } from '../../../embedded/migrate.ts';
+import { type OpenDatabase, openDatabase } from '../../../embedded/open-database.ts';
+import { baseline } from '../../../migrations/baseline.ts';
+import { checkBooks } from '../../../src/proof/check-books.ts';
+import { createTestDatabase } from '../../support/create-test-database.ts';
+import { eventually } from '../../support/eventually.ts';
+import { openServedEnvironment } from '../../support/open-served-environment.ts';
+import { API_KEY } from '../../support/start-serve.ts';
+import { startTestSandbox } from '../../support/start-test-sandbox.ts';
+
+const FOLDER = fileURLToPath(new URL('../../../migrations', import.meta.url));
+/**
+ * Three days of a sandbox's payments, received and reconciled by the last version with the migrations that the baseline
+ * replaces. Each table has rows but `seal_stragglers`: a late entry made up there would break the chain.
+ */
+const DUMP = gunzipSync(
+  readFileSync(new URL('../../fixtures/databases/before-baseline.sql.gz', import.meta.url)),
+).toString();
+/** The key that the dump's secrets are encrypted with. */
+const SECRET_KEY = Buffer.alloc(32, 'fixture').toString('base64');
+
+let target: Awaited<ReturnType<typeof createTestDatabase>>;
+let old: OpenDatabase<unknown>;
+
+beforeEach(async () => {
+  target = await createTestDatabase('empty');
+  const connection = await mysql.createConnection({ ...target, multipleStatements: true });
+  await connection.query(DUMP);
+  await connection.end();
+  old = openDatabase<unknown>(target);
+  return () => old[Symbol.asyncDispose]();
+});
+
+const run = (db: Kysely<unknown>, dryRun = false) => migrate(db, { folder: FOLDER, log: () => undefined, dryRun });
+
+test('a database of the version before the baseline gets the schema of a new one, and keeps its rows', async () => {
+  await using fresh = openDatabase<unknown>(await createTestDatabase('empty'));
+  const created = await run(fresh.db);
+  expect(created).toHaveLength(13);
+  const rows = await describeRows(old.db);
+  const empty = Object.keys(rows).filter((name) => rows[name]?.count === 0);
+  expect(empty).toEqual(['seal_stragglers']);
+
+  expect(await run(old.db, true), 'nothing is pending').toEqual([]);
+  expect(await readNames(old.db), 'a dry run records nothing').toEqual(baseline.replaces);
+  expect(await run(old.db)).toEqual([]);
+  expect(await readNames(old.db)).toEqual([...baseline.replaces, ...created].sort());
+  expect(await run(old.db)).toEqual([]);
+
+  expect(await describeSchema(old.db)).toEqual(await describeSchema(fresh.db));
+  expect(await describeRows(old.db)).toEqual(rows);
+});
+
+test('a database with only some of the replaced migrations is refused, and not changed', async () => {
+  await sql`DELETE FROM migrations WHERE name LIKE '0070-%'`.execute(old.db);
+  const before = await readNames(old.db);
+  for (const dryRun of [true, false]) {
+    await expect(run(old.db, dryRun)).rejects.toMatchObject({
+      code: MIGRATION_TOO_OLD,
+      message: expect.stringMatching(/lacks 0070-close-access.*confere migrate.*commit 1f71537/),
+    });
+  }
+  expect(await readNames(old.db)).toEqual(before);
+});
+
+test('a database that has the baseline recorded is not refused for what it lacks of the replaced migrations', async () => {
+  await run(old.db);
+  await sql`DELETE FROM migrations WHERE name LIKE '0070-%'`.execute(old.db);
+  expect(await run(old.db)).toEqual([]);
+});
+
+test('the service works on an upgraded database', async () => {
+  await using sandbox = await startTestSandbox();
+  const provider = createApi(sandbox.url, '', API_KEY);
+  await using served = await openServedEnvironment({ providerUrl: sandbox.url, on: target, env: { SECRET_KEY } });
+  const { db } = served.context;
+  const { count } = await db
+    .selectFrom('transactions')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  expect(await checkBooks(served.context)).toMatchObject({ broken: 0, breaks: [] });
+
+  const made = await provider.call<{ transactions: { id: string }[] }>('POST', '/sandbox/transactions', {
+    operation: 'cashin',
+    amount: '77.31',
+    status: 'paid',
+  });
+  const id = made.transactions[0]?.id;
+  expect(await served.webhook({ transaction_id: id, status: 'paid' })).toMatchObject({ status: 200 });
+  await eventually(() => served.api.call('GET', `/transactions/${id}`).catch(() => undefined));
+  const { transactions } = await served.api.call<{ transactions: { id: string }[] }>('GET', '/transactions?limit=100');
+  expect(transactions).toHaveLength(count + 1);
+  const { day } = await db.selectFrom('reports').select('day').orderBy('seq').executeTakeFirstOrThrow();
+  await served.api.call('POST', '/reports', { day });
+  const csv = await eventually(() => served.api.fetch(`/reports/${day}.csv`).catch(() => undefined));
+  expect(csv.toString().split('\n').length).toBeGreaterThan(2);
+  expect(await checkBooks(served.context)).toMatchObject({ broken: 0, breaks: [] });
+});
+
+async function readNames(db: Kysely<unknown>): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`SELECT name FROM migrations ORDER BY name`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
+/** Number and checksum of the rows of each table but those that `migrate` itself writes. */
+async function describeRows(db: Kysely<unknown>): Promise<Record<string, { count: number; checksum: unknown }>> {
+  const { rows } = await sql<{ name: string }>`SELECT table_name AS name FROM information_schema.tables
+    WHERE table_schema = DATABASE() AND table_name NOT IN ('migrations', 'migration_lock')`.execute(db);
+  const described = rows.map(async ({ name }) => {
+    const counted = await sql<{ count: number }>`SELECT COUNT(*) AS count FROM ${sql.table(name)}`.execute(db);
+    const summed = await sql<{ Checksum: unknown }>`CHECKSUM TABLE ${sql.table(name)}`.execute(db);
+    return [name, { count: Number(counted.rows[0]?.count), checksum: summed.rows[0]?.Checksum }] as const;
+  });
+  return Object.fromEntries(await Promise.all(described));
+}
+
+/** Tables, columns in their order, indexes and triggers. Column comments may differ: they are documentation only. */
+async function describeSchema(db: Kysely<unknown>): Promise<Record<string, unknown[]>> {
+  const tables = sql`SELECT table_name, engine, table_collation FROM information_schema.tables
+    WHERE table_schema = DATABASE() ORDER BY table_name`;
+  const columns = sql`SELECT table_name, column_name, ordinal_position, column_default, is_nullable, column_type,
+      character_set_name, collation_name, column_key, extra, generation_expression
+    FROM information_schema.columns WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position`;
+  const indexes = sql`SELECT table_name, index_name, seq_in_index, column_name, non_unique, sub_part, collation, index_type
+    FROM information_schema.statistics WHERE table_schema = DATABASE() ORDER BY table_name, index_name, seq_in_index`;
+  const triggers = sql`SELECT trigger_name, event_object_table, action_timing, event_manipulation, action_statement
+    FROM information_schema.triggers WHERE trigger_schema = DATABASE() ORDER BY trigger_name`;
+  const read = async (query: typeof tables) => (await query.execute(db)).rows;
+  return {
+    tables: await read(tables),
+    columns: await read(columns),
+    indexes: await read(indexes),
+    triggers: await read(triggers),
+  };
+}
