@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Settings } from '../context.ts';
 import { formatCents } from '../domain/money.ts';
 import type { Switches } from '../faults/switches.ts';
-import { drawPng } from '../pix/draw-png.ts';
-import { encodeQr } from '../pix/encode-qr.ts';
+import { drawQrCode } from '../pix/draw-qr-code.ts';
 import { writeBrCode } from '../pix/write-br-code.ts';
 import type { StoredTransaction } from '../store/tables.ts';
 
@@ -53,7 +52,7 @@ export function brCodeOf(transaction: StoredTransaction): string {
 
 /** A QR code of a text as a data URI of a PNG. */
 export function qrImageOf(text: string): string {
-  return `data:image/png;base64,${drawPng(encodeQr(text)).toString('base64')}`;
+  return `data:image/png;base64,${drawQrCode(text).toString('base64')}`;
 }
 
 function paymentOf(transaction: StoredTransaction, { checkoutUrl }: Settings): PresentedTransaction {
