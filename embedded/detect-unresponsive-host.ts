@@ -2,24 +2,24 @@ import type { Socket } from 'node:net';
 import type { PoolConnection } from 'mysql2';
 import { interceptStatements } from './intercept-statements.ts';
 
-/** A statement that has no answer after so long has its host asked whether it still answers anybody. */
+/** A statement without an answer for this long makes us probe its host. */
 const SILENT_MS = 10_000;
-const LOOK_EVERY_MS = 2_000;
-/** A host that is asked answers within so long. */
+const CHECK_EVERY_MS = 2_000;
+/** A probed host must greet within this time. */
 export const PROBE_TIMEOUT_MS = 5_000;
-/** What is told so long after that was told late: our own thread was busy, and has not read what the host may have sent. */
+/** A probe that fails this much later than its timeout proves nothing: our own thread was busy and read no answer. */
 const GREETING_LATE_MS = 1_000;
-/** One alone may be a lost packet, or a server that is started again. */
+/** A single failed probe may be a lost packet, or a server that restarts. */
 const FAILURES_IN_A_ROW = 2;
 const AWAY_CODES = new Set(['ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ECONNREFUSED']);
 
-/** Connects anew to a host, and hangs up; tells why it could not. */
+/** Opens a connection to a host and closes it. The callback gets the error if that failed. */
 export type Probe = (callback: (error: NodeJS.ErrnoException | null) => void) => void;
 
 /**
- * Ends what waits for a host that no longer answers: one that lost its power, was cut off or hangs sends nothing that
- * would end a connection, and a statement would wait for it for a quarter of an hour, or for ever. A host that greets,
- * or fails in another way than not to be there, is only slow, and is waited for.
+ * Fails the pending statements of a host that no longer answers. A host that lost power, was cut off or hangs never closes
+ * its connections: a statement would wait for a quarter of an hour, or forever. A host that greets a new connection, or
+ * fails it with another error than being unreachable, is only slow: its statements keep waiting.
  */
 export function detectUnresponsiveHost(
   greet: Probe,
@@ -27,57 +27,57 @@ export function detectUnresponsiveHost(
   now: () => number,
 ): { watch(connection: PoolConnection): void; stop(): void } {
   const waiting = new Map<PoolConnection, number>();
-  let isAsking = false;
+  let isProbing = false;
   let failures = 0;
-  const look = (): void => {
-    // what was given up by its asker is never answered
+  const check = (): void => {
+    // a connection that its caller destroyed gets no answer any more
     for (const connection of waiting.keys()) if (socketOf(connection).writableEnded) waiting.delete(connection);
-    const late = [...waiting].filter(([, sinceMs]) => now() - sinceMs >= SILENT_MS);
-    if (late.length === 0) failures = 0;
-    if (isAsking || late.length === 0) return;
-    isAsking = true;
+    const silent = [...waiting].filter(([, sinceMs]) => now() - sinceMs >= SILENT_MS);
+    if (silent.length === 0) failures = 0;
+    if (isProbing || silent.length === 0) return;
+    isProbing = true;
     const startedMs = now();
     greet((error) => {
-      isAsking = false;
+      isProbing = false;
       if (!AWAY_CODES.has(error?.code ?? '')) {
         failures = 0;
-        // asked again once they have waited for as long again
-        for (const [connection] of late) if (waiting.has(connection)) waiting.set(connection, now());
+        // probe again after they have waited for SILENT_MS once more
+        for (const [connection] of silent) if (waiting.has(connection)) waiting.set(connection, now());
         return;
       }
-      // it is asked again at the next look
+      // the next check probes it again
       if (now() - startedMs > PROBE_TIMEOUT_MS + GREETING_LATE_MS || ++failures < FAILURES_IN_A_ROW) return;
       failures = 0;
       onSilence();
-      for (const [connection, sinceMs] of late) if (waiting.get(connection) === sinceMs) abortConnection(connection);
+      for (const [connection, sinceMs] of silent) if (waiting.get(connection) === sinceMs) abortConnection(connection);
     });
   };
-  const looking = setInterval(look, LOOK_EVERY_MS).unref();
+  const checks = setInterval(check, CHECK_EVERY_MS).unref();
   return {
     watch(connection) {
-      let asked = 0;
+      let pending = 0;
       interceptStatements(connection, {
-        asked() {
-          if (asked++ === 0) waiting.set(connection, now());
+        sent() {
+          if (pending++ === 0) waiting.set(connection, now());
         },
         answered() {
-          if (--asked === 0) waiting.delete(connection);
+          if (--pending === 0) waiting.delete(connection);
           else waiting.set(connection, now());
         },
       });
     },
-    stop: () => clearInterval(looking),
+    stop: () => clearInterval(checks),
   };
 }
 
-/** Tells all that waits on a connection that it was lost. */
+/** Destroys a connection and fails its pending statements with PROTOCOL_CONNECTION_LOST. */
 export function abortConnection(connection: PoolConnection): void {
   const lost = Object.assign(new Error('the database host does not answer'), { code: 'PROTOCOL_CONNECTION_LOST' });
-  // mysql2 tells everything that waits on it of its stream's error
+  // mysql2 passes an error of its stream to every pending statement
   socketOf(connection).destroy(lost);
 }
 
 export function socketOf(connection: PoolConnection): Socket {
-  // mysql2's types hide the socket, and its own destroy() tells nothing to what waits
+  // cast: mysql2's types hide the socket, and its own destroy() does not fail pending statements
   return (connection as unknown as { stream: Socket }).stream;
 }

@@ -1,14 +1,15 @@
 import type { Pool, PoolConnection } from 'mysql2';
 import { abortConnection, socketOf } from './detect-unresponsive-host.ts';
 
-/** Whoever ends a pool waits for nothing more himself; what others asked of it is answered within so long, or never. */
+/** Time for pending statements of other callers to finish before the pool's connections are destroyed. */
 const LAST_ANSWERS_MS = 2_000;
 
 type OnEnd = (error: NodeJS.ErrnoException | null) => void;
 
 /**
- * How to end a pool: by saying goodbye on each of its connections. A host that vanished never hangs up, and what it owes
- * would be waited for before the goodbye is sent: that is broken off, and no connection keeps the process from its end.
+ * Returns a function that ends a pool: it sends COM_QUIT on each connection. A host that vanished never closes its
+ * connections, and mysql2 sends COM_QUIT only after pending statements: after LAST_ANSWERS_MS they are aborted. No
+ * connection keeps the process alive.
  */
 export function prepareEnd(pool: Pool): (callback: OnEnd) => void {
   const connections = new Set<PoolConnection>();

@@ -2,12 +2,12 @@ import type { PoolConnection } from 'mysql2';
 import { detectUnresponsiveHost, type Probe } from './detect-unresponsive-host.ts';
 import { checkServerReady, type Refusal, watchRefusals } from './watch-refusals.ts';
 
-/** A host that could not be used is asked again after so long, by one caller; the others go past it meanwhile. */
-const ASK_AGAIN_MS = 15_000;
+/** A host that could not be used is tried again after this time by one caller, while the others skip it. */
+const RETRY_MS = 15_000;
 
 type OnConnection = (error: NodeJS.ErrnoException | null, connection: PoolConnection) => void;
 
-/** What Kysely and our own callers need of a pool. */
+/** The part of a mysql2 pool that Kysely and our own callers use. */
 export type ConnectionPool = {
   getConnection(callback: OnConnection): void;
   end(callback: (error: NodeJS.ErrnoException | null) => void): void;
@@ -17,51 +17,51 @@ export type HostPool = ConnectionPool & { probe: Probe };
 
 type Host = {
   pool: HostPool;
-  askAgainAtMs: number;
+  retryAtMs: number;
   refusal: Refusal | undefined;
   silence: ReturnType<typeof detectUnresponsiveHost>;
 };
 
 /**
- * One pool out of several, a host each: connections come from the first host that can be connected and would take a
- * transaction, in the order given, so that all processes write to the same one. While it is away, cut off from its
- * cluster, read-only or silent, they come from the next; once it is back, new ones come from it again. What was under way on
- * a connection that breaks or is refused fails, and is run again by whoever runs transactions.
+ * One pool over several pools of one host each. A connection comes from the first host, in the given order, that accepts a
+ * connection and a transaction, so that all processes write to the same host. While that host is unreachable, cut off from
+ * its cluster, read-only or silent, connections come from the next one. Once it is back, new connections come from it
+ * again. A statement on a connection that breaks or is refused fails; the caller runs its transaction again.
  */
 export function createFailOverPool(pools: HostPool[], now: () => number = () => performance.now()): ConnectionPool {
   const hosts = pools.map((pool): Host => {
-    const silence = detectUnresponsiveHost(pool.probe, () => putOff(host, now()), now);
-    const host: Host = { pool, askAgainAtMs: 0, refusal: undefined, silence };
+    const silence = detectUnresponsiveHost(pool.probe, () => markUnavailable(host, now()), now);
+    const host: Host = { pool, retryAtMs: 0, refusal: undefined, silence };
     return host;
   });
   const known = new WeakSet<PoolConnection>();
   return {
     getConnection(callback) {
       const startedMs = now();
-      const [up, down] = [true, false].map((isUp) => hosts.filter((host) => host.askAgainAtMs <= startedMs === isUp));
-      const inTurn = [...(up ?? []), ...(down ?? [])];
+      const [up, down] = [true, false].map((isUp) => hosts.filter((host) => host.retryAtMs <= startedMs === isUp));
+      const ordered = [...(up ?? []), ...(down ?? [])];
       let firstError: NodeJS.ErrnoException | undefined;
-      const ask = (index: number): void => {
-        const host = inTurn[index];
+      const tryHost = (index: number): void => {
+        const host = ordered[index];
         if (!host) {
           callback(firstError ?? new Error('no database host is named'), undefined as never);
           return;
         }
-        const isDoubted = host.askAgainAtMs > 0;
-        // others go past it while one caller finds out whether it is back
-        if (isDoubted) putOff(host, now());
+        const isDoubted = host.retryAtMs > 0;
+        // other callers skip it while this one tries it
+        if (isDoubted) markUnavailable(host, now());
         openReady(host, { isDoubted, known, now }, (error, connection) => {
           if (error) {
-            putOff(host, now());
+            markUnavailable(host, now());
             firstError ??= error;
-            ask(index + 1);
+            tryHost(index + 1);
             return;
           }
-          if (isDoubted) Object.assign(host, { askAgainAtMs: 0, refusal: undefined });
+          if (isDoubted) Object.assign(host, { retryAtMs: 0, refusal: undefined });
           callback(null, connection);
         });
       };
-      ask(0);
+      tryHost(0);
     },
     end(callback) {
       let left = hosts.length;
@@ -77,11 +77,11 @@ export function createFailOverPool(pools: HostPool[], now: () => number = () => 
   };
 }
 
-function putOff(host: Host, nowMs: number): void {
-  host.askAgainAtMs = nowMs + ASK_AGAIN_MS;
+function markUnavailable(host: Host, nowMs: number): void {
+  host.retryAtMs = nowMs + RETRY_MS;
 }
 
-/** A connection that is new, or whose host was of no use before, is handed out once its server would take a transaction. */
+/** Checks a new connection, or one of a host that was unavailable: its server must accept a transaction. */
 function openReady(
   host: Host,
   { isDoubted, known, now }: { isDoubted: boolean; known: WeakSet<PoolConnection>; now: () => number },
@@ -96,7 +96,7 @@ function openReady(
       host.silence.watch(connection);
       watchRefusals(connection, (refusal) => {
         host.refusal = refusal;
-        putOff(host, now());
+        markUnavailable(host, now());
       });
     }
     checkServerReady(connection, host.refusal, (error) => {

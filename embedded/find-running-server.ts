@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isRunning, readCommandLine } from './identify-process.ts';
 
 /**
- * How long a server that runs may be silent before it counts as one that does not answer, and how long one may take to
- * stop before it is killed.
+ * `silentMs`: a running server that does not greet for this long counts as unresponsive. `stopMs`: time to stop before it
+ * is killed.
  */
 export const SERVER_TIMEOUTS = { silentMs: 5_000, stopMs: 15_000 };
 const POLL_MS = 20;
@@ -15,8 +15,8 @@ const POLL_MS = 20;
 export type RunningServer = { identity: string; socketPath: string };
 
 /**
- * The server that was started here, if it still runs: told by its pid and start time, and as a database server on this
- * very data directory. Written down as soon as it is started: its own pid file comes only once it is up.
+ * Returns the server that was started for this directory, if it still runs. Its pid, start time and `--datadir` must match.
+ * The record is written right after the start, because the server writes its own pid file only when it is up.
  */
 export function findRunningServer(home: string): RunningServer | undefined {
   const started = readServerRecord(home);
@@ -39,7 +39,7 @@ export async function waitForAnswer({ identity, socketPath }: RunningServer, sil
   }
 }
 
-/** Asks the server to stop, and kills it when it does not in `stopMs`. Returns once it is gone. */
+/** Stops the server, and kills it when it does not stop within `stopMs`. Returns when it is gone. */
 export async function stopServer(
   { identity }: RunningServer,
   log: (message: string) => void,
@@ -62,7 +62,7 @@ export async function stopServer(
 export function isAnswering(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection(socketPath);
-    // the server greets first: a socket that accepts but stays silent is no server yet
+    // the server greets first: a socket that accepts but stays silent is not ready
     socket.setTimeout(1000, () => settle(false));
     socket.once('data', () => settle(true));
     socket.once('error', () => settle(false));
@@ -82,7 +82,7 @@ function startedFile(home: string): string {
   return path.join(home, 'server.started');
 }
 
-/** Its text; empty when there is none. */
+/** Returns the text of a file, or an empty string if it can't be read. */
 export function readFileOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -15,8 +15,8 @@ const DIRECTORIES = [
 export type ServerBinaries = { kind: 'mariadb'; server: string; install: string } | { kind: 'mysql'; server: string };
 
 /**
- * The database server of this machine: MariaDB when there is one, else MySQL.
- * @throws Error that names the packages to install, when there is neither.
+ * Finds the database server of this machine: MariaDB, else MySQL.
+ * @throws Error that names the packages to install, if there is neither.
  */
 export function findServer(): ServerBinaries {
   const server = findBinary('mariadbd');

@@ -3,23 +3,23 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 
 const SCHED_OTHER = '0';
-/** A thread that ends while they are gone through ends the going through. */
+/** chrt stops at a thread that ends while it lists them, so it is repeated. */
 const BATCH_TRIES_MAX = 3;
 const BATCH_MS_MAX = 1_000;
 
-/** A process told apart from a later one that got the same pid: `<pid>:<start time>`; undefined when it is not running. */
+/** Returns `<pid>:<start time>`, which a later process with the same pid does not have; undefined if it is not running. */
 export function identifyProcess(pid: number): string | undefined {
   const startedAt = readStartTime(pid);
   return startedAt === undefined ? undefined : `${pid}:${startedAt}`;
 }
 
-/** Whether the process that once was identified so still runs. */
+/** Returns whether the process with this identity still runs. */
 export function isRunning(identity: string): boolean {
   const pid = Number(identity.split(':', 1)[0]);
   return Number.isInteger(pid) && pid > 0 && identifyProcess(pid) === identity;
 }
 
-/** The command line of a process, its words parted by spaces; empty when it can't be read. */
+/** Returns the command line of a process, separated by spaces; empty if it can't be read. */
 export function readCommandLine(pid: number): string {
   try {
     if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
@@ -36,7 +36,7 @@ export function readCommandLine(pid: number): string {
  * Without it, each statement to the embedded database preempted its caller, 1,500 times a second on two cores, and left
  * cold caches: a webhook reached its merchant in 32 to 40 ms (p50), with it in 25 to 35 ms (four runs each, alternating).
  * O_DSYNC for the log made no difference outside the noise, and MariaDB 11 gives it another meaning.
- * @returns false where that could not be done: without `chrt` of util-linux, or not allowed.
+ * @returns false if that failed: `chrt` of util-linux is missing, or is not allowed.
  */
 export async function setBatchPolicy(pid: number): Promise<boolean> {
   for (let tries = 0; tries < BATCH_TRIES_MAX && readPolicies(pid).includes(SCHED_OTHER); tries++) {
@@ -46,7 +46,7 @@ export async function setBatchPolicy(pid: number): Promise<boolean> {
   return !readPolicies(pid).includes(SCHED_OTHER);
 }
 
-/** The scheduling policy of each of its threads, as sched(7) numbers them; none where there is no /proc. */
+/** Returns the scheduling policy of each thread, as sched(7) numbers them; empty without /proc. */
 function readPolicies(pid: number): string[] {
   try {
     return readdirSync(`/proc/${pid}/task`).map((thread) => readStat(`${pid}/task/${thread}`)[38] ?? '');
@@ -55,7 +55,7 @@ function readPolicies(pid: number): string[] {
   }
 }
 
-/** proc(5): the name, field 2, may hold blanks and parentheses; what follows the last ')' starts at field 3. */
+/** proc(5): the name, field 2, may hold blanks and parentheses; the text after the last ')' starts at field 3. */
 function readStat(name: string): string[] {
   return readFileSync(`/proc/${name}/stat`, 'utf8').split(') ').pop()?.split(' ') ?? [];
 }

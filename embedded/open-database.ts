@@ -12,7 +12,7 @@ const KEEP_ALIVE_MS = 10_000;
 const SESSION = [
   "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', time_zone = '+00:00'",
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-  // a statement outside a transaction is meant to commit itself, whatever the server's default
+  // a statement outside a transaction commits itself, also where the server's default is another
   'SET SESSION autocommit = 1',
 ];
 
@@ -20,20 +20,20 @@ export type ConnectionTarget = {
   user: string;
   password?: string;
   database?: string;
-  /** Verified, and held against the name of each host that has one. */
+  /** The certificate is verified, and compared with the name of each host that is a name. */
   ssl?: { ca?: string; rejectUnauthorized: true };
   connectionLimit?: number;
 } & ({ socketPath: string } | ({ host: string; port: number } & { others?: DatabaseHost[] }));
 
-/** Another server of the same database, for when the first can't be connected. */
+/** Another server of the same database, used when the first is unavailable. */
 export type DatabaseHost = { host: string; port: number };
 
 export type OpenDatabase<DB> = { db: Kysely<DB>; [Symbol.asyncDispose](): Promise<void> };
 
 /**
  * Opens a pool. Every session is strict, in UTC, in utf8mb4, commits each statement by itself and is READ COMMITTED: under
- * REPEATABLE READ two writers that look for absent ids and then insert them deadlock each time. How columns come back is
- * told at `castField`.
+ * REPEATABLE READ two writers that select absent ids and then insert them deadlock each time. `castField` says how columns
+ * are converted.
  */
 export function openDatabase<DB>(target: ConnectionTarget): OpenDatabase<DB> {
   const connectionLimit = target.connectionLimit ?? 10;
@@ -44,12 +44,12 @@ export function openDatabase<DB>(target: ConnectionTarget): OpenDatabase<DB> {
   return { db, [Symbol.asyncDispose]: () => db.destroy() };
 }
 
-/** Connections beside Kysely's, each prepared like those before it is used for the first time. */
+/** Opens a pool beside Kysely's. Each connection gets the same session settings before its first use. */
 export function openConnectionPool(target: ConnectionTarget): ConnectionPool {
   return openEach(target, (one) => {
     const pool = mysql.createPool({ ...poolOptions(one), connectionLimit: target.connectionLimit ?? 1 });
     pool.on('connection', (connection) => {
-      // what is asked of it later waits for these; one that can't be prepared is not used at all
+      // later statements queue behind these; a connection that can't be prepared is not used
       for (const statement of SESSION) connection.query(statement, (error) => error && connection.destroy());
     });
     return pool;
@@ -72,18 +72,18 @@ function openEach(target: ConnectionTarget, open: (one: ConnectionTarget) => Poo
   );
 }
 
-/** A target for each host, the first one first. */
+/** Returns one target per host, in the order of their use. */
 export function listHosts(target: ConnectionTarget): ConnectionTarget[] {
   if (!('others' in target) || !target.others) return [target];
   const { others, ...first } = target;
   return [first, ...others.map((other) => ({ ...first, ...other }))];
 }
 
-/** Of the only host: what waits for it is told when it no longer answers. On a socket it can only be gone, which ends it. */
+/** With a single TCP host, fails pending statements when it stops answering. A Unix socket closes when its server is gone. */
 function openAlone(target: ConnectionTarget, pool: Pool): ConnectionPool {
-  const asking: Probe = (callback) => greet(target, callback);
+  const probe: Probe = (callback) => greet(target, callback);
   const noOther = (): void => undefined;
-  const silence = 'host' in target ? detectUnresponsiveHost(asking, noOther, () => performance.now()) : undefined;
+  const silence = 'host' in target ? detectUnresponsiveHost(probe, noOther, () => performance.now()) : undefined;
   pool.on('connection', (connection) => {
     silence?.watch(connection);
     watchRefusals(connection, () => undefined);
@@ -104,12 +104,12 @@ function greet(host: ConnectionTarget, callback: (error: NodeJS.ErrnoException |
     connection.destroy();
     callback(error);
   };
-  // what comes after the first answer is of no interest
+  // errors after the first answer do not matter
   connection.on('error', () => undefined);
   connection.connect(settle);
 }
 
-/** Creates the database when it is not there yet. */
+/** Creates the database if it does not exist. */
 export async function ensureDatabase(target: ConnectionTarget, name: string): Promise<void> {
   const { database: _, ...server } = target;
   const connection = mysql.createConnection(poolOptions(server as ConnectionTarget));
@@ -120,9 +120,9 @@ export async function ensureDatabase(target: ConnectionTarget, name: string): Pr
   }
 }
 
-/** What mysql2 is told to connect to one host. */
+/** mysql2's options for one host. */
 export function poolOptions({ ssl, ...target }: ConnectionTarget): PoolOptions {
-  // of a bare address mysql2 would look for `localhost` in the certificate
+  // with an IP address mysql2 would compare the certificate with `localhost`
   const verifyIdentity = 'host' in target && isIP(target.host) === 0;
   return {
     ...target,

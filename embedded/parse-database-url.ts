@@ -7,10 +7,10 @@ const DEFAULT_PORT = 3306;
 const OTHER_HOST = /^(?:\[([0-9a-fA-F:]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/;
 
 /**
- * Reads the address of a database: `mysql://user:pass@host:port/db?hosts=h2:3306,h3:3306&tls=verify|off&ca=FILE`, or
- * `?socket=PATH` in place of the host. `hosts` are tried in turn when the first can't be connected. TLS is verified, by
- * the name of each host that has one, unless all are on this machine or `tls=off` says otherwise.
- * @throws Error that says what is wrong, and never quotes the address: it holds a password.
+ * Parses the address of a database: `mysql://user:pass@host:port/db?hosts=h2:3306,h3:3306&tls=verify|off&ca=FILE`, or
+ * `?socket=PATH` in place of the host. `hosts` are used in turn when the first is unavailable. TLS is verified, and the
+ * certificate compared with each host that is a name, unless all hosts are on this machine or `tls=off` is given.
+ * @throws Error that says what is wrong, without the address: it holds a password.
  */
 export function parseDatabaseUrl(text: string): ConnectionTarget & { database: string } {
   if (!URL.canParse(text)) throw new Error('is no address of the form mysql://user:pass@host:port/db');
@@ -42,7 +42,7 @@ function readOthers(url: URL): DatabaseHost[] {
 }
 
 function readTls(url: URL): ConnectionTarget['ssl'] {
-  // one host elsewhere is enough for the way to be open to others
+  // one host on another machine is enough: others could read that connection
   const hosts = [url.hostname, ...readOthers(url).map(({ host }) => host)];
   const mode = url.searchParams.get('tls') ?? (hosts.every(isLoopback) ? 'off' : 'verify');
   if (mode === 'off') return undefined;
@@ -60,8 +60,8 @@ function isLoopback(host: string): boolean {
 }
 
 /**
- * Hosts whose certificate is checked by its authority alone: mysql2 can hold a name against a certificate, and no bare
- * address. Who has any certificate of that authority could stand in their place.
+ * Returns the hosts whose certificate is checked by its authority alone: mysql2 compares names with a certificate, not IP
+ * addresses. Anybody with a certificate of that authority could impersonate them.
  */
 export function listHostsWithoutNameCheck(target: ConnectionTarget): string[] {
   if (!('host' in target) || !target.ssl) return [];

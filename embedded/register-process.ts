@@ -7,8 +7,8 @@ const LOCK_WAIT_MS = 60_000;
 const LOCK_POLL_MS = 25;
 
 /**
- * Who uses the server of a data directory: one file a process under `members/`. What a killed process left behind is
- * told by its start time and does not count. `serve` is also the one holder of `serve.lock`.
+ * Registers this process as a user of the server of a data directory: one file per process under `members/`. The file of a
+ * killed process does not count, because its start time no longer matches. `serve` also holds `serve.lock`.
  */
 export function registerProcess(directory: string): { others: () => number; leave: () => void } {
   const members = path.join(directory, 'members');
@@ -23,7 +23,7 @@ export function registerProcess(directory: string): { others: () => number; leav
 
 let counter = 0;
 
-/** Runs `work` while no other process does so in this directory; a lock whose holder is gone is taken over. */
+/** Runs `work` under this directory's lock. A lock whose holder is gone is taken over. */
 export async function withLock<T>(directory: string, work: () => Promise<T>): Promise<T> {
   const lock = path.join(directory, 'start.lock');
   const deadline = Date.now() + LOCK_WAIT_MS;
@@ -41,12 +41,12 @@ export async function withLock<T>(directory: string, work: () => Promise<T>): Pr
 }
 
 /**
- * Takes a lock file for the life of this process.
- * @returns a function that gives it back, or undefined when another living process holds it.
+ * Takes a lock file for the lifetime of this process.
+ * @returns a function that releases it, or undefined if another running process holds it.
  */
 export function acquireLock(file: string): (() => void) | undefined {
   const draft = `${file}.${process.pid}.${counter++}`;
-  // written whole before it gets its name, so that nobody ever reads half an identity
+  // written before it gets its name, so that nobody reads half an identity
   writeFileSync(draft, ownIdentity());
   try {
     if (link(draft, file)) return () => rmSync(file, { force: true });
@@ -68,7 +68,7 @@ function link(draft: string, file: string): boolean {
   }
 }
 
-/** Moves a dead holder's file away; what was moved in its place by a quicker process goes back. */
+/** Removes the file of a holder that is gone. If a faster process has already replaced it, puts that file back. */
 function removeStale(file: string, held: string): boolean {
   const moved = `${file}.stale.${process.pid}.${counter++}`;
   try {

@@ -1,36 +1,36 @@
 import type { PoolConnection } from 'mysql2';
 import { interceptStatements } from './intercept-statements.ts';
 
-/** A Galera node that is cut off from its cluster, or not yet part of it. */
+/** A Galera node that is cut off from its cluster, or has not joined it yet. */
 const NOT_READY_ERRNO = 1047;
-/** A server that was made read-only: by an operator or a fail-over (1290), or by InnoDB itself (1836). */
+/** A read-only server: set by an operator or a fail-over (1290), or by InnoDB itself (1836). */
 const READ_ONLY_ERRNOS = new Set([1290, 1836]);
 
 export type Refusal = 'not ready' | 'read only';
 type Answer = (error: NodeJS.ErrnoException | null) => void;
 
 /**
- * Tells when the server of a connection refuses to work, and closes the connection in place of giving it back. Such a
- * server refuses ROLLBACK as well: the transaction stays open, and the BEGIN of whoever got this connection next would
- * commit what there is of it. So would it after a ROLLBACK that failed for any other reason.
+ * Calls `onRefusal` when the server of a connection refuses a statement, and destroys that connection on release. Such a
+ * server refuses ROLLBACK as well: the transaction stays open, and the next caller's BEGIN would commit its statements. A
+ * ROLLBACK that failed for any other reason leaves the same state.
  */
 export function watchRefusals(connection: PoolConnection, onRefusal: (refusal: Refusal) => void): void {
-  let isSpoilt = false;
+  let isUnusable = false;
   interceptStatements(connection, {
     answered(error, text) {
       const refusal = readRefusal(error);
       if (refusal) onRefusal(refusal);
-      if (refusal || (error && text === 'rollback')) isSpoilt = true;
+      if (refusal || (error && text === 'rollback')) isUnusable = true;
     },
   });
   const release = connection.release.bind(connection);
-  // not at once: what else was asked of it meanwhile would never be answered
-  connection.release = () => (isSpoilt ? connection.destroy() : release());
+  // only on release: destroy() would never answer the statements that are still pending
+  connection.release = () => (isUnusable ? connection.destroy() : release());
 }
 
-/** Asks whether a server would take a transaction; one that was read-only before, whether it still is. */
+/** Checks that a server accepts a transaction and, if it refused as read-only before, that it is writable again. */
 export function checkServerReady(connection: PoolConnection, before: Refusal | undefined, callback: Answer): void {
-  // each waits for the one before it, and the first that fails is told
+  // the statements run one after another; the first error is reported
   let failure: NodeJS.ErrnoException | null = null;
   const keep = (error: NodeJS.ErrnoException | null): void => {
     failure ??= error;

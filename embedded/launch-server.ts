@@ -1,0 +1,142 @@
+import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { closeSync, lstatSync, mkdirSync, openSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { writeServerRecord } from './find-running-server.ts';
+import type { ServerBinaries } from './find-server.ts';
+import { identifyProcess } from './identify-process.ts';
+
+const SOCKET_PATH_BYTES_MAX = 107;
+const POOL_SHARE = 16;
+const POOL_MIB_MIN = 256;
+const POOL_MIB_MAX = 1024;
+const LOG_SHARE = 2;
+
+/** `code`: exit code, signal or error, once the server has ended. */
+export type LaunchedServer = { pid: number | undefined; code: number | string | undefined };
+
+/** Creates the system tables in `data.new` and renames it to `data`: a kill leaves no half of them. */
+export async function initialise(binaries: ServerBinaries, home: string, data: string): Promise<void> {
+  rmSync(path.join(home, 'data.new'), { recursive: true, force: true });
+  // as root, mariadb-install-db passes the path to a shell unquoted: use a symlink without blanks
+  const alias = `${chooseSocketPath(home)}.d`;
+  rmSync(alias, { force: true });
+  symlinkSync(home, alias);
+  const draft = path.join(alias, 'data.new');
+  const run = promisify(execFile);
+  if (binaries.kind === 'mariadb') {
+    await run(
+      binaries.install,
+      [
+        '--no-defaults',
+        '--auth-root-authentication-method=normal',
+        '--skip-test-db',
+        '--skip-name-resolve',
+        `--innodb-log-file-size=${chooseSizes().logMib}M`,
+        `--datadir=${draft}`,
+        `--tmpdir=${path.join(alias, path.basename(temporary(home)))}`,
+        ...asUser(),
+      ],
+      { env: closedEnv() },
+    );
+  } else {
+    await run(
+      binaries.server,
+      ['--no-defaults', '--initialize-insecure', `--datadir=${draft}`, `--tmpdir=${temporary(home)}`, ...asUser()],
+      { env: closedEnv() },
+    );
+  }
+  renameSync(path.join(home, 'data.new'), data);
+  rmSync(alias, { force: true });
+}
+
+/** Starts a server in a process group of its own and writes its record. */
+export function launch(binaries: ServerBinaries, home: string, data: string, socketPath: string): LaunchedServer {
+  const log = openSync(path.join(home, 'server.log'), 'a', 0o600);
+  const sizes = chooseSizes();
+  const child = spawn(
+    binaries.server,
+    [
+      '--no-defaults',
+      `--datadir=${data}`,
+      `--socket=${socketPath}`,
+      `--pid-file=${path.join(home, 'server.pid')}`,
+      `--tmpdir=${temporary(home)}`,
+      '--skip-networking',
+      '--innodb-flush-log-at-trx-commit=1',
+      `--innodb-buffer-pool-size=${sizes.poolMib}M`,
+      `--innodb-log-file-size=${sizes.logMib}M`,
+      '--character-set-server=utf8mb4',
+      '--skip-name-resolve',
+      '--max-allowed-packet=64M',
+      '--max-connections=300',
+      ...(binaries.kind === 'mysql' ? ['--mysqlx=OFF', '--secure-file-priv=', '--skip-log-bin'] : []),
+      ...asUser(),
+    ],
+    { detached: true, stdio: ['ignore', log, log], cwd: home, env: closedEnv() },
+  );
+  closeSync(log);
+  const identity = child.pid === undefined ? undefined : identifyProcess(child.pid);
+  if (identity) writeServerRecord(home, { identity, socketPath });
+  const launched: LaunchedServer = { pid: child.pid, code: undefined };
+  child.on('error', (error) => {
+    launched.code = error.message;
+  });
+  child.on('exit', (code, signal) => {
+    launched.code = code ?? signal ?? 'unknown';
+  });
+  child.unref();
+  return launched;
+}
+
+/**
+ * The buffer pool gets a sixteenth of the machine's memory, or of this process's memory limit; the log gets half as much on
+ * the disk. With a small pool or log, commits stall every few seconds until pages are written.
+ */
+function chooseSizes(): { poolMib: number; logMib: number } {
+  const allowed = process.constrainedMemory() || Number.POSITIVE_INFINITY;
+  const share = Math.min(os.totalmem(), allowed) / POOL_SHARE / 2 ** 20;
+  const poolMib = Math.round(Math.min(POOL_MIB_MAX, Math.max(POOL_MIB_MIN, share)));
+  return { poolMib, logMib: Math.round(poolMib / LOG_SHARE) };
+}
+
+/** A socket path has at most 107 bytes, so it is in the run directory, named by a hash of the data directory. */
+export function chooseSocketPath(home: string): string {
+  const uid = process.getuid?.() ?? 0;
+  const directory = path.join(process.env.XDG_RUNTIME_DIR ?? '/tmp', `confere-${uid}`);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  // lstat: a symlink would put the socket into another user's directory
+  const owner = lstatSync(directory);
+  if (!owner.isDirectory() || owner.uid !== uid || (owner.mode & 0o077) !== 0) {
+    throw new Error(
+      `${directory} must be a directory of ${os.userInfo().username} with mode 0700, not a symlink: move it away`,
+    );
+  }
+  const name = `${createHash('sha256').update(home).digest('hex').slice(0, 16)}.sock`;
+  const socketPath = path.join(directory, name);
+  if (Buffer.byteLength(socketPath) > SOCKET_PATH_BYTES_MAX) {
+    throw new Error(
+      `${socketPath} is longer than ${SOCKET_PATH_BYTES_MAX} bytes: set XDG_RUNTIME_DIR to a shorter one`,
+    );
+  }
+  return socketPath;
+}
+
+/** The server sets its umask by these variables; its default lets its group read the files. */
+function closedEnv(): NodeJS.ProcessEnv {
+  return { ...process.env, UMASK: '0600', UMASK_DIR: '0700' };
+}
+
+/** As root the server starts only with --user=root. */
+export function asUser(): string[] {
+  return process.getuid?.() === 0 ? ['--user=root'] : [];
+}
+
+/** A temporary directory of its own: in a shared one, a starting server removes the files of running servers. */
+function temporary(home: string): string {
+  const directory = path.join(home, 'tmp');
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  return directory;
+}
