@@ -7,7 +7,7 @@ import { type RunningSandbox, startSandbox } from './start-sandbox.ts';
 process.umask(0o077);
 process.exitCode = await main();
 
-/** Runs until SIGTERM or SIGINT. Answers the exit code: 0 done, 1 failed, 2 wrong use. */
+/** Runs until SIGTERM or SIGINT. Returns the exit code: 0 done, 1 failed, 2 wrong use. */
 async function main(): Promise<number> {
   const options = optionsOrCode();
   if (typeof options === 'number') return options;

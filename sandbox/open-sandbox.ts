@@ -5,7 +5,7 @@ import type { Switches } from './faults/switches.ts';
 import type { Database } from './store/tables.ts';
 import type { Timers } from './timers.ts';
 
-/** The context of a sandbox over an open, migrated database. */
+/** Makes the context of a sandbox on an open, migrated database. */
 export async function openSandbox(parts: {
   db: Database;
   settings: Settings;
@@ -26,10 +26,10 @@ export async function openSandbox(parts: {
       .select((eb) => eb.fn.max('seq').as('seq'))
       .executeTakeFirst(),
   ]);
-  // Each notification has at least one row, so the highest key is never below the last number given.
+  // each notification has at least one row, so the highest key is not below the last used number
   let notification = Number(lastWebhook?.id ?? 0);
   let creation = 0;
-  // On an empty database a seed tells the whole run; on another the stream must not give ids that were given.
+  // on an empty database the seed decides the whole run; on another, the stream must not repeat ids
   const seen = Number(lastTransaction?.seq ?? 0);
   const seeded = createRandom(settings.seed);
   const live = seen === 0 ? seeded.fork('live') : seeded.fork(`live/${seen}`);
@@ -46,6 +46,6 @@ export async function openSandbox(parts: {
     nextNotificationId: () => ++notification,
     log,
     signal,
-    wake: { lives: nothing, webhooks: nothing },
+    wake: { steps: nothing, webhooks: nothing },
   };
 }

@@ -12,7 +12,7 @@ export type SandboxOptions = {
   host: string;
   port: number;
   dataDir: string;
-  /** a database server of yours instead of the embedded one */
+  /** a database server to use instead of the embedded one */
   server: ConnectionTarget | undefined;
   database: string;
   settings: Settings;
@@ -48,8 +48,8 @@ type Flags = {
 type DatabaseAddress = { server: ConnectionTarget; database: string };
 
 /**
- * The options of `confere sandbox`, from its arguments and DATA_DIR alone. Commander prints help and what is wrong,
- * and throws CommanderError: exit code 0 for help, 2 for wrong use.
+ * Reads the options of `confere sandbox` from its arguments and DATA_DIR. Commander prints help and errors, and throws
+ * CommanderError: exit code 0 for help, 2 for wrong use.
  */
 export function readOptions(args: readonly string[], env: { DATA_DIR?: string | undefined }): SandboxOptions {
   const command = commandOf(env);
@@ -82,38 +82,41 @@ export function readOptions(args: readonly string[], env: { DATA_DIR?: string | 
 function commandOf(env: { DATA_DIR?: string | undefined }): Command {
   return new Command('confere sandbox')
     .description(
-      "The provider's whole service to develop and test against: no money moves, nothing leaves this machine.",
+      "a simulation of the provider's service for development and tests: no money moves, nothing leaves this machine",
     )
     .option('--port <number>', 'port to listen on, 0 for a free one', wholeNumber(0, 65_535), 4_000)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--api-key <key>', 'what clients send as Authorization: Bearer <key>', 'sandbox-key')
-    .option('--webhook-url <url>', 'where webhooks are POSTed', httpUrl)
+    .option('--api-key <key>', 'key that clients send as Authorization: Bearer <key>', 'sandbox-key')
+    .option('--webhook-url <url>', 'address that webhooks are POSTed to', httpUrl)
     .option('--webhook-token <token>', 'sent with webhooks as Authorization: Bearer <token>')
     .addOption(
-      new Option('--scenario <name|file>', `how it behaves: ${SCENARIOS.join(', ')}, or a JSON file`)
+      new Option('--scenario <name|file>', `behaviour: ${SCENARIOS.join(', ')}, or a JSON file`)
         .argParser(scenario)
         .default(switchesSchema.parse({}), 'calm'),
     )
     .addOption(
-      new Option('--seed <text>', 'the same seed makes up the same data').default(
+      new Option('--seed <text>', 'the same seed generates the same data').default(
         randomBytes(4).toString('hex'),
-        'by chance',
+        'random',
       ),
     )
-    .option('--history <days>', 'make up the past first, such as 30d', daysOf)
+    .option('--history <days>', 'generate the past days first, such as 30d', daysOf)
     .option('--per-day <number>', 'transactions on each day of the history', wholeNumber(1, 1_000_000), 2_000)
     .option('--rate <rate>', 'live transactions, such as 5/s, 30/m or 100/h', rateOf)
-    .option('--manual', 'what clients create stays pending until the checkout page or an admin moves it')
-    .option('--time-zone <zone>', 'time zone of every date shown', zone, 'America/Sao_Paulo')
-    .option('--checkout-url <url>', 'where payment links begin (default: <url>/checkout)', httpUrl)
-    .option('--data-dir <path>', 'where the embedded database lives', path.join(env.DATA_DIR || './var', 'sandbox'))
+    .option(
+      '--manual',
+      'transactions that clients create stay pending until the checkout page or an admin changes them',
+    )
+    .option('--time-zone <zone>', 'time zone of all dates', zone, 'America/Sao_Paulo')
+    .option('--checkout-url <url>', 'start of payment links (default: <url>/checkout)', httpUrl)
+    .option('--data-dir <path>', 'directory of the embedded database', path.join(env.DATA_DIR || './var', 'sandbox'))
     .option(
       '--database-url <url>',
       'mysql://user:password@host:port/name instead of the embedded database',
       databaseAddress,
     )
-    .option('--json', 'print one line of JSON once it is ready')
-    .option('--print-openapi', 'print the interface as OpenAPI 3.1 and end')
+    .option('--json', 'print one line of JSON when it is ready')
+    .option('--print-openapi', 'print the interface as OpenAPI 3.1 and exit')
     .addHelpText('after', HELP)
     .allowExcessArguments(false)
     .exitOverride();
@@ -125,20 +128,20 @@ Examples:
   confere sandbox --rate 5/s --webhook-url http://127.0.0.1:3000/webhooks/pix --webhook-token secret
   confere sandbox --scenario flaky-provider --seed 7
 
-Routes: /api/v1/… (the interface), /checkout/transaction/<id> (the payer's page), /sandbox/… (yours, to turn
-switches and move transactions), /api/v1/openapi.json. All of it is told in docs/sandbox.md.`;
+Routes: /api/v1/… (the interface), /checkout/transaction/<id> (the payer's page), /sandbox/… (admin: switches
+and transactions), /api/v1/openapi.json. docs/sandbox.md describes them.`;
 
 function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
     if (value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`A whole number from ${least} to ${most}, please.`);
+    throw new InvalidArgumentError(`Use a whole number from ${least} to ${most}.`);
   };
 }
 
 function daysOf(text: string): number {
   const match = /^(\d{1,4})d?$/.exec(text);
-  if (match === null) throw new InvalidArgumentError('A number of days, please, such as 30d.');
+  if (match === null) throw new InvalidArgumentError('Use a number of days, such as 30d.');
   return Number(match[1]);
 }
 
@@ -149,13 +152,13 @@ function rateOf(text: string): number {
   const unit = match?.[2] ?? 's';
   const perSecond = Number(match?.[1]) / PER[unit === 'm' || unit === 'h' ? unit : 's'];
   if (match === null || perSecond > 2_000)
-    throw new InvalidArgumentError('A rate up to 2000/s, please, such as 5/s or 30/m.');
+    throw new InvalidArgumentError('Use a rate up to 2000/s, such as 5/s or 30/m.');
   return perSecond;
 }
 
 function httpUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
-    throw new InvalidArgumentError('An http or https URL, please.');
+    throw new InvalidArgumentError('Use an http or https URL.');
   }
   return text.replace(/\/$/, '');
 }
@@ -165,7 +168,7 @@ function zone(text: string): string {
     createWallClock(text);
     return text;
   } catch {
-    throw new InvalidArgumentError('A time zone such as America/Sao_Paulo, please.');
+    throw new InvalidArgumentError('Use a time zone such as America/Sao_Paulo.');
   }
 }
 

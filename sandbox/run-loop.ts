@@ -3,9 +3,9 @@ import type { Sandbox } from './context.ts';
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
 /**
- * Runs `work` again and again until the sandbox ends: at once while it answers true (there is more), else after
- * `everyMs` or when woken. An error is logged and waited out: a database away for a moment must not end a loop.
- * `offerWake` is handed the function that wakes it.
+ * Repeats `work` until the sandbox ends: at once while it returns true (there is more), else after `everyMs` or when woken.
+ * After an error it logs and retries, because a database that is away for a moment must not end the loop. `offerWake`
+ * receives the function that wakes the loop.
  */
 export async function runLoop(
   sandbox: Sandbox,
@@ -15,12 +15,12 @@ export async function runLoop(
 ): Promise<void> {
   const { signal, timers } = sandbox;
   let awake = true;
-  let rouse: () => void = () => undefined;
+  let wakeUp: () => void = () => undefined;
   offerWake(() => {
     awake = true;
-    rouse();
+    wakeUp();
   });
-  signal.addEventListener('abort', () => rouse(), { once: true });
+  signal.addEventListener('abort', () => wakeUp(), { once: true });
   while (!signal.aborted) {
     awake = false;
     let pauseMs = everyMs;
@@ -28,13 +28,13 @@ export async function runLoop(
       if (await work()) continue;
     } catch (error) {
       if (signal.aborted) return;
-      sandbox.log(`will try again: ${error instanceof Error ? error.message : String(error)}`);
+      sandbox.log(`a loop failed and is retried: ${error instanceof Error ? error.message : String(error)}`);
       pauseMs = PAUSE_AFTER_ERROR_MS;
     }
     if (awake || signal.aborted) continue;
     await new Promise<void>((resolve) => {
       const timer = timers.after(pauseMs, resolve);
-      rouse = () => {
+      wakeUp = () => {
         timer.cancel();
         resolve();
       };

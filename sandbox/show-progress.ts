@@ -1,6 +1,6 @@
 const WIDTH = 30;
 
-/** A progress bar on a terminal; silence elsewhere. */
+/** Draws a progress bar on a terminal; does nothing elsewhere. */
 export function showProgress(stream: NodeJS.WriteStream, label: string): (made: number, wanted: number) => void {
   if (!stream.isTTY) return () => undefined;
   return (made, wanted) => {

@@ -25,14 +25,14 @@ export type RunningSandbox = {
   apiKey: string;
   checkoutUrl: string;
   seed: string;
-  /** transactions that the history made at this start */
+  /** number of transactions that the history generated at this start */
   history: number;
   sandbox: Sandbox;
-  /** drains: no new requests, what is under way ends, loops stop, the database is left */
+  /** drains: refuses new requests, finishes current ones, stops the loops, leaves the database */
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Starts the whole sandbox: database, history, lives, webhooks, traffic, HTTP. Listens once history is loaded. */
+/** Starts the sandbox: database, history, planned steps, webhooks, traffic, HTTP. It listens after the history is loaded. */
 export async function startSandbox(
   options: SandboxOptions,
   log: (message: string) => void,
@@ -54,14 +54,14 @@ export async function startSandbox(
     options.historyDays === undefined
       ? 0
       : await loadHistory(sandbox, { days: options.historyDays, perDay: options.perDay, progress });
-  const hurry: FlushSignal = { untilMs: 0 };
+  const flushSignal: FlushSignal = { untilMs: 0 };
   const tallies: FaultTallies = new Map();
-  const server = createServer(buildApp(sandbox, { flushSignal: hurry, tallies }));
+  const server = createServer(buildApp(sandbox, { flushSignal, tallies }));
   await listen(server, options);
   cleanup.defer(() => close(server));
   settings.url = `http://${urlHost(options.host)}:${(server.address() as AddressInfo).port}`;
   settings.checkoutUrl = options.checkoutUrl ?? `${settings.url}/checkout`;
-  const loops = Promise.all([runSteps(sandbox), runWebhooks(sandbox, hurry), runTraffic(sandbox)]);
+  const loops = Promise.all([runSteps(sandbox), runWebhooks(sandbox, flushSignal), runTraffic(sandbox)]);
   cleanup.defer(async () => {
     ending.abort();
     await loops;
@@ -97,9 +97,9 @@ async function close(server: Server): Promise<void> {
   const closed = once(server, 'close');
   server.close();
   server.closeIdleConnections();
-  const impatient = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT_MS);
+  const timeout = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT_MS);
   await closed;
-  clearTimeout(impatient);
+  clearTimeout(timeout);
 }
 
 function urlHost(host: string): string {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Time as a sandbox knows it. A test hands in timers that it can advance. */
+/** The clock and timers of a sandbox. A test passes timers that it can advance. */
 export type Timers = {
   /** The wall clock, in ms since 1970. */
   now(): number;

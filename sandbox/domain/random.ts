@@ -1,20 +1,20 @@
 /**
- * Chance that can be told again: everything that a run makes up comes from one seed. `fork` gives a stream of its
- * own for a name, so that what one part draws never moves what another part gets.
+ * A seeded random stream: everything that a run generates comes from one seed. `fork` returns an independent stream for a
+ * name, so that the draws of one part never change those of another.
  */
 export type Random = {
-  /** a number from 0 up to, never reaching, 1 */
+  /** a number from 0 (inclusive) to 1 (exclusive) */
   next(): number;
-  /** a whole number from `min` to `max`, both within reach */
+  /** a whole number from `min` to `max`, both inclusive */
   int(min: number, max: number): number;
   pick<T>(list: readonly T[]): T;
   chance(probability: number): boolean;
-  /** so many characters of an alphabet */
+  /** `length` characters of an alphabet */
   text(alphabet: string, length: number): string;
   fork(name: string): Random;
 };
 
-/** A stream of chance for a seed: the same seed, the same stream. */
+/** Creates the random stream of a seed: the same seed gives the same stream. */
 export function createRandom(seed: string): Random {
   const next = sfc32(hash(seed, 1), hash(seed, 2), hash(seed, 3), hash(seed, 4));
   const int = (min: number, max: number): number => min + Math.floor(next() * (max - min + 1));
@@ -70,7 +70,7 @@ function sfc32(a0: number, b0: number, c0: number, d0: number): () => number {
     c = (c + t) | 0;
     return (t >>> 0) / 4294967296;
   };
-  // The first draws of neighbouring seeds resemble each other.
+  // skip the first draws: they are similar for similar seeds
   for (let i = 0; i < 12; i++) next();
   return next;
 }

@@ -1,7 +1,7 @@
 /**
- * The life of a transaction, told once. It starts `pending`; it may wait `in_process` or `in_analysis`; it ends
- * `paid`, `denied`, `canceled` or `expired`; what was paid may still be given back (`refund`). The specification
- * does not show transitions, so only the checkout and planned lives keep to these: an admin may write any history.
+ * The lifecycle of a transaction. It starts `pending`, may wait `in_process` or `in_analysis`, and ends `paid`, `denied`,
+ * `canceled` or `expired`. A paid transaction may become `refund`. The specification shows no transitions, so only the
+ * checkout and planned steps follow this model: an admin may write any history.
  */
 export const STATUSES = [
   'pending',
@@ -19,12 +19,12 @@ export type Operation = (typeof OPERATIONS)[number];
 
 const OPEN = ['pending', 'in_process', 'in_analysis', 'partially_paid'];
 
-/** True where a transaction may still end. */
+/** Returns whether a transaction in this status has not ended. */
 export function isOpen(status: string): boolean {
   return OPEN.includes(status);
 }
 
-/** True where the model allows `to` after `from`. */
+/** Returns whether the model allows `to` after `from`. */
 export function isTransitionAllowed(from: string, to: string): boolean {
   if (from === to) return false;
   if (isOpen(from)) return to !== 'pending' && to !== 'refund';

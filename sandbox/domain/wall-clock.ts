@@ -1,21 +1,21 @@
 /**
- * The provider's wall clock. A `wall` is `YYYY-MM-DD HH:mm:ss` of its time zone; sorted as text it is sorted in
- * time (but for the hour that summer time repeats).
+ * The provider's wall clock. A `wall` is `YYYY-MM-DD HH:mm:ss` in its time zone. Text order is time order, except in the
+ * hour that the end of summer time repeats.
  */
 export type WallClock = {
-  /** wall of an instant in milliseconds */
+  /** the wall of an instant in milliseconds */
   toWall(instantMs: number): string;
-  /** instant in milliseconds of a wall */
+  /** the instant of a wall, in milliseconds */
   toInstant(wall: string): number;
 };
 
 const QUARTER_MS = 900_000;
 const DAY_MS = 86_400_000;
 
-/** The clock of an IANA time zone. Throws RangeError for a zone that does not exist. */
+/** Creates the clock of an IANA time zone. Throws RangeError for an unknown zone. */
 export function createWallClock(timeZone: string): WallClock {
   const format = new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', ...FIELDS });
-  // An Intl call costs microseconds and history asks millions of times; no zone changes within a quarter of an hour.
+  // An Intl call takes microseconds and the history needs millions: cached by quarter hour, in which no offset changes.
   const offsets = new Map<number, number>();
   const offsetAt = (instantMs: number): number => {
     const quarter = Math.floor(instantMs / QUARTER_MS);
@@ -36,24 +36,24 @@ export function createWallClock(timeZone: string): WallClock {
   };
 }
 
-/** The wall so many seconds after another, by the calendar alone (days have 24 hours). */
+/** Adds seconds to a wall by the calendar alone: every day has 24 hours. */
 export function addSeconds(wall: string, seconds: number): string {
   return textOf(utcOf(wall) + seconds * 1_000);
 }
 
-/** The day so many days after another, `YYYY-MM-DD`. */
+/** Adds days to a day, `YYYY-MM-DD`. */
 export function addDays(day: string, days: number): string {
   return textOf(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).slice(0, 10);
 }
 
-/** True for a day that the calendar has. */
+/** Returns whether the text is a day of the calendar. */
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text.startsWith('0000')) return false;
   const ms = Date.parse(`${text}T00:00:00Z`);
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
 }
 
-/** True for a wall that the calendar has. */
+/** Returns whether the text is a wall of the calendar. */
 export function isWall(text: string): boolean {
   return /^\d{4}-\d{2}-\d{2} ([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/.test(text) && isDay(text.slice(0, 10));
 }

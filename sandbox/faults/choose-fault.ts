@@ -1,13 +1,13 @@
 import type { Random } from '../domain/random.ts';
 import type { Fault } from './fault.ts';
 
-/** How often each fault was passed and met, by its place in the list; start with an empty map at each new list. */
+/** Counters of each fault by its index in the list. A new list starts with an empty map. */
 export type FaultTallies = Map<number, Tally>;
 
-/** `recentMs`: when the requests came that a rate limit still counts */
+/** `passed`: requests seen. `met`: requests that got the fault. `recentMs`: times of the requests that a rate limit counts. */
 type Tally = { passed: number; met: number; left: number; recentMs: number[] };
 
-/** The fault that a request to a route meets, the first of the list that strikes; undefined where none does. */
+/** Returns the first fault of the list that applies to a request of a route, or undefined. */
 export function chooseFault(
   faults: readonly Fault[],
   tallies: FaultTallies,
@@ -34,7 +34,7 @@ export function chooseFault(
   return undefined;
 }
 
-/** Counts a request, unless it is one too many: those that were refused do not count. */
+/** Counts a request unless it is over the limit: refused requests do not count. */
 function isOverLimit(fault: Extract<Fault, { kind: 'rate_limit' }>, tally: Tally, nowMs: number): boolean {
   tally.recentMs = tally.recentMs.filter((atMs) => nowMs - atMs < fault.per_s * 1_000);
   if (tally.recentMs.length >= fault.requests) return true;

@@ -11,17 +11,17 @@ const scenarioSchema = z.strictObject({
 });
 
 /**
- * The switches of a scenario: one that ships, by its name, or a JSON file `{description, switches}` by its path.
- * Throws Error that names the file and each fault in it.
+ * Reads the switches of a scenario: a built-in one by its name, or a JSON file `{description, switches}` by its path.
+ * Throws Error that names the file and each error in it.
  */
 export function readScenario(nameOrPath: string): Switches {
-  const shipped = SCENARIOS.find((name) => name === nameOrPath);
+  const builtIn = SCENARIOS.find((name) => name === nameOrPath);
   const file =
-    shipped === undefined ? path.resolve(nameOrPath) : path.join(import.meta.dirname, `../scenarios/${shipped}.json`);
+    builtIn === undefined ? path.resolve(nameOrPath) : path.join(import.meta.dirname, `../scenarios/${builtIn}.json`);
   const result = scenarioSchema.safeParse(parse(file));
   if (result.success) return result.data.switches;
-  const faults = result.error.issues.map(({ path: at, message }) => `${at.join('.') || 'file'}: ${message}`);
-  throw new Error(`the scenario ${file} is not right: ${faults.join('; ')}`);
+  const errors = result.error.issues.map(({ path: at, message }) => `${at.join('.') || 'file'}: ${message}`);
+  throw new Error(`the scenario ${file} is invalid: ${errors.join('; ')}`);
 }
 
 function parse(file: string): unknown {
@@ -29,7 +29,7 @@ function parse(file: string): unknown {
   try {
     text = readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new Error(`there is no scenario ${file}; those that ship: ${SCENARIOS.join(', ')}`, { cause });
+    throw new Error(`there is no scenario ${file}; built-in scenarios: ${SCENARIOS.join(', ')}`, { cause });
   }
   try {
     return JSON.parse(text);

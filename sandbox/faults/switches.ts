@@ -1,8 +1,7 @@
 /**
- * Everything about the sandbox that can be turned: how it answers what the specification leaves open, how
- * transactions live, what befalls webhooks, and what goes wrong. A scenario is a file of these; the admin route
- * `/sandbox/switches` shows and turns them while it runs. What is not said keeps its default, which is the behaviour
- * of a provider on a good day.
+ * The switches of the sandbox: how it answers where the specification is silent, how transactions develop, what happens to
+ * webhooks, and which faults requests get. A scenario is a file of switches. The admin route `/sandbox/switches` shows and
+ * changes them at run time. A switch that is not given has its default: a provider without problems.
  */
 import { z } from 'zod';
 import type { OPERATIONS } from '../domain/statuses.ts';
@@ -17,7 +16,7 @@ const listSchema = z.strictObject({
   dates: z.enum(['inclusive', 'final_exclusive', 'exclusive']).default('inclusive'),
   name_document: z.enum(['partial', 'exact']).default('partial').describe('how the name is compared'),
   past_end: z.enum(['empty', 'last_page', 'not_found', 'invalid']).default('empty').describe('a page after the last'),
-  drift: share.default(0).describe('share of list requests before which a transaction is created or changes'),
+  drift: share.default(0).describe('share of list requests before which a transaction is created or changed'),
   total_off_by: z.int().min(-1000).max(1000).default(0),
   total_as: z.enum(['number', 'string']).default('number'),
   next_form: z.enum(['absolute', 'relative']).default('absolute'),
@@ -29,7 +28,7 @@ const rowsSchema = z.strictObject({
   show_as: z.enum(['array', 'object']).default('array'),
   empty_as: z.enum(['empty', 'null', 'missing']).default('empty').describe('fields without a value'),
   cashout_e2e: z.enum(['creation', 'always']).default('creation').describe('where a cashout shows e2e_id'),
-  odd_amounts: share.default(0).describe('share of rows whose amount is written otherwise'),
+  odd_amounts: share.default(0).describe('share of rows with the amount in odd_form'),
   odd_form: z.enum(['no_decimals', 'one_decimal', 'comma', 'many_decimals', 'number', 'signed']).default('one_decimal'),
 });
 
@@ -65,9 +64,9 @@ const webhooksSchema = z.strictObject({
   repeat: share.default(0),
   late: share.default(0),
   late_by_ms: milliseconds.default(30_000),
-  reorder: share.default(0).describe('share held back until what follows it is out'),
+  reorder: share.default(0).describe('share that is sent after the webhooks that follow it'),
   reorder_by_ms: milliseconds.default(5_000),
-  forge: share.default(0).describe('share beside which a third party sends one of its own'),
+  forge: share.default(0).describe('share that is accompanied by a forged webhook of a third party'),
   forge_with: z.enum(['token', 'wrong_token', 'no_token']).default('token').describe('what the forger knows'),
   shape: z.enum(['flat', 'transaction_array', 'transaction_object', 'transactions', 'data']).default('flat'),
   retry_after_ms: z.array(milliseconds).max(20).default([1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000]),
@@ -100,7 +99,7 @@ export const switchesSchema = z.strictObject({
 
 export type Switches = z.infer<typeof switchesSchema>;
 
-/** `operation.status` is announced by a webhook. */
+/** Returns whether a webhook announces this status of an operation. */
 export function isAnnounced(switches: Switches, operation: (typeof OPERATIONS)[number], status: string): boolean {
   const { announced } = switches.webhooks;
   return announced.includes('*') || announced.includes(`${operation}.${status}`);

@@ -1,5 +1,5 @@
 import type { FaultTallies } from '../faults/choose-fault.ts';
 import type { FlushSignal } from '../webhooks/run-webhooks.ts';
 
-/** What the routes share beside the sandbox: the wake-up signal of the webhook sender, and how often each fault was chosen. */
+/** State that routes share beside the sandbox: the flush signal of the webhook sender, and the counters of each fault. */
 export type AppState = { flushSignal: FlushSignal; tallies: FaultTallies };

@@ -16,7 +16,7 @@ import { injectFaults, type Route } from './inject-faults.ts';
 const BODY_BYTES_MAX = 256 * 1024;
 const ADMIN_BODY_BYTES_MAX = 64 * 1024 * 1024;
 
-/** All that the sandbox serves: the provider's interface, the payer's checkout, the admin's routes. */
+/** Builds the routes of the sandbox: the provider's interface, the payer's checkout, the admin's routes. */
 export function buildApp(sandbox: Sandbox, parts: AppState): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -50,7 +50,7 @@ function serveProvider(app: Express, sandbox: Sandbox, tallies: FaultTallies): v
       handleCreate(sandbox, operation, request, response),
     );
   }
-  // Strangers are not told what exists, and friends are told what an address takes.
+  // without a key every address is 401; with one, a wrong method is 405
   app.use('/api', requireKey(sandbox));
   for (const [address, method] of ADDRESSES) app.all(address, refuseMethod(method));
 }
@@ -74,7 +74,7 @@ function onlyWhereServed(sandbox: Sandbox): RequestHandler {
     next(sandbox.switches.current.list.without_api === 'served' ? undefined : 'route');
 }
 
-/** Any body as bytes, whatever its type says: what is wrong with it is for us to tell. */
+/** Reads any body as bytes, independent of its content type: our own checks report its errors. */
 function rawBody(limitBytes: number): RequestHandler {
   return express.raw({ type: () => true, limit: limitBytes, inflate: false });
 }

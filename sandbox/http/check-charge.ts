@@ -11,8 +11,8 @@ import { ApiError, createFieldError, ERROR_CODES, type FieldErrors } from './han
 const AMOUNT_CENTS_MAX = 99_999_999_999n;
 
 /**
- * What a create asks for, checked: first the form of every field (all faults at once, by name), then what the
- * provider's business refuses, with its number. Throws Refusal 422.
+ * Checks a request to create: first the form of all fields (all errors at once, by name), then the provider's business
+ * rules, with their error numbers. Throws ApiError 422.
  */
 export function checkCharge(operation: Operation, body: unknown, { creation }: Switches): Charge {
   if (operation === 'cashin') return chargeOf('cashin', checkForm(cashinSchema, body), creation);
@@ -37,8 +37,8 @@ function checkForm<S extends z.ZodType>(schema: S, body: unknown): z.infer<S> {
   for (const { path, message } of result.error.issues) {
     const field = String(path[0] ?? 'body');
     const missing = !(field in given) || Reflect.get(given, field) === null;
-    const complaint = `The ${field} field ${missing ? 'is required' : message}.`;
-    errors[field] = [...new Set([...(errors[field] ?? []), complaint])];
+    const text = `The ${field} field ${missing ? 'is required' : message}.`;
+    errors[field] = [...new Set([...(errors[field] ?? []), text])];
   }
   throw createFieldError(
     errors,

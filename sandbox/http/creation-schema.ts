@@ -24,7 +24,7 @@ const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@.]+$/;
 export const REFERENCE_LENGTH_MAX = 50;
 export const EXTRA_LENGTH_MAX = 255;
 
-/** What both creates take; `amount` arrives as the decimal text that the JSON had, see read-body.ts. */
+/** The fields of both creates. `amount` is the decimal text of the JSON number, see read-body.ts. */
 export const cashinSchema = z.object({
   name: text(255),
   email: text(255).regex(EMAIL, 'must be an e-mail address'),

@@ -12,7 +12,7 @@ import {
 
 type Json = Record<string, unknown>;
 
-/** The provider's interface as OpenAPI 3.1, from the schemas that check requests here and answers in the tests. */
+/** Describes the provider's interface as OpenAPI 3.1, from the schemas that check requests here and answers in the tests. */
 export function describeApi(): Json {
   return {
     openapi: '3.1.0',
@@ -98,7 +98,7 @@ function list(): Json {
 function webhook(): Json {
   return {
     operationId: 'transactionChanged',
-    summary: 'Tells that the status of a transaction changed',
+    summary: 'Reports that the status of a transaction changed',
     requestBody: { required: true, content: json(schemaOf(webhookSchema)) },
     responses: { '2XX': { description: 'taken; anything else is sent again' } },
   };

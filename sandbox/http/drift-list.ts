@@ -11,15 +11,15 @@ import { makeCharge } from '../traffic/make-charge.ts';
 const DAY_MS = 86_400_000;
 
 /**
- * Before some list requests, as the switch `list.drift` says, the list moves: one more transaction comes into the
- * range asked for, or the next thing planned for any happens now.
+ * Changes the list before a share `list.drift` of the list requests: adds a transaction to the requested range, or applies
+ * the next planned step of any transaction now.
  */
 export function driftList(sandbox: Sandbox): RequestHandler {
   const random = sandbox.random.fork('drift');
   return async (request, _response, next) => {
     if (random.chance(sandbox.switches.current.list.drift)) {
       if (random.chance(0.5)) await addOne(sandbox, random, request.query.final_date);
-      else await hastenOne(sandbox);
+      else await advanceOne(sandbox);
     }
     next();
   };
@@ -33,18 +33,18 @@ async function addOne(sandbox: Sandbox, random: Random, finalDate: unknown): Pro
   const createdMs = Math.min(nowMs, latestMs) - random.int(1_000, DAY_MS / 2);
   const operation = random.chance(current.traffic.cashouts) ? 'cashout' : 'cashin';
   const charge = makeCharge(random, operation, current.traffic.platforms);
-  const life = planSteps(random, operation, current.lives);
+  const planned = planSteps(random, operation, current.lives);
   const made = draftTransaction(random, sandbox.clock, current, {
     charge,
     createdMs,
     nowMs,
-    plannedSteps: life,
+    plannedSteps: planned,
     claimsReference: false,
   });
   await transact(sandbox.db, (trx) => insertTransactions(trx, [made]));
 }
 
-async function hastenOne(sandbox: Sandbox): Promise<void> {
+async function advanceOne(sandbox: Sandbox): Promise<void> {
   const next = await sandbox.db.selectFrom('steps').select('id').orderBy('due_at').orderBy('id').executeTakeFirst();
   if (next === undefined) return;
   await sandbox.db
@@ -52,5 +52,5 @@ async function hastenOne(sandbox: Sandbox): Promise<void> {
     .set({ due_at: new Date(sandbox.now()) })
     .where('id', '=', next.id)
     .execute();
-  sandbox.wake.lives();
+  sandbox.wake.steps();
 }

@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 import type { Sandbox } from '../context.ts';
 import { ApiError } from './handle-error.ts';
 
-/** Lets through what carries `Authorization: Bearer <api key>`; 401 otherwise. */
+/** Requires `Authorization: Bearer <api key>`; answers 401 otherwise. */
 export function requireKey(sandbox: Sandbox): RequestHandler {
   const wanted = digest(sandbox.settings.apiKey);
   return (request, _response, next) => {
@@ -14,7 +14,7 @@ export function requireKey(sandbox: Sandbox): RequestHandler {
   };
 }
 
-/** `Accept: application/json` on every request, `Content-Type: application/json` on those with a body. */
+/** Requires `Accept: application/json`, and `Content-Type: application/json` on requests with a body. */
 export function requireJson(sandbox: Sandbox): RequestHandler {
   return (request, _response, next) => {
     if (sandbox.switches.current.creation.headers === 'strict') {

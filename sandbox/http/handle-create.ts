@@ -7,7 +7,7 @@ import { ApiError, ERROR_CODES } from './handle-error.ts';
 import { presentTransaction } from './present-transaction.ts';
 import { readBody } from './read-body.ts';
 
-/** POST /api/v1/transaction/pix/cashin and …/cashout: the transaction made, pending. */
+/** POST /api/v1/transaction/pix/cashin and …/cashout: answers the new transaction, pending. */
 export async function handleCreate(
   sandbox: Sandbox,
   operation: Operation,
@@ -21,7 +21,7 @@ export async function handleCreate(
     const message = 'The reference has already been taken.';
     throw new ApiError(422, ERROR_CODES.duplicate, message, { reference: [message] });
   }
-  sandbox.wake.lives();
+  sandbox.wake.steps();
   const shown = presentTransaction(created, 'creation', { settings: sandbox.settings, switches });
   response.json({ transaction: switches.rows.show_as === 'array' ? [shown] : shown });
 }

@@ -6,7 +6,7 @@ import { ApiError, createFieldError, type FieldErrors } from './handle-error.ts'
 import { type ListQuery, listSchema } from './list-schema.ts';
 import { presentTransaction } from './present-transaction.ts';
 
-/** GET /api/v1/transactions: one page, with the pagination block beside it. */
+/** GET /api/v1/transactions: answers one page with its pagination fields. */
 export async function handleList(sandbox: Sandbox, request: Request, response: Response): Promise<void> {
   const switches = sandbox.switches.current;
   const asked = readQuery(request);
@@ -25,7 +25,7 @@ export async function handleList(sandbox: Sandbox, request: Request, response: R
 }
 
 function readQuery(request: Request): ListQuery {
-  // `status=` is a form field left empty, not a status called nothing.
+  // `status=` is an empty form field, not an empty status
   const given = Object.entries(request.query).filter(([, value]) => value !== '');
   const result = listSchema.safeParse(Object.fromEntries(given));
   if (result.success) return result.data;
@@ -57,7 +57,7 @@ function lastPageOf(total: number): number {
   return Math.max(1, Math.ceil(total / PAGE_SIZE));
 }
 
-/** As the live service writes it: without the `api` segment, with the filters that are in force. */
+/** As the live service writes it: without the `api` segment, with the given filters. */
 function nextPageUrl({ settings, switches }: Sandbox, query: ListQuery): string {
   const { next_form, next_host } = switches.current.list;
   const carried = new URLSearchParams();

@@ -4,7 +4,7 @@ import { readTransaction } from '../store/read-transactions.ts';
 import { ApiError } from './handle-error.ts';
 import { presentTransaction } from './present-transaction.ts';
 
-/** GET /api/v1/transaction/<id>: one transaction with its events, 404 where there is none. */
+/** GET /api/v1/transaction/<id>: answers one transaction with its events, or 404. */
 export async function handleShow(sandbox: Sandbox, request: Request, response: Response): Promise<void> {
   const switches = sandbox.switches.current;
   const found = await readTransaction(sandbox.db, String(request.params.id));

@@ -7,8 +7,8 @@ import { ApiError } from './handle-error.ts';
 export type Route = 'list' | 'show' | 'cashin' | 'cashout';
 
 /**
- * Has requests of a route meet the faults that are switched on. Status and slowness strike before the work; a cut,
- * hanging or malformed answer strikes after it, so that what was created is created.
+ * Injects the configured faults into requests of a route. `status`, `rate_limit` and `slow` apply before the work; `cut`,
+ * `hang` and `malformed` apply to the answer, after the transaction was created.
  */
 export function injectFaults(sandbox: Sandbox, tallies: FaultTallies, route: Route): RequestHandler {
   const random = sandbox.random.fork(`faults/${route}`);
@@ -26,15 +26,15 @@ export function injectFaults(sandbox: Sandbox, tallies: FaultTallies, route: Rou
         await sandbox.timers.sleep(fault.delay_ms, { signal: sandbox.signal }).catch(() => undefined);
         return next();
       default:
-        spoilAnswer(response, fault);
+        corruptAnswer(response, fault);
         return next();
     }
   };
 }
 
-type Spoiling = Extract<Fault, { kind: 'cut' | 'hang' | 'malformed' }>;
+type AnswerFault = Extract<Fault, { kind: 'cut' | 'hang' | 'malformed' }>;
 
-function spoilAnswer(response: Response, fault: Spoiling): void {
+function corruptAnswer(response: Response, fault: AnswerFault): void {
   response.json = (body: unknown) => {
     const text = JSON.stringify(body);
     const half = text.slice(0, Math.ceil(text.length / 2));
@@ -46,12 +46,12 @@ function spoilAnswer(response: Response, fault: Spoiling): void {
         response.write(half, () => response.destroy());
         return response;
       case 'malformed':
-        return spoilText(response, fault, half);
+        return corruptText(response, fault, half);
     }
   };
 }
 
-function spoilText(response: Response, { as }: Extract<Fault, { kind: 'malformed' }>, half: string): Response {
+function corruptText(response: Response, { as }: Extract<Fault, { kind: 'malformed' }>, half: string): Response {
   switch (as) {
     case 'truncated':
       return response.type('json').send(half);

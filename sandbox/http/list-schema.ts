@@ -12,7 +12,7 @@ const shortText = (lengthMax: number) =>
     .meta({ maxLength: lengthMax })
     .optional();
 
-/** The query of the list; every filter may stand alone or with any others. */
+/** The query of the list; filters can be combined. */
 export const listSchema = z.object({
   identifier: uuidSchema.optional(),
   reference: shortText(REFERENCE_LENGTH_MAX),

@@ -9,14 +9,14 @@ import type { StoredTransaction } from '../store/tables.ts';
 const CHARGE_HOST = 'pix.sandbox.example';
 const MERCHANT = { name: 'CONFERE SANDBOX', city: 'SAO PAULO' };
 
-/** Where a transaction is shown: the answer to its creation, one by its id, an entry of the list. */
+/** Where a transaction is shown: in the answer to its creation, by its id, or in the list. */
 export type View = 'creation' | 'show' | 'list';
 export type PresentedTransaction = Record<string, unknown>;
 
-/** A transaction as the provider's JSON has it, with the oddities that the switches ask for. Pure. */
+/** Returns a transaction in the provider's JSON form, with the deviations that the switches set. Pure. */
 export function presentTransaction(
   transaction: StoredTransaction,
-  occasion: View,
+  view: View,
   { settings, switches }: { settings: Settings; switches: Switches },
 ): PresentedTransaction {
   const shown: PresentedTransaction = {
@@ -37,20 +37,20 @@ export function presentTransaction(
     extra: transaction.extra ?? '',
     ...(transaction.operation === 'cashin'
       ? { e2e_id: transaction.e2e_id, ...paymentOf(transaction, settings) }
-      : { ...cashoutE2e(transaction, occasion, switches), pix_key: transaction.pix_key ?? '' }),
+      : { ...cashoutE2e(transaction, view, switches), pix_key: transaction.pix_key ?? '' }),
     events: transaction.events,
   };
-  if (transaction.shown !== null) overrule(shown, transaction.shown);
+  if (transaction.shown !== null) applyOverrides(shown, transaction.shown);
   return withoutEmpty(shown, switches.rows.empty_as);
 }
 
-/** The text of a cashin's QR code: the same for all its life, wherever the sandbox listens. */
+/** Returns the text of a cashin's QR code. It does not depend on the address that the sandbox listens on. */
 export function brCodeOf(transaction: StoredTransaction): string {
   const location = `${CHARGE_HOST}/qr/v2/${transaction.id.replaceAll('-', '')}`;
   return writeBrCode({ location, amount: formatCents(transaction.amount_cents), ...MERCHANT });
 }
 
-/** A QR code of a text as a data URI of a PNG. */
+/** Returns the QR code of a text as a data URI of a PNG. */
 export function qrImageOf(text: string): string {
   return `data:image/png;base64,${drawQrCode(text).toString('base64')}`;
 }
@@ -60,8 +60,8 @@ function paymentOf(transaction: StoredTransaction, { checkoutUrl }: Settings): P
   return { payment_link: `${checkoutUrl}/transaction/${transaction.id}`, qr_code, qr_code_image: qrImageOf(qr_code) };
 }
 
-function cashoutE2e({ e2e_id }: StoredTransaction, occasion: View, { rows }: Switches): PresentedTransaction {
-  return occasion === 'creation' || rows.cashout_e2e === 'always' ? { e2e_id } : {};
+function cashoutE2e({ e2e_id }: StoredTransaction, view: View, { rows }: Switches): PresentedTransaction {
+  return view === 'creation' || rows.cashout_e2e === 'always' ? { e2e_id } : {};
 }
 
 function showAmount({ id, amount_cents }: StoredTransaction, rows: Switches['rows']): unknown {
@@ -83,13 +83,13 @@ function showAmount({ id, amount_cents }: StoredTransaction, rows: Switches['row
   }
 }
 
-/** Always the same rows are odd: a number from 0 to 1 for an id. */
+/** Returns a number from 0 to 1 for an id, so that the same rows always deviate. */
 function shareOf(id: string): number {
   return createHash('sha256').update(id).digest().readUInt32BE(0) / 2 ** 32;
 }
 
-/** Fields that an admin had shown otherwise; `{"$missing": true}` leaves one out. */
-function overrule(shown: PresentedTransaction, patch: string): void {
+/** Replaces the fields that an admin overrides; `{"$missing": true}` removes one. */
+function applyOverrides(shown: PresentedTransaction, patch: string): void {
   const fields: Record<string, unknown> = JSON.parse(patch);
   for (const [field, value] of Object.entries(fields)) {
     if (typeof value === 'object' && value !== null && '$missing' in value) delete shown[field];

@@ -4,7 +4,7 @@ import { ApiError } from './handle-error.ts';
 /** JSON.parse's reviver as engines with source text access call it. */
 type Reviver = (this: unknown, key: string, value: unknown, context?: { source?: string }) => unknown;
 
-/** A number in JSON, as it was written: 10.10 stays `10.10` and never passes through a float. */
+/** The text of a JSON number: 10.10 stays `10.10` and is never converted to a float. */
 class WrittenNumber {
   readonly text: string;
 
@@ -14,8 +14,8 @@ class WrittenNumber {
 }
 
 /**
- * The object that a request's body holds, its `amount` as the decimal text that was written.
- * Throws Refusal 400 where it is no JSON, 422 where it is JSON but no object.
+ * Parses a request's body, with `amount` as the decimal text of the JSON number.
+ * Throws ApiError 400 if it is not JSON, 422 if it is not an object.
  */
 export function readBody(request: Request): Record<string, unknown> {
   const parsed = parseJson(request);
@@ -25,11 +25,11 @@ export function readBody(request: Request): Record<string, unknown> {
   const body: Record<string, unknown> = { ...parsed };
   const { amount } = body;
   if (amount === undefined || amount === null) return body;
-  // what is no number is left for the schema to refuse, together with what else is wrong
+  // `false` makes the schema report a wrong amount together with the other errors
   return { ...body, amount: amount instanceof WrittenNumber ? amount.text : false };
 }
 
-/** Any JSON that a request's body holds; undefined for an empty body. Throws Refusal 400 where it is no JSON. */
+/** Parses a request's body; undefined if it is empty. Throws ApiError 400 if it is not JSON. */
 export function readJson(request: Request): unknown {
   const text = textOf(request);
   if (text.trim() === '') return undefined;

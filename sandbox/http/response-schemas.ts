@@ -66,7 +66,7 @@ export const listResponseSchema = z.strictObject({
 export const errorResponseSchema = z.strictObject({
   error: z.int(),
   message: z.string(),
-  errors: z.record(z.string(), z.array(z.string())).optional().describe('what is wrong, by field'),
+  errors: z.record(z.string(), z.array(z.string())).optional().describe('errors by field'),
 });
 
 export const webhookSchema = z.strictObject({

@@ -6,12 +6,12 @@ import type { DatabaseTransaction, StoredTransaction } from '../store/tables.ts'
 import { decideFate, type WebhookFate } from '../webhooks/decide-fate.ts';
 import { enqueueWebhook } from '../webhooks/enqueue-webhook.ts';
 
-/** `auto`: a webhook where the switches announce the change, with a drawn fate; else none, or one of a given fate. */
+/** `auto`: a webhook with a random fate, if the switches announce the change. Otherwise none, or one with the given fate. */
 export type Announcement = 'auto' | 'none' | WebhookFate;
 
 /**
- * Moves a locked transaction to a status: one more event, an end-to-end id where it is paid, and the webhook, all in
- * the database transaction of the lock. Wake the sender once that is committed.
+ * Moves a locked transaction to a status: adds an event, an end-to-end id when it is paid, and the webhook, all in the
+ * database transaction that holds the lock. The caller wakes the sender after the commit.
  */
 export async function applyStatusChange(
   sandbox: Sandbox,
@@ -20,7 +20,7 @@ export async function applyStatusChange(
   change: { status: string; atWall: string; announcement: Announcement },
 ): Promise<StoredTransaction> {
   const { status, atWall, announcement } = change;
-  // a stream for each change: the seed tells what befalls it, in whatever order changes come
+  // a random stream per change: the seed decides its fate, independent of the order of changes
   const random = sandbox.random.fork(`${transaction.id}/${transaction.events.length}`);
   const paidNow = status === 'paid' && transaction.e2e_id === '';
   const e2e = paidNow ? { e2eId: makeE2eId(random, sandbox.clock.toInstant(atWall)) } : {};

@@ -1,5 +1,5 @@
 import type { Sandbox } from '../context.ts';
-import { insertTransactions } from '../store/insert-transactions.ts';
+import { asStored, insertTransactions } from '../store/insert-transactions.ts';
 import type { StoredTransaction } from '../store/tables.ts';
 import { isDuplicateKey, transact } from '../store/transact.ts';
 import type { Charge } from '../traffic/make-charge.ts';
@@ -7,24 +7,25 @@ import { draftTransaction } from './draft-transaction.ts';
 import { planSteps } from './plan-steps.ts';
 
 /**
- * Creates a transaction as of now and plans its life. Undefined where its reference is taken: the look finds what was
- * there before, the unique claim decides between creates at the same moment. Unless `lively` it stays pending.
+ * Creates a transaction now and plans its steps; without `hasSteps` it stays pending.
+ * @returns undefined if its reference is taken: the query finds earlier transactions, and the unique column `claim` decides
+ * between two creates at the same moment.
  */
 export async function createTransaction(
   sandbox: Sandbox,
   charge: Charge,
-  lively: boolean,
+  hasSteps: boolean,
 ): Promise<StoredTransaction | undefined> {
   const { current } = sandbox.switches;
   const { lives } = current;
   const random = sandbox.random.fork(`created/${sandbox.nextCreationNumber()}`);
-  const life = lively ? planSteps(random, charge.operation, lives) : [];
-  const hurried = life.map(({ status, afterMs }) => ({
+  const planned = hasSteps ? planSteps(random, charge.operation, lives) : [];
+  const plannedSteps = planned.map(({ status, afterMs }) => ({
     status,
     afterMs: Math.max(1, Math.round(afterMs / lives.speed)),
   }));
   const nowMs = sandbox.now();
-  const draft = { charge, createdMs: nowMs, nowMs, plannedSteps: hurried, claimsReference: true };
+  const draft = { charge, createdMs: nowMs, nowMs, plannedSteps, claimsReference: true };
   const created = draftTransaction(random, sandbox.clock, current, draft);
   try {
     const stored = await transact(sandbox.db, async (trx) => {
@@ -40,21 +41,5 @@ export async function createTransaction(
     if (isDuplicateKey(error)) return undefined;
     throw error;
   }
-  return knownOf(created.row);
-}
-
-function knownOf(row: Awaited<ReturnType<typeof draftTransaction>>['row']): StoredTransaction {
-  const events = [{ date_created: row.created_wall, status: 'pending' }];
-  return {
-    shown: null,
-    reference: null,
-    claim: null,
-    extra: null,
-    pix_key: null,
-    ...row,
-    seq: 0,
-    listed: 1,
-    visible: 1,
-    events,
-  };
+  return asStored(created);
 }

@@ -10,22 +10,22 @@ import type { PlannedStep } from './plan-steps.ts';
 export type Draft = {
   charge: Charge;
   createdMs: number;
-  /** what of the life lies before it is history, what lies after it is still to happen */
+  /** steps up to this instant become events, later ones stay planned */
   nowMs: number;
   plannedSteps: readonly PlannedStep[];
-  /** true where no other created transaction may have its reference */
+  /** true if no other transaction that a client creates may have its reference */
   claimsReference: boolean;
 };
 
-/** A transaction ready to be stored, with its past and its plans. Pure but for the chance it is handed. */
+/** Makes a transaction to store, with its past events and planned steps. Pure, apart from the random stream. */
 export function draftTransaction(random: Random, clock: WallClock, switches: Switches, draft: Draft): NewTransaction {
-  const { charge, createdMs, nowMs, plannedSteps: life } = draft;
+  const { charge, createdMs, nowMs, plannedSteps } = draft;
   const created_wall = clock.toWall(createdMs);
   const events = [{ status: 'pending', at_wall: created_wall }];
   const steps: Array<{ status: string; due_at: Date }> = [];
   let e2e_id = '';
   const id = makeUuid(random);
-  for (const { status, afterMs } of life) {
+  for (const { status, afterMs } of plannedSteps) {
     const atMs = createdMs + afterMs;
     if (atMs > nowMs) steps.push({ status, due_at: new Date(atMs) });
     else {

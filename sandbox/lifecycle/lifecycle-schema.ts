@@ -2,10 +2,12 @@ import { z } from 'zod';
 
 const stepSchema = z.strictObject({
   status: z.string().min(1).max(32),
-  after_s: z.tuple([z.number().min(0).max(8_640_000), z.number().min(0).max(8_640_000)]).describe('least and most'),
+  after_s: z
+    .tuple([z.number().min(0).max(8_640_000), z.number().min(0).max(8_640_000)])
+    .describe('minimum and maximum'),
 });
 
-/** One way that a transaction may go; `weight` against the weights of the others. Without steps it stays pending. */
+/** A possible path of a transaction, chosen by `weight` relative to the others. Without steps it stays pending. */
 const pathSchema = z.strictObject({
   weight: z.number().min(0).max(1_000_000),
   steps: z.array(stepSchema).max(20),
@@ -36,8 +38,11 @@ const CASHOUT: Path[] = [
 ];
 
 export const lifecycleSchema = z.strictObject({
-  created: z.enum(['auto', 'manual']).default('auto').describe('manual: what clients create waits for the checkout'),
-  speed: z.number().min(0.001).max(100_000).default(1).describe('how many times faster live transactions go'),
+  created: z
+    .enum(['auto', 'manual'])
+    .default('auto')
+    .describe('manual: transactions that clients create wait for the checkout'),
+  speed: z.number().min(0.001).max(100_000).default(1).describe('how many times faster planned steps happen'),
   partially_paid: z.number().min(0).max(1).default(0).describe('share of paid cashins that are partially_paid before'),
   cashin: z.array(pathSchema).min(1).max(50).default(CASHIN),
   cashout: z.array(pathSchema).min(1).max(50).default(CASHOUT),

@@ -4,7 +4,7 @@ import type { LifecycleModel, Path } from './lifecycle-schema.ts';
 
 export type PlannedStep = { status: string; afterMs: number };
 
-/** What will happen to a transaction after it was created, each with its time since the creation; unhurried. */
+/** Plans the steps of a transaction, each with its time since the creation at speed 1. */
 export function planSteps(random: Random, operation: Operation, model: LifecycleModel): PlannedStep[] {
   const path = choose(random, model[operation]);
   const partial = operation === 'cashin' && random.chance(model.partially_paid);

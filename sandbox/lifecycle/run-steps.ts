@@ -7,21 +7,21 @@ import { applyStatusChange } from './apply-status-change.ts';
 
 const BATCH = 100;
 const IN_PARALLEL = 8;
-const LOOK_EVERY_MS = 250;
+const POLL_MS = 250;
 
-/** Lets planned steps happen when they are due, until the sandbox ends. Resolves once the last one is stored. */
+/** Applies planned steps when they are due, until the sandbox ends. Resolves when the last one is stored. */
 export function runSteps(sandbox: Sandbox): Promise<void> {
   return runLoop(
     sandbox,
-    LOOK_EVERY_MS,
+    POLL_MS,
     (wake) => {
-      sandbox.wake.lives = wake;
+      sandbox.wake.steps = wake;
     },
     async () => takeDueSteps(sandbox),
   );
 }
 
-/** Takes the steps that are due; true where there may be more. */
+/** Applies a batch of due steps. @returns true if there may be more. */
 async function takeDueSteps(sandbox: Sandbox): Promise<boolean> {
   const due = await sandbox.db
     .selectFrom('steps')
@@ -32,7 +32,7 @@ async function takeDueSteps(sandbox: Sandbox): Promise<boolean> {
     .orderBy('steps.id')
     .limit(BATCH)
     .execute();
-  // Steps of one transaction stay in order: they go one after the other, transactions side by side.
+  // steps of one transaction run in order; different transactions run in parallel
   const byTransaction = Map.groupBy(due, (step) => step.id);
   const queue = [...byTransaction.values()];
   await Promise.all(
@@ -53,14 +53,14 @@ async function takeStep(
   await transact(sandbox.db, async (trx) => {
     const transaction = await lockTransaction(trx, step.id);
     await trx.deleteFrom('steps').where('id', '=', step.step).execute();
-    // A person may have paid or cancelled in between: what no longer follows does not happen.
+    // a person may have paid or cancelled meanwhile: then this step is dropped
     if (transaction === undefined || !follows(transaction.status, step.status)) return;
     const atWall = sandbox.clock.toWall(step.due_at.getTime());
     await applyStatusChange(sandbox, trx, transaction, { status: step.status, atWall, announcement: 'auto' });
   });
 }
 
-/** Steps may name statuses outside the eight (a scenario's wish): those follow anything open. */
+/** A scenario's steps may name statuses outside the model: these follow any open status. */
 function follows(from: string, to: string): boolean {
   return isTransitionAllowed(from, to) || (isOpen(from) && isOpen(to) && from !== to);
 }

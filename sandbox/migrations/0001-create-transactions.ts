@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * `seq` is the key, since random keys cost four times as much to insert; `id` is unique beside it. Two of a reference
- * may stand here (history and admins put them), but only one may claim it: what clients create claims.
- * `browse` serves every page of a range of days, its count and its filters by status and platform from the index alone.
+ * `seq` is the key, because random keys cost four times as much to insert; `id` is unique beside it. Two transactions of the
+ * history or of an admin may have the same reference, but only one may claim it: those that clients create claim theirs.
+ * The index `browse` alone answers each page of a range of days, its count and its filters by status and platform.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`CREATE TABLE IF NOT EXISTS transactions (

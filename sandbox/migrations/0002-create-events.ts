@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** The history of each transaction; `position` counts from 1, the oldest. The books are added up by `at_wall`. */
+/** The history of each transaction; `position` counts from 1, the oldest. The books are sums by `at_wall`. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`CREATE TABLE IF NOT EXISTS events (
     transaction_seq BIGINT NOT NULL,

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 
-/** What is still to happen to a transaction, planned when it was created: lives go on after a restart. */
+/** Planned steps of transactions, made at their creation, so that they survive a restart. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`CREATE TABLE IF NOT EXISTS steps (
     id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Every webhook, also those that get lost: `fate` says what befell it, `state` how far its delivery is. The key is
- * the notification's `id` in the body; a repeat is a row of its own with the bytes of the first.
+ * All webhooks, also lost ones: `fate` is the injected fault, `state` the progress of its delivery. The key is the
+ * notification's `id` in the body; a repeat is a row of its own with the bytes of the first.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`CREATE TABLE IF NOT EXISTS webhooks (

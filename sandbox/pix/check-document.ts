@@ -4,31 +4,31 @@ const CNPJ_SHAPE = /^(?:[0-9A-Z]{12}\d{2}|[0-9A-Z]{2}\.[0-9A-Z]{3}\.[0-9A-Z]{3}\
 const CPF_WEIGHTS = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
 const CNPJ_WEIGHTS = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
 
-/** True for a CPF with the right check digits, bare or with its usual punctuation. */
+/** Returns whether a text is a CPF with valid check digits, with or without punctuation. */
 export function isCpf(text: string): boolean {
   if (!CPF_SHAPE.test(text)) return false;
   const bare = normalizeDocument(text);
   return !/^(.)\1*$/.test(bare) && bare.endsWith(checkDigits(bare.slice(0, 9), CPF_WEIGHTS));
 }
 
-/** True for a CNPJ, numeric or alphanumeric, with the right check digits, bare or with its usual punctuation. */
+/** Returns whether a text is a CNPJ, numeric or alphanumeric, with valid check digits, with or without punctuation. */
 export function isCnpj(text: string): boolean {
   if (!CNPJ_SHAPE.test(text)) return false;
   const bare = normalizeDocument(text);
   return !/^(.)\1*$/.test(bare) && bare.endsWith(checkDigits(bare.slice(0, 12), CNPJ_WEIGHTS));
 }
 
-/** The document without punctuation. */
+/** Returns the document without punctuation. */
 export function normalizeDocument(text: string): string {
   return text.replace(/[./-]/g, '');
 }
 
-/** The two check digits that complete the nine digits of a CPF. */
+/** Returns the two check digits for the nine digits of a CPF. */
 export function cpfCheckDigits(base: string): string {
   return checkDigits(base, CPF_WEIGHTS);
 }
 
-/** The two check digits that complete the twelve characters of a CNPJ. */
+/** Returns the two check digits for the twelve characters of a CNPJ. */
 export function cnpjCheckDigits(base: string): string {
   return checkDigits(base, CNPJ_WEIGHTS);
 }

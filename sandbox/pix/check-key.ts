@@ -6,10 +6,10 @@ export type KeyType = (typeof KEY_TYPES)[number];
 const PHONE = /^\+55[1-9]\d(?:9\d{8}|[2-5]\d{7})$/;
 const EMAIL = /^[a-z0-9.!#$'*+/=?^_`{|}~&-]+@[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+$/i;
 const EVP = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-// The directory of keys keeps an e-mail of at most 77 characters.
+// limit of the PIX key directory
 const EMAIL_LENGTH_MAX = 77;
 
-/** True where a PIX key has the form of its type. */
+/** Returns whether a PIX key has the form of its type. */
 export function isValidKey(type: KeyType, key: string): boolean {
   switch (type) {
     case 'CPF':

@@ -3,21 +3,21 @@ const NAME_LENGTH_MAX = 25;
 const CITY_LENGTH_MAX = 15;
 
 export type BrCodeCharge = {
-  /** where the payer's bank would fetch the charge, without scheme, at most 77 characters */
+  /** address of the charge for the payer's bank, without scheme, at most 77 characters */
   location: string;
   /** decimal text with a dot */
   amount: string;
-  /** who is paid; shortened to what the standard allows */
+  /** name of the payee; truncated to the limit of the standard */
   name: string;
   city: string;
 };
 
-/** The text of a dynamic PIX charge: EMV tag-length-value fields closed by their checksum. */
+/** Returns the text of a dynamic PIX charge: EMV tag-length-value fields with a checksum at the end. */
 export function writeBrCode(charge: BrCodeCharge): string {
   const account = field('00', 'br.gov.bcb.pix') + field('25', charge.location);
   const body = [
     field('00', '01'),
-    field('01', '12'), // to be paid once
+    field('01', '12'), // can be paid once
     field('26', account),
     field('52', '0000'),
     field('53', '986'), // ISO 4217 number of the real
@@ -31,7 +31,7 @@ export function writeBrCode(charge: BrCodeCharge): string {
   return body + crc16(body);
 }
 
-/** CRC-16/CCITT-FALSE over the text's UTF-8 bytes, four capital hexadecimal digits. */
+/** Returns CRC-16/CCITT-FALSE of the text's UTF-8 bytes as four uppercase hexadecimal digits. */
 export function crc16(text: string): string {
   let crc = 0xffff;
   for (const byte of Buffer.from(text, 'utf8')) crc = ((crc << 8) ^ (CRC_TABLE[(crc >> 8) ^ byte] ?? 0)) & 0xffff;

@@ -1,6 +1,6 @@
 import type { DatabaseTransaction, StoredTransaction } from './tables.ts';
 
-/** One more event at the end of a locked transaction's history; its status is the transaction's from now on. */
+/** Appends an event to the history of a locked transaction and sets the transaction's status to it. */
 export async function addEvent(
   trx: DatabaseTransaction,
   transaction: StoredTransaction,

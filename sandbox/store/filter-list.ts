@@ -18,13 +18,13 @@ export type ListFilter = {
   pix_key?: string | undefined;
 };
 
-/** True where nothing but the days of creation narrows the list. */
+/** Returns whether the filter has nothing but days of creation. */
 export function hasDatesOnly(filter: ListFilter): boolean {
   const { identifier, reference, status, name_document, phone, platform, pix_key } = filter;
   return ![identifier, reference, status, name_document, phone, platform, pix_key].some(Boolean);
 }
 
-/** The rows that match every filter that is there. Identifiers are compared byte for byte. */
+/** Applies every given filter. Identifiers are compared byte by byte. */
 export function applyFilter(rows: TransactionsQuery, filter: ListFilter, list: ListSwitches): TransactionsQuery {
   const { identifier, reference, status, name_document, phone, platform, pix_key } = filter;
   const { from, to } = dayBounds(filter, list.dates);
@@ -41,7 +41,7 @@ export function applyFilter(rows: TransactionsQuery, filter: ListFilter, list: L
   return narrowed.where((eb) => eb.or([eb('document', '=', name_document), nameMatches(name_document, list)]));
 }
 
-/** The first and last day that a filter lets through, as the switch reads its bounds. */
+/** Returns the first and last day of a filter, with its bounds as the switch `list.dates` reads them. */
 export function dayBounds(
   { initial_date, final_date }: ListFilter,
   dates: ListSwitches['dates'],
@@ -54,7 +54,7 @@ export function dayBounds(
   };
 }
 
-/** The rows in an order that leaves no two in each other's place. */
+/** Orders the rows by a total order, so that pages are stable. */
 export function applyOrder(rows: TransactionsQuery, order: ListSwitches['order']): TransactionsQuery {
   switch (order) {
     case 'created_desc':

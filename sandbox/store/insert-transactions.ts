@@ -1,10 +1,10 @@
 import { CompiledQuery } from 'kysely';
-import type { DatabaseTransaction, NewTransactionRow } from './tables.ts';
+import type { DatabaseTransaction, NewTransactionRow, StoredTransaction } from './tables.ts';
 import { updateHourCounts } from './update-hour-counts.ts';
 
 const ROWS_PER_STATEMENT_MAX = 500;
 
-/** A transaction to store: its row, its history (oldest first) and what is still to happen to it. */
+/** A transaction to store: its row, its history (oldest first) and its planned steps. */
 export type NewTransaction = {
   row: NewTransactionRow;
   events: ReadonlyArray<{ status: string; at_wall: string }>;
@@ -38,9 +38,8 @@ const COLUMNS = [
 const DEFAULTS: Partial<Record<(typeof COLUMNS)[number], number>> = { listed: 1, visible: 1 };
 
 /**
- * Stores transactions with their events and steps. Statements are written by hand: the query builder takes longer
- * over 500 rows than the server does.
- * Throws the driver's duplicate key error where an id or a claimed reference is taken.
+ * Stores transactions with their events and steps. The statements are raw SQL, because the query builder takes longer for
+ * 500 rows than the server does. Throws the driver's duplicate key error if an id or a claimed reference is taken.
  */
 export async function insertTransactions(trx: DatabaseTransaction, list: readonly NewTransaction[]): Promise<void> {
   for (let at = 0; at < list.length; at += ROWS_PER_STATEMENT_MAX) {
@@ -60,20 +59,32 @@ export async function insertTransactions(trx: DatabaseTransaction, list: readonl
   }
 }
 
+/** Returns a new transaction as the store would return it, without its key. */
+export function asStored({ row, events }: NewTransaction): StoredTransaction {
+  const shown = events.map(({ status, at_wall }) => ({ date_created: at_wall, status })).reverse();
+  const absent = { shown: null, reference: null, claim: null, extra: null, pix_key: null };
+  return { ...absent, ...row, seq: 0, listed: 1, visible: 1, events: shown };
+}
+
 async function insertRows(trx: DatabaseTransaction, batch: readonly NewTransaction[]): Promise<number[]> {
   const values = batch.map(({ row }) => COLUMNS.map((column) => row[column] ?? DEFAULTS[column] ?? null));
-  const first = await insertMany(trx, `transactions (${COLUMNS.join(', ')})`, values);
-  if (batch.length === 1) return [first];
-  // With interleaved auto-increment locks the keys of one statement need not follow each other: read them back.
+  const { insertId } = await insertMany(trx, `transactions (${COLUMNS.join(', ')})`, values);
+  if (batch.length === 1 && insertId) return [Number(insertId)];
+  // read the keys back: with interleaved auto-increment locks those of one statement need not be consecutive
   const ids = batch.map(({ row }) => row.id);
   const found = await trx.selectFrom('transactions').select(['seq', 'id']).where('id', 'in', ids).execute();
   const byId = new Map(found.map(({ id, seq }) => [id, seq]));
-  return ids.map((id) => byId.get(id) ?? 0);
+  return ids.map((id) => {
+    const seq = byId.get(id);
+    if (seq === undefined) throw new Error(`the transaction ${id} was not stored`);
+    return seq;
+  });
 }
 
-/** The first key that the statement made, 0 where the table makes none. */
-async function insertMany(trx: DatabaseTransaction, into: string, values: unknown[][]): Promise<number> {
-  if (values.length === 0) return 0;
-  const result = await trx.executeQuery(CompiledQuery.raw(`INSERT INTO ${into} VALUES ?`, [values]));
-  return Number(result.insertId ?? 0);
+async function insertMany(
+  trx: DatabaseTransaction,
+  into: string,
+  values: unknown[][],
+): Promise<{ insertId?: bigint | undefined }> {
+  return values.length === 0 ? {} : trx.executeQuery(CompiledQuery.raw(`INSERT INTO ${into} VALUES ?`, [values]));
 }

@@ -16,9 +16,9 @@ export const PAGE_SIZE = 100;
 type Page = { total: number; sequences: number[] };
 
 /**
- * One page of the list and the exact number of all that match. Keys are looked for first, in the index alone, and
- * only a page's hundred rows are read. A list without filters but dates knows from the counts of its hours how many
- * there are and in which hour the page begins, so no page reads more keys than one hour has.
+ * Returns one page of the list and the exact number of matching transactions. It selects the keys from the index alone, then
+ * reads the rows of the page. With no filter but dates, the hour counts give the total and the hour in which the page
+ * begins, so no page reads more keys than one hour has.
  */
 export async function listTransactions(
   db: Database,
@@ -47,7 +47,7 @@ async function findByHour(db: Database, filter: ListFilter, offset: number, swit
   const bounds = dayBounds(filter, dates);
   const hours = await readHourCounts(db, bounds.from, bounds.to);
   const total = hours.reduce((sum, { count }) => sum + count, 0);
-  const start = placeOf(order === 'created_asc' ? hours : hours.toReversed(), offset);
+  const start = findPosition(order === 'created_asc' ? hours : hours.toReversed(), offset);
   if (start === undefined) return { total, sequences: [] };
   const ends = { from: bounds.from && `${bounds.from} 00`, to: bounds.to && `${bounds.to} 23` };
   const { from, to } = order === 'created_asc' ? { ...ends, from: start.hour } : { ...ends, to: start.hour };
@@ -57,8 +57,8 @@ async function findByHour(db: Database, filter: ListFilter, offset: number, swit
   return { total, sequences: await readKeys(rest, start.offset, switches) };
 }
 
-/** The hour in which a row so far down the list lies, and how far down that hour; undefined past the end. */
-function placeOf(hours: readonly HourCount[], offset: number): { hour: string; offset: number } | undefined {
+/** Returns the hour of the row at `offset`, and the offset within that hour; undefined past the end. */
+function findPosition(hours: readonly HourCount[], offset: number): { hour: string; offset: number } | undefined {
   let left = offset;
   for (const { hour, count } of hours) {
     if (left < count) return { hour, offset: left };

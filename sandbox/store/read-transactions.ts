@@ -1,18 +1,18 @@
 import type { Database, DatabaseTransaction, Event, StoredTransaction, TransactionRow } from './tables.ts';
 
-/** The transaction of an id with its events, newest first; undefined where there is none. */
+/** Reads a transaction with its events, newest first; undefined if the id is unknown. */
 export async function readTransaction(db: Database, id: string): Promise<StoredTransaction | undefined> {
   const row = await db.selectFrom('transactions').selectAll().where('id', '=', id).executeTakeFirst();
   return row === undefined ? undefined : (await withEvents(db, [row]))[0];
 }
 
-/** The same, its row locked until the database transaction ends. */
+/** As readTransaction, and locks the row until the database transaction ends. */
 export async function lockTransaction(trx: DatabaseTransaction, id: string): Promise<StoredTransaction | undefined> {
   const row = await trx.selectFrom('transactions').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
   return row === undefined ? undefined : (await withEvents(trx, [row]))[0];
 }
 
-/** Rows in the order given, each with its events, newest first. */
+/** Adds to each row its events, newest first; keeps the order of the rows. */
 export async function withEvents(db: Database, rows: readonly TransactionRow[]): Promise<StoredTransaction[]> {
   const events = await readEvents(
     db,
@@ -21,7 +21,7 @@ export async function withEvents(db: Database, rows: readonly TransactionRow[]):
   return rows.map((row) => ({ ...row, events: events.get(row.seq) ?? [] }));
 }
 
-/** The events of each transaction, newest first, by its key. */
+/** Reads the events of transactions, newest first, by transaction key. */
 export async function readEvents(db: Database, sequences: readonly number[]): Promise<Map<number, Event[]>> {
   const bySeq = new Map<number, Event[]>();
   if (sequences.length === 0) return bySeq;

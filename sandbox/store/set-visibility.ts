@@ -1,7 +1,7 @@
 import type { DatabaseTransaction, StoredTransaction } from './tables.ts';
 import { updateHourCounts } from './update-hour-counts.ts';
 
-/** Whether the list has a locked transaction; its hour's count follows. */
+/** Sets whether the list contains a locked transaction, and updates the count of its hour. */
 export async function setListed(
   trx: DatabaseTransaction,
   { seq, listed, created_wall }: StoredTransaction,
@@ -16,7 +16,7 @@ export async function setListed(
   await updateHourCounts(trx, [created_wall], wanted ? 1 : -1);
 }
 
-/** Whether a transaction's own address shows it. */
+/** Sets whether `GET /api/v1/transaction/<id>` shows a transaction. */
 export async function setVisible(trx: DatabaseTransaction, { seq }: StoredTransaction, wanted: boolean): Promise<void> {
   await trx
     .updateTable('transactions')

@@ -21,7 +21,7 @@ type TransactionsTable = {
   extra: string | null;
   e2e_id: string;
   pix_key: string | null;
-  /** JSON object of fields shown instead of the truth */
+  /** JSON object of fields that are shown instead of the stored ones */
   shown: string | null;
   listed: Generated<number>;
   visible: Generated<number>;
@@ -47,7 +47,7 @@ type WebhooksTable = {
 };
 
 export const FATES = ['sent', 'lost', 'repeated', 'repeat', 'late', 'reordered', 'forged'] as const;
-/** `repeated` is the first of two, `repeat` the second */
+/** `repeated` is the first of two equal webhooks, `repeat` the second. */
 export type Fate = (typeof FATES)[number];
 
 export type HistoryDaysTable = { day: string; seed: string; transactions: number; finished: number };

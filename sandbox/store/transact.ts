@@ -5,7 +5,7 @@ const ATTEMPTS_MAX = 6;
 const RETRYABLE = new Set([1213, 1205, 1020, 1047]); // deadlock, lock wait, record changed, Galera not ready
 const DUPLICATE_KEY = 1062;
 
-/** Runs `work` in one database transaction, again from its start where the server gave it up for another's sake. */
+/** Runs `work` in one database transaction, and repeats it after a deadlock or another transient error. */
 export async function transact<T>(db: Database, work: (trx: DatabaseTransaction) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -17,7 +17,7 @@ export async function transact<T>(db: Database, work: (trx: DatabaseTransaction)
   }
 }
 
-/** True where a row clashed with a unique key. */
+/** Returns whether an error is a duplicate of a unique key. */
 export function isDuplicateKey(error: unknown): boolean {
   return errnoOf(error) === DUPLICATE_KEY;
 }

@@ -3,7 +3,7 @@ import type { Database, DatabaseTransaction } from './tables.ts';
 
 const SHARDS = 16;
 
-/** Adds (or takes, with -1) one for each wall to the count of its hour, within the transaction that changes the list. */
+/** Adds `sign` to the hour count of each wall, in the database transaction that changes the list. */
 export async function updateHourCounts(
   trx: DatabaseTransaction,
   walls: readonly string[],
@@ -12,7 +12,7 @@ export async function updateHourCounts(
   if (walls.length === 0) return;
   const shard = Math.floor(Math.random() * SHARDS);
   const hours = Map.groupBy(walls, (wall) => wall.slice(0, 13));
-  // in the order of hours: two that take the same rows in turn would block each other
+  // ordered by hour: two transactions that lock the same rows in different orders would deadlock
   const rows = [...hours].map(([hour, list]) => ({ hour, shard, transactions: sign * list.length }));
   rows.sort((a, b) => (a.hour < b.hour ? -1 : 1));
   await trx
@@ -25,7 +25,7 @@ export async function updateHourCounts(
 /** `hour` is `YYYY-MM-DD HH` */
 export type HourCount = { hour: string; count: number };
 
-/** The counts of the hours that have any, oldest first, of days between bounds that are both within. */
+/** Returns the hours with transactions between two days (both inclusive), oldest first. */
 export async function readHourCounts(
   db: Database,
   from: string | undefined,

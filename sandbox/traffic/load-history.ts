@@ -9,14 +9,14 @@ import { drawSecond } from './draw-second.ts';
 import { makeCharge } from './make-charge.ts';
 
 const ROWS_PER_COMMIT_MAX = 5_000;
-/** days made at the same time: while the server stores one, another is made up */
-const LANES = 2;
+/** Days generated at the same time: while the server stores one, the other is computed. */
+const DAYS_IN_PARALLEL = 2;
 
 /**
- * Makes up the past: so many transactions on each of the `days` before today and, in proportion, today up to now.
- * Their lives lie in the past and sent no webhooks; what of a life is still to come, comes. Each day has a stream of
- * chance of its own, so a day is the same for a seed whenever it is made; a day made before is left alone.
- * Answers how many transactions it made.
+ * Generates the past: `perDay` transactions on each of the `days` before today and, in proportion, today up to now. Past
+ * events send no webhooks; later steps stay planned. Each day has its own random stream, so a seed gives the same day
+ * whenever it is generated. A finished day is skipped.
+ * @returns the number of new transactions.
  */
 export async function loadHistory(
   sandbox: Sandbox,
@@ -24,19 +24,19 @@ export async function loadHistory(
 ): Promise<number> {
   const today = sandbox.clock.toWall(sandbox.now()).slice(0, 10);
   let total = 0;
-  const ahead = Array.from({ length: days + 1 }, (_, back) => addDays(today, -back));
-  const lane = async (): Promise<void> => {
-    for (let day = ahead.pop(); day !== undefined; day = ahead.pop()) {
+  const remaining = Array.from({ length: days + 1 }, (_, back) => addDays(today, -back));
+  const loadDays = async (): Promise<void> => {
+    for (let day = remaining.pop(); day !== undefined; day = remaining.pop()) {
       const made = await loadDay(sandbox, day, perDay);
       total += made;
-      progress(days + 1 - ahead.length, days + 1);
+      progress(days + 1 - remaining.length, days + 1);
     }
   };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await Promise.all(Array.from({ length: DAYS_IN_PARALLEL }, loadDays));
   return total;
 }
 
-/** The rows of a day and how far it has come are committed together: a killed load is taken up where it was. */
+/** Rows and progress of a day are committed together: a killed load continues where it stopped. */
 async function loadDay(sandbox: Sandbox, day: string, perDay: number): Promise<number> {
   const known = await sandbox.db.selectFrom('history_days').selectAll().where('day', '=', day).executeTakeFirst();
   if (known?.finished === 1) return 0;
@@ -57,7 +57,7 @@ async function recordDay(db: Database, row: HistoryDaysTable): Promise<void> {
   await db.insertInto('history_days').values(row).onDuplicateKeyUpdate(row).execute();
 }
 
-/** A day's transactions in the order of their creation. */
+/** Generates a day's transactions in the order of their creation. */
 function makeDay(sandbox: Sandbox, day: string, perDay: number): NewTransaction[] {
   const random = sandbox.random.fork(`history/${day}`);
   const { current } = sandbox.switches;
@@ -70,13 +70,13 @@ function makeDay(sandbox: Sandbox, day: string, perDay: number): NewTransaction[
     if (createdMs > nowMs) break;
     const operation = random.chance(current.traffic.cashouts) ? 'cashout' : 'cashin';
     const charge = makeCharge(random, operation, current.traffic.platforms);
-    const life = planSteps(random, operation, current.lives);
+    const planned = planSteps(random, operation, current.lives);
     made.push(
       draftTransaction(random, sandbox.clock, current, {
         charge,
         createdMs,
         nowMs,
-        plannedSteps: life,
+        plannedSteps: planned,
         claimsReference: false,
       }),
     );

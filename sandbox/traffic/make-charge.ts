@@ -9,7 +9,7 @@ const AMOUNT_MEDIAN_CENTS = 8_500;
 const AMOUNT_SPREAD = 1.15;
 const AMOUNT_CENTS_MAX = 95_000_000;
 
-/** What a client would send to have a transaction created. */
+/** The facts that a client sends to create a transaction. */
 export type Charge = Omit<Person, 'documentType'> & {
   operation: Operation;
   amountCents: bigint;
@@ -20,7 +20,7 @@ export type Charge = Omit<Person, 'documentType'> & {
   pixKey: string | null;
 };
 
-/** A made-up charge or payment; amounts have a long tail: half are under R$ 85, one in a thousand is over R$ 3,000. */
+/** Generates a charge or payment. Amounts have a long tail: half are under R$ 85, one in a thousand is over R$ 3,000. */
 export function makeCharge(random: Random, operation: Operation, platforms: readonly string[]): Charge {
   const { documentType, ...person } = makePerson(random);
   return {

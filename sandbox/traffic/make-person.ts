@@ -19,7 +19,7 @@ const ALPHANUMERIC = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
 export type Person = { name: string; email: string; phone: string; document: string; documentType: 'CPF' | 'CNPJ' };
 
-/** Somebody who pays or is paid: a Brazilian name, a document with its check digits, a mobile phone, an e-mail. */
+/** Generates a payer or payee: a Brazilian name, a document with its check digits, a mobile phone, an e-mail. */
 export function makePerson(random: Random): Person {
   const isCompany = random.chance(0.12);
   const surname = random.pick(LAST);
@@ -37,7 +37,7 @@ export function makePerson(random: Random): Person {
 
 function makeCpf(random: Random): string {
   const base = random.text(DIGITS, 9);
-  // Nine equal digits make a document that is valid by its digits and never given out.
+  // a document of equal digits has valid check digits but is never issued
   return /^(.)\1*$/.test(base) ? makeCpf(random) : base + cpfCheckDigits(base);
 }
 

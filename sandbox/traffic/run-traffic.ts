@@ -6,15 +6,15 @@ const IDLE_MS = 250;
 const REDRAW_MS = 1_000;
 const IN_FLIGHT_MAX = 32;
 
-/** Creates transactions as clients would, so many a second as the switches say, until the sandbox ends. */
+/** Creates transactions as clients would, at the rate `traffic.per_second`, until the sandbox ends. */
 export async function runTraffic(sandbox: Sandbox): Promise<void> {
   const random = sandbox.random.fork('traffic');
   const inFlight = new Set<Promise<void>>();
   while (!sandbox.signal.aborted) {
     const { traffic } = sandbox.switches.current;
-    // Arrivals of a crowd are exponential: now two at once, now none for a while.
+    // exponential gaps, as independent clients cause
     const drawnMs = (-Math.log(1 - random.next()) * 1_000) / traffic.per_second;
-    // The next one is drawn again each second, which exponential gaps allow: a rate turned up is felt at once.
+    // redrawn each second, which exponential gaps allow: a higher rate takes effect at once
     const waitMs = traffic.per_second > 0 ? Math.min(drawnMs, REDRAW_MS) : IDLE_MS;
     await sandbox.timers.sleep(waitMs, { signal: sandbox.signal }).catch(() => undefined);
     if (traffic.per_second === 0 || drawnMs > REDRAW_MS || sandbox.signal.aborted) continue;
@@ -32,7 +32,7 @@ export async function runTraffic(sandbox: Sandbox): Promise<void> {
 async function createOne(sandbox: Sandbox, create: () => Promise<unknown>): Promise<void> {
   try {
     await create();
-    sandbox.wake.lives();
+    sandbox.wake.steps();
   } catch (error) {
     sandbox.log(`traffic: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -2,12 +2,12 @@ import { formatCents } from '../domain/money.ts';
 import type { Switches } from '../faults/switches.ts';
 import type { StoredTransaction } from '../store/tables.ts';
 
-/** What is told of one change: the status and time are the event's, the rest the transaction's. */
+/** A status change that a webhook reports. All other fields of the payload are the transaction's. */
 export type StatusChange = { status: string; atWall: string };
 
 /**
- * The body of a webhook, JSON. `notificationId` is the notification's own, never the transaction's. The flat shape
- * is what public clients of the live service read; the others are for clients that must be ready for anything.
+ * Returns the JSON body of a webhook. `notificationId` identifies the notification, not the transaction. Public clients of
+ * the live service read the flat shape; the other shapes test clients against surprises.
  */
 export function composePayload(
   transaction: StoredTransaction,

@@ -9,7 +9,7 @@ export type WebhookCounts = {
   by_fate: Record<Fate, number>;
 };
 
-/** How many webhooks there are, by state and by fate. */
+/** Counts the webhooks by state and by fate. */
 export async function countWebhooks(db: Database): Promise<WebhookCounts> {
   const rows = await db
     .selectFrom('webhooks')

@@ -2,10 +2,10 @@ import type { Random } from '../domain/random.ts';
 import type { Switches } from '../faults/switches.ts';
 import type { Fate } from '../store/tables.ts';
 
-/** What befalls one webhook: how late it is sent, whether again, and whether a forger sends one beside it. */
+/** The fate of one webhook: its delay, its repetition or loss, and whether a forged one accompanies it. */
 export type WebhookFate = { fate: Fate; delayMs: number; forged: boolean };
 
-/** Draws the fate of a webhook. At most one thing befalls it; a forgery may stand beside any. */
+/** Draws the fate of a webhook: at most one of the faults, and independently a forged webhook beside it. */
 export function decideFate(random: Random, webhooks: Switches['webhooks']): WebhookFate {
   const forged = random.chance(webhooks.forge);
   let left = random.next();

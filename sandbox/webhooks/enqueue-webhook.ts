@@ -3,27 +3,27 @@ import type { DatabaseTransaction, Fate, NewWebhookRow, StoredTransaction } from
 import { composePayload, type StatusChange } from './compose-payload.ts';
 import type { WebhookFate } from './decide-fate.ts';
 
-/** So long after the first a repeat follows. */
+/** Delay of a repeat after the first webhook. */
 const REPEAT_AFTER_MS = 300;
 
 /**
- * Stores the webhook of a change, in the database transaction that made the change, with all that befalls it: a lost
- * one is kept but never sent, a repeated one is two rows of the same bytes, a forgery claims a status that is not so.
+ * Stores the webhook of a change, in the database transaction of the change. A lost one is stored but never sent, a
+ * repeated one is two rows with the same bytes, a forged one claims a false status.
  */
 export async function enqueueWebhook(
   sandbox: Sandbox,
   trx: DatabaseTransaction,
   transaction: StoredTransaction,
   change: StatusChange,
-  destiny: WebhookFate,
+  fate: WebhookFate,
 ): Promise<void> {
-  const dueMs = sandbox.now() + destiny.delayMs;
-  const rows = makeWebhookRows(sandbox, transaction, change, destiny.fate, dueMs);
-  if (destiny.forged) rows.push(makeForgedWebhook(sandbox, transaction, dueMs));
+  const dueMs = sandbox.now() + fate.delayMs;
+  const rows = makeWebhookRows(sandbox, transaction, change, fate.fate, dueMs);
+  if (fate.forged) rows.push(makeForgedWebhook(sandbox, transaction, dueMs));
   await trx.insertInto('webhooks').values(rows).execute();
 }
 
-/** The rows of one webhook: two where it is repeated. */
+/** Makes the rows of one webhook: two if it is repeated. */
 export function makeWebhookRows(
   sandbox: Sandbox,
   transaction: StoredTransaction,
@@ -46,12 +46,12 @@ export function makeWebhookRows(
   return [first, { ...first, fate: 'repeat', due_at: new Date(dueMs + REPEAT_AFTER_MS) }];
 }
 
-/** A third party's webhook about a transaction: well formed, and not true. It claims a status that never was. */
+/** Makes a third party's webhook: well formed, with a status that the transaction never had. */
 export function makeForgedWebhook(sandbox: Sandbox, transaction: StoredTransaction, dueMs: number): NewWebhookRow {
-  const were = new Set(transaction.events.map(({ status }) => status));
-  const claim = ['paid', 'refund', 'canceled', 'denied'].find((status) => !were.has(status)) ?? 'expired';
+  const past = new Set(transaction.events.map(({ status }) => status));
+  const claim = ['paid', 'refund', 'canceled', 'denied'].find((status) => !past.has(status)) ?? 'expired';
   const atWall = sandbox.clock.toWall(sandbox.now());
   const [row] = makeWebhookRows(sandbox, transaction, { status: claim, atWall }, 'forged', dueMs);
-  if (row === undefined) throw new Error('a webhook is at least one row');
+  if (row === undefined) throw new Error('a webhook has at least one row');
   return { ...row, authorised: sandbox.switches.current.webhooks.forge_with === 'token' ? 1 : 0 };
 }

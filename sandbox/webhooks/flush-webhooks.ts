@@ -3,22 +3,26 @@ import type { Sandbox } from '../context.ts';
 import { countWebhooks, type WebhookCounts } from './count-webhooks.ts';
 import type { FlushSignal } from './run-webhooks.ts';
 
-const LOOK_EVERY_MS = 20;
+const POLL_MS = 20;
 
 /**
- * Sends all that is stored by now, late ones too (still after the others), and waits until each was delivered or has
- * failed for good, at most `timeoutMs`. Those between two tries keep their times: `due` counts what is left.
+ * Sends all webhooks stored by now, also late ones (after the others), and waits up to `timeoutMs` until each is delivered or
+ * has failed for good. Webhooks between two attempts keep their times; `due` counts the remaining ones.
  */
-export async function flushWebhooks(sandbox: Sandbox, hurry: FlushSignal, timeoutMs: number): Promise<WebhookCounts> {
+export async function flushWebhooks(
+  sandbox: Sandbox,
+  flushSignal: FlushSignal,
+  timeoutMs: number,
+): Promise<WebhookCounts> {
   const deadline = sandbox.now() + timeoutMs;
   const { id: lastId, dueMs } = await readLast(sandbox);
   while (sandbox.now() < deadline && !sandbox.signal.aborted && (await countDue(sandbox, lastId)) > 0) {
-    // said again each time: another flush that ends meanwhile takes the hurry away
-    hurry.untilMs = Math.max(hurry.untilMs, dueMs);
+    // set in each round: another flush that ends meanwhile resets it
+    flushSignal.untilMs = Math.max(flushSignal.untilMs, dueMs);
     sandbox.wake.webhooks();
-    await sleep(LOOK_EVERY_MS);
+    await sleep(POLL_MS);
   }
-  hurry.untilMs = 0;
+  flushSignal.untilMs = 0;
   return countWebhooks(sandbox.db);
 }
 

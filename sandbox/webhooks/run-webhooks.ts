@@ -4,30 +4,30 @@ import { sendWebhook } from './send-webhook.ts';
 
 const BATCH = 256;
 const IN_PARALLEL = 16;
-const LOOK_EVERY_MS = 250;
+const POLL_MS = 250;
 
-/** Webhooks due up to this instant are sent at once, though their time has not come: see flush-webhooks.ts. */
+/** Webhooks due up to `untilMs` are sent at once, before they are due: see flush-webhooks.ts. */
 export type FlushSignal = { untilMs: number };
 
 /**
- * Sends what is due, the oldest first, until the sandbox ends. The webhooks of one transaction leave one after the
- * other; transactions side by side, IN_PARALLEL at a time.
+ * Sends due webhooks, the oldest first, until the sandbox ends. Webhooks of one transaction are sent in order, IN_PARALLEL
+ * transactions at a time.
  */
-export function runWebhooks(sandbox: Sandbox, hurry: FlushSignal): Promise<void> {
+export function runWebhooks(sandbox: Sandbox, flushSignal: FlushSignal): Promise<void> {
   return runLoop(
     sandbox,
-    LOOK_EVERY_MS,
+    POLL_MS,
     (wake) => {
       sandbox.wake.webhooks = wake;
     },
-    () => sendDue(sandbox, hurry),
+    () => sendDue(sandbox, flushSignal),
   );
 }
 
 type DueWebhook = { id: number; transaction_id: string; body: string; authorised: number; attempts: number };
 
-/** Sends a batch; true where there may be more. */
-async function sendDue(sandbox: Sandbox, hurry: FlushSignal): Promise<boolean> {
+/** Sends a batch. @returns true if there may be more. */
+async function sendDue(sandbox: Sandbox, flushSignal: FlushSignal): Promise<boolean> {
   if (sandbox.settings.webhookUrl === undefined) return false;
   const now = new Date(sandbox.now());
   const due = await sandbox.db
@@ -35,17 +35,20 @@ async function sendDue(sandbox: Sandbox, hurry: FlushSignal): Promise<boolean> {
     .select(['id', 'transaction_id', 'body', 'authorised', 'attempts'])
     .where('state', '=', 'due')
     .where((eb) =>
-      eb.or([eb('due_at', '<=', now), eb.and([eb('attempts', '=', 0), eb('due_at', '<=', new Date(hurry.untilMs))])]),
+      eb.or([
+        eb('due_at', '<=', now),
+        eb.and([eb('attempts', '=', 0), eb('due_at', '<=', new Date(flushSignal.untilMs))]),
+      ]),
     )
     .orderBy('due_at')
     .orderBy('id')
     .limit(BATCH)
     .execute();
-  const lanes = [...Map.groupBy(due, (webhook) => webhook.transaction_id).values()].reverse();
+  const queue = [...Map.groupBy(due, (webhook) => webhook.transaction_id).values()].reverse();
   await Promise.all(
     Array.from({ length: IN_PARALLEL }, async () => {
-      for (let lane = lanes.pop(); lane !== undefined && !sandbox.signal.aborted; lane = lanes.pop()) {
-        for (const webhook of lane) await sendOnce(sandbox, webhook);
+      for (let list = queue.pop(); list !== undefined && !sandbox.signal.aborted; list = queue.pop()) {
+        for (const webhook of list) await sendOnce(sandbox, webhook);
       }
     }),
   );
@@ -54,7 +57,7 @@ async function sendDue(sandbox: Sandbox, hurry: FlushSignal): Promise<boolean> {
 
 async function sendOnce(sandbox: Sandbox, webhook: DueWebhook): Promise<void> {
   const { delivered, answer } = await sendWebhook(sandbox, webhook);
-  // Cut short by our own end: it was not tried, the next start sends it.
+  // aborted because the sandbox ends: it does not count as an attempt, and the next start sends it
   if (!delivered && sandbox.signal.aborted) return;
   const nowMs = sandbox.now();
   const attempts = webhook.attempts + 1;

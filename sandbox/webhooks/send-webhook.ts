@@ -5,7 +5,7 @@ const ANSWER_LENGTH_MAX = 200;
 
 export type SendResult = { delivered: boolean; answer: string };
 
-/** One HTTP try of one webhook. A 2xx is delivered, all else is to be tried again. Never throws. */
+/** Sends one webhook once. A 2xx answer is a delivery; anything else is retried. Never throws. */
 export async function sendWebhook(
   sandbox: Sandbox,
   webhook: { body: string; authorised: number },

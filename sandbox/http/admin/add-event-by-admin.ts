@@ -6,7 +6,7 @@ import { ApiError } from '../handle-error.ts';
 import { presentTransaction } from '../present-transaction.ts';
 import { adminEventSchema, parseInput, type WebhookOption } from './admin-schemas.ts';
 
-/** One more event, whatever the model says, now or at a wall; what was planned no longer happens. */
+/** Adds any event, now or at a wall, without checking the model, and drops the planned steps. */
 export async function addEventByAdmin(
   sandbox: Sandbox,
   id: string,

@@ -16,8 +16,8 @@ import { readBooks } from './read-books.ts';
 import { applyScenario, replaceSwitches, updateSwitches } from './update-switches.ts';
 
 /**
- * What a developer, a test or the demo does to the sandbox from outside: put transactions there, move and hide them,
- * turn switches, read the sandbox's own books and the log of its webhooks. Same key as the interface itself.
+ * Routes for a developer, a test or the demo: add, change and hide transactions, set switches, read the sandbox's own books
+ * and the log of its webhooks. They need the same key as the interface.
  */
 export function adminRouter(sandbox: Sandbox, parts: AppState): Router {
   const router = Router();
@@ -67,7 +67,7 @@ export function adminRouter(sandbox: Sandbox, parts: AppState): Router {
   return router;
 }
 
-function serveWebhooks(router: Router, sandbox: Sandbox, { flushSignal: hurry }: AppState): void {
+function serveWebhooks(router: Router, sandbox: Sandbox, { flushSignal }: AppState): void {
   router.get(
     '/webhooks',
     answer(200, (request) => listWebhooks(sandbox, request.query)),
@@ -80,7 +80,7 @@ function serveWebhooks(router: Router, sandbox: Sandbox, { flushSignal: hurry }:
     '/webhooks/flush',
     answer(200, (request) => {
       const { timeout_ms } = parseInput(flushSchema, readJson(request) ?? {});
-      return flushWebhooks(sandbox, hurry, timeout_ms);
+      return flushWebhooks(sandbox, flushSignal, timeout_ms);
     }),
   );
   router.put(

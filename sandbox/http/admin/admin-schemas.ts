@@ -17,11 +17,11 @@ const fateSchema = z.strictObject({
   forged: z.boolean().default(false),
 });
 
-/** true: as the switches draw it; false: none; an object: this fate. */
+/** true: with a random fate by the switches; false: none; an object: this fate. */
 const webhookSchema = z.union([z.boolean(), fateSchema]).default(false);
 export type WebhookOption = z.infer<typeof webhookSchema>;
 
-/** Fields of a transaction that an admin may set; what is left out is made up (at creation) or kept. */
+/** Fields of a transaction that an admin may set. A missing one is generated at creation, and unchanged later. */
 const factsShape = {
   name: z.string().max(255),
   email: z.string().max(255),
@@ -51,7 +51,7 @@ const adminTransactionSchema = z.strictObject({
     .optional()
     .describe('newest first'),
   status: status.optional().describe('without events: pending first, then this a minute later'),
-  lively: z.boolean().default(false).describe('goes on by itself, as the switches plan lives'),
+  lively: z.boolean().default(false).describe('gets planned steps by the switches'),
   shown: shown.optional(),
   listed: z.boolean().default(true),
   visible: z.boolean().default(true),
@@ -90,18 +90,18 @@ export const storySchema = z.strictObject({
   count: z.int().min(1).max(100_000).default(1_200),
   days: z.int().min(1).max(366).default(3).describe('today and the days before it'),
   seed: z.string().max(255).optional(),
-  settled: z.boolean().default(true).describe('all of its life is past; else the rest of it is still to come'),
+  settled: z.boolean().default(true).describe('all events are in the past; else later steps stay planned'),
   cashouts: share.default(0.25),
   announce: share.default(0.5).describe('share of announced changes whose webhook is sent at all'),
   repeat: share.default(0.1).describe('of those sent'),
   late: share.default(0.05).describe('of those sent'),
   late_by_ms: z.int().min(0).max(86_400_000).default(3_000),
   reorder: share.default(0.05).describe('of those sent'),
-  forge: share.default(0.01).describe('of all transactions: a webhook claims what is not so'),
+  forge: share.default(0.01).describe('of all transactions: a webhook claims a false status'),
 });
 export type Story = z.infer<typeof storySchema>;
 
-/** A body or query as a schema has it. Throws Refusal 422 with the errors by field. */
+/** Parses a body or query with a schema. Throws ApiError 422 with the errors by field. */
 export function parseInput<T>(schema: z.ZodType<T>, given: unknown): T {
   const result = schema.safeParse(given);
   if (result.success) return result.data;

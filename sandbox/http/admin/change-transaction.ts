@@ -9,8 +9,8 @@ import { presentTransaction } from '../present-transaction.ts';
 import { adminChangeSchema, parseInput } from './admin-schemas.ts';
 
 /**
- * Changes facts of a transaction, what is shown instead of them (`shown`: merged field by field, `{"$missing": true}`
- * leaves a field out, null shows the facts again), and whether the list and the show have it.
+ * Changes facts of a transaction, its overrides (`shown`: merged field by field, `{"$missing": true}` removes a field, null
+ * removes all overrides), and whether the list and `GET /transaction/<id>` show it.
  */
 export async function changeTransaction(
   sandbox: Sandbox,

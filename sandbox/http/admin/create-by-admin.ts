@@ -17,12 +17,12 @@ import { ApiError, ERROR_CODES } from '../handle-error.ts';
 import { presentTransaction } from '../present-transaction.ts';
 import { type AdminTransaction, adminCreationSchema, parseInput, type WebhookOption } from './admin-schemas.ts';
 
-/** A status wished without events comes so long after the creation. */
+/** Time of a given status after the creation, if no events are given. */
 const STATUS_AFTER_S = 60;
 
 /**
- * Stores any transactions, as given, what is not given made up; nothing is checked as clients' are, so two may have
- * one reference. Answers them as the provider shows them. Throws Refusal 422 where an id is taken.
+ * Stores transactions as given and generates the missing fields. The checks for clients do not apply: two transactions may
+ * have the same reference. Answers them as the provider shows them. Throws ApiError 422 if an id is taken.
  */
 export async function createByAdmin(sandbox: Sandbox, body: unknown): Promise<{ transactions: unknown[] }> {
   const { transactions } = parseInput(adminCreationSchema, body);
@@ -35,7 +35,7 @@ export async function createByAdmin(sandbox: Sandbox, body: unknown): Promise<{ 
       return known;
     });
     sandbox.wake.webhooks();
-    sandbox.wake.lives();
+    sandbox.wake.steps();
     const context = { settings: sandbox.settings, switches: sandbox.switches.current };
     return { transactions: stored.map((one) => presentTransaction(one, 'show', context)) };
   } catch (error) {
@@ -87,7 +87,7 @@ function withCents(wish: AdminTransaction) {
   return { ...given, ...(cents === null ? {} : { amountCents: cents }) };
 }
 
-/** The wished history, oldest first; undefined where none was wished. */
+/** Returns the given history, oldest first; undefined if none was given. */
 function historyOf(wish: AdminTransaction, created: string): Array<{ status: string; at_wall: string }> | undefined {
   if (wish.events !== undefined) {
     return wish.events.map(({ status, date_created }) => ({ status, at_wall: date_created })).reverse();
@@ -119,7 +119,7 @@ async function announce(
   const { current } = sandbox.switches;
   for (const { status, date_created } of transaction.events.toReversed()) {
     if (!isAnnounced(current, transaction.operation, status)) continue;
-    const destiny = wish === true ? decideFate(sandbox.random, current.webhooks) : { ...wish, delayMs: wish.delay_ms };
-    await enqueueWebhook(sandbox, trx, transaction, { status, atWall: date_created }, destiny);
+    const fate = wish === true ? decideFate(sandbox.random, current.webhooks) : { ...wish, delayMs: wish.delay_ms };
+    await enqueueWebhook(sandbox, trx, transaction, { status, atWall: date_created }, fate);
   }
 }

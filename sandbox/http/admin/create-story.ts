@@ -5,7 +5,7 @@ import { addDays } from '../../domain/wall-clock.ts';
 import { isAnnounced } from '../../faults/switches.ts';
 import { draftTransaction } from '../../lifecycle/draft-transaction.ts';
 import { type PlannedStep, planSteps } from '../../lifecycle/plan-steps.ts';
-import { insertTransactions, type NewTransaction } from '../../store/insert-transactions.ts';
+import { asStored, insertTransactions, type NewTransaction } from '../../store/insert-transactions.ts';
 import type { DatabaseTransaction, Fate, NewWebhookRow, StoredTransaction } from '../../store/tables.ts';
 import { transact } from '../../store/transact.ts';
 import { drawSecond } from '../../traffic/draw-second.ts';
@@ -14,7 +14,7 @@ import { makeForgedWebhook, makeWebhookRows } from '../../webhooks/enqueue-webho
 import { parseInput, type Story, storySchema } from './admin-schemas.ts';
 
 const ROWS_PER_COMMIT_MAX = 2_000;
-/** The order of webhooks is shaken within this. */
+/** Webhooks of different transactions are mixed within this time. */
 const SPREAD_MS = 500;
 
 export type StoryCounts = {
@@ -22,16 +22,16 @@ export type StoryCounts = {
   to: string;
   transactions: number;
   by_operation_and_status: Record<string, number>;
-  /** changes that the provider announces */
+  /** changes that the provider must announce */
   changes_owed: number;
   transactions_announced: number;
   webhooks: Record<Fate, number> & { to_send: number };
 };
 
 /**
- * Puts a story into the past days: transactions whose lives are over, some of them at 23:30 and across midnight,
- * and webhooks for them, of which some are lost, repeated, late, out of order or forged. They are sent from now on;
- * `POST /sandbox/webhooks/flush` waits for the last. Answers what it made, in numbers.
+ * Generates past days: finished transactions, some of them at 23:30 and across midnight, and their webhooks, some of which
+ * are lost, repeated, late, out of order or forged. The webhooks are sent from now on; `POST /sandbox/webhooks/flush` waits
+ * for the last. Answers the counts.
  */
 export async function createStory(sandbox: Sandbox, body: unknown): Promise<StoryCounts> {
   const story = parseInput(storySchema, body ?? {});
@@ -47,20 +47,20 @@ export async function createStory(sandbox: Sandbox, body: unknown): Promise<Stor
       store(sandbox, trx, random, story, counts, made.slice(at, at + ROWS_PER_COMMIT_MAX)),
     );
   }
-  sandbox.wake.lives();
+  sandbox.wake.steps();
   sandbox.wake.webhooks();
   return counts;
 }
 
-/** The first ones of each day stand where mistakes like to hide: 23:30, and paid on the other side of midnight. */
-const EDGES: ReadonlyArray<{ second: number; operation: Operation; life: PlannedStep[] }> = [
-  { second: 84_480, operation: 'cashin', life: [{ status: 'paid', afterMs: 120_000 }] },
-  { second: 86_390, operation: 'cashin', life: [{ status: 'paid', afterMs: 15_000 }] },
-  { second: 86_398, operation: 'cashout', life: [{ status: 'paid', afterMs: 4_000 }] },
+/** The first transactions of each day are edge cases: 23:30, and paid on the other side of midnight. */
+const EDGES: ReadonlyArray<{ second: number; operation: Operation; steps: PlannedStep[] }> = [
+  { second: 84_480, operation: 'cashin', steps: [{ status: 'paid', afterMs: 120_000 }] },
+  { second: 86_390, operation: 'cashin', steps: [{ status: 'paid', afterMs: 15_000 }] },
+  { second: 86_398, operation: 'cashout', steps: [{ status: 'paid', afterMs: 4_000 }] },
   {
     second: 43_200,
     operation: 'cashin',
-    life: [
+    steps: [
       { status: 'paid', afterMs: 60_000 },
       { status: 'refund', afterMs: 3_600_000 },
     ],
@@ -73,9 +73,9 @@ function draftOne(sandbox: Sandbox, random: Random, story: Story, i: number): Ne
   const day = addDays(clock.toWall(nowMs).slice(0, 10), -(i % story.days));
   const edge = EDGES[Math.floor(i / story.days)];
   const operation = edge?.operation ?? (random.chance(story.cashouts) ? 'cashout' : 'cashin');
-  const planned = edge?.life ?? planSteps(random, operation, switches.current.lives);
+  const planned = edge?.steps ?? planSteps(random, operation, switches.current.lives);
   const wishedMs = clock.toInstant(`${day} 00:00:00`) + (edge?.second ?? drawSecond(random)) * 1_000;
-  // Today is not over: what would still be to come is moved into the hours that are.
+  // today is not over: later times are moved into the hours that have passed
   const createdMs =
     wishedMs < nowMs
       ? wishedMs
@@ -101,7 +101,7 @@ async function store(
   await insertTransactions(trx, batch);
   const webhooks: NewWebhookRow[] = [];
   for (const made of batch) {
-    const known = knownOf(made);
+    const known = asStored(made);
     const key = `${known.operation}.${known.status}`;
     counts.by_operation_and_status[key] = (counts.by_operation_and_status[key] ?? 0) + 1;
     webhooks.push(...webhooksOf(sandbox, random, story, counts, known));
@@ -148,12 +148,6 @@ function drawFate(random: Random, story: Story): Fate {
     if (left < 0) return fate;
   }
   return 'sent';
-}
-
-function knownOf({ row, events }: NewTransaction): StoredTransaction {
-  const shown = events.map(({ status, at_wall }) => ({ status, date_created: at_wall })).reverse();
-  const absent = { shown: null, reference: null, claim: null, extra: null, pix_key: null };
-  return { ...absent, ...row, seq: 0, listed: 1, visible: 1, events: shown };
 }
 
 function emptyCounts(sandbox: Sandbox, { count, days }: Story): StoryCounts {

@@ -6,7 +6,7 @@ import { transact } from '../../store/transact.ts';
 import { ApiError } from '../handle-error.ts';
 import { deletionSchema, parseInput } from './admin-schemas.ts';
 
-/** Deletes a transaction for good, or (`?from=list`, `?from=show`) hides it there; PATCH brings the hidden back. */
+/** Deletes a transaction, or hides it from the list or by id (`?from=list`, `?from=show`); PATCH shows it again. */
 export async function deleteTransaction(
   sandbox: Sandbox,
   id: string,

@@ -2,7 +2,7 @@ import type { Sandbox } from '../../context.ts';
 import { countWebhooks, type WebhookCounts } from '../../webhooks/count-webhooks.ts';
 import { parseInput, webhooksQuerySchema } from './admin-schemas.ts';
 
-/** The log of webhooks in the order they were made, after a key where asked, with the counts of them all. */
+/** Lists webhooks in the order of their creation, from the key `after` on, with the counts of all. */
 export async function listWebhooks(
   sandbox: Sandbox,
   query: unknown,

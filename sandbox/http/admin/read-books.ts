@@ -7,7 +7,7 @@ import { booksSchema, parseInput } from './admin-schemas.ts';
 type Sums = { count: number; amount: string; commission: string };
 type Moved = Sums & { day: string; operation: Operation; status: string; platform: string };
 
-/** A day's money at one platform (`all`: at every one), decimal texts; `net` is what the balance moved by. */
+/** A day's totals of one platform, or of all (`all`), as decimal texts; `net` is the change of the balance. */
 export type BooksDay = {
   day: string;
   platform: string;
@@ -22,8 +22,8 @@ export type BooksDay = {
 };
 
 /**
- * The sandbox's own totals over days of its wall clock, both ends within: `days` adds up the money by the day of the
- * paid or refund event, `events` counts every status by event day, `created` by day of creation and present status.
+ * Returns the sandbox's own totals over days of its wall clock, both inclusive: `days` sums the money by the day of the paid
+ * or refund event, `events` counts each status by event day, `created` counts by day of creation and current status.
  */
 export async function readBooks(sandbox: Sandbox, query: unknown) {
   const { from, to } = parseInput(booksSchema, query);

@@ -5,25 +5,25 @@ import type { AppState } from '../app-state.ts';
 import { ApiError } from '../handle-error.ts';
 import { parseInput } from './admin-schemas.ts';
 
-/** All switches as said, the others at their defaults. */
+/** Sets all switches: those given, the others to their defaults. */
 export function replaceSwitches(sandbox: Sandbox, parts: AppState, wish: unknown): Switches {
-  return turn(sandbox, parts, parseInput(switchesSchema, wish ?? {}));
+  return setSwitches(sandbox, parts, parseInput(switchesSchema, wish ?? {}));
 }
 
-/** The switches named, the others as they are. Lists are replaced whole. */
+/** Sets the given switches and keeps the others. Lists are replaced as a whole. */
 export function updateSwitches(sandbox: Sandbox, parts: AppState, wish: unknown): Switches {
-  return turn(sandbox, parts, parseInput(switchesSchema, merge(sandbox.switches.current, wish ?? {})));
+  return setSwitches(sandbox, parts, parseInput(switchesSchema, merge(sandbox.switches.current, wish ?? {})));
 }
 
-/** The switches of a scenario that ships. Throws Refusal 404 for another name. */
+/** Sets the switches of a built-in scenario. Throws ApiError 404 for another name. */
 export function applyScenario(sandbox: Sandbox, parts: AppState, name: string): Switches {
   const known = SCENARIOS.find((scenario) => scenario === name);
   if (known === undefined)
     throw new ApiError(404, 404, `There is no scenario "${name}". Known: ${SCENARIOS.join(', ')}.`);
-  return turn(sandbox, parts, readScenario(known));
+  return setSwitches(sandbox, parts, readScenario(known));
 }
 
-function turn(sandbox: Sandbox, { tallies }: AppState, switches: Switches): Switches {
+function setSwitches(sandbox: Sandbox, { tallies }: AppState, switches: Switches): Switches {
   if (JSON.stringify(switches.faults) !== JSON.stringify(sandbox.switches.current.faults)) tallies.clear();
   sandbox.switches.current = switches;
   return switches;

@@ -7,8 +7,8 @@ import { transact } from '../../store/transact.ts';
 import { ApiError, ERROR_CODES } from '../handle-error.ts';
 
 /**
- * Moves a transaction as its payer does, now, if it may go there; what was planned for it no longer happens. The same
- * status again changes nothing. Throws Refusal: 404 unknown, 422 no such status or not from here.
+ * Changes the status of a transaction now, as its payer does, and drops its planned steps. The same status again changes
+ * nothing. Throws ApiError: 404 unknown transaction, 422 unknown status or a transition that is not allowed.
  */
 export async function changeStatus(sandbox: Sandbox, id: string, status: string): Promise<StoredTransaction> {
   if (!STATUSES.some((known) => known === status)) {

@@ -5,7 +5,7 @@ import { ApiError } from '../handle-error.ts';
 import { changeStatus } from './change-status.ts';
 import { renderCheckout } from './render-checkout.ts';
 
-/** The payer's side: the page behind a payment link, its live status, and the change of status of the live sandbox. */
+/** The payer's routes: the page of a payment link, its live status, and the status change that the live sandbox has. */
 export function checkoutRouter(sandbox: Sandbox): Router {
   const router = Router();
   router.get('/transaction/:id', async (request, response) => {

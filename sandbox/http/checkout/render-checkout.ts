@@ -17,7 +17,7 @@ const STATUS_WORDS: Record<string, string> = {
   partially_paid: 'Pago em parte',
 };
 
-/** The page where a person pays, lets expire or cancels, and the content policy that goes with it. Pure but for a nonce. */
+/** Renders the page where a person pays, expires or cancels, with its content policy. Pure, apart from a nonce. */
 export function renderCheckout(transaction: StoredTransaction): { html: string; policy: string } {
   const nonce = randomBytes(16).toString('base64');
   const policy = `default-src 'none'; img-src data:; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`;
