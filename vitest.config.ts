@@ -2,12 +2,12 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { testDirectory } from './test/support/choose-test-directory.ts';
 
-/** Longer than any wait of a test (test/support/eventually.ts). Property tests take seconds where the machine is busy. */
+/** Longer than any wait of a test (test/support/eventually.ts). Property tests take seconds on a busy machine. */
 const TIMEOUT_MS = 60_000;
 
 /**
- * Tests run on Node's own type stripping, as the service does, and the files of a worker share its modules: loading the
- * service anew took 2 s of each file's time. A file that replaces a module (`*.mocked.test.ts`) cannot have either.
+ * Tests run on Node's own type stripping, as the service does, and the files of a worker share its modules, because loading
+ * the service took 2 s per file. A file that replaces a module (`*.mocked.test.ts`) can use neither.
  */
 const quick = { isolate: false, experimental: { viteModuleRunner: false } };
 const database = {
@@ -15,12 +15,12 @@ const database = {
   setupFiles: ['test/support/check-node.ts', 'test/support/setup-service.ts'],
 };
 
-// inherited by the workers and by the programs that tests start
+// workers and programs that tests start inherit it
 process.env.TMPDIR = testDirectory();
 
 export default defineConfig({
   test: {
-    // a test waits for the database or a process a quarter of its time
+    // a test spends a quarter of its time waiting for the database or a process
     maxWorkers: availableParallelism() + 1,
     testTimeout: TIMEOUT_MS,
     hookTimeout: TIMEOUT_MS,

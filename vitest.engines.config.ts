@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** What wants another engine than the embedded one, and is no part of `npm test`: docs/operating.md, Engines. */
+/** Tests on other engines than the embedded one. They are not part of `npm test`: see docs/operating.md, Engines. */
 export default defineConfig({
   test: {
     include: ['test/engines/**/*.test.ts'],

@@ -4,8 +4,8 @@ import type { TestEnvironment } from './open-environment.ts';
 const STEP_MS = 500;
 
 /**
- * Lets time pass until `work` is over, so that its back-off, Retry-After and idle waits take no time. Each step waits
- * for an answer of the database: the leases of this process are renewed meanwhile, however slow the machine is.
+ * Advances the timers until `work` settles, so that its back-off, Retry-After and idle waits take no time. Each step waits
+ * for an answer of the database, so that this process renews its leases meanwhile, also on a slow machine.
  */
 export async function advanceUntilDone<T>(environment: Pick<TestEnvironment, 'context' | 'timers'>, work: Promise<T>) {
   let isOver = false;

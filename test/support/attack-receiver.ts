@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
-/** A service, its provider's secret, and an address of this machine to come from: each of 127.0.0.0/8 is a source. */
+/** A service, its provider's secret, and the local source address to use: each of 127.0.0.0/8 is a source. */
 export type Target = { port: number; from: string; secret: string };
-/** What an attack holds open until it is disposed, and what became of it. */
+/** The open connections of an attack until it is disposed, and the answers it got. */
 export type Attack = Disposable & {
   sockets: Socket[];
-  /** Status codes that its requests were answered with. */
+  /** Status codes of the answers. */
   statuses: string[];
 };
 
 export const genuineBody = (id: string): string => JSON.stringify({ id: 30, transaction_id: id, status: 'paid' });
 
-/** POSTs one webhook with the provider's credentials, on a connection of its own. @returns its status. */
+/** POSTs one webhook with the provider's credentials, on a new connection. @returns the status. */
 export function postWebhook({ port, from, secret }: Target, body: string, agent = new Agent()): Promise<number> {
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
   return new Promise((resolve, reject) => {
@@ -25,7 +25,7 @@ export function postWebhook({ port, from, secret }: Target, body: string, agent 
   });
 }
 
-/** Opens so many connections and sends each the same bytes, then nothing more. @param reads whether answers are read. */
+/** Opens `count` connections and sends the same bytes on each, then nothing more. @param reads whether answers are read. */
 export async function openManyConnections(target: Target, count: number, bytes: string, reads = true): Promise<Attack> {
   const statuses: string[] = [];
   const sockets = await Promise.all(Array.from({ length: count }, () => dial(target)));
@@ -52,7 +52,7 @@ function dial({ port, from }: Target): Promise<Socket> {
   });
 }
 
-/** The head of a webhook whose body of so many bytes is still to come. */
+/** The request head of a webhook with a body of `bytes` bytes, which the caller has not sent yet. */
 export function requestHead(bytes: number, secret: string): string {
   return `POST /webhooks/pix HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${secret}\r\ncontent-length: ${bytes}\r\n\r\n`;
 }

@@ -1,13 +1,13 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 
-/** What a whole run needs in a memory file system, several times over. */
+/** Several times the space that a whole run needs in a memory file system. */
 const MEMORY_BYTES_MIN = 4 * 2 ** 30;
 const MEMORY = '/dev/shm';
 
 /**
- * Where tests keep what they write: in memory where there is room, else in the system's temporary directory. Tests kill
- * processes and never the machine, so a sync to a disk proves nothing that memory does not.
+ * Returns the directory for files of tests: in memory if there is room, else the system's temporary directory. Tests kill
+ * processes, never the machine, so a sync to a disk proves no more than memory does.
  */
 export function testDirectory(): string {
   if (!existsSync(MEMORY)) return tmpdir();

@@ -8,8 +8,8 @@ import { testServer } from './create-test-database.ts';
 import { initialise } from './start-test-server.ts';
 
 /**
- * Gives a data directory the embedded server's system tables, as its first start makes them: that takes seconds, so the
- * run makes them once, beside its own server, and copies them. The server is durable as ever.
+ * Copies the embedded server's system tables into a data directory. Its first start takes seconds to make them, so a run
+ * makes them once, beside its own server. The server that uses them is as durable as any other.
  */
 export async function copyEmbeddedData(dataDir: string): Promise<void> {
   const home = path.join(path.dirname(testServer().socketPath), 'embedded');
@@ -26,7 +26,7 @@ export async function copyEmbeddedData(dataDir: string): Promise<void> {
   await copy(template, path.join(directory, 'data'));
 }
 
-/** Without the empty blocks of the log, which are most of it. */
+/** Sparse: most of the log is empty blocks. */
 async function copy(from: string, to: string): Promise<void> {
   await promisify(execFile)('cp', ['-a', '--sparse=always', from, to]);
 }

@@ -7,12 +7,12 @@ import type { TemplateName } from './make-templates.ts';
 
 const made: string[] = [];
 
-/** The run's real database server: connect with this, as root, on its socket. */
+/** The connection to the run's database server: root, on its socket. */
 export function testServer(): { socketPath: string; user: string } {
   return { socketPath: inject('socketPath'), user: 'root' };
 }
 
-/** A database of one's own with the tables of a template and no rows but the template's; dropped after the test file. */
+/** Creates a database with the tables and rows of a template. It is dropped after the test file. */
 export async function createTestDatabase(
   template: TemplateName | 'empty' = 'confere',
 ): Promise<ConnectionTarget & { socketPath: string; database: string }> {
@@ -23,7 +23,7 @@ export async function createTestDatabase(
   return { ...testServer(), database };
 }
 
-/** Drops what this test file made. */
+/** Drops the databases that this test file created. */
 export async function dropDatabases(): Promise<void> {
   if (made.length === 0) return;
   const drops = made.splice(0).map((name) => `DROP DATABASE IF EXISTS ${name}`);
@@ -39,7 +39,7 @@ async function runAll(statements: string): Promise<void> {
   }
 }
 
-/** Rows whose `seq` counts from 1 to this, to select from: MariaDB's own `seq_1_to_…` is its own alone. */
+/** A table expression whose `seq` counts from 1 to `count`. MySQL does not have MariaDB's `seq_1_to_…`. */
 export function numbersTo(count: number): RawBuilder<unknown> {
   const ones = sql.lit(`[${new Array(count).fill(1).join(',')}]`);
   return sql`JSON_TABLE(${ones}, '$[*]' COLUMNS (seq FOR ORDINALITY)) AS numbers`;

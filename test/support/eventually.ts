@@ -4,13 +4,13 @@ const POLL_MS = 10;
 type Ask<T> = () => T | Promise<T>;
 
 /**
- * Asks again until the answer is neither false nor undefined, for things that happen in their own time. It is the one
- * way in which tests poll. @throws Error that names `what`, after WAIT_MS_MAX.
+ * Polls until the answer is neither false nor undefined. Tests poll with this function only.
+ * @throws Error that names `what`, after WAIT_MS_MAX.
  */
 export async function eventually<T>(
   ...[first, second]: [ask: Ask<T>] | [what: string, ask: Ask<T>]
 ): Promise<Exclude<NonNullable<T>, false>> {
-  const [what, ask] = typeof first === 'string' ? [first, second as Ask<T>] : ['it', first];
+  const [what, ask] = typeof first === 'string' ? [first, second as Ask<T>] : ['the condition', first];
   const deadline = performance.now() + WAIT_MS_MAX;
   for (;;) {
     const answer = await ask();

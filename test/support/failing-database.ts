@@ -1,12 +1,12 @@
-/** Databases that fail where a test wants it: what is asked of them otherwise reaches the real one. */
+/** Contexts whose database fails at chosen statements. All other statements reach the real database. */
 import { type KyselyPlugin, type RootOperationNode, TableNode, type Transaction } from 'kysely';
 import type { Context } from '../../src/context.ts';
 import type { Database } from '../../src/database/tables.ts';
 
-/** As mysql2 tells of a connection that went away. */
+/** The error that mysql2 reports for a lost connection. */
 export const LOST = Object.assign(new Error('lost'), { code: 'PROTOCOL_CONNECTION_LOST', fatal: true });
 
-/** `onWrite` is called before each insert into, or update of, this table: what it throws fails the statement. */
+/** Calls `onWrite` before each insert into, or update of, a table. An error that it throws fails the statement. */
 export function watchWrites(context: Context, table: string, onWrite: () => void): Context {
   return {
     ...context,
@@ -15,7 +15,7 @@ export function watchWrites(context: Context, table: string, onWrite: () => void
   };
 }
 
-/** `onDelete` is called before each delete from this table: what it throws fails the statement. */
+/** Calls `onDelete` before each delete from a table. An error that it throws fails the statement. */
 export function watchDeletes(context: Context, table: string, onDelete: () => void): Context {
   const plugin: KyselyPlugin = {
     transformQuery({ node }) {
@@ -28,7 +28,7 @@ export function watchDeletes(context: Context, table: string, onDelete: () => vo
   return { ...context, db: context.db.withPlugin(plugin), [Symbol.asyncDispose]: async () => undefined };
 }
 
-/** The first transaction, or statement outside of one, that writes to this table is committed, and its answer lost. */
+/** Commits the first transaction, or statement outside a transaction, that writes to a table, and loses its answer. */
 export function loseCommit(context: Context, table: string): Context {
   let isLost = false;
   const execute = async <T>(work: (trx: Transaction<Database>) => Promise<T>): Promise<T> => {

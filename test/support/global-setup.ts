@@ -13,15 +13,14 @@ declare module 'vitest' {
 
 type Running = TestServer & { templates: Templates };
 
-/** The names of the databases of a run. */
+/** Names of the databases that a run creates. */
 const TEST_DATABASE = /^t_[0-9a-f]{12}$|^template_[0-9]+_[a-z]+$/;
-/** Every project of a run loads this module anew, in one process. */
+/** Each vitest project of a run loads this module again in the same process. */
 const shared = globalThis as { confereTestServer?: { running: Promise<Running>; users: number } | undefined };
 
 /**
- * One real database server for the whole run; each test takes databases of its own in it, copied from templates. The
- * server is the run's own, or the one that TEST_DATABASE_URL names (`mysql://root@localhost/mysql?socket=PATH`): root
- * without a password, on a socket.
+ * Starts one database server for the whole run. Tests create databases in it from templates. TEST_DATABASE_URL
+ * (`mysql://root@localhost/mysql?socket=PATH`: root without a password, on a socket) uses another server instead.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   shared.confereTestServer ??= { running: start(), users: 0 };

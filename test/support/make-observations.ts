@@ -19,14 +19,14 @@ export type ShownTransaction = {
   >
 >;
 
-/** A look at a transaction, read from what the provider shows as the program reads it. */
+/** Parses what the provider shows as the program does. @returns the observation. */
 export function observe(shown: ShownTransaction, askedAt: Date, source: Source = { kind: 'show' }): Observation {
   const read = parseTransaction(shown);
   if (!read.ok) throw new Error(`this row can't be read: ${read.reason}`);
   return { ...read, askedAt, source };
 }
 
-/** How one transaction came to be, and what each look at it may know: a history only grows, and facts come later. */
+/** The timeline of one transaction and what each observation of it shows: the history only grows, facts come later. */
 export type Timeline = {
   id: string;
   operation: 'cashin' | 'cashout';
@@ -34,50 +34,50 @@ export type Timeline = {
   commissionCents: number;
   platform: string | null;
   /**
-   * Oldest first, as the provider orders it; each so many seconds after the one before, or before it where two of the
-   * provider's servers disagree. `from`: the look that is the first to show it, where it was inserted later.
+   * Oldest first, as the provider orders it. `after`: seconds after the previous event; negative where two of the provider's
+   * servers disagree. `from`: the first observation that shows an event inserted later.
    */
   history: { status: string; after: number; from?: number }[];
-  /** The look from which on the commission, and the platform, are shown. */
+  /** The first observation that shows the commission, and the platform. */
   commissionFrom: number;
   platformFrom: number;
 };
 
 /**
- * How a look shows a life: with its history newest first, or oldest first where the row's own status tells that; without
- * it; with a status of its own that its history lacks; with side fields that can't be read; or with neither a status nor
- * a history that can be.
+ * How an observation shows a timeline: `whole`, history newest first; `reversed`, oldest first where the row's own status
+ * proves that; `bare`, without history; `ahead`, with a status that its history lacks; `odd`, with unreadable side fields;
+ * `garbled`, with neither a readable status nor a readable history.
  */
 export const FORMS = ['whole', 'reversed', 'bare', 'ahead', 'odd', 'garbled'] as const;
 export type Form = (typeof FORMS)[number];
 
-/** A look after so many of a life's events. */
+/** An observation after `seen` events of a timeline. */
 export type TimelineObservation = { seen: number; form: Form };
 
 const BEGINS = Date.parse('2026-11-20T22:00:00Z');
 const ASKED = Date.parse('2026-11-21T12:00:00Z');
-const NO_STATUS_OF_A_LIFE = 'chargeback';
+const STATUS_OF_NO_TIMELINE = 'chargeback';
 
-/** The wall clock of each event of a life. */
-export function wallsOf(life: Timeline): string[] {
+/** Returns the wall clock of each event. */
+export function wallsOf(timeline: Timeline): string[] {
   let at = BEGINS;
-  return life.history.map((event) => {
+  return timeline.history.map((event) => {
     at += event.after * 1000;
     return new Date(at).toISOString().slice(0, 19).replace('T', ' ');
   });
 }
 
-/** The history that a look may show: the first event, and those of the others that were inserted by then. */
-export function historyOf(life: Timeline, seen: number): { status: string; at: string }[] {
-  const walls = wallsOf(life);
-  return life.history
+/** Returns the history that an observation can show: the first event, and the others that were inserted by then. */
+export function historyOf(timeline: Timeline, seen: number): { status: string; at: string }[] {
+  const walls = wallsOf(timeline);
+  return timeline.history
     .map(({ status, from = 0 }, index) => ({ status, at: walls[index] ?? '', from }))
     .slice(0, seen)
     .filter(({ from }, index) => index === 0 || from <= seen)
     .map(({ status, at }) => ({ status, at }));
 }
 
-/** Side fields that can't be read, or only with care. */
+/** Side fields that can't be read, or only partly. */
 const ODD = {
   commission: '0.9950',
   name: ['Maria'],
@@ -88,56 +88,58 @@ const ODD = {
 };
 const GARBLED = { status: [], events: {} };
 
-/** What the provider shows once so many of a life's events have happened. */
-export function showTimeline(life: Timeline, seen: number, form: Form = 'whole'): ShownTransaction {
-  const history = historyOf(life, seen).map(({ status, at }) => ({ status, date_created: at }));
+/** Returns what the provider shows after `seen` events. */
+export function showTimeline(timeline: Timeline, seen: number, form: Form = 'whole'): ShownTransaction {
+  const history = historyOf(timeline, seen).map(({ status, at }) => ({ status, date_created: at }));
   const own = history.at(-1)?.status ?? 'pending';
-  const isTold = history[0]?.status !== own;
+  const isReversible = history[0]?.status !== own;
   return {
-    id: life.id,
-    operation: life.operation,
-    status: form === 'ahead' ? NO_STATUS_OF_A_LIFE : own,
-    amount: (life.cents / 100).toFixed(2),
-    ...(seen >= life.commissionFrom ? { commission: (life.commissionCents / 100).toFixed(2) } : {}),
-    ...(life.platform !== null && seen >= life.platformFrom ? { platform: life.platform } : {}),
-    date_created: wallsOf(life)[0] ?? '',
-    events: form === 'bare' ? [] : form === 'reversed' && isTold ? history : history.toReversed(),
+    id: timeline.id,
+    operation: timeline.operation,
+    status: form === 'ahead' ? STATUS_OF_NO_TIMELINE : own,
+    amount: (timeline.cents / 100).toFixed(2),
+    ...(seen >= timeline.commissionFrom ? { commission: (timeline.commissionCents / 100).toFixed(2) } : {}),
+    ...(timeline.platform !== null && seen >= timeline.platformFrom ? { platform: timeline.platform } : {}),
+    date_created: wallsOf(timeline)[0] ?? '',
+    events: form === 'bare' ? [] : form === 'reversed' && isReversible ? history : history.toReversed(),
     ...(form === 'odd' ? (ODD as object) : form === 'garbled' ? (GARBLED as object) : {}),
   };
 }
 
-/** A look at a life, asked for after so many of its events. */
+/** Returns the observation of a timeline after `seen` events. */
 export function observeTimeline(
-  life: Timeline,
+  timeline: Timeline,
   seen: number,
   form: Form = 'whole',
   source: Source = { kind: 'show' },
 ): Observation {
-  return observe(showTimeline(life, seen, form), new Date(ASKED + seen * 1000), source);
+  return observe(showTimeline(timeline, seen, form), new Date(ASKED + seen * 1000), source);
 }
 
-/** What these looks at a life teach: the longest history, and the statuses that came without one. */
-export function expectedFrom(life: Timeline, looks: TimelineObservation[]) {
+/** Returns what these observations teach: the longest history, and the statuses that came without one. */
+export function expectedFrom(timeline: Timeline, observations: TimelineObservation[]) {
   const seenBy = (...forms: Form[]): number[] =>
-    looks.filter(({ form }) => forms.includes(form)).map(({ seen }) => seen);
+    observations.filter(({ form }) => forms.includes(form)).map(({ seen }) => seen);
   const whole = seenBy('whole', 'reversed', 'ahead', 'odd');
-  const bare = seenBy('bare').map((seen) => historyOf(life, seen).at(-1)?.status ?? '');
+  const bare = seenBy('bare').map((seen) => historyOf(timeline, seen).at(-1)?.status ?? '');
   const isRead = whole.length + bare.length > 0;
-  const seen = Math.max(...looks.map((look) => look.seen));
-  const paysCommission = looks.some((look) => look.form !== 'odd' && look.seen >= life.commissionFrom);
+  const seen = Math.max(...observations.map((observation) => observation.seen));
+  const paysCommission = observations.some(
+    (observation) => observation.form !== 'odd' && observation.seen >= timeline.commissionFrom,
+  );
   return {
-    real: whole.length === 0 ? [] : historyOf(life, Math.max(...whole)),
-    bare: { statuses: isRead ? bare : [STATUS_UNREADABLE], at: wallsOf(life)[0] ?? '' },
-    commission: paysCommission ? BigInt(life.commissionCents) : 0n,
-    platform: life.platform !== null && seen >= life.platformFrom ? life.platform : null,
+    real: whole.length === 0 ? [] : historyOf(timeline, Math.max(...whole)),
+    bare: { statuses: isRead ? bare : [STATUS_UNREADABLE], at: wallsOf(timeline)[0] ?? '' },
+    commission: paysCommission ? BigInt(timeline.commissionCents) : 0n,
+    platform: timeline.platform !== null && seen >= timeline.platformFrom ? timeline.platform : null,
   };
 }
 
-const LIVELY = ['pending', 'in_process', 'in_analysis', 'paid', 'denied', 'canceled', 'expired', 'refund'];
-const LIKELY = [...LIVELY, 'pending', 'paid', 'paid', 'refund', 'partially_paid'];
+const STATUSES = ['pending', 'in_process', 'in_analysis', 'paid', 'denied', 'canceled', 'expired', 'refund'];
+const LIKELY = [...STATUSES, 'pending', 'paid', 'paid', 'refund', 'partially_paid'];
 const LATE = fc.option(fc.integer({ min: 1, max: 7 }), { nil: undefined, freq: 4 });
 
-/** Any life at all: most of them illegal, many with several events of one second, or of a second earlier. */
+/** Any timeline: most are illegal, many have several events in one second or an event before its predecessor. */
 export const anyTimeline: fc.Arbitrary<Timeline> = fc.record({
   id: fc.uuid(),
   operation: fc.constantFrom('cashin' as const, 'cashout' as const),

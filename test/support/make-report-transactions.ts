@@ -10,7 +10,7 @@ export const PLATFORM_B = 'a3bb189e-8bf9-4888-9912-ace4e6543002';
 type History = [status: string, atWall: string][];
 let counter = 0;
 
-/** A transaction as the provider would show it: its history oldest first, its creation the first event's. */
+/** Makes a transaction as the provider would show it. Its history is oldest first and starts at its creation. */
 export function transactionOf(
   operation: Operation,
   amountCents: bigint,
@@ -42,7 +42,7 @@ export function transactionOf(
   };
 }
 
-/** Lets the ledger see transactions as a list page would show them. */
+/** Applies transactions to the ledger, as observed by id. */
 export async function applyTransactions(context: Context, transactions: ObservedTransaction[]): Promise<void> {
   const askedAt = context.clock.now();
   const observations = transactions.map((transaction): Observation => {
@@ -52,7 +52,7 @@ export async function applyTransactions(context: Context, transactions: Observed
   await applyObservations(context, observations);
 }
 
-/** The same transaction, later in its life. */
+/** Returns the same transaction with more events. */
 export function withLaterEvents(
   transaction: ObservedTransaction,
   history: History,
@@ -62,7 +62,7 @@ export function withLaterEvents(
   return { ...transaction, events, status: events.at(-1)?.status ?? transaction.status, ...facts };
 }
 
-/** Writes down that a run has read these days in full. */
+/** Records that a run has read these days completely. */
 export async function recordReadDays(context: Context, from: string, to: string, askedAt: Date): Promise<string> {
   const id = `run_${randomBytes(8).toString('hex')}`;
   const run = await context.db
@@ -84,7 +84,7 @@ export async function recordReadDays(context: Context, from: string, to: string,
   return id;
 }
 
-/** Random lives over some days, the same for the same seed, with much of it near midnight. */
+/** Generates transactions over some days, many near midnight; the same seed gives the same ones. */
 export function generateTransactions(count: number, days: string[], seed: number): ObservedTransaction[] {
   const random = createRandom(seed);
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
@@ -120,7 +120,7 @@ function wall(asIfUtc: number): string {
   return new Date(asIfUtc).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** mulberry32: small, and the same everywhere. */
+/** The random generator mulberry32. */
 export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -3,7 +3,7 @@ import mysql, { type RowDataPacket } from 'mysql2/promise';
 import { migrate } from '../../embedded/migrate.ts';
 import { ensureDatabase, openDatabase } from '../../embedded/open-database.ts';
 
-/** The folders of migrations that databases of tests start from. */
+/** Folders of migrations, one for each template. */
 const FOLDERS = {
   confere: fileURLToPath(new URL('../../migrations', import.meta.url)),
   sandbox: fileURLToPath(new URL('../../sandbox/migrations', import.meta.url)),
@@ -11,10 +11,10 @@ const FOLDERS = {
 
 export type TemplateName = keyof typeof FOLDERS;
 
-/** For each template, the statements that copy it into an empty database of the same server. */
+/** For each template, the statements that create its tables and rows in an empty database of the same server. */
 export type Templates = Record<TemplateName, string>;
 
-/** Runs all migrations once, each folder in a database of its own named `<prefix>_<template>`. */
+/** Runs the migrations of each folder once, in a database `<prefix>_<template>`. */
 export async function makeTemplates(server: { socketPath: string; user: string }, prefix: string): Promise<Templates> {
   const made = Object.entries(FOLDERS).map(async ([name, folder]) => {
     const database = `${prefix}_${name}`;

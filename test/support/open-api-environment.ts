@@ -9,7 +9,7 @@ export type ApiEnvironment = TestEnvironment & {
   call(method: 'GET' | 'POST', address: string, body?: unknown): Promise<Answer>;
 };
 
-/** An empty ledger with our API in front of it. */
+/** Opens an environment with an empty ledger and our API over HTTP. */
 export async function openApiEnvironment(): Promise<ApiEnvironment> {
   const environment = await openEnvironment();
   const { context } = environment;
@@ -28,7 +28,7 @@ export async function openApiEnvironment(): Promise<ApiEnvironment> {
   };
 }
 
-/** The balances that the API answers, by account. */
+/** Returns the balances that the API answers, by account. */
 export async function balancesOf(environment: ApiEnvironment, query = ''): Promise<Record<string, string>> {
   const { json } = await environment.call('GET', `/balances${query}`);
   const balances = json.balances as { account: string; amount: string }[];

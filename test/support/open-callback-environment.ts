@@ -11,20 +11,20 @@ import { observe, type ShownTransaction } from './make-observations.ts';
 import { openEnvironment, type TestEnvironment } from './open-environment.ts';
 import type { TestTimers } from './test-timers.ts';
 
-/** Below any time-out of an attempt by far: it would have to take 75 steps. */
+/** Far below the time-out of an attempt, which takes 75 steps. */
 const STEP_MS = 200;
 const LONG_AGO = new Date('2020-01-01T00:00:00Z');
 
 /** An environment with merchants, payments, and deliveries that stop with it. */
 export type CallbackEnvironment = TestEnvironment & {
-  /** Starts a delivery with its own connections and holder, as another replica would. The environment's changes wake it. */
+  /** Starts a delivery with its own connections and holder, like another replica. Changes in the environment wake it. */
   deliver(options?: DeliveryOptions, env?: Record<string, string>): Promise<{ stop(): Promise<void> }>;
   addMerchant(url: string, more?: Partial<NewMerchant>): Promise<{ merchant: MerchantRow; secret: string }>;
-  /** Waits until this is so, and meanwhile lets time pass in short steps: retries and upkeep come due one after another. */
+  /** Waits for a condition and advances the timers in short steps: retries and upkeep become due one by one. */
   advanceUntil<T>(what: string, ask: () => T | Promise<T>): Promise<Exclude<NonNullable<T>, false>>;
   /** Applies a transaction with a history, oldest first, to the ledger. */
   applyTransaction(statuses: string[], facts?: TransactionFacts): Promise<AppliedTransaction>;
-  /** Applies so many transactions with the same history at once. */
+  /** Applies `count` transactions with the same history at once. */
   applyTransactions(count: number, statuses: string[], facts?: TransactionFacts): Promise<AppliedTransaction[]>;
   /** Applies the same transaction with more events. */
   appendEvents(paid: AppliedTransaction, statuses: string[]): Promise<void>;
@@ -65,11 +65,11 @@ export async function openCallbackEnvironment(
   };
 }
 
-/** A delivery whose wake-up signal the shared context also gives: web and worker in one process. */
+/** Starts a delivery with the wake-up signal of the shared context, as web and worker in one process have it. */
 function startReplica(own: Context, shared: Context, options: DeliveryOptions, timers: TestTimers) {
   const stopping = new AbortController();
   const signal = AbortSignal.any([own.signal, stopping.signal]);
-  // two clocks measure the database's to the millisecond: in frozen time the one behind would never see a callback due
+  // one clock for both: in frozen time the slower of two clocks would never see a callback due
   const context = {
     ...own,
     clock: shared.clock,

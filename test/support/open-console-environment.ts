@@ -11,7 +11,6 @@ import { createMerchant } from '../../src/merchants/change-merchants.ts';
 import { startRun } from '../../src/reconciliation/runs/start-run.ts';
 import { observe, type ShownTransaction } from './make-observations.ts';
 import { openEnvironment, TEST_HTTP_LIMITS, type TestEnvironment } from './open-environment.ts';
-
 import { ADMIN_TOKEN, WEBHOOK_SECRET } from './start-serve.ts';
 
 const DAYS = 14;
@@ -28,7 +27,7 @@ export type ConsoleEnvironment = TestEnvironment & {
   changed: ShownTransaction;
 };
 
-/** The real web side on a database of its own, with two weeks of a small shop's life in its ledger. */
+/** Opens an environment with the real web side, and two weeks of a small shop's payments in its ledger. */
 export async function openConsoleEnvironment(env: Record<string, string> = {}): Promise<ConsoleEnvironment> {
   const environment = await openEnvironment({ WEBHOOKS_SINCE: '2020-01-01T00:00:00Z', ...env });
   const { context } = environment;
@@ -49,11 +48,11 @@ export async function openConsoleEnvironment(env: Record<string, string> = {}): 
       operator: operator?.token ?? '',
       admin: ADMIN_TOKEN,
     },
-    ...(await furnish(context, url, today)),
+    ...(await addShopData(context, url, today)),
   };
 }
 
-async function furnish(context: Context, url: string, today: Day) {
+async function addShopData(context: Context, url: string, today: Day) {
   await createMerchant(context, { name: 'Livraria do Largo', url: 'http://127.0.0.1:9/pix?key=secret' });
   await createMerchant(context, {
     name: 'Café & Cia <b>',
@@ -71,7 +70,7 @@ async function furnish(context: Context, url: string, today: Day) {
   );
   const paid = shown.find((one) => one.name === 'Maria Aparecida da Silva');
   const changed = shown.find((one) => one.operation === 'cashin' && one.status === 'paid' && one !== paid);
-  if (!paid || !changed) throw new Error('the ledger lacks the two people it was given');
+  if (!paid || !changed) throw new Error('the two transactions are missing in the generated ones');
   await applyObservations(context, [
     observe({ ...changed, amount: '819.00' }, context.clock.now()),
     observe({ ...changed, amount: '819.00', id: idOf('double'), name: 'Outra Pessoa' }, context.clock.now()),
@@ -144,7 +143,7 @@ function idOf(seed: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** A run that read all days but the last three to their end, and one that could not prove its day. */
+/** Adds a run that read all days but the last three completely, and a run that could not prove its day. */
 async function proveDays(context: Context, today: Day): Promise<{ seq: number; id: string }> {
   const now = context.clock.now();
   const range = { from: addDays(today, 1 - DAYS), to: addDays(today, -3), trigger: 'api', createdBy: 'admin' };

@@ -9,8 +9,8 @@ import { ADMIN_TOKEN, temporaryDirectory, urlOf, WEBHOOK_SECRET } from './start-
 import { createTestTimers, type TestTimers } from './test-timers.ts';
 
 /**
- * What a process of the service would have: a database of its own, a data directory, an environment, a context. Every
- * context of one environment shares its timers, which a test may advance.
+ * The parts of one process of the service: a database, a data directory, environment variables, a context. All contexts of
+ * an environment share its timers, which a test can advance.
  */
 export type TestEnvironment = AsyncDisposable & {
   context: Context;
@@ -18,15 +18,15 @@ export type TestEnvironment = AsyncDisposable & {
   env: Record<string, string>;
   dataDir: string;
   timers: TestTimers;
-  /** Another process's context on the same database: its own connections, holder and caches. */
+  /** Opens the context of another process on the same database: its own connections, holder and caches. */
   replica(env?: Record<string, string>): Promise<Context>;
-  /** Disposed before the contexts are, the newest first; the signal of all contexts is aborted before. */
+  /** Disposes a resource with the environment: after the signal is aborted, before the contexts, the newest first. */
   use<T extends AsyncDisposable>(resource: T): T;
 };
 
 /**
- * @param on an existing database; by default a fresh one.
- * @param logTo where its log goes, of LOG_LEVEL (by default silent).
+ * @param on an existing database; by default a new one.
+ * @param logTo the stream of its log; LOG_LEVEL is silent by default.
  */
 export async function openEnvironment(
   env: Record<string, string> = {},
@@ -69,10 +69,10 @@ export async function openEnvironment(
   };
 }
 
-/** Kept-alive connections of a test bring nothing more: they end with its server. */
+/** Short linger: idle kept-alive connections of a test close with its server. */
 export const TEST_HTTP_LIMITS = { ...HTTP_LIMITS, lingerMs: 20 };
 
-/** The context of an environment that is disposed with it. */
+/** Opens an environment and returns its context. Disposing the context disposes the environment. */
 export async function openTestContext(env: Record<string, string> = {}): Promise<Context> {
   const environment = await openEnvironment(env);
   return {

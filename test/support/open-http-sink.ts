@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 export type Posted = { path: string; json: unknown; text: string };
 
-/** A real HTTP server that keeps what it is sent; `answer` decides what it says, and may wait. */
+/** A real HTTP server that stores the requests it accepts. `answer` returns the status, and may wait. */
 export type HttpSink = {
   url: string;
   posted: Posted[];

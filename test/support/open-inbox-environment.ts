@@ -7,18 +7,18 @@ import { openEnvironment, type TestEnvironment } from './open-environment.ts';
 import { API_KEY } from './start-serve.ts';
 import { TestProvider } from './test-provider.ts';
 
-/** Below any pause that a test waits for: looks and tries come due one after another. */
+/** Shorter than any pause that a test waits for: fetches and retries become due one by one. */
 const STEP_MS = 200;
 
 type Webhook = NonNullable<Awaited<ReturnType<typeof findWebhook>>>;
 
-/** An environment whose inbox is drained against a provider of its own. */
+/** An environment with a provider, and the loop that verifies webhooks against it. */
 export type InboxEnvironment = TestEnvironment & {
   provider: TestProvider;
   receive(body: unknown, address?: string): Promise<Received>;
-  /** A webhook as our API shows it. */
+  /** Returns a webhook as our API shows it. */
   webhook(id: string): Promise<Webhook>;
-  /** Waits until a webhook is in this state, and meanwhile lets time pass in short steps: looks come due, grace ends. */
+  /** Waits for a state of a webhook and advances the timers in short steps: fetches become due, grace ends. */
   waitForState(id: string, state: string): Promise<Webhook>;
 };
 

@@ -3,7 +3,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 
 export type ReceivedMail = { from: string; to: string[]; raw: string; header(name: string): string; text: string };
 
-/** A real SMTP server on this machine that keeps what it is sent. `port` is free to be told by `options`. */
+/** A real SMTP server on this machine that stores the mails it receives. */
 export type MailSink = { port: number; mails: ReceivedMail[]; [Symbol.asyncDispose](): Promise<void> };
 
 export async function openMailSink(options: SMTPServerOptions = {}): Promise<MailSink> {
@@ -11,7 +11,7 @@ export async function openMailSink(options: SMTPServerOptions = {}): Promise<Mai
   const server = new SMTPServer({
     authOptional: true,
     logger: false,
-    // a name server that is slow to know 127.0.0.1 is not what is tested
+    // a slow name server must not delay the tests
     disableReverseLookup: true,
     ...options,
     onData(stream, session, callback) {

@@ -18,10 +18,10 @@ export type Call = {
   status: number | 'hangs';
 };
 
-/** What a shop answers to its nth call of a path. */
+/** Returns the answer to the nth call of a path. */
 export type Behaviour = (call: Omit<Call, 'status'>, nth: number) => number | 'hangs' | http.RequestListener;
 
-/** A real HTTP server that merchants' addresses lead to: it remembers what came and misbehaves on request. */
+/** A real HTTP server for merchants' addresses: it stores the calls and misbehaves on request. */
 export type MerchantServer = {
   url: string;
   calls: Call[];
@@ -33,7 +33,7 @@ export type MerchantServer = {
 
 export async function openMerchantServer(host = '127.0.0.1'): Promise<MerchantServer> {
   const calls: Call[] = [];
-  const behave: Record<string, Behaviour> = {};
+  const behaviours: Record<string, Behaviour> = {};
   const counts = new Map<string, number>();
   const server = http.createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -46,7 +46,7 @@ export async function openMerchantServer(host = '127.0.0.1'): Promise<MerchantSe
       const seen = { path, method: request.method ?? '', headers, body, json: JSON.parse(body) as Call['json'] };
       const nth = (counts.get(path) ?? 0) + 1;
       counts.set(path, nth);
-      const answer = behave[path]?.(seen, nth) ?? 200;
+      const answer = behaviours[path]?.(seen, nth) ?? 200;
       calls.push({ ...seen, status: typeof answer === 'function' ? 0 : answer });
       if (answer === 'hangs') return;
       if (typeof answer === 'function') return answer(request, response);
@@ -58,7 +58,7 @@ export async function openMerchantServer(host = '127.0.0.1'): Promise<MerchantSe
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     calls,
-    behaviours: behave,
+    behaviours,
     callsTo: (path) => calls.filter((call) => call.path === path),
     acceptedCalls: (path) => calls.filter((call) => call.path === path && call.status === 200),
     async [Symbol.asyncDispose]() {

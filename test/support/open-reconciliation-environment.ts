@@ -7,17 +7,17 @@ import type { RunHow } from '../../src/reconciliation/windows/run-ref.ts';
 import { openEnvironment, type TestEnvironment } from './open-environment.ts';
 import { PROVIDER_KEY, TestProvider } from './test-provider.ts';
 
-/** An environment beside a provider of its own, whose list it reads. */
+/** An environment with a provider whose list it reads. */
 export type ReconciliationEnvironment = TestEnvironment & {
   provider: TestProvider;
   client: ProviderClient;
-  /** Queues a run over days, both inclusive, and works it to its end. */
+  /** Queues a run over days, both inclusive, and executes it. */
   reconcile(
     from: string,
     to: string,
     more?: { trigger?: string; platform?: string; how?: RunHow },
   ): Promise<PresentedRun>;
-  /** Works a queued run to its end. */
+  /** Executes a queued run. */
   work(id: string): Promise<PresentedRun>;
   mismatches(kind?: string): Promise<Mismatch[]>;
   ids(): Promise<string[]>;

@@ -1,9 +1,9 @@
-/** A TCP proxy to the database server of the run: it can be cut, and answer as a server that refuses to work does. */
+/** A TCP proxy to the run's database server. It can close connections, stop answering, and refuse statements. */
 import net, { type AddressInfo, type Socket } from 'node:net';
 
 /**
- * `not ready` as a Galera 26.4 node that was isolated from the two others does: SET, SHOW and SELECT without a table are
- * answered, all else, also COMMIT and ROLLBACK, is refused. `read only`: what writes is refused.
+ * `not ready`: like a Galera 26.4 node that is isolated from the two others, it answers SET, SHOW and SELECT without a table
+ * and refuses everything else, also COMMIT and ROLLBACK. `read only`: it refuses writes.
  */
 export type ProxiedServerState = 'well' | 'not ready' | 'read only';
 
@@ -11,31 +11,31 @@ const HEADER_BYTES = 4;
 const COM_QUERY = 0x03;
 const COM_STMT_PREPARE = 0x16;
 const COM_STMT_EXECUTE = 0x17;
-const TAKEN_WHEN_NOT_READY = /^(set |show |select (1|@@|connection_id))/i;
+const ALLOWED_WHEN_NOT_READY = /^(set |show |select (1|@@|connection_id))/i;
 const WRITES = /^(insert|update|delete|replace|create|alter|drop) /i;
 const READ_ONLY_VARIABLES = 'SELECT @@global.read_only AS first, @@global.innodb_read_only AS second';
 
 export async function openTcpProxy(socketPath: string) {
   const sockets = new Set<Socket>();
   let taken = 0;
-  let mood: ProxiedServerState = 'well';
+  let state: ProxiedServerState = 'well';
   let isGone = false;
   let isLast: (text: string) => boolean = () => false;
   const server = net.createServer((socket) => {
     taken++;
-    const onward = net.connect(socketPath);
-    for (const end of [socket, onward]) {
+    const upstream = net.connect(socketPath);
+    for (const end of [socket, upstream]) {
       sockets.add(end);
       end
         .on('error', () => undefined)
         .on('close', () => {
           sockets.delete(end);
           socket.destroy();
-          onward.destroy();
+          upstream.destroy();
         });
     }
     let isSilent = false;
-    onward.on('data', (chunk) => {
+    upstream.on('data', (chunk) => {
       if (!isSilent) socket.write(chunk);
     });
     socket.on(
@@ -43,28 +43,28 @@ export async function openTcpProxy(socketPath: string) {
       cutPackets((packet) => {
         if (isGone) return;
         isSilent ||= isLast(packet.toString('utf8', HEADER_BYTES + 1));
-        const answer = answerOf(mood, packet);
+        const answer = answerOf(state, packet);
         if (answer) socket.write(answer);
-        else onward.write(mood === 'read only' ? sayReadOnly(packet) : packet);
+        else upstream.write(state === 'read only' ? rewriteReadOnlyQuery(packet) : packet);
       }),
     );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,
-    /** Connections that came in so far. */
+    /** Number of accepted connections. */
     taken: () => taken,
     become(next: ProxiedServerState) {
-      mood = next;
+      state = next;
     },
-    /** As a host that lost its power: what is open to it stays open and is not answered, and nothing new is. */
+    /** Acts like a host that lost power: open connections stay open without answers, and new ones fail. */
     vanish() {
       isGone = true;
       server.close();
     },
-    /** The server does what such a packet of a client asks for; neither it nor what follows it is answered. */
-    silenceFrom(isSuch: (text: string) => boolean) {
-      isLast = isSuch;
+    /** The server executes the first packet that matches; neither it nor a later one is answered. */
+    silenceFrom(matches: (text: string) => boolean) {
+      isLast = matches;
     },
     cut() {
       server.close();
@@ -89,26 +89,28 @@ function cutPackets(onPacket: (packet: Buffer) => void): (data: Buffer) => void 
   };
 }
 
-function answerOf(mood: ProxiedServerState, packet: Buffer): Buffer | undefined {
-  // only a command begins a sequence: the rest is the greeting
-  if (mood === 'well' || packet[3] !== 0) return undefined;
+function answerOf(state: ProxiedServerState, packet: Buffer): Buffer | undefined {
+  // a command has sequence number 0; other packets belong to the handshake
+  if (state === 'well' || packet[3] !== 0) return undefined;
   const command = packet[HEADER_BYTES];
   const text = packet.toString('utf8', HEADER_BYTES + 1);
   const isText = command === COM_QUERY || command === COM_STMT_PREPARE;
-  if (mood === 'not ready') {
-    const isRefused = command === COM_STMT_EXECUTE || (isText && !TAKEN_WHEN_NOT_READY.test(text));
+  if (state === 'not ready') {
+    const isRefused = command === COM_STMT_EXECUTE || (isText && !ALLOWED_WHEN_NOT_READY.test(text));
     return isRefused ? error(1047, '08S01', 'WSREP has not yet prepared node for application use') : undefined;
   }
   return isText && WRITES.test(text) ? error(1290, 'HY000', 'The server is running with --read-only') : undefined;
 }
 
-function sayReadOnly(packet: Buffer): Buffer {
-  const isAsked = packet.toString('utf8', HEADER_BYTES + 1) === READ_ONLY_VARIABLES;
-  return isAsked ? frame(0, Buffer.from(`${String.fromCharCode(COM_QUERY)}SELECT 1 AS first, 0 AS second`)) : packet;
+function rewriteReadOnlyQuery(packet: Buffer): Buffer {
+  const isReadOnlyQuery = packet.toString('utf8', HEADER_BYTES + 1) === READ_ONLY_VARIABLES;
+  return isReadOnlyQuery
+    ? frame(0, Buffer.from(`${String.fromCharCode(COM_QUERY)}SELECT 1 AS first, 0 AS second`))
+    : packet;
 }
 
-function error(errno: number, state: string, says: string): Buffer {
-  const payload = Buffer.from(`\0\0\0#${state}${says}`, 'latin1');
+function error(errno: number, state: string, message: string): Buffer {
+  const payload = Buffer.from(`\0\0\0#${state}${message}`, 'latin1');
   payload[0] = 0xff;
   payload.writeUInt16LE(errno, 1);
   return frame(1, payload);

@@ -4,24 +4,24 @@ import fc from 'fast-check';
 import { expect, onTestFailed } from 'vitest';
 
 /**
- * A character of Unicode, a third of them ASCII. The library's own unit `binary` means the same, and takes over a second of
- * CPU to be made.
+ * Any Unicode character, a third of them ASCII. The library's own unit `binary` generates the same, but takes over a second
+ * of CPU to construct.
  */
 export const anyCharacter = fc
   .oneof(fc.nat(0x7f), fc.nat(0xd7ff), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map((code) => String.fromCodePoint(code));
 
-/** Whether this is the deep run (TEST_DEEP=1), which takes the many seeds of each property instead of the few. */
+/** Whether this is the deep run (TEST_DEEP=1), with many cases of each property instead of few. */
 export const DEEP = process.env.TEST_DEEP === '1';
 
-/** The cases of one property, or rounds of one loop: `few` in `npm test`, `many` in the deep run. */
+/** Number of cases of a property, or rounds of a loop: `few` in `npm test`, `many` in the deep run. */
 export function numRuns(few: number, many: number): number {
   return DEEP ? many : few;
 }
 
 /**
- * The seed of what a test draws: TEST_SEED, else this one. If the test fails, the command that draws the same again is
- * printed. Call it inside the test.
+ * Returns the seed of a test's random data: TEST_SEED, else `fallback`. If the test fails, it prints the command that repeats
+ * it. Call it inside the test.
  */
 export function chooseSeed(fallback: number): number {
   const chosen = given() ?? fallback;
@@ -30,8 +30,8 @@ export function chooseSeed(fallback: number): number {
 }
 
 /**
- * The second argument of `fc.assert`: how many cases are drawn, from TEST_SEED or else from a new seed in each run. A
- * failure shows the smallest case, the seed, and the command that draws it again.
+ * The second argument of `fc.assert`: the number of cases, and TEST_SEED or a new seed in each run. A failure shows the
+ * smallest case, the seed, and the command that repeats it.
  */
 export function propertyOptions<Ts>(few: number, many: number): fc.Parameters<Ts> {
   const chosen = given();

@@ -25,7 +25,7 @@ export function makeShownTransaction(history: string[], more: Partial<ShownTrans
   };
 }
 
-/** A look that is asked for now, or some seconds later: looks in a row must not share an instant. */
+/** Observes a transaction now, or some seconds later: successive observations must not share an instant. */
 export function observeNow(context: Context, row: ShownTransaction, seconds = 0) {
   return observe(row, new Date(context.clock.now().getTime() + seconds * 1000));
 }
@@ -68,12 +68,12 @@ function addUp(rows: { id: string | null; name: string; at_wall: string; amount_
   return Object.fromEntries([...totals].filter(([, cents]) => cents !== 0n).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Mismatches of a kind, the oldest first. */
+/** Returns the mismatches of a kind, the oldest first. */
 export async function readMismatchRows(context: Context, kind?: string) {
   return (await listMismatches(context.db, { kind, limit: 200 })).toReversed();
 }
 
-/** The same process, to which something happens once, right after a statement that gave such a row. */
+/** Returns a context that calls `happens` once, right after a statement whose first row matches. */
 export function interruptAfterRow(
   context: Context,
   at: (row: object) => boolean,
@@ -93,7 +93,7 @@ export function interruptAfterRow(
   return { ...context, db: context.db.withPlugin(plugin) };
 }
 
-/** As somebody with all rights could, before changing what is append-only. */
+/** Drops the triggers of append-only tables, as a user with all privileges could. */
 export async function dropTriggers(db: Kysely<Database>): Promise<void> {
   for (const table of APPEND_ONLY_TABLES) {
     for (const verb of ['update', 'delete']) await sql.raw(`DROP TRIGGER IF EXISTS ${table}_no_${verb}`).execute(db);
@@ -101,8 +101,8 @@ export async function dropTriggers(db: Kysely<Database>): Promise<void> {
 }
 
 /**
- * Copies all rows of the database. Triggers must be dropped before.
- * @returns what puts them back, however they were changed; what a process remembers of them is not undone.
+ * Copies all rows of the database. The triggers must be dropped first.
+ * @returns a function that restores the rows. It does not reset the caches of a process.
  */
 export async function backUpRows(db: Kysely<Database>): Promise<() => Promise<void>> {
   const { rows: tables } = await sql<{ name: string }>`SELECT table_name AS name FROM information_schema.tables

@@ -1,6 +1,6 @@
 /**
- * A second opinion on the hash chain, for whoever doubts ours: read docs/ledger-chain.md, take the rows with plain SQL, hash
- * them. It shares no line with the program.
+ * An independent implementation of the hash chain, from docs/ledger-chain.md: it reads the rows with plain SQL and hashes
+ * them. It shares no code with the program.
  */
 import { createHash } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
@@ -19,7 +19,7 @@ type SealRow = {
   audit_members: string | null;
 };
 
-/** The positions whose hash is not what their entries come to. */
+/** Returns the positions whose hash does not match their entries, and all sealed entries. */
 export async function referenceChain(db: Kysely<Database>): Promise<{ wrong: number[]; sealed: number[] }> {
   const { rows: seals } = await sql<SealRow>`SELECT * FROM seals ORDER BY position`.execute(db);
   const wrong: number[] = [];

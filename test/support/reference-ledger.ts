@@ -1,6 +1,6 @@
 /**
- * A second opinion on the journal: the table of design.md read line by line, as plainly as can be, and nothing else.
- * It knows no entries, reversals or orders of learning: only what a whole history must come to, per account and time.
+ * An independent implementation of the journal: the table of design.md, line by line. It knows no entries, reversals or order
+ * of observations, only the totals of a whole history by account and time.
  */
 export type ReferenceInput = {
   operation: 'cashin' | 'cashout';
@@ -14,13 +14,13 @@ export type ReferenceInput = {
 
 type Moment = { status: string; at: string };
 
-/** Where a status that came without a history may stand: after these, before those of a later line. */
+/** Order of a status that came without a history: after those of its line and earlier ones, before later lines. */
 const LINES = [['pending'], ['in_process', 'in_analysis'], ['paid', 'denied', 'canceled', 'expired'], ['refund']];
 
 /**
- * The history that a set of looks comes to: the longest one, in the order of its array, whatever its times. A status
- * that came without a history is an event at the creation, or at the latest event before it, unless the history has one
- * of that status.
+ * Returns the history of a set of observations: the longest one, in the order of its array, independent of its times. A
+ * status that came without a history is an event at the creation, or at the latest event before it, unless the history has
+ * an event of that status.
  */
 export function referenceHistory(real: Moment[], bare: { statuses: string[]; at: string }): Moment[] {
   const lineOf = (status: string): number => {
@@ -45,7 +45,7 @@ export function referenceHistory(real: Moment[], bare: { statuses: string[]; at:
   });
 }
 
-/** Net cents by `account @ time`, none of zero. */
+/** Returns the net cents by `account @ time`, without zeros. */
 export function referenceLedger(input: ReferenceInput): Record<string, bigint> {
   const { operation, amount: X, commission: F, platform, history, opensAt = '', returnsCommission = false } = input;
   const totals: Record<string, bigint> = {};
@@ -77,7 +77,7 @@ export function referenceLedger(input: ReferenceInput): Record<string, bigint> {
   for (const event of history) {
     if (event.at >= opensAt) open();
     if (event.at > latest) latest = event.at;
-    // what happened since the opening and is dated before it is dated after what it follows
+    // an event after the opening that is dated before it gets the date of its predecessor
     at = opened && event.at < opensAt ? latest : event.at;
     silent = !opened;
     const { status } = event;

@@ -7,9 +7,9 @@ import { type CommandResult, INHERITED_VARIABLES } from './run-command.ts';
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Calls a command in the test's own process, with this environment and nothing else, one at a time. A process of its own
- * takes a second to start: runCommand is for tests whose subject is the process (signals, exit, `sandbox`, two at once).
- * @param timers what the command waits by.
+ * Runs a command in the test's own process, with this environment only, one at a time. A process takes a second to start:
+ * runCommand is for tests whose subject is the process (signals, exit, `sandbox`, two at once).
+ * @param timers the timers of the command.
  */
 export function runCommandInProcess(
   args: string[],
@@ -33,13 +33,13 @@ async function call(args: string[], env: Record<string, string>, timers: Timers 
   } finally {
     process.env = envBefore;
     process.exitCode = exitCode;
-    // reconcile has its process collect early
+    // reconcile changes this flag
     setFlagsFromString('--heap-growing-percent=0');
     for (const one of [out, err]) one.release();
   }
 }
 
-/** Takes what is written to a stream in its stead. */
+/** Captures the output of a stream. */
 function capture(stream: NodeJS.WriteStream): { text(): string; release(): void } {
   const parts: Buffer[] = [];
   const write = stream.write.bind(stream);

@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url';
 
 const CONFERE = fileURLToPath(new URL('../../bin/confere', import.meta.url));
 
-/** What a command has of our environment. */
+/** Environment variables that a command inherits from the test. */
 export const INHERITED_VARIABLES = ['PATH', 'HOME', 'LANG', 'TMPDIR'];
 
 export type CommandResult = { code: number | null; out: string; err: string };
 
-/** Runs `bin/confere` as an operator would, with this environment and nothing else of ours, to its end. */
+/** Runs `bin/confere` as a process until it exits, with this environment and INHERITED_VARIABLES only. */
 export function runCommand(args: string[], env: Record<string, string> = {}): Promise<CommandResult> {
   const inherited = Object.fromEntries(INHERITED_VARIABLES.map((key) => [key, process.env[key]]));
   const child = spawn(CONFERE, args, { env: { ...inherited, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });

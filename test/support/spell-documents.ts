@@ -1,4 +1,4 @@
-/** People with valid documents, and the ways in which merchants and payers write a document into other fields. */
+/** Valid documents, and the spellings in which merchants and payers write them into other fields. */
 import fc from 'fast-check';
 import { cnpjCheckDigits, cpfCheckDigits } from '../../sandbox/pix/check-document.ts';
 
@@ -15,11 +15,11 @@ export const punctuate = (document: string): string =>
 const entities = (text: string): string => Array.from(text, (one) => `&#${one.codePointAt(0)};`).join('');
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** The text with the digits of the script whose zero has this code. */
+/** Replaces the digits of a text by those of the script whose zero has this code point. */
 export const digitsFrom = (zero: number, text: string): string =>
   text.replace(/\d/g, (one) => String.fromCodePoint(zero + Number(one)));
 
-/** A text that a document is written into, as a function of it. */
+/** Texts that contain a document, as functions of it. */
 export const SPELLINGS: Record<string, (document: string) => string> = {
   bare: (one) => one,
   punctuated: punctuate,
@@ -56,7 +56,7 @@ export const SPELLINGS: Record<string, (document: string) => string> = {
   'as entities': entities,
 };
 
-/** Likewise for fields that hold one value: a PIX key, a phone, an e-mail, a name. */
+/** The same for fields with a single value: a PIX key, a phone, an e-mail, a name. */
 export const VALUES: Record<string, (document: string) => string> = {
   ...Object.fromEntries(
     ['bare', 'punctuated', 'with a country', 'with a plus', 'behind a zero', 'behind a year'].map((name) => [
@@ -80,12 +80,12 @@ export const anyCnpj = fc.oneof(digits(8), fc.stringMatching(/^[0-9A-Z]{8}$/)).m
 export const anySpelling = fc.constantFrom(...Object.keys(SPELLINGS)).map((name) => SPELLINGS[name] ?? String);
 export const anyValue = fc.constantFrom(...Object.keys(VALUES)).map((name) => VALUES[name] ?? String);
 
-/** Every CPF whose mask is this one's: three digits are unknown, and the check digits follow. */
+/** Returns all CPFs with the same mask: three digits are unknown, and the check digits depend on them. */
 export function listCpfsLike(cpf: string): string[] {
   return Array.from({ length: 1000 }, (_, head) => cpfOf(`${String(head).padStart(3, '0')}${cpf.slice(3, 9)}`));
 }
 
-/** Companies that end in the same three digits of the root, with letters where it has some: 1,500 of them. */
+/** Returns 1,500 CNPJs with the same last three characters of the root, with letters where the given one has letters. */
 export function listCnpjsLike(cnpj: string): string[] {
   return Array.from({ length: 1500 }, (_, number) => {
     let rest = number;

@@ -18,7 +18,7 @@ export const ADMIN_TOKEN = 'adm_0123456789abcdef0123456789abcdef';
 export const WEBHOOK_SECRET = 'whk_0123456789abcdef0123456789abcdef';
 export const API_KEY = 'pk_0123456789abcdef';
 
-/** The provider is asked only for what a test starts. */
+/** No job reads the provider: a test starts its runs itself. */
 export const NO_RUNS = {
   JOB_RECONCILE_RECENT: 'off',
   JOB_RECONCILE_WEEK: 'off',
@@ -46,17 +46,17 @@ export type Served = AsyncDisposable & {
   program: Program;
   /** POSTs a body to the receiver with the provider's credentials. */
   webhook(body: unknown, headers?: Record<string, string>): Promise<{ status: number; json: Record<string, unknown> }>;
-  /** SIGKILL, and until it is gone. */
+  /** Sends SIGKILL and waits until the process is gone. */
   kill(): Promise<void>;
 };
 
-/** Starts the real service as a process of its own and waits until it is ready. */
+/** Starts the service as a process and waits until it is ready. */
 export async function startServe(options: {
   home: string;
   databaseUrl?: string | undefined;
   providerUrl: string;
   env?: Record<string, string>;
-  /** Ready as soon as it takes webhooks to its spool. */
+  /** Wait only until it accepts webhooks into its spool. */
   withoutDatabase?: boolean;
 }): Promise<Served> {
   const port = await findFreePort();
@@ -91,7 +91,7 @@ export async function startServe(options: {
   };
 }
 
-/** The service on a database of its own in the run's server. */
+/** Starts the service as a process on a new database. */
 export async function startServeOnFreshDatabase(options: {
   home: string;
   providerUrl: string;
@@ -101,7 +101,7 @@ export async function startServeOnFreshDatabase(options: {
   return { ...(await startServe({ ...options, databaseUrl })), databaseUrl };
 }
 
-/** Starts the real sandbox on a database of its own in the run's server. */
+/** Starts the sandbox as a process on a new database. */
 export async function startSandbox(
   home: string,
   args: string[] = [],

@@ -35,7 +35,7 @@ export type Shown = {
   events: Array<{ date_created: string; status: string }>;
 };
 
-/** All that any answer may hold; each test knows which of it is there. */
+/** All fields of any answer. Each test knows which ones are present. */
 type Body = {
   transaction: [Shown];
   transactions: Shown[];
@@ -50,14 +50,14 @@ type Body = {
 
 export type TestSandbox = RunningSandbox & {
   database: string;
-  /** a request as a well-behaved client sends it; `body` is sent as it is when it is text */
+  /** sends a request as a correct client does; a text `body` is sent unchanged */
   request(method: string, path: string, body?: unknown, headers?: Record<string, string | undefined>): Promise<Answer>;
 };
 
 /**
- * The real sandbox on a database of its own, what clients create staying pending.
- * @param on.database that of another sandbox, which has ended.
- * @param on.timers such as a test's, which it can advance.
+ * Starts the sandbox in this process. Transactions that clients create stay pending.
+ * @param on.database the database of a sandbox that has ended; by default a new one.
+ * @param on.timers timers that a test can advance.
  */
 export async function startTestSandbox(
   args: string[] = [],
@@ -120,7 +120,7 @@ export const CASHOUT = { ...CASHIN, pix_key: 'angela@exemplo.com.br', key_type: 
 
 export type ReceivedWebhook = { authorization: string | undefined; body: Record<string, unknown>; text: string };
 
-/** Takes webhooks in; answers what `answer` says, 200 by default. */
+/** Receives webhooks, and answers with the status of `answer`, 200 by default. */
 export async function startWebhookReceiver(answer: (received: ReceivedWebhook[]) => number = () => 200) {
   const received: ReceivedWebhook[] = [];
   const server = createServer((request, response) => {

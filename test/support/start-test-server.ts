@@ -5,20 +5,21 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { findServer, type ServerBinaries } from '../../embedded/find-server.ts';
+import { asUser } from '../../embedded/launch-server.ts';
 
 const START_MS_MAX = 60_000;
 const POLL_MS = 20;
 
 /**
- * Nothing here survives a crash of the machine: copying a template of 51 tables takes 40 ms in memory, 170 ms on a disk
- * without syncs, and over a second with them. A test whose subject is durability starts an embedded server instead.
+ * Not durable: copying a template of 51 tables takes 40 ms in memory, 170 ms on a disk without syncs, and over a second with
+ * them. A test whose subject is durability starts an embedded server instead.
  */
 const NOT_DURABLE = ['--innodb-flush-log-at-trx-commit=0', '--skip-innodb-doublewrite'];
 const NEVER_SYNC = ['--innodb-flush-method=nosync', '--debug-no-sync'];
 
 export type TestServer = { socketPath: string; stop(): void };
 
-/** Starts the database server of one test run, without durability. */
+/** Starts the database server of a test run, without durability. */
 export async function startTestServer(): Promise<TestServer> {
   const binaries = findServer();
   const parent = tmpdir();
@@ -30,7 +31,7 @@ export async function startTestServer(): Promise<TestServer> {
   mkdirSync(tmp);
   initialise(binaries, data);
   const [command = '', ...args] = [
-    ...endingWithUs(),
+    ...killWithParent(),
     binaries.server,
     '--no-defaults',
     `--datadir=${data}`,
@@ -62,7 +63,7 @@ export async function startTestServer(): Promise<TestServer> {
   return { socketPath, stop };
 }
 
-/** A run that was killed could not remove its own: in memory it would take space until the machine restarts. */
+/** Removes the directories of runs that were killed: in memory they take space until the machine restarts. */
 function removeLeftovers(parent: string): void {
   for (const name of readdirSync(parent)) {
     const pid = Number(/^confere-test-(\d+)-/.exec(name)?.[1]);
@@ -79,7 +80,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Makes the system tables of a server, without syncs. */
+/** Creates the system tables of a server, without syncs. */
 export function initialise(binaries: ServerBinaries, data: string): void {
   const [command, ...args] =
     binaries.kind === 'mariadb'
@@ -88,15 +89,10 @@ export function initialise(binaries: ServerBinaries, data: string): void {
   execFileSync(command, [...args, `--datadir=${data}`, ...asUser()], { stdio: 'ignore' });
 }
 
-/** A run that is killed leaves no server behind: the kernel ends it with its parent, where util-linux is there to ask. */
-function endingWithUs(): string[] {
+/** With util-linux, the kernel kills the server when the run that started it is killed. */
+function killWithParent(): string[] {
   const setpriv = '/usr/bin/setpriv';
   return existsSync(setpriv) ? [setpriv, '--pdeathsig', 'KILL', '--'] : [];
-}
-
-/** As root the server starts only when --user names root. */
-function asUser(): string[] {
-  return process.getuid?.() === 0 ? ['--user=root'] : [];
 }
 
 async function answers(socketPath: string): Promise<boolean> {

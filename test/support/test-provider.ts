@@ -1,6 +1,6 @@
 /**
- * A provider in memory over real HTTP: the four endpoints of its specification, well behaved until a switch says
- * otherwise. What the specification calls "not shown" is a switch here.
+ * A provider in memory over real HTTP: the four endpoints of its specification. It behaves well unless a switch changes that.
+ * Each behaviour that the specification calls "not shown" is a switch.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { makeRow, type ProviderRow, wallAgo } from './make-provider-rows.ts';
@@ -13,19 +13,19 @@ export type SeenRequest = {
   page: number;
   query: URLSearchParams;
   headers: IncomingMessage['headers'];
-  /** The request's body as it came. */
+  /** The raw body. */
   text: string;
   at: number;
-  /** How many of this kind came, this one included. */
+  /** Number of requests of this kind, including this one. */
   nth: number;
 };
 
-/** What is done to a request instead of answering it. */
+/** A fault that replaces the answer to a request. */
 export type Fault =
   | { status: number; body?: unknown; headers?: Record<string, string> }
   | { text: string; status?: number }
   | { cut: 'before' | 'within' }
-  /** `once`: what was asked is done, and only its answer does not come. */
+  /** `once: 'done'`: the request is executed, and only its answer is missing. */
   | { hang: true; once?: 'done' }
   | { drip: string; everyMs: number };
 
@@ -41,12 +41,12 @@ export type Switches = {
   ignoresPage: boolean;
   ignoresStatus: boolean;
   showsObject: boolean;
-  /** Called before a request is answered: rows may be added or moved here. */
+  /** Called before a request is answered; it may change the rows. */
   beforeResponse: (seen: SeenRequest) => void | Promise<void>;
   fault: (seen: SeenRequest) => Fault | undefined;
 };
 
-const WELL_BEHAVED: Switches = {
+const DEFAULTS: Switches = {
   sort: 'newest',
   fromBound: 'inclusive',
   toBound: 'inclusive',
@@ -65,12 +65,12 @@ const WELL_BEHAVED: Switches = {
 export class TestProvider {
   url = '';
   rows = new Map<string, ProviderRow>();
-  /** Ids that show knows and the list leaves out. */
+  /** Ids that are found by id but missing in the list. */
   unlisted = new Set<string>();
-  /** What is shown of a row instead of the truth; undefined leaves a field out. */
+  /** Fields shown instead of those of a row; undefined removes a field. */
   patches = new Map<string, Record<string, unknown>>();
   requests: SeenRequest[] = [];
-  switches: Switches = { ...WELL_BEHAVED };
+  switches: Switches = { ...DEFAULTS };
   private readonly key: string;
   private touches = new Map<string, number>();
   private server = createServer((request, response) => {
@@ -102,22 +102,22 @@ export class TestProvider {
 
   /** Adds a transaction, or replaces it by a later state. */
   put<T extends { id: string; date_created: string }>(row: T): T {
-    // the provider may leave out what makeRow always gives
+    // cast: the provider may omit fields that makeRow always sets
     this.add(row as unknown as ProviderRow);
     return row;
   }
 
-  /** Shows anything at all under an id. */
+  /** Shows any value under an id. */
   putRaw(id: string, raw: unknown): void {
     this.rows.set(id, raw as ProviderRow);
   }
 
-  /** How often a transaction was asked for by its id. */
+  /** Number of requests for a transaction by its id. */
   countShows(id: string): number {
     return this.requests.filter((one) => one.path.endsWith(`/${encodeURIComponent(id)}`)).length;
   }
 
-  /** Adds an event to a row's history; it now sorts as the one touched last. */
+  /** Adds an event to a row's history; the row becomes the one touched last. */
   addEvent(id: string, status: string, at = wallAgo(0)): void {
     const row = this.row(id);
     row.status = status;
@@ -125,9 +125,9 @@ export class TestProvider {
     this.touches.set(id, Math.max(...this.touches.values()) + 1);
   }
 
-  /** Well behaved again, and nothing seen yet; the rows stay. */
+  /** Resets the switches, the requests and the patches; the rows stay. */
   reset(): void {
-    this.switches = { ...WELL_BEHAVED };
+    this.switches = { ...DEFAULTS };
     this.requests = [];
     this.patches.clear();
     this.unlisted.clear();
@@ -234,7 +234,7 @@ export class TestProvider {
         .map((one) => one.row);
     const touched = (row: ProviderRow): number => this.touches.get(row.id) ?? 0;
     if (sort === 'touched') return rows.sort((a, b) => touched(b) - touched(a) || (a.id < b.id ? -1 : 1));
-    // each page sorts all rows: their keys are made once
+    // each page sorts all rows, so keys are computed once per row
     const sorted = rows
       .map((row) => ({ row, key: row.date_created + row.id }))
       .sort((a, b) => (a.key < b.key ? -1 : 1));

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Timers } from '../../src/timers.ts';
 
-/** Timers that run with the machine's, until they are frozen, and can be advanced. */
+/** Timers that follow the machine's clock until they are frozen, and can be advanced. */
 export type TestTimers = Timers & {
-  /** Lets `ms` pass at once: clocks jump, and whatever was due by then runs. Resolves once that has begun. */
+  /** Advances the clocks by `ms` and runs the timers that are due by then. Resolves when these have begun. */
   advance(ms: number): Promise<void>;
-  /** From now on time passes by `advance` alone: no time-out ends what a test holds up, however slow the machine is. */
+  /** From now on only `advance` moves time, so that no time-out fires during a test on a slow machine. */
   freeze(): void;
 };
 
 type Due = { atMs: number; everyMs: number | undefined; run: () => void; timer: NodeJS.Timeout };
 
-/** How long what an advance woke is given to begin, in ms: one turn of the event loop would do on an idle machine. */
+/** Time for woken timers to begin, in ms; on an idle machine one turn of the event loop is enough. */
 const SETTLE_MS = 5;
 
 export function createTestTimers(): TestTimers {

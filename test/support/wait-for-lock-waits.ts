@@ -3,8 +3,8 @@ import type { Context } from '../../src/context.ts';
 import { eventually } from './eventually.ts';
 
 /**
- * Resolves once `count` transactions of this context's database wait for a lock. It reads the engine's own report:
- * information_schema.INNODB_TRX is renewed only where nobody on the server has read it for 0.1 s.
+ * Resolves when `count` transactions of this context's database wait for a lock. It reads SHOW ENGINE INNODB STATUS, because
+ * information_schema.INNODB_TRX is refreshed only if nobody on the server has read it for 0.1 s.
  */
 export async function waitForLockWaits({ db }: Context, count = 1): Promise<void> {
   await eventually(`${count} transactions wait for a lock`, async () => {
