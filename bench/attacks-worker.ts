@@ -10,7 +10,7 @@ import {
   unknownIdsBody,
 } from '../test/support/attack-receiver.ts';
 
-/** How long an attack holds what it has before it begins anew. */
+/** How long an attack holds its connections before it starts again. */
 const HOLD_MS = 3_000;
 const NOTHING: Attack = { sockets: [], statuses: [], [Symbol.dispose]: () => undefined };
 
@@ -22,9 +22,9 @@ async function postMany(target: Target, count: number, body: () => string): Prom
 const LARGE = 'x'.repeat(250_000);
 const PIPELINED = 'GET /openapi HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(200);
 
-/** Each once through; they go on until the bench ends them. */
+/** The attacks. Each repeats until the bench stops it. */
 export const ATTACKS: Record<string, (target: Target) => Promise<Attack>> = {
-  // what the machine gives without any
+  // the baseline without an attack
   nothing: async () => NOTHING,
   '2,000 idle connections': (target) => openManyConnections(target, 2_000, ''),
   '600 half-read bodies': (target) =>

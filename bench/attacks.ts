@@ -8,8 +8,7 @@ import { Worker } from 'node:worker_threads';
 import { startPrograms } from '../demo/start-programs.ts';
 import { genuineBody, postWebhook, type Target } from '../test/support/attack-receiver.ts';
 import { ATTACKS } from './attacks-worker.ts';
-import type { Figure } from './main.ts';
-import { quantile } from './receiver-load.ts';
+import { type Figure, figure, quantile } from './figure.ts';
 
 const SECONDS = 10;
 const PER_SECOND = 20;
@@ -19,8 +18,8 @@ const OTHER_MS_MAX = 1_000;
 const SAME_MS_MAX = 2_000;
 
 /**
- * How long genuine webhooks take beside each attack from one address, and how many are not answered 200: those of another
- * address on connections that they keep, and those of the attacker's own address, each on a new one and sent again until
+ * Latency of genuine webhooks during each attack from one address, and how many are not answered 200: those of another
+ * address on kept-alive connections, and those of the attacker's own address, each on a new connection and repeated until
  * it is answered.
  */
 export async function run(): Promise<Figure[]> {
@@ -41,13 +40,13 @@ export async function run(): Promise<Figure[]> {
     ]);
     await worker.terminate();
     figures.push(
-      atMost(
+      figure(
         `beside ${attack}: genuine webhooks of another address, p99, ms`,
         quantile(other.tookMs, 0.99),
         OTHER_MS_MAX,
       ),
-      atMost('… of them not answered 200', other.lost, 0),
-      atMost(
+      figure('… of them not answered 200', other.lost, 0),
+      figure(
         '… genuine webhooks of the same address until answered, p99, ms',
         quantile(same.tookMs, 0.99),
         SAME_MS_MAX,
@@ -57,7 +56,7 @@ export async function run(): Promise<Figure[]> {
   return figures;
 }
 
-/** One webhook each 1/PER_SECOND, whatever the answers do. @param triesMs how long one is sent again. */
+/** Sends one webhook each 1/PER_SECOND, independent of the answers. @param triesMs how long an unanswered one is repeated. */
 async function measure(target: Target, agent: Agent | undefined, triesMs: number) {
   const tookMs: number[] = [];
   let lost = 0;
@@ -83,8 +82,4 @@ async function measure(target: Target, agent: Agent | undefined, triesMs: number
   await Promise.all(all);
   agent?.destroy();
   return { tookMs, lost };
-}
-
-function atMost(name: string, value: number, bound: number): Figure {
-  return { figure: name, value: Math.round(value * 10) / 10, target: `≤ ${bound}`, ok: value <= bound };
 }

@@ -5,28 +5,27 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { addDays } from '../src/domain/calendar.ts';
 import type { PresentedRun } from '../src/reconciliation/numbers/read-runs.ts';
+import type { Figure } from './figure.ts';
 import { type Bench, openBench } from './reconcile-setup.ts';
 
 const CONFERE = fileURLToPath(new URL('../bin/confere', import.meta.url));
 const DAYS = Number(process.env.BACKFILL_DAYS ?? 200);
 const PER_DAY = 5_000;
 const MEMORY_TARGET_MIB = 300;
-/** What a pass holds of its rows until it is judged is most here. */
+/** The case with most memory: a pass holds its rows of a day until it is checked. */
 const LARGE_DAY_ROWS = 200_000;
 const SETTLED_DAYS = 90;
 const REQUESTS_TARGET = 600;
-const LOOK_EVERY_MS = 250;
+const SAMPLE_EVERY_MS = 250;
 
-type Figure = { figure: string; value: string; target: string; ok: boolean };
-
-/** A million transactions read by `confere reconcile`, a day of very many, and what it costs to prove 90 settled days again. */
+/** `confere reconcile` over a million transactions, over a very large day, and the cost to prove 90 settled days again. */
 export async function run(): Promise<Figure[]> {
   return [...(await readYears()), await readLargeDay()];
 }
 
 async function readLargeDay(): Promise<Figure> {
   await using bench = await openBench({ days: 1, perDay: LARGE_DAY_ROWS });
-  return tellMemory('in one day', await backfill(bench), LARGE_DAY_ROWS);
+  return describeMemory('in one day', await backfill(bench), LARGE_DAY_ROWS);
 }
 
 async function readYears(): Promise<Figure[]> {
@@ -37,7 +36,7 @@ async function readYears(): Promise<Figure[]> {
   const counted = await bench.work({ ...settled, how: 'count' });
   const { requests, days_counted: days } = counted.run;
   return [
-    tellMemory(`in ${DAYS} days`, whole, DAYS * PER_DAY),
+    describeMemory(`in ${DAYS} days`, whole, DAYS * PER_DAY),
     {
       figure: `requests to prove ${SETTLED_DAYS} settled days of ${PER_DAY} again (read whole: ${read.run.requests}); ${days} by counts`,
       value: String(requests),
@@ -47,7 +46,11 @@ async function readYears(): Promise<Figure[]> {
   ];
 }
 
-function tellMemory(where: string, { run, ms, peakMiB }: Awaited<ReturnType<typeof backfill>>, rows: number): Figure {
+function describeMemory(
+  where: string,
+  { run, ms, peakMiB }: Awaited<ReturnType<typeof backfill>>,
+  rows: number,
+): Figure {
   return {
     figure: `confere reconcile, ${run.applied.toLocaleString('en')} new transactions ${where} in ${Math.round(ms / 1000)} s: peak of memory`,
     value: `${Math.round(peakMiB)} MiB`,
@@ -64,17 +67,17 @@ async function backfill(bench: Bench): Promise<{ run: PresentedRun; ms: number; 
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let peakMiB = 0;
-  const look = setInterval(() => {
+  const sampling = setInterval(() => {
     peakMiB = Math.max(peakMiB, readPeakMiB(child));
-  }, LOOK_EVERY_MS);
+  }, SAMPLE_EVERY_MS);
   const ended = once(child, 'close');
   const out = await text(child.stdout);
   await ended;
-  clearInterval(look);
+  clearInterval(sampling);
   return { run: JSON.parse(out) as PresentedRun, ms: performance.now() - began, peakMiB };
 }
 
-/** The kernel's own mark of the most that a process ever had in memory. */
+/** Returns the peak resident memory of a process, as the kernel counts it. */
 function readPeakMiB(child: ChildProcess): number {
   try {
     const match = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'));

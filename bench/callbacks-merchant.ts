@@ -2,8 +2,8 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * The merchants of the bench, in a process of their own: `/fast/…` answers at once, `/slow` after 15 s. It tells its
- * port to the parent, and when asked how many calls each path had and when they came.
+ * The merchants of the bench, in a process of their own: `/fast/…` answers at once, `/slow` after 15 s. It sends its port to
+ * the parent and, on request, the number and times of the calls of each path.
  */
 const SLOW_MS = 15_000;
 const arrivals: Array<{ path: string; id: string; atMs: number }> = [];

@@ -14,6 +14,7 @@ import { type Context, openContext } from '../src/context.ts';
 import { transact } from '../src/database/transact.ts';
 import { createLog } from '../src/log.ts';
 import { createMerchant, setMerchantState } from '../src/merchants/change-merchants.ts';
+import { type Figure, figure } from './figure.ts';
 
 const FAST_MERCHANTS = 20;
 const PAYMENTS = 1_000;
@@ -25,9 +26,7 @@ const LATENCY_ROUNDS = 3;
 const BODY_BYTES = 900;
 const CHUNK_PAYMENTS = 100;
 
-export type Figure = { figure: string; value: number; target: string; ok: boolean };
-
-/** The figures of callbacks: how many a second, what others pay for a bad merchant, and how soon the first try comes. */
+/** Figures of callbacks: throughput, the cost of a bad merchant for the others, and the time to the first attempt. */
 export async function run(): Promise<Figure[]> {
   const shop = await openShop();
   const world = await openWorld();
@@ -38,7 +37,7 @@ export async function run(): Promise<Figure[]> {
     const idle = await measureLatency(context, shop, { perSecond: 10, count: LATENCY_PAYMENTS_IDLE });
     for (let i = 1; i < FAST_MERCHANTS; i++) await addMerchant(context, `${shop.url}/fast/${i}`);
     const ours = await deliverAll(context, shop);
-    // before and after: what else the machine does falls on both sides
+    // before and after, so that other load of the machine affects both sides
     const plain = (before + (await postPlainly(shop, FAST_MERCHANTS * PAYMENTS))) / 2;
     const load = {
       perSecond: LATENCY_PER_SECOND / FAST_MERCHANTS,
@@ -47,7 +46,7 @@ export async function run(): Promise<Figure[]> {
     const bad = [await addMerchant(context, `${shop.url}/slow`), await addMerchant(context, 'http://127.0.0.1:1/dead')];
     const alone: number[] = [];
     const beside: number[] = [];
-    // by turns, so that what else the machine does falls on both sides
+    // alternating, so that other load of the machine affects both sides
     for (let round = 0; round < LATENCY_ROUNDS; round++) {
       for (const id of bad) await setMerchantState(context, id, 'paused');
       alone.push((await measureLatency(context, shop, load)).p99);
@@ -71,11 +70,6 @@ export async function run(): Promise<Figure[]> {
 
 function mean(values: number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-function figure(name: string, value: number, bound: number, side: 'least' | 'most'): Figure {
-  const ok = side === 'least' ? value >= bound : value <= bound;
-  return { figure: name, value: Math.round(value * 100) / 100, target: `${side === 'least' ? '≥' : '≤'} ${bound}`, ok };
 }
 
 type Arrival = { path: string; id: string; atMs: number };
@@ -117,7 +111,7 @@ async function addMerchant(context: Context, url: string): Promise<string> {
   return merchant.id;
 }
 
-/** What this machine and this client can do at most: bodies and headers of the same size, as many at once, nothing else. */
+/** The limit of this machine and client: bodies and headers of the same size at the same concurrency, nothing else. */
 async function postPlainly(shop: Shop, count: number): Promise<number> {
   const agent = new Agent({ pipelining: 1 });
   const body = JSON.stringify({ filler: randomBytes(BODY_BYTES).toString('base64').slice(0, BODY_BYTES) });
@@ -178,7 +172,7 @@ async function countOpen(context: Context): Promise<number> {
   return row.count;
 }
 
-/** From the commit that makes a callback to its arrival at a fast merchant. */
+/** Time from the commit of a callback to its arrival at a fast merchant. */
 async function measureLatency(
   context: Context,
   shop: Shop,
@@ -208,7 +202,7 @@ async function measureLatency(
   return { p50: at(0.5), p99: at(0.99) };
 }
 
-/** Payments as the ledger writes them, with their callbacks in the same transaction. @returns the last one's id. */
+/** Applies payments with their callbacks in the same transaction. @returns the last one's id. */
 async function pay(context: Context, count: number): Promise<string> {
   const ids = Array.from({ length: count }, () => randomUUID());
   const now = context.clock.now();

@@ -1,9 +1,9 @@
 /**
- * `npm run test:deep`: what takes too long for `npm test`. Many seeds of every property and model test, crashes and
- * unstable lists, the soaks in their short form, the database cluster; one after the other, each to its end, then one
- * table. Exit code 1 when a part failed. The table goes into docs/reliability.md too. TEST_SEED repeats a run with its
- * seed; DEEP_PARTS runs these parts alone (`DEEP_PARTS=seeds,soak`), and leaves the document as it is. A signal
- * ends the part under way and begins no other; the table shows what ran.
+ * `npm run test:deep`: the tests that take too long for `npm test`. Many seeds of every property and model test, crashes and
+ * unstable lists, short soaks, the database cluster: one after another, each to its end, then one table. Exit code 1 when a
+ * part failed. The table is also written to docs/reliability.md. TEST_SEED repeats a run with its seed. DEEP_PARTS runs only
+ * these parts (`DEEP_PARTS=seeds,soak`) and does not change the document. A signal ends the current part and starts no other;
+ * the table shows the parts that ran.
  */
 import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -17,10 +17,10 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DOCUMENT = path.join(ROOT, 'docs/reliability.md');
 const [BEGINS, ENDS] = ['<!-- last run: written by npm run test:deep -->', '<!-- end of last run -->'];
 const GALERA = process.env.GALERA_PROVIDER ?? '/usr/lib/galera/libgalera_smm.so';
-/** A property's many seeds take minutes where `npm test` gives a minute. */
+/** The many seeds of a property take minutes; `npm test` allows one minute. */
 const TEST_MS_MAX = 60 * 60_000;
 const VITEST = ['node_modules/vitest/vitest.mjs', 'run', `--testTimeout=${TEST_MS_MAX}`];
-/** Tests of processes killed and of lists that change while they are read; each such file takes its rounds from TEST_DEEP. */
+/** Tests that kill processes or change lists during reads. TEST_DEEP sets their number of rounds. */
 const CRASHES = [
   'test/service/callbacks/crash.test.ts',
   'test/service/end-to-end/crash.test.ts',
@@ -42,7 +42,7 @@ function listParts(): Part[] {
   ];
 }
 
-/** The test files that take their number of runs from TEST_DEEP. */
+/** Returns the test files whose number of runs depends on TEST_DEEP. */
 function findSeeded(): string[] {
   const files = globSync('test/{unit,service}/**/*.test.ts', { cwd: ROOT }).sort();
   const isSeeded = (file: string): boolean =>
@@ -86,7 +86,7 @@ function describeCommit(): string {
   }
 }
 
-/** Replaces the block of the last run; the rest of the document stays. @throws Error where its marks are gone. */
+/** Replaces the table of the last run in the document. @throws Error if its markers are missing. */
 function writeLastRun(table: string, seconds: number): void {
   const text = readFileSync(DOCUMENT, 'utf8');
   const [from, to] = [text.indexOf(BEGINS), text.indexOf(ENDS)];

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Figure } from './main.ts';
+import type { Figure } from './figure.ts';
 
 const CONFERE = fileURLToPath(new URL('../bin/confere', import.meta.url));
 const SECONDS_MAX = 40;
 
-/** The short story, set up already: what a second `npm run demo -- --once` takes. */
+/** Time of the second `npm run demo -- --once`, when everything is set up. */
 export async function run(): Promise<Figure[]> {
   const began = Date.now();
   await promisify(execFile)(CONFERE, ['demo', '--once'], { env: { ...process.env, DATA_DIR: '/tmp/confere-bench' } });

@@ -6,7 +6,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { type Programs, startPrograms } from '../demo/start-programs.ts';
-import { makeBody, quantile } from './receiver-load.ts';
+import { type Figure, figure, quantile } from './figure.ts';
+import { makeBody } from './receiver-load.ts';
 
 const PER_SECOND = 200;
 const SECONDS = Number(process.env.END_TO_END_SECONDS ?? 20);
@@ -14,11 +15,9 @@ const WARM_SECONDS = 3;
 const CONNECTIONS = 64;
 const WAIT_MS_MAX = 30_000;
 
-export type Figure = { figure: string; value: number; target: string; ok: boolean };
-
 /**
- * From the first byte of a webhook to the merchant's 200: received, verified by a show at a sandbox without latency,
- * booked, and delivered; `serve` with web and worker in one process, at a steady rate.
+ * Time from the first byte of a webhook to the merchant's 200: received, verified by a fetch from a sandbox without latency,
+ * booked, and delivered. `serve` runs web and worker in one process, at a steady rate.
  */
 export async function run(): Promise<Figure[]> {
   await using stack = new AsyncDisposableStack();
@@ -52,13 +51,17 @@ export async function run(): Promise<Figure[]> {
     const [sent, arrived] = [sentMs.get(id), arrivedMs.get(id)];
     return sent === undefined || arrived === undefined ? [] : [arrived - sent];
   });
-  // a backlog at the start is verified by pages of the list, which tell of transactions whose webhook is still to come
+  // pages of the list verify a backlog at the start: they show transactions whose webhook has not arrived yet
   const early = latencies.filter((ms) => ms < 0);
   return [
     figure(`webhook to the merchant's 200 at ${PER_SECOND}/s, p50, ms`, quantile(latencies, 0.5), 30),
     figure(`webhook to the merchant's 200 at ${PER_SECOND}/s, p99, ms`, quantile(latencies, 0.99), 150),
     figure('of those webhooks, not delivered', counted.length - latencies.length, 0),
-    figure('of those webhooks, told by the list before they came (else the figures say nothing)', early.length, 0),
+    figure(
+      'of those webhooks, delivered before they arrived, because the list was read (else the figures say nothing)',
+      early.length,
+      0,
+    ),
   ];
 }
 
@@ -75,7 +78,7 @@ async function makePaid({ sandbox }: Programs, count: number): Promise<string[]>
   return made.transactions.map((one) => one.id);
 }
 
-/** One webhook each 1/PER_SECOND, whatever the answers do: a slow receiver can't slow the measure down. */
+/** Sends one webhook each 1/PER_SECOND, independent of the answers: a slow receiver does not slow the load down. */
 async function announce({ app }: Programs, ids: string[]): Promise<Map<string, number>> {
   const agent = new Agent({ connections: CONNECTIONS, pipelining: 1 });
   const headers = { authorization: `Bearer ${app.webhookSecret}`, 'content-type': 'application/json' };
@@ -92,8 +95,4 @@ async function announce({ app }: Programs, ids: string[]): Promise<Map<string, n
   await Promise.all(answers);
   await agent.close();
   return sentMs;
-}
-
-function figure(name: string, value: number, bound: number): Figure {
-  return { figure: name, value: Math.round(value * 10) / 10, target: `≤ ${bound}`, ok: value <= bound };
 }

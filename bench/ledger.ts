@@ -9,9 +9,9 @@ import { applyObservations } from '../src/ledger/apply/apply-observations.ts';
 import { createLog } from '../src/log.ts';
 import { createMerchant } from '../src/merchants/change-merchants.ts';
 import { parseTransaction } from '../src/provider/parse-transaction.ts';
-import type { Figure } from './main.ts';
+import type { Figure } from './figure.ts';
 
-/** Enough that the process's first, slow second is not what is measured. */
+/** Enough to exclude the first, slow second of the process. */
 const PAGES = 400;
 const ROWS_PER_PAGE = 100;
 const IN_FLIGHT = 4;
@@ -21,7 +21,7 @@ const REREAD_RATIO_MIN = 0.4;
 const SINGLES = 400;
 const SINGLE_MS_MAX = 3;
 
-/** Loading, re-reading and single changes, on an embedded database that flushes at every commit, with one merchant. */
+/** Loads, re-reads and single changes, on an embedded database that flushes at every commit, with one merchant. */
 export async function run(): Promise<Figure[]> {
   const home = mkdtempSync(path.join(tmpdir(), 'confere-bench-'));
   const config = readConfig({ DATA_DIR: home, SECRET_KEY: Buffer.alloc(32, 7).toString('base64') });
@@ -92,8 +92,8 @@ async function applyPage(context: Context, page: string, source: Source = { kind
 }
 
 /**
- * The time of one webhook's look in the ledger, half of them of new transactions, half of a paid event that follows; and how
- * much of it was spent in statements, from the sending of each, COMMIT too, to its answer.
+ * Time to apply one webhook's observation to the ledger, half of them of new transactions, half of a paid event that
+ * follows; and the part of it that was spent in statements, COMMIT included.
  */
 async function measureSingles(context: Context): Promise<{ inDatabaseMs: number; inAllMs: number }> {
   const took: { inDatabaseMs: number; inAllMs: number }[] = [];
@@ -105,12 +105,12 @@ async function measureSingles(context: Context): Promise<{ inDatabaseMs: number;
     await applyPage(context, page, { kind: 'webhook', webhook: { seq: number + 1, id: `wh_${number}` } });
     took.push({ inDatabaseMs: statements.spentMs - spent, inAllMs: performance.now() - began });
   }
-  if (statements.spentMs === 0) throw new Error('mysql2 told of no statement: nothing was measured');
+  if (statements.spentMs === 0) throw new Error('mysql2 reported no statement: nothing was measured');
   const middle = (of: 'inDatabaseMs' | 'inAllMs') => took.map((one) => one[of]).sort((a, b) => a - b)[SINGLES / 2] ?? 0;
   return { inDatabaseMs: middle('inDatabaseMs'), inAllMs: middle('inAllMs') };
 }
 
-/** Adds up how long statements take, as mysql2 tells it. */
+/** Sums the time of statements, as mysql2 reports it. */
 function timeStatements() {
   const sentMs = new WeakMap<object, number>();
   const total = {

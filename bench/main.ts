@@ -1,11 +1,11 @@
 /**
- * Measures every figure of the README's table, one file after another, and prints it beside its target. Ratios compare
- * two things measured in this same run: a slower machine moves both.
- * `npm run bench -- callbacks` runs only the files whose name holds that word. Exit code 1 when a target is missed.
+ * `npm run bench`: measures the figures of the README's table, one file after another, and prints each with its target. A
+ * file of this folder that exports `run` returns its figures (figure.ts). Ratios compare two measurements of the same run,
+ * because a slower machine changes both. `npm run bench -- callbacks` runs only the files whose name contains that word. Exit
+ * code 1 when a target is missed. `deep.ts`, `soak.ts` and `soak-callbacks.ts` are programs of their own.
  */
 import { readdirSync } from 'node:fs';
-
-export type Figure = { figure: string; value: string | number; target: string; ok: boolean };
+import type { Figure } from './figure.ts';
 
 const only = process.argv[2] ?? '';
 const files = readdirSync(import.meta.dirname)

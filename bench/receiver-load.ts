@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-/** What receiver-load.lua tells at its end. */
-type Told = { requests: number; us: number; failures: number; p99Us: number };
+/** The result that receiver-load.lua prints. */
+type Result = { requests: number; us: number; failures: number; p99Us: number };
 export type Load = { perSecond: number; p99Ms: number; requests: number; failures: number };
 
 const BODY_BYTES = 1024;
 const SCRIPT = fileURLToPath(new URL('receiver-load.lua', import.meta.url));
 
-/** A flat body of 1 KB about a transaction that nobody has heard of. */
+/** Makes a flat body of 1 KB about an unknown transaction. */
 export function makeBody(id: string = randomUUID()): string {
   const fields = {
     id: 30,
@@ -27,9 +27,9 @@ export function makeBody(id: string = randomUUID()): string {
 }
 
 /**
- * Posts webhooks over kept-alive connections, each with one request at a time, for so long (in whole seconds): by wrk, a client that costs a
- * fraction of what it measures.
- * @throws Error when wrk is not installed, or ends otherwise than well.
+ * Posts webhooks over kept-alive connections, one request at a time on each, for `ms` rounded up to seconds. The client is
+ * wrk, which costs a fraction of what it measures.
+ * @throws Error if wrk is not installed, or fails.
  */
 export async function load(port: number, options: { secret: string; connections: number; ms: number }): Promise<Load> {
   const id = randomUUID();
@@ -44,12 +44,6 @@ export async function load(port: number, options: { secret: string; connections:
     ],
     ...['--script', SCRIPT, `http://127.0.0.1:${port}`, '--', options.secret, id, makeBody(id)],
   ]);
-  const told = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Told;
-  return { perSecond: (told.requests * 1_000_000) / told.us, p99Ms: told.p99Us / 1000, ...told };
-}
-
-/** The value below which so large a share lies. */
-export function quantile(values: number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
+  const result = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Result;
+  return { perSecond: (result.requests * 1_000_000) / result.us, p99Ms: result.p99Us / 1000, ...result };
 }

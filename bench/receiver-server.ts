@@ -12,8 +12,8 @@ import { openSpool } from '../src/inbox/spool/spool.ts';
 import { createLog } from '../src/log.ts';
 
 /**
- * One of the three receivers that the bench compares, in a process of its own: the same Express app reads and
- * authenticates the body, and then keeps nothing (`bare`), writes one INSERT (`insert`), or is the product (`ours`).
+ * One of the three receivers that the bench compares, in a process of its own. The same Express app reads and authenticates
+ * the body; then it stores nothing (`bare`), writes one INSERT (`insert`), or is the product (`ours`).
  */
 const POOL_CONNECTIONS = 30;
 const [mode = 'ours', socketPath = '', database = ''] = process.argv.slice(2);

@@ -6,35 +6,35 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { joinServer } from '../embedded/join-server.ts';
 import { ensureDatabase } from '../embedded/open-database.ts';
+import { type Figure, figure, quantile } from './figure.ts';
 import { readCpuUs } from './read-cpu.ts';
-import { type Load, load, quantile } from './receiver-load.ts';
+import { type Load, load } from './receiver-load.ts';
 import { reportMemory, sampleMemory } from './soak.ts';
 
 const LIMITS = ['bare', 'insert'] as const;
 const MODES = [...LIMITS, 'ours'] as const;
 type Limit = (typeof LIMITS)[number];
 type Mode = (typeof MODES)[number];
-/** CPU that one request cost, in microseconds, by process. */
+/** CPU time per request, in microseconds, by process. */
 type Cost = { service: number; database: number };
 type Slice = Load & { cost: Cost };
-/** A slice of a limit and one of ours, one right after the other. */
+/** A slice of a limit and the slice of ours next to it. */
 type Pair = { limit: Slice; ours: Slice };
 type Running = { port: number; pids: { service: number; database: number } };
 
 const ROUNDS = Number(process.env.RECEIVER_ROUNDS ?? 9);
-/** So long ours is driven at its peak after that, and its memory watched. */
+/** How long ours then runs at its peak while its memory is watched. */
 const MEMORY_MINUTES = Number(process.env.RECEIVER_MINUTES ?? 0);
 const SLICE_MS = 2_000;
 const WARM_MS = 2_000;
 const CONNECTIONS = 64;
 const SECRET = 'whk_0123456789abcdef0123456789abcdef';
 
-export type Figure = { figure: string; value: string | number; target: string; ok: boolean };
-
 /**
- * Accepts a second against the same app without a database, and against one INSERT for each request. Ours takes turns
- * with each of the two in short slices: what else the machine does falls on both, and the median of the pairs' ratios is
- * told. One after the other: pages that single INSERTs left to be written would be written in a slice of ours.
+ * Accepted webhooks per second, against the same app without a database and against one INSERT per request. Ours alternates
+ * with each of the two in short slices, so that other load of the machine affects both; the figure is the median of the
+ * pairs' ratios. The two limits run one after another, because dirty pages of the single INSERTs would be written during a
+ * slice of ours.
  */
 export async function run(): Promise<Figure[]> {
   await using stack = new AsyncDisposableStack();
@@ -61,7 +61,7 @@ export async function run(): Promise<Figure[]> {
       pairs[limit].push({ limit: slice, ours: before ?? (await take('ours')) });
     }
   }
-  const figures = judge(pairs);
+  const figures = toFigures(pairs);
   if (MEMORY_MINUTES > 0 && running.ours) figures.push(await watchMemory(running.ours.port));
   return figures;
 }
@@ -78,7 +78,7 @@ async function measure({ port, pids }: Running): Promise<Slice> {
   return { ...loaded, cost: { service: each('service'), database: each('database') } };
 }
 
-/** At the peak, on an inbox that nobody works off: what the receiver alone holds must not grow. */
+/** At the peak, with no worker on the inbox: the memory of the receiver alone must not grow. */
 async function watchMemory(port: number): Promise<Figure> {
   const ms = MEMORY_MINUTES * 60_000;
   const endMs = Date.now() + ms;
@@ -93,7 +93,7 @@ async function watchMemory(port: number): Promise<Figure> {
   };
 }
 
-function judge(pairs: Record<Limit, Pair[]>): Figure[] {
+function toFigures(pairs: Record<Limit, Pair[]>): Figure[] {
   const slices: Record<Mode, Slice[]> = {
     bare: pairs.bare.map(({ limit }) => limit),
     insert: pairs.insert.map(({ limit }) => limit),
@@ -125,11 +125,6 @@ function judge(pairs: Record<Limit, Pair[]>): Figure[] {
     ),
     figure('webhooks not answered 200 under this load', failed, 0, 'most'),
   ];
-}
-
-function figure(name: string, value: number, bound: number, side: 'least' | 'most'): Figure {
-  const ok = side === 'least' ? value >= bound : value <= bound;
-  return { figure: name, value: Math.round(value * 100) / 100, target: `${side === 'least' ? '≥' : '≤'} ${bound}`, ok };
 }
 
 function startServer(mode: Mode, socketPath: string, database: string, home: string): ChildProcess {

@@ -1,7 +1,7 @@
 /**
- * A provider that is never the bottleneck: a process of its own that makes up each page as it is asked for, of so many
- * days with so many paid, expired and other transactions each. Its list takes dates (both within), a status, and a page.
- * `node reconcile-provider.ts <days> <rows a day>`; it sends its port, and takes `{delayMs}`.
+ * A provider that is never the bottleneck: a process of its own that generates each page on request. Its list takes dates
+ * (both inclusive), a status and a page. `node reconcile-provider.ts <days> <rows a day>`; it sends its port to the parent,
+ * and receives `{delayMs}`.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,10 +9,10 @@ import { addDays, listDays } from '../src/domain/calendar.ts';
 
 const PAGE_ROWS = 100;
 const STATUSES = ['paid', 'expired', 'denied', 'canceled', 'refund'] as const;
-/** Of each hundred rows so many are of these statuses, the rest is paid. */
+/** Number of rows of these statuses in each hundred; the others are paid. */
 const SHARES = { expired: 10, denied: 2, canceled: 2, refund: 1 } as const;
 
-// also imported by bench/main.ts, which looks for figures in every file
+// bench/main.ts imports every file of this folder
 const asked = process.send ? process.argv.slice(2) : [];
 const [firstDay = '2026-01-01', days = '1', perDay = '1'] = asked;
 const lastDay = addDays(firstDay, Number(days) - 1);
@@ -72,8 +72,8 @@ const server = createServer((request, response) => {
 });
 server.keepAliveTimeout = 60_000;
 if (process.send) server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }));
-process.on('message', (told: { delayMs: number }) => {
-  delayMs = told.delayMs;
+process.on('message', (message: { delayMs: number }) => {
+  delayMs = message.delayMs;
   process.send?.({});
 });
 process.on('disconnect', () => process.exit(0));

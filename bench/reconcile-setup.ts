@@ -11,7 +11,7 @@ import type { PresentedRun } from '../src/reconciliation/numbers/read-runs.ts';
 
 export type TimedRun = { run: PresentedRun; ms: number };
 
-/** A provider and a worker, each a process of its own, on an embedded database of its own; its days ended long ago. */
+/** Starts a provider and a worker as processes, on a new embedded database; the provider's days ended long ago. */
 export type Bench = AsyncDisposable & {
   url: string;
   firstDay: Day;

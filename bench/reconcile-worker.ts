@@ -1,4 +1,4 @@
-/** A process that does nothing but work runs, as `confere reconcile` does; tells how long each took. */
+/** A process that only executes runs, as `confere reconcile` does, and reports the time of each. */
 import { readConfig } from '../src/config.ts';
 import { type Context, openContext } from '../src/context.ts';
 import { createLog } from '../src/log.ts';
@@ -11,7 +11,7 @@ import { type RunRequest, startRun } from '../src/reconciliation/runs/start-run.
 
 type Asked = Pick<RunRequest, 'from' | 'to' | 'how'>;
 
-// also imported by bench/main.ts, which looks for figures in every file
+// bench/main.ts imports every file of this folder
 if (process.send) await serve();
 
 async function serve(): Promise<void> {

@@ -1,6 +1,7 @@
 import { readList } from '../src/provider/list/read-list.ts';
 import type { ListClient } from '../src/provider/list/run-pass.ts';
 import { createDriftingList, type Quirks, STABLE_LIST } from '../test/unit/provider/drifting-list.ts';
+import type { Figure } from './figure.ts';
 import { type Bench, openBench } from './reconcile-setup.ts';
 
 const DAYS = 6;
@@ -13,11 +14,9 @@ const WAITING_TARGET = 1.15;
 const SEEDS = 200;
 const DRIFT_ROWS = 2_500;
 
-type Figure = { figure: string; value: string; target: string; ok: boolean };
-
 /**
- * How fast days are read from a provider that is never the bottleneck (a process that makes its pages up): all new, all
- * known, and beside the bare waiting for 50 ms a page; and what a list that drifts can hide from it and from one pass.
+ * Speed of reading days from a provider that is never the bottleneck: all rows new, all rows known, and against fetching
+ * pages of 50 ms alone. And the rows that a drifting list hides from a run and from a single pass.
  */
 export async function run(): Promise<Figure[]> {
   const figures = await compareDrift();
@@ -30,7 +29,7 @@ async function timeReading(bench: Bench): Promise<Figure[]> {
   const rows = DAYS * PER_DAY;
   const first = await bench.work(range);
   if (first.run.applied !== rows) throw new Error(`${first.run.applied} rows were applied, not ${rows}`);
-  // once more: the first time learnt the bounds in one wide window
+  // repeated: the first run learnt the bounds in one wide window
   const again = await bench.work(range);
   const perSecond = (ms: number): number => Math.round((rows / ms) * 1000);
   await bench.delay(DELAY_MS);
@@ -49,7 +48,7 @@ async function timeReading(bench: Bench): Promise<Figure[]> {
   ];
 }
 
-/** The same pages, fetched by as many at a time and thrown away. */
+/** Fetches the same pages at the same concurrency and discards them. */
 async function waitAlone(bench: Bench): Promise<number> {
   const pages = (DAYS * PER_DAY) / 100;
   let next = 1;
@@ -68,7 +67,7 @@ const DRIFTS: [string, Partial<Quirks>][] = [
   ['random order', { order: 'random' }],
 ];
 
-/** In memory: what matters is what is seen of a list that changes between any two answers, not how fast. */
+/** In memory: this measures which rows of a changing list are seen, not speed. */
 async function compareDrift(): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [name, drift] of DRIFTS) {

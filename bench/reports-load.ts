@@ -6,7 +6,7 @@ const CHUNK_ROWS = 100_000;
 const SECONDS_A_DAY = 86_400;
 
 /**
- * Fills a day with paid cashins, as applying them would have, but by INSERT … SELECT: a million takes a minute. MariaDB
+ * Fills a day with paid cashins in the form that applying them writes, by INSERT … SELECT: a million takes a minute. MariaDB
  * only.
  */
 export async function loadDay(db: Kysely<Database>, day: string, rows: number): Promise<void> {

@@ -32,7 +32,7 @@ const rendering: RenderContext = {
 };
 
 const directory = mkdtempSync(path.join(tmpdir(), 'confere-bench-reports-'));
-// bench/main.ts also imports this file, looking for figures in every one
+// bench/main.ts imports every file of this folder
 try {
   if (process.argv[1] === fileURLToPath(import.meta.url)) await measure(process.argv.slice(2));
 } finally {
@@ -63,12 +63,12 @@ async function report(day: string): Promise<{ rows: number; seconds: number }> {
   return { rows: Number(rows), seconds };
 }
 
-/** The two big sheets of such a day, with the same cells, formats and widths, as exceljs streams them. */
+/** Streams the two large sheets of the day with exceljs: the same cells, formats and widths. */
 async function exceljs(argument: string): Promise<{ rows: number; seconds: number }> {
   const rows = Number(argument);
   const started = performance.now();
   const out = createWriteStream(path.join(directory, 'bare.xlsx'));
-  // loaded here only, so that it does not count in the others' memory
+  // imported here, so that the other modes do not load it into memory
   const { default: library } = await import('exceljs');
   const book = new library.stream.xlsx.WorkbookWriter({ stream: out, useStyles: true, useSharedStrings: false });
   await stream(book, 'Extrato', STATEMENT_COLUMNS, rows);

@@ -9,6 +9,7 @@ import { joinServer } from '../embedded/join-server.ts';
 import { migrate } from '../embedded/migrate.ts';
 import { ensureDatabase, openDatabase } from '../embedded/open-database.ts';
 import type { Database } from '../src/database/tables.ts';
+import type { Figure } from './figure.ts';
 import { loadDay } from './reports-load.ts';
 
 const run_ = promisify(execFile);
@@ -23,15 +24,14 @@ const MEMORY_TARGET_MIB = 450;
 const TIME_RATIO_TARGET = 1.15;
 const CSV_TARGET = 150_000;
 
-type Figure = { figure: string; value: string; target: string; ok: boolean };
 type Measured = { rows: number; seconds: number; peakMiB: number };
 
-/** The daily report beside bare exceljs, at 100,000 and at 1,000,000 transactions: all in one run. */
+/** The daily report against exceljs alone, at 100,000 and at 1,000,000 transactions, in one run. */
 export async function run(): Promise<Figure[]> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'confere-bench-reports-db-'));
   try {
     await using server = await joinServer({ dataDir, log: () => undefined });
-    // a database each: what lies in the days beside it is no part of a report's figure
+    // one database each: rows of other days must not affect the figure
     const [small, large] = [await load(server.socketPath, SMALL), await load(server.socketPath, LARGE)];
     const bare = await measure(small, 'exceljs', SMALL.rows);
     const few = await measure(small, 'report', SMALL.day);

@@ -1,10 +1,10 @@
-/** What a long run consists of: parts that run one after the other, each as a process of its own, and a table of them. */
+/** A long run: parts that run one after another, each as a process, and a table of the results. */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** `args`: of node, in the project's root. `missing`: what the part lacks on this machine; it is skipped then. */
+/** `args`: arguments of node, in the project's root. `missing`: what this machine lacks for the part, which is then skipped. */
 export type Part = {
   name: string;
   args: string[];
@@ -14,7 +14,7 @@ export type Part = {
 };
 export type PartResult = { name: string; result: string; seconds: number; seeds: string };
 
-/** @param signal stops the part under way; none begins after it. @returns the parts that ran, or were skipped. */
+/** @param signal stops the current part and starts no other. @returns the parts that ran or were skipped. */
 export async function runParts(parts: Part[], signal: AbortSignal): Promise<PartResult[]> {
   const done: PartResult[] = [];
   for (const part of parts) {
@@ -43,7 +43,7 @@ async function runPart(part: Part, signal: AbortSignal): Promise<PartResult> {
   return { name, result, seconds, seeds: seed === undefined ? '–' : `TEST_SEED=${seed}` };
 }
 
-/** A table in Markdown. */
+/** Formats the results as a Markdown table. */
 export function formatTable(done: PartResult[]): string {
   const rows = [['part', 'result', 'seconds', 'seeds'], ...done.map((one) => Object.values(one).map(String))];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

@@ -20,7 +20,7 @@ const GOOD = {
   key_type: 'CPF',
 };
 
-/** A minute of random JSON against every route: how many requests, and how many of them ended in a 5xx. */
+/** Sends random JSON to every route for a minute. @returns the number of requests, and of 5xx answers. */
 export async function run(): Promise<Array<{ figure: string; value: string; target: string; ok: boolean }>> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'confere-bench-sandbox-'));
   try {

@@ -5,6 +5,7 @@ import { createRandom } from '../sandbox/domain/random.ts';
 import { addDays } from '../sandbox/domain/wall-clock.ts';
 import { readOptions } from '../sandbox/read-options.ts';
 import { type RunningSandbox, startSandbox } from '../sandbox/start-sandbox.ts';
+import type { Figure } from './figure.ts';
 
 const DAYS = 50;
 const PER_DAY = 20_000;
@@ -14,9 +15,7 @@ const PAGE_TARGET_MS = 20;
 const CREATES = 2_000;
 const CREATE_TARGET_MS = 15;
 
-type Figure = { figure: string; value: string; target: string; ok: boolean };
-
-/** A million transactions over 50 days: how long they take to make up, a page at any depth of a day, a create. */
+/** Time to generate a million transactions over 50 days, to read a page at any depth of a day, and to create one. */
 export async function run(): Promise<Figure[]> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'confere-bench-sandbox-'));
   try {
@@ -72,7 +71,7 @@ async function timeCreates(sandbox: RunningSandbox): Promise<number[]> {
   return times;
 }
 
-/** Milliseconds from the request to the last byte of its answer. */
+/** Returns the milliseconds from the request to the last byte of its answer. */
 async function timeOne({ url, apiKey }: RunningSandbox, address: string, body?: string): Promise<number> {
   const headers = { authorization: `Bearer ${apiKey}`, accept: 'application/json', 'content-type': 'application/json' };
   const began = performance.now();
@@ -83,7 +82,7 @@ async function timeOne({ url, apiKey }: RunningSandbox, address: string, body?: 
 }
 
 function figureOf(figure: string, times: number[], targetMs: number): Figure {
-  // the first ones meet a cold cache and code that is not compiled yet
+  // skip the first ones: cold cache, code not compiled yet
   const sorted = times.slice(100).sort((a, b) => a - b);
   const p99 = sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
   const p50 = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;

@@ -9,7 +9,7 @@ import { hashDocument } from '../src/database/keys/index-person.ts';
 import type { Database } from '../src/database/tables.ts';
 import { SEARCH_MS_MAX, searchTransactions, type TransactionQuery } from '../src/ledger/read/search-transactions.ts';
 import { createLog } from '../src/log.ts';
-import type { Figure } from './main.ts';
+import type { Figure } from './figure.ts';
 
 const ROWS = Number(process.env.SEARCH_ROWS ?? 5_000_000);
 const CHUNK_ROWS = 250_000;
@@ -20,7 +20,7 @@ const DAYS = 365;
 const KEYED_MS = 50;
 const ANY_MS = 2_000;
 
-/** The searches at five million transactions over a year, each with values that differ from try to try. */
+/** Searches over five million transactions of a year, with different values in each try. */
 export async function run(): Promise<Figure[]> {
   const home = mkdtempSync(path.join(tmpdir(), 'confere-search-'));
   const context = await open(home);
@@ -83,8 +83,8 @@ async function measure(context: Context, name: string, msMax: number, query: Sea
   const ok = worst <= msMax && (msMax >= SEARCH_MS_MAX || refused === 0);
   return {
     figure: `search by ${name}`,
-    value: `${(took[TRIES / 2] ?? 0).toFixed(1)} ms p50, ${worst.toFixed(1)} ms at worst${refused ? `, ${refused} of ${TRIES} told to narrow` : ''}`,
-    target: `≤ ${msMax} ms${msMax >= SEARCH_MS_MAX ? ', or told to narrow' : ''}`,
+    value: `${(took[TRIES / 2] ?? 0).toFixed(1)} ms p50, ${worst.toFixed(1)} ms at worst${refused ? `, ${refused} of ${TRIES} asked to narrow the search` : ''}`,
+    target: `≤ ${msMax} ms${msMax >= SEARCH_MS_MAX ? ', or asked to narrow the search' : ''}`,
     ok,
   };
 }
@@ -95,7 +95,7 @@ async function open(home: string): Promise<Context> {
   return await openContext(config, { log, signal: new AbortController().signal, migrates: true });
 }
 
-/** Five million in the order of their creation, as a year of work would have left them. MariaDB only. */
+/** Inserts five million transactions in the order of their creation. MariaDB only. */
 async function load(context: Context): Promise<void> {
   const { db } = context;
   await sql`SET GLOBAL innodb_flush_log_at_trx_commit = 0`.execute(db);
@@ -110,7 +110,7 @@ async function load(context: Context): Promise<void> {
   for (const table of ['transactions', 'parties']) await sql`ANALYZE TABLE ${sql.table(table)}`.execute(db);
 }
 
-/** Built afterwards, from sorted rows, they take a tenth of the time. @returns what builds them again. */
+/** Drops the indexes: building them afterwards takes a tenth of the time. @returns a function that builds them again. */
 async function dropKeys(db: Kysely<Database>): Promise<() => Promise<void>> {
   const { rows } = await sql<{ tbl: string; name: string; cols: string; uniq: number }>`
     SELECT table_name AS tbl, index_name AS name, MIN(non_unique = 0) AS uniq,
@@ -127,7 +127,7 @@ async function dropKeys(db: Kysely<Database>): Promise<() => Promise<void>> {
   return () => alter(({ name, cols, uniq }) => `ADD ${Number(uniq) === 1 ? 'UNIQUE ' : ''}KEY ${name} (${cols})`);
 }
 
-/** The hashes are keyed, so ours to make: a table of them to join. */
+/** SQL can't compute the keyed hashes: makes a table of them to join. */
 async function hashPeople({ db, keys }: Context): Promise<void> {
   await sql`CREATE TABLE bench_people (n INT NOT NULL PRIMARY KEY, hash BINARY(32) NOT NULL)`.execute(db);
   for (let start = 0; start < PEOPLE; start += 10_000) {
@@ -150,7 +150,7 @@ async function loadChunk(db: Kysely<Database>, from: number, to: number): Promis
       UNHEX(SHA2(CONCAT('shop-', seq MOD 50), 256)), CONCAT('p', seq MOD 20), CONCAT('E', LPAD(seq, 31, '0')), ${wall},
       REPEAT('x', 32), NOW(3), NOW(3)
     FROM ${sequence}`.execute(db);
-  // one in two is a Maria
+  // every second name is Maria
   const person = sql`(seq * 7919) MOD ${PEOPLE}`;
   await sql`INSERT INTO parties (transaction_seq, name, document, document_hash, name_folded, created_wall)
     SELECT seq, CONCAT(IF(seq MOD 2, 'Maria ', 'José '), ${person}), LPAD(${person}, 11, '0'), hash,

@@ -1,8 +1,7 @@
 /**
- * `npm run soak:callbacks`: SOAK_CALLBACKS (100,000) callbacks to 10 merchants at 500 a second, while by turns a worker is
- * killed with SIGKILL, the database server is killed, and every connection to the merchants is cut, every
- * SOAK_BREAK_SECONDS (30). Holds when each
- * callback arrived, in order for its transaction, under one id, and fewer than 0.1 % arrived twice. Exit code 1 when not.
+ * `npm run soak:callbacks`: SOAK_CALLBACKS (100,000) callbacks to 10 merchants at 500 per second. Every SOAK_BREAK_SECONDS (30)
+ * it kills a worker with SIGKILL, kills the database server, or cuts every connection to the merchants, in turn. It passes if
+ * each callback arrived, in order for its transaction, under one id, and fewer than 0.1 % arrived twice; else exit code 1.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -31,11 +30,11 @@ const PAYMENTS_A_TURN = 5;
 const WORKERS = 2;
 const BREAK_EVERY_MS = Number(process.env.SOAK_BREAK_SECONDS ?? 30) * 1000;
 const CUT_MS = 2_000;
-/** What a killed worker had claimed is due again after a minute. */
+/** Callbacks that a killed worker had claimed are due again after a minute. */
 const SETTLE_MS_MAX = 5 * 60_000;
 const REPEATS_MAX = 0.001;
 const LOOK_MS = 500;
-/** What came first so near to a break may have been in flight, or not written down, when it came. */
+/** A callback that first arrived this near to a break may have been in flight or unrecorded at the break. */
 const NEAR_MS = 5_000;
 const CHILD = fileURLToPath(new URL('../test/service/callbacks/deliver-child.ts', import.meta.url));
 
@@ -85,10 +84,10 @@ async function soak(): Promise<boolean> {
   const made = await paying;
   say(`${made} made; waiting for the last`);
   await untilDelivered(context);
-  return judge(made, shop.arrivals, breaks);
+  return checkArrivals(made, shop.arrivals, breaks);
 }
 
-function judge(made: number, arrivals: Arrival[], breaks: Break[]): boolean {
+function checkArrivals(made: number, arrivals: Arrival[], breaks: Break[]): boolean {
   const byCallback = Map.groupBy(arrivals, (one) => `${one.merchant} ${one.transaction} ${one.sequence}`);
   const firsts = [...byCallback.values()].flatMap(([first]) => (first ? [first] : []));
   const byTransaction = Map.groupBy(firsts, (one) => `${one.merchant} ${one.transaction}`);
@@ -98,19 +97,19 @@ function judge(made: number, arrivals: Arrival[], breaks: Break[]): boolean {
   const repeats = arrivals.length - byCallback.size;
   const causes = [...byCallback.values()].flatMap(([first, again]) => (first && again ? [causeOf(first, breaks)] : []));
   const calm = causes.filter((cause) => cause === 'calm').length;
-  say(`breaks: ${tell(breaks.map((one) => one.what))}`);
+  say(`breaks: ${countWords(breaks.map((one) => one.what))}`);
   say(`of ${made}: missing ${missing}, out of order ${disorder}, under two ids ${twoIds}`);
-  say(`repeats ${repeats} (${((repeats * 100) / made).toFixed(3)} %): ${tell(causes)}`);
+  say(`repeats ${repeats} (${((repeats * 100) / made).toFixed(3)} %): ${countWords(causes)}`);
   return missing + twoIds + disorder === 0 && repeats / made < REPEATS_MAX && calm === 0;
 }
 
-/** What was broken when a callback first came; calm where nothing was. */
+/** Returns what was broken when a callback first arrived, or `calm`. */
 function causeOf({ atMs }: Arrival, breaks: Break[]): string {
   const near = breaks.findLast((one) => atMs > one.fromMs - NEAR_MS && atMs < one.toMs + NEAR_MS);
   return near?.what ?? 'calm';
 }
 
-function tell(words: string[]): string {
+function countWords(words: string[]): string {
   return [...Map.groupBy(words, (word) => word)].map(([word, list]) => `${list.length} × ${word}`).join(', ');
 }
 
@@ -120,7 +119,7 @@ function say(text: string): void {
 
 type Shop = AsyncDisposable & { port: number; arrivals: Arrival[] };
 
-/** The merchants: all answer at once, and remember. */
+/** The merchants: they answer at once and store the arrivals. */
 async function openShop(): Promise<Shop> {
   const arrivals: Arrival[] = [];
   const server = http.createServer((request, response) => {
@@ -147,7 +146,7 @@ async function openShop(): Promise<Shop> {
   };
 }
 
-/** The network to the merchants, which can be cut: every connection, and new ones refused for a while. */
+/** A proxy to the merchants that can cut every connection and refuse new ones for a while. */
 async function openWay(to: number): Promise<AsyncDisposable & { port: number; cut(ms: number): Promise<void> }> {
   const sockets = new Set<Socket>();
   let isCut = false;
@@ -195,7 +194,7 @@ async function kill(child: ChildProcess): Promise<void> {
   if (child.kill('SIGKILL')) await gone;
 }
 
-/** At a steady rate, also through the database's absence: what can't be written yet is written then. */
+/** Makes payments at a steady rate. What can't be written while the database is away is written afterwards. */
 async function payAll(context: Context): Promise<number> {
   const startedMs = performance.now();
   const perTurn = PAYMENTS_A_TURN * HISTORY.length * MERCHANTS;
@@ -220,7 +219,7 @@ async function paid(context: Context, ids: string[]): Promise<boolean> {
   }
 }
 
-/** Payments and their history as the ledger writes them, with their callbacks; the same ids again change nothing. */
+/** Applies payments and their history with their callbacks; the same ids again change nothing. */
 async function pay(context: Context, trx: Transaction<Database>, ids: string[]): Promise<void> {
   const now = context.clock.now();
   const wall = context.calendar.toWallTime(now);

@@ -1,8 +1,8 @@
 /**
- * `npm run soak`: SOAK_MINUTES (10) of webhooks at half of the peak, while the service is killed with SIGKILL and its
- * database too, then a minute of fuzzing. Holds when nothing that was answered 200 is lost, nothing is booked twice,
- * and memory stays flat under the fuzzing. With SOAK_BREAKS=off nothing is killed, and memory must stay flat over all
- * of it. SOAK_RATE sends so many a second instead. Exit code 1 when it does not hold.
+ * `npm run soak`: SOAK_MINUTES (10) of webhooks at half of the peak rate, or at SOAK_RATE per second, while it kills the
+ * service and its database with SIGKILL; then a minute of fuzzing. It passes if no webhook that was answered 200 is lost,
+ * nothing is booked twice, and memory stays flat under the fuzzing; else exit code 1. With SOAK_BREAKS=off nothing is killed,
+ * and memory must stay flat over the whole time.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,8 @@ import {
   waitUntilReady,
 } from '../demo/start-programs.ts';
 import { fuzzReceiver } from '../test/service/receiver/fuzz-receiver.ts';
-import { load, makeBody, quantile } from './receiver-load.ts';
+import { quantile } from './figure.ts';
+import { load, makeBody } from './receiver-load.ts';
 
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 10);
 const PEAK_MS = 5_000;
@@ -28,7 +29,7 @@ const BREAKS = process.env.SOAK_BREAKS !== 'off';
 const RATE = Number(process.env.SOAK_RATE ?? 0);
 const BREAK_EVERY_MS = 20_000;
 const SAMPLE_EVERY_MS = 2_000;
-/** Between the second and the last quarter; the first is for warming up. */
+/** Maximum growth between the second and the last quarter; the first is the warm-up. */
 const GROWTH_MAX = 1.15;
 const FUZZ_MS = Number(process.env.SOAK_FUZZ_SECONDS ?? 60) * 1000;
 const TRANSACTIONS = 2_000;
@@ -90,7 +91,7 @@ async function soak(): Promise<boolean> {
 
 type Sample = { residentMiB: number; heapMiB: number };
 
-/** What the service says of its memory; while it is away there is no sample. */
+/** Samples the memory of the service, as its metrics report it; without samples while it is away. */
 export async function sampleMemory(url: string, goesOn: () => boolean): Promise<Sample[]> {
   const samples: Sample[] = [];
   while (goesOn()) {
@@ -110,7 +111,7 @@ export async function sampleMemory(url: string, goesOn: () => boolean): Promise<
   return samples;
 }
 
-/** Tells the median of each quarter. @returns whether the last one is higher than it may be. */
+/** Prints the median of each quarter. @returns whether the last one is above the limit. */
 export function reportMemory(when: string, samples: Sample[]): boolean {
   const quarters = [0, 1, 2, 3].map((quarter) => {
     const part = samples.slice((samples.length * quarter) / 4, (samples.length * (quarter + 1)) / 4);
@@ -119,8 +120,8 @@ export function reportMemory(when: string, samples: Sample[]): boolean {
   });
   const [, second = { resident: 0 }, , last = { resident: 0 }] = quarters;
   const grew = last.resident > second.resident * GROWTH_MAX;
-  const told = quarters.map(({ resident, heap }) => `${resident} (heap ${heap})`).join(', ');
-  say(`memory ${when}, MiB resident by quarter: ${told}: ${grew ? 'GREW' : 'flat'}`);
+  const medians = quarters.map(({ resident, heap }) => `${resident} (heap ${heap})`).join(', ');
+  say(`memory ${when}, MiB resident by quarter: ${medians}: ${grew ? 'GREW' : 'flat'}`);
   return grew;
 }
 
@@ -159,7 +160,7 @@ async function makePaid(sandbox: Api): Promise<string[]> {
   return made.transactions.map((one) => one.id);
 }
 
-/** At a steady rate until the end; what is not answered 200 is forgotten. @returns the ids of what was. */
+/** Sends webhooks at a steady rate until the end. @returns the ids that were answered 200. */
 async function send(url: string, ids: string[], rate: number, endMs: number): Promise<Set<string>> {
   const agent = new Agent({ connections: CONNECTIONS, pipelining: 1 });
   const headers = { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' };
@@ -173,7 +174,7 @@ async function send(url: string, ids: string[], rate: number, endMs: number): Pr
         const { id } = (await response.body.json()) as { id: string };
         if (response.statusCode === 200) answered.add(id);
       } catch {
-        // killed under it: the provider would have to send it again
+        // the service was killed: the provider would send it again
       }
       await pause;
     }
@@ -190,7 +191,7 @@ async function untilVerified(api: Api): Promise<void> {
       .catch(() => undefined);
     if (page?.webhooks.length === 0) return;
   }
-  throw new Error('webhooks still wait for their look');
+  throw new Error('some webhooks are not verified yet');
 }
 
 async function countLost(api: Api, ids: Set<string>): Promise<number> {
@@ -206,7 +207,7 @@ async function countLost(api: Api, ids: Set<string>): Promise<number> {
   return left.size;
 }
 
-/** Transactions whose entries are not the one of their payment, however many webhooks named them. */
+/** Counts transactions without exactly one entry for their payment, independent of the number of their webhooks. */
 async function countTwice(api: Api, ids: string[]): Promise<number> {
   let wrong = 0;
   for (const id of ids) {
