@@ -11,7 +11,7 @@ import { type ClusterNode, queryNode, startCluster } from './start-cluster.ts';
 
 const PAYMENTS = 400;
 const SENDERS = 6;
-/** Webhooks that each replica takes in each state of the cluster. */
+/** Number of webhooks that each replica accepts in each state of the cluster. */
 const ANSWERED_EACH_MIN = 100;
 const RUN_POLL_MS = 250;
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
   sandbox = stack.use(await startSandbox(home.path, ['--history', '2', '--per-day', '300']));
   shop = stack.use(await openMerchantServer());
   const [a, b, c] = nodes;
-  // each writes to another node: what the manual advises against, so that all conflicts come that can come
+  // each writes to another node, which the manual advises against, so that all possible conflicts occur
   const urls = [urlOf(a, b, c), urlOf(b, c, a)];
   const env = { WEBHOOK_GRACE: '10s', LOG_LEVEL: 'info' };
   expect(await runCommand(['migrate'], envOf(urls[0] ?? ''))).toMatchObject({ code: 0 });
@@ -43,7 +43,7 @@ beforeAll(async () => {
   for (const [index, databaseUrl] of urls.entries()) {
     const own = path.join(home.path, `replica-${index}`);
     mkdirSync(own);
-    // one takes webhooks to its spool while its node stalls, the other answers 503
+    // one spools webhooks while its node stalls, the other answers 503
     const spool: Record<string, string> = index === 0 ? { SPOOL_DIR: path.join(own, 'spool') } : {};
     replicas.push(
       stack.use(await startServe({ home: own, databaseUrl, providerUrl: sandbox.url, env: { ...env, ...spool } })),
@@ -58,7 +58,7 @@ const envOf = (databaseUrl: string) => ({
   DATA_DIR: path.join(home.path, 'data'),
 });
 
-/** New payments at the provider, and webhooks of them and of older ones to both replicas, until told to stop. */
+/** Makes new payments at the provider, and sends webhooks of new and older ones to both replicas until stopped. */
 function load() {
   let going = true;
   const ids: string[] = [];
@@ -75,7 +75,7 @@ function load() {
   })();
   const sending = Array.from({ length: SENDERS }, async (_, sender) => {
     for (let n = 0; going; n++) {
-      // the newest ones, named to both at once
+      // the newest payments, sent to both replicas at once
       const transaction_id = ids.at(-1 - (n % 12));
       if (transaction_id) {
         const body = { id: n, transaction_id, status: 'paid', nonce: randomUUID() };
@@ -105,7 +105,7 @@ function load() {
   return {
     ids,
     answered,
-    /** Until each replica has taken so many more webhooks. */
+    /** Waits until each replica has accepted this many more webhooks. */
     async goOn() {
       const before = [...counts];
       const isDone = (count: number, index: number): boolean => count >= (before[index] ?? 0) + ANSWERED_EACH_MIN;
@@ -139,7 +139,7 @@ test('two replicas on two nodes keep one ledger, while nodes are killed, cut off
   await work.goOn();
   await first.start();
   await work.goOn();
-  // one that hangs closes no connection: what waits for it is broken off, and webhooks are taken by way of another
+  // a node that hangs closes no connection: its pending statements are aborted, and webhooks use another node
   second.freeze();
   await work.goOn();
   const answer = await replicas[1]?.webhook({ id: 1, transaction_id: work.ids[0], nonce: randomUUID() });
@@ -151,7 +151,7 @@ test('two replicas on two nodes keep one ledger, while nodes are killed, cut off
   await eventually('payments', () => work.ids.length > 100);
   await work.stop();
 
-  // everything that was taken in is worked off, whatever became of who had it in hand
+  // every accepted webhook is processed, also if its lease holder was killed
   await eventually(async () => {
     const page = await replica.api.call<{ webhooks: unknown[] }>('GET', '/webhooks?state=pending&limit=1');
     return page.webhooks.length === 0;
@@ -172,13 +172,13 @@ test('two replicas on two nodes keep one ledger, while nodes are killed, cut off
   const applied = new Set(kept.filter((one) => one.state === 'applied').map((one) => one.id));
   expect(work.answered.size).toBeGreaterThan(500);
   expect([...work.answered].filter((id) => !applied.has(id))).toEqual([]);
-  // each payment is booked once, and told once
+  // each payment is booked once, and reported once
   expect(work.ids.length).toBeGreaterThan(100);
   for (const id of work.ids) {
     const { entries } = await replica.api.call<{ entries: unknown[] }>('GET', `/transactions/${id}`);
     expect([id, entries.length]).toEqual([id, 1]);
   }
-  expectToldOnce(shop.calls, work.ids);
+  expectReportedOnce(shop.calls, work.ids);
   for (const node of [first, second, third]) {
     const doctor = await runCommand(['doctor', '--books', '--json'], envOf(urlOf(node, first)));
     const { findings } = JSON.parse(doctor.out) as { findings: { check: string; ok: boolean; says: string }[] };
@@ -199,8 +199,8 @@ async function readAll(served: Served, what: 'webhooks'): Promise<{ id: string; 
   return all;
 }
 
-/** That it was paid, and each event under one id however often it was tried, none before the one before it. */
-function expectToldOnce(calls: Call[], ids: string[]): void {
+/** Expects the callback of the payment, each event under one id in all attempts, and in order. */
+function expectReportedOnce(calls: Call[], ids: string[]): void {
   const byPayment = Map.groupBy(calls, (call) => call.json.data.transaction.id);
   for (const id of ids) {
     const names = new Map<number, Set<string>>();
@@ -216,7 +216,7 @@ function expectToldOnce(calls: Call[], ids: string[]): void {
   }
 }
 
-/** Transactions of this node that lost against another node's since it was started. */
+/** Number of this node's transactions that failed certification against another node's since its start. */
 async function countConflicts(node: ClusterNode): Promise<number> {
   const names = "('wsrep_local_bf_aborts', 'wsrep_local_cert_failures')";
   const rows = await queryNode(node.port, `SHOW STATUS WHERE Variable_name IN ${names}`);

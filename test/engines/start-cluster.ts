@@ -1,6 +1,6 @@
 /**
- * Three nodes of a Galera cluster on this machine, as an ordinary user: a node that root starts can't hand its data on
- * by rsync. Needs mariadbd, rsync with MariaDB's `wsrep_sst_rsync` in PATH, and Galera's library (GALERA_PROVIDER).
+ * Three nodes of a Galera cluster on this machine, as an ordinary user: a node that root starts can't transfer its data by
+ * rsync. Needs mariadbd, rsync with MariaDB's `wsrep_sst_rsync` in PATH, and Galera's library (GALERA_PROVIDER).
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -20,11 +20,11 @@ export type ClusterNode = {
   name: string;
   port: number;
   start(): Promise<void>;
-  /** SIGKILL, and until it is gone. */
+  /** Sends SIGKILL and waits until the node is gone. */
   kill(): Promise<void>;
-  /** SIGSTOP: its connections stay, and nothing answers on them. */
+  /** Sends SIGSTOP: its connections stay open without answers. */
   freeze(): void;
-  /** Cuts it off from the others, with its clients still connected, or ends that. */
+  /** Isolates the node from the others while its clients stay connected, or reconnects it. */
   isolate(isAlone: boolean): Promise<void>;
   waitUntilReady(isReady: boolean): Promise<void>;
 };
@@ -48,7 +48,7 @@ export async function startCluster(): Promise<{ nodes: [ClusterNode, ClusterNode
   for (const [index, own] of ports.entries()) {
     const node = install(path.join(home, `n${index + 1}`), own, addresses);
     stack.defer(() => node.kill());
-    // the first one founds the cluster; once it is there, it joins as the others do
+    // the first node bootstraps the cluster; later it joins like the others
     await node.start(index === 0);
     nodes.push({ ...node, start: () => node.start(false) });
   }
@@ -131,7 +131,7 @@ function serverOptions(home: string, ports: Ports, addresses: string): string[] 
   ];
 }
 
-/** Asks a node, on a connection of its own. */
+/** Queries a node on a new connection. */
 export async function queryNode(port: number, text: string): Promise<Record<string, unknown>[]> {
   const connection = await mysql.createConnection({ host: '127.0.0.1', port, user: 'root' });
   try {

@@ -14,7 +14,7 @@ import { createTestDatabase } from '../../support/create-test-database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openTcpProxy, type ProxiedServerState } from '../../support/open-tcp-proxy.ts';
 
-test('the next host is used while the first is away, also when it goes in the middle of the work', async () => {
+test('the next host is used while the first is away, also if it disappears during the work', async () => {
   const { socketPath, database } = await createTestDatabase();
   const [first, second] = [await openTcpProxy(socketPath), await openTcpProxy(socketPath)];
   const url = `mysql://root@127.0.0.1:${first.port}/${database}?hosts=127.0.0.1:${second.port}`;
@@ -22,7 +22,7 @@ test('the next host is used while the first is away, also when it goes in the mi
   await sql`CREATE TABLE t (n INT PRIMARY KEY)`.execute(opened.db);
   const add = (n: number) =>
     transact(opened.db, async (trx) => {
-      // found again when it runs a second time
+      // the second run finds the row
       await sql`INSERT INTO t VALUES (${n}) ON DUPLICATE KEY UPDATE n = n`.execute(trx);
     });
   await add(1);
@@ -36,7 +36,7 @@ test('the next host is used while the first is away, also when it goes in the mi
   second.cut();
 });
 
-test('a first host that is dead from the start keeps nobody from starting', async () => {
+test('a first host that is dead from the start does not prevent a start', async () => {
   const { socketPath, database } = await createTestDatabase();
   const way = await openTcpProxy(socketPath);
   const url = `mysql://root@127.0.0.1:1/${database}?hosts=127.0.0.1:${way.port}`;
@@ -46,7 +46,7 @@ test('a first host that is dead from the start keeps nobody from starting', asyn
   way.cut();
 });
 
-/** Two ways to one server, the table `t`, and a pool over both. */
+/** Two proxies to one server, the table `t`, and a pool over both. */
 async function openBoth(stack: AsyncDisposableStack) {
   const { socketPath, database } = await createTestDatabase();
   const [first, second] = [await openTcpProxy(socketPath), await openTcpProxy(socketPath)];
@@ -71,12 +71,12 @@ test.each<ProxiedServerState>(['not ready', 'read only'])(
       await sql`INSERT INTO t VALUES (${20 + runs})`.execute(trx);
     });
     expect(await read()).toEqual([11, 22]);
-    // one that is met so is gone past at once; what was open to it is not asked any more
+    // such a host is skipped at once; its open connections are not used any more
     const [known, taken] = [first.taken(), second.taken()];
     await sql`INSERT INTO t VALUES (3)`.execute(db);
     expect(first.taken()).toBe(known);
     expect(taken).toBeGreaterThan(0);
-    // also where statements are prepared: the first is met as it is, and the next goes elsewhere
+    // also with prepared statements: the first one fails, and the next uses the other host
     await using prepared = openPreparedStatements(target, 1);
     const add = (n: number) => prepared.execute('INSERT INTO t VALUES (?)', [n], 5_000);
     if (mood === 'read only') await expect(add(4)).rejects.toMatchObject({ errno: 1290 });
@@ -86,7 +86,7 @@ test.each<ProxiedServerState>(['not ready', 'read only'])(
   },
 );
 
-test('a host that is not ready keeps nobody from starting', async () => {
+test('a host that is not ready does not prevent a start', async () => {
   await using stack = new AsyncDisposableStack();
   const { first, target } = await openBoth(stack);
   first.become('not ready');
@@ -95,7 +95,7 @@ test('a host that is not ready keeps nobody from starting', async () => {
   expect(rows[0]?.count).toBe(0);
 });
 
-test('of a transaction whose rollback was refused nothing is committed by the next one', async () => {
+test('the next transaction commits nothing of one whose rollback was refused', async () => {
   await using stack = new AsyncDisposableStack();
   const { first, read, target } = await openBoth(stack);
   const { others: _, ...alone } = target as typeof target & { others: unknown };
@@ -103,7 +103,7 @@ test('of a transaction whose rollback was refused nothing is committed by the ne
   const half = db.transaction().execute(async (trx) => {
     await sql`INSERT INTO t VALUES (1)`.execute(trx);
     first.become('not ready');
-    // asked together, and answered both
+    // sent together, and both answered
     await Promise.all([2, 3].map((n) => sql`INSERT INTO t VALUES (${n})`.execute(trx)));
   });
   await expect(half).rejects.toMatchObject({ errno: 1047 });
@@ -112,7 +112,7 @@ test('of a transaction whose rollback was refused nothing is committed by the ne
   expect(await read()).toEqual([4]);
 });
 
-test('what waits on a silent connection is told that it was lost, and the pool opens another', async () => {
+test('statements on a silent connection fail as lost, and the pool opens another one', async () => {
   const { socketPath } = await createTestDatabase();
   const pool = mysql.createPool({ socketPath, user: 'root', connectionLimit: 1 });
   let nowMs = 0;
@@ -140,11 +140,11 @@ test('what waits on a silent connection is told that it was lost, and the pool o
   await new Promise((resolve) => pool.end(resolve));
 });
 
-test('a host that has no other is given up too once it is silent, by transactions and by prepared statements', async () => {
+test('the statements of a single host fail too once it is silent, in transactions and prepared', async () => {
   await using stack = new AsyncDisposableStack();
   const { first, target } = await openBoth(stack);
   const { others: _, ...alone } = target as typeof target & { others: unknown };
-  // only what looks for silence is hurried
+  // only the check for silence runs faster
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
   stack.defer(() => void vi.useRealTimers());
   const { db } = stack.use(openDatabase<Database>({ ...alone, connectionLimit: 1 }));
@@ -180,7 +180,7 @@ test.each([
     await once(process.stdin, 'data');
     process.stdin.destroy();
     if (process.argv[2].includes('an answer')) sql\`SELECT 2\`.execute(opened.db).catch(() => undefined);
-    // a turn later it has been sent
+    // one turn of the event loop later it is sent
     await new Promise(setImmediate);
     await opened[Symbol.asyncDispose]();
   `;

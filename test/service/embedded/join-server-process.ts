@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { joinServer } from '../../../embedded/join-server.ts';
 
-/** A process of its own that joins the server of a data directory, says so in a file, and leaves at SIGTERM. */
+/** A process that joins the server of a data directory, writes a file when it has, and leaves at SIGTERM. */
 const [dataDir = '', saysIn = ''] = process.argv.slice(2);
 await using server = await joinServer({ dataDir, log: () => undefined });
 writeFileSync(saysIn, server.socketPath);

@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const JOIN = fileURLToPath(new URL('./join-server-process.ts', import.meta.url));
 const quiet = { log: () => undefined };
-/** Of a server that never answers, nor stops, as much is known at once. */
+/** Short, because the servers of these tests never answer or stop. */
 const impatient = { ...quiet, patience: { silentMs: 200, stopMs: 200 } };
 
 let home: ReturnType<typeof temporaryDirectory>;
@@ -23,13 +23,13 @@ let joined = 0;
 beforeEach(() => {
   home = temporaryDirectory();
 });
-/** Without the seconds that the first start of a data directory takes. */
+/** Copies the system tables, which the first start takes seconds to create. */
 const useInitialised = () => copyEmbeddedData(home.path);
 
 afterEach(async () => {
   for (const child of children) await end(child, 'SIGKILL');
   children = [];
-  // whatever a test left behind is adopted, and stopped by leaving it
+  // adopts a server that a test left behind, and stops it by leaving
   if (serversOf(home.path).length > 0) {
     await (await joinServer({ dataDir: home.path, ...quiet }))[Symbol.asyncDispose]();
   }
@@ -37,7 +37,7 @@ afterEach(async () => {
   home[Symbol.dispose]();
 });
 
-/** Pids of the database servers on a data directory, whoever started them. */
+/** Returns the pids of all database servers on a data directory. */
 function serversOf(dataDir: string): number[] {
   const argument = `--datadir=${path.join(dataDir, 'mariadb/data')} `;
   return (
@@ -69,7 +69,7 @@ async function query(socketPath: string, text: string): Promise<unknown[]> {
   return (await opened.db.executeQuery(CompiledQuery.raw(text))).rows;
 }
 
-test('the first to come starts the server, the others join it, and the last to leave stops it', async () => {
+test('the first process starts the server, the others join it, and the last one to leave stops it', async () => {
   const first = await joinServer({ dataDir: home.path, ...quiet });
   const [pid] = serversOf(home.path);
   const second = await joinServer({ dataDir: home.path, ...quiet });
@@ -85,13 +85,13 @@ test('the first to come starts the server, the others join it, and the last to l
   expect(serversOf(home.path)).toEqual([]);
 });
 
-test('processes that come at once start one server', async () => {
+test('processes that start at once start one server', async () => {
   const all = await Promise.all(Array.from({ length: 4 }, () => joinElsewhere()));
   expect(serversOf(home.path)).toHaveLength(1);
   expect(new Set(all.map((one) => one.socketPath)).size).toBe(1);
 });
 
-test('it has no port, flushes at every commit, and keeps what it was given', async () => {
+test('the server has no port, flushes at every commit, and keeps its data', async () => {
   await useInitialised();
   const socketPath = await (async () => {
     await using server = await joinServer({ dataDir: home.path, ...quiet });
@@ -108,7 +108,7 @@ test('it has no port, flushes at every commit, and keeps what it was given', asy
   expect(await query(again.socketPath, "SHOW DATABASES LIKE 'kept'")).toHaveLength(1);
 });
 
-test('it is batch work with all its threads, those of new connections too, also where it is adopted', async () => {
+test('all threads of the server have the batch policy, also new ones and those of an adopted server', async () => {
   await useInitialised();
   await using server = await joinServer({ dataDir: home.path, ...quiet });
   await using database = openDatabase({ socketPath: server.socketPath, user: 'root' });
@@ -121,7 +121,7 @@ test('it is batch work with all its threads, those of new connections too, also 
   expect(policiesOf(pid)).toEqual(new Set(['3']));
 });
 
-test('it keeps a policy that somebody gave it', async () => {
+test('the server keeps a policy that somebody set', async () => {
   await useInitialised();
   await using server = await joinServer({ dataDir: home.path, ...quiet });
   const [pid = 0] = serversOf(home.path);
@@ -131,7 +131,7 @@ test('it keeps a policy that somebody gave it', async () => {
   expect(policiesOf(pid)).toEqual(new Set(['5']));
 });
 
-/** sched(7): 0 is SCHED_OTHER, 3 SCHED_BATCH, 5 SCHED_IDLE. In proc(5) it is field 41; what follows the last ')' starts at field 3. */
+/** sched(7): 0 is SCHED_OTHER, 3 SCHED_BATCH, 5 SCHED_IDLE. In proc(5) it is field 41; the text after the last ')' starts at field 3. */
 function policiesOf(pid: number): Set<string | undefined> {
   const threads = readdirSync(`/proc/${pid}/task`);
   return new Set(
@@ -139,7 +139,7 @@ function policiesOf(pid: number): Set<string | undefined> {
   );
 }
 
-test('the server of a killed process is adopted as it runs', async () => {
+test('the running server of a killed process is adopted', async () => {
   await useInitialised();
   const { child, socketPath } = await joinElsewhere();
   const [pid] = serversOf(home.path);
@@ -151,7 +151,7 @@ test('the server of a killed process is adopted as it runs', async () => {
   expect(serversOf(home.path), 'the killed one does not count as a member').toEqual([]);
 });
 
-test('an orphan that does not answer any more is ended, and its data are taken over', async () => {
+test('an orphaned server that no longer answers is stopped, and its data are taken over', async () => {
   await useInitialised();
   const { child, socketPath } = await joinElsewhere();
   await query(socketPath, 'CREATE DATABASE kept');
@@ -163,7 +163,7 @@ test('an orphan that does not answer any more is ended, and its data are taken o
   expect(await query(next.socketPath, "SHOW DATABASES LIKE 'kept'")).toHaveLength(1);
 });
 
-test('a server that others use is never ended for being slow: who comes is told', async () => {
+test('a slow server that others use is never stopped: joining it fails with an error', async () => {
   await useInitialised();
   const { socketPath } = await joinElsewhere();
   const [pid = 0] = serversOf(home.path);
@@ -189,7 +189,7 @@ test('a process under another run directory, or by another path to the data, joi
   expect(serversOf(home.path)).toEqual([pid]);
 });
 
-test('a stale pid file that names a foreign process ends nobody', async () => {
+test('a stale pid file that names a foreign process stops nothing', async () => {
   await useInitialised();
   const stranger = spawn('sleep', ['60']);
   children.push(stranger);
@@ -210,14 +210,14 @@ test('a data directory with a long path still gets a short socket', async () => 
   expect(serversOf(deep)).toEqual([]);
 });
 
-test('a server that crashes under a member is started again where it was', async () => {
+test('a server that crashes is restarted on the same socket', async () => {
   await useInitialised();
   const { socketPath } = await joinElsewhere();
   process.kill(serversOf(home.path)[0] ?? 0, 'SIGKILL');
   await eventually(async () => (await query(socketPath, 'SELECT 1 AS one').catch(() => [])).length === 1);
 });
 
-test('a statement commits itself, also where the server is set up not to', async () => {
+test("a statement commits itself, also if the server's default is not to", async () => {
   await useInitialised();
   await using server = await joinServer({ dataDir: home.path, ...quiet });
   const target = { socketPath: server.socketPath, user: 'root' };

@@ -7,7 +7,7 @@ import { type OpenDatabase, openDatabase } from '../../../embedded/open-database
 import { createTestDatabase } from '../../support/create-test-database.ts';
 import { temporaryDirectory } from '../../support/start-serve.ts';
 
-/** Migrations that can't run twice, so that a second run of any shows as a failure. */
+/** Migrations that fail if they run twice. */
 const STEPS = ['0001-create-a', '0002-create-b', '0003-create-c'];
 let home: ReturnType<typeof temporaryDirectory>;
 let folder: string;
@@ -44,7 +44,7 @@ test('processes that migrate at once run each migration once, in order', async (
   expect(logged).toEqual(STEPS.map((step) => `migrated ${step}.ts`));
 });
 
-test('it can be run again, and says what would run without running it', async () => {
+test('migrations run once, and a dry run lists the pending ones without running them', async () => {
   expect(await run({ dryRun: true })).toHaveLength(3);
   expect(logged).toEqual([]);
   await run();
@@ -52,7 +52,7 @@ test('it can be run again, and says what would run without running it', async ()
   expect(await run({ dryRun: true })).toEqual([]);
 });
 
-test('the lock of a holder that died runs out, and is waited for until then', async () => {
+test('the lock of a dead holder expires, and others wait until then', async () => {
   await run();
   await sql`DROP TABLE a, b, c`.execute(opened.db);
   await sql`DELETE FROM migrations`.execute(opened.db);
@@ -71,7 +71,7 @@ test('the lock of a holder that died runs out, and is waited for until then', as
   expect(ranAtWaits).toEqual([0, 0, 0]);
 });
 
-test('a migration that fails is not written down, gives the lock back, and runs again', async () => {
+test('a failed migration is not recorded, releases the lock, and runs again', async () => {
   writeStep('0004-fail-once', 'CREATE TABLE a (id INT)');
   await expect(run()).rejects.toThrow(/exists/);
   await sql`DROP TABLE a`.execute(opened.db);

@@ -40,7 +40,7 @@ async function nothingMoved(): Promise<void> {
   expect(await served.api.call('GET', '/balances')).toMatchObject({ balances: [] });
 }
 
-describe('what comes in and is none', () => {
+describe('requests that are not webhooks', () => {
   it.each([
     ['not JSON', '{"transaction_id":', 'not_json'],
     ['a text', '"hello"', 'not_an_object'],
@@ -92,7 +92,7 @@ describe('what comes in and is none', () => {
     await nothingMoved();
   });
 
-  it('waits in quarantine when it names nothing', async () => {
+  it('waits in quarantine when it names no transaction', async () => {
     const body = JSON.stringify({ hello: 'world', id: 30 });
     expect((await served.webhook(body)).status).toBe(200);
     const kept = await untilQuarantined(body);

@@ -13,7 +13,7 @@ import { startTestSandbox } from '../../support/start-test-sandbox.ts';
 const KILLS = numRuns(3, 20);
 const KILLED_WITHIN_MS = 250;
 const SENDERS = 12;
-/** So many are answered before each kill, however slow the machine. */
+/** Number of answered webhooks before each kill, also on a slow machine. */
 const ANSWERED_EACH_MIN = 25;
 
 const home = temporaryDirectory();
@@ -29,7 +29,7 @@ afterAll(() => stack.disposeAsync());
 
 type Answered = { webhook: string; transaction: string };
 
-/** Fires webhooks from several senders until told to stop; remembers which were answered 200. */
+/** Sends webhooks from several senders until stopped, and records those answered 200. */
 function fire(served: Served, ids: string[]): { answered: Answered[]; stop: () => Promise<Answered[]> } {
   let going = true;
   const answered: Answered[] = [];
@@ -74,7 +74,7 @@ describe('SIGKILL at random points under load', () => {
 
     const env = { SECRET_KEY };
     await using served = await openServedEnvironment({ providerUrl: sandbox.url, env, on: database });
-    // leases of the killed ones run out by themselves
+    // the leases of killed processes expire
     const applied = eventually(async () => {
       const pending = await served.api.call<{ webhooks: unknown[] }>('GET', '/webhooks?state=pending');
       return pending.webhooks.length === 0;

@@ -42,11 +42,11 @@ async function reconcile(days: { from: string; to: string }): Promise<Run> {
   });
 }
 
-/** So many that each day has several pages. */
+/** Enough for several pages per day. */
 const COUNT = numRuns(450, 1_200);
 
 describe(`${COUNT} transactions over three days, half of them announced`, () => {
-  it('are taken in, repeats and disorder included', async () => {
+  it('are applied, including repeated and reordered webhooks', async () => {
     story = await sandbox.api.call<Story>('POST', '/sandbox/stories', { count: COUNT, days: 3, forge: 0 });
     await sandbox.api.call('POST', '/sandbox/webhooks/flush', {});
     await eventually(async () => {
@@ -57,7 +57,7 @@ describe(`${COUNT} transactions over three days, half of them announced`, () => 
     expect(ledger.theirs).toBe(COUNT);
     expect(ledger.ours).toBeGreaterThan(COUNT / 3);
     expect(ledger.ours).toBeLessThan((COUNT * 2) / 3);
-    // what is in the ledger is right already; only what nobody told of is absent
+    // the transactions in the ledger are right already; only unannounced ones are missing
     expect(ledger.differences.filter((text) => !text.endsWith('is not in the ledger'))).toEqual([]);
   });
 
@@ -67,7 +67,7 @@ describe(`${COUNT} transactions over three days, half of them announced`, () => 
     expect((await compareLedger(served.api, sandbox.api, story)).differences).toEqual([]);
   });
 
-  it('are left as they are by a second one', async () => {
+  it('are unchanged after a second one', async () => {
     expect(await reconcile(story)).toMatchObject({ state: 'complete', applied: 0, mismatches: 0 });
   });
 
@@ -86,7 +86,7 @@ describe(`${COUNT} transactions over three days, half of them announced`, () => 
     }
   });
 
-  it('stand on their own day when paid at 23:30', async () => {
+  it('are reported on their own day when paid at 23:30', async () => {
     const day = addDays(story.to, -1);
     const made = await sandbox.api.call<{ transactions: { id: string }[] }>('POST', '/sandbox/transactions', {
       operation: 'cashin',
@@ -109,7 +109,7 @@ async function csvOf(day: string): Promise<string> {
   return (await eventually(() => served.api.fetch(`/reports/${day}.csv`).catch(() => undefined))).toString();
 }
 
-/** Adds up the amount column of each sheet with a program that isn't ours. */
+/** Sums the amount column of each sheet with openpyxl. */
 async function sumWithOpenpyxl(file: string): Promise<Record<string, string>> {
   const script = `
 import sys, json, openpyxl

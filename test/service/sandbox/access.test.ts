@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox[Symbol.asyncDispose]());
 
-describe('who may ask, and how', () => {
+describe('authentication and headers', () => {
   it.each([
     ['GET', LIST],
     ['GET', '/api/v1/transaction/123e4567-e12b-12d1-a456-426655440000'],
@@ -46,7 +46,7 @@ describe('who may ask, and how', () => {
     expect((await sandbox.request('GET', LIST, undefined, { accept })).status).toBe(200);
   });
 
-  it('asks for the header Content-Type: application/json where there is a body', async () => {
+  it('asks for the header Content-Type: application/json on requests with a body', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
       expect((await sandbox.request('POST', CASHIN_PATH, CASHIN, { 'content-type': type })).status).toBe(415);
     }
@@ -54,7 +54,7 @@ describe('who may ask, and how', () => {
     expect((await sandbox.request('POST', CASHIN_PATH, CASHIN, { 'content-type': type })).status).toBe(200);
   });
 
-  it('asks for neither header once it is told to be lenient', async () => {
+  it('requires neither header when the switch is lenient', async () => {
     await sandbox.request('PATCH', '/sandbox/switches', { creation: { headers: 'lenient' } });
     const headers = { accept: '*/*', 'content-type': 'text/plain' };
     expect((await sandbox.request('POST', CASHIN_PATH, JSON.stringify(CASHIN), headers)).status).toBe(200);
@@ -83,7 +83,7 @@ describe('who may ask, and how', () => {
     expect(errorResponseSchema.safeParse(json).error).toBeUndefined();
   });
 
-  it('answers addresses that are no addresses with 4xx', async () => {
+  it('answers malformed addresses with 4xx', async () => {
     for (const path of [
       '/api/v1/transaction/%E0%A4%A',
       '/api/v1/transaction/..%2f..',
@@ -115,7 +115,7 @@ describe('showing a transaction', () => {
     expect(json).toEqual({ error: 404, message: 'Transaction not found.' });
   });
 
-  it('shows rows otherwise where switches say so: as an object, without what is empty, amounts in odd forms', async () => {
+  it('shows a row in the form that switches set: as an object, without empty fields, with amounts in odd forms', async () => {
     const made = await sandbox.request('POST', CASHIN_PATH, { ...CASHIN, amount: 12.3 });
     const { id } = made.json.transaction[0];
     const shown = async (rows: object) => {

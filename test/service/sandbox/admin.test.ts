@@ -30,7 +30,7 @@ async function total(query: string): Promise<number> {
   return (await sandbox.request('GET', `/api/v1/transactions?${query}`)).json.total;
 }
 
-describe('transactions by hand', () => {
+describe('transactions of an admin', () => {
   it('are stored with every field and the history given, newest first', async () => {
     const wish = {
       id: '11111111-2222-4333-8444-555555555555',
@@ -58,7 +58,7 @@ describe('transactions by hand', () => {
     expect((await show(wish.id)).json.transaction[0]).toEqual(stored);
   });
 
-  it('are made up where nothing is given, and may have a reference that another has', async () => {
+  it('get generated fields where none are given, and may repeat a reference', async () => {
     const made = await put({ reference: 'twin' }, { reference: 'twin', operation: 'cashout', status: 'paid' });
     expect(made.map(({ status }) => status)).toEqual(['pending', 'paid']);
     expect(await total('reference=twin')).toBe(2);
@@ -66,7 +66,7 @@ describe('transactions by hand', () => {
     expect(status).toBe(201);
   });
 
-  it('are refused where an id is taken or a field is wrong, none of them stored', async () => {
+  it('are refused together if an id is taken or a field is wrong', async () => {
     const [one] = await put({});
     const before = await total('');
     for (const wrong of [
@@ -96,7 +96,7 @@ describe('transactions by hand', () => {
     expect((await sandbox.request('POST', '/sandbox/transactions/none/events', { status: 'paid' })).status).toBe(404);
   });
 
-  it('are shown otherwise than they are, field by field, and as they are again', async () => {
+  it('are shown with overridden fields until the overrides are removed', async () => {
     const [one] = await put({ amount: '10.00', status: 'paid' });
     const path = `/sandbox/transactions/${one?.id}`;
     await sandbox.request('PATCH', path, { shown: { amount: '9.99', status: 'settled', name: { $missing: true } } });
@@ -108,7 +108,7 @@ describe('transactions by hand', () => {
     expect((await show(one?.id ?? '')).json.transaction[0]).toEqual(one);
   });
 
-  it('change in fact', async () => {
+  it('change their stored facts', async () => {
     const [one] = await put({ amount: '10.00' });
     await sandbox.request('PATCH', `/sandbox/transactions/${one?.id}`, {
       amount: '11.00',
@@ -120,7 +120,7 @@ describe('transactions by hand', () => {
     expect(await total('reference=new')).toBe(1);
   });
 
-  it('are hidden from the list or from their address, brought back, or deleted, totals following', async () => {
+  it('are hidden from the list or by id, shown again, or deleted, and the totals follow', async () => {
     const day = 'initial_date=2026-01-20&final_date=2026-01-20';
     const [one] = await put({ date_created: '2026-01-20 10:00:00' }, { date_created: '2026-01-20 10:00:00' });
     const path = `/sandbox/transactions/${one?.id}`;
@@ -144,7 +144,7 @@ async function books(from: string, to: string): Promise<Books> {
 }
 
 describe('the books', () => {
-  it('add up receipts, payments, commissions and refunds by the day of their event', async () => {
+  it('sum receipts, payments, commissions and refunds by the day of their event', async () => {
     const platform = 'aaaaaaaa-5a55-4b3c-9a51-1b5d7b3d1a01';
     const event = (status: string, date_created: string) => ({ status, date_created });
     const pending = event('pending', '2025-05-01 23:00:00');
@@ -184,7 +184,7 @@ describe('the books', () => {
     expect(sum).toMatchObject({ receipts: '157.01', net: '116.44' });
   });
 
-  it('equal what a client adds up from the list, to the cent', async () => {
+  it('equal the sums that a client computes from the list, to the cent', async () => {
     const today = sandbox.sandbox.clock.toWall(Date.now()).slice(0, 10);
     await sandbox.request('POST', '/sandbox/stories', { count: 400, days: 2, seed: 'books' });
     const yesterday = addDays(today, -1);
@@ -202,7 +202,7 @@ describe('the books', () => {
 });
 
 describe('a story', () => {
-  it('makes finished transactions and webhooks with every fate, and tells the counts that come true', async () => {
+  it('makes finished transactions and webhooks with every fate, and returns their counts', async () => {
     await using receiver = await startWebhookReceiver();
     await using teller = await startTestSandbox(['--webhook-url', receiver.url, '--webhook-token', 'wht']);
     const asked = { count: 600, days: 3, seed: 's', forge: 0.05, late_by_ms: 60_000 };
@@ -215,10 +215,10 @@ describe('a story', () => {
     expect(receiver.received).toHaveLength(webhooks.to_send);
     const range = `initial_date=${counts.from}&final_date=${counts.to}`;
     const { json } = await teller.request('GET', `/api/v1/transactions?${range}`);
-    expect(json.total).toBeGreaterThanOrEqual(590); // a life that must be over may begin the day before the first
+    expect(json.total).toBeGreaterThanOrEqual(590); // a finished transaction may begin the day before the first
   });
 
-  it('has payments at 23:30, on the other side of midnight, and refunds, on each day that is over', async () => {
+  it('has payments at 23:30, on the other side of midnight, and refunds, on each past day', async () => {
     await using teller = await startTestSandbox();
     await teller.request('POST', '/sandbox/stories', { count: 60, days: 3, seed: 'edges' });
     const { json } = await teller.request('GET', '/api/v1/transactions?status=paid');

@@ -22,7 +22,7 @@ async function show(id: string): Promise<Shown> {
   return (await sandbox.request('GET', `/api/v1/transaction/${id}`)).json.transaction[0];
 }
 
-/** As a browser asks: no key, HTML wanted. */
+/** A browser's request: without a key, accepting HTML. */
 function browse(url: string, method = 'GET') {
   return sandbox.request(method, url.replace(sandbox.url, ''), undefined, {
     authorization: undefined,
@@ -30,7 +30,7 @@ function browse(url: string, method = 'GET') {
   });
 }
 
-describe('what a payer is given', () => {
+describe('the payment data of a cashin', () => {
   it('is a QR image that zbarimg reads as the QR text, for amounts of any length', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'confere-qr-'));
     try {
@@ -88,7 +88,7 @@ describe('the checkout', () => {
     expect(await show(made.id)).toMatchObject({ status: 'paid', events: [{ status: 'paid' }, { status: 'pending' }] });
   });
 
-  it('tells its live status', async () => {
+  it('answers its live status', async () => {
     const made = await create();
     const status = async () => (await sandbox.request('GET', `/checkout/transaction/${made.id}/status`)).json;
     expect(await status()).toEqual({ id: made.id, status: 'pending' });
@@ -96,7 +96,7 @@ describe('the checkout', () => {
     expect(await status()).toEqual({ id: made.id, status: 'expired' });
   });
 
-  it('changes the status by GET as the live sandbox does, once however often it is asked', async () => {
+  it('changes the status by GET as the live sandbox does, once for repeated requests', async () => {
     const made = await create();
     for (let i = 0; i < 3; i++) {
       const { status, json } = await sandbox.request('GET', `/checkout/transaction/${made.id}/change/paid`, undefined, {
@@ -107,7 +107,7 @@ describe('the checkout', () => {
     expect((await show(made.id)).events).toHaveLength(2);
   });
 
-  it('goes through all eight statuses, and nowhere that a transaction cannot go', async () => {
+  it('goes through all eight statuses, and through no transition outside the model', async () => {
     const change = async (id: string, to: string) =>
       (await sandbox.request('GET', `/checkout/transaction/${id}/change/${to}`)).status;
     for (const path of [['in_process', 'paid', 'refund'], ['in_analysis', 'denied'], ['canceled'], ['expired']]) {
@@ -123,7 +123,7 @@ describe('the checkout', () => {
     expect((await show(id)).events).toHaveLength(2);
   });
 
-  it('answers 404 for a transaction that there is not', async () => {
+  it('answers 404 for an unknown transaction', async () => {
     for (const path of ['', '/status', '/change/paid']) {
       expect(
         (await sandbox.request('GET', `/checkout/transaction/123e4567-e12b-12d1-a456-426655440000${path}`)).status,
@@ -131,7 +131,7 @@ describe('the checkout', () => {
     }
   });
 
-  it('lets exactly one of many payers at the same moment pay', async () => {
+  it('lets exactly one of many simultaneous payers pay', async () => {
     const { id } = await create();
     await Promise.all(
       Array.from({ length: 20 }, () => sandbox.request('GET', `/checkout/transaction/${id}/change/paid`)),

@@ -39,7 +39,7 @@ async function firstLine(child: ChildProcess): Promise<string> {
 }
 
 describe('the command', () => {
-  it('helps', async () => {
+  it('prints help', async () => {
     const { code, out } = await finish(['--help']);
     expect(code).toBe(0);
     const flags = [
@@ -74,19 +74,19 @@ describe('the command', () => {
     expect(said.mock.calls.join('')).toContain(word);
   });
 
-  it('exits 2 where it is used wrongly', async () => {
+  it('exits 2 on wrong use', async () => {
     const { code, err } = await finish(['--port', 'x']);
     expect(code).toBe(2);
     expect(err).toContain('port');
   });
 
-  it('exits 1 where it cannot start', async () => {
+  it('exits 1 if it cannot start', async () => {
     const { code, err } = await finish(['--database-url', 'mysql://nobody@127.0.0.1:1/none', '--port', '0']);
     expect(code).toBe(1);
     expect(err).not.toBe('');
   });
 
-  it('tells in one line of JSON where it listens, keeps what it stored, drains and exits 0 on SIGTERM', async () => {
+  it('prints its address as one line of JSON, keeps its data, drains and exits 0 on SIGTERM', async () => {
     const args = [
       '--data-dir',
       dataDir,
@@ -101,11 +101,15 @@ describe('the command', () => {
       '50',
     ];
     const first = start(args);
-    const told = JSON.parse(await firstLine(first));
-    expect(told).toMatchObject({ api_key: 'k', checkout_url: `${told.url}/checkout`, history: expect.any(Number) });
-    expect(told.history).toBeGreaterThanOrEqual(50);
+    const printed = JSON.parse(await firstLine(first));
+    expect(printed).toMatchObject({
+      api_key: 'k',
+      checkout_url: `${printed.url}/checkout`,
+      history: expect.any(Number),
+    });
+    expect(printed.history).toBeGreaterThanOrEqual(50);
     const body = JSON.stringify({ ...CASHIN, reference: 'kept' });
-    await fetch(`${told.url}/api/v1/transaction/pix/cashin`, { method: 'POST', headers: HEADERS, body });
+    await fetch(`${printed.url}/api/v1/transaction/pix/cashin`, { method: 'POST', headers: HEADERS, body });
     first.kill('SIGTERM');
     expect(await once(first, 'close')).toEqual([0, null]);
     const second = start(args);
@@ -117,7 +121,7 @@ describe('the command', () => {
     expect(await once(second, 'close')).toEqual([0, null]);
   });
 
-  it('loses nothing that it answered when it is killed in the middle of creates', async () => {
+  it('keeps every answered create when it is killed', async () => {
     const args = ['--data-dir', dataDir, '--port', '0', '--json', '--api-key', 'k', '--manual'];
     const first = start(args);
     const { url } = JSON.parse(await firstLine(first));
@@ -133,7 +137,7 @@ describe('the command', () => {
   });
 });
 
-/** The references whose creates were answered, of eight clients at once, until the process was killed. */
+/** Returns the references of answered creates of eight parallel clients, until the process was killed. */
 async function createUntilKilled(child: ChildProcess, url: string): Promise<string[]> {
   const answered: string[] = [];
   let n = 0;

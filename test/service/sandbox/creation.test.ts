@@ -106,7 +106,7 @@ describe('creating a cashin', () => {
     expect(other.status, 'references are compared byte for byte').toBe(200);
   });
 
-  it('lets exactly one of 64 creates of the same reference at the same moment win', async () => {
+  it('lets exactly one of 64 creates with the same reference win', async () => {
     const body = { ...CASHIN, reference: 'race' };
     const answers = await Promise.all(Array.from({ length: 64 }, () => sandbox.request('POST', CASHIN_PATH, body)));
     const codes = answers.map(({ status }) => status);
@@ -116,7 +116,7 @@ describe('creating a cashin', () => {
     expect(json.total).toBe(1);
   });
 
-  it('refuses a document whose check digits are wrong with code 17, and takes alphanumeric CNPJs', async () => {
+  it('refuses a document whose check digits are wrong with code 17, and accepts alphanumeric CNPJs', async () => {
     const wrong = await sandbox.request('POST', CASHIN_PATH, { ...CASHIN, document: '52998224724' });
     expect([wrong.status, wrong.json.error]).toEqual([422, 17]);
     const company = await sandbox.request('POST', CASHIN_PATH, { ...CASHIN, document: '12ABC34501DE35' });
@@ -165,8 +165,8 @@ describe('creating a cashout', () => {
   });
 });
 
-describe('what switches add to creates', () => {
-  it('knows platforms, a minimum, blocked documents and keys that are the document, each with its code', async () => {
+describe('switches for creates', () => {
+  it('check platforms, a minimum, blocked documents and keys that must be the document, each with its code', async () => {
     const other = 'ffffffff-5a55-4b3c-9a51-1b5d7b3d1a01';
     const creation = {
       platforms: [CASHIN.platform],

@@ -9,7 +9,7 @@ const CASHIN_PATH = '/api/v1/transaction/pix/cashin';
 
 let sandbox: TestSandbox;
 const timers = createTestTimers();
-/** Pauses that the sandbox began, in ms. */
+/** Pauses that the sandbox started, in ms. */
 const pauses: number[] = [];
 
 beforeAll(async () => {
@@ -29,13 +29,13 @@ async function switchOn(...faults: object[]): Promise<void> {
 }
 
 describe('faults', () => {
-  it('answer with a status, and Retry-After where it is set', async () => {
+  it('answer with a status, and Retry-After if it is set', async () => {
     await switchOn({ kind: 'status', status: 429, retry_after_s: 7 });
     const { status, headers, json } = await sandbox.request('GET', LIST);
     expect([status, headers.get('retry-after'), json.error]).toEqual([429, '7', 429]);
   });
 
-  it('strike one route alone, after so many requests, so many times', async () => {
+  it('apply to one route, after a number of requests, a number of times', async () => {
     await switchOn({ kind: 'status', on: 'list', after: 2, times: 3 });
     const codes: number[] = [];
     for (let i = 0; i < 7; i++) codes.push((await sandbox.request('GET', LIST)).status);
@@ -51,7 +51,7 @@ describe('faults', () => {
     expect(codes).toContain('.');
   });
 
-  it('limit the rate: so many requests pass, the next is told when to come back', async () => {
+  it('limit the rate: the request over the limit gets Retry-After', async () => {
     await switchOn({ kind: 'rate_limit', requests: 5, per_s: 1, retry_after_s: 1 });
     const codes: number[] = [];
     for (let i = 0; i < 6; i++) codes.push((await sandbox.request('GET', LIST)).status);
@@ -62,7 +62,7 @@ describe('faults', () => {
     expect((await sandbox.request('GET', LIST)).status).toBe(200);
   });
 
-  it('make it slow', async () => {
+  it('delay the answer', async () => {
     await switchOn({ kind: 'slow', on: 'list', delay_ms: 300 });
     let isAnswered = false;
     const slow = sandbox.request('GET', LIST).finally(() => {
@@ -70,7 +70,7 @@ describe('faults', () => {
     });
     await eventually('the pause', () => pauses.includes(300));
     await timers.advance(299);
-    // what is asked later is answered before
+    // a later request is answered first
     expect((await sandbox.request('GET', '/api/v1/transaction/none')).status).toBe(404);
     expect(isAnswered).toBe(false);
     await timers.advance(1);
@@ -82,7 +82,7 @@ describe('faults', () => {
     await expect(sandbox.request('GET', LIST)).rejects.toThrow();
   });
 
-  it.each(['hang', 'cut'])('that %s leave what was created created', async (kind) => {
+  it.each(['hang', 'cut'])('that %s keep the created transaction', async (kind) => {
     await switchOn({ kind, on: 'cashin' });
     const reference = `lost-${kind}`;
     const gone = new AbortController();
@@ -101,7 +101,7 @@ describe('faults', () => {
     await refused;
   });
 
-  it('send pages that are no pages', async () => {
+  it('send malformed pages', async () => {
     const answers: Record<string, string> = {};
     for (const as of ['truncated', 'html', 'empty', 'wrong_shape']) {
       await switchOn({ kind: 'malformed', as });
@@ -113,14 +113,14 @@ describe('faults', () => {
     expect(JSON.parse(answers.wrong_shape ?? '').transactions).toBe('none');
   });
 
-  it('never strike before the key was checked', async () => {
+  it('never apply before the key is checked', async () => {
     await switchOn({ kind: 'status', status: 500 });
     expect((await sandbox.request('GET', LIST, undefined, { authorization: undefined })).status).toBe(401);
   });
 });
 
 describe('the switches', () => {
-  it('are shown, turned one by one, or set all at once', async () => {
+  it('are shown, changed one by one, or set all at once', async () => {
     await switchOn();
     await sandbox.request('PATCH', '/sandbox/switches', { list: { order: 'created_asc' }, webhooks: { lose: 0.25 } });
     const turned = JSON.parse((await sandbox.request('GET', '/sandbox/switches')).text);
@@ -133,7 +133,7 @@ describe('the switches', () => {
     expect(set).toMatchObject({ list: { order: 'created_desc' }, webhooks: { lose: 0, repeat: 0.5 } });
   });
 
-  it('refuse what there is not, by its place, and stay as they were', async () => {
+  it('refuse unknown names with their path, and stay unchanged', async () => {
     await switchOn();
     const before = (await sandbox.request('GET', '/sandbox/switches')).text;
     for (const [wrong, place] of [
@@ -148,7 +148,7 @@ describe('the switches', () => {
     expect((await sandbox.request('GET', '/sandbox/switches')).text).toBe(before);
   });
 
-  it('are set by a scenario that ships', async () => {
+  it('are set by a built-in scenario', async () => {
     const { text } = await sandbox.request('POST', '/sandbox/scenarios/lost-webhooks');
     expect(JSON.parse(text)).toMatchObject({ webhooks: { lose: 0.5 } });
     expect((await sandbox.request('POST', '/sandbox/scenarios/none')).status).toBe(404);

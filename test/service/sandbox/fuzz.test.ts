@@ -23,7 +23,7 @@ const anything = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-/** A good request with some of its fields replaced by anything. */
+/** A valid request with some of its fields replaced by random values. */
 const bodies = fc
   .tuple(
     fc.constantFrom(CASHIN, CASHOUT),
@@ -32,7 +32,7 @@ const bodies = fc
   .map(([good, wrong]) => ({ ...good, ...wrong }));
 
 describe('random requests', () => {
-  it('to create are created or refused as the interface says, never a 500', async () => {
+  it('to create are accepted or refused as specified, never a 500', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof({ weight: 4, arbitrary: bodies }, { weight: 1, arbitrary: anything }),
@@ -49,7 +49,7 @@ describe('random requests', () => {
     );
   });
 
-  it('that are no JSON are refused, never a 500', async () => {
+  it('that are not JSON are refused, never a 500', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: anyCharacter, maxLength: 200 }), async (text) => {
         const { status } = await sandbox.request('POST', '/api/v1/transaction/pix/cashin', text);

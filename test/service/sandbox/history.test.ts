@@ -19,13 +19,13 @@ async function readAll(sandbox: TestSandbox, query = ''): Promise<Shown[]> {
   }
 }
 
-/** Without what carries the address that the sandbox listens on. */
+/** Without the fields that contain the sandbox's address. */
 function withoutLinks(rows: Shown[]): unknown[] {
   return rows.map(({ payment_link: _, ...rest }) => rest);
 }
 
 describe('history', () => {
-  it('is past: as many as asked on each day, lives over or going on, no webhooks', async () => {
+  it('has the requested number on each day, finished or open, without webhooks', async () => {
     await using receiver = await startWebhookReceiver();
     await using sandbox = await startTestSandbox([...HISTORY, '--webhook-url', receiver.url]);
     const all = await readAll(sandbox);
@@ -45,7 +45,7 @@ describe('history', () => {
     }
   });
 
-  it('is lifelike: valid documents, end-to-end ids where paid, refunds, a long tail of amounts', async () => {
+  it('is realistic: valid documents, end-to-end ids where paid, refunds, a long tail of amounts', async () => {
     await using sandbox = await startTestSandbox(['--history', '1d', '--per-day', '1500']);
     const all = await readAll(sandbox);
     expect(all.every(({ document }) => isCpf(document) || isCnpj(document))).toBe(true);
@@ -58,7 +58,7 @@ describe('history', () => {
     expect(amounts.at(-1)).toBeGreaterThan(20 * (amounts[Math.floor(amounts.length / 2)] ?? 0));
   });
 
-  it('is the same for a seed, another for another, and not made twice on one database', async () => {
+  it('is the same for the same seed, and not generated twice on one database', async () => {
     const first = await startTestSandbox([...HISTORY, '--seed', 'same']);
     const yesterday = `&final_date=${first.sandbox.clock.toWall(Date.now() - 86_400_000).slice(0, 10)}`;
     const days = withoutLinks(await readAll(first, yesterday));
@@ -74,28 +74,28 @@ describe('history', () => {
 });
 
 describe('a seed', () => {
-  it('tells the ids and the fates of what clients create, too', async () => {
-    const tell = async (seed: string): Promise<unknown[]> => {
+  it('also decides the ids and fates of transactions that clients create', async () => {
+    const describeRun = async (seed: string): Promise<unknown[]> => {
       await using receiver = await startWebhookReceiver();
       await using sandbox = await startTestSandbox(['--seed', seed, '--webhook-url', receiver.url]);
       await sandbox.request('PATCH', '/sandbox/switches', { webhooks: { lose: 0.5, repeat: 0.3 } });
-      const told: unknown[] = [];
+      const described: unknown[] = [];
       for (let i = 0; i < 12; i++) {
         const { json } = await sandbox.request('POST', '/api/v1/transaction/pix/cashin', CASHIN);
         const { id } = json.transaction[0];
         await sandbox.request('GET', `/checkout/transaction/${id}/change/paid`);
         const { text } = await sandbox.request('GET', `/sandbox/webhooks?transaction_id=${id}`);
-        told.push([id, JSON.parse(text).webhooks.map(({ fate }: { fate: string }) => fate)]);
+        described.push([id, JSON.parse(text).webhooks.map(({ fate }: { fate: string }) => fate)]);
       }
-      return told;
+      return described;
     };
-    expect(await tell('s1')).toEqual(await tell('s1'));
-    expect(await tell('s1')).not.toEqual(await tell('s2'));
+    expect(await describeRun('s1')).toEqual(await describeRun('s1'));
+    expect(await describeRun('s1')).not.toEqual(await describeRun('s2'));
   });
 });
 
 describe('a restart', () => {
-  it('finds all that was created, as it was', async () => {
+  it('keeps all transactions unchanged', async () => {
     const first = await startTestSandbox();
     const ids: string[] = [];
     for (let i = 0; i < 120; i++) {

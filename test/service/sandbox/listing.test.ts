@@ -194,13 +194,13 @@ function matches(one: Shown, filter: Filters): boolean {
   );
 }
 
-describe('what switches do to the list', () => {
+describe('switches of the list', () => {
   const turned = async (list: object, query = ''): Promise<Awaited<ReturnType<typeof readPage>>> => {
     await sandbox.request('PUT', '/sandbox/switches', { list, lives: { created: 'manual' } });
     return readPage(query);
   };
 
-  it('orders it oldest first, by change, or by chance, all transactions on some page', async () => {
+  it('order it oldest first, by change, or randomly, with every transaction on some page', async () => {
     const ids = (rows: Shown[]) => rows.map(({ id }) => id);
     await turned({ order: 'created_asc' });
     expect(ids(await readAll(''))).toEqual(ids(all).reverse());
@@ -211,14 +211,14 @@ describe('what switches do to the list', () => {
     expect(ids((await readPage('')).transactions)).not.toEqual(ids((await readPage('')).transactions));
   });
 
-  it('bounds dates otherwise', async () => {
+  it('change the bounds of dates', async () => {
     const range = 'initial_date=2026-03-02&final_date=2026-03-04';
     expect((await turned({ dates: 'inclusive' }, range)).total).toBe(438);
     expect((await turned({ dates: 'final_exclusive' }, range)).total).toBe(292);
     expect((await turned({ dates: 'exclusive' }, range)).total).toBe(146);
   });
 
-  it('says wrong totals, names another host, answers otherwise past the end', async () => {
+  it('set wrong totals, another host, and another answer past the end', async () => {
     expect((await turned({ total_off_by: 3 })).total).toBe(733);
     expect((await turned({ total_as: 'string' })).total).toBe('730');
     expect((await turned({ next_host: 'http://evil.example' })).next_page_url).toBe(
@@ -239,7 +239,7 @@ describe('what switches do to the list', () => {
     expect((await sandbox.request('GET', '/v1/transactions')).status).toBe(404);
   });
 
-  it('moves it between pages', async () => {
+  it('change it between pages', async () => {
     await turned({ drift: 1 });
     const totals: number[] = [];
     for (let i = 0; i < 12; i++) totals.push((await readPage('')).total);

@@ -13,7 +13,7 @@ afterAll(async () => {
   await sandbox[Symbol.asyncDispose]();
 });
 
-/** @param isOwnTime false: the page's time passes by `page.clock` too. */
+/** @param isOwnTime false: `page.clock` controls the page's time too. */
 async function open(fields: object = {}, isOwnTime = true): Promise<{ page: Page; id: string; code: string }> {
   const { json } = await sandbox.request('POST', '/api/v1/transaction/pix/cashin', { ...CASHIN, ...fields });
   const { id, payment_link, qr_code } = json.transaction[0];
@@ -52,7 +52,7 @@ describe('the checkout page in a browser', () => {
     await page.context().close();
   });
 
-  it('shows by itself that it was paid elsewhere', async () => {
+  it('updates itself when it was paid elsewhere', async () => {
     const { page, id } = await open({}, false);
     await sandbox.request('GET', `/checkout/transaction/${id}/change/paid`);
     await page.clock.fastForward(2_000);
@@ -61,7 +61,7 @@ describe('the checkout page in a browser', () => {
     await page.context().close();
   });
 
-  it('fits a telephone', async () => {
+  it('fits a phone', async () => {
     const { page } = await open({ description: 'Palavra'.repeat(40) });
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);

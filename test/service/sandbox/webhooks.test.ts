@@ -60,7 +60,7 @@ describe('a webhook', () => {
     });
   });
 
-  it('is owed for the changes that are announced, and those alone', async () => {
+  it('is sent for the announced changes only', async () => {
     await using receiver = await startWebhookReceiver();
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
     for (const status of ['in_process', 'expired', 'denied']) await move(sandbox, await create(sandbox), status);
@@ -74,7 +74,7 @@ describe('a webhook', () => {
     expect(statuses(receiver.received)).toContain('expired');
   });
 
-  it('is sent again after each failure, the same bytes, until it is taken', async () => {
+  it('is repeated after each failure with the same bytes until it is accepted', async () => {
     await using receiver = await startWebhookReceiver((received) => (received.length < 4 ? 500 : 200));
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
     await sandbox.request('PATCH', '/sandbox/switches', { webhooks: { retry_after_ms: [10, 10, 10, 10] } });
@@ -84,7 +84,7 @@ describe('a webhook', () => {
     expect(new Set(receiver.received.map(({ text }) => text)).size).toBe(1);
   });
 
-  it('is given up after the last try, and says why', async () => {
+  it('is given up after the last attempt, with its reason', async () => {
     await using receiver = await startWebhookReceiver(() => 401);
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
     await sandbox.request('PATCH', '/sandbox/switches', { webhooks: { retry_after_ms: [10, 10] } });
@@ -94,7 +94,7 @@ describe('a webhook', () => {
     expect(JSON.parse(text).webhooks).toMatchObject([{ attempts: 3, answer: '401', state: 'failed' }]);
   });
 
-  it('is sent by the next start when it was still due at the end of this one', async () => {
+  it('is sent after a restart if it was still due', async () => {
     await using receiver = await startWebhookReceiver();
     const first = await startTestSandbox(['--webhook-url', receiver.url]);
     await move(first, await create(first), 'paid', { fate: 'late', delay_ms: 1_000 });
@@ -105,7 +105,7 @@ describe('a webhook', () => {
     expect(statuses(receiver.received)).toEqual(['paid']);
   });
 
-  it('goes to another address from the moment it is told', async () => {
+  it('goes to another address as soon as it is set', async () => {
     await using receiver = await startWebhookReceiver();
     await using sandbox = await startTestSandbox([]);
     await sandbox.request('PUT', '/sandbox/webhooks/target', { url: receiver.url, token: 'other' });
@@ -114,7 +114,7 @@ describe('a webhook', () => {
     expect(receiver.received[0]?.authorization).toBe('Bearer other');
   });
 
-  it('comes in other shapes where a switch says so', async () => {
+  it('comes in other shapes if a switch says so', async () => {
     await using receiver = await startWebhookReceiver();
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
     for (const shape of ['transaction_array', 'transaction_object', 'transactions', 'data']) {
@@ -133,8 +133,8 @@ describe('a webhook', () => {
   });
 });
 
-describe('what befalls webhooks', () => {
-  it('is asked for one by one: lost, repeated, late, forged', async () => {
+describe('fates of webhooks', () => {
+  it('are chosen one by one: lost, repeated, late, forged', async () => {
     await using receiver = await startWebhookReceiver();
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url, '--webhook-token', 'wht']);
     await move(sandbox, await create(sandbox), 'paid', { fate: 'lost' });
@@ -149,7 +149,7 @@ describe('what befalls webhooks', () => {
     expect(statuses(receiver.received)).toContain('refund');
   });
 
-  it('falls by the shares of the switches; a forger without the token is told by it', async () => {
+  it('follow the shares of the switches; a forger without the token is recognizable', async () => {
     await using receiver = await startWebhookReceiver();
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url, '--webhook-token', 'wht']);
     await sandbox.request('PATCH', '/sandbox/switches', {
@@ -164,7 +164,7 @@ describe('what befalls webhooks', () => {
     expect(forged).toHaveLength(by_fate.forged);
   });
 
-  it('lets a late one be late again after others were hurried', async () => {
+  it('keep a late webhook late after a flush of others', async () => {
     await using receiver = await startWebhookReceiver();
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
     const pay = async (announcement: object): Promise<string> => {
@@ -177,7 +177,7 @@ describe('what befalls webhooks', () => {
     await pay({ fate: 'late', delay_ms: 600_000 });
     const arrived = () => receiver.received.map(({ body }) => body.transaction_id);
     const expected = [hurried];
-    // twice: the next batch is chosen once all of the one before was sent
+    // twice: the next batch is selected after the previous one was sent
     for (let sent = 0; sent < 2; sent++) {
       const id = await pay({ fate: 'sent' });
       await eventually(() => arrived().includes(id));
@@ -186,7 +186,7 @@ describe('what befalls webhooks', () => {
     expect(arrived()).toEqual(expected);
   });
 
-  it('holds a reordered one back until what follows it is out', async () => {
+  it('hold a reordered webhook back until those that follow it are sent', async () => {
     await using receiver = await startWebhookReceiver();
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
     const id = await create(sandbox);
@@ -197,8 +197,8 @@ describe('what befalls webhooks', () => {
   });
 });
 
-describe('lives', () => {
-  it('go on by themselves after a creation, at the speed of the switch, and tell each change', async () => {
+describe('planned steps', () => {
+  it('go on by themselves after a creation, at the speed of the switch, each with its webhook', async () => {
     await using receiver = await startWebhookReceiver();
     await using sandbox = await startTestSandbox(['--webhook-url', receiver.url]);
     const paths = [
@@ -219,7 +219,7 @@ describe('lives', () => {
     expect(json.transaction[0].events.map(({ status }) => status)).toEqual(['refund', 'paid', 'in_process', 'pending']);
   });
 
-  it('go on after a restart, dated by when they were due', async () => {
+  it('happen after a restart, dated by their due time', async () => {
     const timers = createTestTimers();
     const first = await startTestSandbox([], { timers });
     const paths = [{ weight: 1, steps: [{ status: 'paid', after_s: [3_600, 3_600] }] }];
@@ -239,7 +239,7 @@ describe('lives', () => {
     expect(apart).toBeLessThanOrEqual(3_601_000);
   });
 
-  it('no longer happen once a person has decided', async () => {
+  it('are dropped once a person has decided', async () => {
     const timers = createTestTimers();
     await using sandbox = await startTestSandbox([], { timers });
     const paths = [{ weight: 1, steps: [{ status: 'paid', after_s: [60, 60] }] }];
@@ -254,8 +254,8 @@ describe('lives', () => {
     expect(json.transaction[0].events.map(({ status }) => status)).toEqual(['canceled', 'pending']);
   });
 
-  it('come from the traffic generator too, as many as the rate says, each kind among them', async () => {
-    // time passes as the generator waits, for 200 of its waits
+  it('come from the traffic generator too, at its rate, of both kinds', async () => {
+    // advance the time through 200 waits of the generator
     const gapsMs: number[] = [];
     const ended = Promise.withResolvers<void>();
     const sleep: Timers['sleep'] = async (ms, { signal }) => {

@@ -12,7 +12,7 @@ const LACKS: Part = { name: 'lacks', args: [], missing: 'no wrk here' };
 const resultsOf = async (parts: Part[], signal: AbortSignal) =>
   (await runParts(parts, signal)).map(({ name, result }) => [name, result]);
 
-test('parts run one after the other, each to its end, whatever came of the one before', async () => {
+test('parts run one after another, each to its end, also after one that failed', async () => {
   expect(await resultsOf([FAILS, LACKS, PASSES], new AbortController().signal)).toEqual([
     ['fails', 'failed'],
     ['lacks', 'skipped: no wrk here'],
@@ -20,7 +20,7 @@ test('parts run one after the other, each to its end, whatever came of the one b
   ]);
 });
 
-test('a signal ends the part under way, and no other begins', async () => {
+test('a signal ends the current part, and no other starts', async () => {
   using home = temporaryDirectory();
   const file = path.join(home.path, 'begun');
   const hang = `require('fs').writeFileSync(${JSON.stringify(file)}, ''); setInterval(() => undefined, 1000)`;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 const root = path.resolve(import.meta.dirname, '../../..');
-/** Folders that hold no document of ours. */
+/** Folders without documents of ours. */
 const SKIPPED = new Set(['node_modules', 'var', 'coverage', '.git', 'fixtures']);
 const LINKS_MIN = 80;
 
@@ -17,7 +17,7 @@ function listDocuments(folder: string): string[] {
   });
 }
 
-/** The text without code, which may look like links and headings. */
+/** Returns the text without code, because code can contain the syntax of links and headings. */
 function withoutBlocks(text: string): string {
   return text.replace(/^(```+)[^\n]*\n[\s\S]*?^\1\s*$/gm, '');
 }

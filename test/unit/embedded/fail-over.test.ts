@@ -4,16 +4,16 @@ import { createFailOverPool, type HostPool } from '../../../embedded/fail-over.t
 import { listHosts, poolOptions } from '../../../embedded/open-database.ts';
 import { listHostsWithoutNameCheck, parseDatabaseUrl } from '../../../embedded/parse-database-url.ts';
 
-const ASK_AGAIN_MS = 15_000;
+const RETRY_MS = 15_000;
 const SILENT_MS = 10_000;
-const LOOK_EVERY_MS = 2_000;
+const CHECK_EVERY_MS = 2_000;
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
 afterEach(() => vi.useRealTimers());
 
 type Callback = (error: { errno: number } | null, rows?: unknown) => void;
 
-/** Hosts that say who answered; `down` holds those that can't be connected, `refusing` those that take no transaction. */
+/** Hosts that name themselves in answers. `down`: can't be connected. `refusing`: refuse a transaction. */
 function openHosts(names: string[]) {
   const down = new Set<string>();
   const refusing = new Map<string, number>();
@@ -21,7 +21,7 @@ function openHosts(names: string[]) {
   const ended: string[] = [];
   const closed: string[] = [];
   const broken: unknown[] = [];
-  /** What a new connection meets. */
+  /** The result of a new connection. */
   const greetings = new Map<string, NodeJS.ErrnoException>();
   const greeting = { takesMs: 0 };
   let greeted = 0;
@@ -46,7 +46,7 @@ function openHosts(names: string[]) {
       getConnection(callback) {
         asked.push(name);
         const error = down.has(name) ? Object.assign(new Error(name), { code: 'ECONNREFUSED' }) : null;
-        // of a connection, all that is asked here
+        // cast: the only parts of a connection that are used here
         callback(error, kept as unknown as PoolConnection);
       },
       probe(callback) {
@@ -61,7 +61,7 @@ function openHosts(names: string[]) {
     };
   });
   const pool = createFailOverPool(pools, () => nowMs);
-  // what comes out is what went in above
+  // cast: the pool returns the connections from above
   const take = () =>
     new Promise<ReturnType<typeof connect>>((resolve, reject) =>
       pool.getConnection((error, connection) =>
@@ -71,7 +71,7 @@ function openHosts(names: string[]) {
   const get = async () => (await take()).name;
   const wait = (ms: number) => {
     nowMs += ms;
-    vi.advanceTimersByTime(LOOK_EVERY_MS);
+    vi.advanceTimersByTime(CHECK_EVERY_MS);
   };
   return {
     pool,
@@ -91,7 +91,7 @@ function openHosts(names: string[]) {
 }
 
 describe('several hosts of one database', () => {
-  test('the first that can be connected gives the connections', async () => {
+  test('the first host that can be connected gives the connections', async () => {
     const { get, down, asked } = openHosts(['a', 'b', 'c']);
     expect(await get()).toBe('a');
     down.add('a').add('b');
@@ -99,19 +99,19 @@ describe('several hosts of one database', () => {
     expect(asked).toEqual(['a', 'a', 'b', 'c']);
   });
 
-  test('one that is away is left alone for a while, and comes first again once it is back', async () => {
+  test('a host that is away is skipped for a while, and is first again once it is back', async () => {
     const { get, down, asked, wait } = openHosts(['a', 'b']);
     down.add('a');
     await get();
     asked.length = 0;
     await get();
     expect(asked).toEqual(['b']);
-    wait(ASK_AGAIN_MS);
+    wait(RETRY_MS);
     down.clear();
     expect([await get(), await get()]).toEqual(['a', 'a']);
   });
 
-  test('with none to be had all are asked, and the first one’s error is told', async () => {
+  test('if no host can be connected, all are tried and the first error is reported', async () => {
     const { get, down, asked } = openHosts(['a', 'b']);
     down.add('a').add('b');
     await expect(get()).rejects.toThrow('a');
@@ -121,14 +121,14 @@ describe('several hosts of one database', () => {
     expect(await get()).toBe('b');
   });
 
-  test('one that is cut off from its cluster is gone past, and used again once it takes a transaction', async () => {
+  test('a host that is cut off from its cluster is skipped, and used again once it accepts a transaction', async () => {
     const { get, refusing, asked, wait } = openHosts(['a', 'b']);
     refusing.set('a', 1047);
     expect([await get(), await get()]).toEqual(['b', 'b']);
     expect(asked).toEqual(['a', 'b', 'b']);
-    wait(ASK_AGAIN_MS);
+    wait(RETRY_MS);
     expect(await get()).toBe('b');
-    wait(ASK_AGAIN_MS);
+    wait(RETRY_MS);
     refusing.clear();
     expect([await get(), await get()]).toEqual(['a', 'a']);
   });
@@ -137,19 +137,19 @@ describe('several hosts of one database', () => {
     const { get, take, refusing, closed, wait } = openHosts(['a', 'b']);
     const connection = await take();
     refusing.set('a', errno);
-    let told: unknown;
+    let received: unknown;
     connection.query('write', (error) => {
-      told = error;
+      received = error;
     });
-    expect(told).toEqual({ errno });
-    // others may wait for their answers on it
+    expect(received).toEqual({ errno });
+    // other statements may be pending on it
     expect(closed).toEqual([]);
     connection.release();
     expect(closed).toEqual(['a']);
     expect(await get()).toBe('b');
-    wait(ASK_AGAIN_MS);
+    wait(RETRY_MS);
     expect(await get()).toBe('b');
-    wait(ASK_AGAIN_MS);
+    wait(RETRY_MS);
     refusing.clear();
     expect(await get()).toBe('a');
   });
@@ -164,14 +164,14 @@ describe('several hosts of one database', () => {
       expect(greeted()).toBe(0);
       wait(1);
       expect([greeted(), broken]).toEqual([1, []]);
-      wait(LOOK_EVERY_MS);
-      // a code that says that it may be done or not: transactions are run again
+      wait(CHECK_EVERY_MS);
+      // this code means that the statement may have been executed: the transaction is run again
       expect(broken).toEqual([expect.objectContaining({ code: 'PROTOCOL_CONNECTION_LOST' })]);
       expect(await get()).toBe('b');
     },
   );
 
-  test('one greeting that fails condemns no host, nor two with a good one, or an end of the wait, between them', async () => {
+  test('one failed probe does not condemn a host, nor do two with a good one, or an answer, between them', async () => {
     const { get, take, broken, greetings, wait } = openHosts(['a', 'b']);
     const silent = Object.assign(new Error('silent'), { code: 'ETIMEDOUT' });
     const connection = await take();
@@ -179,11 +179,11 @@ describe('several hosts of one database', () => {
     greetings.set('a', silent);
     wait(SILENT_MS);
     greetings.delete('a');
-    wait(LOOK_EVERY_MS);
+    wait(CHECK_EVERY_MS);
     greetings.set('a', silent);
     wait(SILENT_MS);
     connection.stream.writableEnded = true;
-    wait(LOOK_EVERY_MS);
+    wait(CHECK_EVERY_MS);
     connection.stream.writableEnded = false;
     (await take()).query('wait', () => undefined);
     wait(SILENT_MS);
@@ -191,19 +191,19 @@ describe('several hosts of one database', () => {
     expect(await get()).toBe('a');
   });
 
-  test('a greeting that is told late, since our own thread was busy, says nothing of its host', async () => {
+  test('a probe that fails late, because our own thread was busy, proves nothing about its host', async () => {
     const { get, take, broken, greetings, greeting, greeted, wait } = openHosts(['a', 'b']);
     (await take()).query('wait', () => undefined);
     greetings.set('a', Object.assign(new Error('silent'), { code: 'ETIMEDOUT' }));
     greeting.takesMs = 6_001;
     wait(SILENT_MS);
-    wait(LOOK_EVERY_MS);
-    wait(LOOK_EVERY_MS);
+    wait(CHECK_EVERY_MS);
+    wait(CHECK_EVERY_MS);
     expect([greeted(), broken]).toEqual([3, []]);
     expect(await get()).toBe('a');
     greeting.takesMs = 5_000;
-    wait(LOOK_EVERY_MS);
-    wait(LOOK_EVERY_MS);
+    wait(CHECK_EVERY_MS);
+    wait(CHECK_EVERY_MS);
     expect(broken).toHaveLength(1);
   });
 
@@ -223,7 +223,7 @@ describe('several hosts of one database', () => {
     },
   );
 
-  test('what was answered or given up, and a pool that was ended, ask nobody', async () => {
+  test('answered or abandoned statements, and an ended pool, cause no probe', async () => {
     const { pool, take, greeted, wait } = openHosts(['a']);
     const connection = await take();
     connection.query('read', () => undefined);
@@ -240,7 +240,7 @@ describe('several hosts of one database', () => {
     expect(greeted()).toBe(0);
   });
 
-  test('all end together', async () => {
+  test('all pools end together', async () => {
     const { pool, ended } = openHosts(['a', 'b']);
     await new Promise<void>((resolve) => pool.end(() => resolve()));
     expect(ended).toEqual(['a', 'b']);
@@ -262,14 +262,14 @@ describe('the address of a database', () => {
     expect(() => parseDatabaseUrl('mysql://db1/confere?hosts=a@b')).toThrow(/hosts=h2/);
   });
 
-  test('wants TLS as soon as one of the hosts is elsewhere, by name where there is one', () => {
+  test('requires TLS as soon as one host is on another machine, and checks its name if it has one', () => {
     expect(parseDatabaseUrl('mysql://127.0.0.1/c?hosts=localhost')).not.toHaveProperty('ssl');
     expect(parseDatabaseUrl('mysql://127.0.0.1/c?hosts=db2').ssl).toEqual({ rejectUnauthorized: true });
     expect(parseDatabaseUrl('mysql://127.evil.example/c').ssl).toEqual({ rejectUnauthorized: true });
     expect(parseDatabaseUrl('mysql://db1/c').ssl).toEqual({ rejectUnauthorized: true });
   });
 
-  test('each host that has a name is held against its certificate, also beside one that is an address', () => {
+  test('each host that is a name is compared with its certificate, also beside a host that is an address', () => {
     const target = parseDatabaseUrl('mysql://db1/c?hosts=10.0.0.5:3307,db3,[fd00::1]');
     expect(listHostsWithoutNameCheck(target)).toEqual(['10.0.0.5', 'fd00::1']);
     const verified = listHosts(target).map((host) => poolOptions(host).ssl);

@@ -35,8 +35,8 @@ describe('money', () => {
   });
 });
 
-describe('chance', () => {
-  it('tells the same stream for a seed, and another for each fork', () => {
+describe('random streams', () => {
+  it('are the same for a seed, and different for each fork', () => {
     const draw = (seed: string) => Array.from({ length: 5 }, () => createRandom(seed).fork('a').next());
     expect(draw('1')).toEqual(draw('1'));
     expect(draw('1')).not.toEqual(draw('2'));
@@ -52,7 +52,7 @@ describe('chance', () => {
     for (const id of made) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
-  it('is even: whole numbers reach both ends about as often as the rest', () => {
+  it('are uniform: whole numbers reach both ends about as often as the rest', () => {
     const random = createRandom('even');
     const seen = new Map<number, number>();
     for (let i = 0; i < 6_000; i++) {
@@ -106,7 +106,7 @@ describe('the wall clock', () => {
 });
 
 describe('statuses', () => {
-  it('end once, but for what was paid and is given back', () => {
+  it('end once, except that a paid one can be refunded', () => {
     for (const from of ['denied', 'canceled', 'expired', 'refund']) {
       for (const to of STATUSES) expect([from, to, isTransitionAllowed(from, to)]).toEqual([from, to, false]);
     }

@@ -63,7 +63,7 @@ describe('documents', () => {
     }
   });
 
-  it('are not with others, all digits equal, small letters, or stray characters', () => {
+  it('are invalid with other digits, all digits equal, small letters, or stray characters', () => {
     for (const cpf of [
       '52998224724',
       '11111111111',
@@ -123,7 +123,7 @@ describe('PIX keys', () => {
 });
 
 describe('an end-to-end id', () => {
-  it('is E, eight of the bank, the minute in UTC, eleven of its own', () => {
+  it('is E, eight characters of the bank, the minute in UTC, eleven random characters', () => {
     const made = makeE2eId(createRandom('1'), Date.parse('2026-11-21T02:30:59Z'));
     expect(made).toMatch(/^E\d{8}202611210230[0-9A-Za-z]{11}$/);
     expect(made).toHaveLength(32);

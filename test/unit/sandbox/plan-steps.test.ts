@@ -12,15 +12,15 @@ import { decideFate } from '../../../sandbox/webhooks/decide-fate.ts';
 
 const DEFAULTS = switchesSchema.parse({});
 
-describe('a planned life', () => {
-  it('only goes forward, and takes each path as often as its weight says', () => {
+describe('a planned path', () => {
+  it('only moves forward, and is chosen as often as its weight says', () => {
     const random = createRandom('lives');
     const ends = new Map<string, number>();
     for (let i = 0; i < 5_000; i++) {
-      const life = planSteps(random, 'cashin', DEFAULTS.lives);
-      const times = life.map(({ afterMs }) => afterMs);
+      const planned = planSteps(random, 'cashin', DEFAULTS.lives);
+      const times = planned.map(({ afterMs }) => afterMs);
       expect(times).toEqual(times.toSorted((a, b) => a - b));
-      const end = life.at(-1)?.status ?? 'pending';
+      const end = planned.at(-1)?.status ?? 'pending';
       ends.set(end, (ends.get(end) ?? 0) + 1);
     }
     expect((ends.get('paid') ?? 0) / 5_000).toBeCloseTo(0.75, 1);
@@ -28,13 +28,13 @@ describe('a planned life', () => {
     expect([...ends.keys()].every((status) => STATUSES.some((known) => known === status))).toBe(true);
   });
 
-  it('may be paid in part before it is paid', () => {
-    const life = planSteps(createRandom('1'), 'cashin', {
+  it('can be partially paid before it is paid', () => {
+    const planned = planSteps(createRandom('1'), 'cashin', {
       ...DEFAULTS.lives,
       partially_paid: 1,
       cashin: [{ weight: 1, steps: [{ status: 'paid', after_s: [10, 10] }] }],
     });
-    expect(life).toEqual([
+    expect(planned).toEqual([
       { status: 'partially_paid', afterMs: 5_000 },
       { status: 'paid', afterMs: 10_000 },
     ]);
@@ -42,7 +42,7 @@ describe('a planned life', () => {
 });
 
 describe('the fate of a webhook', () => {
-  it('falls by the shares of the switches, and none befalls it on a good day', () => {
+  it('follows the shares of the switches, and is `sent` by default', () => {
     const random = createRandom('fate');
     const count = (webhooks: object, fate: string) => {
       const switches = { ...DEFAULTS.webhooks, ...webhooks };
@@ -66,31 +66,31 @@ describe('a fault', () => {
     ).join('');
   };
 
-  it('begins after, lasts for times, comes in bursts, and leaves other routes alone', () => {
+  it('respects after, times, burst and its route', () => {
     expect(strike({ after: 2, times: 3 }, 8)).toBe('..xxx...');
     expect(strike({ on: 'show' }, 4)).toBe('....');
     expect(strike({ share: 0.1, burst: 4 }, 200)).toMatch(/x{4}/);
     expect(strike({ share: 0 }, 50)).not.toContain('x');
   });
 
-  it('of the rate lets so many through in any so many seconds, refused ones not counted', () => {
+  it('of kind rate_limit allows `requests` in any `per_s` seconds, without counting refused ones', () => {
     expect(strike({ kind: 'rate_limit', requests: 2, per_s: 5 }, 12)).toBe('..xxx..xxx..');
   });
 });
 
-describe('the scenarios that ship', () => {
+describe('the built-in scenarios', () => {
   it.each(SCENARIOS)('%s can be read', (name) => {
     expect(() => readScenario(name)).not.toThrow();
   });
 
-  it('are told apart from files, whose faults are all named', () => {
+  it('are distinguished from files, whose errors are all named', () => {
     expect(() => readScenario('no-such-file.json')).toThrow(/calm, black-friday/);
     expect(() => readScenario('package.json')).toThrow(/description|switches/);
   });
 });
 
-describe('what is made up', () => {
-  it('falls on the hours when people pay, some of it around midnight', () => {
+describe('generated data', () => {
+  it('falls on the hours when people pay, some around midnight', () => {
     const random = createRandom('day');
     const seconds = Array.from({ length: 20_000 }, () => drawSecond(random));
     expect(seconds.every((second) => second >= 0 && second < 86_400)).toBe(true);

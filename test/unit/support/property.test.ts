@@ -16,20 +16,20 @@ function failing(): string {
   }
 }
 
-test('a property that fails names its seed and the command that draws the same case again', () => {
+test('a failed property names its seed and the command that repeats it', () => {
   const message = failing();
   const [, printed] =
     message.match(
       /replay: (?:TEST_DEEP=1 )?TEST_SEED=(-?\d+) npm test -- test\/unit\/support\/property.test.ts -t '/,
     ) ?? [];
   expect(printed).toBeDefined();
-  expect(message).toContain(`-t 'a property that fails names its seed`);
+  expect(message).toContain(`-t 'a failed property names its seed`);
   vi.stubEnv('TEST_SEED', printed ?? '');
   expect(failing().split('Error:')[0]).toBe(message.split('Error:')[0]);
   expect(message).toContain('Counterexample: [1000]');
 });
 
-test('a seed that is no number is refused', () => {
+test('a seed that is not a number is refused', () => {
   vi.stubEnv('TEST_SEED', 'seven');
   expect(() => propertyOptions(1, 1)).toThrow('TEST_SEED takes an integer, not seven');
 });

@@ -15,7 +15,7 @@ describe('timers of a test', () => {
     expect(ended).toEqual(['an hour', 'two hours']);
   });
 
-  test('move both clocks by what is skipped', async () => {
+  test('move both clocks by the advanced time', async () => {
     const timers = createTestTimers();
     const before = { now: timers.now(), elapsed: timers.monotonicMs() };
     await timers.advance(HOUR_MS);
