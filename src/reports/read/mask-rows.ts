@@ -16,18 +16,13 @@ export async function maskMovements(db: Reader, movements: Movement[]): Promise<
   const partyOf = await findParties(db, movements, (one) => one.transactionId);
   return movements.map((one) => {
     const party = partyOf(one);
-    return party
-      ? { ...one, ...maskFacts(one, party), extra: maskText(one.extra, party), e2eId: maskE2eId(one.e2eId, party) }
-      : { ...one, platform: maskPlatform(one.platform) };
+    return { ...one, ...maskFacts(one, party), extra: maskText(one.extra, party), e2eId: maskE2eId(one.e2eId, party) };
   });
 }
 
 export async function maskPending(db: Reader, pending: PendingTransaction[]): Promise<PendingTransaction[]> {
   const partyOf = await findParties(db, pending, (one) => one.id);
-  return pending.map((one) => {
-    const party = partyOf(one);
-    return party ? { ...one, ...maskFacts(one, party) } : one;
-  });
+  return pending.map((one) => ({ ...one, ...maskFacts(one, partyOf(one)) }));
 }
 
 /** A reference that was filled in or corrected stands among the facts too. */
@@ -35,14 +30,13 @@ export async function maskChanges(db: Reader, changes: DayChange[]): Promise<Day
   const partyOf = await findParties(db, changes, (one) => one.transactionId);
   return changes.map((change) => {
     const party = partyOf(change);
-    const mask = (text: string | null) => maskText(text, ...(party ? [party] : []));
+    const mask = (text: string | null) => maskText(text, party);
     const facts = change.facts.map((fact) =>
       fact.name === 'reference' || fact.name === 'platform'
         ? { ...fact, before: mask(fact.before), after: mask(fact.after) }
         : fact,
     );
-    const platform = maskPlatform(change.platform, ...(party ? [party] : []));
-    return { ...change, platform, reference: mask(change.reference), facts };
+    return { ...change, platform: maskPlatform(change.platform, party), reference: mask(change.reference), facts };
   });
 }
 
@@ -66,8 +60,11 @@ async function findParties<Row>(db: Reader, rows: Row[], idOf: (row: Row) => str
     db,
     rows.flatMap((row) => idOf(row) ?? []),
   );
-  return (row: Row): Party | undefined => parties.get(idOf(row) ?? '');
+  return (row: Row): Party => parties.get(idOf(row) ?? '') ?? NOBODY;
 }
+
+/** For rows without personal fields: their texts may hold a document all the same. */
+const NOBODY: Party = { name: null, email: null, phone: null, document: null, pix_key: null };
 
 function maskFacts({ reference, platform }: { reference: string | null; platform: string }, party: Party) {
   return {

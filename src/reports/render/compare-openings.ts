@@ -1,3 +1,4 @@
+import { maskAccount } from '../../domain/person/mask-person.ts';
 import type { ReportPlan } from '../plan/report-plan.ts';
 import { type AccountBalance, AVAILABLE, HELD, isBalanceAccount, splitAccount } from '../read/read-balances.ts';
 import { formatLocalAmount, type Texts } from '../texts/texts.ts';
@@ -37,7 +38,7 @@ export function compareOpenings(
     return {
       ...EMPTY_CHANGE,
       recordedAt: plan.madeAt,
-      platform,
+      platform: plan.masked ? maskAccount(platform) : platform,
       what: texts.changes.opening,
       before: list((one) => one.before),
       after: list((one) => one.after),

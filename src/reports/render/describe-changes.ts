@@ -1,5 +1,6 @@
 import type { Reader } from '../../database/reader.ts';
 import { addDays } from '../../domain/calendar.ts';
+import { maskPlatform } from '../../domain/person/mask-person.ts';
 import { type PreviousRevision, type ReportPlan, STATE_RANK, toWallTimeBounds } from '../plan/report-plan.ts';
 import { maskChanges } from '../read/mask-rows.ts';
 import { type AccountBalance, filterPlatform, readBalances } from '../read/read-balances.ts';
@@ -167,7 +168,7 @@ function compareStatements(
     .map((one) => ({
       ...EMPTY_CHANGE,
       recordedAt: plan.madeAt,
-      platform: one.after.platform,
+      platform: plan.masked ? maskPlatform(one.after.platform) : one.after.platform,
       what: texts.changes.statement,
       before: tell(one.before),
       after: tell(one.after),

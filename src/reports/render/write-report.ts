@@ -105,12 +105,13 @@ async function writeMovements(work: Work) {
   const payments = open('payments', columns.PAYMENT_COLUMNS);
   const refunds = open('refunds', columns.REFUND_COLUMNS);
   const csv = await openTextFile(work.files.csv, work.signal);
-  const journal = await openTextFile(work.files.journal, work.signal);
+  const journalFile = await openTextFile(work.files.journal, work.signal);
   startCsv(csv, columns.STATEMENT_COLUMNS, rendering);
   const note = `Confere, ${plan.day}, revision ${plan.revision}, cut ${plan.cut.entrySeq}`;
   const { position, sealHash } = plan.cut;
   const chain = sealHash ? `, chain ${position} sha256:${sealHash.toString('hex')}` : '';
-  const running = startJournal(journal, plan.day, work.balances, `${note}${chain}`);
+  const head = { day: plan.day, balances: work.balances, note: `${note}${chain}`, masked: plan.masked };
+  const journal = startJournal(journalFile, head);
   const late = await readLateCommissions(db, scope);
 
   for await (const movements of readMovements(db, scope, work.known)) {
@@ -124,14 +125,14 @@ async function writeMovements(work: Work) {
       const row = { movement, ...work.tally.add({ ...movement, platform }) };
       statement.add(row);
       addCsvRow(csv, columns.STATEMENT_COLUMNS, row, rendering);
-      addJournalEntry(journal, { ...movement, platform }, running);
+      addJournalEntry(journal, movement);
       if (movement.inForce) pickSheet(movement, { receipts, payments, refunds })?.add(withCommission(movement, late));
     }
-    await Promise.all([statement, receipts, payments, refunds, csv, journal].map((one) => one.drain()));
+    await Promise.all([statement, receipts, payments, refunds, csv, journalFile].map((one) => one.drain()));
   }
-  endJournalDay(journal, plan.day, running);
+  endJournalDay(journal, plan.day);
   await csv.end();
-  await journal.end();
+  await journalFile.end();
   return {
     statement: await statement.end(),
     receipts: await receipts.end(),

@@ -1,4 +1,4 @@
-import { maskPlatform } from '../../domain/person/mask-person.ts';
+import { maskAccount } from '../../domain/person/mask-person.ts';
 import { LINES, type PlatformTotals, sumPlatformTotals } from '../read/create-tally.ts';
 import { platformAccountSegment } from '../read/read-balances.ts';
 import type { StatedBalance } from '../read/read-statements.ts';
@@ -17,7 +17,7 @@ export function writeBalance(sheet: SheetWriter, summary: Summary): void {
   const all = [...names.map((name) => summary.platforms.get(name) ?? total), total];
   startSection(sheet, words.balance, names.length + 2);
   sheet.addRow(
-    [words.line, ...names.map((name) => (summary.plan.masked ? maskPlatform(name) : name)), words.total].map(
+    [words.line, ...names.map((name) => (summary.plan.masked ? maskAccount(name) : name)), words.total].map(
       (text, index) => ({ text, look: index === 0 ? 'header' : 'headerRight' }),
     ),
     { heightPoints: 34 },

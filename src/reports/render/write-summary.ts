@@ -1,5 +1,6 @@
 import { addDays } from '../../domain/calendar.ts';
 import { MISMATCH_SEVERITY } from '../../domain/mismatch.ts';
+import { maskPlatform } from '../../domain/person/mask-person.ts';
 import type { ReportPlan } from '../plan/report-plan.ts';
 import type { Hour } from '../read/create-tally.ts';
 import { MISMATCHES_MAX } from '../read/read-mismatches.ts';
@@ -38,7 +39,8 @@ function writeAbout(sheet: SheetWriter, { plan, texts, digest, tables }: Summary
   };
   startSection(sheet, words.about, columns);
   add(words.day, { day: plan.day });
-  if (plan.platform !== undefined) add(words.platform, { text: plan.platform });
+  const platform = plan.platform !== undefined && plan.masked ? maskPlatform(plan.platform) : plan.platform;
+  if (platform !== undefined) add(words.platform, { text: platform });
   add(words.state, { text: texts.states[plan.state].toUpperCase(), look: stateLook(plan) });
   add('', { text: texts.stateNotes[plan.state], look: 'hint' });
   add(words.proven, { text: tellProof(plan, texts), look: isProven(plan) ? 'good' : 'bad' });

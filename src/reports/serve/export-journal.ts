@@ -38,18 +38,18 @@ export async function exportJournal(context: Context, range: Range, use: (file: 
       const scope = { ...bounds, ...ofCut, platform: range.platform };
       const balances = filterPlatform(await readBalances(snapshot, scope), range.platform);
       const note = `Confere, ${range.from} to ${range.to}, cut ${cut.entrySeq}`;
-      const running = startJournal(file, range.from, balances, note);
+      const journal = startJournal(file, { day: range.from, balances, note, masked: false });
       const known = await readFactsAtCut(snapshot, { ...cut, ...ofCut });
       for (const day of listDays(range.from, range.to)) {
         const ofDay = { ...scope, ...toWallTimeBounds(day, addDays(day, 1)) };
         for await (const movements of readMovements(snapshot, ofDay, known)) {
           for (const movement of movements) {
             // what opens the books on the first day is in the opening balances already
-            if (movement.kind !== 'opening' || day !== range.from) addJournalEntry(file, movement, running);
+            if (movement.kind !== 'opening' || day !== range.from) addJournalEntry(journal, movement);
           }
           await file.drain();
         }
-        endJournalDay(file, day, running);
+        endJournalDay(journal, day);
       }
       await file.end();
     });

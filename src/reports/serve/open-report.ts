@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts';
 import { inSnapshot } from '../../database/in-snapshot.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { maskPlatform } from '../../domain/person/mask-person.ts';
 import { readSurplus } from '../plan/read-surplus.ts';
 import {
   FORMATS,
@@ -25,7 +26,7 @@ import { buildOnce } from './build-once.ts';
 import { evictDerivedFiles } from './evict-derived-files.ts';
 
 /** Changes with what a mask shows. */
-const MASKS = 'masks 3';
+const MASKS = 'masks 4';
 
 export type OpenedReport = { report: Report; file: string; name: string; bytes: number; sha256: string };
 type Wanted = {
@@ -34,7 +35,7 @@ type Wanted = {
   revision?: number;
   locale?: Locale;
   platform?: string;
-  /** For whoever may not see personal data; the journal holds none. */
+  /** For a reader without the right to see personal data. */
   masked?: boolean;
 };
 
@@ -54,13 +55,13 @@ export async function openReport(context: Context, wanted: Wanted): Promise<Open
     format: wanted.format,
     otherLocale: wanted.locale !== undefined && wanted.locale !== row.locale ? wanted.locale : undefined,
     platform: wanted.platform,
-    masked: isMasked(wanted),
+    masked: wanted.masked ?? false,
   });
   const file = path.join(reportsDirectory(context), name);
   const stored = report.files.find((one) => one.name === name);
   const expected = stored?.sha256 ?? (await readSum(file, remarkOf(wanted)));
   const found = expected === undefined ? undefined : await measure(file);
-  if (found && found.sha256 === expected) return { report, file, name, ...found };
+  if (found && found.sha256 === expected) return { report, file, name: nameDownload(name, wanted), ...found };
   // of the same revision, language and platform all formats are made at once
   const key = `file ${name.slice(0, -wanted.format.length)}`;
   const files = await buildOnce(context, key, () => makeAgain(context, row, wanted));
@@ -72,16 +73,18 @@ export async function openReport(context: Context, wanted: Wanted): Promise<Open
     // another version of the program shows in the bytes but not in the digest
     context.log.warn({ day: row.day, revision: row.revision, format: wanted.format }, 'report made again, other bytes');
   }
-  return { report, file, name, bytes: made.bytes, sha256: made.sha256 };
+  return { report, file, name: nameDownload(name, wanted), bytes: made.bytes, sha256: made.sha256 };
 }
 
-function isMasked({ masked = false, format }: Wanted): boolean {
-  return masked && format !== 'journal';
+/** The file's own name, without a platform that the file masks. On disk the platform keeps two such files apart. */
+function nameDownload(name: string, { masked, platform, format }: Wanted): string {
+  if (!masked || platform === undefined || maskPlatform(platform) === platform) return name;
+  return `${name.slice(0, name.indexOf('platform-'))}platform-masked.${format}`;
 }
 
 /** A masked file of other masks than today's is made again. */
 function remarkOf(wanted: Wanted): string | undefined {
-  return isMasked(wanted) ? MASKS : undefined;
+  return wanted.masked ? MASKS : undefined;
 }
 
 /** What was made of a revision without whom was forgotten since is what it is from now on: its digest is the same. */
@@ -153,8 +156,8 @@ async function planAgain(context: Context, row: ReportRow, wanted: Wanted): Prom
     proof: await findProof(context, row),
     madeAt: row.made_at,
     locale: wanted.locale ?? (row.locale as Locale),
-    fullDocuments: row.full_documents === 1 && !isMasked(wanted),
-    masked: isMasked(wanted),
+    fullDocuments: row.full_documents === 1 && !wanted.masked,
+    masked: wanted.masked ?? false,
     platform: wanted.platform,
     version: row.version,
     rowsPerSheetMax: ROWS_PER_SHEET_MAX,

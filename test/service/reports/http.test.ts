@@ -89,7 +89,7 @@ test('a viewer gets names masked, in a file that says so, made once', async () =
   expect(names(masked)).toEqual(names(full).map((name) => name.replace(/\S+/g, (word) => `${[...word][0]}***`)));
   expect(again).toBe(masked);
   const journal = await call('viewer', `/reports/${DAY}.journal`);
-  expect(journal.headers.get('content-disposition')).toContain(`confere-${DAY}-r1.journal`);
+  expect(journal.headers.get('content-disposition')).toContain(`confere-${DAY}-r1-masked.journal`);
 });
 
 test('the console gives the same file, a viewer a masked one, and the audit tells who took which', async () => {
