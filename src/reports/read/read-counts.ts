@@ -8,11 +8,11 @@ import type { FactsAtCut } from './read-facts-at-cut.ts';
 
 export type StatusCount = { operation: string; status: string; count: number; amountCents: bigint };
 
-type Scope = { start: WallTime; end: WallTime; eventSeq: number; platform: string | undefined; known: FactsAtCut };
+type Scope = { start: WallTime; end: WallTime; eventSeq: number; platform: string | undefined; factsAtCut: FactsAtCut };
 
-/** How many transactions came to each status in the day, by operation, and what they amount to. */
+/** Counts the transactions that reached each status in the day, by operation, with the sum of their amounts. */
 export async function readStatusCounts(db: Reader, scope: Scope): Promise<StatusCount[]> {
-  const { correctedTransactions: corrected } = scope.known;
+  const { correctedTransactions: corrected } = scope.factsAtCut;
   const rows = await selectEvents(db, scope)
     .$if(corrected.length > 0, (query) => query.where('transactions.seq', 'not in', corrected))
     .select([
@@ -30,25 +30,25 @@ export async function readStatusCounts(db: Reader, scope: Scope): Promise<Status
   return addUp(counts);
 }
 
-/** The few that a person corrected after the cut, one row an event, as they were. */
+/** One row for each event of a transaction that changed after the cut, with the facts of the cut. */
 async function readCorrected(db: Reader, scope: Scope) {
-  const { correctedTransactions: corrected, restoreFacts: putBack } = scope.known;
+  const { correctedTransactions: corrected, restoreFacts } = scope.factsAtCut;
   if (corrected.length === 0) return [];
   const rows = await selectEvents(db, scope)
     .where('transactions.seq', 'in', corrected)
     .select(['transactions.seq', 'transactions.operation', 'transactions.amount_cents', 'events.status'])
     .execute();
-  return await putBack(rows, ['operation', 'amount_cents'], (row) => row.seq);
+  return await restoreFacts(rows, ['operation', 'amount_cents'], (row) => row.seq);
 }
 
-function selectEvents(db: Reader, { start, end, eventSeq, platform, known }: Scope) {
+function selectEvents(db: Reader, { start, end, eventSeq, platform, factsAtCut }: Scope) {
   return db
     .selectFrom('events')
     .innerJoin('transactions', 'transactions.seq', 'events.transaction_seq')
     .where('events.at_wall', '>=', start)
     .where('events.at_wall', '<', end)
     .where('events.seq', '<=', eventSeq)
-    .$if(known.outOfForce.length > 0, (query) => query.where('events.seq', 'not in', known.outOfForce))
+    .$if(factsAtCut.outOfForce.length > 0, (query) => query.where('events.seq', 'not in', factsAtCut.outOfForce))
     .$if(platform !== undefined, (query) => query.where(matchesPlatform('transactions.platform', platform ?? '')));
 }
 
@@ -64,7 +64,7 @@ function addUp(counts: StatusCount[]): StatusCount[] {
 
 export type StatedOpening = { platform: string; day: string; balanceCents: bigint };
 
-/** The opening balances that people stated, as they stood at the cut. */
+/** The opening balances in force at the cut, as people stated them. */
 export async function readStatedOpenings(db: Reader, cut: CutEntries): Promise<StatedOpening[]> {
   const rows = await db
     .selectFrom('openings')

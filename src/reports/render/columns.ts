@@ -6,10 +6,10 @@ import type { PendingTransaction } from '../read/read-pending.ts';
 import { describeCode, fill, type Texts } from '../texts/texts.ts';
 import type { Cell } from '../xlsx/render-cell.ts';
 
-/** The version of the columns below, which docs/spreadsheet.md tells one by one: a change of either is a new version. */
+/** The version of the columns below, which docs/spreadsheet.md lists. A change of either is a new version. */
 export const COLUMNS_VERSION = 1;
 
-/** What a cell needs beside its row. */
+/** The input of a cell beside its row. */
 export type RenderContext = { texts: Texts; fullDocuments: boolean; toWall: (instant: Date) => WallTime };
 
 export type ReportColumn<Row> = {
@@ -17,7 +17,7 @@ export type ReportColumn<Row> = {
   /** In characters. */
   width: number;
   type: 'text' | 'money' | 'moment';
-  /** Of a line or more: what is long is not cut by the next cell. */
+  /** Long text continues on more lines, so the next cell does not cut it. */
   wraps?: true;
   /** Whether the sheet's last row adds it up. */
   totals?: true;
@@ -26,7 +26,7 @@ export type ReportColumn<Row> = {
 
 /** A movement with the balances after it. */
 export type StatementRow = { movement: Movement; platformBalanceCents: bigint; balanceCents: bigint };
-/** A movement in force with the commission of its payment, also where that was learnt later. */
+/** A movement in force with the commission of its payment, learnt with it or later. */
 export type PaymentRow = { movement: Movement; commissionCents: bigint };
 
 type Get<Row, Value> = (row: Row, rendering: RenderContext) => Value;
@@ -36,7 +36,7 @@ function text<Row>(name: ReportColumn<Row>['name'], width: number, get: Get<Row,
 }
 
 function lines<Row>(name: ReportColumn<Row>['name'], width: number, get: Get<Row, string | null>): ReportColumn<Row> {
-  const cell = (row: Row, rendering: RenderContext): Cell => ({ text: get(row, rendering), look: 'wrapped' });
+  const cell = (row: Row, rendering: RenderContext): Cell => ({ text: get(row, rendering), style: 'wrapped' });
   return { name, width, type: 'text', wraps: true, cell };
 }
 
@@ -53,10 +53,10 @@ function money<Row>(
   return totals ? { ...column, totals: true } : column;
 }
 
-// amounts need no words and no clock
+// cells with amounts use neither texts nor the clock
 const NO_RENDERING = {} as RenderContext;
 
-/** Who and what a movement is about: the same columns on every sheet. */
+/** The columns that identify a movement, the same on every sheet. */
 function identify<Row>(of: (row: Row) => Movement): ReportColumn<Row>[] {
   return [
     text('id', 38, (row) => of(row).transactionId),
@@ -148,7 +148,7 @@ export const MISMATCH_COLUMNS: ReportColumn<ReportedMismatch>[] = [
   text('run', 38, (row) => row.runId),
 ];
 
-/** A change in the words of the sheet; amounts are what the day's balance moves by. */
+/** A row of Alterações. An effect is the cents by which the day moves the balance. */
 export type ChangeRow = {
   recordedAt: Date;
   id: string | null;
@@ -163,7 +163,7 @@ export type ChangeRow = {
   source: string;
 };
 
-/** Nothing where nothing moved: a label, a statement. */
+/** Null for a row without effects, such as a label or a statement. */
 function differenceOf({ effectBefore, effectAfter }: ChangeRow): bigint | null {
   if (effectBefore === null && effectAfter === null) return null;
   return (effectAfter ?? 0n) - (effectBefore ?? 0n);
@@ -184,7 +184,7 @@ export const CHANGE_COLUMNS: ReportColumn<ChangeRow>[] = [
   lines('source', 44, (row) => row.source),
 ];
 
-/** What belongs to no transaction was entered by a person. */
+/** Only people enter movements without a transaction. */
 function sourceOf(movement: Movement): string {
   return movement.transactionId === null ? 'person' : movement.source;
 }

@@ -4,7 +4,7 @@ import { type AccountBalance, AVAILABLE, HELD, isBalanceAccount, splitAccount } 
 import { formatLocalAmount, type Texts } from '../texts/texts.ts';
 import type { ChangeRow } from './columns.ts';
 
-/** A row of Alterações that nothing is told in yet. */
+/** The empty cells of a row of Alterações. */
 export const EMPTY_CHANGE = {
   id: null,
   reference: null,
@@ -18,8 +18,8 @@ export const EMPTY_CHANGE = {
 };
 
 /**
- * A change in an earlier day, or a stated opening, moves the balance that this day starts from, or what it is made of.
- * Pure.
+ * Compares the opening balances of a day at two cuts: one row for each platform with a difference. A change in an
+ * earlier day, or a stated opening, moves the balance or its parts. Pure.
  */
 export function compareOpenings(
   plan: ReportPlan,
@@ -27,48 +27,47 @@ export function compareOpenings(
   after: AccountBalance[],
   texts: Texts,
 ): ChangeRow[] {
-  const [old, now] = [sumOpenings(before), sumOpenings(after)];
+  const [sumsBefore, sumsAfter] = [sumOpenings(before), sumOpenings(after)];
   const accounts = compareAccounts(before, after);
-  return [...accounts.keys()].sort().map((platform) => {
-    const [effectBefore, effectAfter] = [old.get(platform) ?? 0n, now.get(platform) ?? 0n];
-    const changed = accounts.get(platform) ?? [];
-    const list = (pick: (one: ChangedAccount) => bigint): string =>
-      changed.map((one) => `${nameRoot(one.root, texts)} ${formatLocalAmount(pick(one), texts)}`).join(', ');
-    const byPerson = changed.some((one) => one.isStated);
-    return {
-      ...EMPTY_CHANGE,
-      recordedAt: plan.madeAt,
-      platform: plan.masked ? maskAccount(platform) : platform,
-      what: texts.changes.opening,
-      before: list((one) => one.before),
-      after: list((one) => one.after),
-      effectBefore,
-      effectAfter,
-      why: byPerson ? texts.changes.person : texts.changes.earlierDay,
-      source: byPerson ? texts.sources.person : '',
-    };
-  });
+  return [...accounts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([platform, changed]) => {
+      const list = (pick: (one: ChangedAccount) => bigint): string =>
+        changed.map((one) => `${nameRoot(one.root, texts)} ${formatLocalAmount(pick(one), texts)}`).join(', ');
+      const byPerson = changed.some((one) => one.isStated);
+      return {
+        ...EMPTY_CHANGE,
+        recordedAt: plan.madeAt,
+        platform: plan.masked ? maskAccount(platform) : platform,
+        what: texts.changes.opening,
+        before: list((one) => one.before),
+        after: list((one) => one.after),
+        effectBefore: sumsBefore.get(platform) ?? 0n,
+        effectAfter: sumsAfter.get(platform) ?? 0n,
+        why: byPerson ? texts.changes.person : texts.changes.earlierDay,
+        source: byPerson ? texts.sources.person : '',
+      };
+    });
 }
 
 type ChangedAccount = { root: string; before: bigint; after: bigint; isStated: boolean };
 
-/** By platform, the accounts of which the opening balance is another one; without any, a platform is not there. Pure. */
+/** Groups the accounts with another opening balance by platform. Pure. */
 function compareAccounts(before: AccountBalance[], after: AccountBalance[]): Map<string, ChangedAccount[]> {
-  const [old, now] = [before, after].map((list) => new Map(list.map((one) => [one.account, one])));
-  const changed = new Map<string, ChangedAccount[]>();
-  for (const account of new Set([...(old?.keys() ?? []), ...(now?.keys() ?? [])])) {
-    const [was, is] = [old?.get(account), now?.get(account)];
-    const one = { before: openingOf(was), after: openingOf(is), isStated: (was?.opened ?? 0n) !== (is?.opened ?? 0n) };
-    if (one.before === one.after) continue;
-    const { root, platform } = splitAccount(account);
-    changed.set(platform, [...(changed.get(platform) ?? []), { root, ...one }]);
-  }
-  // of accounts that are no balance there is only to say where no balance tells of the change
-  for (const [platform, ones] of changed) {
+  const old = new Map(before.map((one) => [one.account, one]));
+  const now = new Map(after.map((one) => [one.account, one]));
+  const changed = [...new Set([...old.keys(), ...now.keys()])].flatMap((account) => {
+    const [was, is] = [old.get(account), now.get(account)];
+    const isStated = (was?.opened ?? 0n) !== (is?.opened ?? 0n);
+    const one = { ...splitAccount(account), before: openingOf(was), after: openingOf(is), isStated };
+    return one.before === one.after ? [] : [one];
+  });
+  // another account is listed only for a platform whose balance did not change
+  const listed = [...Map.groupBy(changed, (one) => one.platform)].map(([platform, ones]) => {
     const balances = ones.filter((one) => isBalanceAccount(one.root));
-    if (balances.length > 0) changed.set(platform, balances);
-  }
-  return changed;
+    return [platform, balances.length > 0 ? balances : ones] as const;
+  });
+  return new Map(listed);
 }
 
 function openingOf(balance: AccountBalance | undefined): bigint {
@@ -80,7 +79,7 @@ function nameRoot(root: string, texts: Texts): string {
   return root === HELD ? texts.changes.held : root;
 }
 
-/** What the day has moved the balance by. */
+/** The sum by which a day moved the balance of all platforms. */
 export function sumDayMovements(balances: AccountBalance[]): bigint {
   return balances
     .filter((one) => isBalanceAccount(splitAccount(one.account).root))

@@ -9,9 +9,11 @@ export type Counted = Pick<StatusCount, 'count' | 'amountCents'>;
 type Compared = Pick<ReportPlan, 'day' | 'platform'>;
 type CountChange = Pick<StatusCount, 'operation' | 'status'> & { before: Counted; after: Counted };
 
+const NONE: Counted = { count: 0, amountCents: 0n };
+
 /**
- * Where Resumo counts other changes of status in the day than at the cut before. The digest holds none of them: one that
- * moves no money, and that another one of the day followed, stands in no row of it.
+ * Compares the status counts that Resumo shows at two cuts. The digest does not hold them: a status that moves no money
+ * and is not the day's last one has no row.
  */
 export async function compareStatusCounts(
   db: Reader,
@@ -27,11 +29,9 @@ export async function compareStatusCounts(
   });
 }
 
-const NONE: Counted = { count: 0, amountCents: 0n };
-
 async function readCounts(db: Reader, { day, platform }: Compared, cut: Cut): Promise<Map<string, StatusCount>> {
-  const known = await readFactsAtCut(db, { ...cut, ...(await readCutEntries(db, cut)) });
-  const scope = { ...toWallTimeBounds(day, addDays(day, 1)), eventSeq: cut.eventSeq, platform, known };
+  const factsAtCut = await readFactsAtCut(db, { ...cut, ...(await readCutEntries(db, cut)) });
+  const scope = { ...toWallTimeBounds(day, addDays(day, 1)), eventSeq: cut.eventSeq, platform, factsAtCut };
   const counts = await readStatusCounts(db, scope);
   return new Map(counts.map((one) => [`${one.operation} ${one.status}`, one]));
 }

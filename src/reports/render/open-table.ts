@@ -17,20 +17,17 @@ export type FinishedTable = {
 
 export type TableWriter<Row> = { add(row: Row): void; drain(): Promise<void>; end(): Promise<FinishedTable> };
 
-/** Where sheets get their names and files from: one for a workbook. */
+/** Gives the sheets of one workbook their names and files. */
 export type SheetFactory = {
   subtitle: string;
   footer: string;
   rowsPerSheetMax: number;
-  partText: string;
-  rowWords: { one: string; many: string };
-  totalText: string;
   next(): SheetTarget & { index: number };
 };
 
 /**
- * A sheet of rows under one header, with a total row. Past the limit of rows it goes on in another part, which has a
- * header and a total of its own.
+ * Opens a sheet of rows with one header and a total row. Rows beyond the limit start another part, with a header and a
+ * total of its own.
  */
 export function openTable<Row>(
   factory: SheetFactory,
@@ -47,7 +44,7 @@ export function openTable<Row>(
   let part = openPart(factory, table, rendering, 1);
 
   async function endPart(ended: Part): Promise<void> {
-    closePart(factory, columns, ended, { formulas, texts: rendering.texts });
+    closePart(columns, ended, { formulas, texts: rendering.texts });
     parts.push(await ended.sheet.end());
   }
 
@@ -56,7 +53,7 @@ export function openTable<Row>(
       if (part.rows >= factory.rowsPerSheetMax) {
         const full = part;
         ending = ending.then(() => endPart(full));
-        // a failure is met by drain or end
+        // drain and end throw the failure
         ending.catch(() => undefined);
         part = openPart(factory, table, rendering, part.number + 1);
       }
@@ -91,7 +88,7 @@ export function openTable<Row>(
 const LINE_HEIGHT_POINTS = 13;
 const LINES_MAX = 20;
 
-/** A program that opens the file makes no room for lines by itself: LibreOffice cut them. */
+/** The height of a row with wrapped text. LibreOffice does not compute it when it opens a file: it cut the lines. */
 function measureRow<Row>(cells: Cell[], columns: ReportColumn<Row>[]): { heightPoints?: number } {
   let lines = 1;
   for (let index = 0; index < cells.length; index++) {
@@ -113,7 +110,7 @@ function openPart<Row>(
   number: number,
 ): Part {
   const target = factory.next();
-  const title = number === 1 ? table.title : `${table.title}${fill(factory.partText, { part: number })}`;
+  const title = number === 1 ? table.title : `${table.title}${fill(rendering.texts.notes.part, { part: number })}`;
   const sheet = openSheet(
     {
       title,
@@ -125,21 +122,20 @@ function openPart<Row>(
     },
     target,
   );
-  sheet.addRow([{ text: title, look: 'title' }], { heightPoints: 24 });
-  sheet.addRow([{ text: `${table.note}  ${factory.subtitle}`, look: 'muted' }]);
+  sheet.addRow([{ text: title, style: 'title' }], { heightPoints: 24 });
+  sheet.addRow([{ text: `${table.note}  ${factory.subtitle}`, style: 'muted' }]);
   sheet.addRow(
     table.columns.map((column) => ({
       text: rendering.texts.columns[column.name],
-      look: column.type === 'money' ? 'headerRight' : 'header',
+      style: column.type === 'money' ? 'headerRight' : 'header',
     })),
     { heightPoints: HEADER_HEIGHT_POINTS },
   );
   return { number, title, sheet, rows: 0, sums: [] };
 }
 
-/** The total row, two below a table without rows: its sums then have an empty row to point at, not themselves. */
+/** Adds the total row. A table without rows gets an empty row first: a sum over its own cell would be circular. */
 function closePart<Row>(
-  factory: SheetFactory,
   columns: ReportColumn<Row>[],
   part: Part,
   { formulas, texts }: { formulas: string[][]; texts: Texts },
@@ -149,14 +145,14 @@ function closePart<Row>(
   const first = HEADER_ROW + 1;
   const last = sheet.nextRow() - 1;
   const totalRow = sheet.nextRow();
-  const words = part.rows === 1 ? factory.rowWords.one : factory.rowWords.many;
+  const words = part.rows === 1 ? texts.summary.row : texts.summary.rows;
   const cells = columns.map((column, index): Cell => {
     if (index === 0)
-      return { text: `${factory.totalText} · ${formatLocalCount(part.rows, texts)} ${words}`, look: 'textTotal' };
-    if (!column.totals) return { text: null, look: 'textTotal' };
+      return { text: `${texts.summary.total} · ${formatLocalCount(part.rows, texts)} ${words}`, style: 'textTotal' };
+    if (!column.totals) return { text: null, style: 'textTotal' };
     const letter = columnName(index);
     formulas[index]?.push(`${quoteTitle(part.title)}!${letter}${totalRow}`);
-    return { cents: part.sums[index] ?? 0n, look: 'moneyTotal', formula: `SUM(${letter}${first}:${letter}${last})` };
+    return { cents: part.sums[index] ?? 0n, style: 'moneyTotal', formula: `SUM(${letter}${first}:${letter}${last})` };
   });
   sheet.addRow(cells);
   const lastFiltered = part.rows === 0 ? HEADER_ROW : last;

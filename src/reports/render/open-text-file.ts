@@ -1,10 +1,10 @@
 import { open } from 'node:fs/promises';
 import { createEncoder } from '../xlsx/create-encoder.ts';
 
-/** A text file that is written as it grows; `drain` waits for the disk, so memory stays bounded. */
+/** A text file under construction: `add` buffers, `drain` writes the buffer to the disk, so memory stays bounded. */
 export type TextFile = { add(text: string): void; drain(): Promise<void>; end(): Promise<void> };
 
-/** Opens a new file, which the signal closes early; it is flushed to the disk by whoever publishes it. */
+/** Opens a new file. The signal closes it early. `finalizeDraft` flushes it to the disk. */
 export async function openTextFile(file: string, signal: AbortSignal): Promise<TextFile> {
   const handle = await open(file, 'w');
   const close = (): void => void handle.close().catch(() => undefined);

@@ -9,7 +9,7 @@ import type { FinishedTable } from './open-table.ts';
 
 const SECTION_HEIGHT_POINTS = 24;
 
-/** All that Resumo tells. */
+/** The content of Resumo. */
 export type Summary = {
   plan: ReportPlan;
   texts: Texts;
@@ -18,7 +18,7 @@ export type Summary = {
   counts: StatusCount[];
   openings: StatedOpening[];
   statements: StatedBalance[];
-  /** Open at the cut. */
+  /** Counts of those open at the cut. */
   mismatches: MismatchCount[];
   digest: Buffer;
   tables: {
@@ -32,11 +32,11 @@ export type Summary = {
   };
 };
 
-/** A heading, ruled over as many columns as what follows has. */
+/** Adds a heading with a rule over the columns of its section. */
 export function startSection(sheet: SheetWriter, title: string, columns: number): void {
   sheet.addRow([]);
   sheet.addRow(
-    Array.from({ length: columns }, (_, index) => ({ text: index === 0 ? title : null, look: 'section' as const })),
+    Array.from({ length: columns }, (_, index) => ({ text: index === 0 ? title : null, style: 'section' as const })),
     { heightPoints: SECTION_HEIGHT_POINTS },
   );
 }

@@ -7,7 +7,7 @@ import type { TextFile } from './open-text-file.ts';
 const BOM = '\uFEFF';
 const LINE_END = '\r\n';
 
-/** Starts the Extrato as CSV: `;`, decimal comma, UTF-8 with BOM, CRLF. */
+/** Writes the header of the CSV: `;`, decimal comma, UTF-8 with BOM, CRLF. */
 export function startCsv(file: TextFile, columns: ReportColumn<StatementRow>[], rendering: RenderContext): void {
   const names = columns.map((column) => escapeCsvField(rendering.texts.columns[column.name]));
   file.add(`${BOM}${names.join(';')}${LINE_END}`);
@@ -36,10 +36,10 @@ function renderField(cell: Cell): string {
   return cell.day ?? '';
 }
 
-/** What a spreadsheet would take for a formula, also in its full-width forms, gets an apostrophe before it. */
+/** The start of a formula for a spreadsheet, full-width forms included: such a text gets an apostrophe. */
 const FORMULA = /^[\s\p{Cc}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/u;
 
-/** A text field: harmless to a spreadsheet, quoted where it holds a separator. */
+/** A text field: never a formula for a spreadsheet; quoted if it holds a separator. */
 export function escapeCsvField(text: string): string {
   if (text === '') return text;
   const safe = FORMULA.test(text) ? `'${text}` : text;

@@ -8,7 +8,7 @@ import { type Cell, columnName } from '../xlsx/render-cell.ts';
 import type { FinishedTable } from './open-table.ts';
 import { type Summary, startSection } from './start-section.ts';
 
-/** The day's balance, a column a platform, and its checks: against the ledger's sums and the other sheets' totals. */
+/** Writes the day's balance, one column a platform, and its checks against the ledger's sums and the other sheets' totals. */
 export function writeBalance(sheet: SheetWriter, summary: Summary): void {
   const { texts, tables } = summary;
   const words = texts.summary;
@@ -18,20 +18,20 @@ export function writeBalance(sheet: SheetWriter, summary: Summary): void {
   startSection(sheet, words.balance, names.length + 2);
   sheet.addRow(
     [words.line, ...names.map((name) => (summary.plan.masked ? maskAccount(name) : name)), words.total].map(
-      (text, index) => ({ text, look: index === 0 ? 'header' : 'headerRight' }),
+      (text, index) => ({ text, style: index === 0 ? 'header' : 'headerRight' }),
     ),
     { heightPoints: 34 },
   );
   const add = (label: string, pick: (one: PlatformTotals) => bigint, formula?: (letter: string) => string): number => {
     const row = sheet.nextRow();
-    const looks = formula ? (['labelBold', 'moneyTotal'] as const) : (['label', 'money'] as const);
+    const styles = formula ? (['labelBold', 'moneyTotal'] as const) : (['label', 'money'] as const);
     sheet.addRow([
-      { text: label, look: looks[0] },
+      { text: label, style: styles[0] },
       ...all.map((one, index): Cell => {
         const letter = columnName(index + 1);
         const isTotal = index === all.length - 1 && names.length > 0;
         const own = formula?.(letter) ?? (isTotal ? `SUM(B${row}:${columnName(index)}${row})` : undefined);
-        return { cents: pick(one), look: looks[1], ...(own ? { formula: own } : {}) };
+        return { cents: pick(one), style: styles[1], ...(own ? { formula: own } : {}) };
       }),
     ]);
     return row;
@@ -47,10 +47,10 @@ export function writeBalance(sheet: SheetWriter, summary: Summary): void {
   const ledger = add(words.ledger, (one) => one.ledgerClosing);
   const check = (label: string, pick: (one: PlatformTotals) => bigint, formula: (letter: string) => string): void => {
     sheet.addRow([
-      { text: label, look: 'label' },
+      { text: label, style: 'label' },
       ...all.map((one, index): Cell => {
         const cents = pick(one);
-        return { cents, look: cents === 0n ? 'moneyGood' : 'moneyBad', formula: formula(columnName(index + 1)) };
+        return { cents, style: cents === 0n ? 'moneyGood' : 'moneyBad', formula: formula(columnName(index + 1)) };
       }),
     ]);
   };
@@ -65,12 +65,12 @@ export function writeBalance(sheet: SheetWriter, summary: Summary): void {
   sheet.addRow([
     {
       text: `${texts.sheets.statement}: ${formatLocalCount(tables.statement.rows, texts)} ${tables.statement.rows === 1 ? words.row : words.rows}`,
-      look: 'muted',
+      style: 'muted',
     },
   ]);
 }
 
-/** The same closing balance again, from the totals of the other sheets. */
+/** Writes the closing balance again, from the totals of the other sheets. */
 function writeSheetChecks(
   sheet: SheetWriter,
   { texts, tables }: Summary,
@@ -78,14 +78,14 @@ function writeSheetChecks(
 ): void {
   const words = texts.summary;
   const letter = columnName(at.column);
-  const blank = Array.from({ length: at.column - 1 }, (): Cell => ({ text: null, look: 'label' }));
+  const blank = Array.from({ length: at.column - 1 }, (): Cell => ({ text: null, style: 'label' }));
   const totalOf = (table: FinishedTable, name: string) => table.totals.get(name) ?? { cents: 0n, formula: '0' };
   const moved = totalOf(tables.statement, 'net');
   const pending = totalOf(tables.pending, 'held');
   const put = (label: string, cents: bigint, formula: string, isCheck: boolean): number => {
     const row = sheet.nextRow();
-    const look = !isCheck ? 'money' : cents === 0n ? 'moneyGood' : 'moneyBad';
-    sheet.addRow([{ text: label, look: 'label' }, ...blank, { cents, look, formula }]);
+    const style = !isCheck ? 'money' : cents === 0n ? 'moneyGood' : 'moneyBad';
+    sheet.addRow([{ text: label, style: 'label' }, ...blank, { cents, style, formula }]);
     return row;
   };
   const sum = at.total.opening + moved.cents;
@@ -96,7 +96,7 @@ function writeSheetChecks(
   put(words.heldDifference, pending.cents - at.total.held, `ROUND(${letter}${pendingRow}-${letter}${at.held},2)`, true);
 }
 
-/** What people read off the provider's panel that day, beside the ledger at that instant; nothing where nobody did. */
+/** Writes the balances that people read off the provider's panel that day, if any, with the ledger's at that instant. */
 function writeStatements(sheet: SheetWriter, { texts, statements }: Summary, names: string[]): void {
   if (statements.length === 0) return;
   const words = texts.summary;
@@ -104,38 +104,38 @@ function writeStatements(sheet: SheetWriter, { texts, statements }: Summary, nam
   const all = names.map((name) => stated.get(name));
   const put = (label: string, cell: (one: StatedBalance) => Cell): void =>
     sheet.addRow([
-      { text: label, look: 'label' },
-      ...all.map((one): Cell => (one ? cell(one) : { text: null, look: 'label' })),
-      { text: null, look: 'label' },
+      { text: label, style: 'label' },
+      ...all.map((one): Cell => (one ? cell(one) : { text: null, style: 'label' })),
+      { text: null, style: 'label' },
     ]);
   put(words.stated, (one) => ({ cents: one.statedCents }));
-  put(words.statedAt, (one) => ({ moment: one.atWall, look: 'momentRight' }));
+  put(words.statedAt, (one) => ({ moment: one.atWall, style: 'momentRight' }));
   put(words.statedLedger, (one) => ({ cents: one.ledgerCents }));
   const row = sheet.nextRow();
   sheet.addRow([
-    { text: words.statedDifference, look: 'label' },
+    { text: words.statedDifference, style: 'label' },
     ...all.map((one, index): Cell => {
-      if (!one) return { text: null, look: 'label' };
+      if (!one) return { text: null, style: 'label' };
       const cents = one.statedCents - one.ledgerCents;
       const letter = columnName(index + 1);
       const formula = `ROUND(${letter}${row - 3}-${letter}${row - 1},2)`;
-      return { cents, look: cents === 0n ? 'moneyGood' : 'moneyBad', formula };
+      return { cents, style: cents === 0n ? 'moneyGood' : 'moneyBad', formula };
     }),
-    { text: null, look: 'label' },
+    { text: null, style: 'label' },
   ]);
 }
 
-/** What people stated the balance to be when the books were opened: one a platform, or none. */
+/** Writes the opening balance that people stated for each platform, if any. */
 function writeOpenings(sheet: SheetWriter, { texts, openings }: Summary, names: string[]): void {
   const words = texts.summary;
   const stated = new Map(openings.map((one) => [platformAccountSegment(one.platform), one]));
   const all = names.map((name) => stated.get(name));
   sheet.addRow([
-    { text: words.openingStated, look: 'label' },
-    ...all.map((one): Cell => (one ? { cents: one.balanceCents } : { text: words.openingNone, look: 'note' })),
-    { text: null, look: 'label' },
+    { text: words.openingStated, style: 'label' },
+    ...all.map((one): Cell => (one ? { cents: one.balanceCents } : { text: words.openingNone, style: 'note' })),
+    { text: null, style: 'label' },
   ]);
   if (all.every((one) => one === undefined)) return;
-  const days = all.map((one): Cell => ({ day: one?.day ?? null, look: 'dayRight' }));
-  sheet.addRow([{ text: words.openingDay, look: 'label' }, ...days, { text: null, look: 'label' }]);
+  const days = all.map((one): Cell => ({ day: one?.day ?? null, style: 'dayRight' }));
+  sheet.addRow([{ text: words.openingDay, style: 'label' }, ...days, { text: null, style: 'label' }]);
 }

@@ -15,10 +15,10 @@ const BAR_IN = 'FF8FC3A3';
 const BAR_OUT = 'FFE3A6A0';
 const BAR_COUNT = 'FF9DB7D5';
 
-/** Writes Resumo: what this report is, the day's balance with its checks, the counts, the hours, what is open. */
+/** Writes Resumo: facts of the revision, the day's balance with its checks, counts, open mismatches, hours. */
 export function writeSummary(sheet: SheetWriter, summary: Summary): void {
   const columns = Math.max(5, summary.platforms.size + 2);
-  sheet.addRow([{ text: fill(summary.texts.summary.title, { day: formatDay(summary.plan.day) }), look: 'title' }], {
+  sheet.addRow([{ text: fill(summary.texts.summary.title, { day: formatDay(summary.plan.day) }), style: 'title' }], {
     heightPoints: 28,
   });
   writeAbout(sheet, summary, columns);
@@ -31,29 +31,29 @@ export function writeSummary(sheet: SheetWriter, summary: Summary): void {
 
 function writeAbout(sheet: SheetWriter, { plan, texts, digest, tables }: Summary, columns: number): void {
   const words = texts.summary;
-  const add = (label: string, cell: Cell, height?: number): void => {
+  const add = (label: string, cell: Cell): void => {
     const row = sheet.nextRow();
-    const blank = Array.from({ length: columns - 2 }, () => ({ text: null, look: lookOf(cell) }));
-    sheet.addRow([{ text: label, look: 'label' }, cell, ...blank], height ? { heightPoints: height } : {});
+    const blank = Array.from({ length: columns - 2 }, () => ({ text: null, style: styleOf(cell) }));
+    sheet.addRow([{ text: label, style: 'label' }, cell, ...blank]);
     sheet.merge(`B${row}:${columnName(columns - 1)}${row}`);
   };
   startSection(sheet, words.about, columns);
   add(words.day, { day: plan.day });
   const platform = plan.platform !== undefined && plan.masked ? maskPlatform(plan.platform) : plan.platform;
   if (platform !== undefined) add(words.platform, { text: platform });
-  add(words.state, { text: texts.states[plan.state].toUpperCase(), look: stateLook(plan) });
-  add('', { text: texts.stateNotes[plan.state], look: 'hint' });
-  add(words.proven, { text: tellProof(plan, texts), look: isProven(plan) ? 'good' : 'bad' });
+  add(words.state, { text: texts.states[plan.state].toUpperCase(), style: stateStyle(plan) });
+  add('', { text: texts.stateNotes[plan.state], style: 'hint' });
+  add(words.proven, { text: describeProof(plan, texts), style: isProven(plan) ? 'good' : 'bad' });
   if (plan.proof?.surplus) {
     const { count, actor, at } = plan.proof.surplus;
     const values = { count: formatLocalCount(count, texts), actor, at: formatMoment(plan.calendar.toWallTime(at)) };
-    add(words.surplus, { text: fill(words.surplusText, values), look: 'bad' });
+    add(words.surplus, { text: fill(words.surplusText, values), style: 'bad' });
   }
-  add(words.revision, { count: plan.revision, look: 'text' });
+  add(words.revision, { count: plan.revision, style: 'text' });
   add(words.madeAt, { moment: plan.calendar.toWallTime(plan.madeAt) });
   add(words.zone, { text: plan.calendar.zone });
   add(words.redacted, { text: plan.fullDocuments ? words.unredactedText : words.redactedText });
-  if (plan.isRedacted) add('', { text: words.forgottenText, look: 'hint' });
+  if (plan.isRedacted) add('', { text: words.forgottenText, style: 'hint' });
   const { entrySeq, eventSeq, mismatchChangeSeq } = plan.cut;
   add(words.cut, { text: `${entrySeq} · ${eventSeq} · ${mismatchChangeSeq}` });
   add(words.digest, { text: digest.toString('hex') });
@@ -66,26 +66,26 @@ function writeAbout(sheet: SheetWriter, { plan, texts, digest, tables }: Summary
   }
 }
 
-/** `1204 · 5f0c…`: the chain's hash, in hex, at the position that the report is cut at; undefined before there were seals. */
+/** `1204 · 5f0c…`: position and hash in hex of the chain at the report's cut; undefined for a cut from before there were seals. */
 export function formatSeal(position: number | null, hash: string | null | undefined): string | undefined {
   return position === null || !hash ? undefined : `${position} · ${hash}`;
 }
 
-function lookOf(cell: Cell) {
-  return cell && 'look' in cell && cell.look ? cell.look : 'text';
+function styleOf(cell: Cell) {
+  return cell && 'style' in cell && cell.style ? cell.style : 'text';
 }
 
-function stateLook(plan: ReportPlan): 'good' | 'bad' | 'text' {
+function stateStyle(plan: ReportPlan): 'good' | 'bad' | 'text' {
   return plan.state === 'closed' ? 'good' : plan.state === 'partial' ? 'bad' : 'text';
 }
 
-/** A proof from while the day was running does not prove the day. */
+/** Whether the day is proven: a reading from while it was running is no proof. */
 export function isProven(plan: Pick<ReportPlan, 'proof' | 'state' | 'calendar' | 'day'>): boolean {
   if (!plan.proof || plan.state === 'partial') return false;
   return plan.proof.askedAt >= plan.calendar.startOfDay(addDays(plan.day, 1));
 }
 
-function tellProof(plan: ReportPlan, { summary }: Texts): string {
+function describeProof(plan: ReportPlan, { summary }: Texts): string {
   if (!plan.proof) return summary.provenNo;
   const values = { run: plan.proof.runId, at: formatMoment(plan.calendar.toWallTime(plan.proof.askedAt)) };
   return fill(plan.state === 'partial' ? summary.provenRunning : summary.provenYes, values);
@@ -95,16 +95,16 @@ function writeCounts(sheet: SheetWriter, { texts, counts }: Summary): void {
   const words = texts.summary;
   startSection(sheet, words.counts, 3);
   sheet.addRow([
-    { text: `${texts.columns.operation} · ${texts.columns.status}`, look: 'header' },
-    { text: words.count, look: 'headerRight' },
-    { text: words.amount, look: 'headerRight' },
+    { text: `${texts.columns.operation} · ${texts.columns.status}`, style: 'header' },
+    { text: words.count, style: 'headerRight' },
+    { text: words.amount, style: 'headerRight' },
   ]);
   const first = sheet.nextRow();
   for (const row of counts) {
     const name = `${describeCode(texts.operations, row.operation)} · ${describeCode(texts.statuses, row.status)}`;
-    sheet.addRow([{ text: name, look: 'label' }, { count: row.count }, { cents: row.amountCents }]);
+    sheet.addRow([{ text: name, style: 'label' }, { count: row.count }, { cents: row.amountCents }]);
   }
-  if (counts.length === 0) sheet.addRow([{ text: '–', look: 'label' }, { count: 0 }, { cents: 0n }]);
+  if (counts.length === 0) sheet.addRow([{ text: '–', style: 'label' }, { count: 0 }, { cents: 0n }]);
   const last = sheet.nextRow() - 1;
   sheet.addDataBars(`B${first}:B${last}`, BAR_COUNT);
 }
@@ -114,8 +114,8 @@ function writeMismatches(sheet: SheetWriter, { texts, mismatches, tables }: Summ
   startSection(sheet, words.openMismatches, columns);
   if (mismatches.length === 0) {
     sheet.addRow([
-      { text: words.noMismatches, look: 'good' },
-      { count: 0, look: 'good' },
+      { text: words.noMismatches, style: 'good' },
+      { count: 0, style: 'good' },
     ]);
     return;
   }
@@ -124,19 +124,19 @@ function writeMismatches(sheet: SheetWriter, { texts, mismatches, tables }: Summ
     const ones = byKind.get(kind);
     if (!ones) continue;
     const worst = ones.some((one) => one.severity === 'critical') ? 'critical' : (ones[0]?.severity ?? 'medium');
-    const look = worst === 'critical' ? 'bad' : 'text';
+    const style = worst === 'critical' ? 'bad' : 'text';
     sheet.addRow([
-      { text: kind, look: 'label' },
+      { text: kind, style: 'label' },
       { count: ones.reduce((sum, one) => sum + one.count, 0) },
-      { text: describeCode(texts.severities, worst), look },
-      { text: describeCode(texts.mismatchKinds, kind), look: 'muted' },
+      { text: describeCode(texts.severities, worst), style },
+      { text: describeCode(texts.mismatchKinds, kind), style: 'muted' },
     ]);
   }
   if (tables.mismatches.rows < MISMATCHES_MAX) return;
   sheet.addRow([
     {
       text: fill(words.mismatchesCut, { sheet: texts.sheets.mismatches, max: formatLocalCount(MISMATCHES_MAX, texts) }),
-      look: 'muted',
+      style: 'muted',
     },
   ]);
 }
@@ -145,12 +145,12 @@ function writeHours(sheet: SheetWriter, { texts, hours }: Summary): void {
   const words = texts.summary;
   startSection(sheet, words.hours, 5);
   const heads = [words.hour, words.receiptsCount, words.receiptsAmount, words.paymentsCount, words.paymentsAmount];
-  sheet.addRow(heads.map((text, index) => ({ text, look: index === 0 ? 'header' : 'headerRight' })));
+  sheet.addRow(heads.map((text, index) => ({ text, style: index === 0 ? 'header' : 'headerRight' })));
   const first = sheet.nextRow();
   for (const [hour, one] of hours.entries()) {
     const two = String(hour).padStart(2, '0');
     sheet.addRow([
-      { text: `${two}:00–${two}:59`, look: 'label' },
+      { text: `${two}:00–${two}:59`, style: 'label' },
       { count: one.receiptsCount },
       { cents: one.receiptsCents },
       { count: one.paymentsCount },
@@ -162,11 +162,11 @@ function writeHours(sheet: SheetWriter, { texts, hours }: Summary): void {
   const add = <T extends number | bigint>(start: T, pick: (one: Hour) => T): T =>
     hours.reduce((total, one) => ((total as bigint) + (pick(one) as bigint)) as T, start);
   sheet.addRow([
-    { text: words.total, look: 'labelBold' },
-    { count: add(0, (one) => one.receiptsCount), look: 'countTotal', formula: sum('B') },
-    { cents: add(0n, (one) => one.receiptsCents), look: 'moneyTotal', formula: sum('C') },
-    { count: add(0, (one) => one.paymentsCount), look: 'countTotal', formula: sum('D') },
-    { cents: add(0n, (one) => one.paymentsCents), look: 'moneyTotal', formula: sum('E') },
+    { text: words.total, style: 'labelBold' },
+    { count: add(0, (one) => one.receiptsCount), style: 'countTotal', formula: sum('B') },
+    { cents: add(0n, (one) => one.receiptsCents), style: 'moneyTotal', formula: sum('C') },
+    { count: add(0, (one) => one.paymentsCount), style: 'countTotal', formula: sum('D') },
+    { cents: add(0n, (one) => one.paymentsCents), style: 'moneyTotal', formula: sum('E') },
   ]);
   for (const letter of ['B', 'C']) sheet.addDataBars(`${letter}${first}:${letter}${last}`, BAR_IN);
   for (const letter of ['D', 'E']) sheet.addDataBars(`${letter}${first}:${letter}${last}`, BAR_OUT);

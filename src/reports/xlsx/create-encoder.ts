@@ -1,8 +1,8 @@
 const ROUND_UP_BYTES = 65_536;
 
 /**
- * Turns text into UTF-8 in two buffers used by turns, so that one may be on its way while the next is filled. A fresh
- * buffer for each chunk is garbage of some megabytes outside of the heap, which the collector is late to take away.
+ * Encodes text as UTF-8 into two buffers in turn: one is written while the next is filled. A new buffer for each chunk
+ * leaves megabytes outside of the heap, which the garbage collector frees late.
  */
 export function createEncoder(): (text: string) => Buffer {
   const buffers = [Buffer.alloc(0), Buffer.alloc(0)];

@@ -11,12 +11,12 @@ export type SheetSetup = {
   /** Columns of the frozen rows that stay in view. */
   frozenColumns?: number;
   showsGrid?: boolean;
-  /** Printed pages end where `breakPage` says, all as small as the fullest one needs; default: where the paper ends. */
+  /** Printed pages end at `breakPage`, all at the scale of the fullest one; default: at the end of the paper. */
   breaksPages?: boolean;
   footer?: string;
 };
 
-/** What a finished sheet tells the workbook. */
+/** The facts of a finished sheet that the workbook needs. */
 export type FinishedSheet = {
   title: string;
   entry: ZipEntry;
@@ -29,21 +29,21 @@ export type SheetWriter = {
   /** The number that the next row gets, from 1. */
   nextRow(): number;
   addRow(cells: readonly Cell[], options?: { heightPoints?: number }): void;
-  /** The next row begins a page of its own. */
+  /** The next row starts a new page. */
   breakPage(): void;
   merge(range: string): void;
-  /** A bar in each cell of a range, as long as its value. */
+  /** Shows a bar in each cell of a range, in proportion to its value. */
   addDataBars(range: string, color: string): void;
   setFilter(range: string): void;
-  /** Waits until what was added is on its way: call it every few hundred rows, and memory stays bounded. */
+  /** Writes the added rows out. Call it every few hundred rows to bound memory. */
   drain(): Promise<void>;
   end(): Promise<FinishedSheet>;
 };
 
-/** Its name in the workbook, the file it is written to, and what ends it early. */
+/** A sheet's name in the workbook, the file to write, and the signal that ends the writing early. */
 export type SheetTarget = { name: string; file: string; signal: AbortSignal };
 
-/** Opens a sheet whose rows are written as they come, into a file of its own, compressed. */
+/** Opens a sheet that compresses rows into a file of its own as they arrive. */
 export function openSheet(setup: SheetSetup, target: SheetTarget): SheetWriter {
   const entry: ZipEntryWriter = openZipEntry(target.name, target.file, target.signal);
   const merges: string[] = [];
@@ -139,7 +139,7 @@ function renderTail(
     ? `scale="${findScale(setup, parts.pages)}"`
     : `fitToWidth="${countPagesWide(setup)}" fitToHeight="0" pageOrder="overThenDown"`;
   const ends = parts.pages.slice(0, -1).map((page) => `<brk id="${page.lastRow}" max="16383" man="1"/>`);
-  // the order of these is the format's
+  // the format prescribes this order
   return [
     '</sheetData>',
     parts.filter ? `<autoFilter ref="${parts.filter}"/>` : '',
@@ -159,22 +159,22 @@ function renderTail(
 type PrintedPage = { lastRow: number; heightPoints: number };
 
 const ROW_HEIGHT_POINTS = 15;
-/** What A4 in landscape leaves between the margins. */
+/** A4 in landscape without the margins. */
 const PAPER_POINTS = { width: 784, height: 516 };
-/** Of one character of a column's width, a little more than any program takes. */
+/** The width of one character, a little more than any program uses. */
 const CHARACTER_POINTS = 5.25;
 const SCALE_MIN = 10;
 
-/** Smaller than this, ten points are no longer read with ease: then the columns go over two pages side by side. */
+/** Below this scale a font of ten points is hard to read: the columns then take two pages side by side. */
 const SCALE_READABLE = 0.65;
 
-/** How many pages a row goes over; the frozen columns are repeated on each. */
+/** The number of pages that a row takes; each repeats the frozen columns. */
 function countPagesWide({ widths, breaksPages }: SheetSetup): number {
   const width = widths.reduce((sum, one) => sum + one, 0) * CHARACTER_POINTS;
   return breaksPages || PAPER_POINTS.width / width >= SCALE_READABLE ? 1 : 2;
 }
 
-/** In percent, so that the widest row and the fullest page fit on the paper; never enlarged. */
+/** The scale in percent at which the widest row and the fullest page fit on the paper; 100 at most. */
 function findScale(setup: SheetSetup, pages: PrintedPage[]): number {
   const width = setup.widths.reduce((sum, one) => sum + one, 0) * CHARACTER_POINTS;
   const height = Math.max(...pages.map((page) => page.heightPoints));

@@ -3,16 +3,16 @@ import { formatAmount } from '../../domain/money.ts';
 import { STYLE_INDEX, type StyleName } from './render-styles.ts';
 
 /**
- * What a cell holds. Money is cents and is divided by 100 only here, as text, so no float ever stands between the
- * ledger and the file; a moment is the provider's wall clock and shows as it was given. A formula is always ours: text
- * of data is never read as one, whatever it starts with, because its cell is typed as text.
+ * The content of a cell. Money is cents and is divided by 100 only here, as text: no float stands between the ledger and
+ * the file. A moment is the provider's wall clock, shown as given. Formulas are never data: cells of data are typed as
+ * text, so a spreadsheet reads none of them as a formula.
  */
 export type Cell =
-  | { text: string | null; look?: StyleName }
-  | { cents: bigint | null; look?: StyleName; formula?: string }
-  | { count: number | null; look?: StyleName; formula?: string }
-  | { moment: WallTime | null; look?: StyleName }
-  | { day: string | null; look?: StyleName }
+  | { text: string | null; style?: StyleName }
+  | { cents: bigint | null; style?: StyleName; formula?: string }
+  | { count: number | null; style?: StyleName; formula?: string }
+  | { moment: WallTime | null; style?: StyleName }
+  | { day: string | null; style?: StyleName }
   | undefined;
 
 const DAY_MS = 86_400_000;
@@ -22,38 +22,39 @@ const EPOCH_DAYS = 25_569;
 /** Excel's limit for one cell. */
 const TEXT_LENGTH_MAX = 32_767;
 
-/** The XML of one cell at `address` (`B7`); nothing for an empty one without a look. */
+/** The XML of one cell at `address` (`B7`); empty for `undefined`. */
 export function renderCell(address: string, cell: Cell): string {
   if (cell === undefined) return '';
-  if ('text' in cell) return renderText(address, cell.text, cell.look ?? 'text');
+  if ('text' in cell) return renderText(address, cell.text, cell.style ?? 'text');
   if ('cents' in cell) {
     const value = cell.cents === null ? null : formatAmount(cell.cents);
-    return renderNumber(address, value, cell.look ?? 'money', cell.formula);
+    return renderNumber(address, value, cell.style ?? 'money', cell.formula);
   }
   if ('count' in cell) {
     const value = cell.count === null ? null : String(cell.count);
-    return renderNumber(address, value, cell.look ?? 'count', cell.formula);
+    return renderNumber(address, value, cell.style ?? 'count', cell.formula);
   }
-  if ('moment' in cell) return renderNumber(address, toSerial(cell.moment), cell.look ?? 'moment', undefined);
-  return renderNumber(address, toSerial(cell.day && `${cell.day} 00:00:00`), cell.look ?? 'day', undefined);
+  if ('moment' in cell) return renderNumber(address, toSerial(cell.moment), cell.style ?? 'moment', undefined);
+  return renderNumber(address, toSerial(cell.day && `${cell.day} 00:00:00`), cell.style ?? 'day', undefined);
 }
 
-function renderText(address: string, text: string | null, look: StyleName): string {
-  if (text === null || text === '') return `<c r="${address}" s="${STYLE_INDEX[look]}"/>`;
-  const quoted = look === 'text' ? STYLE_INDEX.quotedText : look === 'wrapped' ? STYLE_INDEX.quotedWrapped : undefined;
-  const style = quoted !== undefined && /^[=+\-@'\t\r]/.test(text) ? quoted : STYLE_INDEX[look];
-  return `<c r="${address}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${escapeText(text)}</t></is></c>`;
+function renderText(address: string, text: string | null, style: StyleName): string {
+  if (text === null || text === '') return `<c r="${address}" s="${STYLE_INDEX[style]}"/>`;
+  const quoted =
+    style === 'text' ? STYLE_INDEX.quotedText : style === 'wrapped' ? STYLE_INDEX.quotedWrapped : undefined;
+  const index = quoted !== undefined && /^[=+\-@'\t\r]/.test(text) ? quoted : STYLE_INDEX[style];
+  return `<c r="${address}" s="${index}" t="inlineStr"><is><t xml:space="preserve">${escapeText(text)}</t></is></c>`;
 }
 
-function renderNumber(address: string, value: string | null, look: StyleName, formula: string | undefined): string {
-  const style = STYLE_INDEX[look];
+function renderNumber(address: string, value: string | null, style: StyleName, formula: string | undefined): string {
+  const index = STYLE_INDEX[style];
   if (formula !== undefined) {
-    return `<c r="${address}" s="${style}"><f>${escapeText(formula)}</f><v>${value ?? '0'}</v></c>`;
+    return `<c r="${address}" s="${index}"><f>${escapeText(formula)}</f><v>${value ?? '0'}</v></c>`;
   }
-  return value === null ? `<c r="${address}" s="${style}"/>` : `<c r="${address}" s="${style}"><v>${value}</v></c>`;
+  return value === null ? `<c r="${address}" s="${index}"/>` : `<c r="${address}" s="${index}"><v>${value}</v></c>`;
 }
 
-/** The spreadsheet's number of a wall clock: days since 1899-12-30, without any time zone. */
+/** A wall clock as a spreadsheet counts it: days since 1899-12-30, without a time zone. */
 function toSerial(wall: WallTime | null): string | null {
   if (wall === null) return null;
   const seconds = Number(wall.slice(11, 13)) * 3600 + Number(wall.slice(14, 16)) * 60 + Number(wall.slice(17, 19));
@@ -63,7 +64,7 @@ function toSerial(wall: WallTime | null): string | null {
 let lastDay = '';
 let lastNumber = 0;
 
-/** The moments of a sheet are mostly of one day: parsing each of them was 4 % of the time of a whole report. */
+/** Most moments of a sheet are of one day: parsing each day took 4 % of the time of a whole report. */
 function dayNumber(day: string): number {
   if (day !== lastDay) {
     lastNumber = Date.parse(`${day}T00:00:00Z`) / DAY_MS + EPOCH_DAYS;
@@ -72,12 +73,12 @@ function dayNumber(day: string): number {
   return lastNumber;
 }
 
-const NEEDS_CARE = /[&<>"\p{Cc}\p{Cs}\uFFFE\uFFFF]|_x[0-9A-Fa-f]{4}_/u;
+const NEEDS_ESCAPE = /[&<>"\p{Cc}\p{Cs}\uFFFE\uFFFF]|_x[0-9A-Fa-f]{4}_/u;
 
-/** Text for XML: what XML 1.0 can't hold is written the way spreadsheets do (`_x0001_`), and what looks so too. */
+/** Escapes text for XML. Characters outside of XML 1.0, and text of that form, become `_x0001_` as spreadsheets write them. */
 export function escapeText(text: string): string {
   const short = text.length > TEXT_LENGTH_MAX ? text.slice(0, TEXT_LENGTH_MAX) : text;
-  if (!NEEDS_CARE.test(short)) return short;
+  if (!NEEDS_ESCAPE.test(short)) return short;
   return short
     .toWellFormed()
     .replace(/_x([0-9A-Fa-f]{4})_/g, '_x005F_x$1_')

@@ -1,6 +1,6 @@
 /**
- * The looks of a workbook's cells: each has a name here and a number in `styles.xml`. Numbers follow the order of
- * `LOOKS`, so this list is the one place that says what a cell of a kind looks like.
+ * The styles of a workbook's cells: a name here, a number in `styles.xml`. The number is the position in `STYLES`, so this
+ * list alone decides how a cell appears.
  */
 const FONTS = {
   plain: '<font><sz val="10"/><color rgb="FF1F2933"/><name val="Calibri"/><family val="2"/></font>',
@@ -16,7 +16,7 @@ const FONTS = {
 const solid = (rgb: string): string =>
   `<fill><patternFill patternType="solid"><fgColor rgb="${rgb}"/><bgColor indexed="64"/></patternFill></fill>`;
 
-// the first two are fixed by the format
+// the format fixes the first two
 const FILLS = {
   none: '<fill><patternFill patternType="none"/></fill>',
   reserved: '<fill><patternFill patternType="gray125"/></fill>',
@@ -45,7 +45,7 @@ const FORMATS = {
   day: [167, 'dd/mm/yyyy'],
 } as const;
 
-type Look = {
+type Style = {
   font: keyof typeof FONTS;
   fill?: keyof typeof FILLS;
   border?: keyof typeof BORDERS;
@@ -53,11 +53,11 @@ type Look = {
   align?: 'left' | 'center' | 'right';
   wraps?: boolean;
   indented?: boolean;
-  /** Excel then keeps the cell a text when a person edits it, whatever it starts with. */
+  /** Excel then keeps the cell a text when a person edits it, also one that starts like a formula. */
   quoted?: boolean;
 };
 
-const LOOKS = {
+const STYLES = {
   plain: { font: 'plain' },
   text: { font: 'plain', format: 'text', border: 'hair', align: 'left', indented: true },
   quotedText: { font: 'plain', format: 'text', border: 'hair', align: 'left', indented: true, quoted: true },
@@ -88,12 +88,12 @@ const LOOKS = {
   bad: { font: 'bad', fill: 'bad', border: 'hair', align: 'left', indented: true },
   moneyGood: { font: 'good', fill: 'good', border: 'hair', format: 'money', align: 'right', indented: true },
   moneyBad: { font: 'bad', fill: 'bad', border: 'hair', format: 'money', align: 'right', indented: true },
-} as const satisfies Record<string, Look>;
+} as const satisfies Record<string, Style>;
 
-export type StyleName = keyof typeof LOOKS;
+export type StyleName = keyof typeof STYLES;
 
-/** The number of each look, as cells name it. */
-export const STYLE_INDEX = Object.fromEntries(Object.keys(LOOKS).map((name, index) => [name, index])) as Record<
+/** The number of each style in `styles.xml`. */
+export const STYLE_INDEX = Object.fromEntries(Object.keys(STYLES).map((name, index) => [name, index])) as Record<
   StyleName,
   number
 >;
@@ -114,24 +114,24 @@ export function renderStyles(): string {
     list('fills', Object.values(FILLS)),
     list('borders', Object.values(BORDERS)),
     '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>',
-    list('cellXfs', Object.values(LOOKS).map(renderLook)),
+    list('cellXfs', Object.values(STYLES).map(renderStyle)),
     '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>',
     '</styleSheet>',
   ].join('');
 }
 
-function renderLook(look: Look): string {
+function renderStyle(style: Style): string {
   const at = (names: object, name: string): number => Object.keys(names).indexOf(name);
-  const [numFmtId] = FORMATS[look.format ?? 'general'];
+  const [numFmtId] = FORMATS[style.format ?? 'general'];
   const align = [
-    look.align ? `horizontal="${look.align}"` : '',
+    style.align ? `horizontal="${style.align}"` : '',
     'vertical="center"',
-    look.wraps ? 'wrapText="1"' : '',
-    look.indented ? 'indent="1"' : '',
+    style.wraps ? 'wrapText="1"' : '',
+    style.indented ? 'indent="1"' : '',
   ].filter(Boolean);
-  const ids = `numFmtId="${numFmtId}" fontId="${at(FONTS, look.font)}" fillId="${at(FILLS, look.fill ?? 'none')}"`;
+  const ids = `numFmtId="${numFmtId}" fontId="${at(FONTS, style.font)}" fillId="${at(FILLS, style.fill ?? 'none')}"`;
   const flags = `applyNumberFormat="1" applyFont="1" applyFill="1" applyBorder="1" applyAlignment="1"`;
-  const quote = look.quoted ? ' quotePrefix="1"' : '';
-  const border = `borderId="${at(BORDERS, look.border ?? 'none')}" xfId="0"`;
+  const quote = style.quoted ? ' quotePrefix="1"' : '';
+  const border = `borderId="${at(BORDERS, style.border ?? 'none')}" xfId="0"`;
   return `<xf ${ids} ${border}${quote} ${flags}><alignment ${align.join(' ')}/></xf>`;
 }

@@ -21,8 +21,8 @@ const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 const TYPES = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 
 /**
- * Puts finished sheets, in the order given, together into a workbook at `file`. The same sheets and properties give the
- * same bytes. `scratch` makes the name of a temporary file, and tells when to give up.
+ * Packs finished sheets, in the order given, into a workbook at `file`. Equal sheets and properties give equal bytes.
+ * @param scratch names a temporary file, with the signal that ends its writing early.
  */
 export async function writeWorkbook(
   file: string,
@@ -76,7 +76,7 @@ function renderCore(properties: WorkbookProperties): string {
 }
 
 function renderApp(properties: WorkbookProperties): string {
-  // AppVersion takes numbers only: our own version stands in the description
+  // AppVersion takes numbers only, so the version stands here
   return `${HEAD}<Properties xmlns="${DOCUMENT}/extended-properties"><Application>Confere</Application><Company>Confere ${escapeText(properties.version)}</Company></Properties>`;
 }
 
@@ -96,7 +96,7 @@ function renderWorkbook(sheets: FinishedSheet[]): string {
   return `${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${DOCUMENT}/relationships"><workbookPr defaultThemeVersion="124226"/><bookViews><workbookView xWindow="0" yWindow="0" windowWidth="28800" windowHeight="16000" activeTab="0"/></bookViews><sheets>${list.join('')}</sheets>${defined}<calcPr calcId="191029"/></workbook>`;
 }
 
-/** The columns first, as programs write it. */
+/** Columns first, as other programs write it. */
 function renderPrintTitles({ title, printTitleRows, printTitleColumns }: FinishedSheet): string {
   const rows = `${quoteTitle(title)}!$1:$${printTitleRows}`;
   return printTitleColumns > 0 ? `${quoteTitle(title)}!$A:$${columnName(printTitleColumns - 1)},${rows}` : rows;
@@ -110,7 +110,7 @@ function renderWorkbookRelations(sheets: FinishedSheet[]): string {
   return `${HEAD}<Relationships xmlns="${PACKAGE}/relationships">${relations.join('')}<Relationship Id="rId${sheets.length + 1}" Type="${DOCUMENT}/relationships/styles" Target="styles.xml"/></Relationships>`;
 }
 
-/** A sheet's title as formulas name it. */
+/** A sheet's title, quoted for a formula. */
 export function quoteTitle(title: string): string {
   return `'${title.replaceAll("'", "''")}'`;
 }

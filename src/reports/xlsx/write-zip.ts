@@ -4,28 +4,28 @@ import { crc32, createDeflateRaw, type DeflateRaw } from 'node:zlib';
 import { createEncoder } from './create-encoder.ts';
 import { readFileChunks } from './read-file-chunks.ts';
 
-/** Past this a zip needs its 64-bit form, which not every reader of spreadsheets takes. */
+/** A larger zip needs the 64-bit form, which some spreadsheet programs do not read. */
 const BYTES_MAX = 0xffff_ffff;
-/** Level 3 compressed the sheets at twice the speed of 6 for a tenth more bytes. */
+/** Level 3 compresses the sheets at twice the speed of level 6, for a tenth more bytes. */
 const DEFLATE_LEVEL = 3;
 const VERSION = 20;
 const METHOD_DEFLATE = 8;
 const FLAG_UTF8 = 0x800;
 
-/** One entry of a zip, compressed into a file of its own so that several can be written side by side. */
+/** One entry of a zip, compressed into a file of its own, so several can be written at a time. */
 export type ZipEntry = { name: string; file: string; crc: number; packedBytes: number; plainBytes: number };
 
 export type ZipEntryWriter = { write(text: string): Promise<void>; end(): Promise<ZipEntry> };
 
 /**
- * Opens an entry. `write` waits while the disk or the compressor is behind, so memory stays bounded; the signal closes
- * what a failure elsewhere leaves open.
+ * Opens an entry. `write` waits while the disk or the compressor is behind, so memory stays bounded. The signal closes the
+ * files after a failure elsewhere.
  */
 export function openZipEntry(name: string, file: string, signal: AbortSignal): ZipEntryWriter {
   const deflate: DeflateRaw = createDeflateRaw({ level: DEFLATE_LEVEL });
   const out = createWriteStream(file, { signal });
   deflate.pipe(out);
-  // an error of either shows at the next write or at the end
+  // the next write, or the end, throws an error of either stream
   let failure: unknown;
   const fail = (error: unknown): void => {
     failure ??= error;
@@ -41,7 +41,7 @@ export function openZipEntry(name: string, file: string, signal: AbortSignal): Z
 
   return {
     async write(text) {
-      // one write is under way while the next is being made: the compressor has a thread of its own
+      // one chunk is compressed, on another thread, while the caller makes the next one
       const bytes = encode(text);
       crc = crc32(bytes, crc);
       plainBytes += bytes.length;
@@ -55,7 +55,7 @@ export function openZipEntry(name: string, file: string, signal: AbortSignal): Z
       if (failure) throw failure;
       deflate.end();
       await finished(out);
-      if (plainBytes > BYTES_MAX) throw new Error(`${name} has grown past 4 GiB: split it into more parts`);
+      if (plainBytes > BYTES_MAX) throw new Error(`${name} is larger than 4 GiB: split it into more parts`);
       return { name, file, crc, packedBytes: out.bytesWritten, plainBytes };
     },
   };
@@ -67,7 +67,7 @@ async function send(deflate: DeflateRaw, bytes: Buffer): Promise<void> {
   });
 }
 
-/** Puts entries together into one zip; `at` is the time written on them, so that the same entries give the same bytes. */
+/** Packs entries into one zip. Each entry is dated `at`, so equal entries give equal bytes. */
 export async function writeZip(out: WriteStream, entries: ZipEntry[], at: Date): Promise<void> {
   const stamp = dosTime(at);
   const directory: Buffer[] = [];
@@ -76,17 +76,17 @@ export async function writeZip(out: WriteStream, entries: ZipEntry[], at: Date):
     const name = Buffer.from(entry.name);
     const fields = describeEntry(entry, name, stamp);
     await put(out, Buffer.concat([Buffer.from([0x50, 0x4b, 3, 4]), fields, name]));
-    for await (const piece of readFileChunks(entry.file)) await put(out, piece);
+    for await (const chunk of readFileChunks(entry.file)) await put(out, chunk);
     directory.push(renderDirectoryEntry(fields, name, offset));
     offset += 30 + name.length + entry.packedBytes;
-    if (offset > BYTES_MAX) throw new Error('the workbook has grown past 4 GiB: ask for it by platform');
+    if (offset > BYTES_MAX) throw new Error('the workbook is larger than 4 GiB: request it by platform');
   }
   const central = Buffer.concat(directory);
   await put(out, central);
   await put(out, renderEnd(entries.length, central.length, offset));
 }
 
-/** The 26 bytes that an entry's own header and the directory share. */
+/** The 26 bytes that an entry's header and its directory entry share. */
 function describeEntry(entry: ZipEntry, name: Buffer, stamp: { time: number; date: number }): Buffer {
   const fields = Buffer.alloc(26);
   fields.writeUInt16LE(VERSION, 0);
