@@ -6,14 +6,15 @@ import { toWallTimeBounds } from '../plan/report-plan.ts';
 import { AVAILABLE, HELD, platformAccountSegment } from './read-balances.ts';
 
 /**
- * An empty report of a platform that was misspelt would be believed.
- * @throws ConfereError `invalid_request` for a platform that nothing is known of by these days, both included.
+ * Checks that a platform has an account, or an open receipt created in these days (both included). Without the check, an
+ * empty report of a misspelt platform would be believed.
+ * @throws ConfereError `invalid_request` for an unknown platform.
  */
 export async function assertPlatform(db: Reader, platform: string, days: { from: Day; to: Day }): Promise<void> {
   const names = [AVAILABLE, HELD].map((root) => `${root}:${platformAccountSegment(platform)}`);
   const account = await db.selectFrom('accounts').select('seq').where('name', 'in', names).executeTakeFirst();
   if (account) return;
-  // one that nothing was booked of can only have receipts that are still open, on the day when they were created
+  // a platform without entries can only have open receipts, listed on the day of their creation
   const { start, end } = toWallTimeBounds(days.from, addDays(days.to, 1));
   const open = await db
     .selectFrom('transactions')

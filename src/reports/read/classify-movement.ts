@@ -15,7 +15,7 @@ export type MovementPosting = { account: string; cents: bigint };
 
 export type Effect = {
   kind: MovementKind;
-  /** The balance moves by net = amount − commission; held is the part of it that is set aside or let go. */
+  /** The balance moves by net = amount − commission; held is the part that is set aside or released. */
   amountCents: bigint;
   commissionCents: bigint;
   netCents: bigint;
@@ -23,8 +23,8 @@ export type Effect = {
 };
 
 /**
- * What an entry means to accounting, read from its postings. A reversal means the same as what it reverses, with the
- * opposite sign, so that the sums of a kind are always right. Pure.
+ * Classifies an entry by its postings, in the terms of accounting. A reversal has the kind of the entry that it reverses,
+ * with the opposite sign, so the sums of a kind are right. Pure.
  */
 export function classifyMovement(entry: {
   /** The entry's own kind, or that of the entry it reverses. */

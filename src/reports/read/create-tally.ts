@@ -13,7 +13,7 @@ export type PlatformTotals = {
   adjustments: bigint;
   closing: bigint;
   held: bigint;
-  /** What the ledger itself says the balance is at the day's end. */
+  /** The balance at the day's end by the ledger's own sums. */
   ledgerClosing: bigint;
 };
 
@@ -30,7 +30,7 @@ export const LINES = [
 export type Hour = { receiptsCount: number; receiptsCents: bigint; paymentsCount: number; paymentsCents: bigint };
 
 export type Tally = {
-  /** By the platform as accounts name it. */
+  /** By the platform's segment of account names. */
   platforms: Map<string, PlatformTotals>;
   hours: Hour[];
   add(movement: Movement): { platformBalanceCents: bigint; balanceCents: bigint };
@@ -38,7 +38,7 @@ export type Tally = {
 
 const HOURS_A_DAY = 24;
 
-/** Adds up a day's movements, on top of the opening balances; `closing` runs with them. */
+/** Adds a day's movements to the opening balances. `closing` is the running balance. */
 export function createTally(balances: AccountBalance[], platform: string | undefined): Tally {
   const platforms = readOpening(balances, platform);
   const hours = Array.from({ length: HOURS_A_DAY }, () => ({
@@ -53,13 +53,13 @@ export function createTally(balances: AccountBalance[], platform: string | undef
     hours,
     add(movement) {
       const name = platformAccountSegment(movement.platform);
-      const figures = platforms.get(name) ?? emptyFigures();
-      platforms.set(name, figures);
-      addToLine(figures, movement);
-      figures.closing += movement.netCents;
+      const totals = platforms.get(name) ?? emptyTotals();
+      platforms.set(name, totals);
+      addToLine(totals, movement);
+      totals.closing += movement.netCents;
       balanceCents += movement.netCents;
       if (movement.inForce) addToHour(hours[Number(movement.atWall.slice(11, 13))], movement);
-      return { platformBalanceCents: figures.closing, balanceCents };
+      return { platformBalanceCents: totals.closing, balanceCents };
     },
   };
 }
@@ -67,32 +67,32 @@ export function createTally(balances: AccountBalance[], platform: string | undef
 function readOpening(balances: AccountBalance[], platform: string | undefined): Map<string, PlatformTotals> {
   const platforms = new Map<string, PlatformTotals>();
   const only = platform === undefined ? undefined : platformAccountSegment(platform);
-  if (only !== undefined) platforms.set(only, emptyFigures());
+  if (only !== undefined) platforms.set(only, emptyTotals());
   for (const balance of balances) {
     const { root, platform: name } = splitAccount(balance.account);
     if (!isBalanceAccount(root) || (only !== undefined && only !== name)) continue;
-    const figures = platforms.get(name) ?? emptyFigures();
+    const totals = platforms.get(name) ?? emptyTotals();
     const opening = balance.before + balance.opened;
-    figures.opening += opening;
-    figures.closing += opening;
-    figures.ledgerClosing += balance.end;
-    if (root === HELD) figures.held += balance.end;
-    platforms.set(name, figures);
+    totals.opening += opening;
+    totals.closing += opening;
+    totals.ledgerClosing += balance.end;
+    if (root === HELD) totals.held += balance.end;
+    platforms.set(name, totals);
   }
   return platforms;
 }
 
-function addToLine(figures: PlatformTotals, movement: Movement): void {
+function addToLine(totals: PlatformTotals, movement: Movement): void {
   const { kind, amountCents, commissionCents } = movement;
-  if (kind === 'receipt') figures.receipts += amountCents;
-  else if (kind === 'payment') figures.payments += amountCents;
-  else if (kind === 'refund_made') figures.refundsMade += amountCents;
-  else if (kind === 'refund_received') figures.refundsReceived += amountCents;
-  else figures.adjustments += amountCents;
+  if (kind === 'receipt') totals.receipts += amountCents;
+  else if (kind === 'payment') totals.payments += amountCents;
+  else if (kind === 'refund_made') totals.refundsMade += amountCents;
+  else if (kind === 'refund_received') totals.refundsReceived += amountCents;
+  else totals.adjustments += amountCents;
   if (commissionCents === 0n) return;
   const onReceipt = movement.postings.some((posting) => posting.account.startsWith('Expenses:Commission:Cashin'));
-  if (onReceipt) figures.commissionIn -= commissionCents;
-  else figures.commissionOut -= commissionCents;
+  if (onReceipt) totals.commissionIn -= commissionCents;
+  else totals.commissionOut -= commissionCents;
 }
 
 function addToHour(hour: Hour | undefined, { kind, amountCents }: Movement): void {
@@ -106,7 +106,7 @@ function addToHour(hour: Hour | undefined, { kind, amountCents }: Movement): voi
   }
 }
 
-function emptyFigures(): PlatformTotals {
+function emptyTotals(): PlatformTotals {
   return {
     opening: 0n,
     receipts: 0n,
@@ -122,11 +122,11 @@ function emptyFigures(): PlatformTotals {
   };
 }
 
-/** All platforms together. */
+/** The totals of all platforms. */
 export function sumPlatformTotals(platforms: Iterable<PlatformTotals>): PlatformTotals {
-  const total = emptyFigures();
-  for (const figures of platforms) {
-    for (const name of Object.keys(total) as (keyof PlatformTotals)[]) total[name] += figures[name];
+  const total = emptyTotals();
+  for (const totals of platforms) {
+    for (const name of Object.keys(total) as (keyof PlatformTotals)[]) total[name] += totals[name];
   }
   return total;
 }

@@ -8,9 +8,9 @@ const VERSION = 'confere report 1';
 const BATCH_CHARS = 65_536;
 
 /**
- * SHA-256 over what a day says in the ledger: opening balances, movements, and what was left open. It holds no personal
- * data and no words, so forgetting a person, masking and language leave it as it is; and no mismatch and no proof, so
- * that only a change in the books makes another revision.
+ * SHA-256 over the rows of a day: opening balances, movements, open transactions. It covers no personal fields and no texts,
+ * so erasure, masks and languages do not change it. It covers no mismatch and no proof: only a change in the books
+ * makes another digest.
  */
 export function createDigest(day: Day, platform: string | undefined) {
   const hash = createHash('sha256');
@@ -21,7 +21,7 @@ export function createDigest(day: Day, platform: string | undefined) {
       if (typeof field === 'bigint') fields[index] = String(field);
     }
     text += `${JSON.stringify(fields)}\n`;
-    // few long texts rather than many short ones: each update crosses into native code
+    // each update crosses into native code: few long texts are faster than many short ones
     if (text.length >= BATCH_CHARS) flush();
   };
   const flush = (): void => {

@@ -1,17 +1,30 @@
-/** Which transactions are to be told of in Alterações: those by which a day's rows differ from those of the cut before. */
+/** Lists the transactions with a row in Alterações: those whose rows of a day differ between two cuts. */
 import { type SqlBool, sql } from 'kysely';
 import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
-import type { ChangeScope } from './change-scope.ts';
-import { matchesCut } from './read-cut-entries.ts';
-import { DIGESTED_FACTS } from './read-facts-at-cut.ts';
-import { FINAL_STATUSES, type PendingTransaction, readPendingBySeqs } from './read-pending.ts';
+import type { WallTime } from '../../domain/calendar.ts';
+import type { Cut } from '../plan/report-plan.ts';
+import { type CutEntries, matchesCut } from './read-cut-entries.ts';
+import { DIGESTED_FACTS, type FactsAtCut } from './read-facts-at-cut.ts';
+import { FINAL_STATUSES, filterByPlatform, type PendingTransaction, readPendingBySeqs } from './read-pending.ts';
+
+/** The day and the two cuts to compare, for one platform or all. */
+export type ChangeScope = {
+  start: WallTime;
+  end: WallTime;
+  from: Cut & CutEntries;
+  to: Cut & CutEntries;
+  platform: string | undefined;
+  /** At the later cut. */
+  factsAtCut: FactsAtCut;
+  factsAtPreviousCut: FactsAtCut;
+};
 
 const CHUNK_ROWS = 1_000;
 
 /**
- * What happened in the day, what was corrected of it, and what changed earlier and was left open at the day's end.
- * @returns numbers, ascending.
+ * Transactions with news in the day, corrected ones of the day, and those of earlier days whose row of Pendentes changed.
+ * @returns their numbers, ascending.
  */
 export async function listChangedTransactions(db: Reader, scope: ChangeScope): Promise<number[]> {
   const seqs = new Set([...(await listMoved(db, scope)), ...(await listCorrected(db, scope))]);
@@ -23,12 +36,12 @@ export async function listChangedTransactions(db: Reader, scope: ChangeScope): P
   return [...seqs].sort((a, b) => a - b);
 }
 
-/** What the later cut holds and the one before does not. */
+/** The condition that only the later cut holds an entry. */
 export function matchesNewEntries({ from, to }: ChangeScope) {
   return sql<SqlBool>`${matchesCut('entries.seq', to)} AND NOT ${matchesCut('entries.seq', from)}`;
 }
 
-/** Those with an entry or an event in the day that is new. */
+/** Transactions with a new entry or event in the day. */
 async function listMoved(db: Reader, scope: ChangeScope): Promise<number[]> {
   const rows = await db
     .selectFrom('entries')
@@ -59,7 +72,7 @@ async function listMoved(db: Reader, scope: ChangeScope): Promise<number[]> {
   return rows.flatMap((row) => (row.seq === null ? [] : [row.seq]));
 }
 
-/** Those of which a fact is another one now, created in the day or with a movement in it. */
+/** Transactions with a changed fact that were created in the day, or have a movement in it. */
 async function listCorrected(db: Reader, scope: ChangeScope): Promise<number[]> {
   const rows = await selectCorrected(db, scope)
     .where((eb) =>
@@ -92,7 +105,7 @@ function selectCorrected(db: Reader, { from, to, end, platform }: ChangeScope) {
     .$if(platform !== undefined, (query) => query.where(matchesPlatform('transactions.platform', platform ?? '')));
 }
 
-/** Those with something new before the day that may be open at its end, or may have been by what was known before. */
+/** Transactions with news before the day that may be open at its end, by either cut. */
 async function listTouchedBefore(db: Reader, scope: ChangeScope): Promise<number[]> {
   const events = await db
     .selectFrom('events')
@@ -115,11 +128,11 @@ async function listTouchedBefore(db: Reader, scope: ChangeScope): Promise<number
     .execute();
   const corrected = await selectCorrected(db, scope).execute();
   const seqs = [...events, ...entries, ...corrected].map((row) => row.seq);
-  // what came late below the cut before, or was corrected since
+  // late below the cut before, or corrected since
   return [...new Set([...seqs, ...scope.factsAtPreviousCut.correctedTransactions])];
 }
 
-/** A transaction that was all unknown before and is over by the day's end was open at neither cut: most of a backfill. */
+/** Excludes transactions that were open at neither cut: unknown before and final by the day's end, as most of a backfill. */
 function mayBeOpen({ start, end, from, to }: ChangeScope) {
   const heldNow = sql`transactions.status NOT IN (${sql.join(FINAL_STATUSES)}) OR transactions.status_wall >= ${end}
     OR EXISTS (SELECT 1 FROM events e WHERE e.transaction_seq = transactions.seq AND e.seq > ${to.eventSeq})`;
@@ -128,34 +141,25 @@ function mayBeOpen({ start, end, from, to }: ChangeScope) {
     AND (${heldNow} OR ${knownBefore})`;
 }
 
-/** Those of some transactions whose row of Pendentes is another one than at the cut before. */
+/** The given transactions whose row of Pendentes differs between the cuts. */
 async function comparePending(db: Reader, scope: ChangeScope, seqs: number[]): Promise<number[]> {
   const { start, end, platform } = scope;
-  const read = async (cut: ChangeScope['from'], known: ChangeScope['factsAtCut']): Promise<Map<number, string>> => {
+  const read = async (cut: ChangeScope['from'], factsAtCut: FactsAtCut): Promise<Map<number, string>> => {
     const pending = new Map<number, string>();
-    const of = { start, end, platform, cut, factsAtCut: known, entrySeq: cut.entrySeq, lateEntries: cut.lateEntries };
-    for await (const rows of readPendingBySeqs(db, of, seqs)) {
-      for (const row of rows) pending.set(row.transactionSeq, tellRow(row));
+    const { entrySeq, lateEntries } = cut;
+    const at = { start, end, platform, cut, factsAtCut, entrySeq, lateEntries };
+    for await (const rows of readPendingBySeqs(db, at, seqs)) {
+      for (const row of rows) pending.set(row.transactionSeq, serializeRow(row));
     }
     return pending;
   };
   const before = await read(scope.from, scope.factsAtPreviousCut);
   const after = await read(scope.to, scope.factsAtCut);
-  const wanted = platform === undefined ? seqs : await keepPlatform(db, seqs, platform);
+  const wanted = await filterByPlatform(db, seqs, platform);
   return wanted.filter((seq) => before.get(seq) !== after.get(seq));
 }
 
-/** What of it stands in the digest of a day. */
-function tellRow({ operation, status, sinceWall, platform, amountCents, heldCents }: PendingTransaction): string {
+/** The fields of a row that the digest of a day holds. */
+function serializeRow({ operation, status, sinceWall, platform, amountCents, heldCents }: PendingTransaction): string {
   return JSON.stringify([operation, status, sinceWall, platform, String(amountCents), String(heldCents)]);
-}
-
-async function keepPlatform(db: Reader, seqs: number[], platform: string): Promise<number[]> {
-  const rows = await db
-    .selectFrom('transactions')
-    .select('seq')
-    .where('seq', 'in', seqs)
-    .where(matchesPlatform('platform', platform))
-    .execute();
-  return rows.map((row) => row.seq);
 }

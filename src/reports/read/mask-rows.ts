@@ -1,6 +1,6 @@
 /**
- * Rows of a report for who may not see personal data. They are masked once the digest has taken them as they are, so a
- * masked file's digest is its revision's.
+ * Masks the rows of a report for readers without the right to see people. The digest is computed before, so a masked file
+ * has the digest of its revision.
  */
 import { readParties } from '../../database/read-parties.ts';
 import type { Reader } from '../../database/reader.ts';
@@ -11,7 +11,7 @@ import type { ReportedMismatch } from './read-mismatches.ts';
 import type { Movement } from './read-movements.ts';
 import type { PendingTransaction } from './read-pending.ts';
 
-/** Documents are masked where they are written, as in the revision's own files. */
+/** Leaves documents as they are: columns.ts masks them in every file. */
 export async function maskMovements(db: Reader, movements: Movement[]): Promise<Movement[]> {
   const partyOf = await findParties(db, movements, (one) => one.transactionId);
   return movements.map((one) => {
@@ -25,7 +25,7 @@ export async function maskPending(db: Reader, pending: PendingTransaction[]): Pr
   return pending.map((one) => ({ ...one, ...maskFacts(one, partyOf(one)) }));
 }
 
-/** A reference that was filled in or corrected stands among the facts too. */
+/** Facts hold references and platforms too: those that were filled in or corrected. */
 export async function maskChanges(db: Reader, changes: DayChange[]): Promise<DayChange[]> {
   const partyOf = await findParties(db, changes, (one) => one.transactionId);
   return changes.map((change) => {

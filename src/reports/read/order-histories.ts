@@ -14,8 +14,8 @@ export type HistoryEvent = {
 };
 
 /**
- * Events by their transaction, each history oldest first, as it was ordered at a cut.
- * @param factChangeSeq the newest change of facts of the cut.
+ * Groups events by transaction, each history oldest first in its order at a cut.
+ * @param factChangeSeq the newest change of facts at the cut.
  */
 export async function orderHistories<E extends HistoryEvent>(
   db: Reader,
@@ -23,16 +23,16 @@ export async function orderHistories<E extends HistoryEvent>(
   factChangeSeq: number,
 ): Promise<Map<number, E[]>> {
   const groups = Map.groupBy(events, (event) => event.transaction_seq);
-  const places = await readEventPositions(db, [...groups.keys()], factChangeSeq);
+  const positions = await readEventPositions(db, [...groups.keys()], factChangeSeq);
   const order = (history: E[]): E[] =>
     sortHistory(
       history.map((event) => ({
         event,
         status: event.status,
         atWall: event.at_wall,
-        position: places.get(event.seq) ?? event.position,
+        position: positions.get(event.seq) ?? event.position,
         sequence: event.sequence,
-        inferred: event.inferred === 1 && !places.has(event.seq),
+        inferred: event.inferred === 1 && !positions.has(event.seq),
       })),
     ).map(({ event }) => event);
   return new Map([...groups].map(([seq, history]) => [seq, order(history)]));

@@ -5,12 +5,12 @@ import type { WallTime } from '../../domain/calendar.ts';
 import { nameAccount } from '../../ledger/journal/plan-entries.ts';
 import { type CutEntries, matchesCut } from './read-cut-entries.ts';
 
-/** Cents of each account before the day, what opened the books on the day itself, and at the day's end. */
+/** Cents of an account before the day, opened on the day itself, and at the day's end. */
 export type AccountBalance = { account: string; before: bigint; opened: bigint; end: bigint };
 
 /**
- * The ledger's own sums, by account, of entries up to the cut: a range of the index of postings each. What opens the
- * books (a stated balance, and what was held then) counts to the opening and not to the day's movements.
+ * Sums the postings of the cut by account, each a range of an index. Entries that open the books (a stated balance, and
+ * what was held then) belong to the opening, not to the day's movements.
  */
 export async function readBalances(
   db: Reader,
@@ -28,7 +28,7 @@ export async function readBalances(
   return balances.sort((a, b) => (a.account < b.account ? -1 : 1));
 }
 
-/** By account, so that the index ends the scan at the day's end: one statement for all read what came later too. */
+/** One account a query, so the index ends the scan at the day's end: one query for all read later postings too. */
 async function sumAccount(db: Reader, account: number, scope: { start: WallTime; end: WallTime } & CutEntries) {
   const row = await db
     .selectFrom('postings')
@@ -45,7 +45,7 @@ async function sumAccount(db: Reader, account: number, scope: { start: WallTime;
     : { before: BigInt(row.before ?? 0), end: BigInt(row.end) };
 }
 
-/** Entries that open a platform's books stand at the first second of a day, as do their reversals. */
+/** Entries that open a platform's books, and their reversals, are dated at the first second of a day. */
 async function readOpened(db: Reader, scope: { start: WallTime } & CutEntries): Promise<Map<number, bigint>> {
   const rows = await db
     .selectFrom('entries')
@@ -62,13 +62,13 @@ async function readOpened(db: Reader, scope: { start: WallTime } & CutEntries): 
 
 export const OPENING_KINDS: readonly string[] = ['opening', 'held_at_opening'];
 
-/** `Assets:Provider:Held:<platform>` as its account and platform. */
+/** Splits `Assets:Provider:Held:<platform>` into account and platform. */
 export function splitAccount(name: string): { root: string; platform: string } {
   const at = name.lastIndexOf(':');
   return { root: name.slice(0, at), platform: name.slice(at + 1) };
 }
 
-/** Only one platform's accounts, where one is asked for. */
+/** The accounts of one platform; all for `undefined`. */
 export function filterPlatform(balances: AccountBalance[], platform: string | undefined): AccountBalance[] {
   if (platform === undefined) return balances;
   return balances.filter((balance) => splitAccount(balance.account).platform === platformAccountSegment(platform));
@@ -79,7 +79,7 @@ export function platformAccountSegment(platform: string): string {
   return splitAccount(nameAccount('', platform)).platform;
 }
 
-/** What a report calls balance: available and held together. */
+/** Whether an account is part of a report's balance: available + held. */
 export function isBalanceAccount(root: string): boolean {
   return root === AVAILABLE || root === HELD;
 }

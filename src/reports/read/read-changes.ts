@@ -3,28 +3,27 @@ import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 import type { WallTime } from '../../domain/calendar.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
-import type { ChangeScope } from './change-scope.ts';
-import { listChangedTransactions, matchesNewEntries } from './list-changed-transactions.ts';
+import { type ChangeScope, listChangedTransactions, matchesNewEntries } from './list-changed-transactions.ts';
 import { orderHistories } from './order-histories.ts';
 import { OPENING_KINDS } from './read-balances.ts';
 import { type CorrectedFact, type FactCorrections, readCorrectedFacts } from './read-corrected-facts.ts';
 import { isInCut, matchesCut } from './read-cut-entries.ts';
 
-/** What became of one transaction (or of one entry without a transaction) in a day, from one cut to the next. */
+/** The change of one transaction, or of one entry without a transaction, in a day from one cut to the next. */
 export type DayChange = {
   recordedAt: Date;
   transactionId: string | null;
   reference: string | null;
   platform: string;
-  /** The status at the day's end; null: the transaction was not there. */
+  /** The status at the day's end; null if the transaction was unknown. */
   statusBefore: string | null;
   statusAfter: string | null;
-  /** What the day moved the balance by. */
+  /** The cents by which the day moved the balance. */
   effectBefore: bigint;
   effectAfter: bigint;
   /** Statuses learnt since, oldest first. */
   learntStatuses: string[];
-  /** Facts that are others now. */
+  /** Facts that differ. */
   facts: CorrectedFact[];
   reason: 'learntLate' | 'corrected' | 'commissionLearnt' | 'factsCorrected' | 'earlierDay' | 'person';
   source: { kind: string | null; webhookHash: Buffer | null; runId: string | null; page: number | null };
@@ -32,7 +31,7 @@ export type DayChange = {
 
 const CHUNK_ROWS = 500;
 
-/** The changes of a day between two cuts, by transaction, in the order in which we met the transactions. */
+/** The changes of a day between two cuts, by transaction, in the order of first observation. */
 export async function* readChanges(db: Reader, scope: ChangeScope): AsyncGenerator<DayChange[], void, undefined> {
   yield await readWithoutTransaction(db, scope);
   const seqs = await listChangedTransactions(db, scope);
@@ -65,15 +64,15 @@ async function readChunk(db: Reader, scope: ChangeScope, seqs: number[]): Promis
   const eventsOf = await orderHistories(db, events, scope.to.factChangeSeq);
   const eventsBefore = await orderHistories(db, events, scope.from.factChangeSeq);
   const entriesOf = Map.groupBy(entries, (entry) => entry.transaction_seq ?? 0);
-  const known = describeKnown(scope);
+  const compare = compareHistories(scope);
   return transactions.map((transaction) => {
     const { seq } = transaction;
-    const history = known.compare(eventsOf.get(seq) ?? [], eventsBefore.get(seq) ?? []);
-    return tellChange(transaction, history, entriesOf.get(seq) ?? [], corrections.get(seq), scope);
+    const history = compare(eventsOf.get(seq) ?? [], eventsBefore.get(seq) ?? []);
+    return describeChange(transaction, history, entriesOf.get(seq) ?? [], corrections.get(seq), scope);
   });
 }
 
-type Known = { statusBefore: string | null; statusAfter: string | null; learnt: LearntEvent[] };
+type Compared = { statusBefore: string | null; statusAfter: string | null; learnt: LearntEvent[] };
 type LearntEvent = {
   seq: number;
   status: string;
@@ -85,31 +84,29 @@ type LearntEvent = {
   run_id: string | null;
 };
 
-/** Tells a history up to the day's end as it was known at either cut. */
-function describeKnown({ factsAtCut: known, factsAtPreviousCut: knownBefore, from, start }: ChangeScope) {
-  const [struck, struckBefore] = [new Set(known.outOfForce), new Set(knownBefore.outOfForce)];
-  const lateBefore = new Set(knownBefore.lateEvents);
+/** Compares a history up to the day's end between the cuts. */
+function compareHistories({ factsAtCut, factsAtPreviousCut, from, start }: ChangeScope) {
+  const [struck, struckBefore] = [new Set(factsAtCut.outOfForce), new Set(factsAtPreviousCut.outOfForce)];
+  const lateBefore = new Set(factsAtPreviousCut.lateEvents);
   const isNew = (event: { seq: number }): boolean => event.seq > from.eventSeq || lateBefore.has(event.seq);
-  return {
-    compare(all: LearntEvent[], allBefore: LearntEvent[]): Known {
-      const history = all.filter((event) => !struck.has(event.seq));
-      const before = allBefore.filter((event) => event.seq <= from.eventSeq && !struckBefore.has(event.seq));
-      const learnt = history.filter(isNew);
-      const ofDay = learnt.filter((event) => event.at_wall >= start);
-      return {
-        statusBefore: before.at(-1)?.status ?? null,
-        statusAfter: history.at(-1)?.status ?? null,
-        learnt: ofDay.length > 0 ? ofDay : learnt,
-      };
-    },
+  return (all: LearntEvent[], allBefore: LearntEvent[]): Compared => {
+    const history = all.filter((event) => !struck.has(event.seq));
+    const before = allBefore.filter((event) => event.seq <= from.eventSeq && !struckBefore.has(event.seq));
+    const learnt = history.filter(isNew);
+    const ofDay = learnt.filter((event) => event.at_wall >= start);
+    return {
+      statusBefore: before.at(-1)?.status ?? null,
+      statusAfter: history.at(-1)?.status ?? null,
+      learnt: ofDay.length > 0 ? ofDay : learnt,
+    };
   };
 }
 
-type Told = { id: string; reference: string | null; platform: string | null; first_seen_at: Date };
+type Changed = { id: string; reference: string | null; platform: string | null; first_seen_at: Date };
 
-function tellChange(
-  transaction: Told,
-  { learnt, ...statuses }: Known,
+function describeChange(
+  transaction: Changed,
+  { learnt, ...statuses }: Compared,
   moved: Entry[],
   correction: FactCorrections | undefined,
   { from }: ChangeScope,
@@ -148,7 +145,7 @@ async function readEntries(db: Reader, scope: ChangeScope, seqs: number[] | null
     .where('entries.at_wall', '>=', scope.start)
     .where('entries.at_wall', '<', scope.end)
     .where(matchesCut('entries.seq', scope.to))
-    // what opens the books is part of the opening balance
+    // the opening balance holds these already
     .where(sql`COALESCE(origin.kind, entries.kind)`, 'not in', OPENING_KINDS)
     .where((eb) =>
       seqs === null
@@ -161,7 +158,7 @@ async function readEntries(db: Reader, scope: ChangeScope, seqs: number[] | null
     .execute();
 }
 
-/** Adjustments and their reversals: a person's entries. */
+/** Entries of people: adjustments and their reversals. */
 async function readWithoutTransaction(db: Reader, scope: ChangeScope): Promise<DayChange[]> {
   const entries = await readEntries(db, scope, null);
   return entries.map((entry) => ({

@@ -1,23 +1,23 @@
 import type { Reader } from '../../database/reader.ts';
-import type { ChangeScope } from './change-scope.ts';
+import type { ChangeScope } from './list-changed-transactions.ts';
 import { DIGESTED_FACTS } from './read-facts-at-cut.ts';
 
 const SHOWN = ['reference', 'platform', 'operation', 'amount_cents'] as const;
 
-/** A fact of a transaction that is another one than at the cut before; an amount is cents as text. */
+/** A fact that differs between the cuts; an amount is cents as text. */
 export type CorrectedFact = { name: (typeof SHOWN)[number]; before: string | null; after: string | null };
 
-/** When and from where the newest of them came. */
+/** `at` and `source` are those of the newest change. */
 export type FactCorrections = {
   facts: CorrectedFact[];
   at: Date;
   source: { source_kind: string | null; source_page: number | null; hash: Buffer | null; run_id: string | null };
 };
 
-/** What of these transactions was filled in or corrected between the cuts, by the transaction's number. */
+/** Facts that were filled in or corrected between the cuts, by the transaction's number. */
 export async function readCorrectedFacts(
   db: Reader,
-  { from, to, factsAtCut: known, factsAtPreviousCut: knownBefore }: ChangeScope,
+  { from, to, factsAtCut, factsAtPreviousCut }: ChangeScope,
   seqs: number[],
 ): Promise<Map<number, FactCorrections>> {
   if (seqs.length === 0) return new Map();
@@ -43,8 +43,8 @@ export async function readCorrectedFacts(
       changes.map((change) => change.transaction_seq),
     )
     .execute();
-  const then = await knownBefore.restoreFacts(rows, SHOWN, (row) => row.seq);
-  const now = new Map((await known.restoreFacts(rows, SHOWN, (row) => row.seq)).map((row) => [row.seq, row]));
+  const then = await factsAtPreviousCut.restoreFacts(rows, SHOWN, (row) => row.seq);
+  const now = new Map((await factsAtCut.restoreFacts(rows, SHOWN, (row) => row.seq)).map((row) => [row.seq, row]));
   const facts = new Map(then.map((row) => [row.seq, compare(row, now.get(row.seq) ?? row)]));
   return new Map(
     changes.map(({ transaction_seq: seq, at, ...source }) => [seq, { facts: facts.get(seq) ?? [], at, source }]),
@@ -54,10 +54,10 @@ export async function readCorrectedFacts(
 type Shown = Record<(typeof SHOWN)[number], string | bigint | null>;
 
 function compare(before: Shown, after: Shown): CorrectedFact[] {
-  const tell = (value: string | bigint | null): string | null => (value === null ? null : String(value));
+  const format = (value: string | bigint | null): string | null => (value === null ? null : String(value));
   return SHOWN.filter((name) => before[name] !== after[name]).map((name) => ({
     name,
-    before: tell(before[name]),
-    after: tell(after[name]),
+    before: format(before[name]),
+    after: format(after[name]),
   }));
 }

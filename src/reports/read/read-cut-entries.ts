@@ -1,6 +1,6 @@
 /**
- * What a cut leaves out though its number is not above the cut's: entries that another node of a cluster, or a writer that
- * stood still, committed after the position was sealed. A later position holds them, or none yet.
+ * The entries of a cut are those up to a number, without late ones: another node of a cluster, or a writer that stood
+ * still, may commit a lower number after the position was sealed. A later position holds them, or none yet.
  */
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
@@ -9,7 +9,7 @@ import { readNewestSeal } from '../../seal/read-seals.ts';
 import { findLateEvents } from '../plan/read-event-window.ts';
 import type { Cut } from '../plan/report-plan.ts';
 
-/** The entries of a cut: those up to a number, without some. */
+/** `lateEntries`: numbers up to `entrySeq` that the cut does not hold. */
 export type CutEntries = { entrySeq: number; lateEntries: readonly number[] };
 
 export async function readCutEntries(db: Reader, cut: Pick<Cut, 'entrySeq' | 'position'>): Promise<CutEntries> {
@@ -26,14 +26,14 @@ export async function readCutEntries(db: Reader, cut: Pick<Cut, 'entrySeq' | 'po
   return { entrySeq, lateEntries: [...new Set(late)].sort((a, b) => a - b) };
 }
 
-/** The condition that an entry, told by the column of its number, is of the cut. */
+/** The condition that the cut holds an entry; `column` holds its number. */
 export function matchesCut(column: string, { entrySeq, lateEntries: late }: CutEntries): RawBuilder<SqlBool> {
   const ref = sql.ref(column);
   if (late.length === 0) return sql<SqlBool>`${ref} <= ${entrySeq}`;
   return sql<SqlBool>`(${ref} <= ${entrySeq} AND ${ref} NOT IN (${sql.join(late)}))`;
 }
 
-/** The same of an entry that was read. */
+/** The same condition for an entry in memory. */
 export function isInCut(seq: number, { entrySeq, lateEntries: late }: CutEntries): boolean {
   return seq <= entrySeq && !late.includes(seq);
 }
@@ -41,8 +41,8 @@ export function isInCut(seq: number, { entrySeq, lateEntries: late }: CutEntries
 type LateEvents = { events: number[]; transactions: number[] };
 
 /**
- * Events that the cut does not hold, and the transactions they are of: written with late entries, in their transaction and
- * at their instant, or not there when the revision was written.
+ * Events that the cut does not hold though their numbers are below it, and their transactions. A late entry's events were
+ * written in its transaction, at its instant. The event window finds events without entries.
  */
 export async function readLateEvents(
   db: Reader,

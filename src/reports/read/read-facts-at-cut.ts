@@ -1,64 +1,61 @@
+/**
+ * A transaction's row holds its facts as they are known now. Each later change of a fact stores the value before it, so
+ * the first change after a cut gives the value at the cut. Most cuts have no later change: then no row is restored.
+ */
 import type { Reader } from '../../database/reader.ts';
 import type { Cut } from '../plan/report-plan.ts';
 import { type CutEntries, readLateEvents } from './read-cut-entries.ts';
 
-/** What may still be filled in or corrected once a transaction is known. */
+/** Facts that may be filled in or corrected after the first observation of a transaction. */
 type Facts = {
   reference: string | null;
   extra: string | null;
   platform: string | null;
   e2e_id: string | null;
-  operation: string;
-  amount_cents: bigint;
+  operation: string | null;
+  amount_cents: bigint | null;
 };
 
-/** Puts back what these facts of rows were at the cut, by the number of their transaction. */
-type PutBack = <Name extends keyof Facts, Row extends Pick<Nullable, Name>>(
-  rows: Row[],
-  names: readonly Name[],
-  seqOf: (row: Row) => number | null,
-) => Promise<Row[]>;
-type Nullable = { [Name in keyof Facts]: Facts[Name] | null };
-
-/** What was known of transactions at a cut, beside their events and entries. */
+/** The state of transactions at a cut, beside their events and entries. */
 export type FactsAtCut = {
-  restoreFacts: PutBack;
-  /** Numbers of events that were no more, because a person had accepted that, or that came late. */
+  /** Sets the named facts of rows to their values at the cut; `seqOf` gives the number of a row's transaction. */
+  restoreFacts: <Name extends keyof Facts, Row extends Pick<Facts, Name>>(
+    rows: Row[],
+    names: readonly Name[],
+    seqOf: (row: Row) => number | null,
+  ) => Promise<Row[]>;
+  /** Numbers of events that the cut does not hold: a person accepted that they are gone, or they came late. */
   outOfForce: number[];
-  /** Numbers of transactions whose operation, amount, events in force or their order became others after the cut. */
+  /** Numbers of transactions whose operation, amount, events in force or order of events changed after the cut. */
   correctedTransactions: number[];
-  /** Numbers of events that are not above the cut's, but came after it. */
+  /** Numbers of events that were committed after the cut with a number below it. */
   lateEvents: number[];
 };
 
-/** Facts that stand in the digest of a day, or change what does. */
+/** Facts that the digest of a day holds, or that decide about its rows. */
 export const DIGESTED_FACTS = ['reference', 'platform', 'operation', 'amount_cents', 'struck', 'order'] as const;
 const CORRECTED: readonly string[] = ['operation', 'amount_cents', 'struck', 'order'];
 
-/**
- * The facts of a transaction stand in its row as they are known now; what they were at the cut is told by the first
- * change after it. Mostly there is none, and then nothing more is asked.
- */
 export async function readFactsAtCut(db: Reader, cut: CutEntries & Cut): Promise<FactsAtCut> {
-  const facts = await readFactsThen(db, cut.factChangeSeq);
+  const facts = await readCorrectedFacts(db, cut.factChangeSeq);
   const late = await readLateEvents(db, cut);
   return {
-    ...facts,
+    restoreFacts: facts.restoreFacts,
     outOfForce: [...new Set([...facts.outOfForce, ...late.events])],
     correctedTransactions: [...new Set([...facts.correctedTransactions, ...late.transactions])],
     lateEvents: late.events,
   };
 }
 
-async function readFactsThen(db: Reader, factChangeSeq: number): Promise<Omit<FactsAtCut, 'lateEvents'>> {
-  const struckNow = await readStruckNow(db);
+async function readCorrectedFacts(db: Reader, factChangeSeq: number): Promise<Omit<FactsAtCut, 'lateEvents'>> {
+  const struckNow = await readStruckEvents(db);
   const later = await db.selectFrom('fact_changes').select('seq').where('seq', '>', factChangeSeq).limit(1).execute();
   if (later.length === 0)
     return { restoreFacts: async (rows) => rows, outOfForce: [...struckNow.keys()], correctedTransactions: [] };
-  const corrected = await readCorrected(db, factChangeSeq);
+  const corrected = await listCorrected(db, factChangeSeq);
   const before = await readBefore(db, corrected, factChangeSeq);
   const struck = [...struckNow].filter(([, seq]) => before.get(seq)?.struck === undefined).map(([event]) => event);
-  for (const facts of before.values()) struck.push(...readNumbers(facts.struck));
+  for (const facts of before.values()) struck.push(...parseNumbers(facts.struck));
   return {
     outOfForce: struck,
     correctedTransactions: corrected,
@@ -70,8 +67,8 @@ async function readFactsThen(db: Reader, factChangeSeq: number): Promise<Omit<Fa
   };
 }
 
-/** By the event's number, that of its transaction. People accept few: the whole table is a handful of rows. */
-async function readStruckNow(db: Reader): Promise<Map<number, number>> {
+/** The transaction of each event that is out of force now. People accept few: the whole table is a handful of rows. */
+async function readStruckEvents(db: Reader): Promise<Map<number, number>> {
   const struck = new Map<number, number>();
   const rows = await db
     .selectFrom('event_standings')
@@ -85,7 +82,7 @@ async function readStruckNow(db: Reader): Promise<Map<number, number>> {
   return struck;
 }
 
-async function readCorrected(db: Reader, factChangeSeq: number): Promise<number[]> {
+async function listCorrected(db: Reader, factChangeSeq: number): Promise<number[]> {
   const rows = await db
     .selectFrom('fact_changes')
     .select('transaction_seq')
@@ -108,7 +105,7 @@ async function readBefore(db: Reader, seqs: number[], factChangeSeq: number): Pr
     .where('seq', '>', factChangeSeq)
     .orderBy('seq', 'desc')
     .execute();
-  // the newest first: the earliest change after the cut has the last word
+  // newest first, so the earliest change after the cut decides
   for (const { transaction_seq: seq, name, before_value: value } of changes) {
     before.set(seq, { ...before.get(seq), [name]: value });
   }
@@ -122,6 +119,6 @@ function pick(before: Before | undefined, names: readonly (keyof Facts)[]): obje
   );
 }
 
-function readNumbers(text: string | null | undefined): number[] {
+function parseNumbers(text: string | null | undefined): number[] {
   return text ? text.split(',').map(Number) : [];
 }

@@ -21,14 +21,14 @@ export type ReportedMismatch = {
   runId: string | null;
 };
 
-/** More are counted on Resumo, and looked into by the API: a sheet of this many divergences is no reading matter. */
+/** The rows of Divergências; Resumo counts all, and the API lists them. Nobody reads a longer sheet. */
 export const MISMATCHES_MAX = 20_000;
 
 type Scope = { from: Date; to: Date; changeSeq: number; platform: string | undefined };
 
 export type MismatchCount = { kind: string; severity: string; count: number };
 
-/** How many were not resolved at the cut, by kind and severity: all of them, however many the sheet shows. */
+/** Counts all mismatches that were not resolved at the cut, by kind and severity. */
 export async function countMismatches(db: Reader, scope: Scope): Promise<MismatchCount[]> {
   const rows = await selectAsOfCut(db, scope)
     .select(['mismatches.kind', 'mismatches.severity', (eb) => eb.fn.countAll<number>().as('count')])
@@ -38,7 +38,7 @@ export async function countMismatches(db: Reader, scope: Scope): Promise<Mismatc
   return rows.map((row) => ({ ...row, count: Number(row.count) }));
 }
 
-/** The newest change up to the cut tells the state; one without any such change had not been opened yet. */
+/** Joins each mismatch to its newest change up to the cut. One without a change was not open yet. */
 function selectAsOfCut(db: Reader, scope: Scope) {
   return db
     .selectFrom('mismatches')
@@ -64,7 +64,7 @@ function selectAsOfCut(db: Reader, scope: Scope) {
     );
 }
 
-/** What names no transaction concerns every platform, unless it names one: a stated balance, and a list filtered by it. */
+/** A mismatch without a transaction concerns all platforms, unless its scope names one: a stated balance, a filtered list. */
 function isNotOfAnother(platform: string) {
   return sql<SqlBool>`CASE mismatches.kind
     WHEN 'balance_differs' THEN mismatches.scope = ${platform}
@@ -72,10 +72,10 @@ function isNotOfAnother(platform: string) {
     ELSE TRUE END`;
 }
 
-/** Those not resolved at the cut, and those opened from `from` to before `to`, oldest first. */
+/** Mismatches not resolved at the cut, and those opened from `from` to before `to`, oldest first. */
 export async function readMismatches(db: Reader, scope: Scope): Promise<ReportedMismatch[]> {
   const rows = await selectAsOfCut(db, scope)
-    .leftJoin('runs', (join) => join.on('runs.seq', '=', asThen('run_seq')))
+    .leftJoin('runs', (join) => join.on('runs.seq', '=', asOfChange('run_seq')))
     .select([
       'mismatches.id',
       'mismatches.kind',
@@ -87,15 +87,15 @@ export async function readMismatches(db: Reader, scope: Scope): Promise<Reported
       'change.at',
       'change.resolution',
       'change.note',
-      asThen<Date>('opened_at').as('opened_at'),
-      asThen<bigint | null>('amount_cents').as('amount_cents'),
-      asThen<string | null>('expected').as('expected'),
-      asThen<string | null>('actual').as('actual'),
+      asOfChange<Date>('opened_at').as('opened_at'),
+      asOfChange<bigint | null>('amount_cents').as('amount_cents'),
+      asOfChange<string | null>('expected').as('expected'),
+      asOfChange<string | null>('actual').as('actual'),
     ])
     .where((eb) =>
       eb.or([
         eb('change.state', '!=', 'resolved'),
-        eb.and([eb(asThen('opened_at'), '>=', scope.from), eb(asThen('opened_at'), '<', scope.to)]),
+        eb.and([eb(asOfChange('opened_at'), '>=', scope.from), eb(asOfChange('opened_at'), '<', scope.to)]),
       ]),
     )
     .orderBy('mismatches.seq')
@@ -119,8 +119,8 @@ export async function readMismatches(db: Reader, scope: Scope): Promise<Reported
   }));
 }
 
-/** The evidence of the cut stands beside the change; one from before it was kept there shows what is known now. */
-function asThen<T>(column: 'opened_at' | 'amount_cents' | 'expected' | 'actual' | 'run_seq') {
+/** A value from the change, as of the cut. Changes from before they stored evidence give the present value. */
+function asOfChange<T>(column: 'opened_at' | 'amount_cents' | 'expected' | 'actual' | 'run_seq') {
   const [then, now] = [sql.ref(`change.${column}`), sql.ref(`mismatches.${column}`)];
   return sql<T>`CASE WHEN change.opened_at IS NULL THEN ${now} ELSE ${then} END`;
 }

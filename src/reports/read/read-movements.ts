@@ -6,7 +6,7 @@ import { classifyMovement, type Effect, type MovementPosting } from './classify-
 import { type CutEntries, matchesCut } from './read-cut-entries.ts';
 import type { FactsAtCut } from './read-facts-at-cut.ts';
 
-/** One entry of the ledger in the words of accounting. */
+/** One entry of the ledger, in the terms of accounting. */
 export type Movement = Effect & {
   atWall: WallTime;
   isReversal: boolean;
@@ -23,7 +23,7 @@ export type Movement = Effect & {
   e2eId: string | null;
   name: string | null;
   document: string | null;
-  /** Whose it was had themselves forgotten. */
+  /** The person was erased. */
   forgotten: boolean;
   recordedAt: Date;
   source: string;
@@ -31,32 +31,32 @@ export type Movement = Effect & {
 };
 
 export type MovementScope = { start: WallTime; end: WallTime; platform: string | undefined } & CutEntries;
-type Books = { accounts: Map<number, string>; known: FactsAtCut };
+type Sources = { accounts: Map<number, string>; factsAtCut: FactsAtCut };
 
-/** Rows a round trip: memory holds two rounds at most. */
+/** Rows of one query; memory holds two chunks at most. */
 const CHUNK_ROWS = 250;
-/** The platform of a movement is its entry's. */
+/** Without the platform: a movement has its entry's. */
 const FACTS = ['reference', 'extra', 'e2e_id'] as const;
 
 /**
- * The entries from `start` to before `end`, up to the cut, in the order in which they happened, a chunk at a time. While
- * one chunk is used the next is on its way.
+ * Reads the entries of the cut from `start` to before `end`, in order of time, in chunks. The next chunk is read while the
+ * caller uses one.
  */
 export async function* readMovements(
   db: Reader,
   scope: MovementScope,
-  known: FactsAtCut,
+  factsAtCut: FactsAtCut,
 ): AsyncGenerator<Movement[], void, undefined> {
   const accounts = new Map(
     (await db.selectFrom('accounts').select(['seq', 'name']).execute()).map((row) => [row.seq, row.name]),
   );
-  const books = { accounts, known };
-  let next = readStep(db, scope, { atWall: scope.start, seq: 0 }, books);
+  const sources = { accounts, factsAtCut };
+  let next = readStep(db, scope, { atWall: scope.start, seq: 0 }, sources);
   for (;;) {
     const { movements, after } = await next;
     if (after) {
-      next = readStep(db, scope, after, books);
-      // met when it is awaited, or by nobody when the reader has given up
+      next = readStep(db, scope, after, sources);
+      // the await above throws a failure; a caller that stopped early ignores it
       next.catch(() => undefined);
     }
     if (movements.length > 0) yield movements;
@@ -64,10 +64,10 @@ export async function* readMovements(
   }
 }
 
-type Place = { atWall: WallTime; seq: number };
+type Position = { atWall: WallTime; seq: number };
 
-async function readStep(db: Reader, scope: MovementScope, from: Place, { accounts, known }: Books) {
-  const rows = await known.restoreFacts(await readChunk(db, scope, from), FACTS, (row) => row.transaction_seq);
+async function readStep(db: Reader, scope: MovementScope, from: Position, { accounts, factsAtCut }: Sources) {
+  const rows = await factsAtCut.restoreFacts(await readChunk(db, scope, from), FACTS, (row) => row.transaction_seq);
   const last = rows.at(-1);
   if (!last) return { movements: [], after: undefined };
   const postings = await readPostings(
@@ -81,7 +81,7 @@ async function readStep(db: Reader, scope: MovementScope, from: Place, { account
   };
 }
 
-async function readChunk(db: Reader, scope: MovementScope, after: Place) {
+async function readChunk(db: Reader, scope: MovementScope, after: Position) {
   return await db
     .selectFrom('entries')
     .leftJoin('entries as reversal', (join) =>
@@ -112,7 +112,7 @@ async function readChunk(db: Reader, scope: MovementScope, after: Place) {
       'parties.document',
       'parties.forgotten_at',
     ])
-    // the first half of the pair lets the index start where the last chunk ended
+    // this half of the condition lets the index start where the last chunk ended
     .where('entries.at_wall', '>=', after.atWall)
     .where('entries.at_wall', '<', scope.end)
     .where((eb) =>
@@ -178,7 +178,7 @@ function toMovement(row: Row, postings: MovementPosting[]): Movement {
   };
 }
 
-/** Commission learnt after the payment was posted, by the payment's event: it belongs to the payment's own row. */
+/** Commissions that were posted after their payment, by the payment's event: the payment's row shows them. */
 export async function readLateCommissions(db: Reader, scope: MovementScope): Promise<Map<number, bigint>> {
   const rows = await db
     .selectFrom('entries')

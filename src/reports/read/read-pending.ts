@@ -22,10 +22,10 @@ export type PendingTransaction = {
   platform: string;
   name: string | null;
   document: string | null;
-  /** Whose it was had themselves forgotten. */
+  /** The person was erased. */
   forgotten: boolean;
   amountCents: bigint;
-  /** Its part of the held balance: a cashout's amount, unless its history broke the rules. */
+  /** Its part of the held balance: the amount of a cashout, unless its history breaks the rules. */
   heldCents: bigint;
 };
 
@@ -41,7 +41,7 @@ const CHUNK_ROWS = 1_000;
 const FACTS = ['reference', 'platform', 'operation', 'amount_cents'] as const;
 export const FINAL_STATUSES = ['paid', 'denied', 'canceled', 'expired', 'refund'];
 
-/** Every open cashout, and the open cashins created that day, in the order in which we met them. */
+/** Every cashout open at the day's end and the open cashins created that day, in the order of first observation. */
 export async function* readPending(
   db: Reader,
   scope: PendingScope,
@@ -49,7 +49,7 @@ export async function* readPending(
   yield* readPendingBySeqs(db, scope, await listCandidates(db, scope));
 }
 
-/** Those of some transactions, by their numbers, that were open then. */
+/** The candidates, given by number, that were open at the day's end. */
 export async function* readPendingBySeqs(
   db: Reader,
   scope: PendingScope,
@@ -65,20 +65,21 @@ export async function* readPendingBySeqs(
 }
 
 /**
- * Who may have been open then, by what is known now: open still, or with a newer status than the day, or with an event
- * learnt after the cut. Each a look-up by an index of its own: one condition with OR would read every transaction ever
- * made, and the day's cashins by their status those of every later day.
+ * Transactions that may have been open at the day's end: open now, with a status newer than the day, or with an event
+ * learnt after the cut. Each condition is a query with an index of its own. One query with OR read every transaction, and
+ * a search for the day's cashins by status read those of all later days.
  */
 async function listCandidates(db: Reader, scope: PendingScope): Promise<number[]> {
   const cashins = () => selectSeqs(db, scope, 'cashin').where('transactions.created_wall', '>=', scope.start);
   const cashouts = () => selectSeqs(db, scope, 'cashout');
-  // what a person corrected since may have been open then, whatever it is now
-  const seqs = new Set<number>(await keepPlatform(db, scope));
-  for (const those of [cashins, cashouts]) {
+  // a corrected transaction may have been open then in any present status
+  const { correctedTransactions } = scope.factsAtCut;
+  const seqs = new Set(await filterByPlatform(db, correctedTransactions, scope.platform));
+  for (const select of [cashins, cashouts]) {
     const rows = [
-      ...(await those().where('transactions.status', 'not in', FINAL_STATUSES).execute()),
-      ...(await those().where('transactions.status_wall', '>=', scope.end).execute()),
-      ...(await those()
+      ...(await select().where('transactions.status', 'not in', FINAL_STATUSES).execute()),
+      ...(await select().where('transactions.status_wall', '>=', scope.end).execute()),
+      ...(await select()
         .innerJoin('events', 'events.transaction_seq', 'transactions.seq')
         .where('events.seq', '>', scope.cut.eventSeq)
         .execute()),
@@ -88,12 +89,13 @@ async function listCandidates(db: Reader, scope: PendingScope): Promise<number[]
   return [...seqs].sort((a, b) => a - b);
 }
 
-async function keepPlatform(db: Reader, { factsAtCut: known, platform }: PendingScope): Promise<number[]> {
-  if (platform === undefined || known.correctedTransactions.length === 0) return known.correctedTransactions;
+/** The given transactions of one platform; all of them for `undefined`. */
+export async function filterByPlatform(db: Reader, seqs: number[], platform: string | undefined): Promise<number[]> {
+  if (platform === undefined || seqs.length === 0) return seqs;
   const rows = await db
     .selectFrom('transactions')
     .select('seq')
-    .where('seq', 'in', known.correctedTransactions)
+    .where('seq', 'in', seqs)
     .where(matchesPlatform('platform', platform))
     .execute();
   return rows.map((row) => row.seq);
@@ -110,7 +112,7 @@ function selectSeqs(db: Reader, scope: PendingScope, operation: string) {
     );
 }
 
-/** Whether one was open then is told by its history up to the cut. */
+/** The rows with their last status of the day, by the history up to the cut. */
 async function readChunk(db: Reader, scope: PendingScope, seqs: number[]) {
   const last = await readLastEvents(db, scope, seqs);
   const rows = await db
@@ -137,9 +139,9 @@ async function readChunk(db: Reader, scope: PendingScope, seqs: number[]) {
   });
 }
 
-/** The newest event of each history among those that are dated before the day's end. */
-async function readLastEvents(db: Reader, { cut, end, factsAtCut: known }: PendingScope, seqs: number[]) {
-  const struck = new Set(known.outOfForce);
+/** The newest event of each history that is dated before the day's end. */
+async function readLastEvents(db: Reader, { cut, end, factsAtCut }: PendingScope, seqs: number[]) {
+  const struck = new Set(factsAtCut.outOfForce);
   const events = await db
     .selectFrom('events')
     .select(['seq', 'transaction_seq', 'status', 'at_wall', 'position', 'sequence', 'inferred'])

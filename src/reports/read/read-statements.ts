@@ -5,10 +5,10 @@ import { type BalanceAroundSecond, chooseLedgerBalance } from '../../ledger/stat
 import { AVAILABLE, HELD, platformAccountSegment } from './read-balances.ts';
 import { type CutEntries, matchesCut } from './read-cut-entries.ts';
 
-/** A balance that a person read off the provider's panel, beside the ledger's at that instant. */
+/** A balance that a person read off the provider's panel, and the ledger's at that instant. */
 export type StatedBalance = { platform: string; at: Date; atWall: WallTime; statedCents: bigint; ledgerCents: bigint };
 
-/** The newest statement of each platform within the day, its end included, of those made before the report. */
+/** The newest statement of each platform in the day, its end included, of those made before `madeAt`. */
 export async function readStatements(db: Reader, scope: Scope & CutEntries): Promise<StatedBalance[]> {
   const stated: StatedBalance[] = [];
   for (const one of await readNewestStatements(db, scope)) {
@@ -42,7 +42,7 @@ export async function readNewestStatements(db: Reader, scope: Scope): Promise<St
   }));
 }
 
-/** What is stated now and was not then, beside what was stated of that platform then. Pure. */
+/** Statements that are new or changed, with the platform's one before. Pure. */
 export function listChangedStatements(then: Stated[], now: Stated[]): { before: Stated | undefined; after: Stated }[] {
   const old = new Map(then.map((one) => [one.platform, one]));
   return now
