@@ -1,38 +1,38 @@
 /**
- * The newest event numbers up to a cut, one bit each: set where the event was committed when the revision was written. A
- * number is drawn before its event is committed; on another node of a cluster the commit may follow the cut. An event
- * with entries is found by the members of its seal (read-late.ts). An event that moves no money is in no seal, so its bit
- * keeps it out when the file is rebuilt from the cut.
+ * A revision stores one bit for each of the newest event numbers up to its cut: set if the event was committed by then. An
+ * event gets its number before its commit, and on another node of a cluster the commit may follow the cut. The seal finds
+ * a late event that has entries (read-cut-entries.ts). An event that moves no money is in no seal: its bit leaves it out
+ * when the file is rebuilt from the cut.
  */
 import { sql } from 'kysely';
 import type { Reader } from '../../database/reader.ts';
 
-/** Far more than are under way at once; 2 KiB a revision. */
+/** Far more events than are uncommitted at a time; 2 KiB a revision. */
 const WINDOW_EVENTS = 16_384;
 
-/** The bits of the numbers above `eventSeq - WINDOW_EVENTS`, the lowest number first. */
+/** The bits of the numbers above `eventSeq - WINDOW_EVENTS`, lowest first. */
 export type EventWindow = Buffer;
 
-/** Of all that `db` sees: of the snapshot that a revision is made from. */
+/** @param db the snapshot of the revision's rows. */
 export async function readEventWindow(db: Reader, eventSeq: number): Promise<EventWindow> {
   const window = Buffer.alloc(WINDOW_EVENTS / 8);
   for (const seq of await readSeqs(db, eventSeq)) {
-    const { byte, bit } = placeOf(seq, eventSeq);
+    const { byte, bit } = positionOf(seq, eventSeq);
     window[byte] = (window[byte] ?? 0) | bit;
   }
   return window;
 }
 
-/** Numbers of events that are in the range of the window now, and were not when it was read: mostly none. */
+/** Numbers of events in the window's range that were committed after it was read: mostly none. */
 export async function findLateEvents(db: Reader, eventSeq: number, window: EventWindow): Promise<number[]> {
   if ((await countWindowEvents(db, eventSeq)) === countBits(window)) return [];
   return (await readSeqs(db, eventSeq)).filter((seq) => {
-    const { byte, bit } = placeOf(seq, eventSeq);
+    const { byte, bit } = positionOf(seq, eventSeq);
     return ((window[byte] ?? 0) & bit) === 0;
   });
 }
 
-/** How many events there are now in the range of a cut's window. */
+/** Counts the present events in the range of a cut's window. */
 export async function countWindowEvents(db: Reader, eventSeq: number): Promise<number> {
   const row = await db
     .selectFrom('events')
@@ -43,7 +43,7 @@ export async function countWindowEvents(db: Reader, eventSeq: number): Promise<n
   return Number(row?.count ?? 0);
 }
 
-/** The same for a row of `reports`, inside of a statement. */
+/** The same count for a row of `reports`, as an expression. */
 export const WINDOW_EVENT_COUNT = sql<number>`(SELECT COUNT(*) FROM events
   WHERE events.seq > reports.cut_event_seq - ${sql.lit(WINDOW_EVENTS)} AND events.seq <= reports.cut_event_seq)`;
 
@@ -63,7 +63,7 @@ async function readSeqs(db: Reader, eventSeq: number): Promise<number[]> {
   return rows.map((row) => row.seq);
 }
 
-function placeOf(seq: number, eventSeq: number): { byte: number; bit: number } {
+function positionOf(seq: number, eventSeq: number): { byte: number; bit: number } {
   const index = seq - (eventSeq - WINDOW_EVENTS) - 1;
   return { byte: index >> 3, bit: 1 << (index & 7) };
 }

@@ -3,8 +3,8 @@ import type { Day } from '../../domain/calendar.ts';
 import type { AcceptedSurplus } from './report-plan.ts';
 
 /**
- * The surplus that a person accepted for the day that a run proved with it; undefined where the run needed none.
- * @param until what is told is of then: a revision that is made again says the same.
+ * The surplus with which a run proved a day, as a person accepted it; undefined if the run needed none.
+ * @param until ignores later acceptances, so a rebuilt revision shows the same.
  */
 export async function readSurplus(
   db: Reader,

@@ -5,34 +5,33 @@ export type Locale = 'pt-BR' | 'en';
 export const FORMATS = ['xlsx', 'csv', 'journal'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** Until that day's changes can no longer be late (`closed`), or the day is still running (`partial`). */
+/** `partial` while the day is running, `closed` once no late change can follow, else `provisional`. */
 export type ReportState = 'partial' | 'provisional' | 'closed';
 
-/** How far a state has come: what is later learnt of a day at rest only takes it on. */
+/** The order of states: later readings only raise it. */
 export const STATE_RANK: Record<ReportState, number> = { partial: 0, provisional: 1, closed: 2 };
 
-/** What of the append-only tables a revision saw: a sealed position. The same cut gives the same rows. */
+/** The part of the append-only tables that a revision shows, up to a sealed position. Equal cuts give equal rows. */
 export type Cut = {
-  /** Null for a revision that was made before there were seals. */
+  /** Null for a revision from before there were seals. */
   position: number | null;
-  /** The chain's hash there, as it was when it was made: the one of now may have been built anew. */
+  /** The chain's hash at that position when the revision was made. A rebuilt chain has another one. */
   sealHash: Buffer | null;
   entrySeq: number;
   eventSeq: number;
   mismatchChangeSeq: number;
-  /** Later changes of facts are put back. */
+  /** Later changes of facts are undone for the rows. */
   factChangeSeq: number;
-  /** Null for a cut that is new, or was made before there were windows: no event of it is known to have come late. */
+  /** Null for a new cut, or one from before there were windows: no late events are known. */
   eventWindow: EventWindow | null;
 };
 
-/** The run that read the whole day at the provider, and when its proving pass began. */
+/** The run that read the whole day at the provider; its proving pass began at `askedAt`. */
 export type Proof = { runSeq: number; runId: string; askedAt: Date; surplus?: AcceptedSurplus | undefined };
 
-/** How many more rows the provider announced than it listed, and who accepted that for the day. */
+/** The number of rows that the provider announced beyond those it listed, and the person who accepted it for the day. */
 export type AcceptedSurplus = { count: number; actor: string; at: Date };
 
-/** The revision before. */
 export type PreviousRevision = {
   revision: number;
   cut: Cut;
@@ -53,7 +52,7 @@ export type ReportPlan = {
   madeAt: Date;
   locale: Locale;
   fullDocuments: boolean;
-  /** For whoever may not see personal data. */
+  /** For a reader without the right to see personal data. */
   masked: boolean;
   /** Only this platform's movements; undefined: all. */
   platform: string | undefined;
@@ -61,14 +60,14 @@ export type ReportPlan = {
   /** Excel's limit, or less in a test. */
   rowsPerSheetMax: number;
   calendar: Calendar;
-  /** A person in it was forgotten since it was first made. */
+  /** A person in it was erased after it was made. */
   isRedacted: boolean;
 };
 
 /** Excel's own limit is 1,048,576, of which a title, a note, a header and a total take four. */
 export const ROWS_PER_SHEET_MAX = 1_048_570;
 
-/** The first wall clock of a day, and the first of the next: what lies from one to before the other is the day's. */
+/** The bounds of a day: from `start` to before `end`. */
 export function toWallTimeBounds(day: Day, next: Day): { start: WallTime; end: WallTime } {
   return { start: `${day} 00:00:00`, end: `${next} 00:00:00` };
 }

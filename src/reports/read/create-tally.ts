@@ -1,22 +1,7 @@
 import { type AccountBalance, HELD, isBalanceAccount, platformAccountSegment, splitAccount } from './read-balances.ts';
 import type { Movement } from './read-movements.ts';
 
-/** One platform's day, in cents, each line with the sign by which it moves the balance. */
-export type PlatformTotals = {
-  opening: bigint;
-  receipts: bigint;
-  commissionIn: bigint;
-  payments: bigint;
-  commissionOut: bigint;
-  refundsMade: bigint;
-  refundsReceived: bigint;
-  adjustments: bigint;
-  closing: bigint;
-  held: bigint;
-  /** The balance at the day's end by the ledger's own sums. */
-  ledgerClosing: bigint;
-};
-
+/** The lines of Resumo that move a balance, each with the sign by which it does. */
 export const LINES = [
   'receipts',
   'commissionIn',
@@ -26,6 +11,12 @@ export const LINES = [
   'refundsReceived',
   'adjustments',
 ] as const;
+
+/** `ledgerClosing` is the balance at the day's end by the ledger's own sums. */
+const TOTALS = ['opening', ...LINES, 'closing', 'held', 'ledgerClosing'] as const;
+
+/** One platform's day, in cents. */
+export type PlatformTotals = Record<(typeof TOTALS)[number], bigint>;
 
 export type Hour = { receiptsCount: number; receiptsCents: bigint; paymentsCount: number; paymentsCents: bigint };
 
@@ -82,15 +73,17 @@ function readOpening(balances: AccountBalance[], platform: string | undefined): 
   return platforms;
 }
 
-function addToLine(totals: PlatformTotals, movement: Movement): void {
-  const { kind, amountCents, commissionCents } = movement;
-  if (kind === 'receipt') totals.receipts += amountCents;
-  else if (kind === 'payment') totals.payments += amountCents;
-  else if (kind === 'refund_made') totals.refundsMade += amountCents;
-  else if (kind === 'refund_received') totals.refundsReceived += amountCents;
-  else totals.adjustments += amountCents;
+const LINE_OF: Partial<Record<Movement['kind'], (typeof LINES)[number]>> = {
+  receipt: 'receipts',
+  payment: 'payments',
+  refund_made: 'refundsMade',
+  refund_received: 'refundsReceived',
+};
+
+function addToLine(totals: PlatformTotals, { kind, amountCents, commissionCents, postings }: Movement): void {
+  totals[LINE_OF[kind] ?? 'adjustments'] += amountCents;
   if (commissionCents === 0n) return;
-  const onReceipt = movement.postings.some((posting) => posting.account.startsWith('Expenses:Commission:Cashin'));
+  const onReceipt = postings.some((posting) => posting.account.startsWith('Expenses:Commission:Cashin'));
   if (onReceipt) totals.commissionIn -= commissionCents;
   else totals.commissionOut -= commissionCents;
 }
@@ -107,26 +100,14 @@ function addToHour(hour: Hour | undefined, { kind, amountCents }: Movement): voi
 }
 
 function emptyTotals(): PlatformTotals {
-  return {
-    opening: 0n,
-    receipts: 0n,
-    commissionIn: 0n,
-    payments: 0n,
-    commissionOut: 0n,
-    refundsMade: 0n,
-    refundsReceived: 0n,
-    adjustments: 0n,
-    closing: 0n,
-    held: 0n,
-    ledgerClosing: 0n,
-  };
+  return Object.fromEntries(TOTALS.map((name) => [name, 0n])) as PlatformTotals; // one value for each name
 }
 
 /** The totals of all platforms. */
 export function sumPlatformTotals(platforms: Iterable<PlatformTotals>): PlatformTotals {
   const total = emptyTotals();
   for (const totals of platforms) {
-    for (const name of Object.keys(total) as (keyof PlatformTotals)[]) total[name] += totals[name];
+    for (const name of TOTALS) total[name] += totals[name];
   }
   return total;
 }

@@ -8,17 +8,16 @@ import type { Proof, ReportState } from '../plan/report-plan.ts';
 type Window = Proof & { from: Day; to: Day; counted?: boolean };
 export type DayClassification = { state: ReportState; proof: Proof | undefined };
 
-/** How far a day is proven by the runs that have read the provider's list. */
+/** Classifies a day by the runs that read the provider's list. A doubt about the time zone keeps it from `closed`. */
 export async function classifyDay(db: Reader, day: Day, now: Date, calendar: Calendar): Promise<DayClassification> {
   const [start, end] = [calendar.startOfDay(day), calendar.startOfDay(addDays(day, 1))];
   const isOver = now >= end;
   const proof = await readProof(db, day, isOver ? { after: end, which: 'first' } : { after: start, which: 'newest' });
   const late = isOver ? await readNewestReadings(db, day, end) : [];
-  const judged = decideDayState(day, proof ? [proof, ...late] : late, now, end);
-  const surplus = judged.proof && (await readSurplus(db, day, judged.proof.runSeq, now));
-  const judgement = surplus && judged.proof ? { ...judged, proof: { ...judged.proof, surplus } } : judged;
-  if (judgement.state === 'closed' && (await isZoneAlertFiring(db))) return { ...judgement, state: 'provisional' };
-  return judgement;
+  const decided = decideDayState(day, proof ? [proof, ...late] : late, now, end);
+  const surplus = decided.proof && (await readSurplus(db, day, decided.proof.runSeq, now));
+  const state = decided.state === 'closed' && (await isZoneAlertFiring(db)) ? 'provisional' : decided.state;
+  return { state, proof: surplus && decided.proof ? { ...decided.proof, surplus } : decided.proof };
 }
 
 async function readProof(
@@ -42,7 +41,7 @@ async function readProof(
   return { runSeq: row.seq, runId: row.id, from: row.from_day, to: row.to_day, askedAt: row.asked_at };
 }
 
-/** The newest reading or count of each range: of hundreds a day only that one matters. They prove no day read. */
+/** The newest reading or count of each range: only that one of hundreds a day matters. They are no proof of a day. */
 async function readNewestReadings(db: Reader, day: Day, after: Date): Promise<Window[]> {
   const rows = await db
     .selectFrom('run_windows')
@@ -61,9 +60,10 @@ async function readNewestReadings(db: Reader, day: Day, after: Date): Promise<Wi
 }
 
 /**
- * `partial` before the day's end; `closed` once every creation day that may still change it was read or counted after that end,
- * else `provisional`. The proof is the first complete reading after the day's end, or the newest while it runs. Pure.
- * @param windows complete readings, and days proven by counts (which are no reading), the oldest first.
+ * Decides the state of a day: `partial` before its end; `closed` once every creation day that may change it was read or
+ * counted after its end; else `provisional`. The proof is the first complete reading after the day's end, or the newest
+ * one while the day runs. Pure.
+ * @param windows complete readings, and days proven by counts (`counted`), oldest first.
  */
 export function decideDayState(day: Day, windows: Window[], now: Date, endsAt: Date): DayClassification {
   const covering = windows.filter((window) => !window.counted && window.from <= day && window.to >= day);

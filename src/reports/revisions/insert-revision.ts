@@ -10,7 +10,7 @@ import { resolveChangedDay } from './resolve-changed-day.ts';
 type Written = { digest: Buffer; eventWindow: EventWindow; files: ReportFile[] };
 
 /**
- * Writes down a revision whose files lie ready, and ends the `closed_day_changed` that asked for it.
+ * Inserts a revision whose files are complete, and resolves the day's `closed_day_changed`.
  * @returns false when another process wrote this revision first.
  */
 export async function insertRevision(

@@ -1,8 +1,8 @@
 /**
- * Mails a link to each revision that the schedule made, but for those that only tell of a label or a proof, and to what
- * people had made before it (see owe-unreported). What is owed is a row, written in the transaction that wrote the
- * revision, or by the tick after it: a crash loses none. A row is claimed before its mail goes, so only a crash between the server's yes and
- * ours sends one twice, with the same Message-ID. The mail holds no data of the day: whoever has no login gets none.
+ * Mails a link to each revision that the schedule made, except those with only a new label or proof, and to revisions that
+ * people made before (enqueue-unreported-mails.ts). A pending mail is a row, inserted with the revision or by the next tick:
+ * a crash loses none. The row is claimed before the mail is sent, so only a crash between the server's acceptance and our
+ * update sends a mail twice, with the same Message-ID. A mail holds no data of the day: reading it needs a login.
  */
 import type { Transaction } from 'kysely';
 import { MAIL_MS_MAX, MailError, type Mailer, openMailer } from '../../alerts/open-mailer.ts';
@@ -17,17 +17,17 @@ import { fill, formatDay, textsOf } from '../texts/texts.ts';
 import { nameRevision, presentReport, type Report, selectReports } from './present-report.ts';
 
 const IDLE_MS = 5_000;
-/** Nobody else takes a mail up while it may still be on its way. */
+/** No other process sends a mail that may still be in transit. */
 const CLAIM_MS = 2 * MAIL_MS_MAX;
-/** After each failure; then it is given up, and the console has the report all the same. */
+/** Waits after each failure. After the last one the mail is dropped; the console has the report. */
 const RETRY_MS = [1, 5, 30, 120, 360, 720, 720, 1440, 1440].map((minutes) => minutes * 60_000);
 
-/** Whether anybody is to be told of reports. */
+/** Whether a mail server and an address are configured. */
 export function isReportMailEnabled(config: Config): boolean {
   return config.SMTP_URL !== undefined && (config.ALERT_EMAIL_TO?.length ?? 0) > 0;
 }
 
-/** Owes the mail of a revision, in the transaction that writes it. */
+/** Enqueues the mail of a revision. */
 export async function enqueueReportMail(trx: Transaction<Database>, reportSeq: number, now: Date): Promise<void> {
   await trx
     .insertInto('report_mails')
@@ -35,7 +35,7 @@ export async function enqueueReportMail(trx: Transaction<Database>, reportSeq: n
     .execute();
 }
 
-/** Sends what is owed, until the signal. Any number of processes may run it. */
+/** Sends pending mails until the signal. Any number of processes may run it. */
 export async function mailReports(context: Context): Promise<void> {
   const mailer = openMailer(context.config);
   if (!mailer || !isReportMailEnabled(context.config)) return;
@@ -48,7 +48,7 @@ export async function mailReports(context: Context): Promise<void> {
   });
 }
 
-/** @returns whether there was one to send. */
+/** @returns false if no mail was due. */
 async function mailNext(context: Context, mailer: Mailer): Promise<boolean> {
   const claimed = await claimNext(context);
   if (!claimed) return false;
@@ -57,14 +57,14 @@ async function mailNext(context: Context, mailer: Mailer): Promise<boolean> {
   try {
     const mail = writeMail(presentReport(row), row.locale as Locale, context.config.PUBLIC_URL);
     const { refused } = await mailer.send({ to: context.config.ALERT_EMAIL_TO ?? [], ...mail });
-    if (refused > 0) context.log.warn({ ...about, refused }, 'the mail of a report was refused for some addresses');
-    await settle(context, row.seq, { sent_at: context.clock.now(), next_attempt_at: null, error: null });
+    if (refused > 0) context.log.warn({ ...about, refused }, 'report mail refused for some addresses');
+    await recordAttempt(context, row.seq, { sent_at: context.clock.now(), next_attempt_at: null, error: null });
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
     const wait = error.isPermanent ? undefined : RETRY_MS[attempts - 1];
     const next = wait === undefined ? null : new Date(context.clock.now().getTime() + wait);
-    await settle(context, row.seq, { next_attempt_at: next, error: error.code });
-    context.log.error({ ...about, error: error.code, next_attempt_at: next }, 'the mail of a report did not go');
+    await recordAttempt(context, row.seq, { next_attempt_at: next, error: error.code });
+    context.log.error({ ...about, error: error.code, next_attempt_at: next }, 'report mail failed');
   }
   return true;
 }
@@ -93,7 +93,7 @@ async function claimNext(context: Context) {
   });
 }
 
-async function settle(
+async function recordAttempt(
   context: Context,
   reportSeq: number,
   end: { sent_at?: Date; next_attempt_at: Date | null; error: string | null },
@@ -101,7 +101,7 @@ async function settle(
   await context.db.updateTable('report_mails').set(end).where('report_seq', '=', reportSeq).execute();
 }
 
-/** Day, revision, state, digests and the head of the chain, which so leaves this machine: nothing of what the report says. Pure. */
+/** The mail holds day, revision, state, digests and the chain's head, which thereby leaves this machine, and no rows. Pure. */
 function writeMail(report: Report, locale: Locale, publicUrl: string): { subject: string; text: string; id: string } {
   const texts = textsOf(locale);
   const values = { day: formatDay(report.day), revision: report.revision, state: texts.states[report.state] };

@@ -11,11 +11,10 @@ import { hasImproved, makeReport } from './make-report.ts';
 import { listChangedDays } from './resolve-changed-day.ts';
 
 /**
- * Makes every report that is due: yesterday's, each day since the first report that has none (there was downtime),
- * those whose newest revision was made while the day was running, those whose rows may have changed since, and those of
- * days that were proven or closed since. Then the mail is owed of what people had made meanwhile.
- * One day's failure does not keep the others from being made.
- * @throws ConfereError `unavailable` at the end, when any day failed.
+ * Makes every due report: yesterday's, missing ones since the first report (after downtime), and the next revision of days
+ * whose newest one was partial, whose rows may have changed, or that were proven or closed since. Then enqueues mails of
+ * revisions that people made. A day's failure does not stop the others.
+ * @throws ConfereError `unavailable` at the end, if any day failed.
  */
 export async function makeDueReports(context: Context): Promise<{ made: Day[]; failed: Day[] }> {
   const made: Day[] = [];
@@ -27,15 +26,15 @@ export async function makeDueReports(context: Context): Promise<{ made: Day[]; f
       if (changed) made.push(day);
     } catch (error) {
       failed.push(day);
-      context.log.error({ error: describeError(error), day }, 'a report could not be made');
+      context.log.error({ error: describeError(error), day }, 'report failed; the next tick tries again');
     }
   }
   await enqueueUnreportedMails(context);
-  if (failed.length > 0) throw new ConfereError('unavailable', `no report could be made of ${failed.join(', ')}`);
+  if (failed.length > 0) throw new ConfereError('unavailable', `reports failed for ${failed.join(', ')}: see the log`);
   return { made, failed };
 }
 
-/** Those without a report of the whole day first, since people wait for it; of these and of the others the oldest first. */
+/** Days without a report of the whole day first, because people wait for them; each group oldest first. */
 async function listDueDays(context: Context): Promise<Day[]> {
   const yesterday = addDays(context.calendar.dayOf(context.clock.now()), -1);
   const newest = await context.db
@@ -46,8 +45,8 @@ async function listDueDays(context: Context): Promise<Day[]> {
           .selectFrom('reports')
           .select(['day', eb.fn.max('revision').as('revision')])
           .groupBy('day')
-          .as('top'),
-      (join) => join.onRef('top.day', '=', 'reports.day').onRef('top.revision', '=', 'reports.revision'),
+          .as('newest'),
+      (join) => join.onRef('newest.day', '=', 'reports.day').onRef('newest.revision', '=', 'reports.revision'),
     )
     .select(['reports.day', 'state', 'checked_entry_seq', 'checked_event_seq', 'checked_fact_change_seq'])
     .select(['cut_seal_position', 'made_at', 'proven', 'checked_event_count', WINDOW_EVENT_COUNT.as('event_count')])
@@ -55,12 +54,12 @@ async function listDueDays(context: Context): Promise<Day[]> {
     .execute();
   const learnt = await readLearnt(context);
   const due = new Set(selectDueDays(yesterday, newest, learnt, await readLatePositions(context)));
-  const cameLate = newest.filter(
+  const withLateEvents = newest.filter(
     (row) => row.checked_event_count !== null && row.event_count !== row.checked_event_count,
   );
   const more = [
     ...(await listStated(context, newest)),
-    ...cameLate.map((row) => row.day),
+    ...withLateEvents.map((row) => row.day),
     ...(await listChangedDays(context.db)),
     ...(await listImproved(
       context,
@@ -73,7 +72,7 @@ async function listDueDays(context: Context): Promise<Day[]> {
   return [...missing.sort(), ...others.sort()];
 }
 
-/** Days that were proven or closed since: each at most twice in its life, however often the provider is read. */
+/** Days that were proven or closed since: at most twice for a day, however often the provider is read. */
 async function listImproved(
   { db, clock, calendar }: Context,
   newest: { day: Day; state: string; proven: number }[],
@@ -81,26 +80,26 @@ async function listImproved(
   const improved: Day[] = [];
   for (const row of newest) {
     if (row.state === 'closed' && row.proven === 1) continue;
-    const judgement = await classifyDay(db, row.day, clock.now(), calendar);
-    if (hasImproved(row, { ...judgement, day: row.day, calendar })) improved.push(row.day);
+    const classification = await classifyDay(db, row.day, clock.now(), calendar);
+    if (hasImproved(row, { ...classification, day: row.day, calendar })) improved.push(row.day);
   }
   return improved;
 }
 
-/** Days of which a person stated a balance after their newest revision was made. */
+/** Days for which a person stated a balance after their newest revision. */
 async function listStated(context: Context, newest: { day: Day; made_at: Date }[]): Promise<Day[]> {
   const madeAt = new Map(newest.map((row) => [row.day, row.made_at]));
   const rows = await context.db.selectFrom('statements').select(['at_wall', 'created_at']).execute();
   return rows.flatMap((row) => {
     const day = row.at_wall.slice(0, 10);
     // midnight is the end of the day before
-    const of = row.at_wall.endsWith(' 00:00:00') ? addDays(day, -1) : day;
-    const made = madeAt.get(of);
-    return made && row.created_at > made ? [of] : [];
+    const stated = row.at_wall.endsWith(' 00:00:00') ? addDays(day, -1) : day;
+    const made = madeAt.get(stated);
+    return made && row.created_at > made ? [stated] : [];
   });
 }
 
-/** The newest position that sealed an entry of a day late, below a number that was sealed: no number tells of it. */
+/** The newest position that sealed a late entry of each day. A late entry's number is below the cut. */
 async function readLatePositions(context: Context): Promise<LatePosition[]> {
   const day = sql<string>`SUBSTR(entries.at_wall, 1, 10)`;
   const rows = await context.db
@@ -121,11 +120,12 @@ type Newest = {
   cut_seal_position?: number | null;
 };
 type LatePosition = { day: Day; position: number };
-/** The newest row learnt of each day that something happened in. */
+/** The newest rows of a day. */
 type Learnt = { day: Day; entrySeq: number; eventSeq: number; factChangeSeq: number };
 
 /**
- * Pure. What is learnt of an earlier day also changes the later ones: their opening balance, and what was left open.
+ * Selects the days whose rows may have changed. A new row of an earlier day changes the later days too: their opening
+ * balance and open transactions. Pure.
  * @param newest the newest revision of each day, oldest day first. @param learnt oldest day first.
  */
 export function selectDueDays(yesterday: Day, newest: Newest[], learnt: Learnt[], late: LatePosition[] = []): Day[] {
@@ -152,7 +152,7 @@ export function selectDueDays(yesterday: Day, newest: Newest[], learnt: Learnt[]
 
 const NOTHING = { entrySeq: 0, eventSeq: 0, factChangeSeq: 0 };
 
-/** From the indexes by time alone; facts by the day on which their transaction was created. */
+/** Reads indexes by time only. Facts count to the day of their transaction's creation. */
 async function readLearnt(context: Context): Promise<Learnt[]> {
   const days = new Map<Day, Learnt>();
   const add = (day: Day, top: Partial<Learnt>): void => {

@@ -1,11 +1,12 @@
 /**
- * Makes the next revision of a day's report, if there is anything new to say. A revision is a day and a cut: its rows
- * are what the append-only ledger held up to there, told by a digest. An equal digest makes no revision, unless Resumo
- * counts other changes of status, which no row may show; or the day has come closer to its end: from partial to provisional to closed, or from unproven to proven; or a
- * person has stated a balance of it since.
+ * Makes the next revision of a day's report, if anything changed. A revision is a day and a cut: its rows are those of the
+ * append-only ledger up to the cut, and a digest identifies them. An equal digest makes no revision, unless
+ * - Resumo's status counts changed: some status changes have no row; or
+ * - the day's state rose (partial, provisional, closed), or the day was proven; or
+ * - a person stated another balance of the day.
  *
- * The files are written under other names and flushed, then the row is inserted, then the files get their names: a
- * revision whose files are missing is made again from its row, and a file without a row is never seen.
+ * The files are written as drafts and flushed, then the row is inserted, then the drafts are renamed. A revision without
+ * files is rebuilt from its row. A file without a row is never served.
  */
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -19,7 +20,6 @@ import { ConfereError } from '../../domain/errors.ts';
 import { countWindowEvents, type EventWindow } from '../plan/read-event-window.ts';
 import {
   type Cut,
-  FORMATS,
   type PreviousRevision,
   type ReportPlan,
   type ReportState,
@@ -37,11 +37,11 @@ import { isReportMailEnabled } from './mail-reports.ts';
 import { mayHaveChanged } from './may-have-changed.ts';
 import { nameReportFile } from './name-report-file.ts';
 import { findRevision, presentReport, type Report, type ReportRow, toCut } from './present-report.ts';
-import { finalizeDraft, publishDrafts, type ReportFile, withDrafts } from './publish-drafts.ts';
+import { finalizeDrafts, publishDrafts, withDrafts } from './publish-drafts.ts';
 import { resolveChangedDay } from './resolve-changed-day.ts';
 
 export type MadeReport = { report: Report; changed: boolean };
-/** One that is made by the schedule is mailed, unless the day's label or proof is all that nobody was told of. */
+/** `isScheduled`: mails the revision, unless only the day's label or proof changed since the last mail. */
 type Options = { rowsPerSheetMax?: number; isScheduled?: boolean };
 
 /** The version in package.json, read once. */
@@ -49,8 +49,8 @@ export const VERSION = (createRequire(import.meta.url)('../../../package.json') 
 const RACES_MAX = 5;
 
 /**
- * Makes the day's next revision, or gives the newest one where nothing has changed.
- * @throws ConfereError `invalid_request` for what is no day, or one that has not begun.
+ * Makes the day's next revision, or returns the newest one if nothing has changed.
+ * @throws ConfereError `invalid_request` for an invalid day, or one that has not begun; `conflict` after five lost races.
  */
 export async function makeReport(context: Context, day: Day, options: Options = {}): Promise<MadeReport> {
   assertBegun(context, day);
@@ -58,7 +58,7 @@ export async function makeReport(context: Context, day: Day, options: Options = 
     const made = await tryMake(context, day, options);
     if (made) return made;
   }
-  throw new ConfereError('conflict', `the report of ${day} is being made by others again and again: try later`);
+  throw new ConfereError('conflict', `other processes are making the report of ${day}: try later`);
 }
 
 export function reportsDirectory(context: Pick<Context, 'config'>): string {
@@ -66,20 +66,20 @@ export function reportsDirectory(context: Pick<Context, 'config'>): string {
 }
 
 function assertBegun(context: Context, day: Day): void {
-  const fault = (message: string): ConfereError =>
+  const invalid = (message: string): ConfereError =>
     new ConfereError('invalid_request', message, { fields: { day: [message] } });
-  if (!isDay(day)) throw fault(`${day} is no day: write it as 2026-11-20`);
+  if (!isDay(day)) throw invalid(`${day} is no day: write it as 2026-11-20`);
   if (day > context.calendar.dayOf(context.clock.now()))
-    throw fault(`${day} has not begun: there is nothing to report`);
+    throw invalid(`${day} has not begun: there is nothing to report`);
 }
 
-/** @returns undefined when another process made this revision first. */
+/** @returns undefined if another process made this revision first. */
 async function tryMake(context: Context, day: Day, options: Options): Promise<MadeReport | undefined> {
   const newest = await findRevision(context.db, day);
   const cut = await takeCut(context);
   const madeAt = context.clock.now();
-  const judgement = await classifyDay(context.db, day, madeAt, context.calendar);
-  const plan = planNext(context, day, { newest, cut, madeAt, judgement, options });
+  const classification = await classifyDay(context.db, day, madeAt, context.calendar);
+  const plan = planNext(context, day, { newest, cut, madeAt, classification, options });
   const isStated = newest !== undefined && (await hasNewStatement(context, newest, madeAt));
   const improves = newest !== undefined && (isStated || hasImproved(newest, plan));
   if (newest && !improves && !(await mayHaveChanged(context, newest, cut))) {
@@ -87,27 +87,21 @@ async function tryMake(context: Context, day: Day, options: Options): Promise<Ma
   }
   const directory = reportsDirectory(context);
   return await withDrafts(directory, randomUUID(), async (drafts) => {
-    const eventsThen = newest && (await countWindowEvents(context.db, newest.cut_event_seq));
+    // before the snapshot: a later event then makes the counts differ, and the next check reads the rows again
+    const eventCount = newest && (await countWindowEvents(context.db, newest.cut_event_seq));
     const written = await inSnapshot(context.db, (snapshot) => writeCompared(snapshot, plan, drafts));
     if (newest && !improves && !written.hasChanged) {
-      await noteChecked(context, newest, { cut, eventWindow: written.eventWindow, eventCount: eventsThen });
+      await recordCheck(context, newest, { cut, eventWindow: written.eventWindow, eventCount });
       return { report: presentReport(newest), changed: false };
     }
-    const sealed: { draft: string; facts: ReportFile }[] = [];
-    for (const format of FORMATS) {
-      const name = nameReportFile({ ...plan, format });
-      sealed.push({
-        draft: written.files[format],
-        facts: await finalizeDraft(written.files[format], { format, name }),
-      });
-    }
-    const files = sealed.map((one) => one.facts);
+    const finished = await finalizeDrafts(written.files, (format) => nameReportFile({ ...plan, format }));
+    const files = finished.map((one) => one.facts);
     const { digest, eventWindow } = written;
     const mayMail = options.isScheduled === true && isReportMailEnabled(context.config);
     const isMailed = mayMail && (await hasUnreportedChange(context, { ...plan, digest }));
     const revision = { digest, eventWindow, files, isMailed };
     if (!(await insertRevision(context, plan, revision))) return undefined;
-    await publishDrafts(directory, sealed);
+    await publishDrafts(directory, finished);
     const row = await findRevision(context.db, day, plan.revision);
     if (!row) throw new Error(`revision ${plan.revision} of ${day} was inserted but is not found`);
     context.log.info({ day, revision: plan.revision, state: plan.state }, 'report made');
@@ -115,7 +109,7 @@ async function tryMake(context: Context, day: Day, options: Options): Promise<Ma
   });
 }
 
-/** The files, and whether their rows, or Resumo's counts, are others than those of the revision before. */
+/** Writes the files. `hasChanged`: their rows, or Resumo's counts, differ from those of the revision before. */
 async function writeCompared(db: Reader, plan: ReportPlan, drafts: string) {
   const written = await writeReport(db, plan, drafts);
   const { previous } = plan;
@@ -124,15 +118,21 @@ async function writeCompared(db: Reader, plan: ReportPlan, drafts: string) {
   return { ...written, hasChanged: !isSame };
 }
 
-type Next = { newest: ReportRow | undefined; cut: Cut; madeAt: Date; judgement: DayClassification; options: Options };
+type Next = {
+  newest: ReportRow | undefined;
+  cut: Cut;
+  madeAt: Date;
+  classification: DayClassification;
+  options: Options;
+};
 
-function planNext(context: Context, day: Day, { newest, cut, madeAt, judgement, options }: Next): ReportPlan {
+function planNext(context: Context, day: Day, { newest, cut, madeAt, classification, options }: Next): ReportPlan {
   return {
     day,
     revision: (newest?.revision ?? 0) + 1,
     cut,
     previous: newest && toPreviousRevision(newest),
-    ...judgement,
+    ...classification,
     madeAt,
     locale: context.config.REPORT_LOCALE,
     fullDocuments: context.config.REPORT_FULL_DOCUMENTS,
@@ -150,7 +150,7 @@ export function toPreviousRevision(row: ReportRow): PreviousRevision {
   return { revision, cut: toCut(row), state: row.state as ReportState, proven: row.proven === 1, madeAt, digest };
 }
 
-/** Whether the day's label or its proof has come further than its newest revision says: at most twice in a day's life. */
+/** Whether the day's state rose, or the day was proven, since its newest revision: at most twice for a day. */
 export function hasImproved(
   newest: { state: string; proven: number },
   now: Pick<ReportPlan, 'state' | 'proof' | 'calendar' | 'day'>,
@@ -159,9 +159,10 @@ export function hasImproved(
   return newest.proven === 0 && isProven(now);
 }
 
+/** `eventCount`: the events in the window of the newest revision's cut. */
 type Checked = { cut: Cut; eventWindow: EventWindow; eventCount: number | undefined };
 
-async function noteChecked(
+async function recordCheck(
   { db, clock }: Context,
   newest: ReportRow,
   { cut, eventWindow, eventCount }: Checked,

@@ -6,7 +6,10 @@ import { DIGESTED_FACTS } from '../read/read-facts-at-cut.ts';
 import type { ReportRow } from './present-report.ts';
 import { listChangedDays } from './resolve-changed-day.ts';
 
-/** Whether anything was learnt up to the day's end since the rows were last found to be those of the newest revision. */
+/**
+ * Whether the ledger learnt anything up to the day's end since the last check of the newest revision. Cheap, and true too
+ * often: the caller then compares the rows.
+ */
 export async function mayHaveChanged(context: Context, newest: ReportRow, cut: Cut): Promise<boolean> {
   const end = `${addDays(newest.day, 1)} 00:00:00`;
   const learnt = async (table: 'entries' | 'events', from: number, to: number): Promise<boolean> => {
@@ -23,15 +26,15 @@ export async function mayHaveChanged(context: Context, newest: ReportRow, cut: C
   return (
     (await learnt('entries', newest.checked_entry_seq, cut.entrySeq)) ||
     (await learnt('events', newest.checked_event_seq, cut.eventSeq)) ||
-    (await cameLate(context, newest, end)) ||
-    (await cameEventsLate(context, newest)) ||
+    (await hasLateEntries(context, newest, end)) ||
+    (await hasLateEvents(context, newest)) ||
     (await wasCorrected(context, newest, cut)) ||
-    // a look that found the rows to be the same left it open, because more came, or before looks ended it
+    // a check that found equal rows left it open: more was learnt meanwhile, or the program was an older version
     (await listChangedDays(context.db, newest.day)).length > 0
   );
 }
 
-/** Whether a fact of a transaction of that day or an earlier one is another than it was. */
+/** Whether a fact changed of a transaction of that day or an earlier one. */
 async function wasCorrected(context: Context, newest: ReportRow, cut: Cut): Promise<boolean> {
   const row = await context.db
     .selectFrom('fact_changes')
@@ -46,8 +49,8 @@ async function wasCorrected(context: Context, newest: ReportRow, cut: Cut): Prom
   return row !== undefined;
 }
 
-/** Whether an entry was sealed since, whose number is a lower one: no cut by numbers alone would tell. */
-async function cameLate(context: Context, newest: ReportRow, end: WallTime): Promise<boolean> {
+/** Whether a late entry was sealed since: its number is below the cut. */
+async function hasLateEntries(context: Context, newest: ReportRow, end: WallTime): Promise<boolean> {
   const row = await context.db
     .selectFrom('seal_stragglers')
     .innerJoin('entries', 'entries.seq', 'seal_stragglers.entry_seq')
@@ -59,8 +62,8 @@ async function cameLate(context: Context, newest: ReportRow, end: WallTime): Pro
   return row !== undefined;
 }
 
-/** Whether there are more events now below its cut than when its rows were last compared. */
-async function cameEventsLate(context: Context, newest: ReportRow): Promise<boolean> {
+/** Whether late events were committed below the cut since the last check. */
+async function hasLateEvents(context: Context, newest: ReportRow): Promise<boolean> {
   if (newest.checked_event_count === null) return false;
   return (await countWindowEvents(context.db, newest.cut_event_seq)) !== newest.checked_event_count;
 }

@@ -1,9 +1,9 @@
 import type { Locale } from '../plan/report-plan.ts';
 import { platformAccountSegment } from '../read/read-balances.ts';
 
-/** `confere-2026-11-20-r3.xlsx`; what differs from the revision's own files says so; a range of days has no revision. */
+/** `confere-2026-11-20-r3.xlsx`; another language, a mask and a platform are part of the name. A range has no revision. */
 export function nameReportFile(of: {
-  /** Or a range, as `2026-11-01-2026-11-20`. */
+  /** A day, or a range as `2026-11-01-2026-11-20`. */
   day: string;
   revision?: number;
   format: string;
@@ -11,7 +11,7 @@ export function nameReportFile(of: {
   platform: string | undefined;
   masked?: boolean;
 }): string {
-  // the platform last, spelt as in its accounts: no other one, and no other file, comes to the same name
+  // the platform last, spelled as in its accounts: so no two files share a name
   const parts = [
     of.day,
     of.revision === undefined ? undefined : `r${of.revision}`,

@@ -12,7 +12,7 @@ export type ReportRow = Selectable<Database['reports']>;
 export type Report = {
   day: Day;
   revision: number;
-  /** In the list, both of the newest revision of a day as they are now: what later readings prove, the schedule's next one tells. */
+  /** A list gives the present `state` and `proven` of a day's newest revision; the next one will hold them. */
   state: ReportState;
   made_at: string;
   proven: boolean;
@@ -20,14 +20,14 @@ export type Report = {
   /** Of the workbook. */
   sha256: string;
   files: ReportFile[];
-  /** The sealed position of the journal's hash chain that it is cut at, and the chain's hash there when it was made. */
+  /** The position of its cut in the journal's hash chain, and the chain's hash there when it was made. */
   position: number | null;
   chain_hash: string | null;
-  /** A person in it was forgotten since: files are not those of then any more, and say *removido*. */
+  /** A person in it was erased since: its files were rebuilt, with *removido* instead of the name. */
   redacted: boolean;
 };
 
-/** @param now its label and proof, where they may have changed since it was made. */
+/** @param now state and proof, if they may have changed since it was made. */
 export function presentReport(row: ReportRow, now?: { state: ReportState; proven: boolean }): Report {
   return {
     day: row.day,
@@ -70,7 +70,7 @@ export function toCut(row: ReportRow): Cut {
   };
 }
 
-/** `2026-11-20-r3`: as the console's addresses name a revision. */
+/** `2026-11-20-r3`, as in the console's addresses. */
 export function nameRevision({ day, revision }: { day: Day; revision: number }): string {
   return `${day}-r${revision}`;
 }

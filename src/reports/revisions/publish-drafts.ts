@@ -1,35 +1,54 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Format } from '../plan/report-plan.ts';
+import { FORMATS, type Format } from '../plan/report-plan.ts';
 import { readFileChunks } from '../xlsx/read-file-chunks.ts';
 
-/** What a revision's row tells of a file. */
+/** A file as the revision's row describes it. */
 export type ReportFile = { format: Format; name: string; bytes: number; sha256: string };
 
-/**
- * Flushes a finished draft and measures it. Nothing has its public name yet: a full disk fails here or before, and
- * leaves no half file to be found.
- */
-export async function finalizeDraft(draft: string, facts: { format: Format; name: string }): Promise<ReportFile> {
-  const handle = await open(draft, 'r+');
+const DRAFT = '.draft-';
+
+/** Whether a name in the directory of reports is a directory of drafts. */
+export function isDraft(name: string): boolean {
+  return name.startsWith(DRAFT);
+}
+
+/** Names in the directory of reports; none before the first report. */
+export async function listReportFiles(directory: string): Promise<string[]> {
   try {
-    await handle.sync();
-  } finally {
-    await handle.close();
+    return await readdir(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
   }
-  return { ...facts, bytes: (await stat(draft)).size, sha256: await hashFile(draft) };
+}
+
+type Draft = { draft: string; facts: ReportFile };
+
+/**
+ * Flushes the finished drafts of a revision and measures them. They get their public names later, so a full disk, which
+ * fails here or before, leaves no partial file under such a name.
+ */
+export async function finalizeDrafts(
+  files: Record<Format, string>,
+  nameOf: (format: Format) => string,
+): Promise<Draft[]> {
+  const drafts: Draft[] = [];
+  for (const format of FORMATS) {
+    const draft = files[format];
+    await sync(draft, 'r+');
+    const facts = { format, name: nameOf(format), bytes: (await stat(draft)).size, sha256: await hashFile(draft) };
+    drafts.push({ draft, facts });
+  }
+  return drafts;
 }
 
 /**
- * Gives sealed drafts their names, each with its SHA-256 in a file beside it that `sha256sum -c` reads.
+ * Renames finalized drafts to their public names, each with its SHA-256 in a file beside it that `sha256sum -c` reads.
  * @param remark a comment in that file, as `# …`.
  */
-export async function publishDrafts(
-  directory: string,
-  drafts: { draft: string; facts: ReportFile }[],
-  remark?: string,
-): Promise<void> {
+export async function publishDrafts(directory: string, drafts: Draft[], remark?: string): Promise<void> {
   await mkdir(directory, { recursive: true });
   for (const { draft, facts } of drafts) {
     const sums = `${draft}.sha256`;
@@ -37,8 +56,12 @@ export async function publishDrafts(
     await rename(draft, path.join(directory, facts.name));
     await rename(sums, path.join(directory, `${facts.name}.sha256`));
   }
-  // a rename is durable once its directory is
-  const handle = await open(directory, 'r');
+  // a rename is durable once its directory is flushed
+  await sync(directory, 'r');
+}
+
+async function sync(file: string, flags: string): Promise<void> {
+  const handle = await open(file, flags);
   try {
     await handle.sync();
   } finally {
@@ -49,17 +72,17 @@ export async function publishDrafts(
 /** SHA-256 of a file, in hex. */
 export async function hashFile(file: string): Promise<string> {
   const hash = createHash('sha256');
-  for await (const piece of readFileChunks(file)) hash.update(piece);
+  for await (const chunk of readFileChunks(file)) hash.update(chunk);
   return hash.digest('hex');
 }
 
-/** Runs `work` with a directory of its own for drafts, on the same disk as the reports; it is gone afterwards. */
+/** Runs `work` with a new directory for drafts, on the disk of the reports, and removes the directory. */
 export async function withDrafts<T>(
   reports: string,
   name: string,
   work: (directory: string) => Promise<T>,
 ): Promise<T> {
-  const directory = path.join(reports, `.draft-${name}`);
+  const directory = path.join(reports, `${DRAFT}${name}`);
   await mkdir(directory, { recursive: true });
   try {
     return await work(directory);

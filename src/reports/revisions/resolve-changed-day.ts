@@ -8,33 +8,33 @@ import { type Cut, toWallTimeBounds } from '../plan/report-plan.ts';
 import { readCutEntries } from '../read/read-cut-entries.ts';
 import { DIGESTED_FACTS } from '../read/read-facts-at-cut.ts';
 
-type Looked = { day: Day; cut: Cut };
+type Checked = { day: Day; cut: Cut };
 
 /**
- * Ends the day's `closed_day_changed` once its newest revision says all that the cut holds: it was made from it, or the
- * rows and counts of the cut are still the ones that it says. What was learnt after the cut leaves it open for the next.
- * @param window of the snapshot that the cut's rows were read from.
+ * Resolves the day's `closed_day_changed` if its newest revision shows all of the cut: it was made from the cut, or its
+ * rows and counts are equal. Anything learnt after the cut leaves the mismatch open for the next check.
+ * @param window of the snapshot of the cut's rows.
  */
 export async function resolveChangedDay(
   trx: Transaction<Database>,
-  { day, cut }: Looked,
+  { day, cut }: Checked,
   window: EventWindow,
   now: Date,
 ): Promise<void> {
-  const over = { kind: 'closed_day_changed' as const, scope: day };
-  // locked first: whoever tells of a change locks it too, and what they wrote is committed by now
+  const changed = { kind: 'closed_day_changed' as const, scope: day };
+  // lock first: a writer that raises it locks it too, so the writer's rows are committed by now
   await trx
     .selectFrom('mismatches')
     .select('seq')
-    .where('kind', '=', over.kind)
-    .where('scope', '=', over.scope)
+    .where('kind', '=', changed.kind)
+    .where('scope', '=', changed.scope)
     .forUpdate()
     .execute();
   if (await isOvertaken(trx, { day, cut }, window)) return;
-  await resolveMismatches(trx, [over], 'revised', now);
+  await resolveMismatches(trx, [changed], 'revised', now);
 }
 
-/** Days that changed since their revision, as far as no look ended that yet: that day alone where one is asked for. */
+/** Days with an open `closed_day_changed`; only `day`, if given. */
 export async function listChangedDays(db: Reader, day?: Day): Promise<Day[]> {
   const rows = await db
     .selectFrom('mismatches')
@@ -46,8 +46,8 @@ export async function listChangedDays(db: Reader, day?: Day): Promise<Day[]> {
   return rows.map((row) => row.scope);
 }
 
-/** Whether anything of the day is known by now that the cut does not hold: above its numbers, or come late below them. */
-async function isOvertaken(db: Reader, { day, cut }: Looked, window: EventWindow): Promise<boolean> {
+/** Whether the ledger now holds anything of the day that the cut does not: above its numbers, or late below them. */
+async function isOvertaken(db: Reader, { day, cut }: Checked, window: EventWindow): Promise<boolean> {
   const { entrySeq, eventSeq } = cut;
   const { lateEntries: late } = await readCutEntries(db, cut);
   const lateEvents = await findLateEvents(db, eventSeq, window);
@@ -76,8 +76,8 @@ async function isOfDay(
   return row !== undefined;
 }
 
-/** Whether a person has corrected something that happened in the day since the cut: not every event has entries. */
-async function wasCorrected(db: Reader, { day, cut }: Looked): Promise<boolean> {
+/** Whether a fact of a transaction with an event in the day changed since the cut: not every event has entries. */
+async function wasCorrected(db: Reader, { day, cut }: Checked): Promise<boolean> {
   const { start, end } = toWallTimeBounds(day, addDays(day, 1));
   const row = await db
     .selectFrom('fact_changes')

@@ -1,6 +1,6 @@
 /**
- * Building a report reads a whole day and writes its files: minutes, for a large one. Whoever asks for what is being built
- * waits for that; so many are built at once in this process, and so many wait; beyond that one is told to come again.
+ * A large report takes minutes to build. Requests for the same report share one build. `BUILD_LIMITS` bounds the builds of
+ * this process and the requests that wait for one; further requests are refused, with `Retry-After`.
  */
 import type { Kysely } from 'kysely';
 import type { Context } from '../../context.ts';
@@ -10,25 +10,25 @@ import { ConfereError } from '../../domain/errors.ts';
 export const BUILD_LIMITS = { atOnceMax: 2, waitingMax: 20 };
 const RETRY_AFTER_S = 10;
 
-type Builds = { underWay: Map<string, Promise<unknown>>; running: number; waiting: (() => void)[] };
+type Builds = { inProgress: Map<string, Promise<unknown>>; running: number; waiting: (() => void)[] };
 
-const ofDatabase = new WeakMap<Kysely<Database>, Builds>();
+const buildsByDatabase = new WeakMap<Kysely<Database>, Builds>();
 
 /**
- * @param key what is built: two that name the same share one `work`.
- * @throws ConfereError `unavailable` where as many wait as may.
+ * @param key requests with the same key share one `work`.
+ * @throws ConfereError `unavailable` if the queue is full.
  */
 export function buildOnce<T>(context: Pick<Context, 'db'>, key: string, work: () => Promise<T>): Promise<T> {
-  const builds = ofDatabase.get(context.db) ?? { underWay: new Map(), running: 0, waiting: [] };
-  ofDatabase.set(context.db, builds);
-  const running = builds.underWay.get(key) as Promise<T> | undefined;
+  const builds = buildsByDatabase.get(context.db) ?? { inProgress: new Map(), running: 0, waiting: [] };
+  buildsByDatabase.set(context.db, builds);
+  const running = builds.inProgress.get(key) as Promise<T> | undefined;
   if (running) return running;
-  const built = inTurn(builds, work).finally(() => builds.underWay.delete(key));
-  builds.underWay.set(key, built);
+  const built = runInTurn(builds, work).finally(() => builds.inProgress.delete(key));
+  builds.inProgress.set(key, built);
   return built;
 }
 
-async function inTurn<T>(builds: Builds, work: () => Promise<T>): Promise<T> {
+async function runInTurn<T>(builds: Builds, work: () => Promise<T>): Promise<T> {
   const { atOnceMax, waitingMax } = BUILD_LIMITS;
   if (builds.running < atOnceMax) builds.running++;
   else if (builds.waiting.length >= waitingMax) {
@@ -37,7 +37,7 @@ async function inTurn<T>(builds: Builds, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } finally {
-    // whoever leaves hands its place on
+    // pass the slot to the next waiting build
     const next = builds.waiting.shift();
     if (next) next();
     else builds.running--;

@@ -1,19 +1,19 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../../context.ts';
 import type { Day } from '../../domain/calendar.ts';
 import type { Erase } from '../../domain/person/person.ts';
 import { reportsDirectory } from '../revisions/make-report.ts';
+import { isDraft, listReportFiles } from '../revisions/publish-drafts.ts';
 
 const FILE = /^confere-(\d{4}-\d{2}-\d{2})-r\d+/;
-const DRAFT = /^\.draft-/;
-/** One that was being made when its day was marked may be finished later; and machines' clocks differ. */
+/** A build in progress at the mark may finish later, and the clocks of machines differ. */
 const MAKING_MS_MAX = 600_000;
 
 /**
- * Deletes the files of reports that may name the person, those in other languages and of one platform too, and drafts
- * that a killed process left. A revision stays, marked: its files are made again from its cut when they are asked for.
- * Files from before such a mark go too, whoever it was for: the mark may be another machine's.
+ * Deletes the files of reports that may name the person, derived ones included, and drafts of killed processes. It marks
+ * the revisions, whose files are rebuilt from their cuts on request. Files older than any mark of their day are deleted
+ * too: another machine may have set the mark.
  */
 export function eraseReportFiles(context: Context): Erase {
   return async (person, { write }) => {
@@ -21,30 +21,21 @@ export function eraseReportFiles(context: Context): Erase {
     const directory = reportsDirectory(context);
     const marks = await readMarks(context);
     const files: string[] = [];
-    for (const name of await listFiles(directory)) {
+    for (const name of await listReportFiles(directory)) {
       const day = FILE.exec(name)?.[1];
-      const goes =
-        day === undefined ? DRAFT.test(name) : days.has(day) || (await isOlder(directory, name, marks.get(day)));
-      if (goes) files.push(name);
+      const mustGo =
+        day === undefined ? isDraft(name) : days.has(day) || (await isOlder(directory, name, marks.get(day)));
+      if (mustGo) files.push(name);
     }
     if (!write) return files.length;
-    // first: whoever opens a revision from now on does not take a file for what it was
+    // before the deletion: from now on a reader does not expect the old bytes
     await markRevisions(context, [...days]);
     for (const name of files) await rm(path.join(directory, name), { recursive: true, force: true });
     return files.length;
   };
 }
 
-async function listFiles(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
-}
-
-/** When somebody was taken out of a day's revisions, the last time. */
+/** The time of the last erasure in each day's revisions. */
 async function readMarks({ db }: Context): Promise<Map<Day, Date>> {
   const rows = await db
     .selectFrom('reports')

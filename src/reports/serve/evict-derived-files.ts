@@ -1,40 +1,39 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../../context.ts';
 import { reportsDirectory } from '../revisions/make-report.ts';
+import { isDraft, listReportFiles } from '../revisions/publish-drafts.ts';
 
-/** Files that differ from the revision's own (another language, one platform, masked): made again when asked for. */
+/** Files that differ from the revision's own (another language, one platform, masked): rebuilt on request. */
 const DERIVED = /^confere-\d{4}-\d{2}-\d{2}-r\d+-.+\.(?:xlsx|csv|journal)$/;
-const DRAFT = /^\.draft-/;
 
 export const DERIVED_LIMITS = {
   bytesMax: 1024 ** 3,
   ageMsMax: 7 * 86_400_000,
-  /** One that was just made may be on its way to who asked for it. */
+  /** A new file may still be sent to its reader. */
   keptMs: 10 * 60_000,
-  /** No report takes as long: its process was killed. */
+  /** No build takes as long: its process was killed. */
   draftMsMax: 86_400_000,
 };
 
 type Derived = { file: string; bytes: number; ageMs: number };
 
-/** Deletes derived files that are too old, and the oldest of them beyond so many bytes; and drafts that were left. */
+/** Deletes derived files that are too old, then the oldest ones beyond `bytesMax`, and drafts of killed processes. */
 export async function evictDerivedFiles(
   context: Pick<Context, 'config' | 'timers'>,
   limits = DERIVED_LIMITS,
 ): Promise<{ files: number }> {
   const directory = reportsDirectory(context);
-  // by the machine's clock, as the files' own times are
+  // the machine's clock, which also dates the files
   const now = context.timers.now();
   const derived: Derived[] = [];
-  for (const name of await listNames(directory)) {
+  for (const name of await listReportFiles(directory)) {
     const file = path.join(directory, name);
-    const isDraft = DRAFT.test(name);
-    if (!isDraft && !DERIVED.test(name)) continue;
+    if (!isDraft(name) && !DERIVED.test(name)) continue;
     const facts = await stat(file).catch(() => undefined);
     if (!facts) continue;
     const ageMs = now - facts.mtimeMs;
-    if (!isDraft) derived.push({ file, bytes: facts.size, ageMs });
+    if (!isDraft(name)) derived.push({ file, bytes: facts.size, ageMs });
     else if (ageMs > limits.draftMsMax) await rm(file, { recursive: true, force: true });
   }
   const evicted = choose(derived, limits);
@@ -45,7 +44,7 @@ export async function evictDerivedFiles(
   return { files: evicted.length };
 }
 
-/** Pure. The newest are kept for as long as they fit. */
+/** Chooses the files to delete: the newest stay as long as they fit. Pure. */
 function choose(derived: Derived[], { bytesMax, ageMsMax, keptMs }: typeof DERIVED_LIMITS): Derived[] {
   let bytes = 0;
   return derived
@@ -54,13 +53,4 @@ function choose(derived: Derived[], { bytesMax, ageMsMax, keptMs }: typeof DERIV
       bytes += one.bytes;
       return one.ageMs > keptMs && (one.ageMs > ageMsMax || bytes > bytesMax);
     });
-}
-
-async function listNames(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
 }

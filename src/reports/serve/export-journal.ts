@@ -19,9 +19,9 @@ import { withDrafts } from '../revisions/publish-drafts.ts';
 type Range = { from: Day; to: Day; platform: string | undefined };
 
 /**
- * The ledger's journal over a range of days, with the balances asserted at the end of each; it belongs to no revision.
- * `use` gets the finished file, which is gone when it returns.
- * @throws ConfereError `invalid_request` for a range that has not begun, or a platform that nothing is known of.
+ * Exports the ledger's journal of a range of days, with assertions of the balances at the end of each day. It belongs to
+ * no revision and masks nothing. `use` gets the finished file, which is deleted when it returns.
+ * @throws ConfereError `invalid_request` for a range that ends in the future, or an unknown platform.
  */
 export async function exportJournal(context: Context, range: Range, use: (file: string) => Promise<void>) {
   if (range.to > context.calendar.dayOf(context.clock.now())) {
@@ -34,17 +34,17 @@ export async function exportJournal(context: Context, range: Range, use: (file: 
     await inSnapshot(context.db, async (snapshot) => {
       const file = await openTextFile(target, context.signal);
       const bounds = toWallTimeBounds(range.from, addDays(range.to, 1));
-      const ofCut = await readCutEntries(snapshot, cut);
-      const scope = { ...bounds, ...ofCut, platform: range.platform };
+      const cutEntries = await readCutEntries(snapshot, cut);
+      const scope = { ...bounds, ...cutEntries, platform: range.platform };
       const balances = filterPlatform(await readBalances(snapshot, scope), range.platform);
       const note = `Confere, ${range.from} to ${range.to}, cut ${cut.entrySeq}`;
       const journal = startJournal(file, { day: range.from, balances, note, masked: false });
-      const known = await readFactsAtCut(snapshot, { ...cut, ...ofCut });
+      const factsAtCut = await readFactsAtCut(snapshot, { ...cut, ...cutEntries });
       for (const day of listDays(range.from, range.to)) {
         const ofDay = { ...scope, ...toWallTimeBounds(day, addDays(day, 1)) };
-        for await (const movements of readMovements(snapshot, ofDay, known)) {
+        for await (const movements of readMovements(snapshot, ofDay, factsAtCut)) {
           for (const movement of movements) {
-            // what opens the books on the first day is in the opening balances already
+            // the opening balances hold the openings of the first day already
             if (movement.kind !== 'opening' || day !== range.from) addJournalEntry(journal, movement);
           }
           await file.drain();

@@ -5,11 +5,11 @@ import { addDays, type Day } from '../../domain/calendar.ts';
 import { FINAL_STATUSES } from '../read/read-pending.ts';
 
 const CHUNK_ROWS = 500;
-/** A transaction that is still open is on the list of each day up to now; no more days than these are gone through. */
+/** The most days that are searched for a transaction that is still open: each day up to now may list it. */
 const DAYS_MAX = 3_660;
 
 /**
- * Days of the provider's calendar whose reports may show one of these.
+ * Finds the days whose reports may show one of these.
  * @param shown numbers of transactions, and of changes of mismatches.
  */
 export async function findReportDays(
@@ -32,7 +32,7 @@ export async function findReportDays(
   return days;
 }
 
-/** From a transaction's creation to the last thing that happened to it, or to be known of it, it may be on a report. */
+/** A report may show a transaction on each day from its creation to its last event; to today while it is open. */
 async function addTransactions({ calendar, clock, db }: Context, seqs: number[], days: Set<Day>): Promise<void> {
   const today = calendar.dayOf(clock.now());
   const transactions = await db
@@ -61,8 +61,8 @@ async function readLastDays(db: Reader, seqs: number[]): Promise<Map<number, Day
 type ReportCut = { day: Day; cut: number };
 
 /**
- * A report of any day shows each mismatch as its newest change up to the cut tells it: with that note, that evidence. One
- * that was over by then is on the report of the day on which it was opened alone.
+ * A report shows each mismatch with the note and the evidence of its newest change up to the cut. A mismatch that was
+ * resolved by then is only on the report of the day of its opening.
  */
 async function addChanges(
   { calendar, db }: Context,

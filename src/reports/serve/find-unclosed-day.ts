@@ -1,7 +1,7 @@
 import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
 
-/** The first day from `from` on, and before `to`, whose newest report is not closed. */
+/** The first day from `from` to before `to` whose newest report is not closed. */
 export async function findUnclosedDay(db: Reader, { from, to }: { from: Day; to: Day }): Promise<Day | undefined> {
   const row = await db
     .selectFrom('reports')

@@ -8,8 +8,8 @@ import { classifyDay } from '../revisions/classify-day.ts';
 import { presentReport, type Report, type ReportRow, selectReports } from '../revisions/present-report.ts';
 
 /**
- * Revisions, the newest day first and in it the newest revision first.
- * @param after the cursor that the page before gave.
+ * Lists revisions, newest day first, then newest revision first.
+ * @param page.after the cursor of the page before.
  */
 export async function listReports(
   context: Context,
@@ -35,9 +35,9 @@ export async function listReports(
   const isInDoubt = await isZoneAlertFiring(context.db);
   const reports: Report[] = [];
   for (const row of shown) {
-    // an older revision stays what it was, and so does one of a running day; the newest one's day may be another now
+    // older revisions, and those of a running day, keep their state; the state of the newest one's day may have risen
     const isLive = newestOf.get(row.day) === row.revision && row.state !== 'partial';
-    reports.push(presentReport(row, isLive ? await judgeNow(context, row, isInDoubt) : undefined));
+    reports.push(presentReport(row, isLive ? await classifyNow(context, row, isInDoubt) : undefined));
   }
   return { reports, next: rows.length > page.limit && last ? `${last.day}_${last.revision}` : null };
 }
@@ -53,20 +53,20 @@ async function findNewest(context: Context, days: string[]): Promise<Map<string,
   return new Map(rows.map((row) => [row.day, Number(row.revision)]));
 }
 
-/** The label and the proof of a day as they are now; the schedule's next revision says the same. */
-async function judgeNow(
+/** The present state and proof of a day, which the schedule's next revision will show. */
+async function classifyNow(
   { db, clock, calendar }: Context,
   row: ReportRow,
   isInDoubt: boolean,
 ): Promise<{ state: ReportState; proven: boolean }> {
   const isClosed = row.state === 'closed';
   if (isClosed && row.proven === 1) return { state: isInDoubt ? 'provisional' : 'closed', proven: true };
-  const judgement = await classifyDay(db, row.day, clock.now(), calendar);
-  const proven = row.proven === 1 || isProven({ ...judgement, day: row.day, calendar });
-  return { state: isClosed && !isInDoubt ? 'closed' : judgement.state, proven };
+  const classification = await classifyDay(db, row.day, clock.now(), calendar);
+  const proven = row.proven === 1 || isProven({ ...classification, day: row.day, calendar });
+  return { state: isClosed && !isInDoubt ? 'closed' : classification.state, proven };
 }
 
-/** `2026-11-20_3`. @throws ConfereError `invalid_request` for a cursor that we never gave. */
+/** Parses `2026-11-20_3`. @throws ConfereError `invalid_request` for any other cursor. */
 function readCursor(after: string | undefined): [Day, number] | [] {
   if (after === undefined) return [];
   const match = /^(\d{4}-\d\d-\d\d)_(\d{1,9})$/.exec(after);

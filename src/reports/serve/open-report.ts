@@ -8,7 +8,6 @@ import { ConfereError } from '../../domain/errors.ts';
 import { maskPlatform } from '../../domain/person/mask-person.ts';
 import { readSurplus } from '../plan/read-surplus.ts';
 import {
-  FORMATS,
   type Format,
   type Locale,
   type Proof,
@@ -21,11 +20,11 @@ import { writeReport } from '../render/write-report.ts';
 import { reportsDirectory, toPreviousRevision } from '../revisions/make-report.ts';
 import { nameReportFile } from '../revisions/name-report-file.ts';
 import { findRevision, presentReport, type Report, type ReportRow, toCut } from '../revisions/present-report.ts';
-import { finalizeDraft, hashFile, publishDrafts, type ReportFile, withDrafts } from '../revisions/publish-drafts.ts';
+import { finalizeDrafts, hashFile, publishDrafts, type ReportFile, withDrafts } from '../revisions/publish-drafts.ts';
 import { buildOnce } from './build-once.ts';
 import { evictDerivedFiles } from './evict-derived-files.ts';
 
-/** Changes with what a mask shows. */
+/** The version of the masks. */
 const MASKS = 'masks 4';
 
 export type OpenedReport = { report: Report; file: string; name: string; bytes: number; sha256: string };
@@ -40,9 +39,9 @@ type Wanted = {
 };
 
 /**
- * The file of a revision, by default the newest. Where it is missing, or is not what was written, it is made again from
- * its cut; so is what differs from the revision's own files: another language, one platform only, or masked.
- * @throws ConfereError `not_found` when the day has no such revision, `invalid_request` for a platform of which nothing is known.
+ * Opens a file of a revision, by default the newest. A missing or damaged file is rebuilt from the revision's cut. So are
+ * derived files: in another language, of one platform, or masked.
+ * @throws ConfereError `not_found` if the day has no such revision, `invalid_request` for an unknown platform.
  */
 export async function openReport(context: Context, wanted: Wanted): Promise<OpenedReport> {
   const row = await findRevision(context.db, wanted.day, wanted.revision);
@@ -62,16 +61,19 @@ export async function openReport(context: Context, wanted: Wanted): Promise<Open
   const expected = stored?.sha256 ?? (await readSum(file, remarkOf(wanted)));
   const found = expected === undefined ? undefined : await measure(file);
   if (found && found.sha256 === expected) return { report, file, name: nameDownload(name, wanted), ...found };
-  // of the same revision, language and platform all formats are made at once
+  // one build makes all formats of a revision, language and platform
   const key = `file ${name.slice(0, -wanted.format.length)}`;
-  const files = await buildOnce(context, key, () => makeAgain(context, row, wanted));
+  const files = await buildOnce(context, key, () => rebuild(context, row, wanted));
   if (!stored) await evictDerivedFiles(context);
   const made = files.find((one) => one.format === wanted.format);
   if (!made) throw new Error(`no ${wanted.format} was written`);
   if (stored && row.redacted_at !== null) await writeFacts(context, row, files);
   else if (stored && made.sha256 !== stored.sha256) {
-    // another version of the program shows in the bytes but not in the digest
-    context.log.warn({ day: row.day, revision: row.revision, format: wanted.format }, 'report made again, other bytes');
+    // another version of the program changes the bytes but not the digest
+    context.log.warn(
+      { day: row.day, revision: row.revision, format: wanted.format },
+      'report rebuilt with other bytes',
+    );
   }
   return { report, file, name: nameDownload(name, wanted), bytes: made.bytes, sha256: made.sha256 };
 }
@@ -82,12 +84,12 @@ function nameDownload(name: string, { masked, platform, format }: Wanted): strin
   return `${name.slice(0, name.indexOf('platform-'))}platform-masked.${format}`;
 }
 
-/** A masked file of other masks than today's is made again. */
+/** A masked file of another version of the masks is rebuilt. */
 function remarkOf(wanted: Wanted): string | undefined {
   return wanted.masked ? MASKS : undefined;
 }
 
-/** What was made of a revision without whom was forgotten since is what it is from now on: its digest is the same. */
+/** Stores the facts of files that were rebuilt after an erasure: they are the revision's own from now on. */
 async function writeFacts(context: Context, row: ReportRow, files: ReportFile[]): Promise<void> {
   const workbook = files.find((one) => one.format === 'xlsx');
   await context.db
@@ -97,7 +99,7 @@ async function writeFacts(context: Context, row: ReportRow, files: ReportFile[])
     .execute();
 }
 
-/** What was published as another language's, platform's or masked file has its hash beside it. */
+/** The hash of a derived file, from the file beside it; undefined if the remark differs. */
 async function readSum(file: string, remark = ''): Promise<string | undefined> {
   try {
     const text = await readFile(`${file}.sha256`, 'utf8');
@@ -117,35 +119,25 @@ async function measure(file: string): Promise<{ bytes: number; sha256: string } 
   }
 }
 
-async function makeAgain(context: Context, row: ReportRow, wanted: Wanted): Promise<ReportFile[]> {
+async function rebuild(context: Context, row: ReportRow, wanted: Wanted): Promise<ReportFile[]> {
   const directory = reportsDirectory(context);
-  const plan = await planAgain(context, row, wanted);
-  return await withDrafts(directory, randomUUID(), async (drafts) => {
-    const written = await inSnapshot(context.db, (snapshot) => writeReport(snapshot, plan, drafts));
+  const plan = await planRebuild(context, row, wanted);
+  return await withDrafts(directory, randomUUID(), async (scratch) => {
+    const written = await inSnapshot(context.db, (snapshot) => writeReport(snapshot, plan, scratch));
     if (wanted.platform === undefined && row.redacted_at === null && !written.digest.equals(row.digest)) {
       throw new ConfereError(
         'books_broken',
-        `revision ${row.revision} of ${row.day} no longer gives the rows that it was made of: run confere doctor`,
+        `revision ${row.revision} of ${row.day} no longer gives the rows that it was made from: run confere doctor`,
       );
     }
-    const sealed = [];
-    for (const format of FORMATS) {
-      const name = nameReportFile({
-        ...plan,
-        format,
-        otherLocale: plan.locale === row.locale ? undefined : plan.locale,
-      });
-      sealed.push({
-        draft: written.files[format],
-        facts: await finalizeDraft(written.files[format], { format, name }),
-      });
-    }
-    await publishDrafts(directory, sealed, remarkOf(wanted));
-    return sealed.map((one) => one.facts);
+    const otherLocale = plan.locale === row.locale ? undefined : plan.locale;
+    const drafts = await finalizeDrafts(written.files, (format) => nameReportFile({ ...plan, format, otherLocale }));
+    await publishDrafts(directory, drafts, remarkOf(wanted));
+    return drafts.map((one) => one.facts);
   });
 }
 
-async function planAgain(context: Context, row: ReportRow, wanted: Wanted): Promise<ReportPlan> {
+async function planRebuild(context: Context, row: ReportRow, wanted: Wanted): Promise<ReportPlan> {
   const before = row.revision > 1 ? await findRevision(context.db, row.day, row.revision - 1) : undefined;
   return {
     day: row.day,
@@ -173,7 +165,7 @@ async function findProof(context: Context, row: ReportRow): Promise<Proof | unde
   return { runSeq: row.proven_run_seq, runId: run?.id ?? '?', askedAt: row.proven_asked_at, surplus };
 }
 
-/** Copies a finished file to where a person wants it: whole under that name, or not at all. */
+/** Copies a finished file to a path that a person chose: whole, or not at all. */
 export async function copyReport(opened: { file: string }, target: string): Promise<void> {
   const draft = `${target}.${process.pid}.part`;
   try {

@@ -17,7 +17,7 @@ export const EN: Texts = {
       'Every movement of the ledger in the day, in the order in which it happened. Amount − commission = net; balance is available + held.',
     receipts: 'Each receipt, on the day when it was paid.',
     payments: 'Each payment, on the day when it was paid.',
-    refunds: 'Each refund, on the day when it happened, whatever the day of the payment.',
+    refunds: 'Each refund, on its own day, which may be later than that of the payment.',
     pending:
       "What was open at the day's end: every payment, whose sum is the held balance, and the receipts created that day.",
     mismatches: 'Differences open when this report was made, and those that arose that day.',
