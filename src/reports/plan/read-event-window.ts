@@ -34,13 +34,10 @@ export async function findLateEvents(db: Reader, eventSeq: number, window: Event
 
 /** Counts the present events in the range of a cut's window. */
 export async function countWindowEvents(db: Reader, eventSeq: number): Promise<number> {
-  const row = await db
-    .selectFrom('events')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('seq', '>', eventSeq - WINDOW_EVENTS)
-    .where('seq', '<=', eventSeq)
-    .executeTakeFirst();
-  return Number(row?.count ?? 0);
+  const count = await selectWindow(db, eventSeq)
+    .select((eb) => eb.fn.countAll<number>().as('events'))
+    .executeTakeFirstOrThrow();
+  return Number(count.events);
 }
 
 /** The same count for a row of `reports`, as an expression. */
@@ -54,13 +51,15 @@ export function countBits(window: EventWindow): number {
 }
 
 async function readSeqs(db: Reader, eventSeq: number): Promise<number[]> {
-  const rows = await db
-    .selectFrom('events')
-    .select('seq')
-    .where('seq', '>', eventSeq - WINDOW_EVENTS)
-    .where('seq', '<=', eventSeq)
-    .execute();
+  const rows = await selectWindow(db, eventSeq).select('seq').execute();
   return rows.map((row) => row.seq);
+}
+
+function selectWindow(db: Reader, eventSeq: number) {
+  return db
+    .selectFrom('events')
+    .where('seq', '>', eventSeq - WINDOW_EVENTS)
+    .where('seq', '<=', eventSeq);
 }
 
 function positionOf(seq: number, eventSeq: number): { byte: number; bit: number } {

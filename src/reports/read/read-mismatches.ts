@@ -80,15 +80,15 @@ export async function readMismatches(db: Reader, scope: Scope): Promise<Reported
       'mismatches.id',
       'mismatches.kind',
       'mismatches.severity',
-      'mismatches.transaction_id',
+      'mismatches.transaction_id as transactionId',
       'mismatches.reference',
-      'runs.id as run_id',
+      'runs.id as runId',
       'change.state',
       'change.at',
       'change.resolution',
       'change.note',
-      asOfChange<Date>('opened_at').as('opened_at'),
-      asOfChange<bigint | null>('amount_cents').as('amount_cents'),
+      asOfChange<Date>('opened_at').as('openedAt'),
+      asOfChange<bigint | null>('amount_cents').as('amountCents'),
       asOfChange<string | null>('expected').as('expected'),
       asOfChange<string | null>('actual').as('actual'),
     ])
@@ -101,22 +101,7 @@ export async function readMismatches(db: Reader, scope: Scope): Promise<Reported
     .orderBy('mismatches.seq')
     .limit(MISMATCHES_MAX)
     .execute();
-  return rows.map((row) => ({
-    id: row.id,
-    kind: row.kind,
-    severity: row.severity,
-    state: row.state,
-    openedAt: row.opened_at,
-    resolvedAt: row.state === 'resolved' ? row.at : null,
-    resolution: row.resolution,
-    note: row.note,
-    transactionId: row.transaction_id,
-    reference: row.reference,
-    amountCents: row.amount_cents,
-    expected: row.expected,
-    actual: row.actual,
-    runId: row.run_id,
-  }));
+  return rows.map(({ at, ...row }) => ({ ...row, resolvedAt: row.state === 'resolved' ? at : null }));
 }
 
 /** A value from the change, as of the cut. Changes from before they stored evidence give the present value. */

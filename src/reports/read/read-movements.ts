@@ -91,27 +91,11 @@ async function readChunk(db: Reader, scope: MovementScope, after: Position) {
     .leftJoin('events', 'events.seq', 'entries.event_seq')
     .leftJoin('transactions', 'transactions.seq', 'entries.transaction_seq')
     .leftJoin('parties', 'parties.transaction_seq', 'entries.transaction_seq')
-    .select([
-      'entries.seq',
-      'entries.transaction_seq',
-      'entries.event_seq',
-      'entries.platform',
-      'entries.at_wall',
-      'entries.reverses_seq',
-      'entries.recorded_at',
-      'entries.source_kind',
-      'reversal.seq as reversed_by',
-      sql<string>`COALESCE(origin.kind, entries.kind)`.as('kind'),
-      'events.status',
-      'transactions.id',
-      'transactions.created_wall',
-      'transactions.reference',
-      'transactions.extra',
-      'transactions.e2e_id',
-      'parties.name',
-      'parties.document',
-      'parties.forgotten_at',
-    ])
+    .select(['entries.seq', 'entries.transaction_seq', 'entries.event_seq', 'entries.platform', 'entries.at_wall'])
+    .select(['entries.reverses_seq', 'entries.recorded_at', 'entries.source_kind', 'reversal.seq as reversed_by'])
+    .select([sql<string>`COALESCE(origin.kind, entries.kind)`.as('kind'), 'events.status', 'transactions.id'])
+    .select(['transactions.created_wall', 'transactions.reference', 'transactions.extra', 'transactions.e2e_id'])
+    .select(['parties.name', 'parties.document', 'parties.forgotten_at'])
     // this half of the condition lets the index start where the last chunk ended
     .where('entries.at_wall', '>=', after.atWall)
     .where('entries.at_wall', '<', scope.end)
@@ -142,11 +126,11 @@ async function readPostings(
     .orderBy('position')
     .execute();
   const byEntry = new Map<number, MovementPosting[]>();
-  for (const row of rows) {
-    const posting = { account: accounts.get(row.account_seq) ?? 'unknown', cents: row.amount_cents };
-    const list = byEntry.get(row.entry_seq);
+  for (const { entry_seq, account_seq, amount_cents: cents } of rows) {
+    const posting = { account: accounts.get(account_seq) ?? 'unknown', cents };
+    const list = byEntry.get(entry_seq);
     if (list) list.push(posting);
-    else byEntry.set(row.entry_seq, [posting]);
+    else byEntry.set(entry_seq, [posting]);
   }
   return byEntry;
 }
@@ -154,27 +138,21 @@ async function readPostings(
 type Row = Awaited<ReturnType<typeof readChunk>>[number];
 
 function toMovement(row: Row, postings: MovementPosting[]): Movement {
+  const { platform, status, reference, extra, name, document } = row;
   const isReversal = row.reverses_seq !== null;
   return {
-    ...classifyMovement({ kind: row.kind, isReversal, eventStatus: row.status, postings }),
+    ...classifyMovement({ kind: row.kind, isReversal, eventStatus: status, postings }),
+    ...{ platform, status, reference, extra, name, document, isReversal, postings },
     atWall: row.at_wall,
-    isReversal,
     inForce: !isReversal && row.reversed_by === null,
     entrySeq: row.seq,
     eventSeq: row.event_seq,
-    platform: row.platform,
     transactionId: row.id,
-    status: row.status,
     createdWall: row.created_wall,
-    reference: row.reference,
-    extra: row.extra,
     e2eId: row.e2e_id,
-    name: row.name,
-    document: row.document,
     forgotten: row.forgotten_at !== null,
     recordedAt: row.recorded_at,
     source: row.source_kind,
-    postings,
   };
 }
 

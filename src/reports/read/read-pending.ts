@@ -118,25 +118,13 @@ async function readChunk(db: Reader, scope: PendingScope, seqs: number[]) {
   const rows = await db
     .selectFrom('transactions')
     .leftJoin('parties', 'parties.transaction_seq', 'transactions.seq')
-    .select([
-      'transactions.seq',
-      'transactions.id',
-      'transactions.operation',
-      'transactions.created_wall',
-      'transactions.reference',
-      'transactions.platform',
-      'transactions.amount_cents',
-      'parties.name',
-      'parties.document',
-      'parties.forgotten_at',
-    ])
+    .select(['transactions.seq', 'transactions.id', 'transactions.operation', 'transactions.created_wall'])
+    .select(['transactions.reference', 'transactions.platform', 'transactions.amount_cents'])
+    .select(['parties.name', 'parties.document', 'parties.forgotten_at'])
     .where('transactions.seq', 'in', seqs)
     .orderBy('transactions.seq')
     .execute();
-  return rows.map((row) => {
-    const event = last.get(row.seq);
-    return { ...row, end_status: event?.status ?? null, since_wall: event?.at_wall ?? null };
-  });
+  return rows.map((row) => ({ ...row, last: last.get(row.seq) }));
 }
 
 /** The newest event of each history that is dated before the day's end. */
@@ -172,24 +160,18 @@ async function readHeld(db: Reader, scope: PendingScope, seqs: number[]): Promis
 type Row = Awaited<ReturnType<typeof readChunk>>[number];
 
 function toPending(row: Row, heldCents: bigint, { start, end }: PendingScope): PendingTransaction[] {
-  const isOfDay = row.created_wall < end && (row.operation === 'cashout' || row.created_wall >= start);
-  const { end_status: status, since_wall: sinceWall } = row;
-  if (status === null || sinceWall === null || FINAL_STATUSES.includes(status) || !isOfDay) return [];
+  const { last, id, operation, created_wall: createdWall, reference, name, document } = row;
+  const isOfDay = createdWall < end && (operation === 'cashout' || createdWall >= start);
+  if (!last || FINAL_STATUSES.includes(last.status) || !isOfDay) return [];
   return [
     {
+      ...{ id, operation, createdWall, reference, name, document, heldCents },
       transactionSeq: row.seq,
-      id: row.id,
-      operation: row.operation,
-      status,
-      sinceWall,
-      createdWall: row.created_wall,
-      reference: row.reference,
+      status: last.status,
+      sinceWall: last.at_wall,
       platform: row.platform ?? NO_PLATFORM,
-      name: row.name,
-      document: row.document,
       forgotten: row.forgotten_at !== null,
       amountCents: row.amount_cents,
-      heldCents,
     },
   ];
 }

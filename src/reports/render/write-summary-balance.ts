@@ -16,10 +16,9 @@ export function writeBalance(sheet: SheetWriter, summary: Summary): void {
   const total = sumPlatformTotals(summary.platforms.values());
   const all = [...names.map((name) => summary.platforms.get(name) ?? total), total];
   startSection(sheet, words.balance, names.length + 2);
+  const headers = [words.line, ...names.map((name) => (summary.plan.masked ? maskAccount(name) : name)), words.total];
   sheet.addRow(
-    [words.line, ...names.map((name) => (summary.plan.masked ? maskAccount(name) : name)), words.total].map(
-      (text, index) => ({ text, style: index === 0 ? 'header' : 'headerRight' }),
-    ),
+    headers.map((text, index) => ({ text, style: index === 0 ? 'header' : 'headerRight' })),
     { heightPoints: 34 },
   );
   const add = (label: string, pick: (one: PlatformTotals) => bigint, formula?: (letter: string) => string): number => {
@@ -45,29 +44,22 @@ export function writeBalance(sheet: SheetWriter, summary: Summary): void {
   );
   const held = add(words.held, (one) => one.held);
   const ledger = add(words.ledger, (one) => one.ledgerClosing);
-  const check = (label: string, pick: (one: PlatformTotals) => bigint, formula: (letter: string) => string): void => {
-    sheet.addRow([
-      { text: label, style: 'label' },
-      ...all.map((one, index): Cell => {
-        const cents = pick(one);
-        return { cents, style: cents === 0n ? 'moneyGood' : 'moneyBad', formula: formula(columnName(index + 1)) };
-      }),
-    ]);
-  };
-  check(
-    words.difference,
-    (one) => one.closing - one.ledgerClosing,
-    (letter) => `ROUND(${letter}${closing}-${letter}${ledger},2)`,
-  );
+  const differences = all.map((one, index): Cell => {
+    const letter = columnName(index + 1);
+    return checkCell(one.closing - one.ledgerClosing, `ROUND(${letter}${closing}-${letter}${ledger},2)`);
+  });
+  sheet.addRow([{ text: words.difference, style: 'label' }, ...differences]);
   writeSheetChecks(sheet, summary, { total, column: all.length, first, held, ledger });
   writeStatements(sheet, summary, names);
   writeOpenings(sheet, summary, names);
-  sheet.addRow([
-    {
-      text: `${texts.sheets.statement}: ${formatLocalCount(tables.statement.rows, texts)} ${tables.statement.rows === 1 ? words.row : words.rows}`,
-      style: 'muted',
-    },
-  ]);
+  const { rows } = tables.statement;
+  const text = `${texts.sheets.statement}: ${formatLocalCount(rows, texts)} ${rows === 1 ? words.row : words.rows}`;
+  sheet.addRow([{ text, style: 'muted' }]);
+}
+
+/** A difference that must be 0,00: red if it is not. */
+function checkCell(cents: bigint, formula: string): Cell {
+  return { cents, style: cents === 0n ? 'moneyGood' : 'moneyBad', formula };
 }
 
 /** Writes the closing balance again, from the totals of the other sheets. */
@@ -82,18 +74,18 @@ function writeSheetChecks(
   const totalOf = (table: FinishedTable, name: string) => table.totals.get(name) ?? { cents: 0n, formula: '0' };
   const moved = totalOf(tables.statement, 'net');
   const pending = totalOf(tables.pending, 'held');
-  const put = (label: string, cents: bigint, formula: string, isCheck: boolean): number => {
+  const put = (label: string, cell: Cell): number => {
     const row = sheet.nextRow();
-    const style = !isCheck ? 'money' : cents === 0n ? 'moneyGood' : 'moneyBad';
-    sheet.addRow([{ text: label, style: 'label' }, ...blank, { cents, style, formula }]);
+    sheet.addRow([{ text: label, style: 'label' }, ...blank, cell]);
     return row;
   };
   const sum = at.total.opening + moved.cents;
-  const sumRow = put(words.sheetsSum, sum, `${letter}${at.first}+${moved.formula}`, false);
+  const sumRow = put(words.sheetsSum, { cents: sum, formula: `${letter}${at.first}+${moved.formula}` });
   const difference = sum - at.total.ledgerClosing;
-  put(words.difference, difference, `ROUND(${letter}${sumRow}-${letter}${at.ledger},2)`, true);
-  const pendingRow = put(words.pendingHeld, pending.cents, pending.formula, false);
-  put(words.heldDifference, pending.cents - at.total.held, `ROUND(${letter}${pendingRow}-${letter}${at.held},2)`, true);
+  put(words.difference, checkCell(difference, `ROUND(${letter}${sumRow}-${letter}${at.ledger},2)`));
+  const pendingRow = put(words.pendingHeld, pending);
+  const formula = `ROUND(${letter}${pendingRow}-${letter}${at.held},2)`;
+  put(words.heldDifference, checkCell(pending.cents - at.total.held, formula));
 }
 
 /** Writes the balances that people read off the provider's panel that day, if any, with the ledger's at that instant. */
@@ -116,10 +108,8 @@ function writeStatements(sheet: SheetWriter, { texts, statements }: Summary, nam
     { text: words.statedDifference, style: 'label' },
     ...all.map((one, index): Cell => {
       if (!one) return { text: null, style: 'label' };
-      const cents = one.statedCents - one.ledgerCents;
       const letter = columnName(index + 1);
-      const formula = `ROUND(${letter}${row - 3}-${letter}${row - 1},2)`;
-      return { cents, style: cents === 0n ? 'moneyGood' : 'moneyBad', formula };
+      return checkCell(one.statedCents - one.ledgerCents, `ROUND(${letter}${row - 3}-${letter}${row - 1},2)`);
     }),
     { text: null, style: 'label' },
   ]);

@@ -16,10 +16,15 @@ export function isDraft(name: string): boolean {
 
 /** Names in the directory of reports; none before the first report. */
 export async function listReportFiles(directory: string): Promise<string[]> {
+  return (await orMissing(readdir(directory))) ?? [];
+}
+
+/** The result of file work; undefined if the file does not exist. */
+export async function orMissing<T>(work: Promise<T>): Promise<T | undefined> {
   try {
-    return await readdir(directory);
+    return await work;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -38,8 +43,7 @@ export async function finalizeDrafts(
   for (const format of FORMATS) {
     const draft = files[format];
     await sync(draft, 'r+');
-    const facts = { format, name: nameOf(format), bytes: (await stat(draft)).size, sha256: await hashFile(draft) };
-    drafts.push({ draft, facts });
+    drafts.push({ draft, facts: { format, name: nameOf(format), ...(await measureFile(draft)) } });
   }
   return drafts;
 }
@@ -69,11 +73,11 @@ async function sync(file: string, flags: string): Promise<void> {
   }
 }
 
-/** SHA-256 of a file, in hex. */
-export async function hashFile(file: string): Promise<string> {
+/** The size of a file, and its SHA-256 in hex. */
+export async function measureFile(file: string): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash('sha256');
   for await (const chunk of readFileChunks(file)) hash.update(chunk);
-  return hash.digest('hex');
+  return { bytes: (await stat(file)).size, sha256: hash.digest('hex') };
 }
 
 /** Runs `work` with a new directory for drafts, on the disk of the reports, and removes the directory. */

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import type { Day } from '../../domain/calendar.ts';
 import type { Erase } from '../../domain/person/person.ts';
 import { reportsDirectory } from '../revisions/make-report.ts';
-import { isDraft, listReportFiles } from '../revisions/publish-drafts.ts';
+import { isDraft, listReportFiles, orMissing } from '../revisions/publish-drafts.ts';
 
 const FILE = /^confere-(\d{4}-\d{2}-\d{2})-r\d+/;
 /** A build in progress at the mark may finish later, and the clocks of machines differ. */
@@ -48,12 +48,8 @@ async function readMarks({ db }: Context): Promise<Map<Day, Date>> {
 
 async function isOlder(directory: string, name: string, mark: Date | undefined): Promise<boolean> {
   if (mark === undefined) return false;
-  try {
-    return (await stat(path.join(directory, name))).mtimeMs < mark.getTime() + MAKING_MS_MAX;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
-  }
+  const facts = await orMissing(stat(path.join(directory, name)));
+  return facts !== undefined && facts.mtimeMs < mark.getTime() + MAKING_MS_MAX;
 }
 
 async function markRevisions(context: Context, days: string[]): Promise<void> {

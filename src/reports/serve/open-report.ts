@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { copyFile, readFile, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../../context.ts';
 import { inSnapshot } from '../../database/in-snapshot.ts';
@@ -20,7 +20,14 @@ import { writeReport } from '../render/write-report.ts';
 import { reportsDirectory, toPreviousRevision } from '../revisions/make-report.ts';
 import { nameReportFile } from '../revisions/name-report-file.ts';
 import { findRevision, presentReport, type Report, type ReportRow, toCut } from '../revisions/present-report.ts';
-import { finalizeDrafts, hashFile, publishDrafts, type ReportFile, withDrafts } from '../revisions/publish-drafts.ts';
+import {
+  finalizeDrafts,
+  measureFile,
+  orMissing,
+  publishDrafts,
+  type ReportFile,
+  withDrafts,
+} from '../revisions/publish-drafts.ts';
 import { buildOnce } from './build-once.ts';
 import { evictDerivedFiles } from './evict-derived-files.ts';
 
@@ -59,7 +66,7 @@ export async function openReport(context: Context, wanted: Wanted): Promise<Open
   const file = path.join(reportsDirectory(context), name);
   const stored = report.files.find((one) => one.name === name);
   const expected = stored?.sha256 ?? (await readSum(file, remarkOf(wanted)));
-  const found = expected === undefined ? undefined : await measure(file);
+  const found = expected === undefined ? undefined : await orMissing(measureFile(file));
   if (found && found.sha256 === expected) return { report, file, name: nameDownload(name, wanted), ...found };
   // one build makes all formats of a revision, language and platform
   const key = `file ${name.slice(0, -wanted.format.length)}`;
@@ -101,22 +108,8 @@ async function writeFacts(context: Context, row: ReportRow, files: ReportFile[])
 
 /** The hash of a derived file, from the file beside it; undefined if the remark differs. */
 async function readSum(file: string, remark = ''): Promise<string | undefined> {
-  try {
-    const text = await readFile(`${file}.sha256`, 'utf8');
-    return text.includes(remark) ? text.split(' ')[0] : undefined;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-async function measure(file: string): Promise<{ bytes: number; sha256: string } | undefined> {
-  try {
-    return { bytes: (await stat(file)).size, sha256: await hashFile(file) };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = await orMissing(readFile(`${file}.sha256`, 'utf8'));
+  return text?.includes(remark) ? text.split(' ')[0] : undefined;
 }
 
 async function rebuild(context: Context, row: ReportRow, wanted: Wanted): Promise<ReportFile[]> {
