@@ -1,12 +1,12 @@
 import { CronTime } from 'cron';
 import type { Context } from '../src/context.ts';
 
-/** Years of days. */
+/** Almost three years of daily ticks. */
 const STEPS_MAX = 1_000;
 
 /**
- * The newest tick of a job that came due since its last one while nobody was there to see it; undefined where none did, or
- * the job has never ticked. All replicas name it alike, whichever of them has run it by now, so it is run once.
+ * The newest tick of a job that was due since its last one, while no replica was up; undefined if there is none, or the job
+ * never ran. All replicas compute the same time, so the tick runs once.
  */
 export async function findMissedTick(
   { config, db, clock }: Context,

@@ -1,31 +1,32 @@
 /**
- * The whole timetable. Each line is a job, when it ticks (a name of the environment) and what it calls. Times are the
- * provider's; a tick that several replicas see runs on one of them; one whose process died is taken up by another.
+ * The timetable: each line of `listJobs` names a job, its cron expression (an environment variable) and the function that
+ * it calls. Times are the provider's wall clock. A tick runs on one of the replicas that see it (run-tick.ts); another
+ * one runs it again if that process dies. A job never runs twice at once.
  */
 import { CronJob } from 'cron';
 import type { Context } from '../src/context.ts';
 import { LOOKBACK_DAYS } from '../src/domain/late-days.ts';
 import { describeError } from '../src/log.ts';
-import { checkBooksNightly } from './check-books.ts';
+import { checkBooks } from '../src/proof/check-books.ts';
+import { writeManifest } from '../src/proof/write-manifest.ts';
+import { makeDueReports } from '../src/reports/revisions/make-due-reports.ts';
 import { dropOldNightly } from './drop-old.ts';
 import { findMissedTick } from './find-missed-tick.ts';
-import { makeDailyReports } from './make-daily-reports.ts';
 import { reconcileDays } from './reconcile-days.ts';
 import { reconcileOpenDays } from './reconcile-open-days.ts';
 import { reconcileUnclosedDays } from './reconcile-unclosed-days.ts';
 import { retryAbandonedTicks, runTick } from './run-tick.ts';
 import { watch } from './watch.ts';
-import { writeManifestNightly } from './write-manifest.ts';
 
-/** Late ticks, after a busy moment or a sleeping machine, still count. */
+/** A tick that is late by less, after a busy moment or a sleeping machine, still runs. */
 const LATE_MS_MAX = 29_000;
-const RETAKE_EVERY_MS = 20_000;
+const RETRY_EVERY_MS = 20_000;
 
 type Job = {
   name: string;
   cron: string;
-  work: (context: Context) => Promise<void>;
-  /** A tick that came due while no replica was up is run at the start: it is not for waiting a day. */
+  work: (context: Context) => Promise<unknown>;
+  /** Runs the last tick at the start if no replica was up when it was due, instead of a day later. */
   catchesUp?: true;
 };
 
@@ -33,14 +34,14 @@ function listJobs({ config }: Context): Job[] {
   return [
     ...listReconciliations(config),
     { name: 'watch', cron: config.JOB_WATCH, work: watch },
-    { name: 'daily_report', cron: config.JOB_DAILY_REPORT, work: makeDailyReports, catchesUp: true },
-    { name: 'check_books', cron: config.JOB_CHECK_BOOKS, work: checkBooksNightly },
-    { name: 'manifest', cron: config.JOB_MANIFEST, work: writeManifestNightly },
+    { name: 'daily_report', cron: config.JOB_DAILY_REPORT, work: makeDueReports, catchesUp: true },
+    { name: 'check_books', cron: config.JOB_CHECK_BOOKS, work: checkBooks },
+    { name: 'manifest', cron: config.JOB_MANIFEST, work: writeManifest },
     { name: 'retention', cron: config.JOB_RETENTION, work: dropOldNightly },
   ];
 }
 
-/** Which days are read when: the older, the seldomer, and by counts in between. Together they close each day after its end. */
+/** The jobs that read days at the provider: older days less often, and by counts in between. Together they close each day. */
 export function listReconciliations(config: Context['config']): Job[] {
   const days = (name: string, cron: string, daysBack: number, how: 'read' | 'count'): Job => ({
     name,
@@ -68,19 +69,19 @@ export function listReconciliations(config: Context['config']): Job[] {
   ];
 }
 
-/** Starts the clock. Dispose to stop it; ticks under way end by themselves. */
+/** Starts the jobs. Disposal stops the timetable and waits for running ticks. */
 export function startJobScheduler(context: Context): AsyncDisposable {
   const jobs = listJobs(context).filter((job) => job.cron !== 'off');
   const running = new Set<Promise<void>>();
   const guard = (name: string, work: () => Promise<void>): void => {
     const tick = work()
       .catch((error: unknown) =>
-        context.log.error({ error: describeError(error), job: name }, 'a tick could not be run'),
+        context.log.error({ error: describeError(error), job: name }, 'job tick failed to start'),
       )
       .finally(() => running.delete(tick));
     running.add(tick);
   };
-  const clocks = jobs.map((job) =>
+  const crons = jobs.map((job) =>
     CronJob.from({
       cronTime: job.cron,
       timeZone: context.config.PROVIDER_TIME_ZONE,
@@ -93,17 +94,17 @@ export function startJobScheduler(context: Context): AsyncDisposable {
     }),
   );
   for (const job of jobs.filter((one) => one.catchesUp)) guard(job.name, () => runMissed(context, job));
-  const retake = context.timers.every(RETAKE_EVERY_MS, () => {
+  const retries = context.timers.every(RETRY_EVERY_MS, () => {
     const workOf = (name: string) => {
       const job = jobs.find((one) => one.name === name);
       return job && (() => job.work(context));
     };
-    guard('retake', () => retryAbandonedTicks(context, workOf));
+    guard('retry', () => retryAbandonedTicks(context, workOf));
   });
   return {
     async [Symbol.asyncDispose]() {
-      retake.cancel();
-      for (const clock of clocks) await clock.stop();
+      retries.cancel();
+      for (const cron of crons) await cron.stop();
       await Promise.allSettled(running);
     },
   };
@@ -115,9 +116,9 @@ async function runMissed(context: Context, job: Job): Promise<void> {
 }
 
 /**
- * All replicas must name a tick alike, though each sees it a little earlier or later by the database's clock: by the
- * nearest second, or the nearest minute. To round down would name the tick of a replica that is early after the one
- * before, and run it twice.
+ * Rounds a tick to the nearest minute, or second for a cron expression with seconds. All replicas must give a tick the same
+ * time, though each sees it a little earlier or later by the database's clock. Rounded down, an early replica's tick would
+ * get the time of the one before, and run twice.
  */
 export function roundToTick(now: Date, cron: string): Date {
   const stepMs = cron.trim().split(/\s+/).length > 5 ? 1000 : 60_000;

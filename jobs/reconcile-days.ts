@@ -3,7 +3,7 @@ import { addDays } from '../src/domain/calendar.ts';
 import { hasActiveRun, startRun } from '../src/reconciliation/runs/start-run.ts';
 
 /**
- * Queues a run of the last days up to today, unless the one before it is not done yet.
+ * Queues a run of the last days up to today, unless the one before is still active.
  * @param how `read`: each day whole; `count`: settled days by counts where they add up.
  */
 export async function reconcileDays(

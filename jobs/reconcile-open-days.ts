@@ -3,7 +3,7 @@ import { addDays } from '../src/domain/calendar.ts';
 import { listOpenDays } from '../src/reconciliation/runs/plan-run.ts';
 import { hasActiveRun, startRun } from '../src/reconciliation/runs/start-run.ts';
 
-/** Queues a run of the days before the last ones that still hold an open transaction: until it closes, each night. */
+/** Queues a run, each night, of the days before the last ones that still have an open transaction. */
 export async function reconcileOpenDays(context: Context, trigger: string, daysBack: number): Promise<void> {
   if (await hasActiveRun(context, trigger)) return;
   const today = context.calendar.dayOf(context.clock.now());

@@ -4,12 +4,12 @@ import { LATE_DAYS, LOOKBACK_DAYS } from '../src/domain/late-days.ts';
 import { hasActiveRun, startRun } from '../src/reconciliation/runs/start-run.ts';
 import { findUnclosedDay } from '../src/reports/serve/find-unclosed-day.ts';
 
-/** A report that could not be closed for longer stays provisional: its days are read by a run that a person starts. */
+/** An older report that is not closed stays provisional until a person starts a run of its days. */
 const UNCLOSED_DAYS_MAX = 31;
 
 /**
- * Queues a run of the creation days before the long jobs' reach that a report still waits for: after a night without
- * these jobs, or one in which a day could not be proven, nothing else would ever close it.
+ * Queues a run of the creation days that an unclosed report needs and that lie before the reach of the long jobs. After a
+ * night without these jobs, or with a day that was not proven, no other job would close the report.
  */
 export async function reconcileUnclosedDays(context: Context, trigger: string): Promise<void> {
   if (await hasActiveRun(context, trigger)) return;

@@ -13,11 +13,12 @@ const ERROR_CHARS_MAX = 500;
 export type Tick = { job: string; dueAt: Date };
 
 /**
- * Runs a job's tick, if no other replica has taken it and its last one is not still running. What is due lives in the
- * database: a tick is one row, and a lease says who is at it.
+ * Runs a job's tick, unless another replica has claimed it or the job's last tick is still running. A tick is a row in
+ * `job_ticks` with a lease of its process. The lease is renewed while the job runs; after 45 s without a renewal another
+ * replica may run the tick again, three times in all.
  */
-export async function runTick(context: Context, tick: Tick, work: () => Promise<void>): Promise<void> {
-  const taken = await claim(context, tick.job, async (trx, now) => {
+export async function runTick(context: Context, tick: Tick, work: () => Promise<unknown>): Promise<void> {
+  const outcome = await claim(context, tick.job, async (trx, now) => {
     const lease = { holder: context.holder, lease_until: leaseFrom(now) };
     await trx
       .insertInto('job_ticks')
@@ -28,14 +29,14 @@ export async function runTick(context: Context, tick: Tick, work: () => Promise<
     if (isDuplicateKey(error)) return undefined;
     throw error;
   });
-  if (taken === 'busy') jobTicks.inc({ job: tick.job, outcome: 'skipped' });
-  if (taken === 'taken') await workUnderLease(context, tick, work);
+  if (outcome === 'busy') jobTicks.inc({ job: tick.job, outcome: 'skipped' });
+  if (outcome === 'taken') await workUnderLease(context, tick, work);
 }
 
-/** Takes up ticks whose process died. @param workOf what a job does; undefined for one that is off. */
+/** Runs ticks again whose lease ran out. @param workOf the function of a job; undefined if the job is off. */
 export async function retryAbandonedTicks(
   context: Context,
-  workOf: (job: string) => (() => Promise<void>) | undefined,
+  workOf: (job: string) => (() => Promise<unknown>) | undefined,
 ): Promise<void> {
   const abandoned = await context.db
     .selectFrom('job_ticks')
@@ -48,7 +49,7 @@ export async function retryAbandonedTicks(
   for (const row of abandoned) {
     const work = workOf(row.job);
     if (!work) continue;
-    const taken = await claim(context, row.job, async (trx, now) => {
+    const outcome = await claim(context, row.job, async (trx, now) => {
       const result = await trx
         .updateTable('job_ticks')
         .set((eb) => ({ holder: context.holder, lease_until: leaseFrom(now), tries: eb('tries', '+', 1) }))
@@ -59,11 +60,11 @@ export async function retryAbandonedTicks(
         .executeTakeFirst();
       return result.numUpdatedRows === 1n;
     });
-    if (taken === 'taken') await workUnderLease(context, { job: row.job, dueAt: row.due_at }, work);
+    if (outcome === 'taken') await workUnderLease(context, { job: row.job, dueAt: row.due_at }, work);
   }
 }
 
-/** Takes a tick while no other one of its job runs: those that are open are locked, so that two can't both find none. */
+/** Claims a tick if no other one of its job runs. It locks the job's open ticks, so two replicas can't both find none. */
 async function claim(
   context: Context,
   job: string,
@@ -83,7 +84,7 @@ async function claim(
   });
 }
 
-async function workUnderLease(context: Context, tick: Tick, work: () => Promise<void>): Promise<void> {
+async function workUnderLease(context: Context, tick: Tick, work: () => Promise<unknown>): Promise<void> {
   const own = (db: Kysely<Database>) =>
     db
       .updateTable('job_ticks')
@@ -94,20 +95,25 @@ async function workUnderLease(context: Context, tick: Tick, work: () => Promise<
     own(context.db)
       .set({ lease_until: leaseFrom(context.clock.now()) })
       .execute()
-      .catch((error: unknown) => context.log.warn({ error: describeError(error), job: tick.job }, 'lease not renewed'));
+      .catch((error: unknown) =>
+        context.log.warn(
+          { error: describeError(error), job: tick.job },
+          'job lease not renewed; the next try is in 10 s',
+        ),
+      );
   });
   let failure: unknown;
   try {
     await work();
   } catch (error) {
     failure = error;
-    context.log.error({ error: describeError(error), job: tick.job }, 'a job failed; its next tick comes as planned');
+    context.log.error({ error: describeError(error), job: tick.job }, 'job failed; its next tick runs as planned');
   } finally {
     renewal.cancel();
   }
   jobTicks.inc({ job: tick.job, outcome: failure === undefined ? 'done' : 'failed' });
   const error = failure === undefined ? null : JSON.stringify(describeError(failure)).slice(0, ERROR_CHARS_MAX);
-  // a claim of another replica locks the gaps around these rows: the server may end either of the two
+  // a claim of another replica locks the gaps around this row: the database may abort either of the two
   await transact(context.db, (trx) => own(trx).set({ finished_at: context.clock.now(), error }).execute());
 }
 

@@ -16,33 +16,34 @@ import { watchStuck } from '../src/reconciliation/watches/watch-stuck.ts';
 import { watchZone } from '../src/reconciliation/watches/watch-zone.ts';
 
 const STEPS: Record<string, (context: Context) => Promise<unknown>> = {
-  settleOwedWebhooks: checkExpectedWebhooks,
-  retryLearnt: retryLearntItems,
+  checkExpectedWebhooks,
+  retryLearntItems,
   watchStuck,
   watchZone,
   finishReposts,
-  mendHistories: correctStoredHistories,
+  correctStoredHistories,
   compareStatements,
-  watchStated: watchFutureOpenings,
+  watchFutureOpenings,
   watchSilence: (context) => watchSilence(context, (days) => sweepGap(context, days)),
-  tellBaseline: alertBaseline,
-  countOpenMismatches: updateMismatchGauges,
-  measureUnsealed: updateUnsealedGauge,
-  countNumbers: updateGauges,
+  alertBaseline,
+  updateMismatchGauges,
+  updateUnsealedGauge,
+  updateGauges,
 };
 
 /**
- * What has to be seen within a minute: webhooks that did not come, unknown ones that are known by now, transactions that do not end, a wrong zone, silence.
- * @throws Error when a step failed, after all the others had their turn: each is logged by its name.
+ * Runs the checks that must notice within a minute: missing webhooks, quarantined ones whose transaction is known now, stuck
+ * transactions, a wrong time zone, silence.
+ * @throws Error if any step failed, after all steps have run. Each failure is logged with the step's name.
  */
 export async function watch(context: Context): Promise<void> {
   const failed = new Map<string, unknown>();
-  for (const [step, take] of Object.entries(STEPS)) {
+  for (const [step, run] of Object.entries(STEPS)) {
     context.signal.throwIfAborted();
     try {
-      await take(context);
+      await run(context);
     } catch (error) {
-      context.log.error({ error: describeError(error), step }, 'a step of the watch failed');
+      context.log.error({ error: describeError(error), step }, 'watch step failed; the next tick runs it again');
       failed.set(step, error);
     }
   }
@@ -51,7 +52,7 @@ export async function watch(context: Context): Promise<void> {
   throw new Error(`steps of the watch failed: ${[...failed.keys()].join(', ')}`, { cause });
 }
 
-/** Queues a run of the days in which webhooks may have been missed; never a second one while the first is open. */
+/** Queues a run of the days in which webhooks may be missing, unless such a run is active. */
 async function sweepGap(context: Context, days: Parameters<ReconcileDays>[0]): Promise<boolean> {
   if (await hasActiveRun(context, 'gap')) return false;
   await startRun(context, { ...days, trigger: 'gap', createdBy: 'confere' });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { listReconciliations } from '../../../jobs/main.ts';
-import { makeDailyReports } from '../../../jobs/make-daily-reports.ts';
 import { addDays, type Day } from '../../../src/domain/calendar.ts';
+import { makeDueReports } from '../../../src/reports/revisions/make-due-reports.ts';
 import { dayAgo, makeDay } from '../../support/make-provider-rows.ts';
 import {
   openReconciliationEnvironment,
@@ -51,7 +51,7 @@ test('the timetable alone closes each yesterday of an account without open trans
   for (let night = 0; night < nights; night++) {
     await advanceToNight(world);
     await tick(world, NIGHT);
-    await makeDailyReports(world.context);
+    await makeDueReports(world.context);
     expect((await states(world))[addDays(today(world), -1)], `night ${night}`).toBe('closed');
   }
   // no report waits: nothing before the long reach is read
@@ -64,7 +64,7 @@ test('the weekly reading alone closes yesterday too', { timeout: 120_000 }, asyn
   await using world = await openQuietAccount();
   await advanceToNight(world);
   await tick(world, ['reconcile_quarter']);
-  await makeDailyReports(world.context);
+  await makeDueReports(world.context);
   expect(await states(world)).toEqual({ [addDays(today(world), -1)]: 'closed' });
 });
 
@@ -72,18 +72,18 @@ test('days whose night was missed close too, once the timetable runs again', { t
   await using world = await openQuietAccount();
   await advanceToNight(world);
   await tick(world, NIGHT);
-  await makeDailyReports(world.context);
+  await makeDueReports(world.context);
   const first = addDays(today(world), -1);
   await advanceToNight(world, 3);
   await tick(world, NIGHT);
-  await makeDailyReports(world.context);
+  await makeDueReports(world.context);
   const missed = [1, 2].map((days) => addDays(first, days));
   expect(missed.map((day) => [day, 'provisional'])).toEqual(
     Object.entries(await states(world)).filter(([, state]) => state !== 'closed'),
   );
   await advanceToNight(world);
   await tick(world, NIGHT);
-  await makeDailyReports(world.context);
+  await makeDueReports(world.context);
   expect(new Set(Object.values(await states(world)))).toEqual(new Set(['closed']));
   expect(Object.keys(await states(world))).toHaveLength(5);
 });

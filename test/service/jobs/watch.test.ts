@@ -15,8 +15,8 @@ test('a step of the watch that fails keeps none of the others from their turn', 
   await expect(openBooks({ ...context, signal: AbortSignal.abort() }, opening)).rejects.toThrow();
   await sql`RENAME TABLE owed_webhooks TO owed_webhooks_elsewhere`.execute(context.db);
 
-  await expect(watch(context)).rejects.toThrow('steps of the watch failed: settleOwedWebhooks, countNumbers');
-  expect(said).toEqual(['settleOwedWebhooks', 'countNumbers']);
+  await expect(watch(context)).rejects.toThrow('steps of the watch failed: checkExpectedWebhooks, updateGauges');
+  expect(said).toEqual(['checkExpectedWebhooks', 'updateGauges']);
   const rows = await context.db.selectFrom('openings').select('reposted_at').execute();
   expect(rows).toEqual([{ reposted_at: expect.any(Date) }]);
 

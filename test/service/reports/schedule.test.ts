@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { startJobScheduler } from '../../../jobs/main.ts';
-import { makeDailyReports } from '../../../jobs/make-daily-reports.ts';
 import { runTick } from '../../../jobs/run-tick.ts';
 import { ZONE_ALERT } from '../../../src/alerts/zone-alert.ts';
 import type { Context } from '../../../src/context.ts';
@@ -37,7 +36,7 @@ function openReplicas({ context }: TestEnvironment, disk: string) {
 async function tick(replicas: readonly Context[]): Promise<void> {
   await Promise.all(
     replicas.map((context) =>
-      runTick(context, { job: 'daily_report', dueAt: context.clock.now() }, () => makeDailyReports(context)),
+      runTick(context, { job: 'daily_report', dueAt: context.clock.now() }, () => makeDueReports(context)),
     ),
   );
 }
