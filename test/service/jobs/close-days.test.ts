@@ -10,21 +10,21 @@ import {
 import { numRuns } from '../../support/property.ts';
 
 const HOUR_MS = 3_600_000;
-/** The names of jobs that tick on a night in the middle of the week; the quarter's is for Sundays. */
+/** The jobs of a night in the middle of the week; the quarter's runs on Sundays. */
 const NIGHT = ['reconcile_recent', 'reconcile_week', 'reconcile_month', 'reconcile_counts', 'reconcile_open'];
 
-/** Lets these jobs tick, with the windows that they choose themselves, and works the runs that they queue. */
-async function tick(world: ReconciliationEnvironment, names: string[]): Promise<void> {
-  for (const job of listReconciliations(world.context.config).filter(({ name }) => names.includes(name))) {
-    await job.work(world.context);
-    const queued = await world.context.db.selectFrom('runs').select('id').where('state', '=', 'queued').execute();
-    for (const { id } of queued) expect((await world.work(id)).state, job.name).toBe('complete');
+/** Runs these jobs, and the runs that they queue. */
+async function tick(environment: ReconciliationEnvironment, names: string[]): Promise<void> {
+  for (const job of listReconciliations(environment.context.config).filter(({ name }) => names.includes(name))) {
+    await job.work(environment.context);
+    const queued = await environment.context.db.selectFrom('runs').select('id').where('state', '=', 'queued').execute();
+    for (const { id } of queued) expect((await environment.work(id)).state, job.name).toBe('complete');
   }
 }
 
 const today = ({ context }: ReconciliationEnvironment): Day => context.calendar.dayOf(context.clock.now());
 
-/** To the next night, at four o'clock at the provider. */
+/** Moves the clock to four o'clock of the next night at the provider. */
 async function advanceToNight({ context, timers }: ReconciliationEnvironment, nights = 1): Promise<void> {
   const night =
     context.calendar.startOfDay(addDays(context.calendar.dayOf(context.clock.now()), nights)).getTime() + 4 * HOUR_MS;
@@ -38,52 +38,56 @@ async function states({ context }: ReconciliationEnvironment): Promise<Record<Da
 }
 
 async function openQuietAccount(): Promise<ReconciliationEnvironment> {
-  const world = await openReconciliationEnvironment({ WEBHOOKS_SINCE: '2020-01-01T00:00:00Z' });
-  for (const back of [100, 96, 95, 60, 3, 2, 1]) world.provider.add(...makeDay(dayAgo(back), 2));
-  return world;
+  const environment = await openReconciliationEnvironment({ WEBHOOKS_SINCE: '2020-01-01T00:00:00Z' });
+  for (const back of [100, 96, 95, 60, 3, 2, 1]) environment.provider.add(...makeDay(dayAgo(back), 2));
+  return environment;
 }
 
 test('the timetable alone closes each yesterday of an account without open transactions', {
   timeout: 120_000,
 }, async () => {
-  await using world = await openQuietAccount();
+  await using environment = await openQuietAccount();
   const nights = numRuns(2, 3);
   for (let night = 0; night < nights; night++) {
-    await advanceToNight(world);
-    await tick(world, NIGHT);
-    await makeDueReports(world.context);
-    expect((await states(world))[addDays(today(world), -1)], `night ${night}`).toBe('closed');
+    await advanceToNight(environment);
+    await tick(environment, NIGHT);
+    await makeDueReports(environment.context);
+    expect((await states(environment))[addDays(today(environment), -1)], `night ${night}`).toBe('closed');
   }
-  // no report waits: nothing before the long reach is read
-  const runs = await world.context.db.selectFrom('runs').select(['trigger', 'from_day']).orderBy('from_day').execute();
-  expect(runs[0]).toEqual({ trigger: 'reconcile_counts', from_day: addDays(today(world), -96 - (nights - 1)) });
+  // every report is closed: nothing before the long reach is read
+  const runs = await environment.context.db
+    .selectFrom('runs')
+    .select(['trigger', 'from_day'])
+    .orderBy('from_day')
+    .execute();
+  expect(runs[0]).toEqual({ trigger: 'reconcile_counts', from_day: addDays(today(environment), -96 - (nights - 1)) });
   expect(runs.map((run) => run.trigger)).not.toContain('reconcile_unclosed');
 });
 
 test('the weekly reading alone closes yesterday too', { timeout: 120_000 }, async () => {
-  await using world = await openQuietAccount();
-  await advanceToNight(world);
-  await tick(world, ['reconcile_quarter']);
-  await makeDueReports(world.context);
-  expect(await states(world)).toEqual({ [addDays(today(world), -1)]: 'closed' });
+  await using environment = await openQuietAccount();
+  await advanceToNight(environment);
+  await tick(environment, ['reconcile_quarter']);
+  await makeDueReports(environment.context);
+  expect(await states(environment)).toEqual({ [addDays(today(environment), -1)]: 'closed' });
 });
 
-test('days whose night was missed close too, once the timetable runs again', { timeout: 120_000 }, async () => {
-  await using world = await openQuietAccount();
-  await advanceToNight(world);
-  await tick(world, NIGHT);
-  await makeDueReports(world.context);
-  const first = addDays(today(world), -1);
-  await advanceToNight(world, 3);
-  await tick(world, NIGHT);
-  await makeDueReports(world.context);
+test('days of a missed night close once the timetable runs again', { timeout: 120_000 }, async () => {
+  await using environment = await openQuietAccount();
+  await advanceToNight(environment);
+  await tick(environment, NIGHT);
+  await makeDueReports(environment.context);
+  const first = addDays(today(environment), -1);
+  await advanceToNight(environment, 3);
+  await tick(environment, NIGHT);
+  await makeDueReports(environment.context);
   const missed = [1, 2].map((days) => addDays(first, days));
   expect(missed.map((day) => [day, 'provisional'])).toEqual(
-    Object.entries(await states(world)).filter(([, state]) => state !== 'closed'),
+    Object.entries(await states(environment)).filter(([, state]) => state !== 'closed'),
   );
-  await advanceToNight(world);
-  await tick(world, NIGHT);
-  await makeDueReports(world.context);
-  expect(new Set(Object.values(await states(world)))).toEqual(new Set(['closed']));
-  expect(Object.keys(await states(world))).toHaveLength(5);
+  await advanceToNight(environment);
+  await tick(environment, NIGHT);
+  await makeDueReports(environment.context);
+  expect(new Set(Object.values(await states(environment)))).toEqual(new Set(['closed']));
+  expect(Object.keys(await states(environment))).toHaveLength(5);
 });

@@ -11,31 +11,31 @@ import { temporaryDirectory } from '../../support/start-serve.ts';
 
 const DAY_MS = 86_400_000;
 const home = temporaryDirectory();
-let world: CallbackEnvironment;
+let environment: CallbackEnvironment;
 
 beforeAll(async () => {
-  world = await openCallbackEnvironment({ DATA_DIR: home.path });
+  environment = await openCallbackEnvironment({ DATA_DIR: home.path });
 });
 afterAll(async () => {
-  await world[Symbol.asyncDispose]();
+  await environment[Symbol.asyncDispose]();
   home[Symbol.dispose]();
 });
 
 const signal = new AbortController().signal;
-const ago = (days: number) => new Date(world.context.clock.now().getTime() - days * DAY_MS);
+const ago = (days: number) => new Date(environment.context.clock.now().getTime() - days * DAY_MS);
 
 async function addAttempts(callbackSeq: number, startedAt: Date, count: number): Promise<void> {
   const row = { callback_seq: callbackSeq, number: 1, started_at: startedAt, duration_ms: 1, request_headers: '{}' };
-  await world.context.db
+  await environment.context.db
     .insertInto('callback_attempts')
     .values(Array.from({ length: count }, () => row))
     .execute();
 }
 
-test('what was kept long enough goes, in any number, and nothing that is still needed', async () => {
-  const { db, clock } = world.context;
-  const { merchant } = await world.addMerchant('http://127.0.0.1:1/');
-  await world.applyTransaction(['pending', 'paid']);
+test('rows past their retention are deleted, in any number, and no row that is still needed', async () => {
+  const { db, clock } = environment.context;
+  const { merchant } = await environment.addMerchant('http://127.0.0.1:1/');
+  await environment.applyTransaction(['pending', 'paid']);
   const [over, open] = await db.selectFrom('callbacks').select('seq').orderBy('seq').execute();
   await db
     .updateTable('callbacks')
@@ -90,8 +90,8 @@ test('what was kept long enough goes, in any number, and nothing that is still n
   expect(Object.values(await applyRetention(db, clock.now(), signal)).every((count) => count === 0)).toBe(true);
 });
 
-test('pages of a failed run are kept for as long as it can be gone on with', async () => {
-  const { db, clock } = world.context;
+test('pages of a failed run are kept while the run can be resumed', async () => {
+  const { db, clock } = environment.context;
   const days = { from_day: '2026-01-01', to_day: '2026-01-01' };
   const runs = [
     { id: 'run_old', state: 'failed', finished_at: ago(RETENTION_DAYS.pages + 1) },
@@ -116,8 +116,8 @@ test('pages of a failed run are kept for as long as it can be gone on with', asy
   expect(kept.map((row) => row.window_seq)).toEqual([windows.get('run_new'), windows.get('run_works')]);
 });
 
-test('one that is told to stop stops, and the next goes on', async () => {
-  const { db, clock } = world.context;
+test('an aborted deletion stops, and the next one continues', async () => {
+  const { db, clock } = environment.context;
   const stopped = AbortSignal.abort();
   const { seq } = await db
     .selectFrom('callbacks')
@@ -129,15 +129,17 @@ test('one that is told to stop stops, and the next goes on', async () => {
   expect((await applyRetention(db, clock.now(), signal)).callback_attempts).toBe(5);
 });
 
-test('the manifest of a night names the sealed head and the balances that it proves, whole or not at all', async () => {
-  expect(await writeManifest(world.context)).toBeUndefined();
-  await applyObservations(world.context, [observeNow(world.context, makeShownTransaction(['pending', 'paid@1']))]);
-  const seal = await sealNow(world.context);
-  const file = (await writeManifest(world.context)) ?? '';
+test('the nightly manifest names the sealed head and its balances, and is written whole or not at all', async () => {
+  expect(await writeManifest(environment.context)).toBeUndefined();
+  await applyObservations(environment.context, [
+    observeNow(environment.context, makeShownTransaction(['pending', 'paid@1'])),
+  ]);
+  const seal = await sealNow(environment.context);
+  const file = (await writeManifest(environment.context)) ?? '';
   const manifest = JSON.parse(readFileSync(file, 'utf8')) as { day: string; sealed: object; balances: object[] };
   expect(manifest.sealed).toMatchObject({ position: seal.position, hash: seal.hash.toString('hex') });
   expect(path.basename(file)).toBe(`${manifest.day}.json`);
   expect(manifest.balances).toContainEqual({ account: 'Assets:Provider:Available:none', amount: '10.00' });
-  await writeManifest(world.context);
+  await writeManifest(environment.context);
   expect(readdirSync(path.dirname(file))).toEqual([path.basename(file)]);
 });

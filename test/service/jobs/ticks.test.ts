@@ -10,19 +10,19 @@ import {
 } from '../../support/open-reconciliation-environment.ts';
 
 const DUE = new Date('2026-03-01T06:00:00Z');
-let world: ReconciliationEnvironment;
+let environment: ReconciliationEnvironment;
 let replicas: [Context, Context];
 
 beforeAll(async () => {
-  world = await openReconciliationEnvironment();
-  replicas = [await world.replica(), await world.replica()];
+  environment = await openReconciliationEnvironment();
+  replicas = [await environment.replica(), await environment.replica()];
 });
 afterAll(async () => {
-  await world[Symbol.asyncDispose]();
+  await environment[Symbol.asyncDispose]();
 });
 
 async function tickOf(job: string) {
-  return await world.context.db
+  return await environment.context.db
     .selectFrom('job_ticks')
     .select(['holder', 'tries', 'finished_at', 'error'])
     .where('job', '=', job)
@@ -30,10 +30,10 @@ async function tickOf(job: string) {
     .execute();
 }
 
-/** A tick whose process died in it. */
+/** Inserts a tick whose process died. */
 async function dieIn(job: string, dueAt: Date): Promise<void> {
-  const past = new Date(world.context.clock.now().getTime() - 1000);
-  await world.context.db
+  const past = new Date(environment.context.clock.now().getTime() - 1000);
+  await environment.context.db
     .insertInto('job_ticks')
     .values({ job, due_at: dueAt, holder: 'dead', lease_until: past })
     .execute();
@@ -55,7 +55,7 @@ test('a tick that two replicas see runs once', async () => {
   expect(await tickOf('once')).toHaveLength(200);
 });
 
-test('a job whose last tick still runs is not started beside it', async () => {
+test('a job whose last tick still runs is not started again', async () => {
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => {
     release = resolve;
@@ -77,7 +77,7 @@ test('a job whose last tick still runs is not started beside it', async () => {
   expect(ran).toEqual(['first', 'after']);
 });
 
-test('a tick whose process died is taken up by one of the others, and finished', async () => {
+test('a tick whose process died is finished by one of the others', async () => {
   await dieIn('dies', DUE);
   let runs = 0;
   const workOf = (job: string) =>
@@ -94,7 +94,7 @@ test('a tick whose process died is taken up by one of the others, and finished',
   expect(runs).toBe(1);
 });
 
-test('a tick is not taken up while a later one of its job runs', async () => {
+test('an abandoned tick does not run while a later one of its job runs', async () => {
   await dieIn('later', DUE);
   const ran: string[] = [];
   await runTick(replicas[0], { job: 'later', dueAt: new Date(DUE.getTime() + 60_000) }, async () => {
@@ -106,14 +106,14 @@ test('a tick is not taken up while a later one of its job runs', async () => {
   expect(ran).toEqual(['new', 'old']);
 });
 
-test('a tick that kills whoever takes it is left alone after three tries', async () => {
+test('a tick that kills its process is not tried a fourth time', async () => {
   await dieIn('poison', DUE);
-  await world.context.db.updateTable('job_ticks').set({ tries: 3 }).where('job', '=', 'poison').execute();
+  await environment.context.db.updateTable('job_ticks').set({ tries: 3 }).where('job', '=', 'poison').execute();
   await retryAbandonedTicks(replicas[0], () => () => Promise.reject(new Error('must not run')));
   expect(await tickOf('poison')).toMatchObject([{ tries: 3, finished_at: null }]);
 });
 
-test('a job that fails is written down with where it failed and not with what it said, and its next tick runs', async () => {
+test('a failed job is recorded with the place of the error and without its message, and its next tick runs', async () => {
   await runTick(replicas[0], { job: 'fails', dueAt: DUE }, () => Promise.reject(new Error('of Maria, 52998224725')));
   let ran = false;
   await runTick(replicas[0], { job: 'fails', dueAt: new Date(DUE.getTime() + 60_000) }, async () => {
@@ -126,7 +126,7 @@ test('a job that fails is written down with where it failed and not with what it
   expect(failed?.error).not.toContain('52998224725');
 });
 
-test('replicas whose clocks differ a little name a tick alike', () => {
+test('replicas whose clocks differ a little give a tick the same time', () => {
   for (const skewMs of [-20_000, -50, 0, 50, 20_000]) {
     expect(roundToTick(new Date(DUE.getTime() + skewMs), '0 6 * * *')).toEqual(DUE);
   }
@@ -146,30 +146,32 @@ test('the timetable ticks on two replicas, each tick once; a job that is off doe
     JOB_MANIFEST: 'off',
     JOB_RETENTION: 'off',
   };
-  await world.context.db.deleteFrom('job_ticks').execute();
-  const contexts = [await world.replica(jobs), await world.replica(jobs)];
+  await environment.context.db.deleteFrom('job_ticks').execute();
+  const contexts = [await environment.replica(jobs), await environment.replica(jobs)];
   {
     await using stack = new AsyncDisposableStack();
     for (const context of contexts) stack.use(startJobScheduler(context));
     await eventually(async () => (await tickOf('watch')).length >= 2);
   }
-  const ticks = await world.context.db
+  const ticks = await environment.context.db
     .selectFrom('job_ticks')
     .select(['job', 'due_at', 'tries', 'finished_at'])
     .execute();
   expect(new Set(ticks.map((tick) => tick.job))).toEqual(new Set(['watch']));
   expect(ticks.every((tick) => tick.tries === 1 && tick.finished_at !== null)).toBe(true);
-  // stopped: nothing ticks any more, while another timetable ticks on
-  await using _ = startJobScheduler(await world.replica({ ...jobs, JOB_WATCH: 'off', JOB_RETENTION: '* * * * * *' }));
+  // a stopped timetable runs no ticks while another one does
+  await using _ = startJobScheduler(
+    await environment.replica({ ...jobs, JOB_WATCH: 'off', JOB_RETENTION: '* * * * * *' }),
+  );
   await eventually(async () => (await tickOf('retention')).length >= 2);
   expect(await tickOf('watch')).toHaveLength(ticks.length);
 });
 
-test('a scheduled run is not queued on top of the one before it', async () => {
-  await reconcileDays(world.context, 'reconcile_week', 7);
-  await reconcileDays(world.context, 'reconcile_week', 7);
-  await reconcileDays(world.context, 'reconcile_month', 35);
-  const runs = await world.context.db.selectFrom('runs').select(['trigger', 'state']).orderBy('seq').execute();
+test('a scheduled run is not queued while the one before is active', async () => {
+  await reconcileDays(environment.context, 'reconcile_week', 7);
+  await reconcileDays(environment.context, 'reconcile_week', 7);
+  await reconcileDays(environment.context, 'reconcile_month', 35);
+  const runs = await environment.context.db.selectFrom('runs').select(['trigger', 'state']).orderBy('seq').execute();
   expect(runs).toEqual([
     { trigger: 'reconcile_week', state: 'queued' },
     { trigger: 'reconcile_month', state: 'queued' },

@@ -4,13 +4,13 @@ import { watch } from '../../../jobs/watch.ts';
 import { openBooks } from '../../../src/ledger/stated/open-books.ts';
 import { openEnvironment } from '../../support/open-environment.ts';
 
-test('a step of the watch that fails keeps none of the others from their turn', async () => {
-  await using world = await openEnvironment();
+test('a failed step of the watch does not stop the others', async () => {
+  await using environment = await openEnvironment();
   const said: unknown[] = [];
-  const log = Object.assign(Object.create(world.context.log), {
+  const log = Object.assign(Object.create(environment.context.log), {
     error: (fields: { step: string }) => said.push(fields.step),
   });
-  const context = { ...world.context, log };
+  const context = { ...environment.context, log };
   const opening = { platform: 'p', day: '2026-11-21', balanceCents: 7n, actor: 'command' };
   await expect(openBooks({ ...context, signal: AbortSignal.abort() }, opening)).rejects.toThrow();
   await sql`RENAME TABLE owed_webhooks TO owed_webhooks_elsewhere`.execute(context.db);

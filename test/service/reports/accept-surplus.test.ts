@@ -1,4 +1,4 @@
-/** A total that is too high by the same number in all passes: accepted in the console, told by API and spreadsheet. */
+/** A total too high by the same number in all passes: accepted in the console, shown by API and spreadsheet. */
 import { expect, test } from 'vitest';
 import { createToken } from '../../../src/access/tokens.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
@@ -13,16 +13,16 @@ import { lineOf, readWorkbook, sheetOf } from './read-workbook.ts';
 
 const DAY = dayAgo(3);
 
-test('a person accepts a surplus in the console; API and Resumo say who did, and how many', async () => {
+test('a person accepts a surplus in the console; API and Resumo show the person and the number', async () => {
   using home = temporaryDirectory();
-  await using world = await openReconciliationEnvironment({ DATA_DIR: home.path });
-  const { context } = world;
-  const server = world.use(await serveHttp(context, createApp(context), TEST_HTTP_LIMITS));
+  await using environment = await openReconciliationEnvironment({ DATA_DIR: home.path });
+  const { context } = environment;
+  const server = environment.use(await serveHttp(context, createApp(context), TEST_HTTP_LIMITS));
   const url = `http://127.0.0.1:${server.port}`;
   const { token, id: tokenId } = await createToken(context, { role: 'operator', name: 'Ana' });
-  world.provider.add(...makeDay(DAY, 30));
-  world.provider.switches.total = (count) => count + 3;
-  await world.reconcile(DAY, DAY);
+  environment.provider.add(...makeDay(DAY, 30));
+  environment.provider.switches.total = (count) => count + 3;
+  await environment.reconcile(DAY, DAY);
 
   const api = async (address: string) =>
     await (await fetch(`${url}/api/v1${address}`, { headers: { authorization: `Bearer ${token}` } })).json();
@@ -55,7 +55,7 @@ test('a person accepts a surplus in the console; API and Resumo say who did, and
     note: 'o painel mostra 30',
     actual: { surplus: 3 },
   });
-  expect(await world.reconcile(DAY, DAY)).toMatchObject({ state: 'complete', total: 33, seen: 30 });
+  expect(await environment.reconcile(DAY, DAY)).toMatchObject({ state: 'complete', total: 33, seen: 30 });
   await makeReport(context, DAY);
   const summary = sheetOf(await readWorkbook((await openReport(context, { day: DAY, format: 'xlsx' })).file), 'Resumo');
   const line = lineOf(summary, 'Sobra aceita no total do provedor')?.find(Boolean);

@@ -4,9 +4,8 @@ import type { Context } from '../../../src/context.ts';
 const FAR = 1_000;
 
 /**
- * Draws the number of an event now, as another node of a cluster may, and lets those that are committed from now on have
- * higher ones.
- * @returns what commits it: an event that moves no money, of a transaction by its id.
+ * Draws the number of an event now, as another node of a cluster may. Events committed from now on have higher numbers.
+ * @returns the function that commits it: an event of the transaction that moves no money.
  */
 export async function addLateEvent(
   { db, clock }: Context,

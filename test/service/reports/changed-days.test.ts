@@ -24,28 +24,28 @@ async function listChanges({ db }: Context): Promise<string[]> {
   return rows.map((row) => `${row.scope} ${row.state}`);
 }
 
-test('what a person enters, and takes back, in a day that has a report is told of until its next revision', async () => {
+test('an adjustment or opening in a reported day, or its reversal, raises closed_day_changed until the next revision', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   await makeReport(context, DAY);
   let revision = 1;
-  const tells = async <T>(act: () => Promise<T>): Promise<T> => {
+  const raises = async <T>(act: () => Promise<T>): Promise<T> => {
     const entered = await act();
     expect(await listChanges(context)).toEqual([`${DAY} open`]);
     expect((await makeReport(context, DAY)).report).toMatchObject({ revision: ++revision });
     expect(await listChanges(context)).toEqual([`${DAY} resolved`]);
     return entered;
   };
-  const adjustment = await tells(() => adjustBooks(context, adjustmentOf(DAY)));
-  await tells(() => reverseAdjustment(context, adjustment, BY));
+  const adjustment = await raises(() => adjustBooks(context, adjustmentOf(DAY)));
+  await raises(() => reverseAdjustment(context, adjustment, BY));
   const opening = { platform: PLATFORM_A, day: DAY, balanceCents: 1_000n, actor: 'test' };
-  const id = await tells(() => openPlatform(context, opening));
-  await tells(() => reverseOpening(context, id));
+  const id = await raises(() => openPlatform(context, opening));
+  await raises(() => reverseOpening(context, id));
   const alerts = await context.db.selectFrom('alerts').select('name').execute();
   expect(new Set(alerts.map((one) => one.name))).toEqual(new Set(['closed_day_changed']));
 });
 
-test('what is entered in a day without a report is told of to nobody', async () => {
+test('an entry in a day without a report raises no mismatch', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   await makeReport(context, DAY);
@@ -53,23 +53,23 @@ test('what is entered in a day without a report is told of to nobody', async () 
   expect(await listChanges(context)).toEqual([]);
 });
 
-test('an opening tells once of each day before it that its books move, however many payments they had', async () => {
+test('an opening raises closed_day_changed once for each earlier day, for any number of payments', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   const days = ['2026-03-11', '2026-03-12', '2026-03-13'] as const;
-  // more than one batch of those that are booked again
+  // more than one batch to repost
   const payments = Array.from({ length: 450 }, (_, nth) =>
     transactionOf('cashin', 100n, [['paid', `${days[nth % 3]} 10:00:00`]]),
   );
   await applyTransactions(context, payments);
   for (const day of [...days, UNREPORTED]) await makeReport(context, day);
   await openPlatform(context, { platform: PLATFORM_A, day: days[2], balanceCents: 1_000n, actor: 'test' });
-  // of its own day too: there it is a movement
+  // its own day too, where it is a movement
   expect(await listChanges(context)).toEqual(days.map((day) => `${day} open`));
   expect(await context.db.selectFrom('mismatch_changes').select('seq').execute()).toHaveLength(3);
 });
 
-test('an adjustment that an opening sets aside, and its reversal books again, is told of in its own day', async () => {
+test('an opening that reverses an adjustment, and its own reversal, raise closed_day_changed for the day of the adjustment', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   await adjustBooks(context, adjustmentOf(DAY));
@@ -83,7 +83,7 @@ test('an adjustment that an opening sets aside, and its reversal books again, is
   expect(await listChanges(context)).toEqual([`${DAY} open`]);
 });
 
-test('an adjustment whose day is told of by another at that instant is entered, and taken back, all the same', async () => {
+test('an adjustment succeeds while another transaction raises closed_day_changed for its day, and so does its reversal', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   await makeReport(context, DAY);

@@ -129,7 +129,7 @@ test('an adjustment is a line of its own, and a stated balance stands beside the
   await runHledger(['-f', (await openReport(context, { day: DAY, format: 'journal' })).file, 'check', '--strict']);
 });
 
-/** CSV by its own rules: quotes double inside quotes. */
+/** Parses CSV: a quote within quotes is doubled. */
 function parse(text: string): string[][] {
   return text
     .split('\r\n')

@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => books[Symbol.asyncDispose]());
 
-/** A day of its own for each cause: a revision of one says nothing of another. */
+/** Each cause has a day of its own, so the revision of one does not depend on another. */
 let next = 0;
 function takeDay(): { day: string; before: string; at: (time: string) => string; earlier: (time: string) => string } {
   const day = addDays('2025-01-10', 10 * ++next);
@@ -55,11 +55,11 @@ async function readRevision(of: Context, day: string, revision: number) {
 type Revision = Awaited<ReturnType<typeof readRevision>>;
 
 /**
- * Each revision after the first says in rows what changed, before, after and why, and by how much the day moved.
- * @param before the revision before, where it was read already.
+ * Asserts that each row of a revision has its cells filled, and that the differences add up to the day's movement.
+ * @param before the revision before, if it was read already.
  * @returns the revision.
  */
-async function assertTold(of: Context, day: string, revision: number, before?: Revision): Promise<Revision> {
+async function assertChanges(of: Context, day: string, revision: number, before?: Revision): Promise<Revision> {
   const old = before ?? (await readRevision(of, day, revision - 1));
   const now = await readRevision(of, day, revision);
   expect([day, revision, now.changes.length > 0]).toEqual([day, revision, true]);
@@ -68,9 +68,9 @@ async function assertTold(of: Context, day: string, revision: number, before?: R
       row.Depois,
       row['Efeito no saldo depois'],
     ]);
-    const told = [row['O que mudou'], before ?? after, row['Por quê'], row['Conhecido em']];
-    expect([day, told.map((cell) => (cell?.value ?? '') !== '')]).toEqual([day, [true, true, true, true]]);
-    // the last resort, for what has no row of its own
+    const cells = [row['O que mudou'], before ?? after, row['Por quê'], row['Conhecido em']];
+    expect([day, cells.map((cell) => (cell?.value ?? '') !== '')]).toEqual([day, [true, true, true, true]]);
+    // the last resort, for a change without a row
     expect(row['O que mudou']?.value).not.toBe('Linhas do dia');
   }
   expect([day, sumCents(now.changes.map((row) => row.Diferença))]).toEqual([day, now.closing - old.closing]);
@@ -101,7 +101,7 @@ async function accept(
 const blank = { reference: null, platform: null };
 const lacks = (sequence: number) => ({ lacks: [{ sequence }], shows_again: [] });
 
-/** Each prepares a day and gives what changes it once it has a report. */
+/** Each prepares a day and returns the function that changes it after its report. */
 const CAUSES: Record<string, (times: Times) => Promise<() => Promise<unknown>>> = {
   async 'an event of the day that was learnt later'({ at }) {
     const one = transactionOf('cashin', 9_900n, [['pending', at('10:00:00')]]);
@@ -213,11 +213,11 @@ test.each(Object.entries(CAUSES))('a revision because of %s says so in Alteraç�
   expect(first.revision).toBe(1);
   await act();
   expect(await makeReport(context, times.day)).toMatchObject({ changed: true, report: { revision: 2 } });
-  await assertTold(context, times.day, 2);
+  await assertChanges(context, times.day, 2);
   expect(await makeReport(context, times.day)).toMatchObject({ changed: false });
 });
 
-test('where a correction came from stands in Alterações, before and after too', async () => {
+test('Alterações shows the source of a correction, and the values before and after', async () => {
   const { day, at, earlier } = takeDay();
   const one = transactionOf('cashin', 5_000n, [['pending', earlier('10:00:00')]], { reference: null });
   await applyTransactions(context, [withLaterEvents(one, [['paid', at('10:00:00')]])]);
@@ -235,7 +235,7 @@ test('where a correction came from stands in Alterações, before and after too'
   ]);
 });
 
-test('what Resumo counts otherwise has a row of its own where no transaction tells of it', async () => {
+test('a changed count of Resumo has a row of its own if no transaction has one', async () => {
   const { day, at, earlier } = takeDay();
   const history = [
     ['pending', earlier('10:00:00')] as const,
@@ -280,7 +280,7 @@ test('a balance stated for an earlier moment than the one that Resumo shows make
   expect(await makeReport(context, day)).toMatchObject({ changed: false });
 });
 
-test('an opening balance that is stated of the day, or of an earlier one, is told once', async () => {
+test('an opening balance stated for the day, or for an earlier one, has one row', async () => {
   await using other = await openEnvironment();
   for (const [platform, of] of [
     [PLATFORM_A, DAY],
@@ -290,11 +290,11 @@ test('an opening balance that is stated of the day, or of an earlier one, is tol
     const { report } = await makeReport(other.context, DAY);
     await openLedger(other.context, { platform, day: of, balanceCents: 100_000n, actor: 'test' });
     expect(await makeReport(other.context, DAY)).toMatchObject({ changed: true });
-    await assertTold(other.context, DAY, report.revision + 1);
+    await assertChanges(other.context, DAY, report.revision + 1);
   }
 });
 
-test('a revision after one of the running day says that, and by how much the day has moved since', async () => {
+test('a revision after a partial one says so, with the movement of the day since', async () => {
   await using other = await openEnvironment();
   const at = (instant: string): Context => ({
     ...other.context,
@@ -304,24 +304,24 @@ test('a revision after one of the running day says that, and by how much the day
   await makeReport(at(`${DAY}T13:00:00Z`), DAY);
   await applyTransactions(other.context, [transactionOf('cashin', 2_000n, [['paid', `${DAY} 11:00:00`]])]);
   expect(await makeReport(at(`${DAY}T15:00:00Z`), DAY)).toMatchObject({ report: { revision: 2, state: 'partial' } });
-  const second = await assertTold(other.context, DAY, 2);
-  // nothing more happened, but the day is over
+  const second = await assertChanges(other.context, DAY, 2);
+  // only the day's end has passed
   expect(await makeReport(at('2026-03-12T09:00:00Z'), DAY)).toMatchObject({
     report: { revision: 3, state: 'provisional' },
   });
-  const { changes } = await assertTold(other.context, DAY, 3, second);
+  const { changes } = await assertChanges(other.context, DAY, 3, second);
   expect(changes).toMatchObject([{ Antes: { value: 'parcial' }, Depois: { value: 'provisório' } }]);
 });
 
 const ROUNDS = Array.from({ length: numRuns(1, 30) }, (_, index) => index);
 
-test.each(ROUNDS)('whatever comes in whatever order, no revision comes without a row (round %i)', async (round) => {
+test.each(ROUNDS)('each revision has a row, for any observations in any order (round %i)', async (round) => {
   await using other = await openEnvironment();
   const drawn = chooseSeed(1) + round;
   const random = createRandom(drawn);
   const all = generateTransactions(numRuns(60, 120), [BEFORE, DAY], drawn);
-  // learnt piece by piece: a look shows a beginning of the history, and not every fact
-  const looks = all
+  // some observations show a beginning of the history only, or not every fact
+  const observations = all
     .flatMap((one) => {
       const cut = Math.floor(random() * one.events.length) + 1;
       const part = { ...one, events: one.events.slice(0, cut), status: one.events[cut - 1]?.status ?? one.status };
@@ -332,25 +332,25 @@ test.each(ROUNDS)('whatever comes in whatever order, no revision comes without a
             one,
           ];
     })
-    .map((look) => ({ look, place: random() }));
+    .map((observed) => ({ observed, position: random() }));
   const later = new Map<string, number>();
-  for (const one of looks) {
-    one.place = Math.max(one.place, later.get(one.look.id) ?? 0);
-    later.set(one.look.id, one.place + 1e-9);
+  for (const one of observations) {
+    one.position = Math.max(one.position, later.get(one.observed.id) ?? 0);
+    later.set(one.observed.id, one.position + 1e-9);
   }
-  looks.sort((a, b) => a.place - b.place);
+  observations.sort((a, b) => a.position - b.position);
   await applyTransactions(other.context, []);
   let revision = (await makeReport(other.context, DAY)).report.revision;
   let last: Revision | undefined;
-  const revisionsAt = new Set(Array.from({ length: numRuns(6, 10) }, () => Math.floor(random() * looks.length)));
-  for (const [index, { look }] of looks.entries()) {
-    await applyTransactions(other.context, [look]);
-    if (!revisionsAt.has(index) && index < looks.length - 1) continue;
+  const revisionsAt = new Set(Array.from({ length: numRuns(6, 10) }, () => Math.floor(random() * observations.length)));
+  for (const [index, { observed }] of observations.entries()) {
+    await applyTransactions(other.context, [observed]);
+    if (!revisionsAt.has(index) && index < observations.length - 1) continue;
     if (random() < 0.3) await recordReadDays(other.context, DAY, DAY, AFTER);
     const made = await makeReport(other.context, DAY);
     if (!made.changed) continue;
     revision = made.report.revision;
-    last = await assertTold(other.context, DAY, revision, last);
+    last = await assertChanges(other.context, DAY, revision, last);
   }
   expect(revision).toBeGreaterThan(3);
 });

@@ -22,7 +22,7 @@ afterAll(async () => {
   await books[Symbol.asyncDispose]();
 });
 
-/** `confere export` where no file can grow past so many KiB: the write that would fails, as on a full disk. */
+/** Runs `confere export` with a limit on the size of each file, in KiB: a write beyond it fails, as on a full disk. */
 async function exportWithin(kib: number | 'unlimited', out: string): Promise<{ code: number; stderr: string }> {
   const { DATABASE_URL, SECRET_KEY } = books.context.config;
   const env = {
@@ -41,10 +41,10 @@ async function exportWithin(kib: number | 'unlimited', out: string): Promise<{ c
   });
 }
 
-test('a disk that fills up at any moment is a failure that says so, and leaves no half file', async () => {
+test('a full disk at any moment fails with a clear error, and leaves no partial file', async () => {
   const out = path.join(directory, 'report.xlsx');
   const reports = path.join(directory, 'reports');
-  // the first sheet, a later one, the CSV, the workbook put together of them
+  // the first sheet, a later one, the CSV, the packed workbook
   for (const kib of [4, 40, 100, 200]) {
     const { code, stderr } = await exportWithin(kib, out);
     expect([kib, code, stderr]).toEqual([kib, 1, expect.stringMatching(/EFBIG/)]);

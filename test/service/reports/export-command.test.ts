@@ -35,16 +35,16 @@ async function confere(...args: string[]): Promise<{ code: number; stdout: strin
   return { code: code ?? -1, stdout: out, stderr: err };
 }
 
-test('export writes the workbook under its own name, and tells of it in JSON', async () => {
+test('export writes the workbook under its own name, and prints its facts as JSON', async () => {
   const { code, stdout } = await confere('export', '--day', '2026-03-11', '--json');
   expect(code).toBe(0);
-  const told = JSON.parse(stdout);
-  expect(told).toMatchObject({ day: '2026-03-11', revision: 1, format: 'xlsx', changed: true });
-  expect(path.basename(told.file)).toBe('confere-2026-03-11-r1.xlsx');
-  expect(readFileSync(told.file).subarray(0, 2).toString()).toBe('PK');
+  const facts = JSON.parse(stdout);
+  expect(facts).toMatchObject({ day: '2026-03-11', revision: 1, format: 'xlsx', changed: true });
+  expect(path.basename(facts.file)).toBe('confere-2026-03-11-r1.xlsx');
+  expect(readFileSync(facts.file).subarray(0, 2).toString()).toBe('PK');
 });
 
-test('export writes to standard output, and nothing else there', async () => {
+test('export writes the file, and nothing else, to standard output', async () => {
   const { code, stdout } = await confere('export', '--day', '2026-03-11', '--format', 'csv', '--out', '-');
   expect(code).toBe(0);
   expect(stdout.startsWith('\uFEFFData e hora;Movimento')).toBe(true);
@@ -52,7 +52,7 @@ test('export writes to standard output, and nothing else there', async () => {
   expect((await confere('export', ...range)).stdout).toMatch(/^; Confere, 2026-03-10 to 2026-03-11/);
 });
 
-test('each export is audited, by the name of what was written', async () => {
+test('each export is audited by its file name', async () => {
   expect((await confere('export', '--day', '2026-03-05', '--format', 'journal', '--out', 'one')).code).toBe(0);
   const range = ['--from', '2026-03-05', '--to', '2026-03-06', '--format', 'journal', '--out', '-'];
   expect((await confere('export', ...range)).code).toBe(0);
@@ -83,12 +83,12 @@ test.each([
   [['--from', '2026-03-11', '--to', '2026-03-12'], 'for --format journal'],
   [['--from', '2026-03-11', '--format', 'journal'], '--from goes with --to'],
   [['--day', '2026-03-11', '--nonsense'], 'unknown option'],
-])('export %j is wrong use: exit 2 and the reason', async (args, reason) => {
+])('export %j is a usage error: exit 2 with the reason', async (args, reason) => {
   const { code, stderr } = await confere('export', ...args);
   expect([code, stderr]).toEqual([2, expect.stringContaining(reason)]);
 });
 
-test('a platform that nothing is known of is refused, of a day and of a range, and nothing is written or audited', async () => {
+test('an unknown platform is refused for a day and a range, and nothing is written or audited', async () => {
   const platform = ['--platform', 'nobody', '--out', path.join(directory, 'nobody')];
   for (const days of [
     ['--day', '2026-03-07'],

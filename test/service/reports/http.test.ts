@@ -54,7 +54,7 @@ test.each([
   ['xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
   ['csv', 'text/csv; charset=utf-8'],
   ['journal', 'text/plain; charset=utf-8'],
-])('the %s downloads under its own name, and the audit tells who took it', async (format, type) => {
+])('the %s downloads under its own name, and the audit names the reader', async (format, type) => {
   await call('operator', '/reports', { day: DAY });
   const answer = await call('operator', `/reports/${DAY}.${format}`);
   expect(answer.status).toBe(200);
@@ -64,8 +64,8 @@ test.each([
   const { reports } = (await (await call('viewer', '/reports')).json()) as {
     reports: { files: { format: string; sha256: string; bytes: number }[] }[];
   };
-  const told = reports[0]?.files.find((file) => file.format === format);
-  expect(told).toMatchObject({ bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') });
+  const listed = reports[0]?.files.find((file) => file.format === format);
+  expect(listed).toMatchObject({ bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') });
   const audited = await books.context.db
     .selectFrom('audit')
     .select(['action', 'target'])
@@ -74,7 +74,7 @@ test.each([
   expect(audited).toEqual([{ action: 'reports.download', target: `confere-${DAY}-r1.${format}` }]);
 });
 
-test('a viewer gets names masked, in a file that says so, made once', async () => {
+test('a viewer gets a file with masked names, marked in its name and built once', async () => {
   await call('operator', '/reports', { day: DAY });
   const full = await (await call('operator', `/reports/${DAY}.csv`)).text();
   const answers = [await call('viewer', `/reports/${DAY}.csv`), await call('viewer', `/reports/${DAY}.csv`)];
@@ -92,7 +92,7 @@ test('a viewer gets names masked, in a file that says so, made once', async () =
   expect(journal.headers.get('content-disposition')).toContain(`confere-${DAY}-r1-masked.journal`);
 });
 
-test('the console gives the same file, a viewer a masked one, and the audit tells who took which', async () => {
+test('the console serves the same files, masked for a viewer, and the audit names reader and file', async () => {
   await call('operator', '/reports', { day: DAY });
   const url = `http://127.0.0.1:${server.port}`;
   const before = await lastAudit();
@@ -132,7 +132,7 @@ async function lastAudit(): Promise<number> {
   return row?.seq ?? 0;
 }
 
-test('who asks for a report that takes longer than we wait is audited too', async () => {
+test('a request for a report that outlasts our wait is audited too', async () => {
   const impatient = express()
     .use(authenticate(books.context, createAuthGuard(books.context)), express.json())
     .use(reportRoutes(books.context, 0));
@@ -164,7 +164,7 @@ test('English comes on request, under a name that says so', async () => {
   expect((await answer.text()).split('\r\n')[0]).toMatch(/Date and time;Movement;Status/);
 });
 
-test('wrong days, names and queries are told for what they are', async () => {
+test('wrong days, names and queries are 404 or 422', async () => {
   const statuses = [
     await call('operator', '/reports', { day: '2026-02-30' }),
     await call('operator', '/reports', { day: '2999-01-01' }),

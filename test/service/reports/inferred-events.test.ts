@@ -1,4 +1,4 @@
-/** A status that came without a history: its event, its entry, the spreadsheet and the callback agree on its time. */
+/** A status without a history: event, entry, spreadsheet and callback agree on its time. */
 import { expect, test } from 'vitest';
 import { renderBodies } from '../../../src/callbacks/render/render-bodies.ts';
 import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
@@ -12,10 +12,10 @@ import { readWorkbook, rowsOf, sheetOf } from './read-workbook.ts';
 
 const CREATED = '2026-11-19 10:00:00';
 
-test('a cashout denied without a history is held until the event that it follows, in Pendentes as in the ledger', async () => {
+test('a cashout denied without a history is held until its denial, in Pendentes as in the ledger', async () => {
   using home = temporaryDirectory();
-  await using world = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z', DATA_DIR: home.path });
-  const { context } = world;
+  await using environment = await openEnvironment({ WEBHOOKS_SINCE: '2026-01-01T00:00:00Z', DATA_DIR: home.path });
+  const { context } = environment;
   const { merchant } = await createMerchant(context, {
     name: 'shop',
     url: 'https://shop.example/',

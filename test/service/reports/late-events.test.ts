@@ -20,7 +20,7 @@ import { lineOf, readValues, readWorkbook, rowsOf, sheetOf } from './read-workbo
 
 const DAY = '2026-03-11';
 
-test('an event that was committed late and moves no money is no part of the cut, and makes the next revision', async () => {
+test('a late event that moves no money is not in the cut, and makes the next revision', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   const open = transactionOf('cashin', 9_900n, [['pending', `${DAY} 10:00:00`]]);
@@ -51,7 +51,7 @@ test('an event that was committed late and moves no money is no part of the cut,
   expect((await makeDueReports(later)).made).toEqual([]);
 });
 
-test('a late event that changes nothing of the day is looked at once', async () => {
+test('a late event that changes nothing of the day is checked once', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   const open = transactionOf('cashin', 9_900n, [['pending', `${DAY} 10:00:00`]]);
@@ -73,7 +73,7 @@ test('a late event that changes nothing of the day is looked at once', async () 
   expect(row.checked_event_count).toBe(Number(count.count));
 });
 
-test('a status between two others changes what Resumo counts, and makes the next revision, which ends the mismatch', async () => {
+test('a status between two others changes the counts of Resumo and makes the next revision, which resolves the mismatch', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   const paid = transactionOf('cashin', 9_900n, [
@@ -104,7 +104,7 @@ test('a status between two others changes what Resumo counts, and makes the next
   }
 });
 
-test('a look that finds the day to say the same ends the mismatch, also one that an older look left open', async () => {
+test('a check that finds equal rows resolves the mismatch, also one that an older check left open', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   await applyTransactions(context, [transactionOf('cashin', 700n, [['paid', `${DAY} 12:00:00`]])]);
@@ -155,7 +155,7 @@ test.each([
   expect(await context.db.selectFrom('mismatches').select('state').execute()).toEqual([{ state }]);
 });
 
-test('Resumo counts every open mismatch, however many the sheet shows', async () => {
+test('Resumo counts every open mismatch, also those beyond the limit of the sheet', async () => {
   await using books = await openEnvironment();
   const { db } = books.context;
   const count = MISMATCHES_MAX + 5;
@@ -165,7 +165,7 @@ test('Resumo counts every open mismatch, however many the sheet shows', async ()
       'open', NOW(3) FROM ${rows}`.execute(db);
   await sql`INSERT INTO mismatch_changes (mismatch_seq, state, at, actor)
     SELECT seq, 'open', NOW(3), 'test' FROM ${rows}`.execute(db);
-  // so many in one second: MySQL would plan by what it counted before
+  // MySQL would plan by the statistics from before these rows
   for (const table of ['mismatches', 'mismatch_changes']) await sql`ANALYZE TABLE ${sql.table(table)}`.execute(db);
   const scope = { from: new Date(0), to: new Date(0), changeSeq: count, platform: undefined };
   expect(await readMismatches(db, scope)).toHaveLength(MISMATCHES_MAX);

@@ -31,7 +31,7 @@ async function openMailing(): Promise<TestEnvironment> {
   });
 }
 
-/** Lets so many processes send, at a clock that is so much later, until `ask` is true. */
+/** Runs `processes` senders, with a clock that is ahead by `laterMs`, until `ask` is true. */
 async function sendUntil(
   context: Context,
   ask: () => Promise<boolean>,
@@ -55,7 +55,7 @@ const isAllSent = (context: Context) => async (): Promise<boolean> => {
   return rows.length > 0 && rows.every((row) => row.sent_at !== null);
 };
 
-test('each revision that the schedule makes is mailed once, as a link that needs a login, and says nothing of the day', async () => {
+test('each revision of the schedule is mailed once, as a link that needs a login, without data of the day', async () => {
   await using books = await openMailing();
   const { context } = books;
   const yesterday = addDays(context.calendar.dayOf(context.clock.now()), -1);
@@ -82,7 +82,7 @@ test('each revision that the schedule makes is mailed once, as a link that needs
   expect(sink.mails[1]?.text).toContain('Alterações');
 });
 
-test('a revision that a person makes is not mailed, and without addresses none is', async () => {
+test('a revision that a person makes is not mailed; without addresses none is', async () => {
   await using books = await openMailing();
   await makeReport(books.context, '2026-03-11');
   expect(await books.context.db.selectFrom('report_mails').selectAll().execute()).toEqual([]);
@@ -91,52 +91,52 @@ test('a revision that a person makes is not mailed, and without addresses none i
   expect(await silent.context.db.selectFrom('report_mails').selectAll().execute()).toEqual([]);
 });
 
-test('a revision that only tells of a proof is not mailed; the first one of the whole day is', async () => {
+test('a revision with only a new proof is not mailed; the first one of the whole day is', async () => {
   await using books = await openMailing();
   const { context } = books;
   const day = '2026-03-11';
   const at = (days: number) => daysAfter(context, day, days);
   expect((await makeReport(at(0), day)).report).toMatchObject({ revision: 1, state: 'partial' });
-  // nothing more happened in it, but it is over
+  // only its end has passed
   expect((await makeDueReports(at(1))).made).toEqual([day]);
-  expect(await owedOf(context, day)).toEqual(['r2']);
+  expect(await listMails(context, day)).toEqual(['r2']);
   await recordReadDays(context, day, day, at(1).clock.now());
   expect((await makeDueReports(at(2))).made).toContain(day);
   expect((await makeReport(at(2), day)).report).toMatchObject({ revision: 3, proven: true });
-  expect(await owedOf(context, day)).toEqual(['r2']);
+  expect(await listMails(context, day)).toEqual(['r2']);
   await recordReadDays(context, addDays(day, -95), day, at(2).clock.now());
   await applyTransactions(context, [transactionOf('cashin', 1n, [['paid', `${day} 11:00:00`]])]);
   expect((await makeDueReports(at(3))).made).toContain(day);
   expect((await makeReport(at(3), day)).report).toMatchObject({ revision: 4, state: 'closed' });
-  expect(await owedOf(context, day)).toEqual(['r2', 'r4']);
+  expect(await listMails(context, day)).toEqual(['r2', 'r4']);
 });
 
-test('what a person had made before the schedule is told by its next mail, with more to say or without', async () => {
+test('the next tick mails a revision that a person made, with or without further changes', async () => {
   await using books = await openMailing();
   const { context } = books;
   const day = '2026-03-11';
   const at = (days: number) => daysAfter(context, day, days);
   await makeReport(at(1), day);
-  expect(await owedOf(context, day)).toEqual([]);
+  expect(await listMails(context, day)).toEqual([]);
   // only the proof is new
   await recordReadDays(context, day, day, at(1).clock.now());
   expect((await makeDueReports(at(1))).made).toEqual([day]);
-  expect(await owedOf(context, day)).toEqual(['r2']);
+  expect(await listMails(context, day)).toEqual(['r2']);
   await applyTransactions(context, [transactionOf('cashin', 1n, [['paid', `${day} 11:00:00`]])]);
   expect((await makeReport(at(2), day)).report).toMatchObject({ revision: 3 });
-  expect(await owedOf(context, day)).toEqual(['r2']);
+  expect(await listMails(context, day)).toEqual(['r2']);
   // nothing is new
   expect((await makeDueReports(at(2))).made).not.toContain(day);
-  expect(await owedOf(context, day)).toEqual(['r2', 'r3']);
+  expect(await listMails(context, day)).toEqual(['r2', 'r3']);
   await applyTransactions(context, [transactionOf('cashin', 1n, [['paid', `${day} 12:00:00`]])]);
   expect((await makeReport(at(3), day)).report).toMatchObject({ revision: 4 });
   await recordReadDays(context, addDays(day, -95), day, at(3).clock.now());
   await makeDueReports(at(3));
   expect((await makeReport(at(3), day)).report).toMatchObject({ revision: 5, state: 'closed' });
-  expect(await owedOf(context, day)).toEqual(['r2', 'r3', 'r5']);
+  expect(await listMails(context, day)).toEqual(['r2', 'r3', 'r5']);
 });
 
-test('days whose reports were made long before anybody was mailed are told of once they change, not once they close', async () => {
+test('reports older than the first mail are mailed when they change, not when they close', async () => {
   await using books = await openMailing();
   const { context } = books;
   const [day, other] = ['2026-03-11', '2026-03-12'] as const;
@@ -145,18 +145,18 @@ test('days whose reports were made long before anybody was mailed are told of on
   await recordReadDays(context, addDays(day, -95), other, at(30).clock.now());
   await applyTransactions(context, [transactionOf('cashin', 1n, [['paid', `${other} 11:00:00`]])]);
   expect((await makeDueReports(at(30))).made).toEqual(expect.arrayContaining([day, other]));
-  expect(await owedOf(context, day)).toEqual([]);
-  expect(await owedOf(context, other)).toEqual(['r2']);
+  expect(await listMails(context, day)).toEqual([]);
+  expect(await listMails(context, other)).toEqual(['r2']);
 });
 
-/** The world at nine in the morning, so many days after that day began. */
+/** The context at nine in the morning, `days` days after `day`. */
 function daysAfter(context: Context, day: string, days: number): Context {
   const { clock, calendar } = context;
   const now = (): Date => new Date(calendar.startOfDay(addDays(day, days)).getTime() + 9 * 60 * MINUTE_MS);
   return { ...context, clock: { ...clock, now } };
 }
 
-async function owedOf(context: Context, day: string): Promise<string[]> {
+async function listMails(context: Context, day: string): Promise<string[]> {
   const rows = await context.db
     .selectFrom('report_mails')
     .innerJoin('reports', 'reports.seq', 'report_mails.report_seq')
@@ -167,7 +167,7 @@ async function owedOf(context: Context, day: string): Promise<string[]> {
   return rows.map((row) => `r${row.revision}`);
 }
 
-test('a mail that did not go, or whose sender was killed, goes later', async () => {
+test('a failed mail, or one whose sender was killed, is sent later', async () => {
   await using books = await openMailing();
   const { context } = books;
   await makeDueReports(context);
@@ -177,7 +177,7 @@ test('a mail that did not go, or whose sender was killed, goes later', async () 
   await sendUntil(context, failed);
   expect(sink.mails).toEqual([]);
   isDown = false;
-  // what a killed sender leaves: claimed, and neither sent nor failed
+  // the row of a killed sender: claimed, neither sent nor failed
   const claimed = { error: null, next_attempt_at: new Date(context.clock.now().getTime() + MINUTE_MS) };
   await context.db.updateTable('report_mails').set(claimed).execute();
   await sendUntil(context, isAllSent(context), { laterMs: 2 * MINUTE_MS });

@@ -33,7 +33,7 @@ type Books = { days: BooksDay[]; events: { day: string; operation: string; statu
 
 const cents = (text: string | undefined): bigint => parseSignedAmount(text ?? '0.00') ?? 0n;
 
-/** Resumo's lines, the name of each in the sandbox's books, and the sign with which it moves the balance. */
+/** Resumo's lines, each with its name in the sandbox's books and its sign. */
 const LINES = [
   ['+ Recebimentos', 'receipts', 1n],
   ['− Comissões sobre recebimentos', 'receipt_commissions', -1n],
@@ -63,7 +63,7 @@ function compareDay(sheets: ReadSheet[], books: Books, of: { day: Day; isFirst: 
       expect([day, platform, label, at(label, platform)]).toEqual([day, platform, label, sign * cents(book?.[name])]);
     }
   }
-  // what the provider moved is on this day at some platform of ours, and on no other
+  // each movement of the provider is on this day, on one platform
   expect(ofDay.filter((one) => !columns.has(one.platform))).toEqual([]);
   const all = ofDay.find((one) => one.platform === 'all');
   expect([day, at('Saldo inicial', 'all')]).toEqual([day, opening]);
@@ -76,7 +76,7 @@ function compareDay(sheets: ReadSheet[], books: Books, of: { day: Day; isFirst: 
   ]);
   expect([day, valores('Devoluções')]).toEqual([day, cents(all?.refunds_made) + cents(all?.refunds_received)]);
   const paidAt = rowsOf(sheetOf(sheets, 'Recebimentos')).map((row) => row['Pago em']?.value);
-  // one that was created ten seconds before midnight is paid on the next day
+  // a transaction created ten seconds before midnight is paid on the next day
   const edges = [`${day} 23:30:00`, ...(of.isFirst ? [] : [`${day} 00:00:05`])];
   expect(paidAt).toEqual(expect.arrayContaining(edges));
   const changes = books.events.filter((one) => one.day === day).reduce((sum, one) => sum + one.count, 0);
@@ -125,7 +125,7 @@ test("a month's spreadsheets are the sandbox's own books to the cent, day by day
   await checkMonth(served.context, home.path, { from: story.from, to: days.at(-1) ?? '' });
 }, 180_000);
 
-/** The month's journal as `export --from --to` writes it (export-command.test.ts), and a cent of it changed. */
+/** Checks the month's journal as `export --from --to` writes it, then a copy with a cent changed. */
 async function checkMonth(context: Context, directory: string, range: { from: Day; to: Day }): Promise<void> {
   const file = path.join(directory, 'month.journal');
   await exportJournal(context, { ...range, platform: undefined }, async (made) => copyFile(made, file));
@@ -134,7 +134,7 @@ async function checkMonth(context: Context, directory: string, range: { from: Da
   const text = readFileSync(file, 'utf8');
   const amounts = [...text.matchAll(/^ {2,}\S.* {2,}-?\d+\.\d\d BRL$/gm)];
   expect(amounts.length).toBeGreaterThan(DAYS_BEFORE * PER_DAY);
-  // one in the middle of the month, by a cent
+  // change one posting in the middle of the month by a cent
   const { 0: line = '', index } = amounts[amounts.length >> 1] ?? { index: 0 };
   const digit = line.lastIndexOf(' BRL') - 1;
   const changed = `${line.slice(0, digit)}${line[digit] === '9' ? '8' : Number(line[digit]) + 1}${line.slice(digit + 1)}`;

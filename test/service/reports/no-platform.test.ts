@@ -25,7 +25,7 @@ const none = { platform: null };
 const paid = transactionOf('cashin', 10_00n, [['paid', at('10:00:00')]], none);
 const open = transactionOf('cashin', 20_00n, [['pending', at('11:00:00')]], none);
 const held = transactionOf('cashout', 30_00n, [['in_process', at('12:00:00')]], none);
-/** No UUID, so no platform of the provider's; it shares the accounts of what has none. */
+/** No UUID, so no platform of the provider; it shares the accounts of transactions without one. */
 const literal = transactionOf('cashin', 40_00n, [['pending', at('13:00:00')]], { platform: 'none' });
 const other = transactionOf('cashin', 50_00n, [['pending', at('14:00:00')]], { platform: PLATFORM_A });
 const OF_NONE = [open, held, literal].map((one) => one.id);
@@ -66,7 +66,7 @@ const idsOf = (sheet: ReadSheet): string[] =>
     .map(String)
     .sort();
 
-test('a report of platform none holds what has no platform, on every sheet', async () => {
+test('each sheet of platform none lists the transactions without a platform', async () => {
   const sheets = await readOf('none');
   expect(idsOf(sheetOf(sheets, 'Pendentes'))).toEqual([...OF_NONE].sort());
   expect(idsOf(sheetOf(sheets, 'Divergências'))).toEqual([paid.id, ...OF_NONE].sort());
@@ -75,7 +75,7 @@ test('a report of platform none holds what has no platform, on every sheet', asy
   expect(text).not.toContain(other.id);
 });
 
-test('what is held on Pendentes of platform none is what its accounts hold', async () => {
+test('the held sum on Pendentes of platform none equals its accounts', async () => {
   const summary = sheetOf(await readOf('none'), 'Resumo');
   const differences = summary.rows.filter((row) => String(row[0]?.value ?? '').startsWith('Diferença'));
   expect(differences.length).toBeGreaterThan(0);
@@ -83,13 +83,13 @@ test('what is held on Pendentes of platform none is what its accounts hold', asy
   expect(centsOf(lineOf(summary, 'Saldo final')?.[0])).toBe(9_50n);
 });
 
-test('a report of another platform holds nothing of it', async () => {
+test('a report of another platform holds no row of platform none', async () => {
   const text = JSON.stringify(await readOf(PLATFORM_A));
   expect(text).toContain(other.id);
   for (const id of [paid.id, ...OF_NONE]) expect(text).not.toContain(id);
 });
 
-test('Alterações of platform none tells what changed without a platform', async () => {
+test('Alterações of platform none lists the changes without a platform', async () => {
   await applyTransactions(context, [
     withLaterEvents(open, [['paid', at('15:00:00')]]),
     withLaterEvents(literal, [['paid', at('16:00:00')]]),
@@ -102,7 +102,7 @@ test('Alterações of platform none tells what changed without a platform', asyn
   expect(idsOf(sheetOf(await readOf(PLATFORM_A, 2), 'Alterações'))).toEqual([other.id]);
 });
 
-test('an opening of platform none books anew what has no platform, and the books prove themselves', async () => {
+test('an opening of platform none reposts its transactions, and the books are consistent', async () => {
   await openLedger(context, { platform: 'none', day: '2026-03-12', balanceCents: 77n, actor: 'test' });
   const rows = await context.db
     .selectFrom('entries')

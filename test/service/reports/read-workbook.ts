@@ -28,17 +28,17 @@ export type ReadSheet = {
 type Reader = { child: ChildProcessByStdio<Writable, Readable, null>; asked: ((line: string) => void)[] };
 let reader: Reader | undefined;
 
-/** A workbook as openpyxl reads it. */
+/** Reads a workbook with openpyxl. */
 export async function readWorkbook(file: string): Promise<ReadSheet[]> {
   return await ask(file);
 }
 
-/** One sheet's values, without formulas and print settings, in a workbook whose other sheets may be large. */
+/** Reads the values of one sheet, without formulas and print settings; other sheets may be large. */
 export async function readValues(file: string, title: string): Promise<ReadSheet> {
   return sheetOf(await ask(`${file}\tvalues of\t${title}`), title);
 }
 
-/** The workbook after LibreOffice has computed every formula anew, its cached values thrown away first. */
+/** Removes the cached values, lets LibreOffice compute every formula, and reads the workbook. */
 export async function recalculate(file: string): Promise<ReadSheet[]> {
   const directory = mkdtempSync(path.join(tmpdir(), 'confere-lo-'));
   try {
@@ -55,7 +55,7 @@ export async function recalculate(file: string): Promise<ReadSheet[]> {
   }
 }
 
-/** One Python for all workbooks of a test file: starting it with openpyxl takes 0.4 s, reading a small workbook 0.05 s. */
+/** Uses one Python for all workbooks of a test file: its start takes 0.4 s, reading a small workbook 0.05 s. */
 async function ask(line: string): Promise<ReadSheet[]> {
   reader ??= startReader();
   const { child, asked } = reader;
@@ -94,7 +94,7 @@ export function sheetOf(sheets: ReadSheet[], title: string): ReadSheet {
   return sheet;
 }
 
-/** The rows under the header, each by its header's words, without the total. */
+/** The rows under the header, by the texts of the header, without the total. */
 export function rowsOf(sheet: ReadSheet): Record<string, ReadCell>[] {
   const head = sheet.rows[2]?.map((cell) => String(cell?.value ?? '')) ?? [];
   return sheet.rows
@@ -103,7 +103,7 @@ export function rowsOf(sheet: ReadSheet): Record<string, ReadCell>[] {
     .map((row) => Object.fromEntries(head.map((name, index) => [name, row[index] ?? null])));
 }
 
-/** The cells right of a label on Resumo; undefined when it is not there. */
+/** The cells right of a label on Resumo; undefined without such a label. */
 export function lineOf(sheet: ReadSheet, label: string, nth = 0): ReadCell[] | undefined {
   return sheet.rows.filter((row) => row[0]?.value === label)[nth]?.slice(1);
 }

@@ -35,7 +35,7 @@ const DAY = '2026-03-11';
 const AFTER = new Date('2026-03-12T09:00:00Z');
 const sha256 = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
 
-test('nothing new makes no revision; a late event makes the next one, and the older stays', async () => {
+test('no change makes no revision; a late event makes the next one, and the older one stays', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   const late = transactionOf('cashin', 9_900n, [['pending', '2026-03-11 10:00:00']]);
@@ -54,7 +54,7 @@ test('nothing new makes no revision; a late event makes the next one, and the ol
   const changes = sheetOf(await readWorkbook(file), 'Alterações');
   const [change, ...others] = rowsOf(changes);
   expect(others).toEqual([]);
-  // the total is what the day's closing balance moved by since
+  // the total is the change of the day's closing balance
   expect(sumCents(changes.rows.at(-1)?.filter((cell) => cell?.formula) ?? [])).toBe(2n * 9_850n);
   expect(change).toMatchObject({
     'Id da transação': { value: late.id },
@@ -67,7 +67,7 @@ test('nothing new makes no revision; a late event makes the next one, and the ol
   expect((await openReport(context, { day: DAY, format: 'xlsx', revision: 1 })).sha256).toBe(first.report.sha256);
 });
 
-test('a change that moves nothing in the day makes no revision, and is not looked at again', async () => {
+test('a change without effect on the day makes no revision, and is checked once', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   const one = transactionOf('cashout', 500n, [['paid', '2026-03-11 09:00:00']]);
@@ -96,7 +96,7 @@ test('a change in an earlier day shows in the opening balance of the later ones'
   expect(centsOf(change?.Diferença)).toBe(2_000n);
 });
 
-test('a missing or damaged file is made again from its cut, byte for byte, whatever was learnt since', async () => {
+test('a missing or damaged file is rebuilt from its cut, byte for byte, after any later change', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   await applyTransactions(context, generateTransactions(80, ['2026-03-10', DAY], 3));
@@ -113,7 +113,7 @@ test('a missing or damaged file is made again from its cut, byte for byte, whate
   }
 });
 
-test('another replica, with a disk, a language and a masking of its own, gives the same bytes from the same database', async () => {
+test('another replica, with its own disk, language and masks, serves the same bytes from the same database', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   await applyTransactions(context, generateTransactions(80, ['2026-03-10', DAY], 3));
@@ -134,7 +134,7 @@ test('another replica, with a disk, a language and a masking of its own, gives t
   expect(first.sha256).toBe(first.report.sha256);
 });
 
-test('a fact that was filled in later stays unknown in the revisions from before', async () => {
+test('a fact that was filled in later stays unknown in earlier revisions', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   const blank = { reference: null, extra: null, platform: null, e2eId: null };
@@ -166,7 +166,7 @@ test('a fact that was filled in later stays unknown in the revisions from before
   });
 });
 
-test('what a person corrected is corrected in the next revision alone, and told in Alterações', async () => {
+test('a correction shows in the next revision only, with a row in Alterações', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   const open = transactionOf('cashin', 9_900n, [['pending', `${DAY} 10:00:00`]]);
@@ -219,7 +219,7 @@ test('what a person corrected is corrected in the next revision alone, and told 
   expect([centsOf(ofOne(before, open.id)?.Valor), ofOne(before, paid.id)]).toEqual([9_900n, undefined]);
 });
 
-test('what is committed late, below the number of a cut, is no part of it, and makes the next revision', async () => {
+test('a row committed late, below the number of a cut, is not in the cut, and makes the next revision', async () => {
   await using books = await openEnvironment();
   const { db } = books.context;
   const open = transactionOf('cashin', 9_900n, [['pending', `${DAY} 10:00:00`]]);
@@ -238,7 +238,7 @@ test('what is committed late, below the number of a cut, is no part of it, and m
   await applyTransactions(books.context, generateTransactions(30, [DAY], 3));
   const { report: first } = await makeReport(books.context, DAY);
 
-  // as another node of a cluster may: numbers drawn before the cut, committed after it
+  // as on another node of a cluster: numbers drawn before the cut, committed after it
   const { seq } = await db.selectFrom('transactions').select('seq').where('id', '=', open.id).executeTakeFirstOrThrow();
   const paid = { transaction_seq: seq, at_wall: `${DAY} 12:00:00`, source_kind: 'show' };
   const now = books.context.clock.now();
@@ -314,7 +314,7 @@ test('what is committed late, below the number of a cut, is no part of it, and m
   await again();
 });
 
-test('a revision names the position of the hash chain that it is cut at, in the API, on Resumo, in the journal and in the file', async () => {
+test('a revision names the chain position of its cut in the API, on Resumo, in the journal and in the file', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   await applyTransactions(context, generateTransactions(30, [DAY], 3));
@@ -334,7 +334,7 @@ test('a revision names the position of the hash chain that it is cut at, in the 
   const journal = readFileSync((await openReport(context, { day: DAY, format: 'journal' })).file, 'utf8');
   expect(journal.split('\n')[0]).toContain(`chain ${report.position} sha256:${report.chain_hash}`);
 
-  // a chain that was built anew does not become the one that it was cut at
+  // a rebuilt chain does not replace the hash of the cut
   await sql.raw('DROP TRIGGER seals_no_update').execute(context.db);
   await sql`UPDATE seals SET hash = UNHEX(REPEAT('ab', 32))`.execute(context.db);
   rmSync(file);
@@ -343,7 +343,7 @@ test('a revision names the position of the hash chain that it is cut at, in the 
   expect(again.sha256).toBe(report.sha256);
 });
 
-test('a day is partial while it runs, provisional when it ended, closed once all before it was read again', async () => {
+test('a day is partial while it runs, provisional after its end, closed once all earlier days were read again', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   const today = context.calendar.dayOf(context.clock.now());
@@ -374,7 +374,7 @@ test('a day without data has a valid, empty report', async () => {
   expect(centsOf(lineOf(sheetOf(sheets, 'Resumo'), 'Saldo final')?.[0])).toBe(0n);
 });
 
-test('a day in the future, and what is no day, are refused', async () => {
+test('a day in the future, and an invalid day, are refused', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   const tomorrow = addDays(context.calendar.dayOf(context.clock.now()), 1);
@@ -401,7 +401,7 @@ test('one platform alone adds up to its own column', async () => {
   expect(new Set(platforms)).toEqual(new Set([PLATFORM_A]));
 });
 
-test("a masked file masks the merchant's own text where it repeats who paid, and only there", async () => {
+test("a masked file masks a merchant's text only where it repeats the payer", async () => {
   await using books = await openEnvironment();
   const { context } = books;
   const paid = (extra: string, email: string | null) =>
@@ -418,7 +418,7 @@ test("a masked file masks the merchant's own text where it repeats who paid, and
   };
   expect(await extras(false)).toEqual(texts);
   expect(await extras(true)).toEqual(['***', '***', '***', 'mesa 4']);
-  // a file that an earlier version masked, with its sum as it was written then
+  // a file with the masks of an earlier version, and its sum
   const { file } = await openReport(context, { day: DAY, format: 'csv', masked: true });
   const masked = readFileSync(file, 'utf8');
   writeFileSync(file, 'other masks');
@@ -430,17 +430,17 @@ test("a masked file masks the merchant's own text where it repeats who paid, and
   expect(readFileSync(file, 'utf8')).toBe(masked);
 });
 
-test('Resumo says in a file that was made again without whom was forgotten that it is not the original one', async () => {
+test('Resumo of a file that was rebuilt after an erasure says that it is not the original one', async () => {
   await using books = await openEnvironment();
   const { context, dataDir } = books;
   await applyTransactions(context, [transactionOf('cashin', 100n, [['paid', `${DAY} 10:00:00`]])]);
   const { report: first } = await makeReport(context, DAY);
-  const says = async () => {
+  const readResumo = async () => {
     const { file, report } = await openReport(context, { day: DAY, format: 'xlsx' });
     const lines = sheetOf(await readWorkbook(file), 'Resumo').rows.map((row) => row[1]?.value);
-    return { report, says: lines.includes(textsOf('pt-BR').summary.forgottenText) };
+    return { report, isMarked: lines.includes(textsOf('pt-BR').summary.forgottenText) };
   };
-  expect(await says()).toMatchObject({ says: false, report: { redacted: false } });
+  expect(await readResumo()).toMatchObject({ isMarked: false, report: { redacted: false } });
   const days = async () => new Set([DAY]);
   const count = await eraseReportFiles(context)(
     { listReportDays: days } as Parameters<Erase>[0],
@@ -448,15 +448,15 @@ test('Resumo says in a file that was made again without whom was forgotten that 
   );
   expect(count).toBe(6);
   expect(readdirSync(path.join(dataDir, 'reports'))).toEqual([]);
-  const { report, says: told } = await says();
-  expect(told).toBe(true);
+  const { report, isMarked } = await readResumo();
+  expect(isMarked).toBe(true);
   expect(report).toMatchObject({ redacted: true, digest: first.digest });
   const again = await openReport(context, { day: DAY, format: 'xlsx' });
   expect(again.sha256).toBe(again.report.sha256);
   expect(again.sha256).not.toBe(first.sha256);
 });
 
-test('no two platforms share a file, and one that nothing is known of has none', async () => {
+test('no two platforms share a file, and an unknown platform has none', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   const platforms = ['a.b', 'a_b', 'a:b', 'en', 'masked', 'en-masked'];
@@ -482,7 +482,7 @@ test('no two platforms share a file, and one that nothing is known of has none',
   }
 });
 
-test('a balance that is stated after a report makes the next revision, which shows it; the older one stays', async () => {
+test('a balance stated after a report makes the next revision, which shows it; the older one stays', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   const day = addDays(context.calendar.dayOf(context.clock.now()), -1);
@@ -505,7 +505,7 @@ test('a balance that is stated after a report makes the next revision, which sho
   }
 });
 
-test('a sheet that outgrows its limit goes on in parts, which add up and are told on Resumo', async () => {
+test('a sheet beyond its limit continues in parts, which add up and are listed on Resumo', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   const transactions = generateTransactions(150, [DAY], 5);
@@ -521,8 +521,8 @@ test('a sheet that outgrows its limit goes on in parts, which add up and are tol
   expect(rows).toHaveLength(paid.length);
   expect(sumCents(rows.map((row) => row.Valor))).toBe(paid.reduce((total, one) => total + one.amountCents, 0n));
   const summary = sheetOf(sheets, 'Resumo');
-  const told = summary.rows.filter((row) => row[0]?.value === 'Planilhas divididas').map((row) => row[1]?.value);
-  expect(told).toContainEqual(expect.stringMatching(/^Recebimentos: \d+ partes/));
+  const listed = summary.rows.filter((row) => row[0]?.value === 'Planilhas divididas').map((row) => row[1]?.value);
+  expect(listed).toContainEqual(expect.stringMatching(/^Recebimentos: \d+ partes/));
   expect(centsOf(lineOf(summary, 'Diferença (deve ser 0,00)', 1)?.filter(Boolean).at(-1))).toBe(0n);
 });
 
@@ -538,7 +538,7 @@ test('the job makes yesterday, every missed day since the first report, and days
   expect((await makeDueReports(context)).made).toEqual([addDays(yesterday, -1), yesterday]);
 });
 
-test('the next revision ends the mismatch that told of the change', async () => {
+test('the next revision resolves closed_day_changed', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   await makeReport(context, DAY);
@@ -551,7 +551,7 @@ test('the next revision ends the mismatch that told of the change', async () => 
   expect(row).toEqual({ state: 'resolved', resolution: 'revised' });
 });
 
-test('two that make the same day at once end with one revision, whose file is its own', async () => {
+test('two processes that make the same day end with one revision and its own file', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   await applyTransactions(context, generateTransactions(60, [DAY], 9));
@@ -562,7 +562,7 @@ test('two that make the same day at once end with one revision, whose file is it
   expect(sha256(opened.file)).toBe(opened.report.sha256);
 });
 
-test('a report that fails midway leaves nothing to be seen', async () => {
+test('a report that fails midway leaves no row and no file', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   await applyTransactions(context, [transactionOf('cashin', 700n, [['paid', `${DAY} 12:00:00`]])]);
@@ -577,7 +577,7 @@ test('a report that fails midway leaves nothing to be seen', async () => {
   expect((await makeReport(context, DAY)).report.revision).toBe(1);
 });
 
-test('while a writer has uncommitted entries below the newest, a revision waits for it and loses nothing', async () => {
+test('a revision waits for a writer with uncommitted lower entries, and loses none', async () => {
   await using books = await openEnvironment();
   const { context } = books;
   const transactions = generateTransactions(numRuns(80, 200), [DAY], 21);

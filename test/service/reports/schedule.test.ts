@@ -20,7 +20,7 @@ const OTHERS_OFF = Object.fromEntries(
     .map((job) => [`JOB_${job}`, 'off']),
 );
 
-/** Two replicas, each with a disk of its own, whose clock stands where the test puts it. */
+/** Two replicas, each with its own disk, and a clock that the test sets. */
 function openReplicas({ context }: TestEnvironment, disk: string) {
   let now = new Date(0);
   const clock = { ...context.clock, now: () => now };
@@ -48,7 +48,7 @@ async function listMade({ db }: Context): Promise<string[]> {
 
 const once = (from: string, to: string): string[] => listDays(from, to).map((day) => `${day} r1`);
 
-test('after a downtime over the end of a month each missed day gets its report once, with two replicas', async () => {
+test('after a downtime over the end of a month, two replicas make the report of each missed day once', async () => {
   await using books = await openEnvironment();
   using disk = temporaryDirectory();
   const { replicas, moveTo } = openReplicas(books, disk.path);
@@ -56,7 +56,7 @@ test('after a downtime over the end of a month each missed day gets its report o
   moveTo('2026-01-28T09:00:00Z');
   await tick(replicas);
   expect(await listMade(replicas[0])).toEqual(once('2026-01-27', '2026-01-27'));
-  // nobody was up for five days
+  // five days of downtime
   moveTo('2026-02-02T09:00:00Z');
   await tick(replicas);
   expect(await listMade(replicas[0])).toEqual(once('2026-01-27', '2026-02-01'));
@@ -65,7 +65,7 @@ test('after a downtime over the end of a month each missed day gets its report o
   expect(await listMade(replicas[0])).toEqual(once('2026-01-27', '2026-02-02'));
 });
 
-test('two replicas that both take the job up, as after a lease ran out, make each missed day once', async () => {
+test('two replicas that both run the job, as after a lost lease, make each missed day once', async () => {
   await using books = await openEnvironment();
   using disk = temporaryDirectory();
   const { replicas, moveTo } = openReplicas(books, disk.path);
@@ -78,7 +78,7 @@ test('two replicas that both take the job up, as after a lease ran out, make eac
   expect([new Set(days).size, days.length]).toEqual([5, 5]);
 });
 
-test('a tick that came due while nobody was up is run at the next start, once over all replicas', async () => {
+test('a tick that was due during a downtime runs at the next start, once over all replicas', async () => {
   await using books = await openEnvironment(OTHERS_OFF);
   using disk = temporaryDirectory();
   const { replicas, moveTo } = openReplicas(books, disk.path);
@@ -88,7 +88,7 @@ test('a tick that came due while nobody was up is run at the next start, once ov
     const rows = await replicas[0].db.selectFrom('job_ticks').selectAll().orderBy('due_at').execute();
     return rows.map((row) => (row.finished_at === null ? undefined : row.due_at.toISOString()));
   };
-  // up again before the next one is due: nothing to catch up with
+  // up again before the next tick is due: no missed tick
   moveTo('2026-01-31T08:59:00Z');
   await (await start(replicas))[Symbol.asyncDispose]();
   expect(await ticks()).toEqual(['2026-01-30T09:00:00.000Z']);
@@ -109,7 +109,7 @@ async function start(replicas: readonly Context[]): Promise<AsyncDisposable> {
   return stack;
 }
 
-test('a day that was proven, and later closed, gets a revision at the next tick that says so, and no more', async () => {
+test('a day that is proven, and later closed, gets one revision for each at the next tick', async () => {
   await using books = await openEnvironment();
   using disk = temporaryDirectory();
   const { replicas, moveTo } = openReplicas(books, disk.path);
@@ -128,7 +128,7 @@ test('a day that was proven, and later closed, gets a revision at the next tick 
   expect(await states()).toEqual([['provisional', 0]]);
 
   await recordReadDays(context, day, day, new Date('2026-01-31T10:00:00Z'));
-  // at once in the list, in the file with the next tick
+  // the list shows it at once, the file after the next tick
   expect(await shown()).toEqual([['provisional', true]]);
   moveTo('2026-02-01T09:00:00Z');
   await tick(replicas);
@@ -137,7 +137,7 @@ test('a day that was proven, and later closed, gets a revision at the next tick 
     ['provisional', 1],
   ]);
 
-  // read again and again, and still not all of the 95 days
+  // read several times, and still not all of the 95 days
   for (const hour of ['10', '11', '12']) {
     await recordReadDays(context, addDays(day, -94), day, new Date(`2026-02-01T${hour}:00:00Z`));
   }
@@ -159,7 +159,7 @@ test('a day that was proven, and later closed, gets a revision at the next tick 
   ]);
 });
 
-test('days without a report of the whole day are made before those that only have more to say', async () => {
+test('days without a report of the whole day are made before changed ones', async () => {
   await using books = await openEnvironment();
   using disk = temporaryDirectory();
   const { replicas, moveTo } = openReplicas(books, disk.path);
@@ -174,7 +174,7 @@ test('days without a report of the whole day are made before those that only hav
   expect((await makeDueReports(context)).made).toEqual(['2026-01-31', '2026-02-01', '2026-01-29', '2026-01-30']);
 });
 
-test('a doubt about the time zone opens no day anew: the list says so while it lasts, and no revision comes', async () => {
+test('a doubt about the time zone lowers the state in the list while it lasts, and makes no revision', async () => {
   await using books = await openEnvironment();
   using disk = temporaryDirectory();
   const { replicas, moveTo } = openReplicas(books, disk.path);

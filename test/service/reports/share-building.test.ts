@@ -11,22 +11,22 @@ import { makeShownTransaction, observeNow } from '../../support/read-ledger-stat
 
 const DAY = '2026-03-10';
 
-let world: TestEnvironment;
+let environment: TestEnvironment;
 let directory: string;
 beforeAll(async () => {
-  world = await openEnvironment();
-  directory = path.join(world.dataDir, 'reports');
-  await applyObservations(world.context, [
-    observeNow(world.context, makeShownTransaction(['paid@1'], { platform: 'p' })),
+  environment = await openEnvironment();
+  directory = path.join(environment.dataDir, 'reports');
+  await applyObservations(environment.context, [
+    observeNow(environment.context, makeShownTransaction(['paid@1'], { platform: 'p' })),
   ]);
-  await makeReport(world.context, DAY);
+  await makeReport(environment.context, DAY);
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 const derived = () => readdirSync(directory).filter((name) => /-r1-/.test(name) && !name.endsWith('.sha256'));
 
-test('those who ask for one file at once share its making; another format of it is made with it', async () => {
-  const { context } = world;
+test('concurrent requests for one file share a build, which makes all formats', async () => {
+  const { context } = environment;
   const spy = vi.spyOn(context.db, 'transaction');
   const opened = await Promise.all(
     (['xlsx', 'csv', 'xlsx', 'journal', 'csv'] as const).map((format) =>
@@ -39,8 +39,8 @@ test('those who ask for one file at once share its making; another format of it 
   spy.mockRestore();
 });
 
-test('so many are made at once, so many wait, and one more is told to come again', async () => {
-  const { context } = world;
+test('builds and waiting requests are limited; a further request is refused with Retry-After', async () => {
+  const { context } = environment;
   const release = Promise.withResolvers<void>();
   let running = 0;
   const work = async () => {
@@ -52,7 +52,7 @@ test('so many are made at once, so many wait, and one more is told to come again
   const asked = Array.from({ length: atOnceMax + waitingMax }, (_, index) => buildOnce(context, `${index}`, work));
   expect(running).toBe(atOnceMax);
   await expect(buildOnce(context, 'one more', work)).rejects.toMatchObject({ code: 'unavailable', retryAfterS: 10 });
-  // what is under way already takes no place
+  // a request for a running build takes no slot
   const again = buildOnce(context, '0', work);
   expect(running).toBe(atOnceMax);
   release.resolve();
@@ -61,8 +61,8 @@ test('so many are made at once, so many wait, and one more is told to come again
   expect(await buildOnce(context, 'one more', work)).toBe(running);
 });
 
-test('derived files go by age, and the oldest beyond the bytes; a revision’s own stay, and just made ones', async () => {
-  const { context } = world;
+test("derived files are deleted by age, then the oldest beyond the limit; new ones and a revision's own stay", async () => {
+  const { context } = environment;
   for (const locale of ['en', undefined] as const) {
     for (const platform of ['p', undefined]) {
       await openReport(context, {
@@ -86,7 +86,7 @@ test('derived files go by age, and the oldest beyond the bytes; a revision’s o
     false,
     false,
   ]);
-  // nothing fits, and all but one was just made
+  // nothing fits, and all but one are new
   age(large, DERIVED_LIMITS.keptMs + 60_000);
   expect(await evictDerivedFiles(context, { ...DERIVED_LIMITS, bytesMax: 1 })).toEqual({ files: 1 });
   expect(derived().sort()).toEqual(others.sort());

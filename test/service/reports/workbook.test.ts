@@ -49,7 +49,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => books[Symbol.asyncDispose]());
 
-/** What the provider's own histories say happened that day. */
+/** The events of the day by the provider's own histories. */
 function happened(operation: string, status: string) {
   return all.flatMap((one) =>
     one.operation === operation
@@ -90,7 +90,7 @@ describe('the workbook of a day', () => {
     expect(sumCents(rows.map((row) => row.Valor))).toBe(sum(expected()));
   });
 
-  test('Resumo tells the flows of the day, and its differences are 0.00', () => {
+  test('Resumo shows the flows of the day, and its differences are 0.00', () => {
     const summary = sheetOf(sheets, 'Resumo');
     const total = (label: string): bigint => centsOf(lineOf(summary, label)?.filter(Boolean).at(-1));
     expect(total('+ Recebimentos')).toBe(sum(happened('cashin', 'paid')));
@@ -110,7 +110,7 @@ describe('the workbook of a day', () => {
     expect(header?.filter(Boolean)).toEqual([PLATFORM_A, PLATFORM_B, 'Total']);
   });
 
-  test('Pendentes holds what was open at the end of the day, and its cashouts are the held balance', () => {
+  test('Pendentes lists the transactions open at the end of the day; its cashouts add up to the held balance', () => {
     const rows = rowsOf(sheetOf(sheets, 'Pendentes'));
     const open = all.filter((one) => {
       const known = one.events.filter((event) => event.atWall.slice(0, 10) <= DAY);
@@ -150,7 +150,7 @@ describe('the workbook of a day', () => {
     }
   });
 
-  test('what a stranger wrote stays text: no formula comes from data', () => {
+  test("a stranger's text stays text: no formula comes from data", () => {
     const row = rowsOf(sheetOf(sheets, 'Recebimentos')).find((one) => one['Id da transação']?.value === edges[5]?.id);
     expect(row?.Referência).toMatchObject({ kind: 'text', formula: null });
     expect(row?.Referência?.value).toBe('=HYPERLINK("http://x.example","y")');
@@ -161,7 +161,7 @@ describe('the workbook of a day', () => {
     expect(formulas.filter((formula) => /HYPERLINK|@|http/.test(formula))).toEqual([]);
   });
 
-  test('every sheet is ready to be read and printed', () => {
+  test('every sheet has print settings, a frozen header and a filter', () => {
     for (const sheet of sheets.slice(1)) {
       expect(sheet).toMatchObject({ freeze: 'B4', landscape: true });
       expect(sheet.filter).toMatch(/^A3:/);
@@ -169,7 +169,7 @@ describe('the workbook of a day', () => {
     }
   });
 
-  test('LibreOffice computes every formula to the value that the file carries', async () => {
+  test('LibreOffice computes every formula to its cached value', async () => {
     const again = await recalculate(file);
     let formulas = 0;
     for (const sheet of sheets) {

@@ -19,7 +19,7 @@ test('a running day is partial, complete as of its newest reading', () => {
   });
 });
 
-test('a reading from before the end of the day proves nothing of it', () => {
+test('a reading from before the end of the day does not prove it', () => {
   const early = read(DAY, DAY, new Date(END.getTime() - 1));
   expect(decideDayState(DAY, [early], LATER, END)).toEqual({ state: 'provisional', proof: undefined });
 });
@@ -62,7 +62,7 @@ test('missed days, days left partial, and days that changed are due, oldest firs
   expect(selectDueDays(DAY, newest, learnt)).toEqual(['2026-03-07', '2026-03-08', '2026-03-09', '2026-03-10', DAY]);
 });
 
-test('what was learnt of a day before the first report changes every report', () => {
+test('news of a day before the first report makes every report due', () => {
   const newest = [made('2026-03-10', 9), made(DAY, 9)];
   expect(selectDueDays(DAY, newest, [{ day: '2026-01-01', entrySeq: 0, eventSeq: 10, factChangeSeq: 0 }])).toEqual([
     '2026-03-10',
@@ -70,7 +70,7 @@ test('what was learnt of a day before the first report changes every report', ()
   ]);
 });
 
-test('a fact that was corrected changes the report of the day of its transaction, and of the later ones', () => {
+test("a corrected fact makes the reports of its transaction's day and of later days due", () => {
   const newest = [made('2026-03-09', 9), made('2026-03-10', 9), made(DAY, 9)];
   const learnt = [{ day: '2026-03-10', entrySeq: 1, eventSeq: 1, factChangeSeq: 10 }];
   expect(selectDueDays(DAY, newest, learnt)).toEqual(['2026-03-10', DAY]);

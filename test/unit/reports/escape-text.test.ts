@@ -6,7 +6,7 @@ import { columnName, escapeText, renderCell } from '../../../src/reports/xlsx/re
 import { STYLE_INDEX } from '../../../src/reports/xlsx/render-styles.ts';
 import { propertyOptions } from '../../support/property.ts';
 
-/** Any UTF-16 at all, lone surrogates too, with what matters here more often than chance would have it. */
+/** Any UTF-16, with lone surrogates, and with characters of formulas and XML more often. */
 const anyText = fc
   .array(
     fc.oneof(
@@ -16,7 +16,7 @@ const anyText = fc
   )
   .map((codes) => String.fromCharCode(...codes));
 
-test('no text of data begins like a formula in the CSV, and each comes back whole', () => {
+test('no text of data starts like a formula in the CSV, and each is read back whole', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const field = escapeCsvField(text);
@@ -38,7 +38,7 @@ test.each([
   ['pedido-1', 'pedido-1'],
 ])('the CSV writes %j as %j', (text, field) => expect(escapeCsvField(text)).toBe(field));
 
-test('a cell of text is XML that any reader can read, whatever was in it', () => {
+test('a cell with any text is valid XML', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       const xml = escapeText(text);
@@ -60,13 +60,13 @@ test('a cell of money is its decimal text, to the cent at any size; no float is 
   expect(renderCell('B7', { cents: null })).toBe(`<c r="B7" s="${STYLE_INDEX.money}"/>`);
 });
 
-test('a moment is the wall clock as it was given, in a day that a zone once skipped too', () => {
+test('a moment is the wall clock as given, also at a time that the zone skipped', () => {
   expect(renderCell('A1', { moment: '2026-03-11 12:00:00' })).toContain('<v>46092.5</v>');
   // midnight did not exist in São Paulo on that day
   expect(renderCell('A1', { moment: '2018-11-04 00:00:00' })).toContain('<v>43408</v>');
 });
 
-test('text that begins like a formula is text for whoever edits it too', () => {
+test('text that starts like a formula stays text when a person edits it', () => {
   expect(renderCell('A1', { text: '=1+1' })).toBe(
     `<c r="A1" s="${STYLE_INDEX.quotedText}" t="inlineStr"><is><t xml:space="preserve">=1+1</t></is></c>`,
   );
@@ -76,7 +76,7 @@ test('columns are named as spreadsheets do', () => {
   expect([0, 25, 26, 51, 52, 701, 702].map(columnName)).toEqual(['A', 'Z', 'AA', 'AZ', 'BA', 'ZZ', 'AAA']);
 });
 
-test('words are filled in, and a code without words stands as it came', () => {
+test('values are filled into texts, and a code without a text stays as it is', () => {
   expect(fill('{a} de {b} {c}', { a: 1, b: 'x' })).toBe('1 de x {c}');
   expect(describeCode({ paid: 'Pago' }, 'paid')).toBe('Pago');
   expect(describeCode({ paid: 'Pago' }, 'constructor')).toBe('constructor');

@@ -32,16 +32,17 @@ function tableUnder(heading: string): string[][] {
     );
 }
 
-test.each(Object.entries(LISTS))('docs/spreadsheet.md tells the columns of %s as they are', (name, list) => {
+test.each(Object.entries(LISTS))('docs/spreadsheet.md lists the columns of %s', (name, list) => {
   const sheet = name as keyof typeof LISTS;
-  const told = tableUnder(`### ${pt.sheets[sheet]} (${en.sheets[sheet]})`);
+  const documented = tableUnder(`### ${pt.sheets[sheet]} (${en.sheets[sheet]})`);
   const are = list.map((one) => [pt.columns[one.name], en.columns[one.name], one.type, one.totals ? 'sum' : '']);
-  expect(told.map((row) => row.slice(0, 4))).toEqual(are);
-  for (const [header, , , , is, from] of told) expect([header, is !== '', from !== '']).toEqual([header, true, true]);
+  expect(documented.map((row) => row.slice(0, 4))).toEqual(are);
+  for (const [header, , , , is, from] of documented)
+    expect([header, is !== '', from !== '']).toEqual([header, true, true]);
 });
 
-test('it tells every line of Resumo, in both languages', () => {
-  const told = tableUnder('## Resumo (Summary)').map(([one, other]) => `${one} / ${other}`);
+test('docs/spreadsheet.md lists every line of Resumo, in both languages', () => {
+  const documented = tableUnder('## Resumo (Summary)').map(([one, other]) => `${one} / ${other}`);
   const lines = [
     'opening',
     ...LINES,
@@ -54,9 +55,9 @@ test('it tells every line of Resumo, in both languages', () => {
     'statedDifference',
     'openingStated',
   ] as const;
-  expect(told).toEqual(lines.map((line) => `${pt.summary[line]} / ${en.summary[line]}`));
+  expect(documented).toEqual(lines.map((line) => `${pt.summary[line]} / ${en.summary[line]}`));
 });
 
-test('it names the version of the columns', () => {
+test('docs/spreadsheet.md names the version of the columns', () => {
   expect(page).toContain(`Columns: version ${columns.COLUMNS_VERSION}.`);
 });

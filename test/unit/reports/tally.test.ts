@@ -7,7 +7,7 @@ import { createTally, LINES, sumPlatformTotals } from '../../../src/reports/read
 import type { Movement } from '../../../src/reports/read/read-movements.ts';
 import { propertyOptions } from '../../support/property.ts';
 
-type Told = {
+type Shown = {
   operation: 'cashin' | 'cashout';
   amount: bigint;
   commission: bigint;
@@ -15,7 +15,7 @@ type Told = {
   history: string[];
 };
 
-const transaction: fc.Arbitrary<Told> = fc.record({
+const transaction: fc.Arbitrary<Shown> = fc.record({
   operation: fc.constantFrom('cashin', 'cashout'),
   amount: fc.bigInt({ min: 1n, max: 10n ** 15n }),
   commission: fc.bigInt({ min: 0n, max: 10n ** 6n }),
@@ -23,17 +23,17 @@ const transaction: fc.Arbitrary<Told> = fc.record({
   history: fc.array(fc.constantFrom(...STATUSES), { maxLength: 6 }),
 });
 
-/** The entries that any history asks for, half of them reversed again, as movements. */
-function toMovements(told: Told, returnsCommission: boolean, reverses: boolean): Movement[] {
-  const history = told.history.map((status, index) => ({
+/** The movements of any history, half of them reversed again. */
+function toMovements(shown: Shown, returnsCommission: boolean, reverses: boolean): Movement[] {
+  const history = shown.history.map((status, index) => ({
     status,
     atWall: `2026-03-11 0${index}:00:00`,
   }));
   const booked = {
-    operation: told.operation,
-    amountCents: told.amount,
-    commissionCents: told.commission,
-    platform: told.platform,
+    operation: shown.operation,
+    amountCents: shown.amount,
+    commissionCents: shown.commission,
+    platform: shown.platform,
   };
   const policy = { openingDay: undefined, returnsCommission: () => returnsCommission };
   return planEntries(booked, history, policy).flatMap((entry) => {
@@ -72,7 +72,7 @@ const EMPTY = {
   source: 'show',
 };
 
-test('opening + movements = closing, whatever histories the provider tells, on each platform and in total', () => {
+test('opening + movements = closing, for any histories, on each platform and in total', () => {
   fc.assert(
     fc.property(
       fc.array(transaction, { maxLength: 30 }),
@@ -101,7 +101,7 @@ test('opening + movements = closing, whatever histories the provider tells, on e
   );
 });
 
-test('held is what the cashouts that were set aside and not let go amount to', () => {
+test('held is the sum of the cashouts that were set aside and not released', () => {
   fc.assert(
     fc.property(fc.array(transaction, { maxLength: 20 }), (list) => {
       const held = list
@@ -115,7 +115,7 @@ test('held is what the cashouts that were set aside and not let go amount to', (
   );
 });
 
-test('each kind of entry is named for what it means', () => {
+test('each kind of entry has its accounting kind', () => {
   const kindOf = (kind: string, eventStatus: string | null, postings: [string, bigint][], isReversal = false) =>
     classifyMovement({
       kind,
