@@ -46,15 +46,12 @@ function moment<Row>(name: ReportColumn<Row>['name'], get: Get<Row, WallTime | n
 
 function money<Row>(
   name: ReportColumn<Row>['name'],
-  get: Get<Row, bigint | null>,
+  get: (row: Row) => bigint | null,
   totals?: 'totals',
 ): ReportColumn<Row> {
-  const column = { name, width: 15, type: 'money' as const, cell: (row: Row) => ({ cents: get(row, NO_RENDERING) }) };
+  const column = { name, width: 15, type: 'money' as const, cell: (row: Row) => ({ cents: get(row) }) };
   return totals ? { ...column, totals: true } : column;
 }
-
-// cells with amounts use neither texts nor the clock
-const NO_RENDERING = {} as RenderContext;
 
 /** The columns that identify a movement, the same on every sheet. */
 function identify<Row>(of: (row: Row) => Movement): ReportColumn<Row>[] {

@@ -159,14 +159,14 @@ function writeHours(sheet: SheetWriter, { texts, hours }: Summary): void {
   }
   const last = sheet.nextRow() - 1;
   const sum = (letter: string): string => `SUM(${letter}${first}:${letter}${last})`;
-  const add = <T extends number | bigint>(start: T, pick: (one: Hour) => T): T =>
-    hours.reduce((total, one) => ((total as bigint) + (pick(one) as bigint)) as T, start);
+  const count = (pick: (one: Hour) => number): number => hours.reduce((total, one) => total + pick(one), 0);
+  const cents = (pick: (one: Hour) => bigint): bigint => hours.reduce((total, one) => total + pick(one), 0n);
   sheet.addRow([
     { text: words.total, style: 'labelBold' },
-    { count: add(0, (one) => one.receiptsCount), style: 'countTotal', formula: sum('B') },
-    { cents: add(0n, (one) => one.receiptsCents), style: 'moneyTotal', formula: sum('C') },
-    { count: add(0, (one) => one.paymentsCount), style: 'countTotal', formula: sum('D') },
-    { cents: add(0n, (one) => one.paymentsCents), style: 'moneyTotal', formula: sum('E') },
+    { count: count((one) => one.receiptsCount), style: 'countTotal', formula: sum('B') },
+    { cents: cents((one) => one.receiptsCents), style: 'moneyTotal', formula: sum('C') },
+    { count: count((one) => one.paymentsCount), style: 'countTotal', formula: sum('D') },
+    { cents: cents((one) => one.paymentsCents), style: 'moneyTotal', formula: sum('E') },
   ]);
   for (const letter of ['B', 'C']) sheet.addDataBars(`${letter}${first}:${letter}${last}`, BAR_IN);
   for (const letter of ['D', 'E']) sheet.addDataBars(`${letter}${first}:${letter}${last}`, BAR_OUT);

@@ -5,6 +5,7 @@ import { LATE_DAYS } from '../../domain/late-days.ts';
 import { readSurplus } from '../plan/read-surplus.ts';
 import type { Proof, ReportState } from '../plan/report-plan.ts';
 
+/** A reading of the days `from` to `to`; `counted`: proven by counts, by no run of its own. */
 type Window = Proof & { from: Day; to: Day; counted?: boolean };
 export type DayClassification = { state: ReportState; proof: Proof | undefined };
 

@@ -6,6 +6,7 @@ import type { Day } from '../../domain/calendar.ts';
 import type { Cut, ReportState } from '../plan/report-plan.ts';
 import type { ReportFile } from './publish-drafts.ts';
 
+/** `state`, `locale` and `files` hold only the values that insert-revision.ts writes, so readers cast them. */
 export type ReportRow = Selectable<Database['reports']>;
 
 /** A revision as our API and `confere export --json` show it. */

@@ -21,6 +21,7 @@ const buildsByDatabase = new WeakMap<Kysely<Database>, Builds>();
 export function buildOnce<T>(context: Pick<Context, 'db'>, key: string, work: () => Promise<T>): Promise<T> {
   const builds = buildsByDatabase.get(context.db) ?? { inProgress: new Map(), running: 0, waiting: [] };
   buildsByDatabase.set(context.db, builds);
+  // the same key names the same work, so it gives the same type
   const running = builds.inProgress.get(key) as Promise<T> | undefined;
   if (running) return running;
   const built = runInTurn(builds, work).finally(() => builds.inProgress.delete(key));
