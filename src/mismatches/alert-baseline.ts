@@ -7,8 +7,8 @@ import { readOpenMismatches } from './read-open-mismatches.ts';
 const ALERT = { name: 'baseline_mismatches', scope: 'before WEBHOOKS_SINCE', severity: 'medium' } as const;
 
 /**
- * Years of history may hold many mismatches from before this installation: they are listed and counted, and told of
- * together, in one alert that says how many of each kind are open, and ends with the last of them.
+ * Alerts about the baseline: mismatches from before WEBHOOKS_SINCE, of which years of history may have many. One alert
+ * counts the open ones by kind and ends with the last of them; each is listed and counted as any other.
  */
 export async function alertBaseline(context: Context): Promise<void> {
   const kinds = await readOpenMismatches(context.db, { baseline: true });

@@ -1,6 +1,6 @@
 /**
- * One alert a root cause. What one run finds of a kind has one cause, and so has what is found of a kind at once; the
- * alert of a cause fires until the last of its mismatches is over. A mismatch that stands alone has an alert of its own.
+ * One alert per root cause. Mismatches of a kind that one run finds, or that are found together, have one cause. The
+ * alert fires until the last of them is resolved. A single mismatch has an alert of its own.
  */
 import { sql, type Transaction } from 'kysely';
 import { endAlerts, raiseAlerts, updateAlertSummary } from '../alerts/raise-alerts.ts';
@@ -11,13 +11,13 @@ import { formatAmount } from '../domain/money.ts';
 export type RaisedMismatch = { seq: number; id: string; found: FoundMismatch; severity: Severity };
 type Cause = { name: MismatchKind; scope: string; shared: boolean; told: [RaisedMismatch, ...RaisedMismatch[]] };
 
-/** Tells of mismatches that were just opened. Those of before WEBHOOKS_SINCE are told together by the watch. */
+/** Alerts mismatches that were just opened. The watch alerts those of the baseline, all together. */
 export async function alertMismatches(trx: Transaction<Database>, opened: RaisedMismatch[], now: Date): Promise<void> {
   const told = opened.filter((one) => !one.found.baseline);
   if (told.length === 0) return;
   for (const cause of findCauses(told, await readRunIds(trx, told))) {
     const known = cause.shared && (await joinCause(trx, cause));
-    // one that is over at once can't be found firing: that its cause was told before is written there
+    // a mismatch that is resolved at once never fires: its cause records that it was alerted
     const over = cause.told.every((one) => one.found.resolution !== undefined);
     if (over && known) continue;
     const alert = {
@@ -31,7 +31,7 @@ export async function alertMismatches(trx: Transaction<Database>, opened: Raised
   }
 }
 
-/** Ends the alert of a mismatch that is over, unless others of its cause are open still. */
+/** Ends the alert of a resolved mismatch, unless other mismatches of its cause are open. */
 export async function endMismatchAlert(
   trx: Transaction<Database>,
   mismatch: { seq: number; kind: string; scope: string },
@@ -48,7 +48,7 @@ export async function endMismatchAlert(
 
 function findCauses(told: RaisedMismatch[], runIds: Map<number, string>): Cause[] {
   const groups = Map.groupBy(told, ({ found }) =>
-    // reasons and hours of a quarantine are causes already
+    // a quarantine's scope (its reason and hour) is a cause already
     found.kind === 'webhook_quarantined' ? `${found.kind} ${found.scope}` : `${found.kind} ${found.runSeq ?? ''}`,
   );
   return [...groups.values()].flatMap((group): Cause[] => {
@@ -68,7 +68,7 @@ async function readRunIds(trx: Transaction<Database>, told: RaisedMismatch[]): P
   return new Map(rows.map((row) => [row.seq, row.id]));
 }
 
-/** @returns whether the cause was told before. */
+/** Adds mismatches to their cause. @returns whether the cause was alerted before. */
 async function joinCause(trx: Transaction<Database>, { name, scope, told }: Cause): Promise<boolean> {
   const before = await trx
     .selectFrom('mismatch_causes')
@@ -98,7 +98,7 @@ async function countOpen(trx: Transaction<Database>, cause: { name: string; scop
   return { count: Number(row.count), cents: row.sum_cents };
 }
 
-/** What an alert says: the kind, which transaction or day, and how much is at stake. */
+/** Describes an alert: the kind, the transaction or day, and the amount at stake. */
 async function describe(trx: Transaction<Database>, cause: Cause) {
   const [{ id, found }] = cause.told;
   const about = found.transactionId ? `transaction ${found.transactionId}` : found.scope;

@@ -5,8 +5,8 @@ import { addDays, type Day } from '../domain/calendar.ts';
 import type { FoundMismatch } from '../domain/mismatch.ts';
 
 /**
- * Days of these changes that accounting has a spreadsheet of: one mismatch a day, until the next revision is out. A
- * revision that was made while its day was still running never said that it was whole.
+ * Returns one mismatch for each changed day that has a report, until the next revision. A revision made while its day
+ * was running does not count, since it never claimed to be complete.
  */
 export async function findClosedDays(
   context: Context,

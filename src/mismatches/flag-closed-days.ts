@@ -1,4 +1,4 @@
-/** What people's openings and adjustments move in days that accounting has a spreadsheet of is told as any other change. */
+/** Mismatches for days with a report that a person's opening or adjustment changes. */
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
 import type { Database } from '../database/tables.ts';
@@ -8,8 +8,8 @@ import { findClosedDays } from './find-closed-days.ts';
 import { raiseMismatches } from './raise-mismatches.ts';
 
 /**
- * Runs `work` as `transact` does, and again too where two are first to tell of a day: they meet in a duplicate key. So it
- * must find by itself what may have been entered once only.
+ * Runs `work` as `transact` does and wakes the alert sender. It also retries when two transactions are the first to
+ * flag a day and collide on a duplicate key, so `work` must detect by itself what an earlier attempt has written.
  */
 export async function transactWithAlerts<T>(
   context: Context,
@@ -20,7 +20,7 @@ export async function transactWithAlerts<T>(
   return entered;
 }
 
-/** Raises `closed_day_changed` for these entries, in the transaction that wrote them. */
+/** Raises `closed_day_changed` for these entries, in the transaction that writes them. */
 export async function flagClosedDays(
   context: Context,
   trx: Transaction<Database>,

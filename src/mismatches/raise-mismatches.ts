@@ -1,8 +1,11 @@
 /**
- * The life of a mismatch. It is unique among open ones by kind and scope; found again while it is open, it stays open
- * and shows the newest evidence; found again once it resolved itself, it reopens and counts that; once a person resolved it,
- * it reopens only for other evidence than they saw, or once fresh evidence has shown it to be over since. Each change of
- * state is a row of its own that is never changed, and each opening is an alert, written in the same transaction.
+ * Opens mismatches. What is found (`FoundMismatch`) comes in; rows of `mismatches`, their recorded changes and their
+ * alerts go out, all in the caller's transaction.
+ *
+ * At most one mismatch of a kind and scope is open. Found again while open, it shows the newest evidence. Found again
+ * after it resolved itself, it reopens and counts that. Found again after a person resolved it, it reopens only for
+ * other evidence than the person saw, or if fresh evidence had resolved it since. Each change of state is a row that is
+ * never changed. resolve-mismatches.ts has the other half of the lifecycle.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -16,7 +19,7 @@ import { mismatchKey, SYSTEM_ACTOR } from './resolve-mismatches.ts';
 
 type Row = { id: string; found: FoundMismatch; severity: Severity };
 
-/** Raises what was found. @returns those that are newly open (or told and over at once). */
+/** Raises mismatches. @returns those that were opened or reopened, including those resolved at once. */
 export async function raiseMismatches(
   trx: Transaction<Database>,
   found: FoundMismatch[],
@@ -47,7 +50,7 @@ export async function raiseMismatches(
 
 type Latest = Pick<Selectable<Database['mismatches']>, 'seq' | 'id' | 'state' | 'kept_scope' | 'expected' | 'actual'>;
 
-/** The newest mismatch of each kind and scope, open or not, locked. */
+/** Locks and returns the newest mismatch of each kind and scope, open or not. */
 async function findLatest(trx: Transaction<Database>, found: FoundMismatch[]): Promise<Map<string, Latest>> {
   const rows = await trx
     .selectFrom('mismatches')
@@ -77,7 +80,7 @@ function mayReopen(last: Latest, found: FoundMismatch): boolean {
 }
 
 function isNews(last: Latest, found: FoundMismatch): boolean {
-  // what is paid for the same commission may have another price by now: by another amount, or another contract
+  // another amount or contract may have changed the price of an unchanged commission
   const priced = found.kind === 'commission_differs' && last.expected !== toJson(found.expected);
   return priced || last.actual !== toJson(found.actual);
 }

@@ -11,10 +11,10 @@ export type MismatchQuery = {
   after?: number | undefined;
 };
 
-/** A mismatch as our API shows it. */
+/** A mismatch as the API shows it. */
 export type PresentedMismatch = Awaited<ReturnType<typeof listMismatches>>[number];
 
-/** Mismatches that match, the newest first. */
+/** Lists matching mismatches, newest first. */
 export async function listMismatches(db: Reader, query: MismatchQuery) {
   let select = selectMismatches(db).orderBy('mismatches.seq', 'desc').limit(query.limit);
   if (query.state !== undefined) select = select.where('mismatches.state', '=', query.state);

@@ -4,16 +4,16 @@ import type { Reader } from '../database/reader.ts';
 export type OpenMismatchCount = {
   kind: string;
   severity: string;
-  /** Not resolved: open or acknowledged. */
+  /** Open or acknowledged. */
   count: number;
   acknowledged: number;
-  /** What their transactions amount to. */
+  /** Sum of the amounts of their transactions. */
   stakeCents: bigint;
 };
 
 const RANKS = ['critical', 'high', 'medium'];
 
-/** What is not resolved, by kind and severity, the gravest first. */
+/** Counts unresolved mismatches by kind and severity, most severe first. */
 export async function readOpenMismatches(db: Reader, only: { baseline?: boolean } = {}): Promise<OpenMismatchCount[]> {
   const rows = await db
     .selectFrom('mismatches')

@@ -4,8 +4,8 @@ import type { Database } from '../database/tables.ts';
 const EVIDENCE = ['opened_at', 'expected', 'actual', 'amount_cents', 'run_seq'] as const;
 
 /**
- * Writes down what mismatches are from now on: their state, and the evidence that they show, so that a report can show
- * them later as they were. Call it after each change of their rows, which the caller has locked.
+ * Records the state and evidence of mismatches, so that a later report can show them as they were. Call it after each
+ * change of their rows, which the caller has locked.
  */
 export async function recordMismatchChange(
   trx: Transaction<Database>,

@@ -10,7 +10,7 @@ const NOTE_CHARS_MAX = 4000;
 
 export type ActorNote = { actor: string; note: string | undefined };
 
-/** A person says that they look into it. @throws ConfereError `not_found`, `conflict` when it is over. */
+/** Acknowledges a mismatch. @throws ConfereError `not_found`, `conflict` when it is resolved. */
 export async function acknowledgeMismatch(context: Context, id: string, by: ActorNote): Promise<void> {
   await transact(context.db, async (trx) => {
     const row = await lockUnresolvedMismatch(trx, id);
@@ -26,7 +26,10 @@ export async function acknowledgeMismatch(context: Context, id: string, by: Acto
   });
 }
 
-/** A person says that it is over, and why; the books stay as they are. @throws ConfereError as above. */
+/**
+ * Resolves a mismatch with a note; the books do not change. @throws ConfereError `not_found`, `conflict` when it is
+ * resolved.
+ */
 export async function resolveMismatchByHand(context: Context, id: string, by: ActorNote): Promise<void> {
   let endedAt: Date | undefined;
   await transact(context.db, async (trx) => {
@@ -38,7 +41,7 @@ export async function resolveMismatchByHand(context: Context, id: string, by: Ac
   });
 }
 
-/** Whether an earlier try of the same transaction was committed after all: it ended the mismatch at that very instant. */
+/** Whether an earlier attempt of the same transaction was committed: it resolved the mismatch at that very instant. */
 export async function wasResolved(
   trx: Transaction<Database>,
   id: string,
@@ -56,7 +59,7 @@ export async function wasResolved(
   return change !== undefined;
 }
 
-/** @throws ConfereError `not_found`, `conflict` when it is over. */
+/** Locks a mismatch. @throws ConfereError `not_found`, `conflict` when it is resolved. */
 export async function lockUnresolvedMismatch(trx: Transaction<Database>, id: string) {
   const row = await trx
     .selectFrom('mismatches')

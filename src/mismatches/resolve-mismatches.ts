@@ -1,19 +1,19 @@
-/** What later looks do to an open mismatch, and the end of its life, by fresh evidence or by a person. */
+/** Updates open mismatches by later observations, and resolves them, by fresh evidence or by a person. */
 import { type Selectable, sql, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import type { MismatchKind } from '../domain/mismatch.ts';
 import { endMismatchAlert } from './alert-mismatches.ts';
 import { recordMismatchChange } from './record-mismatch-change.ts';
 
-/** Who a change of state is by, when it is nobody. */
+/** The actor of a change of state that no person made. */
 export const SYSTEM_ACTOR = 'confere';
-/** Resolutions that the program gives by itself; any other one is a person's. */
+/** Resolutions by the program; every other resolution is a person's. */
 export const AUTOMATIC_RESOLUTIONS = ['applied', 'fresh_evidence', 'reprocessed', 'revised'] as const;
 export type AutomaticResolution = (typeof AUTOMATIC_RESOLUTIONS)[number];
 
 /**
- * What is over. Where `askedAt` is given, the evidence is of then, and ends only what was opened before.
- * @property leaves whether it says nothing of a mismatch with this evidence (`actual`).
+ * A kind and scope to resolve. `askedAt`: when the evidence was requested; it resolves only mismatches opened before.
+ * @property ignores whether the evidence does not apply to a mismatch with this `actual`.
  */
 export type ResolvedScope = {
   kind: MismatchKind;
@@ -22,7 +22,7 @@ export type ResolvedScope = {
   ignores?: (actual: string | null) => boolean;
 };
 
-/** Resolves what is open under these kinds and scopes. */
+/** Resolves open mismatches of these kinds and scopes. @returns how many. */
 export async function resolveMismatches(
   trx: Transaction<Database>,
   over: ResolvedScope[],
@@ -37,24 +37,24 @@ export async function resolveMismatches(
   return ended.length;
 }
 
-/** What looks say of mismatches that were open before them. */
+/** What observations say about mismatches that were open before them. */
 export type Evidence = {
-  /** What they show to be over. */
+  /** Kinds and scopes that they resolve. */
   resolved: ResolvedScope[];
-  /** Where they show again what the books hold; `shown`: what the provider shows now of the fields that the evidence may name. */
+  /** Facts that they show as booked; `shown`: the provider's current values of fields that the evidence may name. */
   confirmed: { kind: MismatchKind; scope: string; shown: object }[];
-  /** The amounts that they show, by the scope of a claim that a webhook may have made of one. */
+  /** The amounts that they show, by the scope of a webhook's claim of an amount. */
   amounts: { scope: string; amounts: Set<string> }[];
 };
 
 /**
- * Gives open mismatches what looks say of them. Where the books' own fact is shown again, the evidence says so and the
- * mismatch stays open, since a person decides it: what the provider no longer shows can't be accepted. What is over is
- * resolved, claims of an amount too that the provider has come to show, though the books hold another.
+ * Applies observations to open mismatches. Where the booked fact is shown again, the evidence is updated and the
+ * mismatch stays open for a person to decide: a value that the provider no longer shows can't be accepted. Resolved
+ * kinds are closed, and so are webhook claims of an amount that the provider now shows, even if the books have another.
  */
 export async function applyEvidence(trx: Transaction<Database>, evidence: Evidence, now: Date): Promise<void> {
   const { resolved: over, confirmed: agreed } = evidence;
-  // a contract's claim is not answered by a look that shows what it was raised for
+  // an observation that shows the commission a contract disputes does not resolve the dispute
   const ending = [...over, ...agreed.filter(({ kind }) => kind !== 'commission_differs')];
   const claims = evidence.amounts.map(({ scope, amounts }) => ({ kind: CLAIM, scope, amounts }));
   const { open, kept } = await lockTold(trx, { open: [...over, ...agreed, ...claims], kept: ending });
@@ -82,14 +82,14 @@ export type OpenMismatch = Pick<
 type Told = OpenMismatch & { resolved_at: Date | null };
 type Scope = { kind: MismatchKind; scope: string };
 
-/** What is unresolved under these kinds and scopes, locked. */
+/** Locks and returns the unresolved mismatches of these kinds and scopes. */
 export async function lockOpenMismatches(trx: Transaction<Database>, scopes: Scope[]): Promise<OpenMismatch[]> {
   return (await lockTold(trx, { open: scopes, kept: [] })).open;
 }
 
 /**
- * What is unresolved under some kinds and scopes, and what a person resolved under others. Locked by these indexes and
- * no other: left to itself, the server reads a small table whole, and waits for every row that somebody else is writing.
+ * Locks unresolved mismatches of some kinds and scopes, and those of others that a person resolved. FORCE INDEX:
+ * otherwise the server scans a small table and waits for every row that is being written.
  */
 async function lockTold(
   trx: Transaction<Database>,
@@ -128,7 +128,7 @@ async function refreshShown(trx: Transaction<Database>, row: OpenMismatch, shown
   await recordMismatchChange(trx, [row.seq], { note: null, actor: SYSTEM_ACTOR }, now);
 }
 
-/** What a person said of these stands no longer: found again, they are news. */
+/** Withdraws a person's resolutions of these kinds and scopes: found again, the mismatches reopen. */
 export async function allowReopening(trx: Transaction<Database>, over: ResolvedScope[], now: Date): Promise<void> {
   const { kept } = await lockTold(trx, { open: [], kept: over });
   await release(trx, kept, over, now);
@@ -145,7 +145,7 @@ async function release(trx: Transaction<Database>, kept: Told[], over: ResolvedS
   await trx.updateTable('mismatches').set({ kept_scope: null }).where('seq', 'in', seqs).execute();
 }
 
-/** Writes the end of one mismatch and of its alert. */
+/** Writes the end of a mismatch and of its alert. */
 export async function setResolved(
   trx: Transaction<Database>,
   seq: number,

@@ -3,7 +3,7 @@ import { MISMATCH_SEVERITY } from '../domain/mismatch.ts';
 import { mismatchStakeCents, openMismatches } from '../metrics/metrics.ts';
 import { readOpenMismatches } from './read-open-mismatches.ts';
 
-/** Sets the gauges of what is not resolved, each kind that has none included. */
+/** Sets the gauges of unresolved mismatches, zero for kinds without any. */
 export async function updateMismatchGauges(context: Context): Promise<void> {
   const groups = Map.groupBy(await readOpenMismatches(context.db), (row) => row.kind);
   for (const kind of Object.keys(MISMATCH_SEVERITY)) {

@@ -9,10 +9,10 @@ import { createKeyedDigest, createKeyedExtraHash } from './redact-forgotten.ts';
 
 const CHUNK_ROWS = 200;
 
-/** `changes` tells what of mismatches' history reports show of such rows. */
+/** `changes` returns the rows of `mismatch_changes` that show the text of these rows in reports. */
 type LedgerText = FreeTextColumns & { changes?: (db: Reader, seqs: number[]) => Promise<number[]> };
 
-/** What the ledger keeps as it came, or as people wrote it. */
+/** Texts that the ledger stores as received, or as people wrote them. */
 const FREE_TEXTS: LedgerText[] = [
   { table: 'refused_rows', key: 'seq', columns: ['raw'] },
   { table: 'mismatches', key: 'seq', columns: ['expected', 'actual'], changes: listWithoutEvidence },
@@ -28,7 +28,7 @@ const FREE_TEXTS: LedgerText[] = [
   { table: 'fact_changes', key: 'seq', columns: ['before_value'] },
   { table: 'adjustments', key: 'seq', columns: ['note'] },
   { table: 'corrections', key: 'seq', columns: ['before_facts', 'after_facts'] },
-  // what others' transactions say of them
+  // other people's transactions may mention the person
   { table: 'parties', key: 'transaction_seq', columns: ['description'] },
 ];
 
@@ -52,7 +52,10 @@ export function eraseLedgerTexts(context: Context): Erase {
   };
 }
 
-/** Changes from before each kept its evidence: reports show that of the mismatch itself. */
+/**
+ * Returns changes from versions that stored no evidence with them: reports show the mismatch's own evidence for
+ * these.
+ */
 async function listWithoutEvidence(db: Reader, mismatchSeqs: number[]): Promise<number[]> {
   const rows = await db
     .selectFrom('mismatch_changes')
@@ -64,9 +67,9 @@ async function listWithoutEvidence(db: Reader, mismatchSeqs: number[]): Promise<
 }
 
 /**
- * Empties the columns of a person's transactions; the keyed hash of the document stays, and so do amounts, events,
- * entries and the chain. An extra goes where it holds a value of theirs; its keyed hash stays, to be compared with. Of
- * others' transactions what holds the document goes: an extra, a PIX key.
+ * Clears the personal columns of a person's transactions. The keyed hash of the document stays, and so do amounts,
+ * events, entries and the chain. An extra that contains a value of the person is replaced by its keyed hash, so it can
+ * be compared. In other people's transactions, an extra or a PIX key that contains the document is cleared.
  */
 export function eraseParties(context: Context): Erase {
   return async (person, { write }) => {
@@ -103,7 +106,7 @@ async function eraseSome(
   person: Person,
   seqs: number[],
 ): Promise<number> {
-  // locked as whoever applies a look locks them: it waits for us, or we see what it wrote
+  // locked as appliers lock them: an applier waits for us, or we see its commit
   const rows = await trx
     .selectFrom('transactions')
     .select(['seq', 'extra', 'extra_hash', 'digest'])
@@ -134,7 +137,7 @@ async function eraseSome(
   return named.size;
 }
 
-/** What of others' transactions holds the document; their digests were made of it too. */
+/** Clears the document in other people's transactions; their digests included it, so they are keyed too. */
 async function eraseMentions(
   context: Context,
   trx: Transaction<Database>,
@@ -169,7 +172,7 @@ async function eraseMentions(
   return changed;
 }
 
-/** Those that are not forgotten yet. */
+/** Returns the transactions whose party is not forgotten yet. */
 async function readNamed(db: Context['db'], seqs: number[]): Promise<{ seq: number }[]> {
   return await db
     .selectFrom('parties')

@@ -11,26 +11,32 @@ import { createKeyedExtraHash } from './redact-forgotten.ts';
 
 const CHUNK_ROWS = 500;
 const REFERENCE_CHARS_MIN = 6;
-/** Eleven bytes and more in base64. */
+/** Base64 of eleven bytes or more. */
 const ENCODED = '[A-Za-z0-9+/_-]{15}';
 
-/** What a person's columns held, to be looked for elsewhere, and what named them; kept, encrypted, until they are forgotten. */
+/**
+ * Values of a person's columns, to search for elsewhere, and rows that named the person; stored encrypted until
+ * forgotten.
+ */
 export type PersonValues = {
-  /** E-mails, phones and PIX keys that are nobody else's, and extras that hold a value of theirs. */
+  /** E-mails, phones and PIX keys that only this person has, and extras that contain a value of theirs. */
   own: string[];
   /** Names and descriptions. */
   shared: string[];
-  /** Numbers of others' transactions whose extra held the document: once it is taken out, nothing else tells. */
+  /**
+   * Row numbers of other people's transactions whose extra contained the document; once cleared, nothing else
+   * identifies them.
+   */
   mentions: number[];
-  /** Numbers of changes of mismatches that named them, likewise. */
+  /** Row numbers of mismatch changes that named the person, stored for the same reason. */
   changes: number[];
 };
 
 export const NO_PERSON_VALUES: PersonValues = { own: [], shared: [], mentions: [], changes: [] };
 
 /**
- * Everything there is of the person with this document: by its keyed hash, by a PIX key or an extra that holds it, and by
- * what an earlier try found before it was stopped.
+ * Finds everything about the person with this document: by its keyed hash, by a PIX key or an extra that contains it,
+ * and by what an interrupted earlier attempt found.
  */
 export async function findPerson(
   context: Context,
@@ -64,7 +70,7 @@ export async function findPerson(
   return { person, values: { ...values, mentions: [...new Set([...before.mentions, ...person.mentions])] } };
 }
 
-/** What a webhook may name a transaction by. A short reference may be anything. */
+/** Returns the texts by which a webhook may name a transaction. A short reference is excluded: it may mean anything. */
 function nameOf({ id, reference }: { id: string; reference: string | null }): string[] {
   return reference !== null && reference.length >= REFERENCE_CHARS_MIN ? [id, reference] : [id];
 }
@@ -72,8 +78,8 @@ function nameOf({ id, reference }: { id: string; reference: string | null }): st
 type Naming = { seq: number; documentHash: Buffer | null; extra: string | null; inExtra: boolean; isKey: boolean };
 
 /**
- * Transactions whose extra holds the document in any spelling, and those whose PIX key it is. The server leaves out what
- * can't hold it; what does is judged as whoever decodes it reads it.
+ * Returns transactions whose extra contains the document in any spelling, or whose PIX key it is. The server excludes
+ * texts that cannot contain it; the rest are decoded and matched here.
  */
 async function findNaming({ db, signal }: Context, plain: string): Promise<Naming[]> {
   const holds = createValueMatcher({ documents: [plain], own: [], shared: [] });
@@ -98,8 +104,8 @@ async function findNaming({ db, signal }: Context, plain: string): Promise<Namin
 }
 
 /**
- * Its characters in their order, whatever stands between them; of this collation they are the same in any case and width.
- * A text that may encode digits themselves is let through: one with escapes, or as long as base64 of a document.
+ * Matches the characters of the document in order, with anything in between; the collation ignores case and width.
+ * Texts that may encode the digits also pass: those with escapes, or as long as base64 of a document.
  */
 function mayHold(column: 'transactions.extra' | 'parties.pix_key', plain: string) {
   const text = sql.ref(column);
@@ -108,7 +114,7 @@ function mayHold(column: 'transactions.extra' | 'parties.pix_key', plain: string
     OR LOCATE(${'&'}, ${text}) > 0 OR ${text} REGEXP ${ENCODED})`;
 }
 
-/** Their transactions: of their document, or of none where the PIX key or the extra is it. */
+/** Reads the person's transactions: those of their document, and those without one whose PIX key or extra is it. */
 async function readRows(db: Reader, hash: Buffer, nobodys: number[]) {
   const theirs = await db
     .selectFrom('parties')
@@ -140,7 +146,7 @@ async function gatherValues(
   return { ...before, own: [...own], shared: [...shared] };
 }
 
-/** An extra is shown by its plain hash where it differs; that of a withheld one is keyed. */
+/** Also replaces the plain hash of an extra, which a mismatch's evidence shows, by the keyed one. */
 function alsoHashes(keys: Keys, hashes: Buffer[], redact: Redact): Redact {
   const known = hashes.map((hash) => [
     `sha256:${hash.toString('hex')}`,
@@ -164,7 +170,7 @@ function selectPeople(db: Reader) {
     .select(['name', 'email', 'phone', 'pix_key', 'description']);
 }
 
-/** Those of the values that another person bears too: a shop's own e-mail says nothing of who its customers are. */
+/** Returns values that another person also has: a shop's own e-mail does not identify its customers. */
 async function findOthers(db: Reader, hash: Buffer, values: string[]): Promise<string[]> {
   if (values.length === 0) return [];
   const rows = await db

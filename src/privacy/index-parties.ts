@@ -8,9 +8,10 @@ import { describeError } from '../log.ts';
 const ROWS_MAX = 500;
 
 /**
- * Gives parties that were written before there was a search for them what it stands on, a few hundred rows at a time:
- * the key is ours, so no migration can. What is left to do is read from the index, so a killed one goes on where it was.
- * @returns how many rows were done; it ends early at the signal.
+ * Fills the search columns of parties that were written before the search existed, 500 rows at a time. A migration
+ * cannot, since the key is ours. The remaining rows are read from the index, so a killed run continues where it
+ * stopped.
+ * @returns how many rows were indexed; it ends early at the signal.
  */
 export async function indexParties(context: Context): Promise<number> {
   let done = 0;
@@ -23,7 +24,7 @@ export async function indexParties(context: Context): Promise<number> {
   return done;
 }
 
-/** The same beside everything else of a worker: until it is done a search by document or name may miss old ones. */
+/** Indexes parties while the worker runs. Until it is done, a search by document or name may miss old transactions. */
 export async function indexPartiesInBackground(context: Context): Promise<void> {
   try {
     await indexParties(context);
@@ -56,7 +57,7 @@ async function indexSome(context: Context, trx: Transaction<Database>): Promise<
       parties.map((party) => ({
         transaction_seq: party.transaction_seq,
         ...indexParty(context.keys, party),
-        // a party without a transaction is none of the search's
+        // a party without a transaction is not searchable
         created_wall: walls.get(party.transaction_seq) ?? '',
       })),
     )

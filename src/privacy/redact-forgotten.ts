@@ -1,6 +1,6 @@
 /**
- * People who were forgotten: the keyed hash of their document is all that is left, and what the provider shows again of
- * their transactions, or sends, is taken out before it is written.
+ * Redaction of forgotten people. Only the keyed hash of their document is stored; what the provider shows or sends
+ * about them again is redacted before it is written.
  */
 import { createHash, createHmac } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
@@ -15,38 +15,38 @@ import { DOCUMENT_LENGTHS } from '../domain/person/match-person.ts';
 import { createRedact, createValueMatcher, listCandidates } from '../domain/person/redact-text.ts';
 import { isWithheld, withholdExtra } from './withhold-extra.ts';
 
-/** A known transaction of the ledger: `forgotten` is the keyed hash of the person who was forgotten. */
+/** A stored transaction; `forgotten` is the keyed hash of the forgotten person. */
 type Known = {
   stored: Omit<ObservedTransaction, 'events' | 'eventsInferred' | 'status'>;
   forgotten: Buffer | undefined;
 };
 type Named = { document: string | null; pixKey: string | null };
 
-/** Whose a transaction is: its document's, else that of a PIX key that is one. */
+/** Returns the hash of a transaction's person: of its document, else of a PIX key that is a document. */
 function hashPerson(keys: Keys, { document, pixKey }: Named): Buffer | undefined {
   const text = normalizeDocument(document) ?? readKey(pixKey);
   return text === null ? undefined : hashDocument(keys, text);
 }
 
-/** Whom else its PIX key names: not whose it is. */
+/** Returns the hash of another person whom the PIX key names. */
 function hashKey(keys: Keys, { document, pixKey }: Named): Buffer | undefined {
   const key = readKey(pixKey);
   const plain = normalizeDocument(document);
   return key === null || plain === null || key === plain ? undefined : hashDocument(keys, key);
 }
 
-/** The document that a PIX key is. */
+/** Returns the PIX key if it is a document. */
 function readKey(pixKey: string | null): string | null {
   const key = normalizeDocument(pixKey);
   return key !== null && DOCUMENT_LENGTHS.has(key.length) ? key : null;
 }
 
-/** Hostile bodies may name 20,000 documents each: a question stays far below `max_allowed_packet`. */
+/** Hostile bodies may name 20,000 documents: a statement stays far below `max_allowed_packet`. */
 const ASKED_AT_ONCE_MAX = 1_000;
-/** One that is larger takes up to half a second to go through: others are served before the next one. */
+/** A larger text takes up to half a second: yield to other work after it. */
 const LARGE_CHARS_MIN = 16_384;
 
-/** Which of these were forgotten, as base64. */
+/** Returns which of these hashes belong to forgotten people, as base64. */
 async function findForgotten(db: Reader, hashes: Buffer[]): Promise<Set<string>> {
   const found = new Set<string>();
   for (let start = 0; start < hashes.length; start += ASKED_AT_ONCE_MAX) {
@@ -60,7 +60,7 @@ async function findForgotten(db: Reader, hashes: Buffer[]): Promise<Set<string>>
   return found;
 }
 
-/** Which of these documents were forgotten. Hashed bit by bit, so that others are served meanwhile. */
+/** Returns which of these documents belong to forgotten people. Hashes them in chunks, to yield to other work. */
 async function findForgottenDocuments(keys: Keys, db: Reader, documents: string[]): Promise<Set<string>> {
   const found = new Set<string>();
   for (let start = 0; start < documents.length; start += ASKED_AT_ONCE_MAX) {
@@ -76,28 +76,28 @@ async function findForgottenDocuments(keys: Keys, db: Reader, documents: string[
   return found;
 }
 
-/** In place of a look's digest, which whoever has all but the document could try documents against. */
+/** Keyed digest of an observation: an unkeyed one could be brute-forced over all documents. */
 export function createKeyedDigest(keys: Keys, digest: Buffer): Buffer {
   return createHmac('sha256', keys.search).update('look ').update(digest).digest();
 }
 
-/** In place of an extra's plain hash, where the extra is withheld. @param hash its SHA-256. */
+/** Keyed hash of a withheld extra. @param hash its SHA-256. */
 export function createKeyedExtraHash(keys: Keys, hash: Buffer): Buffer {
   return createHmac('sha256', keys.search).update('extra ').update(hash).digest();
 }
 
 export type RedactedBatch = {
   batch: Observation[];
-  /** By transaction, whose it is. */
+  /** The person of each transaction. */
   people: Map<string, Buffer>;
-  /** By transaction, an extra that is withheld: merchants' filters still match it, nothing keeps it. */
+  /** Withheld extras by transaction: merchants' filters still match them, nothing stores them. */
   extras: Map<string, string>;
 };
 
 /**
- * Takes the personal fields out of looks at transactions of forgotten people, and out of what is held of them: a look
- * may come while they are being forgotten. Of others' a PIX key goes that is a forgotten person's document. One question
- * a batch.
+ * Redacts the personal fields of forgotten people's transactions, in observations and in the stored facts: an
+ * observation may arrive while the person is being forgotten. In other people's transactions, a PIX key that is a
+ * forgotten document is removed. One statement per batch.
  */
 export async function redactObservations(
   keys: Keys,
@@ -132,7 +132,7 @@ export async function redactObservations(
     const known = held !== null && isWithheld(held);
     const hide = people.has(id) ? hideAll : hideKey;
     const transaction = hide(known ? withhold(keys, look.transaction, extras) : look.transaction);
-    // a digest would tell, by trying, what is not shown beside it
+    // an unkeyed digest could be brute-forced for the redacted values
     return transaction === look.transaction
       ? look
       : { ...look, transaction, digest: createKeyedDigest(keys, look.digest) };
@@ -150,7 +150,7 @@ const EMPTY = { name: null, email: null, phone: null, document: null, descriptio
 
 function createHideKey(keys: Keys, forgotten: Set<string>) {
   return <T extends Named>(of: T): T => {
-    // mostly nobody was, and then nothing is hashed again
+    // usually nobody is forgotten, and nothing needs to be hashed again
     const hash = forgotten.size > 0 ? hashKey(keys, of) : undefined;
     return hash && forgotten.has(hash.toString('base64')) ? { ...of, pixKey: null } : of;
   };
@@ -186,21 +186,21 @@ function hashExtra(extra: string): Buffer {
   return createHash('sha256').update(extra).digest();
 }
 
-/** Whether there is anyone at all to be taken out: one row is all that is read. */
+/** Whether anyone was forgotten: reads one row. */
 export async function hasForgottenPeople(db: Reader): Promise<boolean> {
   const anyone = await db.selectFrom('forgotten_people').select('document_hash').limit(1).executeTakeFirst();
   return anyone !== undefined;
 }
 
-/** What came, and by what else than its id it names a forgotten person's transaction, where that is known. */
+/** A received text, and known aliases by which it names a forgotten person's transaction. */
 export type RawText = { text: string; aliases?: string[] };
 
-/** The text where it changes, undefined where it stays; or what kept it from being gone through. */
+/** The redacted text, undefined where it is unchanged; or the error that prevented the redaction. */
 export type RedactionResult = { text: string | undefined; error?: unknown };
 
 /**
- * Raw texts that have come, without what they tell of forgotten people: by their documents, and by the ids of their
- * transactions. One that cannot be gone through has a fault of its own, and holds up no other.
+ * Redacts forgotten people in received texts: their documents, and the ids of their transactions. A text that cannot be
+ * processed returns an error of its own and does not affect the others.
  */
 export async function redactForgotten(keys: Keys, db: Reader, raws: RawText[]): Promise<RedactionResult[]> {
   const candidates: Tried<ReturnType<typeof listCandidates>>[] = [];
@@ -234,7 +234,7 @@ function tryTo<T>(work: () => T): Tried<T> {
   }
 }
 
-/** In lower case. */
+/** Returns which of these ids belong to forgotten people's transactions, in lower case. */
 async function findForgottenIds(db: Reader, ids: string[]): Promise<Set<string>> {
   const found = new Set<string>();
   for (let start = 0; start < ids.length; start += ASKED_AT_ONCE_MAX) {

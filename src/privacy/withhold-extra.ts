@@ -1,14 +1,14 @@
 const WITHHELD = /^\0withheld:([0-9a-f]{64})$/;
 
 /**
- * How an extra that holds a forgotten person's data is known: by its keyed hash alone. Equal ones are still equal and
- * others still differ, so nothing that is decided depends on whether it was forgotten.
+ * Represents an extra that contains a forgotten person's data by its keyed hash. Equality is preserved, so no decision
+ * depends on whether the extra was forgotten.
  */
 export function withholdExtra(hash: Buffer): string {
   return `\0withheld:${hash.toString('hex')}`;
 }
 
-/** The hash of a withheld extra; undefined of one that is not. */
+/** Returns the hash of a withheld extra; undefined if it is not withheld. */
 export function readWithheldHash(extra: string): Buffer | undefined {
   const hex = WITHHELD.exec(extra)?.[1];
   return hex === undefined ? undefined : Buffer.from(hex, 'hex');

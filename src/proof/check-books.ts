@@ -1,7 +1,12 @@
 /**
- * Whether the books prove themselves: the hash chain, every entry in itself, the folded balances, what people entered,
- * and every transaction against its events. All of it is read, in ranges, without locks. A break is `books_broken`,
- * and never resolves itself.
+ * The books check: proves that the stored books are consistent and unchanged. Start reading proof/ here.
+ *
+ * In: the whole database, read in ranges without locks. Out: a `books_broken` mismatch for each break, which never
+ * resolves itself.
+ *
+ * It verifies, in this order: the hash chain and everything it seals (verify-chain.ts); each entry in itself
+ * (verify-entries.ts); openings and adjustments (verify-stated.ts); the balances that the sealer derived
+ * (verify-balances.ts); each transaction's row and entries against its events (verify-histories.ts).
  */
 import type { Context } from '../context.ts';
 import { transact } from '../database/transact.ts';
@@ -21,16 +26,16 @@ export type BooksCheck = {
   position: number;
   entries: number;
   transactions: number;
-  /** How many breaks there are in all, and the first of them. */
+  /** How many breaks there are in all, and the first 200 of them. */
   broken: number;
   breaks: Break[];
 };
 
 /**
- * What is broken is read a second time before it is raised: a break stays, and what only moved while it was read does
- * not. What nobody has sealed for long is sealed in between, if it can be.
- * @param leaseGivenMs how long the sealer of another process is waited for.
- * @throws the signal's reason when it was stopped: what was not read through proves nothing.
+ * Reads the books, and reads them again before it raises a break: a real break is in both readings, a concurrent change
+ * is not. In between, it seals rows that were left unsealed for long, if possible.
+ * @param leaseGivenMs how long to wait for another process's sealer lease.
+ * @throws the signal's reason when it was stopped: an incomplete reading proves nothing.
  */
 export async function checkBooks(context: Context, { leaseGivenMs = LEASE_WAIT_MS_MAX } = {}): Promise<BooksCheck> {
   const first = await readThrough(context);
@@ -52,7 +57,10 @@ async function readThrough(context: Context): Promise<BooksCheck> {
   return { position, entries, transactions, broken: count(), breaks };
 }
 
-/** The second reading, less what the first one did not tell; as it is where the first one told more than is kept. */
+/**
+ * Returns the second reading without breaks that the first lacks; unfiltered where the first had more than it
+ * stores.
+ */
 function keepBoth(first: BooksCheck, second: BooksCheck): BooksCheck {
   if (first.broken > first.breaks.length) return second;
   const told = new Set(first.breaks.map((one) => one.scope));

@@ -11,14 +11,14 @@ const COLUMNS = {
   accepted_surpluses: 'surplus',
   audit: 'target',
 } as const;
-/** The user may not do this, on this table or on its column. */
+/** The errors by which a server denies a statement on a table or a column. */
 const DENIED_ERRNOS = new Set([1142, 1143, 1044, 1227]);
 
 /**
- * What keeps the append-only tables from being changed: the user's grants, else triggers. Asked by statements that
- * touch no row, since grants may come through roles.
- * @returns what holds.
- * @throws Error where neither does.
+ * Checks what protects the append-only tables from changes: the user's grants, else triggers. It runs statements that
+ * match no row, since grants may come through roles.
+ * @returns a description of the protection.
+ * @throws Error where there is none.
  */
 export async function checkGrants(db: Kysely<Database>): Promise<string> {
   const open: string[] = [];

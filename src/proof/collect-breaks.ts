@@ -1,8 +1,8 @@
-/** One place where the books do not prove themselves. */
+/** One place where the books are inconsistent. */
 export type Break = {
-  /** Where, in few words: it is what the mismatch is told apart by. */
+  /** Where, in a few words: the scope of the mismatch. */
   scope: string;
-  /** What should be, and is not. */
+  /** What is wrong. */
   says: string;
   transactionId?: string;
 };
@@ -12,7 +12,7 @@ export type ReportBreak = (found: Break) => void;
 const KEPT_MAX = 200;
 const SCOPE_CHARS_MAX = 150;
 
-/** Collects breaks: all are counted, the first ones are kept. */
+/** Collects breaks: counts all, stores the first ones. */
 export function collectBreaks(): { tell: ReportBreak; breaks: Break[]; count: () => number } {
   const breaks: Break[] = [];
   let count = 0;

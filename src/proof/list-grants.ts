@@ -2,16 +2,16 @@ import { sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
 import { ConfereError } from '../domain/errors.ts';
 
-/** What is only ever appended to; what changes about it lives in other tables. */
+/** Tables that are only appended to; their changing state is in other tables. */
 export const APPEND_ONLY_TABLES = [
   ...(['events', 'entries', 'postings', 'seals', 'seal_stragglers', 'accepted_surpluses', 'audit'] as const),
 ] as const;
 
 /**
- * The statements that give a user what `serve` needs and no more: reading and adding everywhere, changing everywhere
- * but in what is append-only. Of the tables that are there now: to be run again after a migration.
+ * Returns the statements that grant a user the minimum for `serve`: read and insert everywhere, change everything but
+ * append-only tables. They name the tables that exist now: run them again after a migration.
  * @param user `name` or `name@host`.
- * @throws ConfereError `wrong_use` for a name that no server takes.
+ * @throws ConfereError `wrong_use` for a name that no server accepts.
  */
 export async function listGrants(db: Reader, user: string): Promise<string[]> {
   const account = quoteAccount(user);
@@ -29,8 +29,8 @@ export async function listGrants(db: Reader, user: string): Promise<string[]> {
 }
 
 /**
- * Before `.*`, and there alone, `_` and `%` stand for any character: other databases would be granted too. Not on a MySQL
- * with partial revokes, which would take the backslash for one of the name.
+ * Whether `_` and `%` before `.*`, and only there, are wildcards, which would grant other databases too. False on a
+ * MySQL with partial revokes, which would read the escaping backslash as part of the name.
  */
 async function readsWildcards(db: Reader): Promise<boolean> {
   const { rows } = await sql<{ Value: string }>`SHOW GLOBAL VARIABLES LIKE 'partial_revokes'`.execute(db);

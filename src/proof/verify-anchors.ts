@@ -1,6 +1,6 @@
 /**
- * Whether the chain is the one that was told of: a chain that was cut off, or built anew, is whole in itself. Reports
- * keep the hash that they were cut at, and the manifests of the nights lie outside of the database.
+ * Compares the chain with hashes stored elsewhere: a chain that was truncated or rebuilt is consistent in itself.
+ * Reports store the hash of their cut, and the nightly manifests are outside of the database.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -10,18 +10,18 @@ import type { Context } from '../context.ts';
 import type { ReportBreak } from './collect-breaks.ts';
 import { manifestsDirectory } from './write-manifest.ts';
 
-/** More than so many that differ are one rebuilt chain. */
+/** More differences than this mean one rebuilt chain. */
 const REPORTS_TOLD_MAX = 100;
 const MANIFEST_NAME = /^\d{4}-\d{2}-\d{2}\.json$/;
 
-/** @param end the newest position, 0 while there is none. */
+/** Compares the chain with reports. @param end the newest position, 0 while there is none. */
 export async function verifyReports(context: Context, end: number, tell: ReportBreak): Promise<void> {
   const rows = await context.db
     .selectFrom('reports')
     .leftJoin('seals', 'seals.position', 'reports.cut_seal_position')
     .select(['day', 'revision', 'cut_seal_position as position', 'seals.hash'])
     .where('cut_seal_position', 'is not', null)
-    // one from before the hash was kept says how far the chain went, and no more
+    // a report from before the hash was stored proves only how far the chain went
     .where(sql<boolean>`(seals.position IS NULL OR seals.hash <> reports.cut_seal_hash)`)
     .orderBy('cut_seal_position', 'desc')
     .limit(REPORTS_TOLD_MAX)
@@ -39,7 +39,7 @@ const MANIFEST = z.object({
   sealed: z.object({ position: z.int().positive(), hash: z.string().regex(/^[0-9a-f]{64}$/) }),
 });
 
-/** Those that lie in this machine's DATA_DIR; another replica has others, or none. */
+/** Compares the chain with the manifests in this machine's DATA_DIR; another replica has others, or none. */
 export async function verifyManifests(context: Context, end: number, tell: ReportBreak): Promise<void> {
   const directory = manifestsDirectory(context.config);
   for (const name of await listManifests(directory)) {

@@ -11,18 +11,18 @@ const UNCOVERED_MAX = 10_000;
 
 type SealRow = { position: number; audit_seq: number | null; audit_members: string | null };
 
-/** The walk along the chain, as far as it concerns the audit. */
+/** The state of the walk along the chain that concerns the audit. */
 export type AuditWalk = {
-  /** Up to where positions reach. */
+  /** The audit number up to which the seals reach. */
   seq: number;
-  /** Rows that no position held so far, and when they were written. */
+  /** Rows that no seal contained so far, and when they were written. */
   unsealed: Map<number, Date>;
-  /** When the newest position was sealed that left no row of the audit to the next. */
+  /** The time of the newest seal that left no audit row to the next one. */
   caughtUpAt: Date | undefined;
 };
 
 /**
- * Rows of a position that are dated long before all rows had been sealed: somebody put them there afterwards. A row is
+ * Returns rows of a seal that are dated long before all rows were sealed: they were inserted afterwards. A row is
  * sealed within seconds, or up to LATE_MS_MAX later where another node of a cluster committed it.
  */
 export function findBackdated(rows: SealedAuditRow[], walk: AuditWalk, sealedAt: Date): SealedAuditRow[] {
@@ -31,7 +31,7 @@ export function findBackdated(rows: SealedAuditRow[], walk: AuditWalk, sealedAt:
   return rows.filter((row) => caughtUpAt && row.at.getTime() < caughtUpAt.getTime() - 2 * LATE_MS_MAX);
 }
 
-/** The audit's rows of a group of positions, by number; those that are gone are told. */
+/** Reads the audit rows of a group of seals, by position; reports missing ones. */
 export async function readSealedAuditRows(
   { db }: Context,
   rows: SealRow[],
@@ -65,7 +65,7 @@ export async function readSealedAuditRows(
   );
 }
 
-/** Rows of the audit that are in no position, though they are older than ten minutes. */
+/** Reports audit rows older than ten minutes that no seal contains. */
 export async function verifyAuditSealed({ db, clock }: Context, walk: AuditWalk, tell: ReportBreak): Promise<void> {
   const since = new Date(clock.now().getTime() - SEALED_WITHIN_MS);
   for (const [seq, at] of walk.unsealed) {

@@ -9,18 +9,18 @@ import { readAccountNames } from '../seal/load-sealed-entries.ts';
 import { readNewestSeal } from '../seal/read-seals.ts';
 import type { ReportBreak } from './collect-breaks.ts';
 
-/** Behind every text that begins with a month. */
+/** Sorts after every text that begins with a month. */
 const END = '~';
 
 /**
- * Whether the folded balances are the sums of the sealed postings, month by month: each in a short snapshot of its own,
- * since the sealer goes on meanwhile.
+ * Verifies that the derived balances are the sums of the sealed postings, month by month, each in a short snapshot,
+ * since the sealer continues meanwhile.
  */
 export async function verifyBalances(context: Context, tell: ReportBreak): Promise<void> {
   try {
     await verifyMonths(context, tell);
   } catch (error) {
-    // which entries are sealed can't be told
+    // without a readable seal, it is unknown which entries are sealed
     if (!(error instanceof ConfereError) || error.code !== 'books_broken') throw error;
     tell({ scope: 'balances', says: `they can not be checked: of a sealed position, ${error.message}` });
   }
@@ -31,7 +31,7 @@ async function verifyMonths(context: Context, tell: ReportBreak): Promise<void> 
   for (const month of await listMonths(context, accounts)) {
     if (context.signal.aborted) return;
     const { folded, posted, names } = await inSnapshot(context.db, async (snapshot) => {
-      // with what is summed: an account may have been made since
+      // in the snapshot of the sums: an account may have been added since
       const names = await readAccountNames(snapshot);
       const posted = await sumPosted(snapshot, { month, accounts: [...names.keys()] });
       return { folded: await readFolded(snapshot, month), posted, names };
@@ -46,7 +46,7 @@ async function verifyMonths(context: Context, tell: ReportBreak): Promise<void> 
   }
 }
 
-/** Every month in which an account moved, or has a fold. */
+/** Returns every month in which an account moved or has a derived balance. */
 async function listMonths(context: Context, accounts: number[]): Promise<string[]> {
   const folded = await context.db
     .selectFrom('balance_spans')

@@ -1,7 +1,6 @@
 /**
- * Whether the hash chain still says what the journal and the audit hold: every position from the first, in a bounded memory. A
- * position whose hash is wrong is told, and the next one is held against the hash that is written down, so that each
- * break is told where it is.
+ * Verifies that the hash chain matches the journal and the audit: every seal from the first, in bounded memory. A wrong
+ * hash is reported, and the next seal is compared with the stored hash, so each break is reported where it is.
  */
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
@@ -28,7 +27,7 @@ type Walk = {
   audit: AuditWalk;
 };
 
-/** @returns the newest position, 0 while there is none. */
+/** Verifies the chain and what it seals. @returns the newest position, 0 while there is none. */
 export async function verifyChain(context: Context, tell: ReportBreak): Promise<number> {
   const audit: AuditWalk = { seq: 0, unsealed: new Map<number, Date>(), caughtUpAt: undefined };
   const walk: Walk = { position: 0, hash: GENESIS_HASH, entrySeq: 0, uncovered: new Map(), audit };
@@ -59,7 +58,7 @@ async function readSealRows(context: Context, after: number) {
     .execute();
 }
 
-/** As many positions as have about so many entries and rows of the audit together; always one. */
+/** Returns as many seals as have ENTRIES_AT_ONCE entries and audit rows together; at least one. */
 function takeGroup(rows: SealRow[], auditSeq: number): SealRow[] {
   let held = 0;
   let before = auditSeq;

@@ -1,6 +1,6 @@
 /**
- * Whether every entry is sound in itself: it sums to zero, its postings are of its time, what it refers to is there,
- * and a reversal negates exactly what it reverses. Read in ranges of numbers, each some statements by key.
+ * Verifies every entry in itself: it sums to zero, its postings have its time, its references exist, and a reversal
+ * negates exactly the reversed entry. Reads ranges of numbers, with a few statements by key for each.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Context } from '../context.ts';
@@ -8,7 +8,7 @@ import type { ReportBreak } from './collect-breaks.ts';
 
 const ROWS_AT_ONCE = 20_000;
 
-/** Restricts a column of numbers to the range at hand. */
+/** Restricts a column of numbers to the current range. */
 type Within = (column: string) => RawBuilder<unknown>;
 type Check = { says: string; find: (within: Within) => RawBuilder<{ seq: number }> };
 
@@ -38,7 +38,7 @@ const OF_ENTRIES: Check[] = [
   },
   {
     says: 'no transaction, opening or adjustment asks for it',
-    // a reversal is asked for by an opening that was taken back, or by an adjustment of its own
+    // a reversal belongs to an opening that was reversed, or to an adjustment of its own
     find: (within) => sql`SELECT e.seq FROM entries e
       LEFT JOIN openings o ON o.entry_seq = COALESCE(e.reverses_seq, e.seq)
         AND (e.reverses_seq IS NULL OR o.in_force IS NULL)
@@ -75,7 +75,7 @@ const OF_EVENTS: Check[] = [
   },
 ];
 
-/** @returns how many entries there are. */
+/** Verifies events and entries. @returns how many entries there are. */
 export async function verifyEntries(context: Context, tell: ReportBreak): Promise<number> {
   await walk(context, 'events', OF_EVENTS, (seq, says) => tell({ scope: `event ${seq}`, says }));
   return await walk(context, 'entries', OF_ENTRIES, (seq, says) => tell({ scope: `entry en_${seq}`, says }));
@@ -98,7 +98,7 @@ async function walk(
       .offset(ROWS_AT_ONCE - 1)
       .limit(1)
       .executeTakeFirst();
-    // the last range has no end: what stands above the newest number is looked at too
+    // the last range is unbounded, to include numbers above the newest
     const within: Within = (column) =>
       end ? sql`${sql.ref(column)} > ${from} AND ${sql.ref(column)} <= ${end.seq}` : sql`${sql.ref(column)} > ${from}`;
     for (const check of checks) {

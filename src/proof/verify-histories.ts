@@ -13,10 +13,10 @@ import type { ReportBreak } from './collect-breaks.ts';
 const TRANSACTIONS_AT_ONCE = 500;
 
 /**
- * Whether every transaction is what its events say: its status, when it came to it, how many events there are and how
- * they are numbered; and whether its entries in force are those that its history asks for under today's openings and
- * refund rules, so that one booked under rules that no longer hold is found too. Entries of a platform that is being
- * booked again are left to the next check. Without locks: nobody waits for it.
+ * Verifies every transaction against its events: its status and the time of it, the number of events and their
+ * sequence; and its entries in force against its history under the current openings and refund rules, so an entry
+ * booked under outdated rules is found too. Entries of a platform that is being reposted are left to the next check.
+ * Takes no locks.
  * @returns how many transactions there are.
  */
 export async function verifyHistories(context: Context, tell: ReportBreak): Promise<number> {
@@ -31,7 +31,7 @@ export async function verifyHistories(context: Context, tell: ReportBreak): Prom
     if (loaded.length === 0) break;
     for (const one of loaded) {
       if (unmended.has(one.seq)) continue;
-      // between a statement and the last of its entries they are partly of before
+      // while a platform is being reposted, its entries partly follow the old opening
       const judged = reposting.has(one.stored.platform ?? NO_PLATFORM) ? undefined : policies;
       for (const says of judgeTransaction(one, judged)) {
         tell({ scope: one.stored.id, transactionId: one.stored.id, says });
@@ -43,13 +43,13 @@ export async function verifyHistories(context: Context, tell: ReportBreak): Prom
   return count;
 }
 
-/** Platforms whose opening changed, and whose transactions are not all booked by it yet. */
+/** Returns platforms whose opening changed and whose repost has not finished. */
 async function readReposting(snapshot: Transaction<Database>): Promise<Set<string>> {
   const rows = await snapshot.selectFrom('openings').select('platform').where('reposted_at', 'is', null).execute();
   return new Set(rows.map((row) => row.platform));
 }
 
-/** Histories of an earlier version that are not corrected yet: `doctor` counts them. */
+/** Returns histories of earlier versions that are not corrected yet: `doctor` counts them. */
 async function readUnmended(snapshot: Transaction<Database>): Promise<Set<number>> {
   const rows = await snapshot
     .selectFrom('histories_to_mend')
@@ -59,7 +59,7 @@ async function readUnmended(snapshot: Transaction<Database>): Promise<Set<number
   return new Set(rows.map((row) => row.transaction_seq));
 }
 
-/** @param policies undefined: its entries are not judged. */
+/** @param policies undefined: its entries are not verified. */
 function judgeTransaction(
   { stored: held, row: stored, entries }: LoadedTransaction,
   policies: Policies | undefined,

@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import type { Context } from '../context.ts';
 import type { ReportBreak } from './collect-breaks.ts';
 
-/** So many at most in a group of positions, or of positions that are not there: more are broken already. */
+/** Maximum rows of a group of seals, or of orphaned ones: more than this is broken already. */
 const ROWS_MAX = 20_000;
 
-/** What is written down of entries that were sealed late, by position. */
+/** Returns the recorded late entries by position. */
 export async function readLateEntries(context: Context, from: number, to: number): Promise<Map<number, Set<number>>> {
   const rows = await context.db
     .selectFrom('seal_stragglers')
@@ -19,9 +19,9 @@ export async function readLateEntries(context: Context, from: number, to: number
 }
 
 /**
- * What a position says of its members beside their list, which alone its hash covers: how many there are, and which of
- * them are late, as balances of then and cuts of reports are told by. Pure.
- * @param before the highest number that was sealed before it: members up to there are late.
+ * Verifies the columns of a seal that its hash does not cover: the number of its members, and which came late. Balances
+ * as known earlier and the cuts of reports depend on both. Pure.
+ * @param before the highest number sealed before it: members up to it are late.
  */
 export function verifyCounts(
   row: { entries: number; stragglers: number },
@@ -40,7 +40,7 @@ export function verifyCounts(
   return faults;
 }
 
-/** What is told of positions that are not there: a cut before them would leave the entry out. */
+/** Reports late entries recorded for seals that do not exist: an earlier cut would omit such an entry. */
 export async function verifyNoOrphanedLateEntries(context: Context, tell: ReportBreak): Promise<void> {
   const { rows } = await sql<{ entry_seq: number; position: number }>`
     SELECT late.entry_seq, late.position FROM seal_stragglers late LEFT JOIN seals ON seals.position = late.position

@@ -3,13 +3,13 @@ import { unsealedSeconds } from '../metrics/metrics.ts';
 import { readNewestSeal } from '../seal/read-seals.ts';
 import type { ReportBreak } from './collect-breaks.ts';
 
-/** What is newer may be on its way into a seal. */
+/** Newer entries may not be sealed yet. */
 export const SEALED_WITHIN_MS = 10 * 60_000;
 export const UNSEALED_SCOPE = 'seals';
 
 /**
- * Whether the newest entries are sealed: until they are, the chain says nothing of them.
- * @param end the number up to which the newest position settled them.
+ * Verifies that the newest entries are sealed: the chain does not prove unsealed ones.
+ * @param end the entry number up to which the newest seal reaches.
  */
 export async function verifySealed(context: Context, end: number, tell: ReportBreak): Promise<void> {
   const since = new Date(context.clock.now().getTime() - SEALED_WITHIN_MS);
@@ -26,7 +26,7 @@ export async function verifySealed(context: Context, end: number, tell: ReportBr
   tell({ scope: UNSEALED_SCOPE, says });
 }
 
-/** Sets the gauge of how long the oldest of them has waited: a second or two, while the sealer is at work. */
+/** Sets the gauge of the oldest unsealed entry's age: one or two seconds while the sealer works. */
 export async function updateUnsealedGauge({ db, clock }: Context): Promise<void> {
   const head = await readNewestSeal(db);
   const oldest = await db

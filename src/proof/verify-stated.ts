@@ -11,8 +11,8 @@ const ROWS_AT_ONCE = 500;
 const BEFORE_OPENING_MAX = 1_000;
 
 /**
- * Whether each opening and adjustment that a person entered has an entry of its amount, on its platform and day, which
- * is reversed if it was taken back, and only then; and no adjustment stands from before its platform's opening.
+ * Verifies that each opening and adjustment has an entry of its amount, platform and day, which is reversed if and only
+ * if the opening or adjustment was; and that no adjustment before its platform's opening is in force.
  */
 export async function verifyStated(context: Context, tell: ReportBreak): Promise<void> {
   for (const readRows of [readOpenings, readAdjustments]) {
@@ -27,7 +27,7 @@ export async function verifyStated(context: Context, tell: ReportBreak): Promise
   await verifyOpened(context, tell);
 }
 
-/** An adjustment of a platform that is being booked by its opening is left to the next check. */
+/** Reports adjustments before an opening; a platform that is being reposted is left to the next check. */
 async function verifyOpened(context: Context, tell: ReportBreak): Promise<void> {
   const rows = await selectAdjustmentsBeforeOpening(context.db)
     .select(['adjustments.id', 'openings.id as opening_id'])
@@ -53,7 +53,7 @@ type Stated = {
   stated_cents: bigint;
   /** The entry that reverses its own. */
   reversed_by: number | null;
-  /** Whether it was taken back, and by which entry, where that is known. */
+  /** Whether it was reversed, and by which entry, where that is known. */
   taken_back: number;
   taken_back_by: number | null;
 };
@@ -98,7 +98,7 @@ async function verifyRows(context: Context, rows: Stated[], tell: ReportBreak): 
     const right =
       cents === row.stated_cents && entry?.atWall === `${row.day} 00:00:00` && entry.platform === row.platform;
     if (!right) tell({ scope: row.id, says: `its entry en_${row.entry_seq} is not what was stated` });
-    // what takes back a reversal books anew, and reverses nothing
+    // an adjustment that undoes a reversal posts anew and reverses no entry
     const fault = entry?.kind === 'reversal' ? undefined : judgeReversal(row);
     if (fault) tell({ scope: row.id, says: fault });
   }

@@ -12,9 +12,9 @@ export function manifestsDirectory(config: Pick<Config, 'DATA_DIR'>): string {
 }
 
 /**
- * Once a night the newest sealed position, with its hash, leaves the database: in a line of the log, and with the
- * balances at the day's end, as known at that position, in `DATA_DIR/manifests/<day>.json`. Whoever ships the log
- * elsewhere can show later what the ledger was, whatever became of this machine.
+ * Exports the newest seal, with its hash, from the database once a night: in a log line, and with the balances at the
+ * day's end as known at that seal in `DATA_DIR/manifests/<day>.json`. With a copy of the log elsewhere, the state of
+ * the ledger can be proven later even if this machine is lost or compromised.
  * @returns the file; undefined while nothing is sealed.
  */
 export async function writeManifest(context: Context): Promise<string | undefined> {

@@ -3,24 +3,23 @@ import { type Kysely, sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
 import type { Database } from '../database/tables.ts';
 
-/** The highest number of each append-only table. */
+/** The highest row number of each append-only table. */
 export type Watermark = { entrySeq: number; eventSeq: number; mismatchChangeSeq: number; auditSeq: number };
 
 type Appended = 'entries' | 'events' | 'mismatch_changes' | 'fact_changes' | 'audit';
 
-/** How long a statement that has its numbers may take until its rows are there to be waited for. */
+/** Time for a statement that has its row numbers to insert and lock its rows. */
 const SETTLE_MS = 50;
-/** Rows that are locked at once to wait for their writers: a backlog takes several such transactions. */
+/** Maximum number of rows locked at once while waiting for their writers; a backlog takes several transactions. */
 const LOCKED_ROWS_MAX = 20_000;
 
 /**
- * Waits until nothing can appear at or below these numbers any more. Numbers are given when a row is written and seen
- * when it is committed, so a lower one may appear after a higher one: statements that have their numbers but not yet
- * their rows get a moment, then every uncommitted row is waited for by locking all that is there, however long the
- * backlog. On Galera, and on a machine that stood still for longer than that moment, a lower number can still come: the
- * sealer looks back for it.
- * @param from what was settled before.
- * @throws the database's lock-wait time-out when a writer does not end: nothing was settled then.
+ * Waits until no row can appear at or below the watermark. A row number is assigned at the insert and visible at the
+ * commit, so a lower number may appear after a higher one. Statements that have numbers but no rows yet get SETTLE_MS;
+ * then every uncommitted row is awaited by locking all rows, however long the backlog. On Galera, or on a machine that
+ * stalls for longer than SETTLE_MS, a lower number can still appear: the sealer searches for such late entries.
+ * @param from the watermark that was already awaited.
+ * @throws the database's lock-wait timeout when a writer does not finish; the watermark is then not reached.
  */
 export async function awaitWatermark(db: Kysely<Database>, from: Watermark, tops: Watermark): Promise<void> {
   await sleep(SETTLE_MS);
@@ -30,11 +29,11 @@ export async function awaitWatermark(db: Kysely<Database>, from: Watermark, tops
   await waitForWriters(db, 'audit', from.auditSeq, tops.auditSeq);
 }
 
-/** The highest number of `fact_changes`, once nothing can appear at or below it any more. */
+/** Returns the highest number of `fact_changes`, once no row can appear at or below it. */
 export async function awaitFactChangeWatermark(db: Kysely<Database>): Promise<number> {
   const top = await readTop(db, 'fact_changes');
   await sleep(SETTLE_MS);
-  // what a report was cut at was settled for it
+  // the watermark of each report was awaited before
   const settled = await db
     .selectFrom('reports')
     .select((eb) => eb.fn.max('cut_fact_change_seq').as('seq'))
@@ -44,7 +43,7 @@ export async function awaitFactChangeWatermark(db: Kysely<Database>): Promise<nu
 }
 
 export async function readWatermark(db: Reader): Promise<Watermark> {
-  // entries before events: an entry is written after the event it follows, so no entry up to here lacks its event
+  // entries before events: an entry is written after its event, so each entry up to here has its event up to here
   const auditSeq = await readTop(db, 'audit');
   const mismatchChangeSeq = await readTop(db, 'mismatch_changes');
   const entrySeq = await readTop(db, 'entries');
@@ -59,12 +58,12 @@ async function readTop(db: Reader, table: Appended): Promise<number> {
 async function waitForWriters(db: Kysely<Database>, table: Appended, from: number, to: number): Promise<void> {
   let after = from;
   while (after < to) {
-    // MariaDB knows no FOR SHARE, MySQL still takes the older form
+    // MariaDB has no FOR SHARE; MySQL accepts the older form
     const locked = sql<{ count: number; last: number | null }>`SELECT COUNT(*) AS count, MAX(seq) AS last FROM (
       SELECT seq FROM ${sql.table(table)} WHERE seq > ${after} AND seq <= ${to}
       ORDER BY seq LIMIT ${LOCKED_ROWS_MAX} LOCK IN SHARE MODE
     ) AS settled`;
-    // READ COMMITTED, so only rows are locked, never the gaps that writers append to
+    // READ COMMITTED: locks rows only, not the gaps that writers append to
     const { rows } = await db.transaction().execute((trx) => locked.execute(trx));
     if (Number(rows[0]?.count ?? 0) < LOCKED_ROWS_MAX) return;
     after = Number(rows[0]?.last ?? to);

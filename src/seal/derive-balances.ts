@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Database } from '../database/tables.ts';
 import type { SealedEntry } from './hash-seal.ts';
 
-/** Each posting counts into three sums: of its month, its day and its hour. A span is that much of its wall clock. */
+/** Each posting counts into three sums: of its month, day and hour. A span is that prefix of its wall clock. */
 export const GRAINS = [
   { grain: 'month', chars: 7 },
   { grain: 'day', chars: 10 },

@@ -2,25 +2,25 @@ import type { Reader } from '../database/reader.ts';
 import { parseMembers } from './format-members.ts';
 import type { Seal } from './read-seals.ts';
 
-/** No transaction of ours lives longer: what is older than this and in no seal was not written by the program. */
+/** Maximum duration of a transaction of ours: an older entry that no seal contains was not written by the program. */
 export const LATE_MS_MAX = 10 * 60_000;
 export const SEAL_ENTRIES_MAX = 2_000;
 
-/** More entries than other nodes have under way at once: what is asked for each second looks back so far. */
+/** More entries than other nodes commit concurrently: the search that runs each second goes back this far. */
 const NEAR_ENTRIES = 20_000;
 const SEALS_AT_ONCE = 1_000;
 
-/** How far to look back: over the newest numbers, or over all that was sealed in the ten minutes before the head. */
+/** How far to search: the newest numbers, or everything sealed in the ten minutes before the head. */
 export type LookBack = 'near' | 'far';
 
 type Bound = { position: number; entry_seq: number };
 type SealRow = Bound & { entries: number; stragglers: number };
 
 /**
- * Entries at or below the head's number that no position has sealed: they were committed after a higher number was
- * settled, as another node of a Galera cluster may do.
- * @returns their numbers, ascending; none in nearly every call. What was sealed without a gap in its numbers has no room
- *   for one: only from the first gap to the last are entries counted.
+ * Returns late entries: at or below the head's number, but in no seal. They were committed after the watermark passed
+ * their number, as another node of a Galera cluster may do.
+ * @returns their numbers, ascending; almost always none. Seals without a gap in their numbers leave no room for late
+ *   entries, so entries are counted only from the first gap to the last.
  */
 export async function findLateEntries(db: Reader, head: Seal, lookBack: LookBack = 'near'): Promise<number[]> {
   let from = await findFloor(db, head, lookBack);
@@ -43,7 +43,7 @@ export async function findLateEntries(db: Reader, head: Seal, lookBack: LookBack
   return found;
 }
 
-/** @param from what the first of these positions follows. */
+/** Narrows seals to the range from the first gap to the last. @param from the bound before the first seal. */
 function cutToGaps(from: Bound, seals: SealRow[]): { bound: Bound; gapped: SealRow[] } {
   const bounds = [from, ...seals];
   const hasGap = ({ entries, stragglers, entry_seq }: SealRow, index: number): boolean =>
@@ -53,7 +53,7 @@ function cutToGaps(from: Bound, seals: SealRow[]): { bound: Bound; gapped: SealR
 }
 
 async function findFloor(db: Reader, head: Seal, lookBack: LookBack): Promise<Bound> {
-  // counted from the head and not from now: what was late while nobody sealed is found by who seals next
+  // relative to the head, not to now: finds entries that came late while nothing was sealed
   const longBefore = await db
     .selectFrom('seals')
     .select(['position', 'entry_seq'])
@@ -76,7 +76,7 @@ async function findFloor(db: Reader, head: Seal, lookBack: LookBack): Promise<Bo
   return near ?? floor;
 }
 
-/** Of positions that follow each other: half by half, until it is known in which one an entry is too many. */
+/** Searches consecutive seals by halves, until each surplus entry is attributed to one seal. */
 async function searchSeals(db: Reader, from: Bound, seals: SealRow[]): Promise<number[]> {
   const last = seals.at(-1);
   if (!last || last.entry_seq <= from.entry_seq) return [];

@@ -1,8 +1,8 @@
 import { ConfereError } from '../domain/errors.ts';
 
-/** The entries of one sealed position as text: ascending numbers, runs of them as ranges, `1-40,43`. Pure. */
+/** The entries of a seal as text: ascending numbers, consecutive ones as ranges, `1-40,43`. Pure. */
 
-/** @param seqs ascending, each once. */
+/** @param seqs ascending, without duplicates. */
 export function formatMembers(seqs: number[]): string {
   const runs: string[] = [];
   let first: number | undefined;
@@ -22,7 +22,7 @@ export function formatMembers(seqs: number[]): string {
 }
 
 /**
- * @param max stop with an error past so many: a text that was tampered with must not fill the memory.
+ * @param max the most numbers to accept: a text that was tampered with must not exhaust the memory.
  * @throws ConfereError `books_broken` for a text that `formatMembers` does not write.
  */
 export function parseMembers(text: string, max: number): number[] {

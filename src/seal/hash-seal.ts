@@ -1,7 +1,7 @@
 /**
- * What the hash of a sealed position is made of. Pure. SHA-256 over the 32 bytes of the hash before it (zeros for the
- * first), then lines of JSON without spaces, each ended by a line feed: the position itself, then its entries in the
- * order of their numbers, then its rows of the audit in theirs. Nothing personal is in it, so that a person can be forgotten and the chain stays whole.
+ * The input of a seal's hash. Pure. SHA-256 over the 32 bytes of the previous hash (zeros for the first), then lines of
+ * JSON without spaces, each ended by a line feed: the seal's header, its entries by number, its audit rows by number.
+ * It contains nothing personal, so a person can be forgotten and the chain stays valid.
  */
 import { createHash } from 'node:crypto';
 
@@ -16,11 +16,11 @@ export type SealHeader = {
   /** Its entries, as ranges of numbers. */
   members: string;
   sealedAt: Date;
-  /** Null: sealed before rows of the audit were, and hashed as then. */
+  /** Null: sealed, and hashed, by a version that did not seal audit rows. */
   audit: { seq: number; members: string } | null;
 };
 
-/** A row of the audit as it is sealed. */
+/** An audit row as it is sealed. */
 export type SealedAuditRow = {
   seq: number;
   id: string | null;
@@ -31,7 +31,7 @@ export type SealedAuditRow = {
   detail: string | null;
 };
 
-/** An entry as it is sealed: with its transaction's id, its event, its accounts' names. */
+/** An entry as it is sealed: with its transaction's id, its event and the names of its accounts. */
 export type SealedEntry = {
   seq: number;
   kind: string;
@@ -42,11 +42,11 @@ export type SealedEntry = {
   atWall: string;
   recordedAt: Date;
   source: { kind: string; webhookSeq: number | null; runSeq: number | null; page: number | null };
-  /** In their order. */
+  /** In their stored order. */
   postings: { account: string; accountSeq: number; atWall: string; cents: bigint }[];
 };
 
-/** @param entries in the order of their numbers, as `audit` is. */
+/** @param entries by number, as `audit` is. */
 export function hashSeal(
   previous: Buffer,
   header: SealHeader,

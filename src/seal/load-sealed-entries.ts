@@ -5,18 +5,18 @@ import type { Database } from '../database/tables.ts';
 import { ConfereError } from '../domain/errors.ts';
 import type { SealedEntry } from './hash-seal.ts';
 
-/** Which entries: a range of numbers (`after` < seq ≤ `to`, at most `limit`), or these. */
+/** Selects entries: a range of numbers (`after` < seq ≤ `to`, at most `limit`), or single ones. */
 export type EntrySelection = { after: number; to: number; limit: number } | { seqs: number[] };
 
-/** Numbers of accounts and their names: a few for each platform. */
+/** Returns the names of all accounts by number: a few for each platform. */
 export async function readAccountNames(db: Reader): Promise<Map<number, string>> {
   const rows = await db.selectFrom('accounts').select(['seq', 'name']).execute();
   return new Map(rows.map((row) => [row.seq, row.name]));
 }
 
 /**
- * Entries as they are sealed, in the order of their numbers: three statements, by key.
- * @param unnamed of a posting whose account is not there: its number in the place of a name, or an error.
+ * Returns entries as they are sealed, by number: three statements, by key.
+ * @param unnamed for a posting whose account is missing: use its number as the name, or throw.
  */
 export async function loadSealedEntries(
   db: Reader,
@@ -55,7 +55,7 @@ export async function loadSealedEntries(
     db,
     'seqs' in choice ? choice : { after: first - 1, to: last, limit: choice.limit },
   );
-  // after the postings: an account is there before what is posted to it
+  // after the postings: an account exists before its first posting
   const accounts = await readAccountNames(db);
   for (const row of postings) {
     const account = accounts.get(row.account_seq) ?? `#${row.account_seq}`;

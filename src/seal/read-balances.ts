@@ -1,10 +1,10 @@
 /**
- * The balance of every account at an instant, as known now, as known at a sealed position, or as known before another
- * instant: signed cents, debit positive.
+ * The balance of every account at an instant, as known now, at a seal, or before another instant: signed cents, debit
+ * positive.
  *
- * As known now it is what the sealer folded of the months, days and hours before, and the postings of the hour itself
- * and of what is not sealed yet. As known earlier it is that less what came later, or the sum of what came before:
- * whichever are fewer entries, so half of the journal at most is read.
+ * As known now: the sealer's sums of past months, days and hours, plus the postings of the current hour and of unsealed
+ * entries. As known earlier: that minus later entries, or the sum of earlier entries, whichever are fewer; so at most
+ * half of the journal is read.
  */
 import type { Kysely, Transaction } from 'kysely';
 import { inSnapshot } from '../database/in-snapshot.ts';
@@ -27,22 +27,26 @@ import {
 
 export type Balance = { account: string; cents: bigint };
 
-/** What we knew: everything up to now, up to a sealed position, or what was recorded before an instant. */
+/** Which entries to count: all, those up to a seal, or those recorded before an instant. */
 export type AsOf = 'now' | { position: number } | { before: Date };
 
-/** Clocks of replicas may differ by so much: what was sealed longer before an instant was recorded before it. */
+/**
+ * Maximum clock difference between replicas: a seal made longer before an instant contains only entries recorded before
+ * it.
+ */
 const CLOCKS_APART_MS = 60_000;
-/** An entry's number and the time it was recorded at lie this near to each other: no transaction of ours lives longer. */
+/** Maximum distance between the order of entry numbers and of recording times: no transaction of ours takes longer. */
 const COMMITTED_MS = 10 * 60_000;
 
 type View = { db: Transaction<Database>; at: WallTime; head: Seal | undefined; unsealed: number[]; accounts: number[] };
 
 /**
- * @param at the provider's wall clock: of entries that happened before it.
+ * Reads the balances of all accounts.
+ * @param at the provider's wall clock; entries before it count.
  * @param now the database's clock.
- * @returns accounts without movement left out (as known earlier: without a balance), and the newest position that was
- *   sealed by then.
- * @throws ConfereError `invalid_request` for a position that there is none of.
+ * @returns the balances, without accounts that never moved (as known earlier: without zero balances), and the newest
+ *   seal of that time.
+ * @throws ConfereError `invalid_request` for a seal that does not exist.
  */
 export async function readBalances(
   db: Kysely<Database>,
@@ -57,7 +61,7 @@ export async function readBalances(
     const view = { db: snapshot, at, head, unsealed, accounts: [...names.keys()] };
     const { sums, sealed } = await sumAsKnown(view, known, now);
     const balances = [...sums]
-      // what came later was subtracted: an account of which nothing was known then is not told
+      // later entries were subtracted: an account unknown at that time has zero and is omitted
       .filter(([, cents]) => known === 'now' || cents !== 0n)
       .map(([seq, cents]) => ({ account: names.get(seq) ?? `#${seq}`, cents }));
     return { balances: balances.sort((a, b) => (a.account < b.account ? -1 : 1)), sealed };
@@ -109,8 +113,8 @@ async function sumAtSeal(view: View, seal: Seal): Promise<AccountSums> {
 }
 
 /**
- * By when each entry was recorded. The numbers up to a position that was sealed well before were all recorded before:
- * only what follows is asked one by one.
+ * Sums by recording time. Entries up to a seal made well before the instant were all recorded before it; only the
+ * following ones are compared one by one.
  */
 async function sumBefore(view: View, before: Date): Promise<AccountSums> {
   const { db, at } = view;
@@ -124,9 +128,9 @@ async function sumBefore(view: View, before: Date): Promise<AccountSums> {
 }
 
 /**
- * The number of an entry that was recorded at an instant or later, near to the first such, above a number. Found by
- * halves among the entries themselves: when a position was sealed says nothing of when a backlog's were recorded.
- * @returns undefined when there is none.
+ * Finds, above a number, an entry close to the first that was recorded at an instant or later. Bisects the entries: the
+ * time of a seal does not say when the entries of a backlog were recorded.
+ * @returns its number; undefined when there is none.
  */
 async function findRecordedFrom(db: Reader, after: number, instant: Date): Promise<number | undefined> {
   const top = await db.selectFrom('entries').select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst();

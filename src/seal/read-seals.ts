@@ -1,29 +1,29 @@
 import type { Reader } from '../database/reader.ts';
 
-/** A sealed position: all entries up to it, and the hash that none of them can change without showing. */
+/** A position of the hash chain: all entries up to it, and a hash that reveals any change of them. */
 export type Seal = {
   position: number;
-  /** The highest numbers that were settled when it was sealed. */
+  /** The watermark at which it was sealed. */
   entrySeq: number;
   eventSeq: number;
   mismatchChangeSeq: number;
-  /** The highest row of the audit; 0 where it was sealed before they were. */
+  /** The highest sealed audit row; 0 for a seal from before audit rows were sealed. */
   auditSeq: number;
   hash: Buffer;
   sealedAt: Date;
 };
 
-/** Positions that replicas of an older version may have sealed while others were upgraded: ten minutes of them. */
+/** Number of seals that replicas of an older version may write during an upgrade: ten minutes. */
 const OLD_POSITIONS_MAX = 600;
 
-/** The newest sealed position; undefined while nothing was sealed yet. */
+/** Returns the newest seal; undefined while there is none. */
 export async function readNewestSeal(db: Reader): Promise<Seal | undefined> {
   const row = await selectSeals(db).orderBy('position', 'desc').limit(1).executeTakeFirst();
   if (!row) return undefined;
   return { ...toSeal(row), auditSeq: row.audit_seq ?? (await readAuditBefore(db, row.position)) };
 }
 
-/** A replica of the version before may have sealed last: up to where the audit was sealed stands a little before it. */
+/** Reads the audit number of an earlier seal: a replica of an older version may have written the newest one. */
 async function readAuditBefore(db: Reader, position: number): Promise<number> {
   const row = await db
     .selectFrom('seals')
@@ -33,13 +33,13 @@ async function readAuditBefore(db: Reader, position: number): Promise<number> {
   return row?.seq ?? 0;
 }
 
-/** One sealed position, as a report or a question names it. */
+/** Returns the seal at a position. */
 export async function readSeal(db: Reader, position: number): Promise<Seal | undefined> {
   const row = await selectSeals(db).where('position', '=', position).executeTakeFirst();
   return row && toSeal(row);
 }
 
-/** The newest position that was sealed before an instant. */
+/** Returns the newest seal made before an instant. */
 export async function readSealBefore(db: Reader, instant: Date): Promise<Seal | undefined> {
   const row = await selectSeals(db)
     .where('sealed_at', '<', instant)

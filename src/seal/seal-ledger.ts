@@ -1,9 +1,15 @@
 /**
- * The sealer. What was committed since the last sealed position becomes the next one: a link of the hash chain over the
- * journal and the audit, and the folded balances, in one transaction. Appliers share no row with it and never wait for it.
+ * The sealer: it appends to the hash chain. Start reading seal/ here.
  *
- * One process seals at a time: the loop works under a lease, and each position is written under the lock of one row
- * and by its own primary key, so that two that seal at once (a report asks without the lease) never make two chains.
+ * In: entries, audit rows, events and mismatch changes committed since the last seal. Out: one more seal, the hash of
+ * the previous one and of the new rows, and the balances with the new postings added, in one transaction.
+ *
+ * How it works: read the watermark (the highest row numbers); wait until no transaction can still commit below it
+ * (await-watermark.ts); include entries that came late below the last seal (find-late-entries.ts); hash and insert
+ * (hash-seal.ts, derive-balances.ts). Appliers share no row with the sealer and never wait for it.
+ *
+ * One process seals at a time: the loop holds a lease. A report may also seal, without the lease; each seal is written
+ * under one row's lock and has the position as its primary key, so two concurrent sealers never fork the chain.
  */
 import type { Transaction } from 'kysely';
 import type { Context } from '../context.ts';
@@ -20,10 +26,10 @@ import { loadSealedEntries } from './load-sealed-entries.ts';
 import { readNewestSeal, type Seal } from './read-seals.ts';
 import { findLateAuditRows, selectAuditRows } from './select-audit-rows.ts';
 
-/** How long what was committed may wait, so that a busy second makes one position and not a hundred. */
+/** Interval between seals, so that a busy second makes one seal and not a hundred. */
 const SEAL_EVERY_MS = 1_000;
 export const SEALER_LEASE_MS = 15_000;
-/** How often all of the ten minutes before the head is looked through for entries that came late. */
+/** Interval between searches of the ten minutes before the head for late entries. */
 const LOOK_FAR_EVERY_MS = 60_000;
 const NOTHING: Seal = {
   position: 0,
@@ -35,7 +41,7 @@ const NOTHING: Seal = {
   sealedAt: new Date(0),
 };
 
-/** Seals what is committed, until the signal. Any number of processes may run it: the lease lets one work. */
+/** Seals committed rows until the signal. Any number of processes may run it; the lease admits one. */
 export async function sealLedger(context: Context): Promise<void> {
   let lookedFarAt: Date | undefined;
   await runWorkerLoop({
@@ -57,7 +63,7 @@ export async function sealLedger(context: Context): Promise<void> {
   });
 }
 
-/** After a start, then each minute, for as long as an entry may come late to what is sealed. */
+/** Whether a far search is due: after a start, then each minute while an entry may still come late. */
 function isFarDue(head: Seal, lookedAt: Date | undefined, now: Date): boolean {
   if (!lookedAt) return true;
   const stillLate = lookedAt.getTime() <= head.sealedAt.getTime() + LATE_MS_MAX;
@@ -65,10 +71,10 @@ function isFarDue(head: Seal, lookedAt: Date | undefined, now: Date): boolean {
 }
 
 /**
- * Seals everything that was committed when it is called.
- * @param lookBack how far back it looks for entries that came late.
- * @returns the newest position: a cut of the ledger that stays as it is, and the hash that proves it. On an empty
- * ledger that is the first position, without entries.
+ * Seals everything committed before the call.
+ * @param lookBack how far to search for late entries.
+ * @returns the newest seal: an immutable cut of the ledger, with the hash that proves it. On an empty ledger that is
+ *   the first position, without entries.
  */
 export async function sealNow(context: Context, lookBack: LookBack = 'near'): Promise<Seal> {
   const tops = await readWatermark(context.db);
@@ -78,7 +84,7 @@ export async function sealNow(context: Context, lookBack: LookBack = 'near'): Pr
   await awaitWatermark(context.db, head ?? NOTHING, tops);
   do {
     context.signal.throwIfAborted();
-    // to look far is for the first position alone, and where something was found
+    // search far for the first seal only, or again where late entries were found
     const look = late ? lookBack : 'near';
     head = await transact(context.db, (trx) => sealNext(context, trx, { tops, lookBack: look }), {
       retryDuplicates: true,
@@ -88,7 +94,7 @@ export async function sealNow(context: Context, lookBack: LookBack = 'near'): Pr
   return head;
 }
 
-/** Whether something at or below the head's numbers is in no position yet. */
+/** Whether rows at or below the head's numbers are in no seal. */
 async function hasLate(db: Reader, head: Seal, lookBack: LookBack): Promise<boolean> {
   if ((await findLateEntries(db, head, lookBack)).length > 0) return true;
   return lookBack === 'far' && (await findLateAuditRows(db, head)).length > 0;
@@ -108,7 +114,10 @@ function reaches(head: Seal, tops: Watermark): boolean {
   );
 }
 
-/** Whether the loop of this process may seal now; one that died lets another in when its lease has run out. */
+/**
+ * Claims or renews the sealer's lease. The lease of a process that died expires. @returns whether this process may
+ * seal.
+ */
 export async function claimSealerLease(context: Context): Promise<boolean> {
   const now = context.clock.now();
   const result = await context.db
@@ -122,14 +131,14 @@ export async function claimSealerLease(context: Context): Promise<boolean> {
   return result.numUpdatedRows === 1n;
 }
 
-/** @param tops settled numbers, up to which to seal; a long backlog takes several positions. */
+/** Writes the next seal. @param watermark the numbers up to which to seal; a backlog takes several seals. */
 async function sealNext(
   context: Context,
   trx: Transaction<Database>,
   { tops, lookBack }: { tops: Watermark; lookBack: LookBack },
 ): Promise<Seal> {
   await trx.selectFrom('sealing').select('id').where('id', '=', 1).forUpdate().execute();
-  // read under the lock: READ COMMITTED sees what another sealer has just written
+  // read under the lock: READ COMMITTED sees the commit of another sealer
   const last = await readNewestSeal(trx);
   const head = last ?? NOTHING;
   const now = context.clock.now();
@@ -149,7 +158,7 @@ async function sealNext(
     eventSeq: Math.max(head.eventSeq, tops.eventSeq),
     mismatchChangeSeq: Math.max(head.mismatchChangeSeq, tops.mismatchChangeSeq),
     members: formatMembers(entries.map((entry) => entry.seq)),
-    // never before the position before it, though another machine's clock may be a little behind
+    // monotonic, though another machine's clock may be slightly behind
     sealedAt: new Date(Math.max(now.getTime(), head.sealedAt.getTime())),
     audit: { seq: audit.seq, members: formatMembers(audit.rows.map((row) => row.seq)) },
   };

@@ -10,9 +10,9 @@ export const LEASE_WAIT_MS_MAX = SEALER_LEASE_MS + 5_000;
 const ASK_EVERY_MS = 500;
 
 /**
- * Has sealed what is left now, by the rules of the sealer's loop: by whoever holds its lease, or here where nobody does,
- * as after an outage. What is left after that is kept from being sealed.
- * @param givenMs how long another's lease is waited for.
+ * Seals remaining rows by the rules of the sealer's loop: waits for the process with the lease, or seals here if there
+ * is none, as after an outage. Rows unsealed after that cannot be sealed.
+ * @param givenMs how long to wait for another process's lease.
  */
 export async function sealRemaining(context: Context, givenMs: number): Promise<void> {
   const { entrySeq, auditSeq } = await readWatermark(context.db);
@@ -30,7 +30,7 @@ async function trySealing(context: Context): Promise<void> {
   try {
     await sealNow(context);
   } catch (error) {
-    // the check says where
+    // the books check reports where
     if (!(error instanceof ConfereError) || error.code !== 'books_broken') throw error;
   }
 }

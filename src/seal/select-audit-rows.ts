@@ -1,6 +1,6 @@
 /**
- * Rows of the audit as positions of the hash chain hold them. They are sealed by number, up to one that was settled; a
- * row that was committed later than that, as on another node of a cluster, is found by its time and sealed then.
+ * The audit rows of each seal. They are sealed by number, up to the watermark; a row committed later, as on another
+ * node of a cluster, is found by its time and sealed then.
  */
 import type { Reader } from '../database/reader.ts';
 import { LATE_MS_MAX, type LookBack } from './find-late-entries.ts';
@@ -8,10 +8,10 @@ import { parseMembers } from './format-members.ts';
 import type { SealedAuditRow } from './hash-seal.ts';
 import type { Seal } from './read-seals.ts';
 
-/** Rows of one position; more take several. */
+/** Maximum audit rows of one seal; more take several. */
 export const SEAL_AUDIT_MAX = 2_000;
 
-/** Those that the next position holds, by number, and the number up to which it then reaches. */
+/** Returns the audit rows of the next seal, by number, and the number up to which it then reaches. */
 export async function selectAuditRows(
   db: Reader,
   head: Seal,
@@ -24,7 +24,7 @@ export async function selectAuditRows(
   return { rows: [...(await loadAuditRows(db, { seqs: late })), ...next], seq };
 }
 
-/** Rows at or below the head's number that no position holds, of the ten minutes before it. */
+/** Returns rows of the ten minutes before the head, at or below its number, that no seal contains. */
 export async function findLateAuditRows(db: Reader, head: Seal): Promise<number[]> {
   const since = new Date(head.sealedAt.getTime() - LATE_MS_MAX);
   const rows = await db
@@ -38,7 +38,7 @@ export async function findLateAuditRows(db: Reader, head: Seal): Promise<number[
   const seals = await db
     .selectFrom('seals')
     .select('audit_members')
-    // a row may have been written while the position before it was
+    // a row may have been written while the seal before it was
     .where('sealed_at', '>=', new Date(since.getTime() - LATE_MS_MAX))
     .where('audit_members', 'is not', null)
     .where('audit_members', '!=', '')
@@ -47,7 +47,7 @@ export async function findLateAuditRows(db: Reader, head: Seal): Promise<number[
   return rows.map((row) => row.seq).filter((seq) => !sealed.has(seq));
 }
 
-/** Rows as they are sealed, in the order of their numbers. */
+/** Returns audit rows as they are sealed, by number. */
 export async function loadAuditRows(
   db: Reader,
   choice: { after: number; to: number; limit: number } | { seqs: number[] },

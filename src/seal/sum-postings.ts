@@ -1,14 +1,14 @@
-/** Sums of postings by account number: signed cents, debit positive. Each is a range of one index. */
+/** Sums of postings by account number: signed cents, debit positive. Each reads one range of an index. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Reader } from '../database/reader.ts';
 import type { WallTime } from '../domain/calendar.ts';
 
 export type AccountSums = Map<number, bigint>;
 
-/** What the sealer folded, of everything that happened before the hour of `at`. */
+/** Returns the sealer's sums of everything before the hour of `at`. */
 export async function sumSpans(db: Reader, at: WallTime): Promise<AccountSums> {
   const [month, day, hour] = [at.slice(0, 7), at.slice(0, 10), at.slice(0, 13)];
-  // three ranges of the key in one question
+  // three ranges of the key in one statement
   const rows = await db
     .selectFrom('balance_spans')
     .select(['account_seq', sql<bigint>`CAST(SUM(amount_cents) AS SIGNED)`.as('total_cents')])
@@ -26,13 +26,13 @@ export async function sumSpans(db: Reader, at: WallTime): Promise<AccountSums> {
   return addRows(new Map(), rows);
 }
 
-/** The postings between two wall clocks, `from` included, by the index of these accounts. */
+/** Sums postings from `from` (included) to `to`, by the index of these accounts. */
 export async function sumBetween(db: Reader, accounts: number[], from: WallTime, to: WallTime): Promise<AccountSums> {
   if (accounts.length === 0) return new Map();
   return await sumWhere(db, sql`account_seq IN (${sql.join(accounts)}) AND at_wall >= ${from} AND at_wall < ${to}`);
 }
 
-/** The postings that happened before `at`, of entries with numbers in a range: `after` < number ≤ `to`. */
+/** Sums postings before `at` of entries in a range of numbers: `after` < number ≤ `to`. */
 export async function sumEntryRange(
   db: Reader,
   range: { after: number; to?: number | undefined },
@@ -42,13 +42,13 @@ export async function sumEntryRange(
   return await sumWhere(db, sql`entry_seq > ${range.after} ${end} AND at_wall < ${at}`);
 }
 
-/** The same of single entries. */
+/** Sums postings before `at` of single entries. */
 export async function sumEntries(db: Reader, seqs: number[], at: WallTime): Promise<AccountSums> {
   if (seqs.length === 0) return new Map();
   return await sumWhere(db, sql`entry_seq IN (${sql.join(seqs)}) AND at_wall < ${at}`);
 }
 
-/** The same of entries in a range that were recorded before an instant, or at and after it. */
+/** Sums postings before `at` of entries in a range that were recorded before an instant, or from it on. */
 export async function sumRecorded(
   db: Reader,
   range: { after: number; to?: number | undefined },

@@ -1,11 +1,19 @@
 /**
- * THE writer of the ledger. Observations go in, and in one database transaction come out: transactions, events, the
- * entries that the histories ask for, the callbacks that merchants are owed and the mismatches that were found.
+ * The only writer of the ledger. It turns observations into transactions, events, journal entries, callbacks and
+ * mismatches, all in one database transaction. Start reading the ledger here.
  *
- * What it guarantees: the same observations in any order, with any repeats, from any number of processes, end in the
- * same events and the same net postings; whatever is answered as applied is committed with everything it caused; one
- * row that the database refuses falls out alone, is kept raw, and the rest lands. What the caller must do: give each
- * observation the database's clock of when its request was sent.
+ * In: any number of observations, each with the database clock at which its request was sent (`askedAt`). Out: the ids
+ * of the transactions that changed, and the mismatches that were opened.
+ *
+ * Guarantees:
+ * - Convergence: the same observations, in any order, repeated, from any number of processes, end in the same events
+ *   and the same net postings.
+ * - Atomicity: an observation that is reported as applied is committed together with everything it causes.
+ * - Isolation: a row that the database refuses is stored raw by itself; the rest of the batch is committed.
+ *
+ * The steps of `applyInTransaction`: lock and load the transactions; fold the observations into one change each
+ * (decide/, pure); write facts and events; diff the journal against the history and append entries (journal/); enqueue
+ * callbacks; raise and resolve mismatches.
  */
 
 import { sql, type Transaction } from 'kysely';
@@ -68,8 +76,8 @@ export async function applyObservations(context: Context, observations: Observat
 }
 
 /**
- * Most looks bring nothing new: an equal digest is an equal answer, and is told without a lock. Only where a mismatch
- * waits for a look is it worth more than what it shows.
+ * Drops observations that change nothing. Most observations repeat the last one: an equal digest means an equal answer,
+ * which needs no lock. An observation is always applied where a mismatch or a doubt of its transaction awaits one.
  */
 async function dropUnchanged(context: Context, observations: Observation[]): Promise<Observation[]> {
   const rows = await readStoredDigests(
@@ -83,21 +91,21 @@ async function dropUnchanged(context: Context, observations: Observation[]): Pro
     if (known === undefined || awaited.has(id)) return true;
     return known !== toHex(digest) && known !== toHex(createKeyedDigest(context.keys, digest));
   };
-  // beside one that brings news, an unchanged look may be the newer of the two
+  // of two observations of one transaction, the unchanged one may be the newer
   const news = new Set(observations.filter(isNews).map((one) => one.transaction.id));
   return observations.filter(({ transaction }) => news.has(transaction.id));
 }
 
 /**
- * The digests of what is known of these transactions; and, without one, those of these with such a mismatch, with an
- * event that a look lacked, or with a status of their own that no event had. Named one by one: a fault of the provider's
- * may leave 50,000 open.
+ * Returns the stored digest of each transaction, and a row with a null digest for each transaction that awaits an
+ * observation: it has a mismatch that an observation can update, a doubted event or a doubted status. The mismatches
+ * are selected by their keys, since a defect of the provider may leave 50,000 open.
  */
 export async function readStoredDigests(
   context: Pick<Context, 'db'>,
   ids: string[],
 ): Promise<{ id: string; digest: string | null }[]> {
-  // as text: MySQL makes another type of bytes that stand in a union
+  // as text: MySQL changes the type of binary columns in a union
   const none = sql<string | null>`NULL`.as('digest');
   const awaited = context.db
     .selectFrom('mismatches')
@@ -126,7 +134,7 @@ export async function readStoredDigests(
     .execute();
 }
 
-/** As the database writes it. */
+/** Upper-case hex, as HEX() in the database. */
 function toHex(digest: Buffer): string {
   return digest.toString('hex').toUpperCase();
 }
@@ -140,7 +148,7 @@ async function applyBatch(context: Context, batch: Observation[]): Promise<Apply
     if (!isRefusedByDatabase(error)) throw error;
     const [only] = batch;
     if (batch.length === 1 && only) return { changed: [], raised: await storeRefusedObservation(context, only, error) };
-    // halves, so that the one poisoned row of a page is found in a few tries and the others land
+    // split in halves: finds the refused row of a page in a few attempts and commits the others
     const middle = Math.ceil(batch.length / 2);
     const applied = await applyBatch(context, batch.slice(0, middle));
     return add(applied, await applyBatch(context, batch.slice(middle)));
@@ -154,7 +162,7 @@ async function applyInTransaction(
 ): Promise<ApplyResult> {
   const now = context.clock.now();
   const loaded = await loadStoredTransactions(trx, [...new Set(batch.map((one) => one.transaction.id))]);
-  // read after the rows are locked: an opening that is stated meanwhile waits for them, and reposts what we post
+  // read after the rows are locked: a concurrent opening waits for these locks and reposts what we post
   const policies = await readPolicies(context, trx);
   const { batch: shown, people, extras } = await redactObservations(context.keys, trx, batch, loaded);
   const changes = foldObservations(shown, loaded).map(withHistory);
@@ -227,13 +235,16 @@ function mendOne(change: TransactionChange, seqs: Map<string, number>, policies:
   };
 }
 
-/** A change with what it does to events that were known before. */
+/** Adds how a change affects events that were known before. */
 function withHistory(change: TransactionChange): Changed {
   const history = compareHistories(change.loaded, change.after);
   return { ...change, history, after: countCorrection(change.after, history) };
 }
 
-/** When this change happened in the history: its new and changed events, and entries that were posted or reversed. */
+/**
+ * Returns the wall-clock times that a change affects: of new and changed events, and of posted and reversed
+ * entries.
+ */
 function listMoments({ added, history, source }: Changed, mending: ReturnType<typeof mendOne> | undefined) {
   const events = [...added, ...history.standingChanged, ...history.repositioned];
   const moments = [...events, ...(mending?.reverse ?? []), ...(mending?.post ?? [])];

@@ -21,7 +21,7 @@ import { type LoadedTransaction, loadStoredTransactions } from './load-stored-tr
 
 const BATCH_ROWS = 200;
 
-/** Commissions that are not the contract's, where these changes brought the payment or its commission. */
+/** Returns commissions that differ from the contract, where a change brought the payment or its commission. */
 export async function compareNewCommissions(
   context: Context,
   trx: Transaction<Database>,
@@ -44,7 +44,7 @@ export async function compareNewCommissions(
   });
 }
 
-/** One that changed after the payment is told as that. */
+/** A commission that changed after the payment is excluded: it is raised as that change. */
 function isNewlyCharged({ loaded, after: held, added, decisions }: TransactionChange): boolean {
   if (held.commissionCents === null) return false;
   if (decisions.some(({ found }) => found.some(({ kind }) => kind === 'commission_differs'))) return false;
@@ -52,8 +52,9 @@ function isNewlyCharged({ loaded, after: held, added, decisions }: TransactionCh
 }
 
 /**
- * The same of what a person has just accepted: another amount, operation or platform has another price, and the
- * commission that the provider shows need not be the contract's. `over`: what a contract claimed of the books before.
+ * Compares the commission with the contract again after a person accepted a mismatch: another amount, operation or
+ * platform has another price, and the commission that the provider shows may differ from the contract's.
+ * @returns `resolved`: a mismatch raised by a contract that no longer applies.
  */
 export async function compareAcceptedCommission(
   context: Context,
@@ -69,18 +70,21 @@ export async function compareAcceptedCommission(
   return { found: [], over: (await lockOpenMismatches(trx, [mine])).some(isClaim) ? [mine] : [] };
 }
 
-/** A changed commission that nobody decided yet keeps its evidence: that is what can be accepted. */
+/**
+ * Drops changed commissions that await a decision: their open mismatch keeps its evidence, which a person can
+ * accept.
+ */
 async function leaveUndecided(trx: Transaction<Database>, found: FoundMismatch[]): Promise<FoundMismatch[]> {
   if (found.length === 0) return [];
   const open = new Map((await lockOpenMismatches(trx, found)).map((row) => [row.scope, row]));
   return found.filter((one) => {
     const row = open.get(one.scope);
-    // where the provider shows again what is booked, there is nothing to decide
+    // where the provider shows the booked value again, there is nothing to decide
     return !row || isClaim(row) || row.actual === JSON.stringify(one.actual);
   });
 }
 
-/** Whether it is a contract's, and not a change after the payment. */
+/** Whether a contract raised the mismatch, and not a change after the payment. */
 function isClaim({ expected }: OpenMismatch): boolean {
   return expected !== null && 'contract' in JSON.parse(expected);
 }
@@ -115,8 +119,8 @@ function judge(
 }
 
 /**
- * Holds the payments of a range of days that are booked already against the contracts: after one was stated for days
- * gone by. @returns how many were looked at, and how many of them are newly told.
+ * Compares the booked payments of a range of days with the contracts, after a contract was stated for past days.
+ * @returns how many payments were compared, and how many mismatches were opened.
  */
 export async function checkCommissions(
   context: Context,

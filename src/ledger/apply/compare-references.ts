@@ -5,12 +5,12 @@ import type { Database } from '../../database/tables.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
 import type { StoredTransaction } from '../decide/decide-observation.ts';
 
-/** Transactions in these statuses no longer stand for a payment of their reference. */
+/** Transactions in these statuses no longer count as a payment of their reference. */
 const OVER = ['canceled', 'denied', 'expired', 'refund'];
 const REFERENCE_BYTES_MAX = 140;
 
 export type ReferenceChange = {
-  /** As it was before; undefined when it is new. */
+  /** The transaction before the change; undefined when it is new. */
   before: StoredTransaction | undefined;
   after: StoredTransaction;
   added: { seq: number | undefined }[];
@@ -18,7 +18,7 @@ export type ReferenceChange = {
 
 type Live = { id: string; reference: string; amount_cents: bigint; created_wall: string };
 
-/** References that two or more live transactions share, and those that no longer are, by what has just changed. */
+/** Returns references that two or more live transactions share, and references that a change made unique again. */
 export async function compareReferences(
   context: Context,
   trx: Transaction<Database>,
@@ -43,8 +43,8 @@ export async function compareReferences(
 }
 
 /**
- * Locked, so that of two appliers that write the same reference at once the later one sees the other's; by this index
- * and no other, so that rows of other references are not waited for.
+ * Locks the live transactions of these references: of two appliers that write the same reference, the later one sees
+ * the other's row. FORCE INDEX, so that rows of other references are not locked.
  */
 async function findLive(trx: Transaction<Database>, references: string[]): Promise<Live[]> {
   const { rows } = await sql<Live>`
@@ -69,7 +69,7 @@ function tell(context: Context, group: Live[]): FoundMismatch {
   };
 }
 
-/** A long reference by its hash: cut off, two of them would be one, and in bytes they would not fit. */
+/** A long reference is identified by its hash: truncated, two could be equal, and in bytes they exceed the column. */
 function scopeOf(reference: string): string {
   if (Buffer.byteLength(reference) <= REFERENCE_BYTES_MAX) return `reference:${reference}`;
   return `reference:sha256:${createHash('sha256').update(reference).digest('hex')}`;

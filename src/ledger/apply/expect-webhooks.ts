@@ -7,9 +7,10 @@ import type { StoredTransaction } from '../decide/decide-observation.ts';
 import type { StoredEvent } from '../decide/extend-history.ts';
 
 /**
- * Writes down each change that the provider announces by webhook, unless the webhook that made us look announced it: the
- * watch settles it, as announced or as lost, once WEBHOOK_GRACE has passed since the change. A webhook that came before
- * the change, or after its grace, may have taught it and did not announce it.
+ * Records each change that the provider should announce by webhook (WEBHOOKS_OWED), unless the webhook that caused this
+ * observation announced it. Once WEBHOOK_GRACE has passed since the change, the watch marks it as announced or lost. A
+ * webhook announces a change only if it arrived between the change and the end of its grace; an earlier or later one
+ * may have led us to the change without announcing it.
  */
 export async function expectWebhooks(
   context: Context,
@@ -20,7 +21,7 @@ export async function expectWebhooks(
   const learnt = changes
     .flatMap((change) =>
       change.added
-        // an inferred event is dated by the creation: the real one owes the webhook, at its own time
+        // an inferred event is dated by the creation: the real event expects the webhook, at its own time
         .filter((event) => !event.inferred)
         .filter((event) => context.config.WEBHOOKS_OWED.includes(`${change.after.operation}.${event.status}`))
         .map((event) => ({
@@ -54,7 +55,7 @@ export async function expectWebhooks(
     .execute();
 }
 
-/** When each of these webhooks came first; its repeats are found when the change is settled. */
+/** Returns when each webhook first arrived. Repeats are considered by the watch, when it settles the change. */
 async function readArrivals(trx: Transaction<Database>, seqs: number[]): Promise<Map<number, Date>> {
   if (seqs.length === 0) return new Map();
   const rows = await trx

@@ -15,34 +15,37 @@ import {
 import { eventKey, type StoredEvent } from '../decide/extend-history.ts';
 import type { LoadedTransaction } from './load-stored-transactions.ts';
 
-/** What any later look ends, whatever it shows. */
+/** Mismatch kinds that any later observation resolves, whatever it shows. */
 export const RESOLVED_BY_OBSERVATION = ['missing_at_provider', 'row_refused'] as const;
-/** What a look says something of though it brings nothing new: those, and those of which it may show the books' fact. */
+/**
+ * Mismatch kinds that even an unchanged observation can update: those above, and those whose booked fact it may
+ * confirm.
+ */
 export const UPDATED_BY_OBSERVATION = [...RESOLVED_BY_OBSERVATION, 'amount_differs', 'reference_differs'] as const;
 
-/** What a batch's looks at one transaction come to, all together. */
+/** The combined effect of a batch's observations on one transaction. */
 export type TransactionChange = {
   loaded: LoadedTransaction | undefined;
   after: StoredTransaction;
   added: StoredEvent[];
-  /** Where the last look that changed anything came from. */
+  /** The source of the last observation that changed anything. */
   source: Source;
-  /** Which look brought each of the new events. */
+  /** The source of each new event. */
   sources: Map<StoredEvent, Source>;
-  /** When the newest of these looks was asked. */
+  /** When the newest of these observations was requested. */
   askedAt: Date;
   isChanged: boolean;
   decisions: Decision[];
-  /** Each look by itself, in the order of the batch. */
+  /** The observations one by one, in the order of the batch. */
   observations: HistoryObservation[];
 };
 
-/** What a look said of events that we held before. */
+/** What one observation says about events that were known before it. */
 export type HistoryObservation = HistoryEvidence & { askedAt: Date; isShow: boolean };
 
 /**
- * Several looks at one transaction in a batch are taken one after another. The transactions are put in the order of
- * their ids: appliers that write the same new ones then wait for each other in one order.
+ * Folds the observations of a batch into one change per transaction. The changes are ordered by transaction id, so that
+ * concurrent appliers of the same new transactions lock in one order.
  */
 export function foldObservations(batch: Observation[], loaded: Map<string, LoadedTransaction>): TransactionChange[] {
   const changes = new Map<string, TransactionChange>();
@@ -73,7 +76,7 @@ export function foldObservations(batch: Observation[], loaded: Map<string, Loade
   return [...changes.values()].sort((a, b) => (a.after.id < b.after.id ? -1 : 1));
 }
 
-/** Events that earlier looks of the batch added, as the history has them now: at other places, or no more. */
+/** Returns the events that earlier observations of the batch added, as the history has them now. */
 function carryOver(
   before: TransactionChange | undefined,
   { after: held }: Decision,
@@ -88,7 +91,10 @@ function carryOver(
   return { added: carried.map(([event]) => event), sources: new Map(carried) };
 }
 
-/** What compares a look with what we held before: so it happened since, however old the transaction is. */
+/**
+ * Kinds that compare an observation with stored facts. The difference is recent, however old the transaction is, so
+ * these never belong to the baseline.
+ */
 const COMPARED: readonly MismatchKind[] = [
   'status_differs',
   'amount_differs',
@@ -96,7 +102,7 @@ const COMPARED: readonly MismatchKind[] = [
   'reference_differs',
 ];
 
-/** Who a mismatch is about, and where it was found. @param seq the transaction's row number. */
+/** Returns which transaction a mismatch concerns and where it was found. @param seq the transaction's row number. */
 export function describeSubject({ after: held, source }: TransactionChange, seq: number): Omit<FoundMismatch, 'kind'> {
   return {
     scope: held.id,
@@ -109,7 +115,7 @@ export function describeSubject({ after: held, source }: TransactionChange, seq:
   };
 }
 
-/** The mismatches that these looks show. @param seq the transaction's row number. */
+/** Returns the mismatches that these observations show. @param seq the transaction's row number. */
 export function listFoundMismatches(context: Context, change: TransactionChange, seq: number): FoundMismatch[] {
   const { after: held } = change;
   const lastAt = context.calendar.toInstant(held.events.at(-1)?.atWall ?? held.createdWall);
@@ -125,7 +131,7 @@ export function listFoundMismatches(context: Context, change: TransactionChange,
     }));
 }
 
-/** Facts that the newest of these looks shows as the books hold them, though another was shown before. */
+/** Returns facts that the newest observation shows as the books have them, though another value was shown before. */
 export function listConfirmed({
   loaded,
   after: held,
@@ -136,7 +142,7 @@ export function listConfirmed({
   return agreed.map((one) => ({ ...one, scope: held.id }));
 }
 
-/** The amounts that these looks show, by the scope of a claim that a webhook may have made of one. */
+/** Returns the amounts that these observations show, under the scope that a webhook's claim of an amount has. */
 export function listObservedAmounts({ after: held, decisions }: TransactionChange): {
   scope: string;
   amounts: Set<string>;
@@ -153,7 +159,7 @@ function joinLooks({ decisions, observations: looks }: TransactionChange) {
   return decisions.map(({ found, resolved: over }, index) => ({ found, over, isShow: looks[index]?.isShow ?? false }));
 }
 
-/** What these looks show to be over: fresh evidence, whatever the mismatch was opened by. */
+/** Returns what these observations resolve. Any fresh evidence counts, whichever source opened the mismatch. */
 export function listResolved(change: TransactionChange): ResolvedScope[] {
   const { after: held, decisions, askedAt } = change;
   const last = decisions.at(-1);
@@ -162,7 +168,7 @@ export function listResolved(change: TransactionChange): ResolvedScope[] {
   const { isOver: isReadable, leaves: ignores } = evaluateFields(joinLooks(change));
   if (isFinal(held.events.at(-1)?.status ?? '')) kinds.push('stuck');
   return [
-    // that it was shown at all says something only where it was asked for afterwards
+    // the mere presence of the transaction counts only if it was requested after the mismatch was opened
     ...RESOLVED_BY_OBSERVATION.map((kind) => ({ kind, scope: held.id, askedAt })),
     ...kinds.filter((kind) => !found.has(kind)).map((kind) => ({ kind, scope: held.id })),
     ...(isReadable ? [{ kind: 'field_unreadable' as const, scope: held.id, ignores }] : []),
@@ -174,8 +180,8 @@ export function listResolved(change: TransactionChange): ResolvedScope[] {
 }
 
 /**
- * Events that the provider has come to show. One that a row without a history tells counts only where no history was ever
- * shown: else the history decides.
+ * Returns events that the provider now shows. An inferred event counts only where no history was ever shown; otherwise
+ * the history decides.
  */
 function listShown({ loaded, after: held, added }: TransactionChange): StoredEvent[] {
   const guessed = new Set(loaded?.stored.events.filter((event) => event.inferred).map((event) => event.seq));

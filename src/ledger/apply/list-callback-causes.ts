@@ -7,8 +7,8 @@ import type { TransactionChange } from './fold-observations.ts';
 import type { HistoryChange } from './write-history-change.ts';
 
 /**
- * The new events of a transaction as merchants hear of them, oldest first. The real event that an inferred one gave way
- * to names it: who heard of that one hears of the correction, and not of a second payment.
+ * Returns the callbacks for a transaction's new events, oldest first. The real event that replaces an inferred one
+ * names it: a merchant that was notified of the inferred event gets the correction, not a second payment.
  */
 export function listCallbackCauses(
   context: Pick<Context, 'calendar'>,

@@ -11,39 +11,41 @@ import { readEventPositions } from './read-event-positions.ts';
 
 export type LoadedTransaction = {
   seq: number;
-  /** What the row says of its events. */
+  /** The summary of the history in the transaction's row. */
   row: { status: string; status_wall: string; sequence: number; event_count: number; reordered: number };
   stored: StoredTransaction;
-  /** As the row has it; what is held may have been hidden since. */
+  /** The personal fields as the row has them; in `stored` they may have been redacted since. */
   party: Pick<StoredTransaction, (typeof PARTY_FACTS)[number]>;
   entries: EntryInForce[];
-  /** By the event's row number, those that a look lacked. */
+  /** Doubts about events that an observation lacked, by the event's row number. */
   doubts: Map<number, Doubt>;
-  /** Whether the row's own status is its newest event's; undefined: nothing says that it is not. */
+  /** The doubt whether the row's own status is that of its newest event; undefined: not in doubt. */
   statusDoubt: Doubt | undefined;
-  /** Whose it was, by the keyed hash, where they were forgotten. */
+  /** The keyed hash of the person, where the person was forgotten. */
   forgotten: Buffer | undefined;
 };
 
 export const PARTY_FACTS = ['name', 'email', 'phone', 'document', 'description', 'pixKey'] as const;
 
 /**
- * What the provider was seen to contradict: an event that it shows no more, or the history by the row's own status.
- * `told`: shows have told so, and none has said otherwise since; then `shownWithoutAt` is null where a list said so since
+ * A contradiction by the provider: it no longer shows an event, or a row's own status contradicts its history.
+ * `isReported`: shows confirmed it and no show has denied it since; then `shownWithoutAt` is null if a list denied it
  * and a show is awaited.
  */
 export type Doubt = { noticedAt: Date; shownWithoutAt: Date | null; isReported: boolean };
 
-/** In place of a mismatch: nobody accepted one, the history itself was corrected. */
+/**
+ * The `mismatch_seq` of a correction without a mismatch: an observation corrected the history, no person
+ * accepted one.
+ */
 export const NO_MISMATCH = 0;
 
 type TransactionRow = Selectable<Database['transactions']>;
 
 /**
- * Locks the transactions of these ids in the order of their ids, which is the same for every writer, and reads them
- * with their events, their corrections and their entries in force: five statements, however many ids. By this index and
- * no other: left to itself, the server may read the whole of a small table, and wait for every row that another applier
- * is writing.
+ * Locks the transactions of these ids, in the order of the ids, which all writers share, and reads them with their
+ * events, corrections and entries in force: five statements, however many ids. FORCE INDEX: otherwise the server may
+ * scan a small table and wait for every row that another applier is writing.
  */
 export async function loadStoredTransactions(
   trx: Transaction<Database>,
@@ -55,7 +57,7 @@ export async function loadStoredTransactions(
   return new Map((await assemble(trx, rows, isCorrected)).map((one) => [one.stored.id, one]));
 }
 
-/** The next transactions by their row numbers, in that order, without a lock. */
+/** Reads the next transactions in the order of their row numbers, without a lock. */
 export async function loadStoredTransactionRange(
   snapshot: Transaction<Database>,
   after: number,
@@ -68,16 +70,16 @@ export async function loadStoredTransactionRange(
     .orderBy('seq')
     .limit(limit)
     .execute();
-  // verified as they stand, and not by what their rows say of them
+  // verification reads the corrections of every transaction and does not trust the row's summary
   return await assemble(snapshot, rows, () => true);
 }
 
-/** A correction takes a number of the transaction's sequence: where every number is an event's, there was none. */
+/** A correction uses a sequence number of the transaction: if all numbers belong to events, there was no correction. */
 function isCorrected({ sequence }: TransactionRow, history: StoredEvent[]): boolean {
   return Math.max(sequence, ...history.map((event) => event.sequence)) > history.length;
 }
 
-/** @param mayBeCorrected whether to look for corrections of a transaction with this history. */
+/** @param mayBeCorrected whether to search for corrections of a transaction with this history. */
 async function assemble(
   trx: Transaction<Database>,
   rows: TransactionRow[],
@@ -134,7 +136,7 @@ async function assemble(
   });
 }
 
-/** The parties of each transaction, and the doubt about its own status. */
+/** Reads the party of each transaction, and the doubt about its own status. */
 async function loadParties(trx: Transaction<Database>, seqs: number[]) {
   return await trx
     .selectFrom('parties')
@@ -145,7 +147,7 @@ async function loadParties(trx: Transaction<Database>, seqs: number[]) {
     .execute();
 }
 
-/** The events of each transaction, and the doubts about them. */
+/** Reads the events of each transaction, and the doubts about them. */
 async function loadEvents(trx: Transaction<Database>, seqs: number[], places: Map<number, number>) {
   const rows = await trx
     .selectFrom('events')
@@ -164,7 +166,7 @@ async function loadEvents(trx: Transaction<Database>, seqs: number[], places: Ma
       occurrence: row.occurrence,
       position: places.get(row.seq) ?? row.position,
       sequence: row.sequence,
-      // one that a history gave a place is inferred no more
+      // an inferred event that a history contains is no longer inferred
       inferred: row.inferred === 1 && !places.has(row.seq),
     }),
   );
@@ -200,7 +202,7 @@ async function loadCorrections(trx: Transaction<Database>, seqs: number[]): Prom
   return corrections;
 }
 
-/** Events that are not in force: by the newest word on each. */
+/** Returns the events that are out of force: for each event, its newest row in `event_standings` decides. */
 async function loadStruck(trx: Transaction<Database>, seqs: number[]): Promise<Set<number | undefined>> {
   const rows = await trx
     .selectFrom('event_standings')

@@ -1,8 +1,8 @@
 import type { Reader } from '../../database/reader.ts';
 
 /**
- * Where events stand that stand elsewhere than where they were first learnt, by their row numbers.
- * @param until the newest change of facts that counts; undefined: all do.
+ * Returns the positions of events that differ from those at which the events were first stored, by row number.
+ * @param until the newest fact change to consider; undefined: all.
  */
 export async function readEventPositions(
   db: Reader,

@@ -13,23 +13,23 @@ import { hasForgottenPeople, redactForgotten } from '../../privacy/redact-forgot
 
 export type RefusedRow = {
   id: string | null;
-  /** Where it could be read. */
+  /** Undefined if it could not be read. */
   createdWall?: WallTime | undefined;
   raw: string;
   reason: string;
   source: Source;
-  /** The days in which a list showed it, both included. */
+  /** The days in which a list showed the row, both included. */
   days?: { from: Day; to: Day };
 };
 
-/** Truncated data, a value out of range, a wrong value, a row too large: this row's fault, not the database's. */
+/** Truncated data, value out of range, wrong value, row too large: errors of the row, not of the database. */
 const DATA_ERRNOS = new Set([1264, 1292, 1366, 1406, 1118]);
 
 export function isRefusedByDatabase(error: unknown): boolean {
   return DATA_ERRNOS.has((error as { errno?: number } | undefined)?.errno ?? 0);
 }
 
-/** Keeps an observation that the database would not take. */
+/** Stores an observation that the database refused. */
 export async function storeRefusedObservation(
   context: Context,
   observation: Observation,
@@ -41,7 +41,7 @@ export async function storeRefusedObservation(
   return await storeRefusedRows(context, [{ id, createdWall, raw, reason, source: observation.source }]);
 }
 
-/** Keeps rows of the provider's that could not be read: raw, once each, with a mismatch; nothing of them is applied. */
+/** Stores provider rows that could not be read: raw, once each, with a mismatch. They are not applied. */
 export async function storeRefusedRows(context: Context, rows: RefusedRow[]): Promise<FoundMismatch[]> {
   if (rows.length === 0) return [];
   const raised = await transact(context.db, (trx) => writeRefused(context, trx, rows), { retryDuplicates: true });
@@ -65,7 +65,7 @@ async function writeRefused(
       kind: 'row_refused',
       scope: id ?? `row:${hash.toString('hex').slice(0, 32)}`,
       ...(id ? { transactionId: id } : {}),
-      // without an id nothing else tells where a later reading may meet it, or not
+      // without an id, only the days say where a later list may show the row again
       actual: { reason: row.reason, ...(id === null && row.days ? { days: row.days } : {}) },
       baseline: isHistory(context, row.createdWall) && !known.has(id ?? ''),
       ...(run ? { runSeq: run.seq } : {}),
@@ -75,7 +75,7 @@ async function writeRefused(
   return await raiseMismatches(trx, found, now);
 }
 
-/** Keeps the raw rows of looks that had a field which could not be read: what is booked of them lacks it. */
+/** Stores the raw rows of observations with an unreadable field: they are booked without that field. */
 export async function storeUnreadableRows(
   context: Context,
   trx: Transaction<Database>,
@@ -90,16 +90,16 @@ export async function storeUnreadableRows(
   if (rows.length > 0) await keepRaw(context, trx, rows, now);
 }
 
-/** Writes each raw row once, without what it tells of forgotten people. */
+/** Inserts each raw row once, without data of forgotten people. */
 async function keepRaw(context: Context, trx: Transaction<Database>, rows: RefusedRow[], now: Date) {
   const kept = [];
   const raws = rows.map((row) => ({ text: row.raw }));
   const redacted = (await hasForgottenPeople(trx)) ? await redactForgotten(context.keys, trx, raws) : [];
   for (const [index, row] of rows.entries()) {
     const { id: shownId } = row;
-    // one that its column would refuse is named by its content instead
+    // an id longer than its column is replaced by the hash of the row
     const id = shownId !== null && Buffer.byteLength(shownId) <= ID_BYTES_MAX ? shownId : null;
-    // one that cannot be gone through is not kept: whom it names is unknown, and the provider shows it again
+    // a row that cannot be redacted is not stored: it may name anyone, and the provider shows it again
     const { text, error: fault } = redacted[index] ?? {};
     const shown = fault === undefined ? truncateText(text ?? row.raw, RAW_BYTES_MAX) : REMOVED;
     const run = row.source.kind === 'webhook' ? undefined : row.source.run;
@@ -122,12 +122,12 @@ async function keepRaw(context: Context, trx: Transaction<Database>, rows: Refus
   return kept;
 }
 
-/** From before webhooks were owed; one whose time can't be read is taken for news. */
+/** Whether the row was created before WEBHOOKS_SINCE; a row whose time is unreadable counts as new. */
 function isHistory(context: Context, createdWall: WallTime | undefined): boolean {
   return createdWall !== undefined && context.calendar.toInstant(createdWall) < context.webhooksSince;
 }
 
-/** Those that could be read once: that they can't be now is news, however old they are. */
+/** Returns the ids that were readable before: their rows are not baseline, however old they are. */
 async function findKnown(trx: Transaction<Database>, ids: string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const rows = await trx.selectFrom('transactions').select('id').where('id', 'in', ids).execute();
@@ -136,5 +136,5 @@ async function findKnown(trx: Transaction<Database>, ids: string[]): Promise<Set
 
 const REASON_CHARS_MAX = 1000;
 const ID_BYTES_MAX = 64;
-/** A quarter of what its column holds: a longer one is kept cut. */
+/** A quarter of what the column holds; a longer row is truncated. */
 const RAW_BYTES_MAX = 4 * 1024 * 1024;

@@ -1,9 +1,11 @@
 /**
- * Where the provider contradicts the history: an event of ours that it shows no more, or a row whose own status is not
- * its newest event's; of a row without a history, not that of our newest event. One observation proves nothing: a list may lag behind, a show too. So it has the transaction
- * fetched by its id; two shows that say so, a minute apart and with none between them that says otherwise, are a
- * `status_differs`. A later show that says otherwise ends that. An event that a person agreed is none, and that is shown
- * again, is one at once: there the provider says something, and does not merely leave it out.
+ * Contradictions between the provider and the stored history: an event that the provider no longer shows, or a row
+ * whose own status is not that of its newest event (for a row without a history: not that of our newest event).
+ *
+ * One observation proves nothing, since lists and shows can lag. It records a doubt, and the transaction is fetched by
+ * id. Two shows at least a minute apart that agree, with none between them that denies it, raise `status_differs`; a
+ * later show that denies it resolves that. An event that a person took out of force and that is shown again raises
+ * `status_differs` at once: there the provider states something, and does not merely omit it.
  */
 
 import type { Transaction } from 'kysely';
@@ -18,11 +20,11 @@ import { describeSubject, type HistoryObservation, type TransactionChange } from
 import type { Doubt } from './load-stored-transactions.ts';
 import { SHOW_INTERVAL_MS_MIN, type TransactionRef, writeDoubtedStatus, writeDoubts } from './write-doubts.ts';
 
-/** What is doubted of a transaction: its events, by their row numbers, and the row's own status. */
+/** The doubts about a transaction: about its events, by row number, and about the row's own status. */
 type Doubts = { events: Map<number, Doubt>; own: Doubt | undefined };
 type Over = { kind: 'status_differs'; scope: string; askedAt: Date };
 
-/** @param seqs row numbers of the transactions by id. */
+/** Updates the doubts of changed transactions. @param seqs row numbers of the transactions by id. */
 export async function updateDoubts(
   context: Context,
   trx: Transaction<Database>,
@@ -49,9 +51,9 @@ export async function updateDoubts(
 }
 
 /**
- * What observations, the oldest first, leave of the doubts.
- * @returns also the newest difference that they report, and when the last show was asked that left nothing of what shows
- * had reported; each undefined where there is none.
+ * Applies observations, oldest first, to the doubts.
+ * @returns the doubts after them; the newest difference to report; and when the last show was requested that cleared
+ *   all reported doubts. The last two are undefined where there is none.
  */
 function weighLooks(context: Context, before: Doubts, looks: HistoryObservation[], history: History) {
   const after: Doubts = { events: followEvents(before.events, history), own: before.own };
@@ -73,7 +75,10 @@ function isDoubted({ events, own }: Doubts): boolean {
   return events.size > 0 || own !== undefined;
 }
 
-/** An event that gave way is doubted no more, unless to itself at another time. */
+/**
+ * Moves a doubt about an inferred event to the event that replaced it at another time; drops it for other
+ * replacements.
+ */
 function followEvents(doubts: Map<number, Doubt>, history: History): Map<number, Doubt> {
   const known = new Map([...history.events, ...history.outOfForce].map((event) => [event.seq, event]));
   return new Map(
@@ -95,7 +100,7 @@ function weighEvents(doubts: Map<number, Doubt>, look: HistoryObservation, histo
   }
 }
 
-/** A row that can't tell leaves a doubt as it is. */
+/** A row that says nothing about its status leaves the doubt unchanged. */
 function weighOwnStatus(doubt: Doubt | undefined, look: HistoryObservation): Doubt | undefined {
   if (look.statusAgrees === undefined) return doubt;
   return look.statusAgrees ? ease(doubt, look) : deepen(doubt, look);
@@ -109,11 +114,11 @@ function deepen(doubt: Doubt | undefined, { askedAt, isShow }: HistoryObservatio
   return told === doubt.isReported ? doubt : { ...doubt, isReported: told };
 }
 
-/** What a look that says otherwise leaves of a doubt: what shows have told, a show must take back. */
+/** Applies an observation that contradicts a doubt: a doubt that shows reported can only be cleared by a show. */
 function ease(doubt: Doubt | undefined, { askedAt, isShow }: HistoryObservation): Doubt | undefined {
   if (!doubt || askedAt <= (doubt.shownWithoutAt ?? doubt.noticedAt)) return doubt;
   if (!doubt.isReported || isShow) return undefined;
-  // it is asked for anew
+  // a list denies a reported doubt: await a new show
   return doubt.shownWithoutAt ? { ...doubt, noticedAt: askedAt, shownWithoutAt: null } : doubt;
 }
 
@@ -125,7 +130,7 @@ function describeDifference(
   look: HistoryObservation,
   doubts: Doubts,
 ): Difference | undefined {
-  // a list says nothing new of what shows have told
+  // a list adds nothing to what shows have reported
   const gone = look.isShow ? look.lacks.filter((event) => doubts.events.get(event.seq ?? 0)?.isReported) : [];
   const isOwnReported = look.isShow && doubts.own?.isReported === true && look.statusAgrees === false;
   if (gone.length + look.showsAgain.length === 0 && !isOwnReported) return undefined;
@@ -149,8 +154,8 @@ function describeDifference(
 }
 
 /**
- * Events of ours that can't stand beside a row that contradicts itself, or us: inferred ones that its history lacks; of a
- * row without a history, those after its status.
+ * Returns events of ours that contradict a row whose status disagrees with its history or with ours: inferred events
+ * that its history lacks; for a row without a history, the events after its status.
  */
 function listDisowned({ events }: History, look: HistoryObservation): StoredEvent[] {
   if (look.history.length > 0) return events.filter((event) => event.inferred && !look.history.includes(event.status));

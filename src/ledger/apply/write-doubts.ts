@@ -3,14 +3,14 @@ import type { Reader } from '../../database/reader.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Doubt } from './load-stored-transactions.ts';
 
-/** How far apart two shows must be asked. */
+/** Minimum time between the requests of two shows that together confirm a doubt. */
 export const SHOW_INTERVAL_MS_MIN = 60_000;
 
 const TABLES = ['doubted_events', 'doubted_statuses'] as const;
 
 export type TransactionRef = { id: string; seq: number };
 
-/** @param before and @param after by the event's row number. */
+/** Writes the doubts that changed. @param before and @param after by the event's row number. */
 export async function writeDoubts(
   trx: Transaction<Database>,
   transaction: TransactionRef,
@@ -31,7 +31,7 @@ export async function writeDoubts(
   }
 }
 
-/** @param doubt whether the row's own status is its newest event's; undefined: there is none. */
+/** Writes the doubt about a row's own status. @param doubt undefined: there is none; the stored one is deleted. */
 export async function writeDoubtedStatus(
   trx: Transaction<Database>,
   transaction: TransactionRef,
@@ -61,12 +61,12 @@ function toRow({ noticedAt, shownWithoutAt, isReported: told }: Doubt, now: Date
   };
 }
 
-/** Nobody asks for these events any more. */
+/** Deletes doubts about these events, so that their transactions are no longer fetched for them. */
 export async function deleteDoubts(trx: Transaction<Database>, eventSeqs: number[]): Promise<void> {
   await trx.deleteFrom('doubted_events').where('event_seq', 'in', eventSeqs).execute();
 }
 
-/** When each doubt about a transaction was noticed. */
+/** Returns when each doubt about a transaction was noticed. */
 export async function listDoubtTimes(db: Reader, transactionId: string): Promise<Date[]> {
   const rows = await Promise.all(
     TABLES.map((table) =>
@@ -76,7 +76,7 @@ export async function listDoubtTimes(db: Reader, transactionId: string): Promise
   return rows.flat().map((row) => row.noticed_at);
 }
 
-/** These transactions are fetched again at this time, unless an observation answers before. */
+/** Defers the next fetch of these transactions, unless an observation settles the doubt before. */
 export async function deferDoubts(trx: Transaction<Database>, transactionIds: string[], until: Date): Promise<void> {
   if (transactionIds.length === 0) return;
   for (const table of TABLES) {
@@ -89,7 +89,7 @@ export async function deferDoubts(trx: Transaction<Database>, transactionIds: st
   }
 }
 
-/** Locks transactions that are due to be fetched by their ids. @returns their ids, each once. */
+/** Locks transactions that are due to be fetched by id. @returns their distinct ids. */
 export async function lockDueDoubts(trx: Transaction<Database>, now: Date, limit: number): Promise<string[]> {
   const ids = new Set<string>();
   for (const table of TABLES) {

@@ -4,7 +4,7 @@ import type { Source } from '../../domain/observation.ts';
 import type { StoredTransaction } from '../decide/decide-observation.ts';
 import { sourceColumns } from '../journal/source-columns.ts';
 
-/** The facts that may still change once a transaction is known, and that a report shows. */
+/** Facts of a known transaction that may still change and that reports show. */
 const FACTS = [
   ['reference', (held: StoredTransaction) => held.reference],
   ['extra', (held: StoredTransaction) => held.extra],
@@ -12,13 +12,13 @@ const FACTS = [
   ['e2e_id', (held: StoredTransaction) => held.e2eId],
   ['operation', (held: StoredTransaction) => held.operation],
   ['amount_cents', (held: StoredTransaction) => String(held.amountCents)],
-  // the numbers of events that are no more
+  // the row numbers of events out of force; `struck` is the stored name
   ['struck', listStruck],
 ] as const;
 
 export type ChangedFacts = { seq: number; before: StoredTransaction; after: StoredTransaction; source: Source };
 
-/** Keeps what facts were until now, so that a report of what was known then can be made again. */
+/** Stores the previous values of changed facts, so that a report of an earlier cut can be reproduced. */
 export async function writeFactChanges(trx: Transaction<Database>, changes: ChangedFacts[], now: Date): Promise<void> {
   const rows = changes.flatMap(({ seq, before, after: held, source }) =>
     FACTS.filter(([name, read]) => read(before) !== read(held) && isShown(name, before)).map(([name, read]) => ({
@@ -32,7 +32,7 @@ export async function writeFactChanges(trx: Transaction<Database>, changes: Chan
   if (rows.length > 0) await trx.insertInto('fact_changes').values(rows).execute();
 }
 
-/** The end-to-end id stands beside movements alone: that most payments get theirs with their first one is no change. */
+/** An end-to-end id is shown beside movements only: receiving it together with the first movement is no change. */
 function isShown(name: string, { operation, events }: StoredTransaction): boolean {
   return name !== 'e2e_id' || operation === 'cashout' || events.some((event) => event.status === 'paid');
 }

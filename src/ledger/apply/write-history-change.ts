@@ -1,8 +1,8 @@
 /**
- * A known history that an observation corrects without a person: an inferred event gives way to the real one of its
- * status, or the provider's order is another than ours. Nothing is taken away: the entries are reversed and posted by
- * the journal's own rules, an event out of force is marked so in a table of its own, its new place likewise, and every
- * merchant that heard of what was known before hears of the correction.
+ * Corrections of a known history that an observation makes without a person: a real event replaces the inferred one of
+ * its status, or the provider's order differs from ours. Nothing is deleted: entries are reversed and posted by the
+ * journal's rules, an event out of force and a new position are rows in tables of their own, and each merchant that was
+ * notified of the old state is notified of the correction.
  */
 
 import type { Transaction } from 'kysely';
@@ -17,7 +17,7 @@ import { sourceColumns } from '../journal/source-columns.ts';
 import type { EntrySource } from '../journal/write-entries.ts';
 import { type LoadedTransaction, NO_MISMATCH } from './load-stored-transactions.ts';
 
-/** Who a correction is by, when it is nobody. */
+/** The actor of a correction that no person made. */
 const ACTOR = 'confere';
 
 type Corrected = {
@@ -28,17 +28,17 @@ type Corrected = {
 };
 
 export type HistoryChange = {
-  /** Events that are out of force now, or in force again. */
+  /** Events that went out of force, or back in force. */
   standingChanged: StoredEvent[];
-  /** Events that stand at another place now, or that are inferred no more. */
+  /** Events that have another position now, or that are no longer inferred. */
   repositioned: StoredEvent[];
-  /** Whether merchants hear of it: an event is out of force, or another one of those known before is the newest. */
+  /** Whether merchants are notified: an event went out of force, or another known event is now the newest. */
   isCorrection: boolean;
 };
 
 const UNCHANGED: HistoryChange = { standingChanged: [], repositioned: [], isCorrection: false };
 
-/** What became of the events that were known before. Pure. */
+/** Compares the events that were known before with the history now. Pure. */
 export function compareHistories(loaded: LoadedTransaction | undefined, held: StoredTransaction): HistoryChange {
   if (!loaded) return UNCHANGED;
   const before = loaded.stored;
@@ -57,14 +57,17 @@ export function compareHistories(loaded: LoadedTransaction | undefined, held: St
   return { standingChanged: restood, repositioned: replaced, isCorrection };
 }
 
-/** A transaction with its correction counted: before its row is written, which tells the newest number. Pure. */
+/**
+ * Adds the correction to a transaction before its row is written, since the row holds the newest sequence
+ * number. Pure.
+ */
 export function countCorrection(held: StoredTransaction, { isCorrection }: HistoryChange): StoredTransaction {
   if (!isCorrection) return held;
   const { count: times = 0, acceptedAt: at } = held.corrections ?? {};
   return { ...held, corrections: { count: times + 1, sequence: countUsedSequences(held) + 1, acceptedAt: at } };
 }
 
-/** Writes down what changed of known events, beside the transaction's row. */
+/** Writes the changes of known events, beside the transaction's row. */
 export async function writeHistoryChange(
   context: Context,
   trx: Transaction<Database>,
@@ -100,7 +103,7 @@ export async function writeHistoryChange(
       correction_seq: Number(insertId),
     }));
     await trx.insertInto('event_standings').values(standings).execute();
-    // its time was a guess: the real event owes the webhook
+    // its time was inferred: the real event expects the webhook
     const seqs = standings.filter((one) => one.in_force === 0).map((one) => one.event_seq);
     if (seqs.length > 0) {
       await trx.deleteFrom('owed_webhooks').where('event_seq', 'in', seqs).where('settled_at', 'is', null).execute();
@@ -115,7 +118,7 @@ export async function writeHistoryChange(
   });
 }
 
-/** The change of facts lets a report of before show the order of before. */
+/** Writes new positions with a fact change, so that a report of an earlier cut shows the earlier order. */
 async function writePlaces(
   trx: Transaction<Database>,
   transactionSeq: number,

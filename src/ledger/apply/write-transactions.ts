@@ -14,25 +14,23 @@ import { sourceColumns } from '../journal/source-columns.ts';
 import { type LoadedTransaction, PARTY_FACTS } from './load-stored-transactions.ts';
 import { type ChangedFacts, writeFactChanges } from './write-fact-changes.ts';
 
-/**
- * What becomes of a transaction; `loaded` is what was held until now of one that is known, `sources` tells which look
- * brought each of the new events.
- */
+/** The write of one transaction; `loaded` is undefined for a new one, `sources` gives the source of each new event. */
 export type TransactionWrite = {
   loaded: LoadedTransaction | undefined;
   after: StoredTransaction;
   added: StoredEvent[];
   source: Source;
   sources?: Map<StoredEvent, Source>;
-  /** Whether known events stand at other places now. */
+  /** Whether known events changed position. */
   isReordered?: boolean;
-  /** Whose it is, by the keyed hash, where they were forgotten. */
+  /** The keyed hash of the person, where the person was forgotten. */
   forgotten: Buffer | undefined;
 };
 
 /**
- * Writes new and changed transactions, their parties and their new events, each kind in one statement.
- * @returns the row number of each transaction by its id; the events that were added get theirs.
+ * Writes new and changed transactions, their parties and their new events, each kind in one statement. Sets `seq` of
+ * each new event.
+ * @returns the row number of each transaction by its id.
  */
 export async function writeTransactions(
   context: Context,
@@ -72,7 +70,7 @@ export async function writeTransactions(
   return seqs;
 }
 
-/** Nearly never after the first look. Compared with the row: what is held may have been hidden from a later look. */
+/** Rarely true after the first observation. Compared with the row, since `stored` may have been redacted. */
 function isNewParty({ loaded, after: held, forgotten }: TransactionWrite): boolean {
   if (!loaded || forgotten || loaded.forgotten) return true;
   return PARTY_FACTS.some((name) => loaded.party[name] !== held[name]);
@@ -81,7 +79,7 @@ function isNewParty({ loaded, after: held, forgotten }: TransactionWrite): boole
 type Updated = ChangedFacts & { reordered: boolean };
 
 async function updateTransactions(trx: Transaction<Database>, updated: Updated[], now: Date): Promise<void> {
-  // keyed by the row's own number, so that no second unique key can lead the update to another row
+  // keyed by the row number: no other unique key can direct the update to another row
   await trx
     .insertInto('transactions')
     .values(
@@ -99,7 +97,7 @@ function takeNew(columns: readonly string[]): Record<string, never> {
 }
 
 const MUTABLE = [
-  // the first applied, unless a person accepted others
+  // the first ones applied, unless a person accepted others
   'operation',
   'amount_cents',
   'status',

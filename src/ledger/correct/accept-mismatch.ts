@@ -1,8 +1,8 @@
 /**
- * A person accepts what the provider shows instead of what the books hold: another amount, operation, commission,
- * reference or platform, or a history that an event is gone from. Nothing is taken away: the entries in force are
- * reversed at their own time and the right ones posted, an event that is no more is marked so in a table of its own,
- * and every merchant that was told of the transaction is told of the correction.
+ * Accepts the provider's version of a mismatch, on a person's decision: another amount, operation, commission,
+ * reference or platform, or a history without an event. Nothing is deleted: the entries in force are reversed at their
+ * own time and the right ones posted, an event out of force is a row in a table of its own, and each merchant that was
+ * notified of the transaction is notified of the correction.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -42,12 +42,13 @@ import { planCommission, planEntries } from '../journal/plan-entries.ts';
 import { readPolicies } from '../journal/read-policies.ts';
 import { writeEntries } from '../journal/write-entries.ts';
 
-/** No look has it, so the next one is taken whole. */
+/** Equal to no observation's digest, so the next observation is applied in full. */
 const NO_DIGEST = Buffer.alloc(32);
 
 /**
- * @throws ConfereError `not_found`; `conflict` when it is over, is of a kind that has nothing to accept, or its evidence
- * does not say what to book, is what the books hold already, or is not the `actual` that they saw, where that is given.
+ * @throws ConfereError `not_found`; `conflict` when the mismatch is resolved, its kind cannot be accepted, its evidence
+ *   does not say what to book, the books have that value already, or `by.actual` (the evidence that the person saw)
+ *   differs from the current evidence.
  */
 export async function acceptMismatch(
   context: Context,
@@ -61,7 +62,7 @@ export async function acceptMismatch(
       if (endedAt && (await wasResolved(trx, id, { actor: by.actor, at: endedAt }))) return;
       const named = await trx.selectFrom('mismatches').select('transaction_id').where('id', '=', id).executeTakeFirst();
       if (!named) throw new ConfereError('not_found', 'there is no such mismatch');
-      // the transaction first, as whoever applies a look to it: then nobody waits for another in a ring
+      // lock the transaction first, in the order of an applier: this prevents deadlocks
       const transactionId = named.transaction_id ?? '';
       const loaded = (await loadStoredTransactions(trx, [transactionId])).get(transactionId);
       const mismatch = await lockUnresolvedMismatch(trx, id);
@@ -82,7 +83,7 @@ export async function acceptMismatch(
       endedAt = now;
       await setResolved(trx, mismatch.seq, end, now);
       const commissions = await compareAcceptedCommission(context, trx, loaded, held);
-      // that the books hold it now was decided, that it is the contract's was not
+      // the person decided what is booked, not whether it agrees with the contract
       await allowReopening(trx, commissions.found, now);
       await raiseMismatches(trx, commissions.found, now);
       await resolveMismatches(trx, commissions.over, 'fresh_evidence', now);
@@ -117,7 +118,7 @@ async function correct(context: Context, trx: Transaction<Database>, correction:
   const references = await compareReferences(context, trx, [
     { before: loaded.stored, after: held, added: held.events },
   ]);
-  // an event that moved no money is counted in its day's report all the same
+  // an event that moved no money still counts in its day's report
   const moved = [...mending.reverse, ...mending.post, ...listRestood(loaded.stored, held)];
   const moments = moved.map(({ atWall }) => ({ atWall, runSeq: undefined }));
   const closed = await findClosedDays(context, trx, moments);
@@ -170,14 +171,14 @@ async function writeStandings(
     .execute();
 }
 
-/** Events that a correction took out of force, or put back into it. */
+/** Returns events that a correction took out of force, or put back in force. */
 function listRestood(before: StoredTransaction, after: StoredTransaction): StoredEvent[] {
   return [...before.events, ...before.outOfForce].filter(
     (event) => before.outOfForce.includes(event) !== after.outOfForce.includes(event),
   );
 }
 
-/** Where what is accepted was seen. */
+/** Returns the source of the accepted evidence. */
 async function readSource(trx: Transaction<Database>, mismatchSeq: number): Promise<Source> {
   const row = await trx
     .selectFrom('mismatches')

@@ -1,8 +1,8 @@
 /**
- * Corrects what earlier versions wrote: histories that they ordered by time against the provider's order, and inferred
- * events that stand beside real ones, or whose entries are dated before those of the events that they follow. The migration lists them; each is corrected once, by new entries and a recorded
- * correction, logged and audited. What those versions did not store (the real time of an inferred event, an order with
- * events in between) is asked of the provider: the next show of the transaction corrects it.
+ * Corrects histories that earlier versions stored: ordered by time against the provider's order; with inferred events
+ * beside real ones; or with entries dated before those of the events they follow. The migration lists them. Each is
+ * corrected once, by new entries and a recorded correction, logged and audited. Facts that those versions did not store
+ * (the real time of an inferred event, an order with events in between) come from the next show of the transaction.
  */
 import { sql, type Transaction } from 'kysely';
 import { audit } from '../../access/audit.ts';
@@ -23,17 +23,17 @@ import { type Policies, readPolicies } from '../journal/read-policies.ts';
 import { writeEntries } from '../journal/write-entries.ts';
 
 const BATCH_ROWS = 100;
-/** Shows of these wait behind each other, so that an upgrade does not use up what the provider allows. */
+/** Interval between the shows of these transactions, so that an upgrade does not exhaust the provider's rate limit. */
 const ASKED_APART_MS = 1_000;
 
 export type CorrectedHistories = {
   /** Corrected by this call. */
   mended: number;
-  /** Fetched again by the worker, since something of them was not stored. */
+  /** Scheduled to be fetched by the worker, since a fact was not stored. */
   asked: number;
 };
 
-/** Corrects all that are left. Batches are committed one by one and may be run again after a kill. */
+/** Corrects all remaining histories. Each batch is committed by itself and can be repeated after a kill. */
 export async function correctStoredHistories(context: Context): Promise<CorrectedHistories> {
   const total: CorrectedHistories = { mended: 0, asked: 0 };
   for (;;) {
@@ -51,7 +51,7 @@ export async function correctStoredHistories(context: Context): Promise<Correcte
   return total;
 }
 
-/** How many histories wait to be corrected, were corrected, and wait for the provider's answer. */
+/** Counts histories that are uncorrected, corrected, and awaiting the provider's answer. */
 export async function countCorrectedHistories(db: Reader): Promise<{ left: number; mended: number; waiting: number }> {
   const rows = await db
     .selectFrom('histories_to_mend')
@@ -81,7 +81,7 @@ async function readLeft(db: Reader): Promise<Left[]> {
 
 type Outcome = { isMended: boolean; isAsked: boolean };
 
-/** @param asked how many were asked of the provider before these. */
+/** Corrects a batch. @param asked how many shows were scheduled before this batch. */
 async function mendBatch(
   context: Context,
   trx: Transaction<Database>,
@@ -117,7 +117,7 @@ async function mendBatch(
 
 type Known = { reason: string; policies: Policies; sources: Map<number, Source> };
 
-/** @returns whether anything was wrong with it. */
+/** Corrects one history. @returns whether anything was wrong with it. */
 async function mendOne(
   context: Context,
   trx: Transaction<Database>,
@@ -162,13 +162,13 @@ async function mendOne(
   return true;
 }
 
-/** Whether the row tells another status than its history. */
+/** Whether the row's status differs from its history's. */
 function isStale({ row: stored }: LoadedTransaction, held: StoredTransaction): boolean {
   const state = summarizeHistory(held);
   return state?.status !== stored.status || state.status_wall !== stored.status_wall;
 }
 
-/** Where an event came from; one that is dated otherwise came from where the one did that it stands for. */
+/** Returns the source of an event; a re-dated event has the source of the event it replaces. */
 function findSource(
   event: StoredEvent,
   { events }: StoredTransaction,
@@ -182,7 +182,7 @@ function pair(event: StoredEvent, source: Source | undefined): [StoredEvent, Sou
   return source ? [[event, source]] : [];
 }
 
-/** The order in which earlier versions kept a history. */
+/** Returns the events in the order in which earlier versions stored a history. */
 function orderByTime(events: StoredEvent[]): StoredEvent[] {
   const real = events.filter((event) => !event.inferred);
   real.sort((a, b) => (a.atWall < b.atWall ? -1 : a.atWall > b.atWall ? 1 : a.position - b.position));
@@ -191,7 +191,7 @@ function orderByTime(events: StoredEvent[]): StoredEvent[] {
   return ordered.map((one) => events.find((event) => event.seq === one.seq) ?? one);
 }
 
-/** Where each event came from, by its row number. */
+/** Returns the source of each event by its row number. */
 async function readSources(trx: Transaction<Database>, transactionSeqs: number[]): Promise<Map<number, Source>> {
   const rows = await trx
     .selectFrom('events')
@@ -213,7 +213,10 @@ function toSource(row: {
   return row.source_run_seq === null ? { kind: 'show' } : { kind: 'show', run };
 }
 
-/** Its next observation is taken whole, however equal it is to the one before; if none comes, it is shown. */
+/**
+ * Schedules a show. The next observation is applied in full, even if it equals the last; if none comes, a show
+ * is made.
+ */
 async function scheduleShow(
   context: Context,
   trx: Transaction<Database>,

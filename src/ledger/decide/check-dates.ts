@@ -4,12 +4,18 @@ import { describeStatus } from '../../domain/statuses.ts';
 import type { StoredTransaction } from './decide-observation.ts';
 import type { Difference } from './difference.ts';
 
-/** How far the minute that an end-to-end id names may be from its event, and an event's time after it was seen. */
+/**
+ * Maximum distance between an end-to-end id's minute and its event, and between an event's time and when it was
+ * seen.
+ */
 const APART_MS_MAX = 12 * 3_600_000;
 
 type Judged = Pick<StoredTransaction, 'e2eId' | 'events'>;
 
-/** Whether a payment's end-to-end id was made at another time, or an event is dated in the time to come. */
+/**
+ * Returns the mismatch of an end-to-end id made at another time than its payment, or of an event dated in the
+ * future.
+ */
 export function checkDates(context: Pick<Context, 'calendar' | 'clock'>, held: Judged): Difference | undefined {
   const apart = checkE2eDate(context, held);
   const toCome = listToCome(context, held);
@@ -22,7 +28,7 @@ export function checkDates(context: Pick<Context, 'calendar' | 'clock'>, held: J
   };
 }
 
-/** Events that are dated well after now, which is when they are seen. They are posted all the same. */
+/** Returns events dated well after now, which is when they are seen. They are posted all the same. */
 function listToCome({ calendar, clock }: Pick<Context, 'calendar' | 'clock'>, { events }: Judged): object[] {
   const until = calendar.toWallTime(new Date(clock.now().getTime() + APART_MS_MAX));
   return events
@@ -30,11 +36,11 @@ function listToCome({ calendar, clock }: Pick<Context, 'calendar' | 'clock'>, { 
     .map(({ status, atWall }) => ({ status: describeStatus(status), at: calendar.toIso(atWall) }));
 }
 
-/** Whether the end-to-end id was made at another time than the payment (or, of a refund's id, the refund). */
+/** Compares the time in the end-to-end id with that of the payment (for a refund's id: of the refund). */
 export function checkE2eDate(context: Pick<Context, 'calendar'>, held: Judged): Difference | undefined {
   const said = parseE2eId(held.e2eId);
   const status = said?.of === 'refund' ? 'refund' : 'paid';
-  // an event that stands for a history that was left out has no time of its own
+  // an inferred event has no time of its own
   const event = held.events.find((one) => one.status === status && !one.inferred);
   if (!said || !event) return undefined;
   const apart = Math.abs(said.minute.getTime() - context.calendar.toInstant(event.atWall).getTime());

@@ -4,13 +4,13 @@ import type { Observation } from '../../domain/observation.ts';
 type Look = Pick<Observation, 'askedAt' | 'unreadable'>;
 type Before = { askedAt: Date } | undefined;
 
-/** The `field_unreadable` of a look; an old look says nothing of what newer ones could read. Pure. */
+/** Returns the `field_unreadable` of an observation; an observation older than the stored one is ignored. Pure. */
 export function checkFields(before: Before, { unreadable, askedAt }: Look) {
   if (!unreadable || (before && askedAt < before.askedAt)) return [];
   return [{ kind: 'field_unreadable' as const, expected: null, actual: { fields: unreadable.fields } }];
 }
 
-/** The same kind where a look shows it to be over: it could read every field. Pure. */
+/** Returns `field_unreadable` where an observation resolves it: it could read every field. Pure. */
 export function listReadableAgain(before: Before, { unreadable, askedAt }: Look): 'field_unreadable'[] {
   return before !== undefined && !unreadable && askedAt >= before.askedAt ? ['field_unreadable'] : [];
 }
@@ -22,9 +22,9 @@ type JudgedLook = {
 };
 
 /**
- * What a batch's looks say of the fields: what could not be read, and whether that is over by the newest look that says so.
- * A show that can read what a list could not says nothing of the list: where the two differ for good, the mismatch would
- * end and reopen with every look.
+ * Evaluates the fields of a batch's observations: which could not be read, and whether the newest relevant observation
+ * resolves the mismatch. A show that reads a field does not resolve what a list could not read: where the two differ
+ * permanently, the mismatch would resolve and reopen with every observation.
  */
 export function evaluateFields(looks: JudgedLook[]) {
   const isAbout = ({ kind }: { kind: MismatchKind }): boolean => kind === 'field_unreadable';

@@ -3,8 +3,8 @@ import type { Difference } from './difference.ts';
 import type { StoredEvent } from './extend-history.ts';
 
 /**
- * What is odd about a history by itself, and about the row's own status. Pure.
- * @param own the row's own status; undefined where a later look has shown another since.
+ * Returns anomalies of a history in itself, and of the row's own status. Pure.
+ * @param own the row's own status; undefined where a later observation has shown another since.
  */
 export function checkHistory(events: StoredEvent[], own: string | undefined): Difference[] {
   const found: Difference[] = [];
@@ -22,13 +22,13 @@ export function checkHistory(events: StoredEvent[], own: string | undefined): Di
   return found;
 }
 
-/** What was never paid can't be given back; where a history was left out, it may have been. */
+/** Whether a refund precedes any payment. An inferred refund does not count: the payment may have been left out. */
 function refundsUnpaid(events: StoredEvent[]): boolean {
   const refund = events.findIndex((event) => event.status === 'refund');
   return refund >= 0 && !events.slice(0, refund).some(({ status }) => status === 'paid') && !events[refund]?.inferred;
 }
 
-/** One that can't be read is told as `field_unreadable`. */
+/** An unreadable status is reported as `field_unreadable` instead. */
 function isUnknown(status: string | undefined): boolean {
   return status !== undefined && status !== STATUS_UNREADABLE && !isKnownStatus(status);
 }

@@ -7,7 +7,7 @@ import { OPERATIONS } from '../../domain/statuses.ts';
 import type { StoredTransaction } from './decide-observation.ts';
 import { type StoredEvent, sortHistory } from './extend-history.ts';
 
-/** Kinds of which the provider's version can be accepted; the evidence says what that is. */
+/** Kinds whose evidence, the provider's version, can be accepted. */
 export const ACCEPTABLE_KINDS = [
   'amount_differs',
   'commission_differs',
@@ -38,8 +38,8 @@ const EVIDENCE = {
 };
 
 /**
- * A transaction with what the evidence of a mismatch shows in place of what the books hold. Pure.
- * @throws ConfereError `conflict` when that can't be accepted, or the books hold it already.
+ * Returns the transaction with the provider's version, from a mismatch's evidence, in place of the booked one. Pure.
+ * @throws ConfereError `conflict` when the evidence can't be accepted, or is booked already.
  */
 export function correctTransaction(held: StoredTransaction, kind: AcceptableKind, actual: unknown): StoredTransaction {
   const corrected = { ...held, ...readChange(held, kind, actual) };
@@ -66,13 +66,13 @@ function readChange(held: StoredTransaction, kind: AcceptableKind, actual: unkno
     case 'reference_differs': {
       const shown = read(EVIDENCE.reference_differs, actual);
       const { extra, reference = held.reference, platform = held.platform } = shown;
-      // it is free text, of which the evidence keeps a hash
+      // extra is free text: the evidence has only its hash
       if (extra !== undefined)
         throw new ConfereError(
           'conflict',
           'another extra is not kept, so it can not be accepted: resolve it with a note',
         );
-      // reports count it on the day of its creation
+      // reports count a transaction on the day of its creation
       if (shown.date_created !== undefined && shown.date_created !== held.createdWall)
         throw new ConfereError('conflict', 'another creation date can not be accepted: resolve it with a note');
       return { reference, platform };
@@ -103,7 +103,7 @@ function numberOf({ sequence }: { sequence: number }): number {
   return sequence;
 }
 
-/** Takes events out of force, and others back into it. */
+/** Takes events out of force and puts others back in force. */
 function restand(held: StoredTransaction, lacks: Set<number>, again: Set<number>): Partial<StoredTransaction> {
   const all = [...held.events, ...held.outOfForce];
   const isStruck = (event: StoredEvent): boolean =>
@@ -115,7 +115,7 @@ function restand(held: StoredTransaction, lacks: Set<number>, again: Set<number>
   return { events, outOfForce: all.filter(isStruck) };
 }
 
-/** What merchants are told of a transaction before and after. */
+/** Returns the facts that a correction's callback reports, before or after it. */
 export function describeFacts(calendar: Calendar, held: StoredTransaction): CorrectedFacts {
   const last = held.events.at(-1);
   return {

@@ -1,9 +1,10 @@
 /**
- * What one look at a transaction adds to what is known of it. Pure: no clock, no database.
+ * What one observation adds to a stored transaction. Pure: no clock, no database.
  *
- * A history only grows: events are added, never taken away (history.ts has its rules). Facts that must not change (amount, operation, reference, extra, platform) are the first that were
- * applied; another value is a mismatch. What may be filled in later (commission, e2e id, the parties) is the newest
- * look's. So any snapshots of a growing history, in any order and with any repeats, end in the same events.
+ * Events are only added (extend-history.ts has the rules). Fixed facts (amount, operation, reference, extra, platform)
+ * keep the first applied value; another value is a mismatch. Facts that may arrive later (commission, e2e id, the
+ * parties) take the newest observation's value. So any snapshots of a growing history, in any order, repeated, end in
+ * the same events.
  */
 import type { MismatchKind } from '../../domain/mismatch.ts';
 import { formatAmount } from '../../domain/money.ts';
@@ -17,46 +18,43 @@ import { differs, FIXED_FACTS, pickFixedFacts } from './pick-fixed-facts.ts';
 
 export type StoredTransaction = Omit<ObservedTransaction, 'events' | 'eventsInferred' | 'status'> &
   History & {
-    /** How often a known history was corrected, and when a person last did so. */
+    /** Corrections of the known history: how many, and when a person last made one. */
     corrections: CorrectionSummary | undefined;
     digest: Buffer;
     askedAt: Date;
   };
 
 /**
- * Corrections are counted with the events: `sequence` is the newest one's. `at`: the newest that a person accepted;
- * undefined where only inferred events gave way.
+ * `sequence`: of the newest correction, which is numbered among the events. `acceptedAt`: of the newest one that a
+ * person accepted; undefined where real events replaced inferred ones only.
  */
 export type CorrectionSummary = { count: number; sequence: number; acceptedAt: Date | undefined };
 
-/** What a look shows of the facts that a kind of mismatch is about. */
+/** The observed facts that a kind of mismatch compares. */
 export type ConfirmedFacts = { kind: MismatchKind; shown: object };
 
 export type Decision = {
   after: StoredTransaction;
-  /** Whether a fact or an event is new or another than before. */
+  /** Whether a fact or an event is new or changed. */
   isChanged: boolean;
   added: StoredEvent[];
   found: Difference[];
-  /** Kinds that this look shows to be over. */
+  /** Kinds that this observation resolves. */
   resolved: MismatchKind[];
-  /** Facts that it shows as the books hold them; undefined of a look from before the newest one of ours. */
+  /** Facts that equal the stored ones; undefined for an observation older than the stored one. */
   confirmed: ConfirmedFacts[] | undefined;
   historyEvidence: HistoryEvidence;
 };
 
-/**
- * What one look says of events that we held before: `whole` is false where it says nothing, because it came without a
- * history or was asked before the newest look of ours.
- */
+/** What one observation says about the events that were known before it. */
 export type HistoryEvidence = {
   isComplete: boolean;
-  /** Whether it is the newest of ours. */
+  /** Whether it is newer than the stored observation. */
   isNewest: boolean;
   /** The row's own status, and the statuses of its history, oldest first. */
   status: string;
   history: string[];
-  /** Whether the row's own status is that of the newest event; undefined where the look can't tell. */
+  /** Whether the row's own status is that of its newest event; undefined where the observation does not say. */
   statusAgrees: boolean | undefined;
   lacks: StoredEvent[];
   showsAgain: StoredEvent[];
@@ -75,7 +73,7 @@ export function decide(before: StoredTransaction | undefined, look: Look): Decis
   const facts = before ? mergeFacts(before, look) : { ...withoutHistory(transaction), ...newest(look) };
   const held: StoredTransaction = { ...facts, ...history, corrections: before?.corrections };
   const standing = judgeStanding(before, held, look);
-  // what a later look shows stands in the place of the own status of an earlier one
+  // the status shown by a later observation replaces that of an earlier one
   const own = standing.isNewest && transaction.status !== STATUS_UNREADABLE ? transaction.status : undefined;
   const newestStatus = held.events.at(-1)?.status ?? transaction.status;
   const isOver = isKnownStatus(newestStatus) && (own === undefined ? added.length > 0 : isKnownStatus(own));
@@ -101,11 +99,11 @@ function judgeStanding(before: StoredTransaction | undefined, held: StoredTransa
   if (!whole) return { ...evidence, lacks: [], showsAgain: [] };
   const shown = new Set(numberEvents(events).map(eventKey));
   const isShown = (event: StoredEvent): boolean => shown.has(eventKey(event));
-  // a status that is not final, and that others follow, was only on the way
+  // only a final or the newest status must be shown again: others are transitional
   const newest = held.events.at(-1);
   const counts = (event: StoredEvent): boolean =>
     isFinal(event.status) || (newest !== undefined && eventKey(event) === eventKey(newest));
-  // one that was inferred may be shown at another time
+  // an inferred event may be shown at another time
   const lacks = (event: StoredEvent): boolean =>
     event.inferred ? counts(event) && ![...history, status].includes(event.status) : !isShown(event);
   const since = before.corrections?.acceptedAt;
@@ -116,15 +114,15 @@ function judgeStanding(before: StoredTransaction | undefined, held: StoredTransa
   };
 }
 
-/** An event as the history has it now: an inferred one may have given way to itself at another time. */
+/** Returns the event that now represents this one: an inferred event may have been replaced by one at another time. */
 export function findCurrentEvent({ events }: History, event: StoredEvent): StoredEvent {
   const standing = event.inferred ? events.find((one) => one.inferred && one.status === event.status) : undefined;
   return standing ?? event;
 }
 
 /**
- * Whether a row's own status is the newest one of its history. Of a row without a history, whether it is the newest one
- * that we hold; where that one is known from such a row alone, though histories were shown, nothing says so.
+ * Whether a row's own status is that of its newest event. For a row without a history it is compared with our newest
+ * event; undefined where that event was itself inferred though histories were shown.
  */
 function agreesWithItself({ events, orderedAt }: StoredTransaction, { transaction }: Look): boolean | undefined {
   const { status } = transaction;
@@ -135,7 +133,7 @@ function agreesWithItself({ events, orderedAt }: StoredTransaction, { transactio
   return newest.inferred && orderedAt !== undefined ? undefined : true;
 }
 
-/** What the history comes to, as the transaction's row has it; undefined without an event. */
+/** Returns the columns of the transaction's row that summarize its history; undefined without an event. */
 export function summarizeHistory(held: StoredTransaction) {
   const last = held.events.at(-1);
   if (!last) return undefined;
@@ -148,7 +146,7 @@ export function summarizeHistory(held: StoredTransaction) {
   };
 }
 
-/** How many numbers of its sequence a transaction has used up: by its events, and by what people corrected. */
+/** Returns how many sequence numbers a transaction has used, for events and corrections. */
 export function countUsedSequences(held: StoredTransaction | undefined): number {
   return held ? held.events.length + held.outOfForce.length + (held.corrections?.count ?? 0) : 0;
 }
@@ -168,7 +166,7 @@ function mergeFacts(before: StoredTransaction, look: Look): Facts {
     reference: before.reference ?? seen.reference,
     extra: before.extra ?? seen.extra,
     platform: before.platform ?? seen.platform,
-    // once paid, the first commission known is the one in the books
+    // once paid, the first known commission is the booked one
     commissionCents: paid
       ? (before.commissionCents ?? seen.commissionCents)
       : latest(before.commissionCents, seen.commissionCents),
@@ -179,12 +177,12 @@ function mergeFacts(before: StoredTransaction, look: Look): Facts {
     document: latest(before.document, seen.document),
     description: latest(before.description, seen.description),
     pixKey: latest(before.pixKey, seen.pixKey),
-    // one that was not compared must not pass for known: an equal look that is asked later says what it did not
+    // keep the old digest of an observation that was not compared: otherwise an equal later one would be skipped
     ...(newer && !isBeforeCorrection(before, look) ? newest(look) : { digest: before.digest, askedAt: before.askedAt }),
   };
 }
 
-/** What a person accepted is not contradicted by what was shown before. */
+/** An observation older than an accepted correction does not contradict it. */
 function isBeforeCorrection({ corrections: corrected }: StoredTransaction, { askedAt }: Look): boolean {
   return corrected?.acceptedAt !== undefined && askedAt <= corrected.acceptedAt;
 }
@@ -216,7 +214,7 @@ function compareFacts(before: StoredTransaction, look: Look): Difference[] {
       actual: pickFixedFacts(seen, names),
     });
   }
-  // a look from before the payment, that comes late, tells nothing of what became of the commission since
+  // a late observation from before the payment says nothing about later commissions
   const paid = [before.events, seen.events].every((events) => events.some((event) => event.status === 'paid'));
   if (paid && differs(before.commissionCents, seen.commissionCents)) {
     found.push({ kind: 'commission_differs', expected: commissionOf(before), actual: commissionOf(seen) });
@@ -247,7 +245,7 @@ function sameFacts(before: StoredTransaction, after: StoredTransaction): boolean
   return FACTS.every((name) => before[name] === after[name]);
 }
 
-/** Events that stay as they are stay the same objects. */
+/** Compares by identity: unchanged events remain the same objects. */
 function sameHistory(before: History, after: History): boolean {
   const same = (a: StoredEvent[], b: StoredEvent[]): boolean => a.length === b.length && a.every((e, i) => e === b[i]);
   return same(before.events, after.events) && same(before.outOfForce, after.outOfForce);

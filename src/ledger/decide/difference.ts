@@ -1,4 +1,4 @@
 import type { MismatchKind } from '../../domain/mismatch.ts';
 
-/** `outdated`: a newer look than the one that shows it is known. */
+/** `outdated`: the evidence is older than an observation that is already stored. */
 export type Difference = { kind: MismatchKind; expected: unknown; actual: unknown; outdated?: boolean };

@@ -1,14 +1,14 @@
 /**
- * The events of one transaction as a history: how they are told apart, in which order they stand, and what an
- * observation adds. Pure. Events are told apart by status, time and how many equal ones stood before.
+ * The events of one transaction as a history: identity, order, and what an observation adds. Pure. An event is
+ * identified by status, time and the number of equal events before it.
  *
- * The order of the provider's array is the history; times never reorder events. Of two observations the one that was
- * asked later orders the events that it shows. An event that it lacks stands after the one that precedes it in the
- * other, so observations of a growing history end in the order of the longest, whatever was learnt first.
+ * The order of the provider's array is the history; times never reorder events. Of two observations, the one requested
+ * later orders the events that it shows. An event that it lacks follows its predecessor in the other observation. So
+ * observations of a growing history end in the order of the longest, in whatever order they arrive.
  *
- * A row without a history gives one inferred event. It is dated by the creation, or by the latest event before it: once
- * such an event is known, it gives way to itself at that time. It gives way for good once a real event of its status is
- * known, and is never added after one. One whose status could not be read gives way to any other event.
+ * A row without a history gives one inferred event, dated by the creation or by the latest event before it; when such
+ * an event becomes known, the inferred event is replaced by one at that time. A real event of its status replaces it
+ * for good, and none is added after one. An inferred event with an unreadable status is replaced by any other event.
  */
 
 import type { WallTime } from '../../domain/calendar.ts';
@@ -16,12 +16,12 @@ import type { ObservedEvent, ObservedTransaction } from '../../domain/observatio
 import { isKnownStatus, STATUS_UNREADABLE, STATUSES } from '../../domain/statuses.ts';
 
 export type StoredEvent = {
-  /** The row's number; undefined for one that this decision adds. */
+  /** The row number; undefined for an event that this decision adds. */
   seq: number | undefined;
   status: string;
   atWall: string;
   occurrence: number;
-  /** Its place among the real events, oldest 0; of an inferred one, how far on in a lifecycle its status is. */
+  /** Position among the real events, oldest 0; for an inferred event, the stage of its status in a lifecycle. */
   position: number;
   sequence: number;
   /** Whether it stands for a history that the provider left out. */
@@ -29,11 +29,11 @@ export type StoredEvent = {
 };
 
 export type History = {
-  /** Those in force, in the order of history. */
+  /** Events in force, in the order of the history. */
   events: StoredEvent[];
-  /** Those out of force: inferred ones that gave way, and those that a person agreed are none. */
+  /** Events out of force: replaced inferred events, and those that a person's correction removed. */
   outOfForce: StoredEvent[];
-  /** When the observation that orders the events was asked; undefined before there is one. */
+  /** When the observation that orders the events was requested; undefined before there is one. */
   orderedAt: Date | undefined;
 };
 
@@ -42,8 +42,8 @@ type Shown = Pick<ObservedTransaction, 'events' | 'eventsInferred'>;
 type Extended = History & { added: StoredEvent[] };
 
 /**
- * What a history comes to with one more observation. Events that stay as they are stay the same objects.
- * @param known.learnt how many numbers of its sequence the transaction has used up.
+ * Adds one observation to a history. Unchanged events remain the same objects.
+ * @param known.learnt how many sequence numbers the transaction has used.
  */
 export function extendHistory(
   before: History,
@@ -57,7 +57,7 @@ export function extendHistory(
   return dateInferred(extended, known.createdWall, known.learnt);
 }
 
-/** A history with one that was observed whole. */
+/** Adds an observation that shows a history. */
 function addHistory(before: History, shown: ObservedEvent[], askedAt: Date, learnt: number): Extended {
   const known = [...before.events, ...before.outOfForce];
   const history = numberEvents(shown);
@@ -82,7 +82,7 @@ function addHistory(before: History, shown: ObservedEvent[], askedAt: Date, lear
   };
 }
 
-/** A history in which each inferred event gave way that stands beside a real one of its status. */
+/** Takes out of force each inferred event of a status that a real event has. */
 export function supersedeInferred<H extends History>(history: H): H {
   const real = new Set([...history.events, ...history.outOfForce].flatMap((one) => (one.inferred ? [] : [one.status])));
   const gone = history.events.filter((event) => event.inferred && real.has(event.status));
@@ -92,9 +92,9 @@ export function supersedeInferred<H extends History>(history: H): H {
 }
 
 /**
- * A history whose inferred events are dated by the creation, or by the latest event before them. An event is never
- * changed: one that is dated otherwise gives way to another of its status.
- * @param learnt how many numbers were used up before the observation.
+ * Dates inferred events by the creation, or by the latest event before them. Events are immutable: another date means
+ * that an event of the same status replaces the old one.
+ * @param learnt how many sequence numbers were used before the observation.
  */
 export function dateInferred<H extends Extended>(history: H, createdWall: WallTime, learnt: number): H {
   let latest = createdWall;
@@ -117,7 +117,7 @@ export function dateInferred<H extends Extended>(history: H, createdWall: WallTi
     : { ...history, events, outOfForce: struck, added };
 }
 
-/** A row's status without a history: an event of its own, unless one of that status is known. */
+/** Adds the status of a row without a history as an event, unless an event of that status is known. */
 function addInferred(before: History, shown: ObservedEvent[], learnt: number): Extended {
   const known = [...before.events, ...before.outOfForce];
   const news = shown.filter(({ status }) =>
@@ -138,12 +138,12 @@ function isUnreadable({ inferred, status }: StoredEvent): boolean {
   return inferred && status === STATUS_UNREADABLE;
 }
 
-/** One that was never written down leaves nothing behind where it gives way. */
+/** An event that was never written is dropped when it is replaced, and not kept out of force. */
 function isWritten({ seq }: StoredEvent): boolean {
   return seq !== undefined;
 }
 
-/** Numbers new events. One takes the number of an event that gave way to it and was never written down. */
+/** Numbers new events. A new event reuses the number of an unwritten event that it replaces. */
 function takeNumbers(gone: StoredEvent[], learnt: number): (status: string) => number {
   const freed = new Map(gone.filter((event) => !isWritten(event)).map((event) => [event.status, event.sequence]));
   let last = learnt;
@@ -155,7 +155,7 @@ function takeNumbers(gone: StoredEvent[], learnt: number): (status: string) => n
   };
 }
 
-/** The events of a real history that are new. */
+/** Returns the new events of a real history. */
 function addReal(
   history: NumberedEvent[],
   known: StoredEvent[],
@@ -173,7 +173,7 @@ function addReal(
     });
 }
 
-/** An event at its place in the history; an inferred one that a history shows is real from then on. */
+/** Moves an event to its position in the history; an inferred event that a history shows becomes real. */
 function place(event: StoredEvent, places: Map<string, number>): StoredEvent {
   const position = places.get(eventKey(event));
   if (position === undefined || (position === event.position && !event.inferred)) return event;
@@ -181,8 +181,8 @@ function place(event: StoredEvent, places: Map<string, number>): StoredEvent {
 }
 
 /**
- * The place of each event of two histories in one. The one that `orders` keeps its order; an event of the other alone
- * stands right after the one that precedes it there, or first.
+ * Merges two orders of event keys into positions. The newer observation (`orders`: it is `shown`) keeps its order; a
+ * key that only the other has follows its predecessor there, or comes first.
  */
 function mergeOrders(held: string[], shown: string[], orders: boolean): Map<string, number> {
   const [merged, other] = orders ? [[...shown], held] : [[...held], shown];
@@ -198,7 +198,7 @@ function mergeOrders(held: string[], shown: string[], orders: boolean): Map<stri
 
 type NumberedEvent = ObservedEvent & { occurrence: number };
 
-/** Equal events of a history are told apart by how many stood before. */
+/** Adds to each event the number of equal events before it. */
 export function numberEvents(events: ObservedEvent[]): NumberedEvent[] {
   const counts = new Map<string, number>();
   return events.map((event) => {
@@ -212,8 +212,8 @@ export function numberEvents(events: ObservedEvent[]): NumberedEvent[] {
 type Sortable = Pick<StoredEvent, 'status' | 'atWall' | 'position' | 'sequence' | 'inferred'>;
 
 /**
- * History's order: real events by their places. An inferred event has no time of its own: it stands where a lifecycle
- * comes to its status, whatever was learnt first.
+ * Sorts a history: real events by position. An inferred event has no time of its own and is placed by the lifecycle
+ * stage of its status, so the order of arrival does not matter.
  */
 export function sortHistory<E extends Sortable>(events: E[]): E[] {
   const history = sortReal(events);
@@ -225,7 +225,7 @@ export function sortHistory<E extends Sortable>(events: E[]): E[] {
   return history;
 }
 
-/** Two at one place are from a version that kept no whole order: those histories stay as they were, ordered by time. */
+/** Equal positions come from a version that stored no complete order: such histories stay ordered by time. */
 function sortReal<E extends Sortable>(events: E[]): E[] {
   const real = events.filter((event) => !event.inferred);
   const isOrdered = new Set(real.map((event) => event.position)).size === real.length;
@@ -243,12 +243,12 @@ const STAGES: Record<string, number> = {
   refund: 3,
 };
 
-/** How far on in a life a status is; one that is not known is somewhere on its way. */
+/** The lifecycle stage of a status; an unknown status is an intermediate one. */
 function stageOf(status: string): number {
   return STAGES[status] ?? 1;
 }
 
-/** Two of one stage in an order of their own, so that the order of learning changes nothing. */
+/** Orders inferred events of one stage by status, so the order of arrival does not matter. */
 function compareStages(a: Sortable, b: Sortable): number {
   const rank = ({ status }: Sortable): number => (isKnownStatus(status) ? STATUSES.indexOf(status) : STATUSES.length);
   return stageOf(a.status) - stageOf(b.status) || rank(a) - rank(b) || compareText(a.status, b.status);

@@ -9,20 +9,20 @@ import type { Operation } from '../../domain/statuses.ts';
 
 const BASIS = 10_000n;
 
-/** What the provider may charge for a payment: fixed cents, and basis points (hundredths of a percent) of its amount. */
+/** A contract's price of a payment: fixed cents, and basis points (hundredths of a percent) of the amount. */
 export type CommissionContract = {
   id: string;
-  /** Null: every platform that has none of its own. */
+  /** Null: every platform without a contract of its own. */
   platform: string | null;
   operation: Operation;
   fixedCents: bigint;
   basisPoints: number;
-  /** The days of payment that it is for, both included; without the last one, until another is stated. */
+  /** The payment days it covers, both included; without `to`, until another contract is stated. */
   from: Day;
   to: Day | null;
 };
 
-/** Later ones first: of those that fit, the newest stated is the one in force. */
+/** Returns contracts that are not withdrawn, newest first: the newest matching one applies. */
 export async function readContracts(db: Reader): Promise<CommissionContract[]> {
   const rows = await db
     .selectFrom('commission_contracts')
@@ -41,7 +41,11 @@ export async function readContracts(db: Reader): Promise<CommissionContract[]> {
   }));
 }
 
-/** The contract of a payment: the platform's own (`none`: of what has no platform) before that of all. Pure. @param contracts the newest first. */
+/**
+ * Returns the contract of a payment: one for its platform (`none`: without a platform), else one for all platforms.
+ * Pure.
+ * @param contracts newest first.
+ */
 export function findContract(
   contracts: CommissionContract[],
   payment: { platform: string | null; operation: Operation; day: Day },
@@ -57,8 +61,9 @@ export function findContract(
 }
 
 /**
- * What a contract comes to, in cents. No provider tells how it rounds: between the cent below and the cent above the
- * exact figure everything is the contract's. `cents` is rounded half up, to be shown. Pure.
+ * Returns a contract's commission in cents. The provider does not document its rounding: any value from `low` to
+ * `high`, the cents below and above the exact amount, agrees with the contract. `cents` is rounded half up, for
+ * display. Pure.
  */
 export function computeCommission(
   contract: CommissionContract,
@@ -70,7 +75,7 @@ export function computeCommission(
   return { low, high, cents: contract.fixedCents + (share + BASIS / 2n) / BASIS };
 }
 
-/** States a contract: it holds for the days it names, before any stated earlier. @returns its id. */
+/** States a contract. It overrides earlier ones for the days it covers. @returns its id. */
 export async function stateContract(
   context: Context,
   stated: Omit<CommissionContract, 'id'> & { actor: string },
@@ -93,7 +98,7 @@ export async function stateContract(
   return id;
 }
 
-/** Takes a contract back, as if it had not been stated; it stays listed. @throws ConfereError `not_found`, `conflict`. */
+/** Withdraws a contract; it stays listed and no longer applies. @throws ConfereError `not_found`, `conflict`. */
 export async function withdrawContract(context: Context, id: string): Promise<void> {
   const { numUpdatedRows } = await context.db
     .updateTable('commission_contracts')
@@ -108,7 +113,10 @@ export async function withdrawContract(context: Context, id: string): Promise<vo
     : new ConfereError('not_found', 'there is no such contract');
 }
 
-/** Contracts as our API shows them, the newest first, withdrawn ones too. @param before the row number to go on below. */
+/**
+ * Lists contracts as the API shows them, newest first, withdrawn ones included. @param before list below this row
+ * number.
+ */
 export async function listContracts(db: Reader, limit: number, before: number | undefined, id?: string) {
   let query = db.selectFrom('commission_contracts').selectAll().orderBy('seq', 'desc').limit(limit);
   if (before !== undefined) query = query.where('seq', '<', before);

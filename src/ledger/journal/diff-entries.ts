@@ -13,8 +13,8 @@ export type EntryInForce = {
 export type EntryDiff<E> = { reverse: EntryInForce[]; post: PlannedEntry<E>[] };
 
 /**
- * What to reverse and what to post so that the entries in force are those that the history asks for. Pure. An event
- * whose entry lacks nothing but the commission gets the commission alone: its amount was right all along.
+ * Returns the reversals and postings that make the entries in force equal to the desired ones. Pure. An event whose
+ * entry lacks only the commission gets an entry for the commission alone, since its amount was right.
  */
 export function diffEntries<E extends { seq: number | undefined }>(
   desired: PlannedEntry<E>[],

@@ -3,7 +3,7 @@ import type { Database } from '../../database/tables.ts';
 import { groupValues } from '../../domain/group-values.ts';
 import type { EntryInForce } from './diff-entries.ts';
 
-/** Entries of these transactions that are neither reversals nor reversed, each with its postings. */
+/** Reads the entries of these transactions that are neither reversals nor reversed, with their postings. */
 export async function loadEntriesInForce(
   trx: Transaction<Database>,
   seqs: number[],

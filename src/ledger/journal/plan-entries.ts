@@ -1,10 +1,12 @@
 /**
- * The journal of one transaction, as its history asks for it. Pure.
+ * Plans the journal entries of one transaction from its history. Pure; all posting rules are in this file.
  *
- * A transaction is in one of four states: none, held (cashouts whose amount is set aside), settled (paid) and returned.
- * Each event that changes the state makes one entry at the event's own time; one that does not posts nothing. Amounts
- * are signed cents, debit positive, and each entry's postings sum to zero. Because the entries follow the whole history
- * and not the order in which it was learnt, what is in force can always be compared with it and mended by reversal.
+ * A transaction is in one of four states: none, held (the amount of a cashout is reserved), settled (paid) and
+ * returned. An event that changes the state makes one entry at the event's own time; other events post nothing. Amounts
+ * are signed cents, debit positive, and the postings of each entry sum to zero.
+ *
+ * The plan depends on the whole history and not on the order in which events arrived. diff-entries.ts compares it with
+ * the entries in force and corrects them by reversal, so the journal can be recomputed at any time.
  */
 import type { Day, WallTime } from '../../domain/calendar.ts';
 import { NO_PLATFORM } from '../../domain/platform.ts';
@@ -16,7 +18,7 @@ export type EntryKind = 'event' | 'commission' | 'held_at_opening';
 
 export type PlannedEntry<E> = {
   kind: EntryKind;
-  /** The event that asks for it; undefined for what was held when the books were opened. */
+  /** The event that causes it; undefined for an amount held when the books opened. */
   event: E | undefined;
   atWall: WallTime;
   platform: string;
@@ -31,15 +33,15 @@ export type BookingFacts = {
 };
 
 export type Policy = {
-  /** The day from which this platform's books are kept; earlier events post nothing. */
+  /** The first day of this platform's books; earlier events post nothing. */
   openingDay: Day | undefined;
-  /** Whether a refund on this day gives the commission back. */
+  /** Whether a refund on this day returns the commission. */
   returnsCommission: (day: Day) => boolean;
 };
 
 type State = 'none' | 'held' | 'settled' | 'returned';
 
-/** The entries that a history asks for, in its order. */
+/** Returns the entries of a history, in its order. */
 export function planEntries<E extends { status: string; atWall: WallTime }>(
   booked: BookingFacts,
   history: E[],
@@ -62,7 +64,8 @@ export function planEntries<E extends { status: string; atWall: WallTime }>(
   for (const event of history) {
     if (!opened && event.atWall >= opensAt) open();
     if (event.atWall > latest) latest = event.atWall;
-    // what the opening's balance does not hold yet, though it is dated before, is dated after what it follows
+    // an event that follows the opening in the history but is dated before it is not in the opening's balance: it is
+    // dated like the latest event before it
     const atWall = opened && event.atWall < opensAt ? latest : event.atWall;
     const step = takeStep(state, { status: event.status, atWall }, booked, platform, policy);
     if (!step) continue;
@@ -73,7 +76,7 @@ export function planEntries<E extends { status: string; atWall: WallTime }>(
   return entries;
 }
 
-/** Accounts end in the platform; what an account's name can't carry is written as its code, closed at both ends. */
+/** Appends the platform to an account; other characters are written as `~hex~`. */
 export function nameAccount(account: string, platform: string): string {
   const safe = platform.replace(/[^A-Za-z0-9_.-]/g, (char) => `~${char.codePointAt(0)?.toString(16)}~`);
   return `${account}:${safe}`;
@@ -109,7 +112,7 @@ function takeStep(
         postings: giveBack(booked, platform, policy.returnsCommission(event.atWall.slice(0, 10))),
       };
     default:
-      // an unknown status moves nothing; it is flagged by decide
+      // an unknown status posts nothing; decide/ reports it
       return undefined;
   }
 }
@@ -156,7 +159,7 @@ function giveBack(booked: BookingFacts, platform: string, withCommission: boolea
   ];
 }
 
-/** One posting an account, none of zero. */
+/** Sums postings per account and drops those of zero. */
 export function mergePostings(postings: Posting[]): Posting[] {
   const totals = new Map<string, bigint>();
   for (const { account, cents } of postings) totals.set(account, (totals.get(account) ?? 0n) + cents);

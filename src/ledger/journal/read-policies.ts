@@ -12,13 +12,12 @@ type RefundRule = { from: Day; commission: 'kept' | 'returned' };
 
 const SETTING = 'refund_commission';
 
-// LOCK IN SHARE MODE is the one spelling that MariaDB and MySQL share
+// MariaDB and MySQL have only LOCK IN SHARE MODE in common
 const LOCKS = { none: sql``, share: sql`LOCK IN SHARE MODE` };
 
 /**
- * What the journal needs beside a history: each platform's opening, and what became of commissions on refunds when.
- * Inside a transaction it shares the lock of who changes either: what is posted by these policies is committed before
- * they change, and is found by the repost that follows.
+ * Reads each platform's opening, and the rule for commissions on refunds by day. In a transaction it takes a shared
+ * lock: entries posted under these policies commit before the policies change, so the repost after a change finds them.
  */
 export async function readPolicies(
   context: Context,
@@ -26,7 +25,7 @@ export async function readPolicies(
   lock: 'none' | 'share' = trx ? 'share' : 'none',
 ): Promise<Policies> {
   const end = LOCKS[lock];
-  // one question for both, since each change of a transaction asks it
+  // one statement, since each change of a transaction reads both
   const { rows } = await sql<{ rules: Buffer | null; platform: string | null; day: Day }>`
     (SELECT value AS rules, NULL AS platform, NULL AS day FROM settings WHERE name = ${SETTING} ${end})
     UNION ALL
@@ -38,14 +37,14 @@ export async function readPolicies(
   return { forPlatform: (platform) => ({ openingDay: days.get(platform ?? NO_PLATFORM), returnsCommission }) };
 }
 
-/** Waits for every applier under way and keeps new ones waiting, until this transaction ends. */
+/** Waits for running appliers and blocks new ones until this transaction ends. */
 export async function lockPolicies(trx: Transaction<Database>): Promise<void> {
   await lockRules(trx);
 }
 
 /**
- * Makes REFUND_COMMISSION of the environment hold: from the beginning on a new ledger, else from tomorrow, so that what
- * was booked, today's refunds included, stays as it was. Called by `serve` alone: a command run from another shell must
+ * Stores REFUND_COMMISSION as the rule: from the start for a new ledger, else from tomorrow, so that entries booked
+ * until today, today's refunds included, do not change. Only `serve` calls it: a command run from another shell must
  * not change the books.
  */
 export async function applyRefundRule(context: Context): Promise<void> {
@@ -61,7 +60,7 @@ export async function applyRefundRule(context: Context): Promise<void> {
   });
 }
 
-/** Locked against whoever else changes them, and against every applier. */
+/** Reads the rules and locks them against other changes and every applier. */
 async function lockRules(trx: Transaction<Database>): Promise<RefundRule[]> {
   const row = await trx
     .selectFrom('settings')

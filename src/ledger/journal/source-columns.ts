@@ -1,6 +1,6 @@
 import type { Source } from '../../domain/observation.ts';
 
-/** Where a row came from, as the columns of its table say it. */
+/** Returns a source as table columns. */
 export function sourceColumns(source: Source | { kind: 'person' }) {
   return {
     source_kind: source.kind,

@@ -9,13 +9,13 @@ import type { EntryInForce } from './diff-entries.ts';
 import type { PlannedEntry, Posting } from './plan-entries.ts';
 import { sourceColumns } from './source-columns.ts';
 
-/** Where an entry came from: the look that brought it, or what a person entered, which names its entry itself. */
+/** The source of an entry: an observation, or a person's statement, whose row references the entry. */
 export type EntrySource = Source | { kind: 'person' };
 
 export type JournalChange = {
   transactionSeq: number | null;
   source: EntrySource;
-  /** Which look brought an event that is new: its entry comes from there. */
+  /** Sources of new events; their entries get the same source. */
   sources?: Map<StoredEvent, Source>;
   reverse: EntryInForce[];
   post: (Omit<PlannedEntry<StoredEvent>, 'kind'> & { kind: string })[];
@@ -96,7 +96,7 @@ function assertBalanced(draft: Draft): void {
   if (sum !== 0n) throw new Error(`an entry of kind ${draft.kind} does not sum to zero`);
 }
 
-/** @returns the numbers of the entries, told by what they reverse, or by transaction, event and kind. */
+/** @returns the entries' row numbers, matched by what they reverse, or by transaction, event and kind. */
 async function insertEntries(
   context: Context,
   trx: Transaction<Database>,
@@ -118,8 +118,8 @@ async function insertEntries(
 const ENTRY_KEY = ['seq', 'kind', 'transaction_seq', 'event_seq', 'reverses_seq', 'at_wall', 'platform'] as const;
 
 /**
- * The entries just written are the last of their key. The transactions are locked by this writer, so no other can have
- * written newer ones.
+ * Reads back entries just written: the newest of each key. This writer holds the lock of the transactions, so no other
+ * can have written newer ones.
  */
 async function findEntries(trx: Transaction<Database>, drafts: Draft[], now: Date) {
   return await trx
@@ -128,7 +128,7 @@ async function findEntries(trx: Transaction<Database>, drafts: Draft[], now: Dat
     .where((eb) => {
       const transactions = [...new Set(drafts.map((draft) => draft.transaction_seq).filter((seq) => seq !== null))];
       if (transactions.length > 0) return eb('transaction_seq', 'in', transactions);
-      // what people enter is written one at a time, under the lock of the policies
+      // stated entries are written one at a time, under the lock of the policies
       return eb.and([eb('transaction_seq', 'is', null), eb('recorded_at', '=', now)]);
     })
     .orderBy('seq')
@@ -143,7 +143,10 @@ function entryKey(entry: Omit<Draft, 'source' | 'postings'>): string {
 
 const known = new WeakMap<Kysely<Database>, Map<string, number>>();
 
-/** Numbers of accounts by name; new ones are made outside of the caller's transaction, so that no two wait for it. */
+/**
+ * Returns account numbers by name. New accounts are inserted outside of the caller's transaction, so that appliers do
+ * not wait for each other.
+ */
 async function findAccounts(db: Kysely<Database>, names: Set<string>): Promise<Map<string, number>> {
   const cache = known.get(db) ?? new Map<string, number>();
   known.set(db, cache);

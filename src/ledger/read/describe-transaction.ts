@@ -14,11 +14,11 @@ export type PresentedSource = {
   webhook_id?: string;
   run_id?: string;
   page?: number;
-  /** Of what a person caused: the opening. */
+  /** The opening, for an entry that a person caused. */
   opening_id?: string;
 };
 
-/** A transaction with its story: what happened, when, and from whom and when we knew it. */
+/** A transaction with its events and entries, each with its time, its source and when it was recorded. */
 export type TransactionTimeline = {
   seq: number;
   transaction: LedgerTransaction;
@@ -28,7 +28,7 @@ export type TransactionTimeline = {
     at: string;
     seen_at: string;
     sequence: number;
-    /** False once a person agreed that it is none, since the provider shows it no more. */
+    /** False once a person accepted that the provider no longer shows it. */
     in_force: boolean;
     source: PresentedSource;
   }[];
@@ -78,7 +78,10 @@ export async function describeTransaction(
   };
 }
 
-/** The entries for who may not see personal data: a platform that holds a document is no account's name. */
+/**
+ * Masks entries for users without access to personal data: a platform, and so an account's name, may contain a
+ * document.
+ */
 export function maskEntries(
   entries: TransactionTimeline['entries'],
   of: LedgerTransaction,
@@ -94,7 +97,7 @@ function isOfHistory(event: { in_force: number; inferred: boolean }): boolean {
   return Number(event.in_force) === 1 || !event.inferred;
 }
 
-/** Entries that a person caused, by the opening that was the platform's newest when they were recorded. */
+/** Returns, for entries that a person caused, the newest opening of their platform when they were recorded. */
 async function findOpenings(
   db: Reader,
   rows: { seq: number; source_kind: string; platform: string; recorded_at: Date }[],
@@ -115,7 +118,7 @@ async function findOpenings(
   );
 }
 
-/** Newest first. An inferred event that gave way is in the entries alone: whether it was learnt changes no history. */
+/** Reads events, newest first. A replaced inferred event appears only in the entries: it is no part of the history. */
 async function readEvents(db: Reader, transactionSeq: number) {
   const rows = await db
     .selectFrom('events')

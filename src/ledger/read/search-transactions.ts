@@ -18,19 +18,19 @@ export type TransactionQuery = {
   reference?: string | undefined;
   extra?: string | undefined;
   e2eId?: string | undefined;
-  /** In any spelling; found by its keyed hash. */
+  /** A document in any spelling; searched by its keyed hash. */
   document?: string | undefined;
-  /** The beginning of the name, in any case, with or without accents. */
+  /** A prefix of the name; case and accents are ignored. */
   name?: string | undefined;
   amountCents?: bigint | undefined;
   status?: string | undefined;
   operation?: string | undefined;
-  /** `none`: what has no platform. */
+  /** `none`: without a platform. */
   platform?: string | undefined;
   /** Days of the provider's calendar, both included. */
   from?: Day | undefined;
   to?: Day | undefined;
-  /** Which day they are: of creation, or of the current status. */
+  /** Whether `from` and `to` are days of creation or of the current status. */
   by: 'created' | 'status';
   limit: number;
   /** Where the page before ended. */
@@ -39,14 +39,14 @@ export type TransactionQuery = {
 
 export type SearchCursor = { wall: string; seq: number };
 
-/** A search that takes longer is ended by the server, and its asker told to narrow it. */
+/** The server ends a longer search, and the user is asked to narrow it. */
 export const SEARCH_MS_MAX = READ_TIMEOUT_MS;
-/** Up to so many transactions of a name are put in order at once; of a more frequent one the newest are looked for. */
+/** Up to this many transactions of a name are sorted at once; for a more frequent name, the newest are scanned. */
 const NAME_ROWS_MAX = 5_000;
 
 /**
- * Transactions that match, the newest first by the wall clock that `by` names; keyset pages, so none is met twice.
- * @throws ConfereError `invalid_request` when it would take longer than SEARCH_MS_MAX: with a narrower range it would not.
+ * Returns matching transactions, newest first by the wall clock that `by` names, in keyset pages.
+ * @throws ConfereError `invalid_request` when the search exceeds SEARCH_MS_MAX: a narrower range is needed.
  */
 export async function searchTransactions(
   db: Reader,
@@ -56,7 +56,7 @@ export async function searchTransactions(
   try {
     let rows = await run(db, await buildSearch(db, keys, query));
     if (rows.length === 0 && query.extra !== undefined) {
-      // one that is withheld, because a person was forgotten, is known by the hash of its hash
+      // a withheld extra of a forgotten person is stored as the keyed hash of its hash
       rows = await run(db, await buildSearch(db, keys, query, { withheld: true }));
     }
     const shown = rows.slice(0, query.limit);
@@ -71,19 +71,19 @@ export async function searchTransactions(
   }
 }
 
-/** The statement of a search, for a test to have it explained. */
+/** Builds the statement of a search; exported so that a test can explain it. */
 export async function buildSearch(db: Reader, keys: Keys, query: TransactionQuery, { withheld = false } = {}) {
   const named = query.name === undefined ? undefined : await findNamed(db, indexName(query.name));
-  // each of both spellings has an order of its own in the index, so the rare one costs nothing while nobody has it
+  // null and literal `none` are ordered separately in the index: match both only if some transaction has the literal
   const hasBoth = query.platform === NO_PLATFORM && (await isNamedNone(db));
   const filters = listFilters(keys, hasBoth ? { ...query, platform: undefined } : query, withheld);
   const lead = filters.find(({ leads }) => leads === 'both' || leads === query.by);
-  // MySQL takes a hint right behind SELECT only
+  // MySQL accepts a hint only directly after SELECT
   let select = selectTransactions(db).modifyFront(sql.raw(`/*+ MAX_EXECUTION_TIME(${SEARCH_MS_MAX}) */`));
   for (const { column, value } of filters) {
-    // The leading column is a range of one value, and first in the order: each index ends in wall clock and row number, so
-    // it is in the order of its page. For an equality MariaDB reads every equal row and compares the days row by row: 95 %
-    // of five million rows for `status=paid`.
+    // The leading column is written as a range of one value and ordered first: each index ends in wall clock and row
+    // number, so it returns a page in order. For an equality, MariaDB reads every equal row and compares the days row
+    // by row: 95 % of five million rows for `status=paid`.
     if (value === null) {
       select = select.where(column, 'is', null);
       if (column === lead?.column) select = select.orderBy(column, 'desc');
@@ -95,7 +95,7 @@ export async function buildSearch(db: Reader, keys: Keys, query: TransactionQuer
   select = orderAndRange(select, query, lead?.column === 'parties.document_hash' ? 'parties' : 'transactions');
   if (named?.seqs) return select.where('transactions.seq', 'in', named.seqs.length > 0 ? named.seqs : [0]);
   if (!named) return select;
-  // in this order: from the newest transaction on, each one's name is looked at until the page is full
+  // in this join order: scan from the newest transaction and compare names until the page is full
   return select
     .modifyFront(sql`STRAIGHT_JOIN`)
     .where('parties.name_folded', '>=', named.from)
@@ -111,14 +111,14 @@ async function isNamedNone(db: Reader): Promise<boolean> {
 type Select = ReturnType<typeof selectTransactions>;
 type Filter = {
   column: (typeof LEADS)[number][0];
-  /** Null: the column is. */
+  /** Null: IS NULL. */
   value: string | bigint | Buffer | null;
   leads: 'both' | 'created' | 'status' | 'none';
 };
 
 /**
- * The columns that have an index in the order of a page, by the day of creation or of the status, the most telling
- * first. `both`: so telling that any order does.
+ * Columns whose index has the order of a page, by the day of creation or of the status, most selective first. `both`:
+ * selective enough for either order.
  */
 const LEADS = [
   ['transactions.id', 'none'],
@@ -134,7 +134,7 @@ const LEADS = [
 
 function listFilters(keys: Keys, query: TransactionQuery, withheld: boolean): Filter[] {
   const { document } = query;
-  // a longer value than the column holds is stored cut: it is searched in that form
+  // longer values are stored truncated: search for that form
   const asStored = (value: string | undefined, field: TextField): string | undefined =>
     value === undefined ? undefined : truncateText(value, TEXT_BYTES_MAX[field]);
   const extra = asStored(query.extra, 'extra');
@@ -156,7 +156,7 @@ function listFilters(keys: Keys, query: TransactionQuery, withheld: boolean): Fi
   });
 }
 
-/** Every index of the search ends in the wall clock and the row's number: a page is read off it from its start. */
+/** Orders by wall clock and row number, with which every index of the search ends, and restricts the range. */
 function orderAndRange(matching: Select, query: TransactionQuery, table: 'parties' | 'transactions'): Select {
   // a document's own index is in this order too
   const [created, seq] =
@@ -172,7 +172,7 @@ function orderAndRange(matching: Select, query: TransactionQuery, table: 'partie
   if (query.to !== undefined) select = select.where(wall, '<', `${addDays(query.to, 1)} 00:00:00`);
   const { after } = query;
   if (after) {
-    // the first half lets the index start there
+    // the first condition lets the index start there
     select = select
       .where(wall, '<=', after.wall)
       .where((eb) => eb.or([eb(wall, '<', after.wall), eb(seq, '<', after.seq)]));
@@ -182,9 +182,9 @@ function orderAndRange(matching: Select, query: TransactionQuery, table: 'partie
 
 type Named = { from: Buffer; end: Buffer; seqs: number[] | undefined };
 
-/** Who bears a rare name is read from the index of names, which is in another order than the page. */
+/** Reads the transactions of a rare name from the index of names, which has another order than the page. */
 async function findNamed(db: Reader, from: Buffer): Promise<Named> {
-  // no byte of UTF-8 is as high
+  // 0xff is above every byte of UTF-8
   const end = Buffer.concat([from, Buffer.from([0xff])]);
   const rows = await db
     .selectFrom('parties')
@@ -196,7 +196,7 @@ async function findNamed(db: Reader, from: Buffer): Promise<Named> {
   return { from, end, seqs: rows.length > NAME_ROWS_MAX ? undefined : rows.map((row) => row.transaction_seq) };
 }
 
-/** Each server reads its own time-out and takes the other's for a comment. */
+/** Runs a search with a time limit. Each server reads its own hint and treats the other's as a comment. */
 async function run(db: Reader, select: Awaited<ReturnType<typeof buildSearch>>): Promise<TransactionRow[]> {
   const hinted = select.compile();
   const statement = {

@@ -1,6 +1,7 @@
 /**
- * Movements that the provider's list does not show, entered by a person: a withdrawal to the bank, a fee, a block. A
- * positive amount adds to what is available; the other leg says where it came from. Reversible, never changed.
+ * Adjustments: movements that the provider's list does not show, entered by a person, such as a bank withdrawal, a fee
+ * or a block. A positive amount adds to Available; the kind selects the other account. They can be reversed, never
+ * changed.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -35,14 +36,17 @@ export type Adjustment = {
   amountCents: bigint;
   note: string;
   actor: string;
-  /** Meant, though no transaction shows the platform yet. */
+  /** Confirms a platform that no transaction shows yet. */
   newPlatform?: boolean | undefined;
 };
 
-/** Why there is one that is not a person's new one: what it reverses, what it takes back, and the opening that asks. */
+/**
+ * The cause of an adjustment that is not a new one by a person: what it reverses or restores, and for which
+ * opening.
+ */
 type Cause = {
   reverses?: { seq: number; entrySeq: number };
-  /** A reversal that is one no more: what it reversed is booked again. */
+  /** The reversal that it undoes: the reversed adjustment is booked again. */
   takesBackSeq?: number;
   openingSeq?: number | null;
 };
@@ -50,8 +54,8 @@ type Cause = {
 /**
  * Books an adjustment at its day's start.
  * @returns its id.
- * @throws ConfereError `invalid_request` for a day to come, an unseen platform, or a day before the platform's opening,
- *   whose balance holds it already.
+ * @throws ConfereError `invalid_request` for a future day, an unseen platform, or a day before the platform's opening,
+ *   whose balance includes it already.
  */
 export async function adjustBooks(context: Context, adjustment: Adjustment): Promise<string> {
   const id = makeAdjustmentId();
@@ -90,7 +94,7 @@ export async function reverseAdjustment(
 ): Promise<string> {
   const own = makeAdjustmentId();
   await transactWithAlerts(context, async (trx) => {
-    // before the row: an opening that sets it aside takes them in this order
+    // before the row: an opening that reverses the adjustment locks in this order
     await lockPolicies(trx);
     const row = await trx
       .selectFrom('adjustments')
@@ -115,7 +119,7 @@ export async function reverseAdjustment(
   return own;
 }
 
-/** @param own the reversal that is being made: its COMMIT may have been done. */
+/** @param own the id of the reversal being made: an earlier attempt may have committed it. */
 async function assertUnreversed(trx: Transaction<Database>, seq: number, own: string): Promise<void> {
   const other = await trx
     .selectFrom('adjustments')
@@ -126,7 +130,7 @@ async function assertUnreversed(trx: Transaction<Database>, seq: number, own: st
   if (other) throw new ConfereError('conflict', 'it is reversed already');
 }
 
-/** Writes one with its entry, under the lock of the policies: one at a time. */
+/** Writes an adjustment with its entry. The lock of the policies allows one at a time. */
 export async function writeAdjustment(
   context: Context,
   trx: Transaction<Database>,
@@ -134,7 +138,7 @@ export async function writeAdjustment(
   adjustment: Adjustment,
   { reverses, takesBackSeq, openingSeq = null }: Cause,
 ): Promise<void> {
-  // this very one may be there already, when a connection was lost as it was committed
+  // an earlier attempt may have committed it before its connection was lost
   const written = await trx.selectFrom('adjustments').select('seq').where('id', '=', id).executeTakeFirst();
   if (written) return;
   const now = context.clock.now();
@@ -148,7 +152,7 @@ export async function writeAdjustment(
       {
         transactionSeq: null,
         source: { kind: 'person' },
-        // a reversal's own postings are those of what it reverses, turned round
+        // a reversal's postings are those of the reversed entry, negated
         reverse: reverses
           ? [
               {
@@ -200,7 +204,7 @@ function negate(postings: Posting[]): Posting[] {
   return postings.map(({ account, cents }) => ({ account, cents: -cents }));
 }
 
-/** Adjustments as our API shows them, the newest first. @param before the row number to go on below. */
+/** Lists adjustments as the API shows them, newest first. @param before list below this row number. */
 export async function listAdjustments(db: Reader, limit: number, before: number | undefined, id?: string) {
   let query = db
     .selectFrom('adjustments')

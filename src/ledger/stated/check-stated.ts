@@ -1,11 +1,11 @@
-/** What may be stated by a person: nothing of a time to come, and nothing of a platform that was mistyped. */
+/** Checks on what a person states: no future times, no mistyped platforms. */
 import type { Context } from '../../context.ts';
 import { matchesPlatform } from '../../database/matches-platform.ts';
 import type { Reader } from '../../database/reader.ts';
 import type { Day } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 
-/** A statement of this very moment may come from a machine whose clock is so much ahead. */
+/** Tolerated clock difference of a client that states a balance of this moment. */
 const CLOCK_AHEAD_MS_MAX = 5_000;
 
 /** @throws ConfereError `invalid_request` for a day that has not begun at the provider. */
@@ -22,7 +22,7 @@ export function checkInstantPassed({ clock }: Context, at: Date): void {
 }
 
 /**
- * An opening or a balance of a platform that was mistyped would stand beside books that nobody reads.
+ * Rejects a mistyped platform: an opening or a balance for it would belong to no books.
  * @throws ConfereError `invalid_request` for a platform that no transaction shows, once there are transactions.
  */
 export async function checkPlatformKnown(

@@ -1,7 +1,7 @@
 /**
- * The opening of a platform's books: Confere starts in the middle of an account's life. From the day's start on the
- * journal is kept; what was posted before it is reversed at its own time, adjustments included, and cashouts that were
- * held then are moved from what is available. One opening a platform stands at a time; one that was wrong is reversed first.
+ * Openings of a platform's books, since Confere starts in the middle of an account's life. The journal starts at the
+ * opening day. Entries posted before it are reversed at their own time, adjustments included, and cashouts held at that
+ * time are moved from Available to Held. A platform has one opening in force; a wrong one is reversed first.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -25,30 +25,30 @@ export type Opening = {
   day: Day;
   balanceCents: bigint;
   actor: string;
-  /** Meant, though no transaction shows the platform yet. */
+  /** Confirms a platform that no transaction shows yet. */
   newPlatform?: boolean | undefined;
 };
 
 const STATED: EntrySource = { kind: 'person' };
 
-/** States an opening, and books the platform's history by it. @throws as stateOpening does. */
+/** States an opening and reposts the platform's history under it. @throws as stateOpening. */
 export async function openBooks(context: Context, opening: Opening): Promise<string> {
   const id = await stateOpening(context, opening);
   await finishReposts(context);
   return id;
 }
 
-/** Takes an opening back, and books the platform's history anew. @throws as takeOpeningBack does. */
+/** Reverses an opening and reposts the platform's history. @throws as reverseOpeningEntry. */
 export async function reverseOpening(context: Context, id: string): Promise<void> {
   await reverseOpeningEntry(context, id);
   await finishReposts(context);
 }
 
 /**
- * States that a platform's balance (available and held) was so many cents when a day began. `finishReposts` is still to
- * be called: it books the platform's history by it.
+ * States a platform's balance (Available + Held) in cents at a day's start. The caller calls `finishReposts` next,
+ * which reposts the platform's history under it.
  * @returns the opening's id.
- * @throws ConfereError `conflict` when one stands already, `invalid_request` for a day to come or an unseen platform.
+ * @throws ConfereError `conflict` when one is in force, `invalid_request` for a future day or an unseen platform.
  */
 export async function stateOpening(context: Context, opening: Opening): Promise<string> {
   const id = `op_${randomUUID().replaceAll('-', '')}`;
@@ -62,7 +62,7 @@ export async function stateOpening(context: Context, opening: Opening): Promise<
       .where('platform', '=', opening.platform)
       .where('in_force', '=', 1)
       .executeTakeFirst();
-    // ours, when a connection was lost as it was committed
+    // an earlier attempt committed it before its connection was lost
     if (standing?.id === id) return;
     if (standing) {
       throw new ConfereError(
@@ -76,8 +76,8 @@ export async function stateOpening(context: Context, opening: Opening): Promise<
 }
 
 /**
- * Takes an opening back: its entry is reversed. `finishReposts` books the platform's whole history again, with the
- * adjustments that it had set aside.
+ * Reverses an opening and its entry. `finishReposts` then reposts the platform's whole history, with the adjustments
+ * that the opening had reversed.
  * @throws ConfereError `not_found`, `conflict` when it is reversed already.
  */
 export async function reverseOpeningEntry(context: Context, id: string): Promise<void> {
@@ -85,7 +85,7 @@ export async function reverseOpeningEntry(context: Context, id: string): Promise
     await lockPolicies(trx);
     const row = await trx.selectFrom('openings').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
     if (!row) throw new ConfereError('not_found', 'there is no such opening');
-    // by us, when a connection was lost as it was committed
+    // an earlier attempt committed it before its connection was lost
     if (row.in_force === null && mayBeDone) return;
     if (row.in_force === null) throw new ConfereError('conflict', 'it is reversed already');
     const reverse = [
@@ -105,7 +105,7 @@ export async function reverseOpeningEntry(context: Context, id: string): Promise
   });
 }
 
-/** Books the histories of platforms whose opening changed by it; what a kill left undone is taken up by the watch. */
+/** Reposts the histories of platforms whose opening changed. After a kill, the watch completes it. */
 export async function finishReposts(context: Context): Promise<void> {
   const rows = await context.db
     .selectFrom('openings')
@@ -122,7 +122,7 @@ export async function finishReposts(context: Context): Promise<void> {
         .updateTable('openings')
         .set({ reposted_at: context.clock.now() })
         .where('seq', '=', row.seq)
-        // one that was taken back meanwhile is booked by once more
+        // an opening that was reversed meanwhile needs another repost
         .where('in_force', row.in_force === null ? 'is' : '=', row.in_force)
         .execute(),
     );

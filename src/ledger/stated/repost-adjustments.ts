@@ -7,13 +7,13 @@ import { lockPolicies } from '../journal/read-policies.ts';
 import { type AdjustmentKind, makeAdjustmentId, writeAdjustment } from './adjust-books.ts';
 
 const BATCH_ROWS = 50;
-/** Nobody entered these: an opening that was stated or taken back asks for them. */
+/** The actor of adjustments that an opening, and not a person, causes. */
 const ACTOR = 'confere';
 
 /**
- * Brings a platform's adjustments to what its opening asks for: those dated before it are in its balance already, and
- * are reversed at their own time; those that an opening set aside, and that no opening comes after any more, are booked
- * again. Each is a row of its own, which names the one that it takes back. Idempotent; batches are committed one by one.
+ * Adapts a platform's adjustments to its opening. Adjustments dated before the opening are part of its balance and are
+ * reversed at their own time. Adjustments that an earlier opening reversed, and that no opening covers now, are booked
+ * again. Each change is a row that names the adjustment it reverses. Idempotent; batches are committed one by one.
  */
 export async function repostAdjustments(context: Context, platform: string): Promise<void> {
   for (;;) {
@@ -26,7 +26,7 @@ export async function repostAdjustments(context: Context, platform: string): Pro
   }
 }
 
-/** Adjustments in the books that are dated before the opening that stands. */
+/** Selects adjustments in force that are dated before the opening in force. */
 export function selectAdjustmentsBeforeOpening(db: Reader) {
   return db
     .selectFrom('adjustments')

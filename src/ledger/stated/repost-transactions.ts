@@ -10,13 +10,13 @@ import { writeEntries } from '../journal/write-entries.ts';
 const BATCH_ROWS = 200;
 
 /**
- * Brings the entries of a platform's transactions to what its policy now asks for, by reversal and posting: after an
- * opening was stated or reversed. Idempotent; batches are committed one by one and may be run again after a kill.
+ * Adapts the entries of a platform's transactions to its policy, by reversal and posting, after an opening was stated
+ * or reversed. Idempotent; each batch is committed by itself and can be repeated after a kill.
  */
 export async function repostTransactions(context: Context, platform: string): Promise<void> {
   let after = 0;
   for (;;) {
-    // what is left undone is taken up again: nobody writes it down as done
+    // on abort: the caller does not mark the opening as reposted, so the remaining batches run later
     context.signal.throwIfAborted();
     const rows = await context.db
       .selectFrom('transactions')
@@ -29,12 +29,12 @@ export async function repostTransactions(context: Context, platform: string): Pr
     if (rows.length === 0) return;
     after = rows.at(-1)?.seq ?? after;
     await transactWithAlerts(context, async (trx) => {
-      // the transactions first, as whoever applies a look to them: then nobody waits for another in a ring
+      // lock the transactions first, in the order of an applier: this prevents deadlocks
       const loaded = await loadStoredTransactions(
         trx,
         rows.map((row) => row.id),
       );
-      // in each batch, under their lock: they may change while this goes on, and are booked by again after it
+      // read in each batch under their lock: they may change meanwhile, and are then reposted once more
       const policies = await readPolicies(context, trx);
       const changes = [...loaded.values()].map(({ seq, stored: held, entries }) => ({
         transactionSeq: seq,

@@ -1,7 +1,8 @@
 /**
- * Balances that a person read off the provider's panel, held against the ledger: Available + Held of the entries up to
- * that instant; it agrees where it equals the ledger just before or just after its second. The comparison counts once the statement's day has been read completely past it; until then a
- * difference may only be what we have not seen yet.
+ * Balances that a person read from the provider's panel, compared with the ledger: Available + Held of the entries up
+ * to that instant. A statement agrees if it equals the ledger just before or just after its second. The comparison
+ * counts once the statement's day was read completely past its instant; until then, a difference may come from unread
+ * payments.
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
@@ -20,14 +21,14 @@ export type Statement = {
   at: Date;
   balanceCents: bigint;
   actor: string;
-  /** Meant, though no transaction shows the platform yet. */
+  /** Confirms a platform that no transaction shows yet. */
   newPlatform?: boolean | undefined;
 };
 
 /**
- * Stores a statement and compares it if its day was read past it already.
+ * Stores a statement, and compares it if its day was already read past its instant.
  * @returns its id.
- * @throws ConfereError `invalid_request` for an instant to come or an unseen platform.
+ * @throws ConfereError `invalid_request` for a future instant or an unseen platform.
  */
 export async function stateBalance(context: Context, statement: Statement): Promise<string> {
   const id = `st_${randomUUID().replaceAll('-', '')}`;
@@ -50,8 +51,8 @@ export async function stateBalance(context: Context, statement: Statement): Prom
 }
 
 /**
- * Compares each platform's newest statement whose day has been read past it: a difference opens `balance_differs`, an
- * agreement (of a later statement, or after an adjustment) ends it.
+ * Compares each platform's newest statement whose day was read past its instant. A difference opens `balance_differs`;
+ * an agreement (of a later statement, or after an adjustment) resolves it.
  */
 export async function compareStatements(context: Context): Promise<void> {
   const now = context.clock.now();
@@ -86,7 +87,7 @@ export async function compareStatements(context: Context): Promise<void> {
   if (count > 0) context.wakeUps.alerts.notify();
 }
 
-/** A platform's newest statement whose day was proven complete by a reading that was asked after its instant. */
+/** Finds a platform's newest statement whose day was proven complete by a read requested after its instant. */
 async function findReadPast(context: Context, platform: string) {
   return await context.db
     .selectFrom('statements')
@@ -115,12 +116,12 @@ async function findReadPast(context: Context, platform: string) {
     .executeTakeFirst();
 }
 
-/** The ledger's balance just before and just after the second of a statement: of entries before it, and with its own. */
+/** The ledger's balance before and after the second of a statement: without and with the entries of that second. */
 export type BalanceAroundSecond = { before: bigint; after: bigint };
 
 /**
- * The balance of the ledger that a statement is compared with: the provider's panel may have shown a payment of the same
- * second or not, so where either side of it agrees that one counts. Else that of the entries before its instant. Pure.
+ * Returns the ledger balance to compare a statement with. The panel may or may not include payments of the same second,
+ * so a balance on either side that agrees is used; else that of the entries before the instant. Pure.
  */
 export function chooseLedgerBalance(
   stated: { at: Date; balance_cents: bigint },
@@ -130,7 +131,7 @@ export function chooseLedgerBalance(
   return stated.at.getMilliseconds() === 0 ? before : after;
 }
 
-/** Available + Held of a statement's platform around its second. */
+/** Reads Available + Held of a statement's platform around its second. */
 async function readPlatformBalance(
   context: Context,
   stated: { platform: string; at: Date },
@@ -148,7 +149,7 @@ async function readPlatformBalance(
   };
 }
 
-/** Statements as our API shows them, the newest first, each with what the ledger says now. */
+/** Lists statements as the API shows them, newest first, each with the current ledger balance. */
 export async function listStatements(context: Context, limit: number, before: number | undefined, id?: string) {
   let query = context.db.selectFrom('statements').selectAll().orderBy('seq', 'desc').limit(limit);
   if (before !== undefined) query = query.where('seq', '<', before);

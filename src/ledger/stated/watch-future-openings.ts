@@ -1,6 +1,7 @@
 /**
- * What a version before this one took of a day to come. An opening of such a day is the worst: nothing of its platform is
- * booked until then. It stays as it is, since only a person knows which day was meant, and is reported until then.
+ * Openings, adjustments and statements dated in the future, which earlier versions accepted. Under a future opening
+ * nothing of its platform is booked until that day. Only a person knows which day was meant, so nothing is changed; the
+ * opening is alerted until its day.
  */
 import { endAlerts, type NewAlert, raiseAlerts } from '../../alerts/raise-alerts.ts';
 import type { Context } from '../../context.ts';
@@ -13,7 +14,7 @@ const SHOWN_MAX = 5;
 
 type ToCome = { id: string; platform: string; day: Day };
 
-/** Raises an alert for each opening in force of a day to come, and ends those of openings that are over. */
+/** Raises an alert for each opening in force that is dated in the future, and ends alerts that no longer apply. */
 export async function watchFutureOpenings(context: Context): Promise<void> {
   const openings = await listOpeningsToCome(context);
   const firing = await context.db
@@ -43,8 +44,8 @@ export async function watchFutureOpenings(context: Context): Promise<void> {
 }
 
 /**
- * For `confere doctor`.
- * @throws ConfereError `conflict` that names openings, adjustments and statements of a time to come.
+ * Checks dates for `confere doctor`.
+ * @throws ConfereError `conflict` that names openings, adjustments and statements dated in the future.
  */
 export async function checkFutureDates(context: Context): Promise<string> {
   const { db, calendar, clock } = context;
