@@ -9,24 +9,24 @@ import type { FoundMismatch, MismatchKind, Severity } from '../domain/mismatch.t
 import { formatAmount } from '../domain/money.ts';
 
 export type RaisedMismatch = { seq: number; id: string; found: FoundMismatch; severity: Severity };
-type Cause = { name: MismatchKind; scope: string; shared: boolean; told: [RaisedMismatch, ...RaisedMismatch[]] };
+type Cause = { name: MismatchKind; scope: string; shared: boolean; mismatches: [RaisedMismatch, ...RaisedMismatch[]] };
 
 /** Alerts mismatches that were just opened. The watch alerts those of the baseline, all together. */
 export async function alertMismatches(trx: Transaction<Database>, opened: RaisedMismatch[], now: Date): Promise<void> {
-  const told = opened.filter((one) => !one.found.baseline);
-  if (told.length === 0) return;
-  for (const cause of findCauses(told, await readRunIds(trx, told))) {
-    const known = cause.shared && (await joinCause(trx, cause));
+  const mismatches = opened.filter((one) => !one.found.baseline);
+  if (mismatches.length === 0) return;
+  for (const cause of findCauses(mismatches, await readRunIds(trx, mismatches))) {
+    const isKnown = cause.shared && (await joinCause(trx, cause));
     // a mismatch that is resolved at once never fires: its cause records that it was alerted
-    const over = cause.told.every((one) => one.found.resolution !== undefined);
-    if (over && known) continue;
+    const isResolved = cause.mismatches.every((one) => one.found.resolution !== undefined);
+    if (isResolved && isKnown) continue;
     const alert = {
       name: cause.name,
       scope: cause.scope,
-      severity: worst(cause.told),
+      severity: worst(cause.mismatches),
       ...(await describe(trx, cause)),
     };
-    const fresh = await raiseAlerts(trx, [{ ...alert, ended: over }], now);
+    const fresh = await raiseAlerts(trx, [{ ...alert, ended: isResolved }], now);
     if (fresh === 0 && cause.shared) await updateAlertSummary(trx, alert);
   }
 }
@@ -46,8 +46,8 @@ export async function endMismatchAlert(
   await endAlerts(trx, [cause ?? { name: mismatch.kind, scope: mismatch.scope }], now);
 }
 
-function findCauses(told: RaisedMismatch[], runIds: Map<number, string>): Cause[] {
-  const groups = Map.groupBy(told, ({ found }) =>
+function findCauses(mismatches: RaisedMismatch[], runIds: Map<number, string>): Cause[] {
+  const groups = Map.groupBy(mismatches, ({ found }) =>
     // a quarantine's scope (its reason and hour) is a cause already
     found.kind === 'webhook_quarantined' ? `${found.kind} ${found.scope}` : `${found.kind} ${found.runSeq ?? ''}`,
   );
@@ -57,19 +57,19 @@ function findCauses(told: RaisedMismatch[], runIds: Map<number, string>): Cause[
     const { kind, runSeq, scope } = first.found;
     const run = runSeq === undefined ? undefined : runIds.get(runSeq);
     const shared = run !== undefined || rest.length > 0;
-    return [{ name: kind, scope: run ?? (shared ? first.id : scope), shared, told: [first, ...rest] }];
+    return [{ name: kind, scope: run ?? (shared ? first.id : scope), shared, mismatches: [first, ...rest] }];
   });
 }
 
-async function readRunIds(trx: Transaction<Database>, told: RaisedMismatch[]): Promise<Map<number, string>> {
-  const seqs = [...new Set(told.flatMap(({ found }) => found.runSeq ?? []))];
+async function readRunIds(trx: Transaction<Database>, mismatches: RaisedMismatch[]): Promise<Map<number, string>> {
+  const seqs = [...new Set(mismatches.flatMap(({ found }) => found.runSeq ?? []))];
   if (seqs.length === 0) return new Map();
   const rows = await trx.selectFrom('runs').select(['seq', 'id']).where('seq', 'in', seqs).execute();
   return new Map(rows.map((row) => [row.seq, row.id]));
 }
 
 /** Adds mismatches to their cause. @returns whether the cause was alerted before. */
-async function joinCause(trx: Transaction<Database>, { name, scope, told }: Cause): Promise<boolean> {
+async function joinCause(trx: Transaction<Database>, { name, scope, mismatches }: Cause): Promise<boolean> {
   const before = await trx
     .selectFrom('mismatch_causes')
     .select('mismatch_seq')
@@ -79,7 +79,7 @@ async function joinCause(trx: Transaction<Database>, { name, scope, told }: Caus
     .executeTakeFirst();
   await trx
     .insertInto('mismatch_causes')
-    .values(told.map((one) => ({ mismatch_seq: one.seq, alert_name: name, alert_scope: scope })))
+    .values(mismatches.map((one) => ({ mismatch_seq: one.seq, alert_name: name, alert_scope: scope })))
     .onDuplicateKeyUpdate({ alert_name: name, alert_scope: scope })
     .execute();
   return before !== undefined;
@@ -100,11 +100,11 @@ async function countOpen(trx: Transaction<Database>, cause: { name: string; scop
 
 /** Describes an alert: the kind, the transaction or day, and the amount at stake. */
 async function describe(trx: Transaction<Database>, cause: Cause) {
-  const [{ id, found }] = cause.told;
+  const [{ id, found }] = cause.mismatches;
   const about = found.transactionId ? `transaction ${found.transactionId}` : found.scope;
   const open = cause.shared ? await countOpen(trx, cause) : { count: 1, cents: 0n };
-  const count = Math.max(open.count, cause.told.length);
-  const cents = count === 1 ? (found.amountCents ?? 0n) : open.cents || sum(cause.told);
+  const count = Math.max(open.count, cause.mismatches.length);
+  const cents = count === 1 ? (found.amountCents ?? 0n) : open.cents || sum(cause.mismatches);
   const amount = cents === 0n ? '' : `, R$ ${formatAmount(cents)}`;
   const summary =
     count === 1
@@ -113,11 +113,11 @@ async function describe(trx: Transaction<Database>, cause: Cause) {
   return { summary, mismatchId: id, transactionId: found.transactionId ?? null };
 }
 
-function sum(told: RaisedMismatch[]): bigint {
-  return told.reduce((total, { found }) => total + (found.amountCents ?? 0n), 0n);
+function sum(mismatches: RaisedMismatch[]): bigint {
+  return mismatches.reduce((total, { found }) => total + (found.amountCents ?? 0n), 0n);
 }
 
-function worst(told: RaisedMismatch[]): Severity {
+function worst(mismatches: RaisedMismatch[]): Severity {
   const ranks: Severity[] = ['critical', 'high', 'medium'];
-  return ranks.find((rank) => told.some(({ severity }) => severity === rank)) ?? 'medium';
+  return ranks.find((rank) => mismatches.some(({ severity }) => severity === rank)) ?? 'medium';
 }

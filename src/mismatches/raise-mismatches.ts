@@ -39,7 +39,7 @@ export async function raiseMismatches(
     } else if (last.state === 'resolved' && mayReopen(last, one)) {
       await reopen(trx, last.seq, one, now);
       raised.push({ seq: last.seq, id: last.id, found: one, severity });
-    } else if (last.state !== 'resolved' && !one.outdated && isNews(last, one)) {
+    } else if (last.state !== 'resolved' && !one.outdated && isNewEvidence(last, one)) {
       await refreshEvidence(trx, last.seq, one, now);
     }
   }
@@ -79,7 +79,7 @@ function mayReopen(last: Latest, found: FoundMismatch): boolean {
   return last.kept_scope === null || last.actual !== toJson(found.actual);
 }
 
-function isNews(last: Latest, found: FoundMismatch): boolean {
+function isNewEvidence(last: Latest, found: FoundMismatch): boolean {
   // another amount or contract may have changed the price of an unchanged commission
   const priced = found.kind === 'commission_differs' && last.expected !== toJson(found.expected);
   return priced || last.actual !== toJson(found.actual);
@@ -149,14 +149,14 @@ async function insertMismatches(trx: Transaction<Database>, fresh: Row[], now: D
 }
 
 function toRow({ id, found, severity }: Row, now: Date) {
-  const over = found.resolution !== undefined;
+  const isResolved = found.resolution !== undefined;
   return {
     id,
     kind: found.kind,
     severity,
-    state: over ? 'resolved' : 'open',
+    state: isResolved ? 'resolved' : 'open',
     scope: found.scope,
-    open_scope: over ? null : mismatchKey(found),
+    open_scope: isResolved ? null : mismatchKey(found),
     transaction_seq: found.transactionSeq ?? null,
     transaction_id: found.transactionId ?? null,
     reference: found.reference ?? null,
@@ -166,7 +166,7 @@ function toRow({ id, found, severity }: Row, now: Date) {
     run_seq: found.runSeq ?? null,
     webhook_seq: found.webhookSeq ?? null,
     opened_at: now,
-    resolved_at: over ? now : null,
+    resolved_at: isResolved ? now : null,
     resolution: found.resolution ?? null,
     baseline: found.baseline ? 1 : 0,
   };

@@ -25,14 +25,14 @@ export type ResolvedScope = {
 /** Resolves open mismatches of these kinds and scopes. @returns how many. */
 export async function resolveMismatches(
   trx: Transaction<Database>,
-  over: ResolvedScope[],
+  resolved: ResolvedScope[],
   resolution: AutomaticResolution,
   now: Date,
 ): Promise<number> {
-  if (over.length === 0) return 0;
-  const { open, kept } = await lockTold(trx, { open: over, kept: over });
-  await release(trx, kept, over, now);
-  const ended = listEnded(open, over);
+  if (resolved.length === 0) return 0;
+  const { open, kept } = await lockMismatches(trx, { open: resolved, kept: resolved });
+  await release(trx, kept, resolved, now);
+  const ended = listEnded(open, resolved);
   for (const { seq } of ended) await setResolved(trx, seq, { resolution, note: null, actor: SYSTEM_ACTOR }, now);
   return ended.length;
 }
@@ -53,17 +53,17 @@ export type Evidence = {
  * kinds are closed, and so are webhook claims of an amount that the provider now shows, even if the books have another.
  */
 export async function applyEvidence(trx: Transaction<Database>, evidence: Evidence, now: Date): Promise<void> {
-  const { resolved: over, confirmed: agreed } = evidence;
+  const { resolved, confirmed } = evidence;
   // an observation that shows the commission a contract disputes does not resolve the dispute
-  const ending = [...over, ...agreed.filter(({ kind }) => kind !== 'commission_differs')];
+  const ending = [...resolved, ...confirmed.filter(({ kind }) => kind !== 'commission_differs')];
   const claims = evidence.amounts.map(({ scope, amounts }) => ({ kind: CLAIM, scope, amounts }));
-  const { open, kept } = await lockTold(trx, { open: [...over, ...agreed, ...claims], kept: ending });
+  const { open, kept } = await lockMismatches(trx, { open: [...resolved, ...confirmed, ...claims], kept: ending });
   await release(trx, kept, ending, now);
-  const shown = new Map(agreed.map((one) => [mismatchKey(one), one.shown]));
+  const shown = new Map(confirmed.map((one) => [mismatchKey(one), one.shown]));
   for (const row of open) await refreshShown(trx, row, shown.get(mismatchKey(row)) ?? {}, now);
   const claimed = new Map(claims.map((one) => [mismatchKey(one), one.amounts]));
   const met = open.filter((row) => claimed.get(mismatchKey(row))?.has(readClaim(row.expected)));
-  for (const { seq } of new Set([...listEnded(open, over), ...met])) {
+  for (const { seq } of new Set([...listEnded(open, resolved), ...met])) {
     await setResolved(trx, seq, { resolution: 'fresh_evidence', note: null, actor: SYSTEM_ACTOR }, now);
   }
 }
@@ -79,23 +79,23 @@ export type OpenMismatch = Pick<
   'seq' | 'kind' | 'scope' | 'opened_at' | 'expected' | 'actual'
 >;
 
-type Told = OpenMismatch & { resolved_at: Date | null };
+type LockedMismatch = OpenMismatch & { resolved_at: Date | null };
 type Scope = { kind: MismatchKind; scope: string };
 
 /** Locks and returns the unresolved mismatches of these kinds and scopes. */
 export async function lockOpenMismatches(trx: Transaction<Database>, scopes: Scope[]): Promise<OpenMismatch[]> {
-  return (await lockTold(trx, { open: scopes, kept: [] })).open;
+  return (await lockMismatches(trx, { open: scopes, kept: [] })).open;
 }
 
 /**
  * Locks unresolved mismatches of some kinds and scopes, and those of others that a person resolved. FORCE INDEX:
  * otherwise the server scans a small table and waits for every row that is being written.
  */
-async function lockTold(
+async function lockMismatches(
   trx: Transaction<Database>,
   scopes: { open: Scope[]; kept: Scope[] },
-): Promise<{ open: Told[]; kept: Told[] }> {
-  const questions = (['open', 'kept'] as const).flatMap((which) => {
+): Promise<{ open: LockedMismatch[]; kept: LockedMismatch[] }> {
+  const selects = (['open', 'kept'] as const).flatMap((which) => {
     const names = [...new Set(scopes[which].map(mismatchKey))];
     if (names.length === 0) return [];
     return sql`(
@@ -104,14 +104,14 @@ async function lockTold(
       WHERE ${sql.ref(`${which}_scope`)} IN (${sql.join(names)})
       FOR UPDATE)`;
   });
-  if (questions.length === 0) return { open: [], kept: [] };
-  const { rows } = await sql<Told>`${sql.join(questions, sql` UNION ALL `)}`.execute(trx);
+  if (selects.length === 0) return { open: [], kept: [] };
+  const { rows } = await sql<LockedMismatch>`${sql.join(selects, sql` UNION ALL `)}`.execute(trx);
   rows.sort((a, b) => a.seq - b.seq);
   return { open: rows.filter((row) => row.resolved_at === null), kept: rows.filter((row) => row.resolved_at !== null) };
 }
 
-function listEnded(open: OpenMismatch[], over: ResolvedScope[]): OpenMismatch[] {
-  const ends = new Map(over.map((one) => [mismatchKey(one), one]));
+function listEnded(open: OpenMismatch[], resolved: ResolvedScope[]): OpenMismatch[] {
+  const ends = new Map(resolved.map((one) => [mismatchKey(one), one]));
   return open.filter((row) => {
     const end = ends.get(mismatchKey(row));
     return end !== undefined && row.opened_at <= (end.askedAt ?? row.opened_at) && !end.ignores?.(row.actual);
@@ -129,14 +129,19 @@ async function refreshShown(trx: Transaction<Database>, row: OpenMismatch, shown
 }
 
 /** Withdraws a person's resolutions of these kinds and scopes: found again, the mismatches reopen. */
-export async function allowReopening(trx: Transaction<Database>, over: ResolvedScope[], now: Date): Promise<void> {
-  const { kept } = await lockTold(trx, { open: [], kept: over });
-  await release(trx, kept, over, now);
+export async function allowReopening(trx: Transaction<Database>, resolved: ResolvedScope[], now: Date): Promise<void> {
+  const { kept } = await lockMismatches(trx, { open: [], kept: resolved });
+  await release(trx, kept, resolved, now);
 }
 
-async function release(trx: Transaction<Database>, kept: Told[], over: ResolvedScope[], now: Date): Promise<void> {
-  const ends = new Map(over.map((one) => [mismatchKey(one), one]));
-  const isReleased = (row: Told): boolean => {
+async function release(
+  trx: Transaction<Database>,
+  kept: LockedMismatch[],
+  resolved: ResolvedScope[],
+  now: Date,
+): Promise<void> {
+  const ends = new Map(resolved.map((one) => [mismatchKey(one), one]));
+  const isReleased = (row: LockedMismatch): boolean => {
     const end = ends.get(mismatchKey(row));
     return row.resolved_at !== null && row.resolved_at <= (end?.askedAt ?? now) && !end?.ignores?.(row.actual);
   };
@@ -162,7 +167,7 @@ export async function setResolved(
     .set({
       state: 'resolved',
       open_scope: null,
-      kept_scope: isOwn(end.resolution) ? null : mismatchKey(row),
+      kept_scope: isAutomatic(end.resolution) ? null : mismatchKey(row),
       resolved_at: now,
       resolution: end.resolution,
       note: end.note,
@@ -177,6 +182,6 @@ export function mismatchKey(one: { kind: string; scope: string }): string {
   return `${one.kind} ${one.scope}`;
 }
 
-function isOwn(resolution: string): boolean {
+function isAutomatic(resolution: string): boolean {
   return (AUTOMATIC_RESOLUTIONS as readonly string[]).includes(resolution);
 }

@@ -33,7 +33,7 @@ const FREE_TEXTS: LedgerText[] = [
 ];
 
 export function eraseLedgerTexts(context: Context): Erase {
-  return async ({ redact, onSkipped: missed, transactions, recordMismatchChanges: remember }, { write }) => {
+  return async ({ redact, onSkipped, transactions, recordMismatchChanges }, { write }) => {
     const theirs = new Set(transactions.map((one) => one.id));
     let changed = 0;
     for (const { changes, ...place } of FREE_TEXTS) {
@@ -41,10 +41,10 @@ export function eraseLedgerTexts(context: Context): Erase {
         write,
         now: context.clock.now(),
         signal: context.signal,
-        onSkipped: missed,
+        onSkipped,
         personTransactionIds: theirs,
         beforeWrite: async (seqs) => {
-          if (changes) await remember(await changes(context.db, seqs));
+          if (changes) await recordMismatchChanges(await changes(context.db, seqs));
         },
       });
     }

@@ -108,8 +108,8 @@ export async function redactObservations(
   const hashes = new Map<string, Buffer[]>();
   const others: Buffer[] = [];
   for (const { transaction } of batch) {
-    const held = loaded.get(transaction.id)?.stored;
-    const both = held ? [transaction, held] : [transaction];
+    const stored = loaded.get(transaction.id)?.stored;
+    const both = stored ? [transaction, stored] : [transaction];
     const theirs = present(both.map((one) => hashPerson(keys, one)));
     hashes.set(transaction.id, [...(hashes.get(transaction.id) ?? []), ...theirs]);
     others.push(...present(both.map((one) => hashKey(keys, one))));
@@ -121,34 +121,34 @@ export async function redactObservations(
     if (hash) people.set(id, hash);
   }
   const extras = new Map<string, string>();
-  const hideKey = createHideKey(keys, forgotten);
+  const redactKey = createRedactKey(keys, forgotten);
   for (const [id, one] of loaded) {
-    if (people.has(id)) hideHeld(keys, one);
-    else one.stored = hideKey(one.stored);
+    if (people.has(id)) redactStored(keys, one);
+    else one.stored = redactKey(one.stored);
   }
-  const hidden = batch.map((look) => {
-    const { id } = look.transaction;
-    const held = loaded.get(id)?.stored.extra ?? null;
-    const known = held !== null && isWithheld(held);
-    const hide = people.has(id) ? hideAll : hideKey;
-    const transaction = hide(known ? withhold(keys, look.transaction, extras) : look.transaction);
+  const redacted = batch.map((observation) => {
+    const { id } = observation.transaction;
+    const stored = loaded.get(id)?.stored.extra ?? null;
+    const known = stored !== null && isWithheld(stored);
+    const redact = people.has(id) ? redactAll : redactKey;
+    const transaction = redact(known ? withhold(keys, observation.transaction, extras) : observation.transaction);
     // an unkeyed digest could be brute-forced for the redacted values
-    return transaction === look.transaction
-      ? look
-      : { ...look, transaction, digest: createKeyedDigest(keys, look.digest) };
+    return transaction === observation.transaction
+      ? observation
+      : { ...observation, transaction, digest: createKeyedDigest(keys, observation.digest) };
   });
-  return { batch: hidden, people, extras };
+  return { batch: redacted, people, extras };
 
-  function hideAll(shown: ObservedTransaction): ObservedTransaction {
+  function redactAll(shown: ObservedTransaction): ObservedTransaction {
     const { extra } = shown;
-    const holds = extra !== null && !isWithheld(extra) && tells(shown)(extra);
+    const holds = extra !== null && !isWithheld(extra) && createPersonMatcher(shown)(extra);
     return { ...(holds ? withhold(keys, shown, extras) : shown), ...EMPTY };
   }
 }
 
 const EMPTY = { name: null, email: null, phone: null, document: null, description: null, pixKey: null };
 
-function createHideKey(keys: Keys, forgotten: Set<string>) {
+function createRedactKey(keys: Keys, forgotten: Set<string>) {
   return <T extends Named>(of: T): T => {
     // usually nobody is forgotten, and nothing needs to be hashed again
     const hash = forgotten.size > 0 ? hashKey(keys, of) : undefined;
@@ -156,11 +156,11 @@ function createHideKey(keys: Keys, forgotten: Set<string>) {
   };
 }
 
-function hideHeld(keys: Keys, loaded: Known): void {
-  const { stored: held } = loaded;
-  if (held.extra !== null && !isWithheld(held.extra) && tells(held)(held.extra)) {
-    loaded.stored = { ...held, ...EMPTY, extra: withholdExtra(createKeyedExtraHash(keys, hashExtra(held.extra))) };
-  } else loaded.stored = { ...held, ...EMPTY };
+function redactStored(keys: Keys, loaded: Known): void {
+  const { stored } = loaded;
+  if (stored.extra !== null && !isWithheld(stored.extra) && createPersonMatcher(stored)(stored.extra)) {
+    loaded.stored = { ...stored, ...EMPTY, extra: withholdExtra(createKeyedExtraHash(keys, hashExtra(stored.extra))) };
+  } else loaded.stored = { ...stored, ...EMPTY };
 }
 
 function withhold(keys: Keys, shown: ObservedTransaction, extras: Map<string, string>): ObservedTransaction {
@@ -174,7 +174,7 @@ function present<T>(all: (T | null | undefined)[]): T[] {
   return all.filter((one) => one !== null && one !== undefined);
 }
 
-function tells(of: Pick<ObservedTransaction, keyof typeof EMPTY>): (text: string) => boolean {
+function createPersonMatcher(of: Pick<ObservedTransaction, keyof typeof EMPTY>): (text: string) => boolean {
   return createValueMatcher({
     documents: present([normalizeDocument(of.document)]),
     own: present([of.email, of.phone, of.pixKey]),
@@ -212,11 +212,11 @@ export async function redactForgotten(keys: Keys, db: Reader, raws: RawText[]): 
   const documents = [...new Set(named.flatMap((one) => one.documents))];
   const forgotten = await findForgottenDocuments(keys, db, documents);
   const ids = await findForgottenIds(db, [...new Set(named.flatMap((one) => one.ids))]);
-  return raws.map(({ text, aliases: ties = [] }, index) => {
+  return raws.map(({ text, aliases = [] }, index) => {
     const found = candidates[index];
     if (!found?.ok) return { text: undefined, error: found?.error };
     const theirDocuments = found.value.documents.filter((one) => forgotten.has(one));
-    const theirIds = [...ties, ...found.value.ids.filter((id) => ids.has(id))];
+    const theirIds = [...aliases, ...found.value.ids.filter((id) => ids.has(id))];
     if (theirDocuments.length === 0 && theirIds.length === 0) return { text: undefined };
     const person = { documents: theirDocuments, ids: theirIds, own: [], shared: [] };
     const redacted = tryTo(() => createRedact(person)(text));

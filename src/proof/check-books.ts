@@ -38,21 +38,21 @@ export type BooksCheck = {
  * @throws the signal's reason when it was stopped: an incomplete reading proves nothing.
  */
 export async function checkBooks(context: Context, { leaseGivenMs = LEASE_WAIT_MS_MAX } = {}): Promise<BooksCheck> {
-  const first = await readThrough(context);
+  const first = await readBooks(context);
   if (first.broken === 0) return first;
   if (first.breaks.some((one) => one.scope === UNSEALED_SCOPE)) await sealRemaining(context, leaseGivenMs);
-  const check = keepBoth(first, await readThrough(context));
+  const check = intersectBreaks(first, await readBooks(context));
   if (check.broken > 0) await raiseBroken(context, check.breaks, check.broken);
   return check;
 }
 
-async function readThrough(context: Context): Promise<BooksCheck> {
-  const { tell, breaks, count } = collectBreaks();
-  const position = await verifyChain(context, tell);
-  const entries = await verifyEntries(context, tell);
-  await verifyStated(context, tell);
-  await verifyBalances(context, tell);
-  const transactions = await verifyHistories(context, tell);
+async function readBooks(context: Context): Promise<BooksCheck> {
+  const { report, breaks, count } = collectBreaks();
+  const position = await verifyChain(context, report);
+  const entries = await verifyEntries(context, report);
+  await verifyStated(context, report);
+  await verifyBalances(context, report);
+  const transactions = await verifyHistories(context, report);
   context.signal.throwIfAborted();
   return { position, entries, transactions, broken: count(), breaks };
 }
@@ -61,10 +61,10 @@ async function readThrough(context: Context): Promise<BooksCheck> {
  * Returns the second reading without breaks that the first lacks; unfiltered where the first had more than it
  * stores.
  */
-function keepBoth(first: BooksCheck, second: BooksCheck): BooksCheck {
+function intersectBreaks(first: BooksCheck, second: BooksCheck): BooksCheck {
   if (first.broken > first.breaks.length) return second;
-  const told = new Set(first.breaks.map((one) => one.scope));
-  const breaks = second.breaks.filter((one) => told.has(one.scope));
+  const inFirst = new Set(first.breaks.map((one) => one.scope));
+  const breaks = second.breaks.filter((one) => inFirst.has(one.scope));
   return { ...second, broken: second.broken > second.breaks.length ? second.broken : breaks.length, breaks };
 }
 

@@ -13,13 +13,13 @@ const KEPT_MAX = 200;
 const SCOPE_CHARS_MAX = 150;
 
 /** Collects breaks: counts all, stores the first ones. */
-export function collectBreaks(): { tell: ReportBreak; breaks: Break[]; count: () => number } {
+export function collectBreaks(): { report: ReportBreak; breaks: Break[]; count: () => number } {
   const breaks: Break[] = [];
   let count = 0;
   return {
     breaks,
     count: () => count,
-    tell: (found) => {
+    report: (found) => {
       count++;
       if (breaks.length < KEPT_MAX) breaks.push({ ...found, scope: found.scope.slice(0, SCOPE_CHARS_MAX) });
     },

@@ -11,11 +11,11 @@ import type { ReportBreak } from './collect-breaks.ts';
 import { manifestsDirectory } from './write-manifest.ts';
 
 /** More differences than this mean one rebuilt chain. */
-const REPORTS_TOLD_MAX = 100;
+const REPORTS_MAX = 100;
 const MANIFEST_NAME = /^\d{4}-\d{2}-\d{2}\.json$/;
 
 /** Compares the chain with reports. @param end the newest position, 0 while there is none. */
-export async function verifyReports(context: Context, end: number, tell: ReportBreak): Promise<void> {
+export async function verifyReports(context: Context, end: number, report: ReportBreak): Promise<void> {
   const rows = await context.db
     .selectFrom('reports')
     .leftJoin('seals', 'seals.position', 'reports.cut_seal_position')
@@ -24,14 +24,14 @@ export async function verifyReports(context: Context, end: number, tell: ReportB
     // a report from before the hash was stored proves only how far the chain went
     .where(sql<boolean>`(seals.position IS NULL OR seals.hash <> reports.cut_seal_hash)`)
     .orderBy('cut_seal_position', 'desc')
-    .limit(REPORTS_TOLD_MAX)
+    .limit(REPORTS_MAX)
     .execute();
   for (const { day, revision, position, hash } of rows) {
-    const report = `the report of ${day}, revision ${revision},`;
+    const cut = `the report of ${day}, revision ${revision},`;
     const says = hash
-      ? `its hash is not the one that ${report} was cut at`
-      : `${report} was cut there, and the chain ends at ${end}`;
-    tell({ scope: `seal ${position}`, says });
+      ? `its hash is not the one that ${cut} was cut at`
+      : `${cut} was cut there, and the chain ends at ${end}`;
+    report({ scope: `seal ${position}`, says });
   }
 }
 
@@ -40,13 +40,13 @@ const MANIFEST = z.object({
 });
 
 /** Compares the chain with the manifests in this machine's DATA_DIR; another replica has others, or none. */
-export async function verifyManifests(context: Context, end: number, tell: ReportBreak): Promise<void> {
+export async function verifyManifests(context: Context, end: number, report: ReportBreak): Promise<void> {
   const directory = manifestsDirectory(context.config);
   for (const name of await listManifests(directory)) {
     if (context.signal.aborted) return;
     const sealed = readSealed(await readFile(path.join(directory, name), 'utf8'));
     if (!sealed) {
-      tell({ scope: `manifests/${name}`, says: 'it is no manifest that can be read' });
+      report({ scope: `manifests/${name}`, says: 'it is no manifest that can be read' });
       continue;
     }
     const scope = `seal ${sealed.position}`;
@@ -55,9 +55,9 @@ export async function verifyManifests(context: Context, end: number, tell: Repor
       .select('hash')
       .where('position', '=', sealed.position)
       .executeTakeFirst();
-    if (!seal) tell({ scope, says: `manifests/${name} names it, and the chain ends at ${end}` });
+    if (!seal) report({ scope, says: `manifests/${name} names it, and the chain ends at ${end}` });
     else if (seal.hash.toString('hex') !== sealed.hash) {
-      tell({ scope, says: `its hash is not the one in manifests/${name}` });
+      report({ scope, says: `its hash is not the one in manifests/${name}` });
     }
   }
 }

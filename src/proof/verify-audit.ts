@@ -36,9 +36,9 @@ export async function readSealedAuditRows(
   { db }: Context,
   rows: SealRow[],
   walk: AuditWalk,
-  tell: ReportBreak,
+  report: ReportBreak,
 ): Promise<Map<number, SealedAuditRow[]>> {
-  const members = new Map(rows.map((row) => [row.position, readMembers(row, tell)]));
+  const members = new Map(rows.map((row) => [row.position, readMembers(row, report)]));
   const named = [...members.values()].flat();
   const to = Math.max(walk.seq, ...rows.map((row) => row.audit_seq ?? 0));
   const found = new Map<number, SealedAuditRow>();
@@ -58,7 +58,7 @@ export async function readSealedAuditRows(
   return new Map(
     [...members].map(([position, seqs]) => {
       for (const seq of seqs) {
-        if (!found.has(seq)) tell({ scope: `audit au_${seq}`, says: `sealed at position ${position}, and gone` });
+        if (!found.has(seq)) report({ scope: `audit au_${seq}`, says: `sealed at position ${position}, and gone` });
       }
       return [position, seqs.map((seq) => found.get(seq)).filter((row) => row !== undefined)];
     }),
@@ -66,10 +66,10 @@ export async function readSealedAuditRows(
 }
 
 /** Reports audit rows older than ten minutes that no seal contains. */
-export async function verifyAuditSealed({ db, clock }: Context, walk: AuditWalk, tell: ReportBreak): Promise<void> {
+export async function verifyAuditSealed({ db, clock }: Context, walk: AuditWalk, report: ReportBreak): Promise<void> {
   const since = new Date(clock.now().getTime() - SEALED_WITHIN_MS);
   for (const [seq, at] of walk.unsealed) {
-    if (at < since) tell({ scope: `audit au_${seq}`, says: 'it is in no sealed position' });
+    if (at < since) report({ scope: `audit au_${seq}`, says: 'it is in no sealed position' });
   }
   const row = await db
     .selectFrom('audit')
@@ -80,14 +80,14 @@ export async function verifyAuditSealed({ db, clock }: Context, walk: AuditWalk,
   const count = Number(row?.count ?? 0);
   if (count === 0) return;
   const says = `${count} rows of the audit, from au_${row?.first} on, are in no sealed position and older than ten minutes`;
-  tell({ scope: UNSEALED_SCOPE, says });
+  report({ scope: UNSEALED_SCOPE, says });
 }
 
-function readMembers(row: SealRow, tell: ReportBreak): number[] {
+function readMembers(row: SealRow, report: ReportBreak): number[] {
   try {
     return parseMembers(row.audit_members ?? '', SEAL_AUDIT_MAX);
   } catch (error) {
-    tell({ scope: `seal ${row.position}`, says: `of the audit: ${(error as Error).message}` });
+    report({ scope: `seal ${row.position}`, says: `of the audit: ${(error as Error).message}` });
     return [];
   }
 }

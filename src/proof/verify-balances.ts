@@ -16,17 +16,17 @@ const END = '~';
  * Verifies that the derived balances are the sums of the sealed postings, month by month, each in a short snapshot,
  * since the sealer continues meanwhile.
  */
-export async function verifyBalances(context: Context, tell: ReportBreak): Promise<void> {
+export async function verifyBalances(context: Context, report: ReportBreak): Promise<void> {
   try {
-    await verifyMonths(context, tell);
+    await verifyMonths(context, report);
   } catch (error) {
     // without a readable seal, it is unknown which entries are sealed
     if (!(error instanceof ConfereError) || error.code !== 'books_broken') throw error;
-    tell({ scope: 'balances', says: `they can not be checked: of a sealed position, ${error.message}` });
+    report({ scope: 'balances', says: `they can not be checked: of a sealed position, ${error.message}` });
   }
 }
 
-async function verifyMonths(context: Context, tell: ReportBreak): Promise<void> {
+async function verifyMonths(context: Context, report: ReportBreak): Promise<void> {
   const accounts = [...(await readAccountNames(context.db)).keys()];
   for (const month of await listMonths(context, accounts)) {
     if (context.signal.aborted) return;
@@ -41,7 +41,7 @@ async function verifyMonths(context: Context, tell: ReportBreak): Promise<void> 
       if (have === want) continue;
       const [span = '', account = ''] = key.split('\n');
       const name = names.get(Number(account)) ?? account;
-      tell({ scope: `balance ${span} ${name}`, says: `${have} cents are folded, and the postings sum to ${want}` });
+      report({ scope: `balance ${span} ${name}`, says: `${have} cents are folded, and the postings sum to ${want}` });
     }
   }
 }

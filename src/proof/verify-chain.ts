@@ -28,23 +28,23 @@ type Walk = {
 };
 
 /** Verifies the chain and what it seals. @returns the newest position, 0 while there is none. */
-export async function verifyChain(context: Context, tell: ReportBreak): Promise<number> {
+export async function verifyChain(context: Context, report: ReportBreak): Promise<number> {
   const audit: AuditWalk = { seq: 0, unsealed: new Map<number, Date>(), caughtUpAt: undefined };
   const walk: Walk = { position: 0, hash: GENESIS_HASH, entrySeq: 0, uncovered: new Map(), audit };
   while (!context.signal.aborted) {
     const rows = await readSealRows(context, walk.position);
     if (rows.length === 0) break;
-    await verifyGroup(context, takeGroup(rows, walk.audit.seq), walk, tell);
+    await verifyGroup(context, takeGroup(rows, walk.audit.seq), walk, report);
   }
   const since = new Date(context.clock.now().getTime() - SEALED_WITHIN_MS);
   for (const [seq, recordedAt] of walk.uncovered) {
-    if (recordedAt < since) tell({ scope: `entry en_${seq}`, says: 'it is in no sealed position' });
+    if (recordedAt < since) report({ scope: `entry en_${seq}`, says: 'it is in no sealed position' });
   }
-  await verifySealed(context, walk.entrySeq, tell);
-  await verifyAuditSealed(context, walk.audit, tell);
-  await verifyNoOrphanedLateEntries(context, tell);
-  await verifyReports(context, walk.position, tell);
-  await verifyManifests(context, walk.position, tell);
+  await verifySealed(context, walk.entrySeq, report);
+  await verifyAuditSealed(context, walk.audit, report);
+  await verifyNoOrphanedLateEntries(context, report);
+  await verifyReports(context, walk.position, report);
+  await verifyManifests(context, walk.position, report);
   return walk.position;
 }
 
@@ -60,18 +60,18 @@ async function readSealRows(context: Context, after: number) {
 
 /** Returns as many seals as have ENTRIES_AT_ONCE entries and audit rows together; at least one. */
 function takeGroup(rows: SealRow[], auditSeq: number): SealRow[] {
-  let held = 0;
+  let count = 0;
   let before = auditSeq;
   const end = rows.findIndex((row) => {
-    held += row.entries + Math.max(0, (row.audit_seq ?? before) - before);
+    count += row.entries + Math.max(0, (row.audit_seq ?? before) - before);
     before = row.audit_seq ?? before;
-    return held > ENTRIES_AT_ONCE;
+    return count > ENTRIES_AT_ONCE;
   });
   return end < 0 ? rows : rows.slice(0, Math.max(1, end));
 }
 
-async function verifyGroup(context: Context, rows: SealRow[], walk: Walk, tell: ReportBreak): Promise<void> {
-  const members = new Map(rows.map((row) => [row.position, readMembers(row, tell)]));
+async function verifyGroup(context: Context, rows: SealRow[], walk: Walk, report: ReportBreak): Promise<void> {
+  const members = new Map(rows.map((row) => [row.position, readMembers(row, report)]));
   const named = [...members.values()].flat();
   const to = Math.max(...rows.map((row) => row.entry_seq));
   const range = { after: walk.entrySeq, to, limit: named.length + UNCOVERED_MAX };
@@ -84,25 +84,29 @@ async function verifyGroup(context: Context, rows: SealRow[], walk: Walk, tell: 
     if (walk.uncovered.size < UNCOVERED_MAX) walk.uncovered.set(seq, recordedAt);
   }
   for (const seq of named) walk.uncovered.delete(seq);
-  const audits = await readSealedAuditRows(context, rows, walk.audit, tell);
-  const lateTold = await readLateEntries(context, rows[0]?.position ?? 0, rows.at(-1)?.position ?? 0);
+  const audits = await readSealedAuditRows(context, rows, walk.audit, report);
+  const lateRecorded = await readLateEntries(context, rows[0]?.position ?? 0, rows.at(-1)?.position ?? 0);
   for (const row of rows) {
     const seqs = members.get(row.position) ?? [];
-    for (const says of verifyCounts(row, { members: seqs, before: walk.entrySeq, told: lateTold.get(row.position) })) {
-      tell({ scope: `seal ${row.position}`, says });
+    for (const says of verifyCounts(row, {
+      members: seqs,
+      before: walk.entrySeq,
+      recorded: lateRecorded.get(row.position),
+    })) {
+      report({ scope: `seal ${row.position}`, says });
     }
-    verifySeal(row, { members: seqs, entries, audit: audits.get(row.position) ?? [] }, walk, tell);
+    verifySeal(row, { members: seqs, entries, audit: audits.get(row.position) ?? [] }, walk, report);
   }
 }
 
-type Held = { members: number[]; entries: Map<number, SealedEntry>; audit: SealedAuditRow[] };
+type Loaded = { members: number[]; entries: Map<number, SealedEntry>; audit: SealedAuditRow[] };
 
-function verifySeal(row: SealRow, { members, entries, audit }: Held, walk: Walk, tell: ReportBreak): void {
-  const fault = (says: string): void => tell({ scope: `seal ${row.position}`, says });
+function verifySeal(row: SealRow, { members, entries, audit }: Loaded, walk: Walk, report: ReportBreak): void {
+  const fault = (says: string): void => report({ scope: `seal ${row.position}`, says });
   if (row.position !== walk.position + 1) fault(`the positions after ${walk.position} are missing`);
   if (row.entry_seq < walk.entrySeq) fault('it ends before the position before it');
   const missing = members.filter((seq) => !entries.has(seq));
-  for (const seq of missing) tell({ scope: `entry en_${seq}`, says: `sealed at position ${row.position}, and gone` });
+  for (const seq of missing) report({ scope: `entry en_${seq}`, says: `sealed at position ${row.position}, and gone` });
   const header = {
     position: row.position,
     entrySeq: row.entry_seq,
@@ -120,19 +124,19 @@ function verifySeal(row: SealRow, { members, entries, audit }: Held, walk: Walk,
   }
   const backdated = row.audit_seq === null ? [] : findBackdated(audit, walk.audit, row.sealed_at);
   for (const { seq } of backdated) {
-    tell({ scope: `audit au_${seq}`, says: `sealed at position ${row.position}, and dated long before it` });
+    report({ scope: `audit au_${seq}`, says: `sealed at position ${row.position}, and dated long before it` });
   }
   walk.position = row.position;
   walk.entrySeq = Math.max(walk.entrySeq, row.entry_seq);
   walk.hash = row.hash;
 }
 
-function readMembers(row: SealRow, tell: ReportBreak): number[] {
+function readMembers(row: SealRow, report: ReportBreak): number[] {
   try {
     return parseMembers(row.members, SEAL_ENTRIES_MAX);
   } catch (error) {
     if (!(error instanceof ConfereError)) throw error;
-    tell({ scope: `seal ${row.position}`, says: error.message });
+    report({ scope: `seal ${row.position}`, says: error.message });
     return [];
   }
 }

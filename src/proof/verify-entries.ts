@@ -76,16 +76,16 @@ const OF_EVENTS: Check[] = [
 ];
 
 /** Verifies events and entries. @returns how many entries there are. */
-export async function verifyEntries(context: Context, tell: ReportBreak): Promise<number> {
-  await walk(context, 'events', OF_EVENTS, (seq, says) => tell({ scope: `event ${seq}`, says }));
-  return await walk(context, 'entries', OF_ENTRIES, (seq, says) => tell({ scope: `entry en_${seq}`, says }));
+export async function verifyEntries(context: Context, report: ReportBreak): Promise<number> {
+  await walk(context, 'events', OF_EVENTS, (seq, says) => report({ scope: `event ${seq}`, says }));
+  return await walk(context, 'entries', OF_ENTRIES, (seq, says) => report({ scope: `entry en_${seq}`, says }));
 }
 
 async function walk(
   context: Context,
   table: 'entries' | 'events',
   checks: Check[],
-  tell: (seq: number, says: string) => void,
+  report: (seq: number, says: string) => void,
 ): Promise<number> {
   let [after, count]: [number | undefined, number] = [0, 0];
   while (after !== undefined && !context.signal.aborted) {
@@ -103,7 +103,7 @@ async function walk(
       end ? sql`${sql.ref(column)} > ${from} AND ${sql.ref(column)} <= ${end.seq}` : sql`${sql.ref(column)} > ${from}`;
     for (const check of checks) {
       const { rows } = await check.find(within).execute(context.db);
-      for (const row of rows) tell(row.seq, check.says);
+      for (const row of rows) report(row.seq, check.says);
     }
     count += end ? ROWS_AT_ONCE : await countAbove(context, table, from);
     after = end?.seq;

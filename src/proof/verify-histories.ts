@@ -19,22 +19,22 @@ const TRANSACTIONS_AT_ONCE = 500;
  * Takes no locks.
  * @returns how many transactions there are.
  */
-export async function verifyHistories(context: Context, tell: ReportBreak): Promise<number> {
+export async function verifyHistories(context: Context, report: ReportBreak): Promise<number> {
   let [after, count] = [0, 0];
   while (!context.signal.aborted) {
-    const { loaded, policies, reposting, unmended } = await inSnapshot(context.db, async (snapshot) => ({
+    const { loaded, policies, reposting, uncorrected } = await inSnapshot(context.db, async (snapshot) => ({
       loaded: await loadStoredTransactionRange(snapshot, after, TRANSACTIONS_AT_ONCE),
       policies: await readPolicies(context, snapshot, 'none'),
       reposting: await readReposting(snapshot),
-      unmended: await readUnmended(snapshot),
+      uncorrected: await readUncorrected(snapshot),
     }));
     if (loaded.length === 0) break;
     for (const one of loaded) {
-      if (unmended.has(one.seq)) continue;
+      if (uncorrected.has(one.seq)) continue;
       // while a platform is being reposted, its entries partly follow the old opening
-      const judged = reposting.has(one.stored.platform ?? NO_PLATFORM) ? undefined : policies;
-      for (const says of judgeTransaction(one, judged)) {
-        tell({ scope: one.stored.id, transactionId: one.stored.id, says });
+      const entryPolicies = reposting.has(one.stored.platform ?? NO_PLATFORM) ? undefined : policies;
+      for (const says of listFaults(one, entryPolicies)) {
+        report({ scope: one.stored.id, transactionId: one.stored.id, says });
       }
     }
     count += loaded.length;
@@ -50,7 +50,7 @@ async function readReposting(snapshot: Transaction<Database>): Promise<Set<strin
 }
 
 /** Returns histories of earlier versions that are not corrected yet: `doctor` counts them. */
-async function readUnmended(snapshot: Transaction<Database>): Promise<Set<number>> {
+async function readUncorrected(snapshot: Transaction<Database>): Promise<Set<number>> {
   const rows = await snapshot
     .selectFrom('histories_to_mend')
     .select('transaction_seq')
@@ -60,24 +60,21 @@ async function readUnmended(snapshot: Transaction<Database>): Promise<Set<number
 }
 
 /** @param policies undefined: its entries are not verified. */
-function judgeTransaction(
-  { stored: held, row: stored, entries }: LoadedTransaction,
-  policies: Policies | undefined,
-): string[] {
-  const state = summarizeHistory(held);
+function listFaults({ stored, row, entries }: LoadedTransaction, policies: Policies | undefined): string[] {
+  const state = summarizeHistory(stored);
   if (!state) return ['it has no event'];
   const faults: string[] = [];
   const names = ['status', 'status_wall', 'sequence', 'event_count'] as const;
-  const wrong = names.filter((name) => state[name] !== stored[name]);
+  const wrong = names.filter((name) => state[name] !== row[name]);
   if (wrong.length > 0) faults.push(`its ${wrong.join(', ')} are not those of its events`);
-  const sequences = new Set([...held.events, ...held.outOfForce].map((event) => event.sequence));
-  const counted = held.events.length + held.outOfForce.length + (held.corrections?.count ?? 0);
-  if (sequences.size !== held.events.length + held.outOfForce.length || Math.max(...sequences) > counted) {
+  const sequences = new Set([...stored.events, ...stored.outOfForce].map((event) => event.sequence));
+  const counted = stored.events.length + stored.outOfForce.length + (stored.corrections?.count ?? 0);
+  if (sequences.size !== stored.events.length + stored.outOfForce.length || Math.max(...sequences) > counted) {
     faults.push('its events are not numbered one by one');
   }
   if (!policies) return faults;
-  const desired = planEntries(held, held.events, policies.forPlatform(held.platform));
-  const { reverse, post } = diffEntries(desired, entries, (platform) => planCommission(held, platform));
+  const desired = planEntries(stored, stored.events, policies.forPlatform(stored.platform));
+  const { reverse, post } = diffEntries(desired, entries, (platform) => planCommission(stored, platform));
   if (reverse.length + post.length > 0) faults.push('its entries in force are not those that its events ask for');
   return faults;
 }

@@ -25,7 +25,7 @@ export async function readLateEntries(context: Context, from: number, to: number
  */
 export function verifyCounts(
   row: { entries: number; stragglers: number },
-  { members, before, told = new Set() }: { members: number[]; before: number; told?: Set<number> | undefined },
+  { members, before, recorded = new Set() }: { members: number[]; before: number; recorded?: Set<number> | undefined },
 ): string[] {
   const late = new Set(members.filter((seq) => seq <= before));
   const faults: string[] = [];
@@ -33,19 +33,19 @@ export function verifyCounts(
     const [counted, named] = [`${row.entries} entries, ${row.stragglers} late`, `${members.length}, ${late.size} late`];
     faults.push(`it counts ${counted}, and names ${named}`);
   }
-  const [untold] = late.difference(told);
-  if (untold !== undefined) faults.push(`seal_stragglers does not say that en_${untold} came late`);
-  const [wrong] = told.difference(late);
+  const [unrecorded] = late.difference(recorded);
+  if (unrecorded !== undefined) faults.push(`seal_stragglers does not say that en_${unrecorded} came late`);
+  const [wrong] = recorded.difference(late);
   if (wrong !== undefined) faults.push(`seal_stragglers says that en_${wrong} came late, and it did not`);
   return faults;
 }
 
 /** Reports late entries recorded for seals that do not exist: an earlier cut would omit such an entry. */
-export async function verifyNoOrphanedLateEntries(context: Context, tell: ReportBreak): Promise<void> {
+export async function verifyNoOrphanedLateEntries(context: Context, report: ReportBreak): Promise<void> {
   const { rows } = await sql<{ entry_seq: number; position: number }>`
     SELECT late.entry_seq, late.position FROM seal_stragglers late LEFT JOIN seals ON seals.position = late.position
     WHERE seals.position IS NULL ORDER BY late.position LIMIT ${sql.lit(ROWS_MAX)}`.execute(context.db);
   for (const { entry_seq: seq, position } of rows) {
-    tell({ scope: `seal ${position}`, says: `seal_stragglers names en_${seq} of it, and it is not there` });
+    report({ scope: `seal ${position}`, says: `seal_stragglers names en_${seq} of it, and it is not there` });
   }
 }

@@ -11,7 +11,7 @@ export const UNSEALED_SCOPE = 'seals';
  * Verifies that the newest entries are sealed: the chain does not prove unsealed ones.
  * @param end the entry number up to which the newest seal reaches.
  */
-export async function verifySealed(context: Context, end: number, tell: ReportBreak): Promise<void> {
+export async function verifySealed(context: Context, end: number, report: ReportBreak): Promise<void> {
   const since = new Date(context.clock.now().getTime() - SEALED_WITHIN_MS);
   const row = await context.db
     .selectFrom('entries')
@@ -23,7 +23,7 @@ export async function verifySealed(context: Context, end: number, tell: ReportBr
   if (count === 0) return;
   const minutes = SEALED_WITHIN_MS / 60_000;
   const says = `${count} entries, from en_${row?.first} on, are in no sealed position and older than ${minutes} minutes`;
-  tell({ scope: UNSEALED_SCOPE, says });
+  report({ scope: UNSEALED_SCOPE, says });
 }
 
 /** Sets the gauge of the oldest unsealed entry's age: one or two seconds while the sealer works. */

@@ -14,21 +14,21 @@ const BEFORE_OPENING_MAX = 1_000;
  * Verifies that each opening and adjustment has an entry of its amount, platform and day, which is reversed if and only
  * if the opening or adjustment was; and that no adjustment before its platform's opening is in force.
  */
-export async function verifyStated(context: Context, tell: ReportBreak): Promise<void> {
+export async function verifyStated(context: Context, report: ReportBreak): Promise<void> {
   for (const readRows of [readOpenings, readAdjustments]) {
     let after = 0;
     while (!context.signal.aborted) {
       const rows = await readRows(context.db, after);
       if (rows.length === 0) break;
-      await verifyRows(context, rows, tell);
+      await verifyRows(context, rows, report);
       after = rows.at(-1)?.seq ?? after;
     }
   }
-  await verifyOpened(context, tell);
+  await verifyOpened(context, report);
 }
 
 /** Reports adjustments before an opening; a platform that is being reposted is left to the next check. */
-async function verifyOpened(context: Context, tell: ReportBreak): Promise<void> {
+async function verifyOpened(context: Context, report: ReportBreak): Promise<void> {
   const rows = await selectAdjustmentsBeforeOpening(context.db)
     .select(['adjustments.id', 'openings.id as opening_id'])
     .where((eb) => {
@@ -41,7 +41,7 @@ async function verifyOpened(context: Context, tell: ReportBreak): Promise<void> 
     })
     .limit(BEFORE_OPENING_MAX)
     .execute();
-  for (const { id, opening_id: opening } of rows) tell({ scope: id, says: `it stands from before ${opening}` });
+  for (const { id, opening_id: opening } of rows) report({ scope: id, says: `it stands from before ${opening}` });
 }
 
 type Stated = {
@@ -87,7 +87,7 @@ async function readAdjustments(db: Reader, after: number): Promise<Stated[]> {
     .execute();
 }
 
-async function verifyRows(context: Context, rows: Stated[], tell: ReportBreak): Promise<void> {
+async function verifyRows(context: Context, rows: Stated[], report: ReportBreak): Promise<void> {
   const seqs = rows.map((row) => row.entry_seq);
   const entries = await loadSealedEntries(context.db, { seqs });
   const bySeq = new Map(entries.map((entry) => [entry.seq, entry]));
@@ -97,14 +97,14 @@ async function verifyRows(context: Context, rows: Stated[], tell: ReportBreak): 
     const cents = entry?.postings.find((posting) => posting.account === available)?.cents;
     const right =
       cents === row.stated_cents && entry?.atWall === `${row.day} 00:00:00` && entry.platform === row.platform;
-    if (!right) tell({ scope: row.id, says: `its entry en_${row.entry_seq} is not what was stated` });
+    if (!right) report({ scope: row.id, says: `its entry en_${row.entry_seq} is not what was stated` });
     // an adjustment that undoes a reversal posts anew and reverses no entry
-    const fault = entry?.kind === 'reversal' ? undefined : judgeReversal(row);
-    if (fault) tell({ scope: row.id, says: fault });
+    const fault = entry?.kind === 'reversal' ? undefined : findReversalFault(row);
+    if (fault) report({ scope: row.id, says: fault });
   }
 }
 
-function judgeReversal({ entry_seq: seq, ...row }: Stated): string | undefined {
+function findReversalFault({ entry_seq: seq, ...row }: Stated): string | undefined {
   const isTakenBack = Number(row.taken_back) === 1;
   if (!isTakenBack && row.reversed_by !== null) return `its entry en_${seq} is reversed, and it was not taken back`;
   const by = row.taken_back_by ?? row.reversed_by;

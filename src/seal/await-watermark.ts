@@ -21,36 +21,36 @@ const LOCKED_ROWS_MAX = 20_000;
  * @param from the watermark that was already awaited.
  * @throws the database's lock-wait timeout when a writer does not finish; the watermark is then not reached.
  */
-export async function awaitWatermark(db: Kysely<Database>, from: Watermark, tops: Watermark): Promise<void> {
+export async function awaitWatermark(db: Kysely<Database>, from: Watermark, watermark: Watermark): Promise<void> {
   await sleep(SETTLE_MS);
-  await waitForWriters(db, 'entries', from.entrySeq, tops.entrySeq);
-  await waitForWriters(db, 'events', from.eventSeq, tops.eventSeq);
-  await waitForWriters(db, 'mismatch_changes', from.mismatchChangeSeq, tops.mismatchChangeSeq);
-  await waitForWriters(db, 'audit', from.auditSeq, tops.auditSeq);
+  await waitForWriters(db, 'entries', from.entrySeq, watermark.entrySeq);
+  await waitForWriters(db, 'events', from.eventSeq, watermark.eventSeq);
+  await waitForWriters(db, 'mismatch_changes', from.mismatchChangeSeq, watermark.mismatchChangeSeq);
+  await waitForWriters(db, 'audit', from.auditSeq, watermark.auditSeq);
 }
 
 /** Returns the highest number of `fact_changes`, once no row can appear at or below it. */
 export async function awaitFactChangeWatermark(db: Kysely<Database>): Promise<number> {
-  const top = await readTop(db, 'fact_changes');
+  const highest = await readHighest(db, 'fact_changes');
   await sleep(SETTLE_MS);
   // the watermark of each report was awaited before
   const settled = await db
     .selectFrom('reports')
     .select((eb) => eb.fn.max('cut_fact_change_seq').as('seq'))
     .execute();
-  await waitForWriters(db, 'fact_changes', Number(settled[0]?.seq ?? 0), top);
-  return top;
+  await waitForWriters(db, 'fact_changes', Number(settled[0]?.seq ?? 0), highest);
+  return highest;
 }
 
 export async function readWatermark(db: Reader): Promise<Watermark> {
   // entries before events: an entry is written after its event, so each entry up to here has its event up to here
-  const auditSeq = await readTop(db, 'audit');
-  const mismatchChangeSeq = await readTop(db, 'mismatch_changes');
-  const entrySeq = await readTop(db, 'entries');
-  return { entrySeq, eventSeq: await readTop(db, 'events'), mismatchChangeSeq, auditSeq };
+  const auditSeq = await readHighest(db, 'audit');
+  const mismatchChangeSeq = await readHighest(db, 'mismatch_changes');
+  const entrySeq = await readHighest(db, 'entries');
+  return { entrySeq, eventSeq: await readHighest(db, 'events'), mismatchChangeSeq, auditSeq };
 }
 
-async function readTop(db: Reader, table: Appended): Promise<number> {
+async function readHighest(db: Reader, table: Appended): Promise<number> {
   const row = await db.selectFrom(table).select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst();
   return row?.seq ?? 0;
 }

@@ -11,7 +11,7 @@ const NEAR_ENTRIES = 20_000;
 const SEALS_AT_ONCE = 1_000;
 
 /** How far to search: the newest numbers, or everything sealed in the ten minutes before the head. */
-export type LookBack = 'near' | 'far';
+export type LateSearch = 'near' | 'far';
 
 type Bound = { position: number; entry_seq: number };
 type SealRow = Bound & { entries: number; stragglers: number };
@@ -22,8 +22,8 @@ type SealRow = Bound & { entries: number; stragglers: number };
  * @returns their numbers, ascending; almost always none. Seals without a gap in their numbers leave no room for late
  *   entries, so entries are counted only from the first gap to the last.
  */
-export async function findLateEntries(db: Reader, head: Seal, lookBack: LookBack = 'near'): Promise<number[]> {
-  let from = await findFloor(db, head, lookBack);
+export async function findLateEntries(db: Reader, head: Seal, lateSearch: LateSearch = 'near'): Promise<number[]> {
+  let from = await findFloor(db, head, lateSearch);
   const found: number[] = [];
   while (from.position < head.position) {
     const seals = await db
@@ -52,7 +52,7 @@ function cutToGaps(from: Bound, seals: SealRow[]): { bound: Bound; gapped: SealR
   return { bound: bounds[Math.max(0, first)] ?? from, gapped: first < 0 ? [] : seals.slice(first, last + 1) };
 }
 
-async function findFloor(db: Reader, head: Seal, lookBack: LookBack): Promise<Bound> {
+async function findFloor(db: Reader, head: Seal, lateSearch: LateSearch): Promise<Bound> {
   // relative to the head, not to now: finds entries that came late while nothing was sealed
   const longBefore = await db
     .selectFrom('seals')
@@ -63,7 +63,7 @@ async function findFloor(db: Reader, head: Seal, lookBack: LookBack): Promise<Bo
     .limit(1)
     .executeTakeFirst();
   const floor = longBefore ?? { position: 0, entry_seq: 0 };
-  if (lookBack === 'far' || head.entrySeq - floor.entry_seq <= NEAR_ENTRIES) return floor;
+  if (lateSearch === 'far' || head.entrySeq - floor.entry_seq <= NEAR_ENTRIES) return floor;
   const near = await db
     .selectFrom('seals')
     .select(['position', 'entry_seq'])

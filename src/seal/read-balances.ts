@@ -118,8 +118,8 @@ async function sumAtSeal(view: View, seal: Seal): Promise<AccountSums> {
  */
 async function sumBefore(view: View, before: Date): Promise<AccountSums> {
   const { db, at } = view;
-  const settled = await readSealBefore(db, new Date(before.getTime() - CLOCKS_APART_MS));
-  const after = settled?.entrySeq ?? 0;
+  const seal = await readSealBefore(db, new Date(before.getTime() - CLOCKS_APART_MS));
+  const after = seal?.entrySeq ?? 0;
   const since = (view.head?.entrySeq ?? 0) - after;
   if (since <= after) return addSums(await sumNow(view), await sumRecorded(db, { after }, { from: before }, at), -1n);
   const sums = await sumEntryRange(db, { after: 0, to: after }, at);
@@ -133,8 +133,8 @@ async function sumBefore(view: View, before: Date): Promise<AccountSums> {
  * @returns its number; undefined when there is none.
  */
 async function findRecordedFrom(db: Reader, after: number, instant: Date): Promise<number | undefined> {
-  const top = await db.selectFrom('entries').select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst();
-  let [low, high] = [after, top?.seq ?? 0];
+  const newest = await db.selectFrom('entries').select('seq').orderBy('seq', 'desc').limit(1).executeTakeFirst();
+  let [low, high] = [after, newest?.seq ?? 0];
   let found: number | undefined;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);

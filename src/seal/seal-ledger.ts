@@ -19,7 +19,7 @@ import { transact } from '../database/transact.ts';
 import { createWakeSignal, runWorkerLoop } from '../runtime/wake-signal.ts';
 import { awaitWatermark, readWatermark, type Watermark } from './await-watermark.ts';
 import { deriveBalances } from './derive-balances.ts';
-import { findLateEntries, LATE_MS_MAX, type LookBack, SEAL_ENTRIES_MAX } from './find-late-entries.ts';
+import { findLateEntries, LATE_MS_MAX, type LateSearch, SEAL_ENTRIES_MAX } from './find-late-entries.ts';
 import { formatMembers } from './format-members.ts';
 import { GENESIS_HASH, hashSeal, type SealHeader } from './hash-seal.ts';
 import { loadSealedEntries } from './load-sealed-entries.ts';
@@ -30,7 +30,7 @@ import { findLateAuditRows, selectAuditRows } from './select-audit-rows.ts';
 const SEAL_EVERY_MS = 1_000;
 export const SEALER_LEASE_MS = 15_000;
 /** Interval between searches of the ten minutes before the head for late entries. */
-const LOOK_FAR_EVERY_MS = 60_000;
+const FAR_SEARCH_EVERY_MS = 60_000;
 const NOTHING: Seal = {
   position: 0,
   entrySeq: 0,
@@ -43,18 +43,18 @@ const NOTHING: Seal = {
 
 /** Seals committed rows until the signal. Any number of processes may run it; the lease admits one. */
 export async function sealLedger(context: Context): Promise<void> {
-  let lookedFarAt: Date | undefined;
+  let searchedFarAt: Date | undefined;
   await runWorkerLoop({
     name: 'sealer',
     work: async () => {
       const head = await readNewestSeal(context.db);
       const now = context.clock.now();
-      const lookBack = head && isFarDue(head, lookedFarAt, now) ? 'far' : 'near';
-      if (await isBehind(context, head, lookBack)) {
+      const lateSearch = head && isFarSearchDue(head, searchedFarAt, now) ? 'far' : 'near';
+      if (await isBehind(context, head, lateSearch)) {
         if (!(await claimSealerLease(context))) return false;
-        await sealNow(context, lookBack);
+        await sealNow(context, lateSearch);
       }
-      if (lookBack === 'far') lookedFarAt = now;
+      if (lateSearch === 'far') searchedFarAt = now;
       return false;
     },
     wakeUp: createWakeSignal(context.timers),
@@ -64,53 +64,53 @@ export async function sealLedger(context: Context): Promise<void> {
 }
 
 /** Whether a far search is due: after a start, then each minute while an entry may still come late. */
-function isFarDue(head: Seal, lookedAt: Date | undefined, now: Date): boolean {
-  if (!lookedAt) return true;
-  const stillLate = lookedAt.getTime() <= head.sealedAt.getTime() + LATE_MS_MAX;
-  return stillLate && now.getTime() - lookedAt.getTime() >= LOOK_FAR_EVERY_MS;
+function isFarSearchDue(head: Seal, searchedAt: Date | undefined, now: Date): boolean {
+  if (!searchedAt) return true;
+  const stillLate = searchedAt.getTime() <= head.sealedAt.getTime() + LATE_MS_MAX;
+  return stillLate && now.getTime() - searchedAt.getTime() >= FAR_SEARCH_EVERY_MS;
 }
 
 /**
  * Seals everything committed before the call.
- * @param lookBack how far to search for late entries.
+ * @param lateSearch how far to search for late entries.
  * @returns the newest seal: an immutable cut of the ledger, with the hash that proves it. On an empty ledger that is
  *   the first position, without entries.
  */
-export async function sealNow(context: Context, lookBack: LookBack = 'near'): Promise<Seal> {
-  const tops = await readWatermark(context.db);
+export async function sealNow(context: Context, lateSearch: LateSearch = 'near'): Promise<Seal> {
+  const watermark = await readWatermark(context.db);
   let head = await readNewestSeal(context.db);
-  let late = head ? await hasLate(context.db, head, lookBack) : false;
-  if (head && !late && reaches(head, tops)) return head;
-  await awaitWatermark(context.db, head ?? NOTHING, tops);
+  let late = head ? await hasLate(context.db, head, lateSearch) : false;
+  if (head && !late && reaches(head, watermark)) return head;
+  await awaitWatermark(context.db, head ?? NOTHING, watermark);
   do {
     context.signal.throwIfAborted();
     // search far for the first seal only, or again where late entries were found
-    const look = late ? lookBack : 'near';
-    head = await transact(context.db, (trx) => sealNext(context, trx, { tops, lookBack: look }), {
+    const search = late ? lateSearch : 'near';
+    head = await transact(context.db, (trx) => sealNext(context, trx, { watermark, lateSearch: search }), {
       retryDuplicates: true,
     });
-    late = await hasLate(context.db, head, look);
-  } while (late || !reaches(head, tops));
+    late = await hasLate(context.db, head, search);
+  } while (late || !reaches(head, watermark));
   return head;
 }
 
 /** Whether rows at or below the head's numbers are in no seal. */
-async function hasLate(db: Reader, head: Seal, lookBack: LookBack): Promise<boolean> {
-  if ((await findLateEntries(db, head, lookBack)).length > 0) return true;
-  return lookBack === 'far' && (await findLateAuditRows(db, head)).length > 0;
+async function hasLate(db: Reader, head: Seal, lateSearch: LateSearch): Promise<boolean> {
+  if ((await findLateEntries(db, head, lateSearch)).length > 0) return true;
+  return lateSearch === 'far' && (await findLateAuditRows(db, head)).length > 0;
 }
 
-async function isBehind(context: Context, head: Seal | undefined, lookBack: LookBack): Promise<boolean> {
+async function isBehind(context: Context, head: Seal | undefined, lateSearch: LateSearch): Promise<boolean> {
   if (!head || !reaches(head, await readWatermark(context.db))) return true;
-  return await hasLate(context.db, head, lookBack);
+  return await hasLate(context.db, head, lateSearch);
 }
 
-function reaches(head: Seal, tops: Watermark): boolean {
+function reaches(head: Seal, watermark: Watermark): boolean {
   return (
-    head.entrySeq >= tops.entrySeq &&
-    head.eventSeq >= tops.eventSeq &&
-    head.mismatchChangeSeq >= tops.mismatchChangeSeq &&
-    head.auditSeq >= tops.auditSeq
+    head.entrySeq >= watermark.entrySeq &&
+    head.eventSeq >= watermark.eventSeq &&
+    head.mismatchChangeSeq >= watermark.mismatchChangeSeq &&
+    head.auditSeq >= watermark.auditSeq
   );
 }
 
@@ -135,18 +135,18 @@ export async function claimSealerLease(context: Context): Promise<boolean> {
 async function sealNext(
   context: Context,
   trx: Transaction<Database>,
-  { tops, lookBack }: { tops: Watermark; lookBack: LookBack },
+  { watermark, lateSearch }: { watermark: Watermark; lateSearch: LateSearch },
 ): Promise<Seal> {
   await trx.selectFrom('sealing').select('id').where('id', '=', 1).forUpdate().execute();
   // read under the lock: READ COMMITTED sees the commit of another sealer
   const last = await readNewestSeal(trx);
   const head = last ?? NOTHING;
   const now = context.clock.now();
-  const late = last ? (await findLateEntries(trx, last, lookBack)).slice(0, SEAL_ENTRIES_MAX / 2) : [];
-  const audit = await selectAuditRows(trx, head, { to: tops.auditSeq, lookBack });
-  if (last && late.length === 0 && audit.rows.length === 0 && reaches(last, tops)) return last;
+  const late = last ? (await findLateEntries(trx, last, lateSearch)).slice(0, SEAL_ENTRIES_MAX / 2) : [];
+  const audit = await selectAuditRows(trx, head, { to: watermark.auditSeq, lateSearch });
+  if (last && late.length === 0 && audit.rows.length === 0 && reaches(last, watermark)) return last;
   const limit = SEAL_ENTRIES_MAX - late.length;
-  const range = { after: head.entrySeq, to: tops.entrySeq, limit };
+  const range = { after: head.entrySeq, to: watermark.entrySeq, limit };
   const entries = [
     ...(await loadSealedEntries(trx, { seqs: late }, 'error')),
     ...(await loadSealedEntries(trx, range, 'error')),
@@ -154,9 +154,9 @@ async function sealNext(
   const filled = entries.length === SEAL_ENTRIES_MAX;
   const header = {
     position: head.position + 1,
-    entrySeq: filled ? (entries.at(-1)?.seq ?? head.entrySeq) : Math.max(head.entrySeq, tops.entrySeq),
-    eventSeq: Math.max(head.eventSeq, tops.eventSeq),
-    mismatchChangeSeq: Math.max(head.mismatchChangeSeq, tops.mismatchChangeSeq),
+    entrySeq: filled ? (entries.at(-1)?.seq ?? head.entrySeq) : Math.max(head.entrySeq, watermark.entrySeq),
+    eventSeq: Math.max(head.eventSeq, watermark.eventSeq),
+    mismatchChangeSeq: Math.max(head.mismatchChangeSeq, watermark.mismatchChangeSeq),
     members: formatMembers(entries.map((entry) => entry.seq)),
     // monotonic, though another machine's clock may be slightly behind
     sealedAt: new Date(Math.max(now.getTime(), head.sealedAt.getTime())),
@@ -169,9 +169,12 @@ async function sealNext(
   return { ...seal, auditSeq: audit.seq, hash };
 }
 
-type Drawn = { header: SealHeader; hash: Buffer; previous: Buffer; entries: number; late: number[] };
+type NewSeal = { header: SealHeader; hash: Buffer; previous: Buffer; entries: number; late: number[] };
 
-async function insertSeal(trx: Transaction<Database>, { header, hash, previous, entries, late }: Drawn): Promise<void> {
+async function insertSeal(
+  trx: Transaction<Database>,
+  { header, hash, previous, entries, late }: NewSeal,
+): Promise<void> {
   await trx
     .insertInto('seals')
     .values({

@@ -3,7 +3,7 @@
  * node of a cluster, is found by its time and sealed then.
  */
 import type { Reader } from '../database/reader.ts';
-import { LATE_MS_MAX, type LookBack } from './find-late-entries.ts';
+import { LATE_MS_MAX, type LateSearch } from './find-late-entries.ts';
 import { parseMembers } from './format-members.ts';
 import type { SealedAuditRow } from './hash-seal.ts';
 import type { Seal } from './read-seals.ts';
@@ -15,9 +15,9 @@ export const SEAL_AUDIT_MAX = 2_000;
 export async function selectAuditRows(
   db: Reader,
   head: Seal,
-  { to, lookBack }: { to: number; lookBack: LookBack },
+  { to, lateSearch }: { to: number; lateSearch: LateSearch },
 ): Promise<{ rows: SealedAuditRow[]; seq: number }> {
-  const late = lookBack === 'far' ? (await findLateAuditRows(db, head)).slice(0, SEAL_AUDIT_MAX / 2) : [];
+  const late = lateSearch === 'far' ? (await findLateAuditRows(db, head)).slice(0, SEAL_AUDIT_MAX / 2) : [];
   const limit = SEAL_AUDIT_MAX - late.length;
   const next = await loadAuditRows(db, { after: head.auditSeq, to, limit });
   const seq = next.length === limit ? (next.at(-1)?.seq ?? head.auditSeq) : Math.max(head.auditSeq, to);

@@ -86,14 +86,14 @@ async function dropUnchanged(context: Context, observations: Observation[]): Pro
   );
   const digests = new Map(rows.flatMap(({ id, digest }) => (digest ? [[id, digest]] : [])));
   const awaited = new Set(rows.flatMap(({ id, digest }) => (digest ? [] : [id])));
-  const isNews = ({ transaction: { id }, digest }: Observation): boolean => {
+  const isNew = ({ transaction: { id }, digest }: Observation): boolean => {
     const known = digests.get(id);
     if (known === undefined || awaited.has(id)) return true;
     return known !== toHex(digest) && known !== toHex(createKeyedDigest(context.keys, digest));
   };
   // of two observations of one transaction, the unchanged one may be the newer
-  const news = new Set(observations.filter(isNews).map((one) => one.transaction.id));
-  return observations.filter(({ transaction }) => news.has(transaction.id));
+  const changedIds = new Set(observations.filter(isNew).map((one) => one.transaction.id));
+  return observations.filter(({ transaction }) => changedIds.has(transaction.id));
 }
 
 /**
@@ -176,8 +176,8 @@ async function applyInTransaction(
     })),
     now,
   );
-  const mendings = changes.map((change) => mendOne(change, seqs, policies));
-  await writeEntries(context, trx, mendings, now);
+  const diffs = changes.map((change) => diffTransaction(change, seqs, policies));
+  await writeEntries(context, trx, diffs, now);
   await storeUnreadableRows(context, trx, batch, now);
   await enqueueCallbacks(
     context,
@@ -207,27 +207,27 @@ async function applyInTransaction(
   const closed = await findClosedDays(
     context,
     trx,
-    changes.flatMap((change, index) => listMoments(change, mendings[index])),
+    changes.flatMap((change, index) => listMoments(change, diffs[index])),
   );
   const raised = await raiseMismatches(
     trx,
     [...found, ...commissions, ...doubts.found, ...references.found, ...closed],
     now,
   );
-  const resolved = [...changes.flatMap(listResolved), ...doubts.over, ...references.over];
+  const resolved = [...changes.flatMap(listResolved), ...doubts.resolved, ...references.resolved];
   const evidence = { resolved, confirmed: changes.flatMap(listConfirmed), amounts: changes.map(listObservedAmounts) };
   await applyEvidence(trx, evidence, now);
   return { changed: changes.filter((change) => change.isChanged).map((change) => change.after.id), raised };
 }
 
-function mendOne(change: TransactionChange, seqs: Map<string, number>, policies: Policies) {
-  const { after: held } = change;
-  const desired = planEntries(held, held.events, policies.forPlatform(held.platform));
+function diffTransaction(change: TransactionChange, seqs: Map<string, number>, policies: Policies) {
+  const { after } = change;
+  const desired = planEntries(after, after.events, policies.forPlatform(after.platform));
   const { reverse, post } = diffEntries(desired, change.loaded?.entries ?? [], (platform) =>
-    planCommission(held, platform),
+    planCommission(after, platform),
   );
   return {
-    transactionSeq: requireRowNumber(seqs.get(held.id), `transaction ${held.id}`),
+    transactionSeq: requireRowNumber(seqs.get(after.id), `transaction ${after.id}`),
     source: change.source,
     sources: change.sources,
     reverse,
@@ -245,9 +245,9 @@ function withHistory(change: TransactionChange): Changed {
  * Returns the wall-clock times that a change affects: of new and changed events, and of posted and reversed
  * entries.
  */
-function listMoments({ added, history, source }: Changed, mending: ReturnType<typeof mendOne> | undefined) {
-  const events = [...added, ...history.standingChanged, ...history.repositioned];
-  const moments = [...events, ...(mending?.reverse ?? []), ...(mending?.post ?? [])];
+function listMoments({ added, history, source }: Changed, diff: ReturnType<typeof diffTransaction> | undefined) {
+  const events = [...added, ...history.inForceChanged, ...history.repositioned];
+  const moments = [...events, ...(diff?.reverse ?? []), ...(diff?.post ?? [])];
   const runSeq = source.kind === 'webhook' ? undefined : source.run?.seq;
   return moments.map(({ atWall }) => ({ atWall, runSeq }));
 }

@@ -32,11 +32,11 @@ export async function compareNewCommissions(
   if (charged.length === 0) return [];
   const contracts = await readContracts(trx);
   return charged.flatMap((change) => {
-    const judged = judge(context, change.after, contracts);
-    return judged
+    const difference = compareCommission(context, change.after, contracts);
+    return difference
       ? [
           {
-            ...judged,
+            ...difference,
             ...describeSubject(change, requireRowNumber(seqs.get(change.after.id), `transaction ${change.after.id}`)),
           },
         ]
@@ -45,10 +45,10 @@ export async function compareNewCommissions(
 }
 
 /** A commission that changed after the payment is excluded: it is raised as that change. */
-function isNewlyCharged({ loaded, after: held, added, decisions }: TransactionChange): boolean {
-  if (held.commissionCents === null) return false;
+function isNewlyCharged({ loaded, after, added, decisions }: TransactionChange): boolean {
+  if (after.commissionCents === null) return false;
   if (decisions.some(({ found }) => found.some(({ kind }) => kind === 'commission_differs'))) return false;
-  return added.some((event) => event.status === 'paid') || loaded?.stored.commissionCents !== held.commissionCents;
+  return added.some((event) => event.status === 'paid') || loaded?.stored.commissionCents !== after.commissionCents;
 }
 
 /**
@@ -60,32 +60,33 @@ export async function compareAcceptedCommission(
   context: Context,
   trx: Transaction<Database>,
   { seq, stored: before }: LoadedTransaction,
-  held: StoredTransaction,
-): Promise<{ found: FoundMismatch[]; over: { kind: 'commission_differs'; scope: string }[] }> {
-  const same = PRICED.every((name) => before[name] === held[name]) && isPaid(before) === isPaid(held);
-  if (same) return { found: [], over: [] };
-  const judged = judge(context, held, await readContracts(trx));
-  if (judged) return { found: await leaveUndecided(trx, [{ ...judged, ...nameBooked(seq, held) }]), over: [] };
-  const mine = { kind: 'commission_differs', scope: held.id } as const;
-  return { found: [], over: (await lockOpenMismatches(trx, [mine])).some(isClaim) ? [mine] : [] };
+  after: StoredTransaction,
+): Promise<{ found: FoundMismatch[]; resolved: { kind: 'commission_differs'; scope: string }[] }> {
+  const same = PRICED.every((name) => before[name] === after[name]) && isPaid(before) === isPaid(after);
+  if (same) return { found: [], resolved: [] };
+  const difference = compareCommission(context, after, await readContracts(trx));
+  if (difference)
+    return { found: await dropUndecided(trx, [{ ...difference, ...describeStored(seq, after) }]), resolved: [] };
+  const key = { kind: 'commission_differs', scope: after.id } as const;
+  return { found: [], resolved: (await lockOpenMismatches(trx, [key])).some(isRaisedByContract) ? [key] : [] };
 }
 
 /**
  * Drops changed commissions that await a decision: their open mismatch keeps its evidence, which a person can
  * accept.
  */
-async function leaveUndecided(trx: Transaction<Database>, found: FoundMismatch[]): Promise<FoundMismatch[]> {
+async function dropUndecided(trx: Transaction<Database>, found: FoundMismatch[]): Promise<FoundMismatch[]> {
   if (found.length === 0) return [];
   const open = new Map((await lockOpenMismatches(trx, found)).map((row) => [row.scope, row]));
   return found.filter((one) => {
     const row = open.get(one.scope);
     // where the provider shows the booked value again, there is nothing to decide
-    return !row || isClaim(row) || row.actual === JSON.stringify(one.actual);
+    return !row || isRaisedByContract(row) || row.actual === JSON.stringify(one.actual);
   });
 }
 
 /** Whether a contract raised the mismatch, and not a change after the payment. */
-function isClaim({ expected }: OpenMismatch): boolean {
+function isRaisedByContract({ expected }: OpenMismatch): boolean {
   return expected !== null && 'contract' in JSON.parse(expected);
 }
 
@@ -95,25 +96,25 @@ function isPaid({ events }: StoredTransaction): boolean {
   return events.some((event) => event.status === 'paid');
 }
 
-function nameBooked(seq: number, { id, reference, amountCents }: StoredTransaction): Omit<FoundMismatch, 'kind'> {
+function describeStored(seq: number, { id, reference, amountCents }: StoredTransaction): Omit<FoundMismatch, 'kind'> {
   return { scope: id, transactionSeq: seq, transactionId: id, reference, amountCents };
 }
 
-function judge(
+function compareCommission(
   context: Context,
-  held: StoredTransaction,
+  stored: StoredTransaction,
   contracts: CommissionContract[],
 ): (Difference & { kind: 'commission_differs'; baseline: boolean }) | undefined {
-  const paid = held.events.find((event) => event.status === 'paid');
-  if (!paid || held.commissionCents === null) return undefined;
-  const contract = findContract(contracts, { ...held, day: paid.atWall.slice(0, 10) });
+  const paid = stored.events.find((event) => event.status === 'paid');
+  if (!paid || stored.commissionCents === null) return undefined;
+  const contract = findContract(contracts, { ...stored, day: paid.atWall.slice(0, 10) });
   if (!contract) return undefined;
-  const { low, high, cents } = computeCommission(contract, held.amountCents);
-  if (held.commissionCents >= low && held.commissionCents <= high) return undefined;
+  const { low, high, cents } = computeCommission(contract, stored.amountCents);
+  if (stored.commissionCents >= low && stored.commissionCents <= high) return undefined;
   return {
     kind: 'commission_differs',
     expected: { commission: formatAmount(cents), contract: contract.id },
-    actual: { commission: formatAmount(held.commissionCents) },
+    actual: { commission: formatAmount(stored.commissionCents) },
     baseline: context.calendar.toInstant(paid.atWall) < context.webhooksSince,
   };
 }
@@ -160,11 +161,9 @@ async function checkBatch(
   ids: string[],
   contracts: CommissionContract[],
 ): Promise<number> {
-  const found = [...(await loadStoredTransactions(trx, ids)).values()].flatMap(
-    ({ seq, stored: held }): FoundMismatch[] => {
-      const judged = judge(context, held, contracts);
-      return judged ? [{ ...judged, ...nameBooked(seq, held) }] : [];
-    },
-  );
-  return (await raiseMismatches(trx, await leaveUndecided(trx, found), context.clock.now())).length;
+  const found = [...(await loadStoredTransactions(trx, ids)).values()].flatMap(({ seq, stored }): FoundMismatch[] => {
+    const difference = compareCommission(context, stored, contracts);
+    return difference ? [{ ...difference, ...describeStored(seq, stored) }] : [];
+  });
+  return (await raiseMismatches(trx, await dropUndecided(trx, found), context.clock.now())).length;
 }

@@ -6,7 +6,7 @@ import type { FoundMismatch } from '../../domain/mismatch.ts';
 import type { StoredTransaction } from '../decide/decide-observation.ts';
 
 /** Transactions in these statuses no longer count as a payment of their reference. */
-const OVER = ['canceled', 'denied', 'expired', 'refund'];
+const NOT_LIVE = ['canceled', 'denied', 'expired', 'refund'];
 const REFERENCE_BYTES_MAX = 140;
 
 export type ReferenceChange = {
@@ -23,23 +23,25 @@ export async function compareReferences(
   context: Context,
   trx: Transaction<Database>,
   changes: ReferenceChange[],
-): Promise<{ found: FoundMismatch[]; over: { kind: 'duplicate_reference'; scope: string }[] }> {
+): Promise<{ found: FoundMismatch[]; resolved: { kind: 'duplicate_reference'; scope: string }[] }> {
   const touched = changes.filter(
-    ({ before, after: held, added }) =>
-      held.reference !== null && (added.length > 0 || before?.reference !== held.reference),
+    ({ before, after, added }) =>
+      after.reference !== null && (added.length > 0 || before?.reference !== after.reference),
   );
-  const left = touched.flatMap(({ before, after: held }) =>
-    before?.reference && before.reference !== held.reference ? [before.reference] : [],
+  const previous = touched.flatMap(({ before, after }) =>
+    before?.reference && before.reference !== after.reference ? [before.reference] : [],
   );
-  const references = [...new Set([...touched.flatMap(({ after: held }) => held.reference ?? []), ...left])];
-  if (references.length === 0) return { found: [], over: [] };
+  const references = [...new Set([...touched.flatMap(({ after }) => after.reference ?? []), ...previous])];
+  if (references.length === 0) return { found: [], resolved: [] };
   const groups = Map.groupBy(await findLive(trx, references), (row) => row.reference);
-  const found = [...groups].filter(([, group]) => group.length > 1).map(([, group]) => tell(context, group));
-  const ended = touched.filter(({ after: held }) => OVER.includes(held.events.at(-1)?.status ?? ''));
-  const over = [...ended.flatMap(({ after: held }) => held.reference ?? []), ...left]
+  const found = [...groups]
+    .filter(([, group]) => group.length > 1)
+    .map(([, group]) => describeDuplicate(context, group));
+  const ended = touched.filter(({ after }) => NOT_LIVE.includes(after.events.at(-1)?.status ?? ''));
+  const resolved = [...ended.flatMap(({ after }) => after.reference ?? []), ...previous]
     .filter((reference) => (groups.get(reference)?.length ?? 0) <= 1)
     .map((reference) => ({ kind: 'duplicate_reference' as const, scope: scopeOf(reference) }));
-  return { found, over };
+  return { found, resolved };
 }
 
 /**
@@ -50,13 +52,13 @@ async function findLive(trx: Transaction<Database>, references: string[]): Promi
   const { rows } = await sql<Live>`
     SELECT id, reference, amount_cents, created_wall
     FROM transactions FORCE INDEX (transactions_reference_day)
-    WHERE reference IN (${sql.join(references)}) AND status NOT IN (${sql.join(OVER)})
+    WHERE reference IN (${sql.join(references)}) AND status NOT IN (${sql.join(NOT_LIVE)})
     ORDER BY created_wall, id
     FOR UPDATE`.execute(trx);
   return rows;
 }
 
-function tell(context: Context, group: Live[]): FoundMismatch {
+function describeDuplicate(context: Context, group: Live[]): FoundMismatch {
   const reference = group[0]?.reference ?? '';
   return {
     kind: 'duplicate_reference',

@@ -36,15 +36,15 @@ export async function expectWebhooks(
     trx,
     learnt.flatMap(({ source }) => (source?.kind === 'webhook' ? [source.webhook.seq] : [])),
   );
-  const owed = learnt.filter(({ source, at }) => {
+  const expected = learnt.filter(({ source, at }) => {
     const arrivedAt = source?.kind === 'webhook' ? arrivals.get(source.webhook.seq) : undefined;
     return !arrivedAt || arrivedAt < at || arrivedAt.getTime() > at.getTime() + context.config.WEBHOOK_GRACE;
   });
-  if (owed.length === 0) return;
+  if (expected.length === 0) return;
   await trx
     .insertInto('owed_webhooks')
     .values(
-      owed.map(({ change, event, source, at }) => ({
+      expected.map(({ change, event, source, at }) => ({
         event_seq: requireRowNumber(event.seq, `a new event of ${change.after.id}`),
         transaction_seq: change.seq,
         event_at: at,

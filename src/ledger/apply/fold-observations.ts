@@ -15,7 +15,7 @@ import {
 import { eventKey, type StoredEvent } from '../decide/extend-history.ts';
 import type { LoadedTransaction } from './load-stored-transactions.ts';
 
-/** Mismatch kinds that any later observation resolves, whatever it shows. */
+/** Mismatch kinds that any later observation of the transaction resolves. */
 export const RESOLVED_BY_OBSERVATION = ['missing_at_provider', 'row_refused'] as const;
 /**
  * Mismatch kinds that even an unchanged observation can update: those above, and those whose booked fact it may
@@ -79,10 +79,10 @@ export function foldObservations(batch: Observation[], loaded: Map<string, Loade
 /** Returns the events that earlier observations of the batch added, as the history has them now. */
 function carryOver(
   before: TransactionChange | undefined,
-  { after: held }: Decision,
+  { after }: Decision,
 ): Pick<TransactionChange, 'added' | 'sources'> {
   if (!before) return { added: [], sources: new Map() };
-  const now = new Map([...held.events, ...held.outOfForce].map((event) => [eventKey(event), event]));
+  const now = new Map([...after.events, ...after.outOfForce].map((event) => [eventKey(event), event]));
   const carried = before.added.flatMap((event) => {
     const current = now.get(eventKey(event));
     const source = before.sources.get(event);
@@ -103,13 +103,13 @@ const COMPARED: readonly MismatchKind[] = [
 ];
 
 /** Returns which transaction a mismatch concerns and where it was found. @param seq the transaction's row number. */
-export function describeSubject({ after: held, source }: TransactionChange, seq: number): Omit<FoundMismatch, 'kind'> {
+export function describeSubject({ after, source }: TransactionChange, seq: number): Omit<FoundMismatch, 'kind'> {
   return {
-    scope: held.id,
+    scope: after.id,
     transactionSeq: seq,
-    transactionId: held.id,
-    reference: held.reference,
-    amountCents: held.amountCents,
+    transactionId: after.id,
+    reference: after.reference,
+    amountCents: after.amountCents,
     ...(source.kind === 'webhook' ? { webhookSeq: source.webhook.seq } : {}),
     ...(source.kind !== 'webhook' && source.run ? { runSeq: source.run.seq } : {}),
   };
@@ -117,12 +117,12 @@ export function describeSubject({ after: held, source }: TransactionChange, seq:
 
 /** Returns the mismatches that these observations show. @param seq the transaction's row number. */
 export function listFoundMismatches(context: Context, change: TransactionChange, seq: number): FoundMismatch[] {
-  const { after: held } = change;
-  const lastAt = context.calendar.toInstant(held.events.at(-1)?.atWall ?? held.createdWall);
+  const { after } = change;
+  const lastAt = context.calendar.toInstant(after.events.at(-1)?.atWall ?? after.createdWall);
   const differences = change.decisions.flatMap((decision) =>
     decision.found.filter(({ kind }) => kind !== 'field_unreadable'),
   );
-  return [...differences, ...evaluateFields(joinLooks(change)).found, checkDates(context, held) ?? []]
+  return [...differences, ...evaluateFields(joinFieldEvidence(change)).found, checkDates(context, after) ?? []]
     .flat()
     .map((difference) => ({
       ...difference,
@@ -132,49 +132,49 @@ export function listFoundMismatches(context: Context, change: TransactionChange,
 }
 
 /** Returns facts that the newest observation shows as the books have them, though another value was shown before. */
-export function listConfirmed({
-  loaded,
-  after: held,
-  decisions,
-}: TransactionChange): (ConfirmedFacts & { scope: string })[] {
+export function listConfirmed({ loaded, after, decisions }: TransactionChange): (ConfirmedFacts & { scope: string })[] {
   if (!loaded) return [];
-  const agreed = decisions.findLast((decision) => decision.confirmed !== undefined)?.confirmed ?? [];
-  return agreed.map((one) => ({ ...one, scope: held.id }));
+  const confirmed = decisions.findLast((decision) => decision.confirmed !== undefined)?.confirmed ?? [];
+  return confirmed.map((one) => ({ ...one, scope: after.id }));
 }
 
 /** Returns the amounts that these observations show, under the scope that a webhook's claim of an amount has. */
-export function listObservedAmounts({ after: held, decisions }: TransactionChange): {
+export function listObservedAmounts({ after, decisions }: TransactionChange): {
   scope: string;
   amounts: Set<string>;
 } {
-  const shown: unknown[] = decisions.flatMap(({ found, confirmed: agreed = [] }) => [
+  const shown: unknown[] = decisions.flatMap(({ found, confirmed = [] }) => [
     ...found.flatMap(({ kind, actual }) => (kind === 'amount_differs' ? [actual] : [])),
-    ...agreed.flatMap((one) => (one.kind === 'amount_differs' ? [one.shown] : [])),
+    ...confirmed.flatMap((one) => (one.kind === 'amount_differs' ? [one.shown] : [])),
   ]);
   const amounts = new Set(shown.map((one) => (one as { amount: string }).amount));
-  return { scope: `${held.id} amount`, amounts };
+  return { scope: `${after.id} amount`, amounts };
 }
 
-function joinLooks({ decisions, observations: looks }: TransactionChange) {
-  return decisions.map(({ found, resolved: over }, index) => ({ found, over, isShow: looks[index]?.isShow ?? false }));
+function joinFieldEvidence({ decisions, observations }: TransactionChange) {
+  return decisions.map(({ found, resolved }, index) => ({
+    found,
+    resolved,
+    isShow: observations[index]?.isShow ?? false,
+  }));
 }
 
 /** Returns what these observations resolve. Any fresh evidence counts, whichever source opened the mismatch. */
 export function listResolved(change: TransactionChange): ResolvedScope[] {
-  const { after: held, decisions, askedAt } = change;
+  const { after, decisions, askedAt } = change;
   const last = decisions.at(-1);
   const found = new Set(last?.found.map((difference) => difference.kind));
   const kinds = (last?.resolved ?? []).filter((kind) => kind !== 'field_unreadable');
-  const { isOver: isReadable, leaves: ignores } = evaluateFields(joinLooks(change));
-  if (isFinal(held.events.at(-1)?.status ?? '')) kinds.push('stuck');
+  const { isResolved: isReadable, ignores } = evaluateFields(joinFieldEvidence(change));
+  if (isFinal(after.events.at(-1)?.status ?? '')) kinds.push('stuck');
   return [
     // the mere presence of the transaction counts only if it was requested after the mismatch was opened
-    ...RESOLVED_BY_OBSERVATION.map((kind) => ({ kind, scope: held.id, askedAt })),
-    ...kinds.filter((kind) => !found.has(kind)).map((kind) => ({ kind, scope: held.id })),
-    ...(isReadable ? [{ kind: 'field_unreadable' as const, scope: held.id, ignores }] : []),
+    ...RESOLVED_BY_OBSERVATION.map((kind) => ({ kind, scope: after.id, askedAt })),
+    ...kinds.filter((kind) => !found.has(kind)).map((kind) => ({ kind, scope: after.id })),
+    ...(isReadable ? [{ kind: 'field_unreadable' as const, scope: after.id, ignores }] : []),
     ...listShown(change).map((event) => ({
       kind: 'webhook_contradiction' as const,
-      scope: `${held.id} ${describeStatus(event.status)}`,
+      scope: `${after.id} ${describeStatus(event.status)}`,
     })),
   ];
 }
@@ -183,11 +183,11 @@ export function listResolved(change: TransactionChange): ResolvedScope[] {
  * Returns events that the provider now shows. An inferred event counts only where no history was ever shown; otherwise
  * the history decides.
  */
-function listShown({ loaded, after: held, added }: TransactionChange): StoredEvent[] {
-  const guessed = new Set(loaded?.stored.events.filter((event) => event.inferred).map((event) => event.seq));
-  return held.events.filter((event) =>
+function listShown({ loaded, after, added }: TransactionChange): StoredEvent[] {
+  const inferred = new Set(loaded?.stored.events.filter((event) => event.inferred).map((event) => event.seq));
+  return after.events.filter((event) =>
     event.inferred
-      ? added.includes(event) && held.orderedAt === undefined
-      : added.includes(event) || guessed.has(event.seq),
+      ? added.includes(event) && after.orderedAt === undefined
+      : added.includes(event) || inferred.has(event.seq),
   );
 }

@@ -15,32 +15,32 @@ export function listCallbackCauses(
   change: TransactionChange & { history: HistoryChange },
   known: { seqs: Map<string, number>; extras: Map<string, string> },
 ): CallbackCause[] {
-  const { after: held, added, history } = change;
-  const seq = requireRowNumber(known.seqs.get(held.id), `transaction ${held.id}`);
-  const extra = held.extra !== null && isWithheld(held.extra) ? (known.extras.get(held.id) ?? null) : held.extra;
+  const { after, added, history } = change;
+  const seq = requireRowNumber(known.seqs.get(after.id), `transaction ${after.id}`);
+  const extra = after.extra !== null && isWithheld(after.extra) ? (known.extras.get(after.id) ?? null) : after.extra;
   const transaction = {
-    ...{ seq, id: held.id, operation: held.operation, reference: held.reference, platform: held.platform },
+    ...{ seq, id: after.id, operation: after.operation, reference: after.reference, platform: after.platform },
     extra,
   };
-  const inForce = added.filter((event) => held.events.includes(event) && event.status !== STATUS_UNREADABLE);
+  const inForce = added.filter((event) => after.events.includes(event) && event.status !== STATUS_UNREADABLE);
   return inForce.map((event) => {
-    const isFirst = held.events.find((one) => one.status === event.status) === event;
-    const gaveWay = isFirst
-      ? history.standingChanged.find((one) => one.inferred && one.status === event.status)
+    const isFirst = after.events.find((one) => one.status === event.status) === event;
+    const replaced = isFirst
+      ? history.inForceChanged.find((one) => one.inferred && one.status === event.status)
       : undefined;
     return {
       transaction,
       event: {
-        seq: requireRowNumber(event.seq, `a new event of ${held.id}`),
+        seq: requireRowNumber(event.seq, `a new event of ${after.id}`),
         status: event.status,
         at: context.calendar.toInstant(event.atWall),
         atWall: event.atWall,
         occurrence: event.occurrence,
         sequence: event.sequence,
       },
-      previousStatus: held.events[held.events.indexOf(event) - 1]?.status ?? null,
+      previousStatus: after.events[after.events.indexOf(event) - 1]?.status ?? null,
       source: change.sources.get(event)?.kind === 'webhook' ? 'webhook' : 'reconciliation',
-      ...(gaveWay?.seq === undefined ? {} : { inPlaceOf: gaveWay.seq }),
+      ...(replaced?.seq === undefined ? {} : { inPlaceOf: replaced.seq }),
     };
   });
 }

@@ -93,7 +93,7 @@ async function assemble(
   const { events, doubts } = await loadEvents(trx, seqs, await readEventPositions(trx, reordered));
   const corrected = rows.filter((row) => mayBeCorrected(row, events.get(row.seq) ?? [])).map((row) => row.seq);
   const corrections = await loadCorrections(trx, corrected);
-  const struckSeqs = corrections.size > 0 ? await loadStruck(trx, [...corrections.keys()]) : new Set();
+  const outOfForceSeqs = corrections.size > 0 ? await loadOutOfForce(trx, [...corrections.keys()]) : new Set();
   const entries = await loadEntriesInForce(trx, seqs);
   return rows.map((row): LoadedTransaction => {
     const known = partyOf.get(row.seq);
@@ -108,7 +108,7 @@ async function assemble(
     const history = events.get(row.seq) ?? [];
     return {
       seq: row.seq,
-      row: row,
+      row,
       entries: entries.get(row.seq) ?? [],
       doubts: new Map(doubts.get(row.seq)),
       statusDoubt: known && toDoubt(known),
@@ -127,8 +127,8 @@ async function assemble(
         ...party,
         digest: row.digest,
         askedAt: row.asked_at,
-        events: sortHistory(history.filter((event) => !struckSeqs.has(event.seq))),
-        outOfForce: history.filter((event) => struckSeqs.has(event.seq)),
+        events: sortHistory(history.filter((event) => !outOfForceSeqs.has(event.seq))),
+        outOfForce: history.filter((event) => outOfForceSeqs.has(event.seq)),
         orderedAt: row.ordered_at ?? undefined,
         corrections: corrections.get(row.seq),
       },
@@ -148,7 +148,7 @@ async function loadParties(trx: Transaction<Database>, seqs: number[]) {
 }
 
 /** Reads the events of each transaction, and the doubts about them. */
-async function loadEvents(trx: Transaction<Database>, seqs: number[], places: Map<number, number>) {
+async function loadEvents(trx: Transaction<Database>, seqs: number[], positions: Map<number, number>) {
   const rows = await trx
     .selectFrom('events')
     .leftJoin('doubted_events', 'doubted_events.event_seq', 'events.seq')
@@ -164,10 +164,10 @@ async function loadEvents(trx: Transaction<Database>, seqs: number[], places: Ma
       status: row.status,
       atWall: row.at_wall,
       occurrence: row.occurrence,
-      position: places.get(row.seq) ?? row.position,
+      position: positions.get(row.seq) ?? row.position,
       sequence: row.sequence,
       // an inferred event that a history contains is no longer inferred
-      inferred: row.inferred === 1 && !places.has(row.seq),
+      inferred: row.inferred === 1 && !positions.has(row.seq),
     }),
   );
   const doubts = new Map<number, [number, Doubt][]>();
@@ -203,7 +203,7 @@ async function loadCorrections(trx: Transaction<Database>, seqs: number[]): Prom
 }
 
 /** Returns the events that are out of force: for each event, its newest row in `event_standings` decides. */
-async function loadStruck(trx: Transaction<Database>, seqs: number[]): Promise<Set<number | undefined>> {
+async function loadOutOfForce(trx: Transaction<Database>, seqs: number[]): Promise<Set<number | undefined>> {
   const rows = await trx
     .selectFrom('event_standings')
     .select(['event_seq', 'in_force'])

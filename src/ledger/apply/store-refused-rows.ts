@@ -55,12 +55,12 @@ async function writeRefused(
   rows: RefusedRow[],
 ): Promise<FoundMismatch[]> {
   const now = context.clock.now();
-  const kept = await keepRaw(context, trx, rows, now);
+  const written = await writeRaw(context, trx, rows, now);
   const known = await findKnown(
     trx,
     rows.flatMap((row) => row.id ?? []),
   );
-  const found = kept.map(({ id, hash, run, row }): FoundMismatch => {
+  const found = written.map(({ id, hash, run, row }): FoundMismatch => {
     return {
       kind: 'row_refused',
       scope: id ?? `row:${hash.toString('hex').slice(0, 32)}`,
@@ -87,12 +87,12 @@ export async function storeUnreadableRows(
       ? [{ id, raw: unreadable.raw, reason: `field_unreadable: ${Object.keys(unreadable.fields).join(', ')}`, source }]
       : [],
   );
-  if (rows.length > 0) await keepRaw(context, trx, rows, now);
+  if (rows.length > 0) await writeRaw(context, trx, rows, now);
 }
 
 /** Inserts each raw row once, without data of forgotten people. */
-async function keepRaw(context: Context, trx: Transaction<Database>, rows: RefusedRow[], now: Date) {
-  const kept = [];
+async function writeRaw(context: Context, trx: Transaction<Database>, rows: RefusedRow[], now: Date) {
+  const written = [];
   const raws = rows.map((row) => ({ text: row.raw }));
   const redacted = (await hasForgottenPeople(trx)) ? await redactForgotten(context.keys, trx, raws) : [];
   for (const [index, row] of rows.entries()) {
@@ -117,9 +117,9 @@ async function keepRaw(context: Context, trx: Transaction<Database>, rows: Refus
       })
       .onDuplicateKeyUpdate((eb) => ({ hash: eb.ref('refused_rows.hash') }))
       .execute();
-    kept.push({ id, hash, run, row });
+    written.push({ id, hash, run, row });
   }
-  return kept;
+  return written;
 }
 
 /** Whether the row was created before WEBHOOKS_SINCE; a row whose time is unreadable counts as new. */

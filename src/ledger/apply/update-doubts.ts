@@ -22,7 +22,7 @@ import { SHOW_INTERVAL_MS_MIN, type TransactionRef, writeDoubtedStatus, writeDou
 
 /** The doubts about a transaction: about its events, by row number, and about the row's own status. */
 type Doubts = { events: Map<number, Doubt>; own: Doubt | undefined };
-type Over = { kind: 'status_differs'; scope: string; askedAt: Date };
+type Resolved = { kind: 'status_differs'; scope: string; askedAt: Date };
 
 /** Updates the doubts of changed transactions. @param seqs row numbers of the transactions by id. */
 export async function updateDoubts(
@@ -30,24 +30,24 @@ export async function updateDoubts(
   trx: Transaction<Database>,
   changes: TransactionChange[],
   seqs: Map<string, number>,
-): Promise<{ found: FoundMismatch[]; over: Over[] }> {
+): Promise<{ found: FoundMismatch[]; resolved: Resolved[] }> {
   const found: FoundMismatch[] = [];
-  const over: Over[] = [];
+  const resolved: Resolved[] = [];
   for (const change of changes) {
     const { id } = change.after;
-    const looks = change.observations.filter((look) => look.isNewest);
-    looks.sort((a, b) => a.askedAt.getTime() - b.askedAt.getTime());
-    if (looks.length === 0) continue;
+    const observations = change.observations.filter((observation) => observation.isNewest);
+    observations.sort((a, b) => a.askedAt.getTime() - b.askedAt.getTime());
+    if (observations.length === 0) continue;
     const before: Doubts = { events: change.loaded?.doubts ?? new Map(), own: change.loaded?.statusDoubt };
-    const { after, difference, clearedAt } = weighLooks(context, before, looks, change.after);
+    const { after, difference, clearedAt } = foldDoubts(context, before, observations, change.after);
     const transaction: TransactionRef = { id, seq: requireRowNumber(seqs.get(id), `transaction ${id}`) };
     await writeDoubts(trx, transaction, before.events, after.events, context.clock.now());
     if (after.own !== before.own) await writeDoubtedStatus(trx, transaction, after.own, context.clock.now());
     const doubted = isDoubted(before) || change.after.outOfForce.some((one) => !one.inferred);
     if (difference) found.push({ kind: 'status_differs', ...describeSubject(change, transaction.seq), ...difference });
-    else if (clearedAt && doubted) over.push({ kind: 'status_differs', scope: id, askedAt: clearedAt });
+    else if (clearedAt && doubted) resolved.push({ kind: 'status_differs', scope: id, askedAt: clearedAt });
   }
-  return { found, over };
+  return { found, resolved };
 }
 
 /**
@@ -55,18 +55,18 @@ export async function updateDoubts(
  * @returns the doubts after them; the newest difference to report; and when the last show was requested that cleared
  *   all reported doubts. The last two are undefined where there is none.
  */
-function weighLooks(context: Context, before: Doubts, looks: HistoryObservation[], history: History) {
+function foldDoubts(context: Context, before: Doubts, observations: HistoryObservation[], history: History) {
   const after: Doubts = { events: followEvents(before.events, history), own: before.own };
   let clearedAt: Date | undefined;
   let difference: Difference | undefined;
-  for (const look of looks) {
-    if (look.isComplete) weighEvents(after.events, look, history.events);
-    after.own = weighOwnStatus(after.own, look);
-    const isTold = after.own?.isReported === true || [...after.events.values()].some((doubt) => doubt.isReported);
-    const isCleared = look.isShow && !isTold;
-    if (isTold) clearedAt = undefined;
-    else if (isCleared) clearedAt = look.askedAt;
-    difference = describeDifference(context, history, look, after) ?? (isCleared ? undefined : difference);
+  for (const observation of observations) {
+    if (observation.isComplete) updateEventDoubts(after.events, observation, history.events);
+    after.own = updateStatusDoubt(after.own, observation);
+    const isReported = after.own?.isReported === true || [...after.events.values()].some((doubt) => doubt.isReported);
+    const isCleared = observation.isShow && !isReported;
+    if (isReported) clearedAt = undefined;
+    else if (isCleared) clearedAt = observation.askedAt;
+    difference = describeDifference(context, history, observation, after) ?? (isCleared ? undefined : difference);
   }
   return { after, difference, clearedAt };
 }
@@ -84,38 +84,40 @@ function followEvents(doubts: Map<number, Doubt>, history: History): Map<number,
   return new Map(
     [...doubts].flatMap(([seq, doubt]): [number, Doubt][] => {
       const event = known.get(seq);
-      const standing = event && findCurrentEvent(history, event);
-      return standing?.seq !== undefined && history.events.includes(standing) ? [[standing.seq, doubt]] : [];
+      const current = event && findCurrentEvent(history, event);
+      return current?.seq !== undefined && history.events.includes(current) ? [[current.seq, doubt]] : [];
     }),
   );
 }
 
-function weighEvents(doubts: Map<number, Doubt>, look: HistoryObservation, history: StoredEvent[]): void {
-  const lacks = new Set(look.lacks.map(eventKey));
+function updateEventDoubts(doubts: Map<number, Doubt>, observation: HistoryObservation, history: StoredEvent[]): void {
+  const lacks = new Set(observation.lacks.map(eventKey));
   for (const event of history) {
     if (event.seq === undefined) continue;
-    const doubt = lacks.has(eventKey(event)) ? deepen(doubts.get(event.seq), look) : ease(doubts.get(event.seq), look);
+    const doubt = lacks.has(eventKey(event))
+      ? confirmDoubt(doubts.get(event.seq), observation)
+      : denyDoubt(doubts.get(event.seq), observation);
     if (doubt) doubts.set(event.seq, doubt);
     else doubts.delete(event.seq);
   }
 }
 
 /** A row that says nothing about its status leaves the doubt unchanged. */
-function weighOwnStatus(doubt: Doubt | undefined, look: HistoryObservation): Doubt | undefined {
-  if (look.statusAgrees === undefined) return doubt;
-  return look.statusAgrees ? ease(doubt, look) : deepen(doubt, look);
+function updateStatusDoubt(doubt: Doubt | undefined, observation: HistoryObservation): Doubt | undefined {
+  if (observation.statusAgrees === undefined) return doubt;
+  return observation.statusAgrees ? denyDoubt(doubt, observation) : confirmDoubt(doubt, observation);
 }
 
-function deepen(doubt: Doubt | undefined, { askedAt, isShow }: HistoryObservation): Doubt {
+function confirmDoubt(doubt: Doubt | undefined, { askedAt, isShow }: HistoryObservation): Doubt {
   if (!doubt) return { noticedAt: askedAt, shownWithoutAt: isShow ? askedAt : null, isReported: false };
   if (!isShow) return doubt;
   if (!doubt.shownWithoutAt) return { ...doubt, shownWithoutAt: askedAt };
-  const told = doubt.isReported || askedAt.getTime() - doubt.shownWithoutAt.getTime() >= SHOW_INTERVAL_MS_MIN;
-  return told === doubt.isReported ? doubt : { ...doubt, isReported: told };
+  const isReported = doubt.isReported || askedAt.getTime() - doubt.shownWithoutAt.getTime() >= SHOW_INTERVAL_MS_MIN;
+  return isReported === doubt.isReported ? doubt : { ...doubt, isReported };
 }
 
 /** Applies an observation that contradicts a doubt: a doubt that shows reported can only be cleared by a show. */
-function ease(doubt: Doubt | undefined, { askedAt, isShow }: HistoryObservation): Doubt | undefined {
+function denyDoubt(doubt: Doubt | undefined, { askedAt, isShow }: HistoryObservation): Doubt | undefined {
   if (!doubt || askedAt <= (doubt.shownWithoutAt ?? doubt.noticedAt)) return doubt;
   if (!doubt.isReported || isShow) return undefined;
   // a list denies a reported doubt: await a new show
@@ -127,15 +129,17 @@ type Difference = Pick<FoundMismatch, 'expected' | 'actual'>;
 function describeDifference(
   context: Context,
   history: History,
-  look: HistoryObservation,
+  observation: HistoryObservation,
   doubts: Doubts,
 ): Difference | undefined {
   // a list adds nothing to what shows have reported
-  const gone = look.isShow ? look.lacks.filter((event) => doubts.events.get(event.seq ?? 0)?.isReported) : [];
-  const isOwnReported = look.isShow && doubts.own?.isReported === true && look.statusAgrees === false;
-  if (gone.length + look.showsAgain.length === 0 && !isOwnReported) return undefined;
+  const gone = observation.isShow
+    ? observation.lacks.filter((event) => doubts.events.get(event.seq ?? 0)?.isReported)
+    : [];
+  const isOwnReported = observation.isShow && doubts.own?.isReported === true && observation.statusAgrees === false;
+  if (gone.length + observation.showsAgain.length === 0 && !isOwnReported) return undefined;
   const lacks = isOwnReported
-    ? [...gone, ...listDisowned(history, look).filter((event) => !gone.includes(event))]
+    ? [...gone, ...listContradicted(history, observation).filter((event) => !gone.includes(event))]
     : gone;
   const name = (event: StoredEvent) => ({
     status: event.status,
@@ -145,10 +149,10 @@ function describeDifference(
   return {
     expected: { status: history.events.at(-1)?.status },
     actual: {
-      status: describeStatus(look.status),
+      status: describeStatus(observation.status),
       lacks: lacks.map(name),
-      shows_again: look.showsAgain.map(name),
-      ...(isOwnReported && look.history.length > 0 ? { history: look.history.map(describeStatus) } : {}),
+      shows_again: observation.showsAgain.map(name),
+      ...(isOwnReported && observation.history.length > 0 ? { history: observation.history.map(describeStatus) } : {}),
     },
   };
 }
@@ -157,8 +161,9 @@ function describeDifference(
  * Returns events of ours that contradict a row whose status disagrees with its history or with ours: inferred events
  * that its history lacks; for a row without a history, the events after its status.
  */
-function listDisowned({ events }: History, look: HistoryObservation): StoredEvent[] {
-  if (look.history.length > 0) return events.filter((event) => event.inferred && !look.history.includes(event.status));
-  const standing = events.findLastIndex((event) => event.status === look.status);
-  return standing < 0 ? [] : events.slice(standing + 1);
+function listContradicted({ events }: History, observation: HistoryObservation): StoredEvent[] {
+  if (observation.history.length > 0)
+    return events.filter((event) => event.inferred && !observation.history.includes(event.status));
+  const index = events.findLastIndex((event) => event.status === observation.status);
+  return index < 0 ? [] : events.slice(index + 1);
 }

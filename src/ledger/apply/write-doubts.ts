@@ -50,13 +50,13 @@ export async function writeDoubtedStatus(
     .execute();
 }
 
-function toRow({ noticedAt, shownWithoutAt, isReported: told }: Doubt, now: Date) {
+function toRow({ noticedAt, shownWithoutAt, isReported }: Doubt, now: Date) {
   const due = shownWithoutAt ? new Date(shownWithoutAt.getTime() + SHOW_INTERVAL_MS_MIN) : now;
-  const isAwaited = !told || shownWithoutAt === null;
+  const isAwaited = !isReported || shownWithoutAt === null;
   return {
     noticed_at: noticedAt,
     shown_without_at: shownWithoutAt,
-    told: told ? 1 : 0,
+    told: isReported ? 1 : 0,
     due_at: isAwaited ? due : null,
   };
 }

@@ -6,22 +6,22 @@ import { sourceColumns } from '../journal/source-columns.ts';
 
 /** Facts of a known transaction that may still change and that reports show. */
 const FACTS = [
-  ['reference', (held: StoredTransaction) => held.reference],
-  ['extra', (held: StoredTransaction) => held.extra],
-  ['platform', (held: StoredTransaction) => held.platform],
-  ['e2e_id', (held: StoredTransaction) => held.e2eId],
-  ['operation', (held: StoredTransaction) => held.operation],
-  ['amount_cents', (held: StoredTransaction) => String(held.amountCents)],
+  ['reference', (after: StoredTransaction) => after.reference],
+  ['extra', (after: StoredTransaction) => after.extra],
+  ['platform', (after: StoredTransaction) => after.platform],
+  ['e2e_id', (after: StoredTransaction) => after.e2eId],
+  ['operation', (after: StoredTransaction) => after.operation],
+  ['amount_cents', (after: StoredTransaction) => String(after.amountCents)],
   // the row numbers of events out of force; `struck` is the stored name
-  ['struck', listStruck],
+  ['struck', listOutOfForce],
 ] as const;
 
 export type ChangedFacts = { seq: number; before: StoredTransaction; after: StoredTransaction; source: Source };
 
 /** Stores the previous values of changed facts, so that a report of an earlier cut can be reproduced. */
 export async function writeFactChanges(trx: Transaction<Database>, changes: ChangedFacts[], now: Date): Promise<void> {
-  const rows = changes.flatMap(({ seq, before, after: held, source }) =>
-    FACTS.filter(([name, read]) => read(before) !== read(held) && isShown(name, before)).map(([name, read]) => ({
+  const rows = changes.flatMap(({ seq, before, after, source }) =>
+    FACTS.filter(([name, read]) => read(before) !== read(after) && isShown(name, before)).map(([name, read]) => ({
       transaction_seq: seq,
       name,
       before_value: read(before),
@@ -37,8 +37,8 @@ function isShown(name: string, { operation, events }: StoredTransaction): boolea
   return name !== 'e2e_id' || operation === 'cashout' || events.some((event) => event.status === 'paid');
 }
 
-function listStruck({ outOfForce: struck }: StoredTransaction): string {
-  return struck
+function listOutOfForce({ outOfForce }: StoredTransaction): string {
+  return outOfForce
     .map((event) => event.seq ?? 0)
     .sort((a, b) => a - b)
     .join();

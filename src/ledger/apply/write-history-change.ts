@@ -29,60 +29,55 @@ type Corrected = {
 
 export type HistoryChange = {
   /** Events that went out of force, or back in force. */
-  standingChanged: StoredEvent[];
+  inForceChanged: StoredEvent[];
   /** Events that have another position now, or that are no longer inferred. */
   repositioned: StoredEvent[];
   /** Whether merchants are notified: an event went out of force, or another known event is now the newest. */
   isCorrection: boolean;
 };
 
-const UNCHANGED: HistoryChange = { standingChanged: [], repositioned: [], isCorrection: false };
+const UNCHANGED: HistoryChange = { inForceChanged: [], repositioned: [], isCorrection: false };
 
 /** Compares the events that were known before with the history now. Pure. */
-export function compareHistories(loaded: LoadedTransaction | undefined, held: StoredTransaction): HistoryChange {
+export function compareHistories(loaded: LoadedTransaction | undefined, after: StoredTransaction): HistoryChange {
   if (!loaded) return UNCHANGED;
   const before = loaded.stored;
   const known = new Map([...before.events, ...before.outOfForce].map((event) => [event.seq, event]));
-  const wasStruck = new Set(before.outOfForce.map((event) => event.seq));
+  const wasOutOfForce = new Set(before.outOfForce.map((event) => event.seq));
   const isKnown = ({ seq }: StoredEvent): boolean => seq !== undefined && known.has(seq);
-  const restood = [
-    ...held.events.filter((event) => isKnown(event) && wasStruck.has(event.seq)),
-    ...held.outOfForce.filter((event) => isKnown(event) && !wasStruck.has(event.seq)),
+  const inForceChanged = [
+    ...after.events.filter((event) => isKnown(event) && wasOutOfForce.has(event.seq)),
+    ...after.outOfForce.filter((event) => isKnown(event) && !wasOutOfForce.has(event.seq)),
   ];
-  const replaced = [...held.events, ...held.outOfForce].filter((event) => {
+  const repositioned = [...after.events, ...after.outOfForce].filter((event) => {
     const old = known.get(event.seq);
     return isKnown(event) && (old?.position !== event.position || old.inferred !== event.inferred);
   });
-  const isCorrection = restood.length > 0 || held.events.findLast(isKnown)?.seq !== before.events.at(-1)?.seq;
-  return { standingChanged: restood, repositioned: replaced, isCorrection };
+  const isCorrection = inForceChanged.length > 0 || after.events.findLast(isKnown)?.seq !== before.events.at(-1)?.seq;
+  return { inForceChanged, repositioned, isCorrection };
 }
 
 /**
  * Adds the correction to a transaction before its row is written, since the row holds the newest sequence
  * number. Pure.
  */
-export function countCorrection(held: StoredTransaction, { isCorrection }: HistoryChange): StoredTransaction {
-  if (!isCorrection) return held;
-  const { count: times = 0, acceptedAt: at } = held.corrections ?? {};
-  return { ...held, corrections: { count: times + 1, sequence: countUsedSequences(held) + 1, acceptedAt: at } };
+export function countCorrection(after: StoredTransaction, { isCorrection }: HistoryChange): StoredTransaction {
+  if (!isCorrection) return after;
+  const { count: times = 0, acceptedAt: at } = after.corrections ?? {};
+  return { ...after, corrections: { count: times + 1, sequence: countUsedSequences(after) + 1, acceptedAt: at } };
 }
 
 /** Writes the changes of known events, beside the transaction's row. */
 export async function writeHistoryChange(
   context: Context,
   trx: Transaction<Database>,
-  {
-    loaded,
-    after: held,
-    source,
-    history: { standingChanged: restood, repositioned: replaced, isCorrection },
-  }: Corrected,
+  { loaded, after, source, history: { inForceChanged, repositioned, isCorrection } }: Corrected,
   now: Date,
 ): Promise<void> {
   if (!loaded) return;
-  if (replaced.length > 0) await writePlaces(trx, loaded.seq, replaced, source, now);
+  if (repositioned.length > 0) await writePositions(trx, loaded.seq, repositioned, source, now);
   if (!isCorrection) return;
-  const sequence = held.corrections?.sequence ?? 0;
+  const sequence = after.corrections?.sequence ?? 0;
   const { insertId } = await trx
     .insertInto('corrections')
     .values({
@@ -90,21 +85,21 @@ export async function writeHistoryChange(
       mismatch_seq: NO_MISMATCH,
       sequence,
       before_facts: JSON.stringify(describeFacts(context.calendar, loaded.stored)),
-      after_facts: JSON.stringify(describeFacts(context.calendar, held)),
+      after_facts: JSON.stringify(describeFacts(context.calendar, after)),
       created_at: now,
       actor: ACTOR,
     })
     .executeTakeFirstOrThrow();
-  if (restood.length > 0) {
-    const standings = restood.map((event) => ({
+  if (inForceChanged.length > 0) {
+    const changes = inForceChanged.map((event) => ({
       transaction_seq: loaded.seq,
       event_seq: requireRowNumber(event.seq, 'a known event'),
-      in_force: held.outOfForce.includes(event) ? 0 : 1,
+      in_force: after.outOfForce.includes(event) ? 0 : 1,
       correction_seq: Number(insertId),
     }));
-    await trx.insertInto('event_standings').values(standings).execute();
+    await trx.insertInto('event_standings').values(changes).execute();
     // its time was inferred: the real event expects the webhook
-    const seqs = standings.filter((one) => one.in_force === 0).map((one) => one.event_seq);
+    const seqs = changes.filter((one) => one.in_force === 0).map((one) => one.event_seq);
     if (seqs.length > 0) {
       await trx.deleteFrom('owed_webhooks').where('event_seq', 'in', seqs).where('settled_at', 'is', null).execute();
     }
@@ -113,16 +108,16 @@ export async function writeHistoryChange(
     seq: loaded.seq,
     sequence,
     before: loaded.stored,
-    after: held,
+    after,
     concerns: 'before',
   });
 }
 
 /** Writes new positions with a fact change, so that a report of an earlier cut shows the earlier order. */
-async function writePlaces(
+async function writePositions(
   trx: Transaction<Database>,
   transactionSeq: number,
-  replaced: StoredEvent[],
+  repositioned: StoredEvent[],
   source: EntrySource,
   now: Date,
 ): Promise<void> {
@@ -139,7 +134,7 @@ async function writePlaces(
   await trx
     .insertInto('event_places')
     .values(
-      replaced.map((event) => ({
+      repositioned.map((event) => ({
         transaction_seq: transactionSeq,
         event_seq: requireRowNumber(event.seq, 'a known event'),
         position: event.position,

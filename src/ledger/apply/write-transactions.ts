@@ -39,10 +39,10 @@ export async function writeTransactions(
   now: Date,
 ): Promise<Map<string, number>> {
   const created = changes.filter((change) => change.loaded === undefined);
-  const updated = changes.flatMap(({ loaded, after: held, source, isReordered = false }) => {
+  const updated = changes.flatMap(({ loaded, after, source, isReordered = false }) => {
     if (!loaded) return [];
     const reordered = isReordered || loaded.row.reordered === 1;
-    return [{ seq: loaded.seq, before: loaded.stored, after: held, source, reordered }];
+    return [{ seq: loaded.seq, before: loaded.stored, after, source, reordered }];
   });
   const seqs = new Map(updated.map(({ seq, after }) => [after.id, seq]));
   if (created.length > 0)
@@ -71,9 +71,9 @@ export async function writeTransactions(
 }
 
 /** Rarely true after the first observation. Compared with the row, since `stored` may have been redacted. */
-function isNewParty({ loaded, after: held, forgotten }: TransactionWrite): boolean {
+function isNewParty({ loaded, after, forgotten }: TransactionWrite): boolean {
   if (!loaded || forgotten || loaded.forgotten) return true;
-  return PARTY_FACTS.some((name) => loaded.party[name] !== held[name]);
+  return PARTY_FACTS.some((name) => loaded.party[name] !== after[name]);
 }
 
 type Updated = ChangedFacts & { reordered: boolean };
@@ -149,9 +149,9 @@ async function insertEvents(
   seqs: Map<string, number>,
   now: Date,
 ): Promise<void> {
-  const rows = changes.flatMap(({ after: held, added, source, sources }) =>
+  const rows = changes.flatMap(({ after, added, source, sources }) =>
     added.map((event) => ({
-      transaction_seq: requireRowNumber(seqs.get(held.id), `transaction ${held.id}`),
+      transaction_seq: requireRowNumber(seqs.get(after.id), `transaction ${after.id}`),
       status: event.status,
       at_wall: event.atWall,
       occurrence: event.occurrence,
@@ -174,47 +174,47 @@ async function insertEvents(
   const seqOf = new Map(
     written.map((row) => [`${row.transaction_seq} ${eventKey({ ...row, atWall: row.at_wall })}`, row.seq]),
   );
-  for (const { after: held, added } of changes) {
+  for (const { after, added } of changes) {
     for (const event of added) {
-      event.seq = requireRowNumber(seqOf.get(`${seqs.get(held.id)} ${eventKey(event)}`), `a new event of ${held.id}`);
+      event.seq = requireRowNumber(seqOf.get(`${seqs.get(after.id)} ${eventKey(event)}`), `a new event of ${after.id}`);
     }
   }
 }
 
-function toRow(held: StoredTransaction, now: Date) {
-  const state = summarizeHistory(held);
-  if (!state) throw new Error(`transaction ${held.id} has no event`);
-  const withheld = held.extra === null ? undefined : readWithheldHash(held.extra);
+function toRow(stored: StoredTransaction, now: Date) {
+  const state = summarizeHistory(stored);
+  if (!state) throw new Error(`transaction ${stored.id} has no event`);
+  const withheld = stored.extra === null ? undefined : readWithheldHash(stored.extra);
   return {
-    id: held.id,
-    operation: held.operation,
+    id: stored.id,
+    operation: stored.operation,
     ...state,
-    amount_cents: held.amountCents,
-    commission_cents: held.commissionCents,
-    reference: held.reference,
-    extra: withheld ? null : held.extra,
-    extra_hash: withheld ?? (held.extra === null ? null : createHash('sha256').update(held.extra).digest()),
-    platform: held.platform,
-    e2e_id: held.e2eId,
-    created_wall: held.createdWall,
-    digest: held.digest,
-    asked_at: held.askedAt,
-    ordered_at: held.orderedAt ?? null,
+    amount_cents: stored.amountCents,
+    commission_cents: stored.commissionCents,
+    reference: stored.reference,
+    extra: withheld ? null : stored.extra,
+    extra_hash: withheld ?? (stored.extra === null ? null : createHash('sha256').update(stored.extra).digest()),
+    platform: stored.platform,
+    e2e_id: stored.e2eId,
+    created_wall: stored.createdWall,
+    digest: stored.digest,
+    asked_at: stored.askedAt,
+    ordered_at: stored.orderedAt ?? null,
     first_seen_at: now,
   };
 }
 
-function toPartyRow(keys: Keys, transactionSeq: number, { after: held, forgotten }: TransactionWrite, now: Date) {
+function toPartyRow(keys: Keys, transactionSeq: number, { after, forgotten }: TransactionWrite, now: Date) {
   return {
     transaction_seq: transactionSeq,
-    name: held.name,
-    email: held.email,
-    phone: held.phone,
-    document: held.document,
-    pix_key: held.pixKey,
-    description: held.description,
-    ...(forgotten ? { document_hash: forgotten, name_folded: null } : indexParty(keys, held)),
-    created_wall: held.createdWall,
+    name: after.name,
+    email: after.email,
+    phone: after.phone,
+    document: after.document,
+    pix_key: after.pixKey,
+    description: after.description,
+    ...(forgotten ? { document_hash: forgotten, name_folded: null } : indexParty(keys, after)),
+    created_wall: after.createdWall,
     forgotten_at: forgotten ? now : null,
   };
 }

@@ -76,17 +76,17 @@ export async function acceptMismatch(
       if (by.actual !== undefined && !isDeepStrictEqual(by.actual, actual)) {
         throw new ConfereError('conflict', 'the provider shows something else by now: look at it again');
       }
-      const held = correctTransaction(loaded.stored, mismatch.kind, actual);
-      await correct(context, trx, { loaded, held, mismatchSeq: mismatch.seq, actor: by.actor });
+      const after = correctTransaction(loaded.stored, mismatch.kind, actual);
+      await correct(context, trx, { loaded, after, mismatchSeq: mismatch.seq, actor: by.actor });
       const end = { resolution: 'accepted', note: cutNote(by), actor: by.actor };
       const now = context.clock.now();
       endedAt = now;
       await setResolved(trx, mismatch.seq, end, now);
-      const commissions = await compareAcceptedCommission(context, trx, loaded, held);
+      const commissions = await compareAcceptedCommission(context, trx, loaded, after);
       // the person decided what is booked, not whether it agrees with the contract
       await allowReopening(trx, commissions.found, now);
       await raiseMismatches(trx, commissions.found, now);
-      await resolveMismatches(trx, commissions.over, 'fresh_evidence', now);
+      await resolveMismatches(trx, commissions.resolved, 'fresh_evidence', now);
     },
     { retryDuplicates: true },
   );
@@ -94,7 +94,7 @@ export async function acceptMismatch(
   context.wakeUps.alerts.notify();
 }
 
-type Correction = { loaded: LoadedTransaction; held: StoredTransaction; mismatchSeq: number; actor: string };
+type Correction = { loaded: LoadedTransaction; after: StoredTransaction; mismatchSeq: number; actor: string };
 
 async function correct(context: Context, trx: Transaction<Database>, correction: Correction): Promise<void> {
   const now = context.clock.now();
@@ -102,57 +102,55 @@ async function correct(context: Context, trx: Transaction<Database>, correction:
   const { seq } = loaded;
   const sequence = countUsedSequences(loaded.stored) + 1;
   const corrections = { count: (loaded.stored.corrections?.count ?? 0) + 1, sequence, acceptedAt: now };
-  const held = { ...correction.held, corrections, digest: NO_DIGEST };
+  const after = { ...correction.after, corrections, digest: NO_DIGEST };
   const source = await readSource(trx, mismatchSeq);
   const { forgotten } = loaded;
-  await writeTransactions(context, trx, [{ loaded, after: held, added: [], source, forgotten }], now);
-  const correctionSeq = await writeCorrection(context, trx, { ...correction, held });
-  await writeStandings(trx, loaded, held, correctionSeq);
+  await writeTransactions(context, trx, [{ loaded, after, added: [], source, forgotten }], now);
+  const correctionSeq = await writeCorrection(context, trx, { ...correction, after });
+  await writeInForceChanges(trx, loaded, after, correctionSeq);
 
   const policies = await readPolicies(context, trx);
-  const desired = planEntries(held, held.events, policies.forPlatform(held.platform));
-  const mending = diffEntries(desired, loaded.entries, (platform) => planCommission(held, platform));
-  await writeEntries(context, trx, [{ transactionSeq: seq, source, ...mending }], now);
-  await enqueueCorrection(context, trx, { seq, sequence, before: loaded.stored, after: held, concerns: 'either' });
+  const desired = planEntries(after, after.events, policies.forPlatform(after.platform));
+  const diff = diffEntries(desired, loaded.entries, (platform) => planCommission(after, platform));
+  await writeEntries(context, trx, [{ transactionSeq: seq, source, ...diff }], now);
+  await enqueueCorrection(context, trx, { seq, sequence, before: loaded.stored, after, concerns: 'either' });
 
-  const references = await compareReferences(context, trx, [
-    { before: loaded.stored, after: held, added: held.events },
-  ]);
+  const references = await compareReferences(context, trx, [{ before: loaded.stored, after, added: after.events }]);
   // an event that moved no money still counts in its day's report
-  const moved = [...mending.reverse, ...mending.post, ...listRestood(loaded.stored, held)];
+  const moved = [...diff.reverse, ...diff.post, ...listInForceChanges(loaded.stored, after)];
   const moments = moved.map(({ atWall }) => ({ atWall, runSeq: undefined }));
   const closed = await findClosedDays(context, trx, moments);
   await raiseMismatches(trx, [...references.found, ...closed], now);
-  await resolveMismatches(trx, references.over, 'fresh_evidence', now);
+  await resolveMismatches(trx, references.resolved, 'fresh_evidence', now);
 }
 
 async function writeCorrection(
   context: Context,
   trx: Transaction<Database>,
-  { loaded, held, mismatchSeq, actor }: Correction,
+  { loaded, after, mismatchSeq, actor }: Correction,
 ): Promise<number> {
   const { insertId } = await trx
     .insertInto('corrections')
     .values({
       transaction_seq: loaded.seq,
       mismatch_seq: mismatchSeq,
-      sequence: held.corrections?.sequence ?? 0,
+      sequence: after.corrections?.sequence ?? 0,
       before_facts: JSON.stringify(describeFacts(context.calendar, loaded.stored)),
-      after_facts: JSON.stringify(describeFacts(context.calendar, held)),
-      created_at: held.corrections?.acceptedAt ?? context.clock.now(),
+      after_facts: JSON.stringify(describeFacts(context.calendar, after)),
+      created_at: after.corrections?.acceptedAt ?? context.clock.now(),
       actor,
     })
     .executeTakeFirstOrThrow();
   return Number(insertId);
 }
 
-async function writeStandings(
+async function writeInForceChanges(
   trx: Transaction<Database>,
   { seq, stored: before }: LoadedTransaction,
   after: StoredTransaction,
   correctionSeq: number,
 ): Promise<void> {
-  const changed = listRestood(before, after);
+  const changed = listInForceChanges(before, after);
   if (changed.length === 0) return;
   await deleteDoubts(
     trx,
@@ -172,7 +170,7 @@ async function writeStandings(
 }
 
 /** Returns events that a correction took out of force, or put back in force. */
-function listRestood(before: StoredTransaction, after: StoredTransaction): StoredEvent[] {
+function listInForceChanges(before: StoredTransaction, after: StoredTransaction): StoredEvent[] {
   return [...before.events, ...before.outOfForce].filter(
     (event) => before.outOfForce.includes(event) !== after.outOfForce.includes(event),
   );

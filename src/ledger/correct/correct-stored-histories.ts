@@ -40,9 +40,9 @@ export async function correctStoredHistories(context: Context): Promise<Correcte
     context.signal.throwIfAborted();
     const rows = await readLeft(context.db);
     if (rows.length === 0) break;
-    const outcomes = await transactWithAlerts(context, (trx) => mendBatch(context, trx, rows, total.asked));
-    total.mended += outcomes.filter((one) => one.isMended).length;
-    total.asked += outcomes.filter((one) => one.isAsked).length;
+    const outcomes = await transactWithAlerts(context, (trx) => correctBatch(context, trx, rows, total.asked));
+    total.mended += outcomes.filter((one) => one.isCorrected).length;
+    total.asked += outcomes.filter((one) => one.isScheduled).length;
   }
   if (total.mended + total.asked > 0) {
     context.log.warn(total, 'histories of an earlier version were corrected; the audit log names them');
@@ -79,10 +79,10 @@ async function readLeft(db: Reader): Promise<Left[]> {
     .execute();
 }
 
-type Outcome = { isMended: boolean; isAsked: boolean };
+type Outcome = { isCorrected: boolean; isScheduled: boolean };
 
 /** Corrects a batch. @param asked how many shows were scheduled before this batch. */
-async function mendBatch(
+async function correctBatch(
   context: Context,
   trx: Transaction<Database>,
   rows: Left[],
@@ -98,19 +98,19 @@ async function mendBatch(
   const outcomes: Outcome[] = [];
   for (const { id, seq, reason, outcome: outcomeBefore } of rows) {
     const one = loaded.get(id);
-    const isMended = one !== undefined && (await mendOne(context, trx, one, { reason, policies, sources }));
-    const isAsked = reason !== 'skewed' && reason !== 'dated' && one?.statusDoubt === undefined;
-    if (isAsked) {
-      const count = outcomes.filter((outcome) => outcome.isAsked).length;
+    const isCorrected = one !== undefined && (await correctOne(context, trx, one, { reason, policies, sources }));
+    const isScheduled = reason !== 'skewed' && reason !== 'dated' && one?.statusDoubt === undefined;
+    if (isScheduled) {
+      const count = outcomes.filter((outcome) => outcome.isScheduled).length;
       await scheduleShow(context, trx, { id, seq }, (asked + count) * ASKED_APART_MS);
     }
-    const outcome = isMended ? 'mended' : isAsked ? 'asked' : (outcomeBefore ?? 'unchanged');
+    const outcome = isCorrected ? 'mended' : isScheduled ? 'asked' : (outcomeBefore ?? 'unchanged');
     await trx
       .updateTable('histories_to_mend')
       .set({ mended_at: context.clock.now(), outcome })
       .where('transaction_seq', '=', seq)
       .execute();
-    outcomes.push({ isMended, isAsked });
+    outcomes.push({ isCorrected, isScheduled });
   }
   return outcomes;
 }
@@ -118,7 +118,7 @@ async function mendBatch(
 type Known = { reason: string; policies: Policies; sources: Map<number, Source> };
 
 /** Corrects one history. @returns whether anything was wrong with it. */
-async function mendOne(
+async function correctOne(
   context: Context,
   trx: Transaction<Database>,
   loaded: LoadedTransaction,
@@ -126,46 +126,49 @@ async function mendOne(
 ): Promise<boolean> {
   const now = context.clock.now();
   const { seq } = loaded;
-  const inOrder = reason === 'dated' ? loaded.stored.events : orderByTime(loaded.stored.events);
-  const before = { ...loaded, stored: { ...loaded.stored, events: inOrder } };
+  const ordered = reason === 'dated' ? loaded.stored.events : orderByTime(loaded.stored.events);
+  const before = { ...loaded, stored: { ...loaded.stored, events: ordered } };
   const learnt = countUsedSequences(loaded.stored);
-  const { added, ...settled } = dateInferred(
+  const { added, ...dated } = dateInferred(
     { ...supersedeInferred(loaded.stored), added: [] as StoredEvent[] },
     loaded.stored.createdWall,
     learnt,
   );
-  const history = compareHistories(before, settled);
-  const held = countCorrection(settled, history);
-  const desired = planEntries(held, held.events, policies.forPlatform(held.platform));
-  const mending = diffEntries(desired, loaded.entries, (platform) => planCommission(held, platform));
-  if (!history.isCorrection && mending.reverse.length + mending.post.length === 0 && !isStale(loaded, held)) {
+  const history = compareHistories(before, dated);
+  const after = countCorrection(dated, history);
+  const desired = planEntries(after, after.events, policies.forPlatform(after.platform));
+  const diff = diffEntries(desired, loaded.entries, (platform) => planCommission(after, platform));
+  if (!history.isCorrection && diff.reverse.length + diff.post.length === 0 && !isStale(loaded, after)) {
     return false;
   }
-  const source = sources.get(held.events.at(-1)?.seq ?? 0) ?? { kind: 'show' };
+  const source = sources.get(after.events.at(-1)?.seq ?? 0) ?? { kind: 'show' };
   const { forgotten } = loaded;
-  const ofEvents = new Map(held.events.flatMap((event) => pair(event, findSource(event, loaded.stored, sources))));
+  const eventSources = new Map(after.events.flatMap((event) => pair(event, findSource(event, loaded.stored, sources))));
   await writeTransactions(
     context,
     trx,
-    [{ loaded: before, after: held, added, source, sources: ofEvents, forgotten }],
+    [{ loaded: before, after, added, source, sources: eventSources, forgotten }],
     now,
   );
-  await writeEntries(context, trx, [{ transactionSeq: seq, source, sources: ofEvents, ...mending }], now);
-  await writeHistoryChange(context, trx, { loaded: before, after: held, source, history }, now);
-  await flagClosedDays(context, trx, [...mending.reverse, ...mending.post, ...history.standingChanged], now);
+  await writeEntries(context, trx, [{ transactionSeq: seq, source, sources: eventSources, ...diff }], now);
+  await writeHistoryChange(context, trx, { loaded: before, after, source, history }, now);
+  await flagClosedDays(context, trx, [...diff.reverse, ...diff.post, ...history.inForceChanged], now);
   const detail = JSON.stringify({
-    status: { before: loaded.row.status, after: held.events.at(-1)?.status },
-    gave_way: history.standingChanged.map((event) => event.status),
-    entries: { reversed: mending.reverse.length, posted: mending.post.length },
+    status: { before: loaded.row.status, after: after.events.at(-1)?.status },
+    gave_way: history.inForceChanged.map((event) => event.status),
+    entries: { reversed: diff.reverse.length, posted: diff.post.length },
   });
-  await audit({ db: trx, clock: context.clock }, { actor: 'confere', action: 'history.mend', target: held.id, detail });
+  await audit(
+    { db: trx, clock: context.clock },
+    { actor: 'confere', action: 'history.mend', target: after.id, detail },
+  );
   return true;
 }
 
 /** Whether the row's status differs from its history's. */
-function isStale({ row: stored }: LoadedTransaction, held: StoredTransaction): boolean {
-  const state = summarizeHistory(held);
-  return state?.status !== stored.status || state.status_wall !== stored.status_wall;
+function isStale({ row }: LoadedTransaction, after: StoredTransaction): boolean {
+  const state = summarizeHistory(after);
+  return state?.status !== row.status || state.status_wall !== row.status_wall;
 }
 
 /** Returns the source of an event; a re-dated event has the source of the event it replaces. */

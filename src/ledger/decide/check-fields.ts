@@ -1,23 +1,23 @@
 import type { MismatchKind } from '../../domain/mismatch.ts';
 import type { Observation } from '../../domain/observation.ts';
 
-type Look = Pick<Observation, 'askedAt' | 'unreadable'>;
+type Observed = Pick<Observation, 'askedAt' | 'unreadable'>;
 type Before = { askedAt: Date } | undefined;
 
 /** Returns the `field_unreadable` of an observation; an observation older than the stored one is ignored. Pure. */
-export function checkFields(before: Before, { unreadable, askedAt }: Look) {
+export function checkFields(before: Before, { unreadable, askedAt }: Observed) {
   if (!unreadable || (before && askedAt < before.askedAt)) return [];
   return [{ kind: 'field_unreadable' as const, expected: null, actual: { fields: unreadable.fields } }];
 }
 
 /** Returns `field_unreadable` where an observation resolves it: it could read every field. Pure. */
-export function listReadableAgain(before: Before, { unreadable, askedAt }: Look): 'field_unreadable'[] {
+export function listReadableAgain(before: Before, { unreadable, askedAt }: Observed): 'field_unreadable'[] {
   return before !== undefined && !unreadable && askedAt >= before.askedAt ? ['field_unreadable'] : [];
 }
 
-type JudgedLook = {
+type FieldEvidence = {
   found: { kind: MismatchKind; expected: unknown; actual: unknown }[];
-  over: MismatchKind[];
+  resolved: MismatchKind[];
   isShow: boolean;
 };
 
@@ -26,18 +26,21 @@ type JudgedLook = {
  * resolves the mismatch. A show that reads a field does not resolve what a list could not read: where the two differ
  * permanently, the mismatch would resolve and reopen with every observation.
  */
-export function evaluateFields(looks: JudgedLook[]) {
+export function evaluateFields(observations: FieldEvidence[]) {
   const isAbout = ({ kind }: { kind: MismatchKind }): boolean => kind === 'field_unreadable';
-  const newest = looks.findLast(({ over, found }) => over.includes('field_unreadable') || found.some(isAbout));
-  const found = looks.flatMap((look) =>
-    look.found
-      .filter(isAbout)
-      .map((one) => ({ ...one, actual: { ...(one.actual as object), shown_by: look.isShow ? 'show' : 'list' } })),
+  const newest = observations.findLast(
+    ({ resolved, found }) => resolved.includes('field_unreadable') || found.some(isAbout),
+  );
+  const found = observations.flatMap((observation) =>
+    observation.found.filter(isAbout).map((one) => ({
+      ...one,
+      actual: { ...(one.actual as object), shown_by: observation.isShow ? 'show' : 'list' },
+    })),
   );
   return {
     found,
-    isOver: newest?.over.includes('field_unreadable') ?? false,
-    leaves: (actual: string | null): boolean => newest?.isShow === true && isOfList(actual),
+    isResolved: newest?.resolved.includes('field_unreadable') ?? false,
+    ignores: (actual: string | null): boolean => newest?.isShow === true && isOfList(actual),
   };
 }
 

@@ -41,10 +41,14 @@ const EVIDENCE = {
  * Returns the transaction with the provider's version, from a mismatch's evidence, in place of the booked one. Pure.
  * @throws ConfereError `conflict` when the evidence can't be accepted, or is booked already.
  */
-export function correctTransaction(held: StoredTransaction, kind: AcceptableKind, actual: unknown): StoredTransaction {
-  const corrected = { ...held, ...readChange(held, kind, actual) };
-  const same = NAMES.every((name) => held[name] === corrected[name]);
-  if (same && held.outOfForce.length === corrected.outOfForce.length) {
+export function correctTransaction(
+  stored: StoredTransaction,
+  kind: AcceptableKind,
+  actual: unknown,
+): StoredTransaction {
+  const corrected = { ...stored, ...readChange(stored, kind, actual) };
+  const same = NAMES.every((name) => stored[name] === corrected[name]);
+  if (same && stored.outOfForce.length === corrected.outOfForce.length) {
     throw new ConfereError(
       'conflict',
       'the books hold what the provider shows already: resolve it with a note instead',
@@ -55,7 +59,7 @@ export function correctTransaction(held: StoredTransaction, kind: AcceptableKind
 
 const NAMES = ['operation', 'amountCents', 'commissionCents', 'reference', 'platform'] as const;
 
-function readChange(held: StoredTransaction, kind: AcceptableKind, actual: unknown): Partial<StoredTransaction> {
+function readChange(stored: StoredTransaction, kind: AcceptableKind, actual: unknown): Partial<StoredTransaction> {
   switch (kind) {
     case 'amount_differs': {
       const { amount, operation } = read(EVIDENCE.amount_differs, actual);
@@ -65,7 +69,7 @@ function readChange(held: StoredTransaction, kind: AcceptableKind, actual: unkno
       return { commissionCents: read(EVIDENCE.commission_differs, actual).commission };
     case 'reference_differs': {
       const shown = read(EVIDENCE.reference_differs, actual);
-      const { extra, reference = held.reference, platform = held.platform } = shown;
+      const { extra, reference = stored.reference, platform = stored.platform } = shown;
       // extra is free text: the evidence has only its hash
       if (extra !== undefined)
         throw new ConfereError(
@@ -73,7 +77,7 @@ function readChange(held: StoredTransaction, kind: AcceptableKind, actual: unkno
           'another extra is not kept, so it can not be accepted: resolve it with a note',
         );
       // reports count a transaction on the day of its creation
-      if (shown.date_created !== undefined && shown.date_created !== held.createdWall)
+      if (shown.date_created !== undefined && shown.date_created !== stored.createdWall)
         throw new ConfereError('conflict', 'another creation date can not be accepted: resolve it with a note');
       return { reference, platform };
     }
@@ -85,7 +89,7 @@ function readChange(held: StoredTransaction, kind: AcceptableKind, actual: unkno
           "the provider's history has no event of its row's status, so there is nothing to book: resolve it with a note",
         );
       }
-      return restand(held, new Set(lacks.map(numberOf)), new Set(shows_again.map(numberOf)));
+      return setInForce(stored, new Set(lacks.map(numberOf)), new Set(shows_again.map(numberOf)));
     }
   }
 }
@@ -104,27 +108,27 @@ function numberOf({ sequence }: { sequence: number }): number {
 }
 
 /** Takes events out of force and puts others back in force. */
-function restand(held: StoredTransaction, lacks: Set<number>, again: Set<number>): Partial<StoredTransaction> {
-  const all = [...held.events, ...held.outOfForce];
-  const isStruck = (event: StoredEvent): boolean =>
-    lacks.has(event.sequence) || (held.outOfForce.includes(event) && !again.has(event.sequence));
-  const events = sortHistory(all.filter((event) => !isStruck(event)));
+function setInForce(stored: StoredTransaction, lacks: Set<number>, again: Set<number>): Partial<StoredTransaction> {
+  const all = [...stored.events, ...stored.outOfForce];
+  const isOutOfForce = (event: StoredEvent): boolean =>
+    lacks.has(event.sequence) || (stored.outOfForce.includes(event) && !again.has(event.sequence));
+  const events = sortHistory(all.filter((event) => !isOutOfForce(event)));
   if (events.length === 0) {
     throw new ConfereError('conflict', 'nothing would be left of its history: resolve it with a note instead');
   }
-  return { events, outOfForce: all.filter(isStruck) };
+  return { events, outOfForce: all.filter(isOutOfForce) };
 }
 
 /** Returns the facts that a correction's callback reports, before or after it. */
-export function describeFacts(calendar: Calendar, held: StoredTransaction): CorrectedFacts {
-  const last = held.events.at(-1);
+export function describeFacts(calendar: Calendar, stored: StoredTransaction): CorrectedFacts {
+  const last = stored.events.at(-1);
   return {
-    operation: held.operation,
+    operation: stored.operation,
     status: last?.status ?? '',
-    status_at: calendar.toIso(last?.atWall ?? held.createdWall),
-    amount: formatAmount(held.amountCents),
-    commission: held.commissionCents === null ? null : formatAmount(held.commissionCents),
-    reference: held.reference,
-    platform: held.platform,
+    status_at: calendar.toIso(last?.atWall ?? stored.createdWall),
+    amount: formatAmount(stored.amountCents),
+    commission: stored.commissionCents === null ? null : formatAmount(stored.commissionCents),
+    reference: stored.reference,
+    platform: stored.platform,
   };
 }

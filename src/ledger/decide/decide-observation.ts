@@ -60,47 +60,51 @@ export type HistoryEvidence = {
   showsAgain: StoredEvent[];
 };
 
-type Look = Pick<Observation, 'transaction' | 'askedAt' | 'digest' | 'unreadable'>;
+type Observed = Pick<Observation, 'transaction' | 'askedAt' | 'digest' | 'unreadable'>;
 
 const NO_HISTORY: History = { events: [], outOfForce: [], orderedAt: undefined };
 
-export function decide(before: StoredTransaction | undefined, look: Look): Decision {
-  const { transaction, askedAt } = look;
+export function decide(before: StoredTransaction | undefined, observed: Observed): Decision {
+  const { transaction, askedAt } = observed;
   const { added, ...history } = extendHistory(before ?? NO_HISTORY, transaction, askedAt, {
     createdWall: (before ?? transaction).createdWall,
     learnt: countUsedSequences(before),
   });
-  const facts = before ? mergeFacts(before, look) : { ...withoutHistory(transaction), ...newest(look) };
-  const held: StoredTransaction = { ...facts, ...history, corrections: before?.corrections };
-  const standing = judgeStanding(before, held, look);
+  const facts = before ? mergeFacts(before, observed) : { ...withoutHistory(transaction), ...newest(observed) };
+  const after: StoredTransaction = { ...facts, ...history, corrections: before?.corrections };
+  const evidence = collectEvidence(before, after, observed);
   // the status shown by a later observation replaces that of an earlier one
-  const own = standing.isNewest && transaction.status !== STATUS_UNREADABLE ? transaction.status : undefined;
-  const newestStatus = held.events.at(-1)?.status ?? transaction.status;
+  const own = evidence.isNewest && transaction.status !== STATUS_UNREADABLE ? transaction.status : undefined;
+  const newestStatus = after.events.at(-1)?.status ?? transaction.status;
   const isOver = isKnownStatus(newestStatus) && (own === undefined ? added.length > 0 : isKnownStatus(own));
-  const differences = before ? compareFacts(before, look) : [];
+  const differences = before ? compareFacts(before, observed) : [];
   return {
-    after: held,
-    isChanged: !before || added.length > 0 || !sameFacts(before, held) || !sameHistory(before, held),
+    after,
+    isChanged: !before || added.length > 0 || !sameFacts(before, after) || !sameHistory(before, after),
     added,
-    found: [...differences, ...checkHistory(held.events, own), ...checkFields(before, look)],
-    resolved: [...(isOver ? ['unknown_status' as const] : []), ...listReadableAgain(before, look)],
-    confirmed: before && listAgreed(before, look, differences),
-    historyEvidence: standing,
+    found: [...differences, ...checkHistory(after.events, own), ...checkFields(before, observed)],
+    resolved: [...(isOver ? ['unknown_status' as const] : []), ...listReadableAgain(before, observed)],
+    confirmed: before && listConfirmed(before, observed, differences),
+    historyEvidence: evidence,
   };
 }
 
-function judgeStanding(before: StoredTransaction | undefined, held: StoredTransaction, look: Look): HistoryEvidence {
-  const { transaction, askedAt } = look;
+function collectEvidence(
+  before: StoredTransaction | undefined,
+  after: StoredTransaction,
+  observed: Observed,
+): HistoryEvidence {
+  const { transaction, askedAt } = observed;
   const isNewest = before === undefined || askedAt > before.askedAt;
-  const whole = before !== undefined && isNewest && !transaction.eventsInferred;
+  const isComplete = before !== undefined && isNewest && !transaction.eventsInferred;
   const { status, events } = transaction;
   const history = transaction.eventsInferred ? [] : events.map((event) => event.status);
-  const evidence = { isComplete: whole, isNewest, status, history, statusAgrees: agreesWithItself(held, look) };
-  if (!whole) return { ...evidence, lacks: [], showsAgain: [] };
+  const evidence = { isComplete, isNewest, status, history, statusAgrees: agreesWithHistory(after, observed) };
+  if (!isComplete) return { ...evidence, lacks: [], showsAgain: [] };
   const shown = new Set(numberEvents(events).map(eventKey));
   const isShown = (event: StoredEvent): boolean => shown.has(eventKey(event));
   // only a final or the newest status must be shown again: others are transitional
-  const newest = held.events.at(-1);
+  const newest = after.events.at(-1);
   const counts = (event: StoredEvent): boolean =>
     isFinal(event.status) || (newest !== undefined && eventKey(event) === eventKey(newest));
   // an inferred event may be shown at another time
@@ -109,22 +113,22 @@ function judgeStanding(before: StoredTransaction | undefined, held: StoredTransa
   const since = before.corrections?.acceptedAt;
   return {
     ...evidence,
-    lacks: before.events.filter(lacks).map((event) => findCurrentEvent(held, event)),
+    lacks: before.events.filter(lacks).map((event) => findCurrentEvent(after, event)),
     showsAgain: since && askedAt > since ? before.outOfForce.filter((event) => !event.inferred && isShown(event)) : [],
   };
 }
 
 /** Returns the event that now represents this one: an inferred event may have been replaced by one at another time. */
 export function findCurrentEvent({ events }: History, event: StoredEvent): StoredEvent {
-  const standing = event.inferred ? events.find((one) => one.inferred && one.status === event.status) : undefined;
-  return standing ?? event;
+  const current = event.inferred ? events.find((one) => one.inferred && one.status === event.status) : undefined;
+  return current ?? event;
 }
 
 /**
  * Whether a row's own status is that of its newest event. For a row without a history it is compared with our newest
  * event; undefined where that event was itself inferred though histories were shown.
  */
-function agreesWithItself({ events, orderedAt }: StoredTransaction, { transaction }: Look): boolean | undefined {
+function agreesWithHistory({ events, orderedAt }: StoredTransaction, { transaction }: Observed): boolean | undefined {
   const { status } = transaction;
   if (!transaction.eventsInferred) return transaction.events.at(-1)?.status === status;
   const newest = events.at(-1);
@@ -134,30 +138,30 @@ function agreesWithItself({ events, orderedAt }: StoredTransaction, { transactio
 }
 
 /** Returns the columns of the transaction's row that summarize its history; undefined without an event. */
-export function summarizeHistory(held: StoredTransaction) {
-  const last = held.events.at(-1);
+export function summarizeHistory(stored: StoredTransaction) {
+  const last = stored.events.at(-1);
   if (!last) return undefined;
   return {
     status: last.status,
     status_wall: last.atWall,
     // of the event that gives the status, or of the newest correction
-    sequence: Math.max(last.sequence, held.corrections?.sequence ?? 0),
-    event_count: held.events.length + held.outOfForce.length,
+    sequence: Math.max(last.sequence, stored.corrections?.sequence ?? 0),
+    event_count: stored.events.length + stored.outOfForce.length,
   };
 }
 
 /** Returns how many sequence numbers a transaction has used, for events and corrections. */
-export function countUsedSequences(held: StoredTransaction | undefined): number {
-  return held ? held.events.length + held.outOfForce.length + (held.corrections?.count ?? 0) : 0;
+export function countUsedSequences(stored: StoredTransaction | undefined): number {
+  return stored ? stored.events.length + stored.outOfForce.length + (stored.corrections?.count ?? 0) : 0;
 }
 
 type Facts = Omit<StoredTransaction, keyof History | 'corrections'>;
 
-function mergeFacts(before: StoredTransaction, look: Look): Facts {
-  const seen = look.transaction;
-  const newer = look.askedAt >= before.askedAt;
+function mergeFacts(before: StoredTransaction, observed: Observed): Facts {
+  const seen = observed.transaction;
+  const newer = observed.askedAt >= before.askedAt;
   const paid = before.events.some((event) => event.status === 'paid');
-  const latest = <T>(held: T | null, shown: T | null): T | null => (newer ? (shown ?? held) : (held ?? shown));
+  const latest = <T>(stored: T | null, shown: T | null): T | null => (newer ? (shown ?? stored) : (stored ?? shown));
   return {
     id: before.id,
     operation: before.operation,
@@ -178,18 +182,24 @@ function mergeFacts(before: StoredTransaction, look: Look): Facts {
     description: latest(before.description, seen.description),
     pixKey: latest(before.pixKey, seen.pixKey),
     // keep the old digest of an observation that was not compared: otherwise an equal later one would be skipped
-    ...(newer && !isBeforeCorrection(before, look) ? newest(look) : { digest: before.digest, askedAt: before.askedAt }),
+    ...(newer && !isBeforeCorrection(before, observed)
+      ? newest(observed)
+      : { digest: before.digest, askedAt: before.askedAt }),
   };
 }
 
 /** An observation older than an accepted correction does not contradict it. */
-function isBeforeCorrection({ corrections: corrected }: StoredTransaction, { askedAt }: Look): boolean {
-  return corrected?.acceptedAt !== undefined && askedAt <= corrected.acceptedAt;
+function isBeforeCorrection({ corrections }: StoredTransaction, { askedAt }: Observed): boolean {
+  return corrections?.acceptedAt !== undefined && askedAt <= corrections.acceptedAt;
 }
 
-function listAgreed(before: StoredTransaction, look: Look, differences: Difference[]): ConfirmedFacts[] | undefined {
-  if (look.askedAt < before.askedAt || isBeforeCorrection(before, look)) return undefined;
-  const { transaction: seen } = look;
+function listConfirmed(
+  before: StoredTransaction,
+  observed: Observed,
+  differences: Difference[],
+): ConfirmedFacts[] | undefined {
+  if (observed.askedAt < before.askedAt || isBeforeCorrection(before, observed)) return undefined;
+  const { transaction: seen } = observed;
   const names = FIXED_FACTS.filter((name) => seen[name] !== null);
   const all: ConfirmedFacts[] = [
     { kind: 'amount_differs', shown: amountOf(seen) },
@@ -199,9 +209,9 @@ function listAgreed(before: StoredTransaction, look: Look, differences: Differen
   return all.filter(({ kind }) => !differences.some((difference) => difference.kind === kind));
 }
 
-function compareFacts(before: StoredTransaction, look: Look): Difference[] {
-  if (isBeforeCorrection(before, look)) return [];
-  const { transaction: seen, askedAt } = look;
+function compareFacts(before: StoredTransaction, observed: Observed): Difference[] {
+  if (isBeforeCorrection(before, observed)) return [];
+  const { transaction: seen, askedAt } = observed;
   const found: Difference[] = [];
   if (before.amountCents !== seen.amountCents || before.operation !== seen.operation) {
     found.push({ kind: 'amount_differs', expected: amountOf(before), actual: amountOf(seen) });
@@ -237,8 +247,8 @@ function withoutHistory(
   return facts;
 }
 
-function newest(look: Look): { digest: Buffer; askedAt: Date } {
-  return { digest: look.digest, askedAt: look.askedAt };
+function newest(observed: Observed): { digest: Buffer; askedAt: Date } {
+  return { digest: observed.digest, askedAt: observed.askedAt };
 }
 
 function sameFacts(before: StoredTransaction, after: StoredTransaction): boolean {

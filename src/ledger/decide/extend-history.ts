@@ -4,7 +4,7 @@
  *
  * The order of the provider's array is the history; times never reorder events. Of two observations, the one requested
  * later orders the events that it shows. An event that it lacks follows its predecessor in the other observation. So
- * observations of a growing history end in the order of the longest, in whatever order they arrive.
+ * observations of a growing history end in the order of the longest, in any order of arrival.
  *
  * A row without a history gives one inferred event, dated by the creation or by the latest event before it; when such
  * an event becomes known, the inferred event is replaced by one at that time. A real event of its status replaces it
@@ -62,21 +62,21 @@ function addHistory(before: History, shown: ObservedEvent[], askedAt: Date, lear
   const known = [...before.events, ...before.outOfForce];
   const history = numberEvents(shown);
   const orders = before.orderedAt === undefined || askedAt >= before.orderedAt;
-  const places = mergeOrders(sortReal(known).map(eventKey), history.map(eventKey), orders);
-  const isReal = (event: StoredEvent): boolean => places.has(eventKey(event));
+  const positions = mergeOrders(sortReal(known).map(eventKey), history.map(eventKey), orders);
+  const isReal = (event: StoredEvent): boolean => positions.has(eventKey(event));
   const real = new Set([...history, ...known.filter(isReal)].map((event) => event.status));
   const gone = known.filter(
     (event) => !isReal(event) && (isUnreadable(event) || (event.inferred && real.has(event.status))),
   );
-  const added = addReal(history, known, gone, places, learnt);
+  const added = addReal(history, known, gone, positions, learnt);
 
-  const struckBefore = new Set(before.outOfForce.filter((event) => !event.inferred || !isReal(event)));
-  const leaves = (event: StoredEvent): boolean => struckBefore.has(event) || gone.includes(event);
-  const standing = known.filter((event) => !leaves(event)).map((event) => place(event, places));
-  const struck = known.filter((event) => leaves(event) && (isWritten(event) || struckBefore.has(event)));
+  const outOfForceBefore = new Set(before.outOfForce.filter((event) => !event.inferred || !isReal(event)));
+  const leaves = (event: StoredEvent): boolean => outOfForceBefore.has(event) || gone.includes(event);
+  const inForce = known.filter((event) => !leaves(event)).map((event) => reposition(event, positions));
+  const outOfForce = known.filter((event) => leaves(event) && (isWritten(event) || outOfForceBefore.has(event)));
   return {
-    events: sortHistory([...standing, ...added]),
-    outOfForce: struck.map((event) => place(event, places)),
+    events: sortHistory([...inForce, ...added]),
+    outOfForce: outOfForce.map((event) => reposition(event, positions)),
     orderedAt: orders ? askedAt : before.orderedAt,
     added: sortHistory(added),
   };
@@ -98,40 +98,40 @@ export function supersedeInferred<H extends History>(history: H): H {
  */
 export function dateInferred<H extends Extended>(history: H, createdWall: WallTime, learnt: number): H {
   let latest = createdWall;
-  let { outOfForce: struck, added } = history;
-  const all = [...history.events, ...struck];
+  let { outOfForce, added } = history;
+  const all = [...history.events, ...outOfForce];
   let last = Math.max(learnt, ...all.map((event) => event.sequence));
   const events = history.events.map((event) => {
     if (event.atWall > latest) latest = event.atWall;
     if (!event.inferred || event.atWall === latest) return event;
-    const again = struck.find((one) => one.inferred && one.status === event.status && one.atWall === latest);
+    const again = outOfForce.find((one) => one.inferred && one.status === event.status && one.atWall === latest);
     const sequence = isWritten(event) ? last + 1 : event.sequence;
     const dated = again ?? { ...event, seq: undefined, atWall: latest, sequence };
     last = Math.max(last, dated.sequence);
-    struck = [...struck.filter((one) => one !== again), ...(isWritten(event) ? [event] : [])];
+    outOfForce = [...outOfForce.filter((one) => one !== again), ...(isWritten(event) ? [event] : [])];
     added = [...added.filter((one) => one !== event), ...(again ? [] : [dated])];
     return dated;
   });
-  return struck === history.outOfForce && added === history.added
+  return outOfForce === history.outOfForce && added === history.added
     ? history
-    : { ...history, events, outOfForce: struck, added };
+    : { ...history, events, outOfForce, added };
 }
 
 /** Adds the status of a row without a history as an event, unless an event of that status is known. */
 function addInferred(before: History, shown: ObservedEvent[], learnt: number): Extended {
   const known = [...before.events, ...before.outOfForce];
-  const news = shown.filter(({ status }) =>
+  const newEvents = shown.filter(({ status }) =>
     status === STATUS_UNREADABLE ? known.length === 0 : !known.some((event) => event.status === status),
   );
-  const gone = news.length > 0 ? before.events.filter(isUnreadable) : [];
+  const gone = newEvents.length > 0 ? before.events.filter(isUnreadable) : [];
   const numbers = takeNumbers(gone, learnt);
-  const added = news.map((event): StoredEvent => {
+  const added = newEvents.map((event): StoredEvent => {
     const position = stageOf(event.status);
     return { ...event, seq: undefined, occurrence: 0, position, sequence: numbers(event.status), inferred: true };
   });
-  const standing = before.events.filter((event) => !gone.includes(event));
-  const struck = [...before.outOfForce, ...gone.filter(isWritten)];
-  return { events: sortHistory([...standing, ...added]), outOfForce: struck, orderedAt: before.orderedAt, added };
+  const inForce = before.events.filter((event) => !gone.includes(event));
+  const outOfForce = [...before.outOfForce, ...gone.filter(isWritten)];
+  return { events: sortHistory([...inForce, ...added]), outOfForce, orderedAt: before.orderedAt, added };
 }
 
 function isUnreadable({ inferred, status }: StoredEvent): boolean {
@@ -160,7 +160,7 @@ function addReal(
   history: NumberedEvent[],
   known: StoredEvent[],
   gone: StoredEvent[],
-  places: Map<string, number>,
+  positions: Map<string, number>,
   learnt: number,
 ): StoredEvent[] {
   const keys = new Set(known.map(eventKey));
@@ -168,14 +168,14 @@ function addReal(
   return history
     .filter((event) => !keys.has(eventKey(event)))
     .map((event): StoredEvent => {
-      const position = places.get(eventKey(event)) ?? 0;
+      const position = positions.get(eventKey(event)) ?? 0;
       return { ...event, seq: undefined, position, sequence: numbers(event.status), inferred: false };
     });
 }
 
 /** Moves an event to its position in the history; an inferred event that a history shows becomes real. */
-function place(event: StoredEvent, places: Map<string, number>): StoredEvent {
-  const position = places.get(eventKey(event));
+function reposition(event: StoredEvent, positions: Map<string, number>): StoredEvent {
+  const position = positions.get(eventKey(event));
   if (position === undefined || (position === event.position && !event.inferred)) return event;
   return { ...event, position, inferred: false };
 }
@@ -184,8 +184,8 @@ function place(event: StoredEvent, places: Map<string, number>): StoredEvent {
  * Merges two orders of event keys into positions. The newer observation (`orders`: it is `shown`) keeps its order; a
  * key that only the other has follows its predecessor there, or comes first.
  */
-function mergeOrders(held: string[], shown: string[], orders: boolean): Map<string, number> {
-  const [merged, other] = orders ? [[...shown], held] : [[...held], shown];
+function mergeOrders(stored: string[], shown: string[], orders: boolean): Map<string, number> {
+  const [merged, other] = orders ? [[...shown], stored] : [[...stored], shown];
   const known = new Set(merged);
   for (const [index, key] of other.entries()) {
     if (known.has(key)) continue;
@@ -218,9 +218,9 @@ type Sortable = Pick<StoredEvent, 'status' | 'atWall' | 'position' | 'sequence' 
 export function sortHistory<E extends Sortable>(events: E[]): E[] {
   const history = sortReal(events);
   const inferred = events.filter((event) => event.inferred);
-  for (const guess of inferred.sort(compareStages)) {
-    const next = history.findIndex((event) => !event.inferred && stageOf(event.status) > stageOf(guess.status));
-    history.splice(next < 0 ? history.length : next, 0, guess);
+  for (const event of inferred.sort(compareStages)) {
+    const next = history.findIndex((one) => !one.inferred && stageOf(one.status) > stageOf(event.status));
+    history.splice(next < 0 ? history.length : next, 0, event);
   }
   return history;
 }

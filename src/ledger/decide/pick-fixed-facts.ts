@@ -19,6 +19,6 @@ function hashText(text: string | null): string | null {
 }
 
 /** Null is unknown and differs from nothing. */
-export function differs<T>(held: T | null, shown: T | null): boolean {
-  return held !== null && shown !== null && held !== shown;
+export function differs<T>(stored: T | null, shown: T | null): boolean {
+  return stored !== null && shown !== null && stored !== shown;
 }

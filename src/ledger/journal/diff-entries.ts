@@ -22,36 +22,39 @@ export function diffEntries<E extends { seq: number | undefined }>(
   commission: (platform: string) => Posting[],
 ): EntryDiff<E> {
   const byEvent = Map.groupBy(inForce, (entry) => entry.eventSeq ?? 0);
-  const mending: EntryDiff<E> = { reverse: [], post: [] };
+  const diff: EntryDiff<E> = { reverse: [], post: [] };
   for (const entry of desired) {
     const key = entry.event === undefined ? 0 : entry.event.seq;
-    const standing = key === undefined ? [] : (byEvent.get(key) ?? []);
+    const current = key === undefined ? [] : (byEvent.get(key) ?? []);
     if (key !== undefined) byEvent.delete(key);
-    mendEntry(entry, standing, commission, mending);
+    diffEntry(entry, current, commission, diff);
   }
-  for (const standing of byEvent.values()) mending.reverse.push(...standing);
-  return mending;
+  for (const current of byEvent.values()) diff.reverse.push(...current);
+  return diff;
 }
 
-function mendEntry<E>(
+function diffEntry<E>(
   entry: PlannedEntry<E>,
-  standing: EntryInForce[],
+  current: EntryInForce[],
   commission: (platform: string) => Posting[],
-  mending: EntryDiff<E>,
+  diff: EntryDiff<E>,
 ): void {
-  const have = standing.flatMap((one) => one.postings);
-  const placed = standing.length > 0 && standing.every((one) => samePlace(one, entry));
-  if (placed && equal(have, entry.postings)) return;
+  const have = current.flatMap((one) => one.postings);
+  const isInPlace = current.length > 0 && current.every((one) => sameTimeAndPlatform(one, entry));
+  if (isInPlace && equal(have, entry.postings)) return;
   const charge = mergePostings(commission(entry.platform));
-  if (placed && charge.length > 0 && equal([...have, ...charge], entry.postings)) {
-    mending.post.push({ ...entry, kind: 'commission', postings: charge });
+  if (isInPlace && charge.length > 0 && equal([...have, ...charge], entry.postings)) {
+    diff.post.push({ ...entry, kind: 'commission', postings: charge });
     return;
   }
-  mending.reverse.push(...standing);
-  mending.post.push(entry);
+  diff.reverse.push(...current);
+  diff.post.push(entry);
 }
 
-function samePlace(a: { atWall: string; platform: string }, b: { atWall: string; platform: string }): boolean {
+function sameTimeAndPlatform(
+  a: { atWall: string; platform: string },
+  b: { atWall: string; platform: string },
+): boolean {
   return a.atWall === b.atWall && a.platform === b.platform;
 }
 

@@ -57,7 +57,7 @@ export function planEntries<E extends { status: string; atWall: WallTime }>(
   let state: State = 'none';
   let opened = opensAt === '';
   const open = (): void => {
-    if (!opened && state === 'held') add('held_at_opening', undefined, opensAt, hold(booked, platform));
+    if (!opened && state === 'held') add('held_at_opening', undefined, opensAt, planHold(booked, platform));
     opened = true;
   };
   let latest = opensAt;
@@ -67,7 +67,7 @@ export function planEntries<E extends { status: string; atWall: WallTime }>(
     // an event that follows the opening in the history but is dated before it is not in the opening's balance: it is
     // dated like the latest event before it
     const atWall = opened && event.atWall < opensAt ? latest : event.atWall;
-    const step = takeStep(state, { status: event.status, atWall }, booked, platform, policy);
+    const step = nextStep(state, { status: event.status, atWall }, booked, platform, policy);
     if (!step) continue;
     state = step.state;
     if (opened) add('event', event, atWall, step.postings);
@@ -82,7 +82,7 @@ export function nameAccount(account: string, platform: string): string {
   return `${account}:${safe}`;
 }
 
-function takeStep(
+function nextStep(
   state: State,
   event: { status: string; atWall: WallTime },
   booked: BookingFacts,
@@ -94,22 +94,22 @@ function takeStep(
     case 'in_process':
     case 'in_analysis':
       if (state !== 'none' || booked.operation === 'cashin') return undefined;
-      return { state: 'held', postings: hold(booked, platform) };
+      return { state: 'held', postings: planHold(booked, platform) };
     case 'paid':
       if (state === 'settled') return undefined;
       return {
         state: 'settled',
-        postings: [...settle(booked, platform, state === 'held'), ...planCommission(booked, platform)],
+        postings: [...planPayment(booked, platform, state === 'held'), ...planCommission(booked, platform)],
       };
     case 'denied':
     case 'canceled':
     case 'expired':
     case 'refund':
-      if (state === 'held') return { state: 'none', postings: negate(hold(booked, platform)) };
+      if (state === 'held') return { state: 'none', postings: negate(planHold(booked, platform)) };
       if (state !== 'settled') return undefined;
       return {
         state: 'returned',
-        postings: giveBack(booked, platform, policy.returnsCommission(event.atWall.slice(0, 10))),
+        postings: planRefund(booked, platform, policy.returnsCommission(event.atWall.slice(0, 10))),
       };
     default:
       // an unknown status posts nothing; decide/ reports it
@@ -117,14 +117,14 @@ function takeStep(
   }
 }
 
-function hold({ amountCents }: BookingFacts, platform: string): Posting[] {
+function planHold({ amountCents }: BookingFacts, platform: string): Posting[] {
   return [
     { account: nameAccount('Assets:Provider:Held', platform), cents: amountCents },
     { account: nameAccount('Assets:Provider:Available', platform), cents: -amountCents },
   ];
 }
 
-function settle({ operation, amountCents }: BookingFacts, platform: string, wasHeld: boolean): Posting[] {
+function planPayment({ operation, amountCents }: BookingFacts, platform: string, wasHeld: boolean): Posting[] {
   if (operation === 'cashin') {
     return [
       { account: nameAccount('Assets:Provider:Available', platform), cents: amountCents },
@@ -148,7 +148,7 @@ export function planCommission({ operation, commissionCents }: BookingFacts, pla
   ];
 }
 
-function giveBack(booked: BookingFacts, platform: string, withCommission: boolean): Posting[] {
+function planRefund(booked: BookingFacts, platform: string, withCommission: boolean): Posting[] {
   const { operation, amountCents } = booked;
   const sign = operation === 'cashin' ? 1n : -1n;
   const account = operation === 'cashin' ? 'Liabilities:Receipts' : 'Liabilities:Payables';

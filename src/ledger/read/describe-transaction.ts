@@ -129,13 +129,13 @@ async function readEvents(db: Reader, transactionSeq: number) {
     .select(['events.position', 'events.inferred'])
     .where('transaction_seq', '=', transactionSeq)
     .execute();
-  const places = await readEventPositions(db, [transactionSeq]);
-  const placed = rows.map((row) => ({
+  const positions = await readEventPositions(db, [transactionSeq]);
+  const positioned = rows.map((row) => ({
     ...row,
-    position: places.get(row.seq) ?? row.position,
-    inferred: row.inferred === 1 && !places.has(row.seq),
+    position: positions.get(row.seq) ?? row.position,
+    inferred: row.inferred === 1 && !positions.has(row.seq),
   }));
-  return sortHistory(placed).toReversed();
+  return sortHistory(positioned).toReversed();
 }
 
 async function readEntries(db: Reader, transactionSeq: number) {

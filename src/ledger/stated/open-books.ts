@@ -56,18 +56,18 @@ export async function stateOpening(context: Context, opening: Opening): Promise<
   await checkPlatformKnown(context.db, opening);
   await transactWithAlerts(context, async (trx) => {
     await lockPolicies(trx);
-    const standing = await trx
+    const current = await trx
       .selectFrom('openings')
       .select('id')
       .where('platform', '=', opening.platform)
       .where('in_force', '=', 1)
       .executeTakeFirst();
     // an earlier attempt committed it before its connection was lost
-    if (standing?.id === id) return;
-    if (standing) {
+    if (current?.id === id) return;
+    if (current) {
       throw new ConfereError(
         'conflict',
-        `platform ${opening.platform} has the opening ${standing.id}: reverse it first`,
+        `platform ${opening.platform} has the opening ${current.id}: reverse it first`,
       );
     }
     await writeOpening(context, trx, opening, id);

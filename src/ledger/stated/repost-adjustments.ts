@@ -20,7 +20,7 @@ export async function repostAdjustments(context: Context, platform: string): Pro
     context.signal.throwIfAborted();
     const written = await transactWithAlerts(context, async (trx) => {
       await lockPolicies(trx);
-      return (await setAside(context, trx, platform)) + (await bookAgain(context, trx, platform));
+      return (await reverseIncluded(context, trx, platform)) + (await bookAgain(context, trx, platform));
     });
     if (written === 0) return;
   }
@@ -41,17 +41,17 @@ export function selectAdjustmentsBeforeOpening(db: Reader) {
     .orderBy('adjustments.seq');
 }
 
-async function setAside(context: Context, trx: Transaction<Database>, platform: string): Promise<number> {
+async function reverseIncluded(context: Context, trx: Transaction<Database>, platform: string): Promise<number> {
   const rows = await selectAdjustmentsBeforeOpening(trx)
     .selectAll('adjustments')
-    .select(['openings.seq as standing_seq', 'openings.id as standing_id'])
+    .select(['openings.seq as in_force_seq', 'openings.id as in_force_id'])
     .where('adjustments.platform', '=', platform)
     .limit(BATCH_ROWS)
     .execute();
   for (const row of rows) {
-    const note = `it is in the balance of the opening ${row.standing_id}`;
+    const note = `it is in the balance of the opening ${row.in_force_id}`;
     const back = { ...factsOf(row), amountCents: -row.amount_cents, note, actor: ACTOR };
-    const why = { reverses: { seq: row.seq, entrySeq: row.entry_seq }, openingSeq: row.standing_seq };
+    const why = { reverses: { seq: row.seq, entrySeq: row.entry_seq }, openingSeq: row.in_force_seq };
     await writeAdjustment(context, trx, makeAdjustmentId(), back, why);
   }
   return rows.length;

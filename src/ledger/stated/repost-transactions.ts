@@ -36,11 +36,11 @@ export async function repostTransactions(context: Context, platform: string): Pr
       );
       // read in each batch under their lock: they may change meanwhile, and are then reposted once more
       const policies = await readPolicies(context, trx);
-      const changes = [...loaded.values()].map(({ seq, stored: held, entries }) => ({
+      const changes = [...loaded.values()].map(({ seq, stored, entries }) => ({
         transactionSeq: seq,
         source: { kind: 'person' as const },
-        ...diffEntries(planEntries(held, held.events, policies.forPlatform(held.platform)), entries, (name) =>
-          planCommission(held, name),
+        ...diffEntries(planEntries(stored, stored.events, policies.forPlatform(stored.platform)), entries, (name) =>
+          planCommission(stored, name),
         ),
       }));
       const now = context.clock.now();

@@ -12,18 +12,18 @@ import { ConfereError } from '../../domain/errors.ts';
 const ALERT = 'opening_to_come';
 const SHOWN_MAX = 5;
 
-type ToCome = { id: string; platform: string; day: Day };
+type FutureOpening = { id: string; platform: string; day: Day };
 
 /** Raises an alert for each opening in force that is dated in the future, and ends alerts that no longer apply. */
 export async function watchFutureOpenings(context: Context): Promise<void> {
-  const openings = await listOpeningsToCome(context);
+  const openings = await listFutureOpenings(context);
   const firing = await context.db
     .selectFrom('alerts')
     .select('scope')
     .where('firing_scope', 'like', `${ALERT} %`)
     .execute();
-  const over = firing.filter(({ scope }) => openings.every((one) => one.id !== scope));
-  if (openings.length === 0 && over.length === 0) return;
+  const ended = firing.filter(({ scope }) => openings.every((one) => one.id !== scope));
+  if (openings.length === 0 && ended.length === 0) return;
   const alerts = openings.map((one): NewAlert => {
     return { name: ALERT, severity: 'critical', scope: one.id, summary: describeOpening(one) };
   });
@@ -33,14 +33,14 @@ export async function watchFutureOpenings(context: Context): Promise<void> {
       const now = context.clock.now();
       await endAlerts(
         trx,
-        over.map(({ scope }) => ({ name: ALERT, scope })),
+        ended.map(({ scope }) => ({ name: ALERT, scope })),
         now,
       );
       return await raiseAlerts(trx, alerts, now);
     },
     { retryDuplicates: true },
   );
-  if (raised > 0 || over.length > 0) context.wakeUps.alerts.notify();
+  if (raised > 0 || ended.length > 0) context.wakeUps.alerts.notify();
 }
 
 /**
@@ -50,7 +50,7 @@ export async function watchFutureOpenings(context: Context): Promise<void> {
 export async function checkFutureDates(context: Context): Promise<string> {
   const { db, calendar, clock } = context;
   const today = calendar.dayOf(clock.now());
-  const openings = (await listOpeningsToCome(context)).map(describeOpening);
+  const openings = (await listFutureOpenings(context)).map(describeOpening);
   const adjustments = await db
     .selectFrom('adjustments')
     .leftJoin('adjustments as back', 'back.reverses_seq', 'adjustments.seq')
@@ -75,7 +75,7 @@ export async function checkFutureDates(context: Context): Promise<string> {
   return 'no opening, adjustment or statement is of a time to come';
 }
 
-async function listOpeningsToCome({ db, calendar, clock }: Context): Promise<ToCome[]> {
+async function listFutureOpenings({ db, calendar, clock }: Context): Promise<FutureOpening[]> {
   return await db
     .selectFrom('openings')
     .select(['id', 'platform', 'day'])
@@ -85,6 +85,6 @@ async function listOpeningsToCome({ db, calendar, clock }: Context): Promise<ToC
     .execute();
 }
 
-function describeOpening({ id, platform, day }: ToCome): string {
+function describeOpening({ id, platform, day }: FutureOpening): string {
   return `opening ${id} is of ${day}, a day to come: nothing of platform ${platform} is booked; confere open --reverse ${id}`;
 }

@@ -317,10 +317,10 @@ describe('books of its own', () => {
       await openBooks(context, opening);
       await sealNow(context);
     };
-    const { tell, breaks } = collectBreaks();
+    const { report, breaks } = collectBreaks();
     await verify(
       interruptAfterRow(context, () => true, meets),
-      tell,
+      report,
     );
     expect(breaks).toEqual([]);
   });
