@@ -4,7 +4,7 @@ import { inSnapshot } from '../database/in-snapshot.ts';
 import type { Database } from '../database/tables.ts';
 import { NO_PLATFORM } from '../domain/platform.ts';
 import { type LoadedTransaction, loadStoredTransactionRange } from '../ledger/apply/load-stored-transactions.ts';
-import { summarizeHistory } from '../ledger/decide/decide-observation.ts';
+import { summarizeHistory } from '../ledger/decide/stored-transaction.ts';
 import { diffEntries } from '../ledger/journal/diff-entries.ts';
 import { planCommission, planEntries } from '../ledger/journal/plan-entries.ts';
 import { type Policies, readPolicies } from '../ledger/journal/read-policies.ts';

@@ -8,8 +8,8 @@ import type { FoundMismatch } from '../../domain/mismatch.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { raiseMismatches } from '../../mismatches/raise-mismatches.ts';
 import { lockOpenMismatches, type OpenMismatch } from '../../mismatches/resolve-mismatches.ts';
-import type { StoredTransaction } from '../decide/decide-observation.ts';
-import type { Difference } from '../decide/difference.ts';
+import type { Difference } from '../decide/merge-facts.ts';
+import type { StoredTransaction } from '../decide/stored-transaction.ts';
 import {
   type CommissionContract,
   computeCommission,

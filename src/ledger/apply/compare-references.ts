@@ -3,7 +3,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
 import type { Database } from '../../database/tables.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
-import type { StoredTransaction } from '../decide/decide-observation.ts';
+import type { StoredTransaction } from '../decide/stored-transaction.ts';
 
 /** Transactions in these statuses no longer count as a payment of their reference. */
 const NOT_LIVE = ['canceled', 'denied', 'expired', 'refund'];

@@ -3,8 +3,8 @@ import type { Context } from '../../context.ts';
 import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Source } from '../../domain/observation.ts';
-import type { StoredTransaction } from '../decide/decide-observation.ts';
-import type { StoredEvent } from '../decide/extend-history.ts';
+import type { StoredEvent } from '../decide/sort-history.ts';
+import type { StoredTransaction } from '../decide/stored-transaction.ts';
 
 /**
  * Records each change that the provider should announce by webhook (WEBHOOKS_OWED), unless the webhook that caused this

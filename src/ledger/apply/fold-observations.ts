@@ -5,14 +5,10 @@ import { describeStatus, isFinal } from '../../domain/statuses.ts';
 import type { ResolvedScope } from '../../mismatches/resolve-mismatches.ts';
 import { checkDates } from '../decide/check-dates.ts';
 import { evaluateFields } from '../decide/check-fields.ts';
-import {
-  type ConfirmedFacts,
-  type Decision,
-  decide,
-  type HistoryEvidence,
-  type StoredTransaction,
-} from '../decide/decide-observation.ts';
-import { eventKey, type StoredEvent } from '../decide/extend-history.ts';
+import { type Decision, decide, type HistoryEvidence } from '../decide/decide-observation.ts';
+import type { ConfirmedFacts } from '../decide/merge-facts.ts';
+import { eventKey, type StoredEvent } from '../decide/sort-history.ts';
+import type { StoredTransaction } from '../decide/stored-transaction.ts';
 import type { LoadedTransaction } from './load-stored-transactions.ts';
 
 /** Mismatch kinds that any later observation of the transaction resolves. */

@@ -15,7 +15,7 @@ import type { Database } from '../../database/tables.ts';
 import type { FoundMismatch } from '../../domain/mismatch.ts';
 import { describeStatus } from '../../domain/statuses.ts';
 import { findCurrentEvent } from '../decide/decide-observation.ts';
-import { eventKey, type History, type StoredEvent } from '../decide/extend-history.ts';
+import { eventKey, type History, type StoredEvent } from '../decide/sort-history.ts';
 import { describeSubject, type HistoryObservation, type TransactionChange } from './fold-observations.ts';
 import type { Doubt } from './load-stored-transactions.ts';
 import { SHOW_INTERVAL_MS_MIN, type TransactionRef, writeDoubtedStatus, writeDoubts } from './write-doubts.ts';

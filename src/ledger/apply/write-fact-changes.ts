@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 import type { Source } from '../../domain/observation.ts';
-import type { StoredTransaction } from '../decide/decide-observation.ts';
+import type { StoredTransaction } from '../decide/stored-transaction.ts';
 import { sourceColumns } from '../journal/source-columns.ts';
 
 /** Facts of a known transaction that may still change and that reports show. */

@@ -35,8 +35,8 @@ import {
   describeFacts,
   isAcceptableKind,
 } from '../decide/correct-transaction.ts';
-import { countUsedSequences, type StoredTransaction } from '../decide/decide-observation.ts';
-import type { StoredEvent } from '../decide/extend-history.ts';
+import type { StoredEvent } from '../decide/sort-history.ts';
+import { countUsedSequences, type StoredTransaction } from '../decide/stored-transaction.ts';
 import { diffEntries } from '../journal/diff-entries.ts';
 import { planCommission, planEntries } from '../journal/plan-entries.ts';
 import { readPolicies } from '../journal/read-policies.ts';

@@ -15,8 +15,9 @@ import { type LoadedTransaction, loadStoredTransactions } from '../apply/load-st
 import { writeDoubtedStatus } from '../apply/write-doubts.ts';
 import { compareHistories, countCorrection, writeHistoryChange } from '../apply/write-history-change.ts';
 import { writeTransactions } from '../apply/write-transactions.ts';
-import { countUsedSequences, type StoredTransaction, summarizeHistory } from '../decide/decide-observation.ts';
-import { dateInferred, type StoredEvent, sortHistory, supersedeInferred } from '../decide/extend-history.ts';
+import { dateInferred, supersedeInferred } from '../decide/extend-history.ts';
+import { type StoredEvent, sortHistory } from '../decide/sort-history.ts';
+import { countUsedSequences, type StoredTransaction, summarizeHistory } from '../decide/stored-transaction.ts';
 import { diffEntries } from '../journal/diff-entries.ts';
 import { planCommission, planEntries } from '../journal/plan-entries.ts';
 import { type Policies, readPolicies } from '../journal/read-policies.ts';

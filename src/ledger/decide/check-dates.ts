@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
 import { parseE2eId } from '../../domain/e2e-id.ts';
 import { describeStatus } from '../../domain/statuses.ts';
-import type { StoredTransaction } from './decide-observation.ts';
-import type { Difference } from './difference.ts';
+import type { Difference } from './merge-facts.ts';
+import type { StoredTransaction } from './stored-transaction.ts';
 
 /**
  * Maximum distance between an end-to-end id's minute and its event, and between an event's time and when it was

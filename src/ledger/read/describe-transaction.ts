@@ -7,7 +7,7 @@ import { maskAccount } from '../../domain/person/mask-person.ts';
 import type { LedgerTransaction } from '../../domain/present-transaction.ts';
 import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { readEventPositions } from '../apply/read-event-positions.ts';
-import { sortHistory } from '../decide/extend-history.ts';
+import { sortHistory } from '../decide/sort-history.ts';
 
 export type PresentedSource = {
   kind: string;

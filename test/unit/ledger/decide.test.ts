@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { decide, type StoredTransaction } from '../../../src/ledger/decide/decide-observation.ts';
+import { decide } from '../../../src/ledger/decide/decide-observation.ts';
+import type { StoredTransaction } from '../../../src/ledger/decide/stored-transaction.ts';
 import { observe, type ShownTransaction } from '../../support/make-observations.ts';
 
 type Row = Omit<ShownTransaction, 'events'> & { events?: ShownTransaction['events'] };
