@@ -2,44 +2,12 @@
  * Redaction of forgotten people. Only the keyed hash of their document is stored; what the provider shows or sends
  * about them again is redacted before it is written.
  */
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { Transaction } from 'kysely';
 import { hashDocument } from '../database/keys/index-person.ts';
 import type { Keys } from '../database/keys/settings.ts';
 import type { Reader } from '../database/reader.ts';
-import type { Database } from '../database/tables.ts';
-import type { Observation, ObservedTransaction } from '../domain/observation.ts';
-import { normalizeDocument } from '../domain/person/fold-person.ts';
-import { DOCUMENT_LENGTHS } from '../domain/person/match-person.ts';
-import { createRedact, createValueMatcher, listCandidates } from '../domain/person/redact-text.ts';
-import { isWithheld, withholdExtra } from './withhold-extra.ts';
-
-/** A stored transaction; `forgotten` is the keyed hash of the forgotten person. */
-type Known = {
-  stored: Omit<ObservedTransaction, 'events' | 'eventsInferred' | 'status'>;
-  forgotten: Buffer | undefined;
-};
-type Named = { document: string | null; pixKey: string | null };
-
-/** Returns the hash of a transaction's person: of its document, else of a PIX key that is a document. */
-function hashPerson(keys: Keys, { document, pixKey }: Named): Buffer | undefined {
-  const text = normalizeDocument(document) ?? readKey(pixKey);
-  return text === null ? undefined : hashDocument(keys, text);
-}
-
-/** Returns the hash of another person whom the PIX key names. */
-function hashKey(keys: Keys, { document, pixKey }: Named): Buffer | undefined {
-  const key = readKey(pixKey);
-  const plain = normalizeDocument(document);
-  return key === null || plain === null || key === plain ? undefined : hashDocument(keys, key);
-}
-
-/** Returns the PIX key if it is a document. */
-function readKey(pixKey: string | null): string | null {
-  const key = normalizeDocument(pixKey);
-  return key !== null && DOCUMENT_LENGTHS.has(key.length) ? key : null;
-}
+import { createRedact, listCandidates } from '../domain/person/redact-text.ts';
 
 /** Hostile bodies may name 20,000 documents: a statement stays far below `max_allowed_packet`. */
 const ASKED_AT_ONCE_MAX = 1_000;
@@ -47,7 +15,7 @@ const ASKED_AT_ONCE_MAX = 1_000;
 const LARGE_CHARS_MIN = 16_384;
 
 /** Returns which of these hashes belong to forgotten people, as base64. */
-async function findForgotten(db: Reader, hashes: Buffer[]): Promise<Set<string>> {
+export async function findForgotten(db: Reader, hashes: Buffer[]): Promise<Set<string>> {
   const found = new Set<string>();
   for (let start = 0; start < hashes.length; start += ASKED_AT_ONCE_MAX) {
     const rows = await db
@@ -84,106 +52,6 @@ export function createKeyedDigest(keys: Keys, digest: Buffer): Buffer {
 /** Keyed hash of a withheld extra. @param hash its SHA-256. */
 export function createKeyedExtraHash(keys: Keys, hash: Buffer): Buffer {
   return createHmac('sha256', keys.search).update('extra ').update(hash).digest();
-}
-
-export type RedactedBatch = {
-  batch: Observation[];
-  /** The person of each transaction. */
-  people: Map<string, Buffer>;
-  /** Withheld extras by transaction: merchants' filters still match them, nothing stores them. */
-  extras: Map<string, string>;
-};
-
-/**
- * Redacts the personal fields of forgotten people's transactions, in observations and in the stored facts: an
- * observation may arrive while the person is being forgotten. In other people's transactions, a PIX key that is a
- * forgotten document is removed. One statement per batch.
- */
-export async function redactObservations(
-  keys: Keys,
-  trx: Transaction<Database>,
-  batch: Observation[],
-  loaded: Map<string, Known>,
-): Promise<RedactedBatch> {
-  const hashes = new Map<string, Buffer[]>();
-  const others: Buffer[] = [];
-  for (const { transaction } of batch) {
-    const stored = loaded.get(transaction.id)?.stored;
-    const both = stored ? [transaction, stored] : [transaction];
-    const theirs = present(both.map((one) => hashPerson(keys, one)));
-    hashes.set(transaction.id, [...(hashes.get(transaction.id) ?? []), ...theirs]);
-    others.push(...present(both.map((one) => hashKey(keys, one))));
-  }
-  const forgotten = await findForgotten(trx, [...[...hashes.values()].flat(), ...others]);
-  const people = new Map<string, Buffer>();
-  for (const [id, theirs] of hashes) {
-    const hash = loaded.get(id)?.forgotten ?? theirs.find((one) => forgotten.has(one.toString('base64')));
-    if (hash) people.set(id, hash);
-  }
-  const extras = new Map<string, string>();
-  const redactKey = createRedactKey(keys, forgotten);
-  for (const [id, one] of loaded) {
-    if (people.has(id)) redactStored(keys, one);
-    else one.stored = redactKey(one.stored);
-  }
-  const redacted = batch.map((observation) => {
-    const { id } = observation.transaction;
-    const stored = loaded.get(id)?.stored.extra ?? null;
-    const known = stored !== null && isWithheld(stored);
-    const redact = people.has(id) ? redactAll : redactKey;
-    const transaction = redact(known ? withhold(keys, observation.transaction, extras) : observation.transaction);
-    // an unkeyed digest could be brute-forced for the redacted values
-    return transaction === observation.transaction
-      ? observation
-      : { ...observation, transaction, digest: createKeyedDigest(keys, observation.digest) };
-  });
-  return { batch: redacted, people, extras };
-
-  function redactAll(shown: ObservedTransaction): ObservedTransaction {
-    const { extra } = shown;
-    const holds = extra !== null && !isWithheld(extra) && createPersonMatcher(shown)(extra);
-    return { ...(holds ? withhold(keys, shown, extras) : shown), ...EMPTY };
-  }
-}
-
-const EMPTY = { name: null, email: null, phone: null, document: null, description: null, pixKey: null };
-
-function createRedactKey(keys: Keys, forgotten: Set<string>) {
-  return <T extends Named>(of: T): T => {
-    // usually nobody is forgotten, and nothing needs to be hashed again
-    const hash = forgotten.size > 0 ? hashKey(keys, of) : undefined;
-    return hash && forgotten.has(hash.toString('base64')) ? { ...of, pixKey: null } : of;
-  };
-}
-
-function redactStored(keys: Keys, loaded: Known): void {
-  const { stored } = loaded;
-  if (stored.extra !== null && !isWithheld(stored.extra) && createPersonMatcher(stored)(stored.extra)) {
-    loaded.stored = { ...stored, ...EMPTY, extra: withholdExtra(createKeyedExtraHash(keys, hashExtra(stored.extra))) };
-  } else loaded.stored = { ...stored, ...EMPTY };
-}
-
-function withhold(keys: Keys, shown: ObservedTransaction, extras: Map<string, string>): ObservedTransaction {
-  const { id, extra } = shown;
-  if (extra === null) return shown;
-  extras.set(id, extra);
-  return { ...shown, extra: withholdExtra(createKeyedExtraHash(keys, hashExtra(extra))) };
-}
-
-function present<T>(all: (T | null | undefined)[]): T[] {
-  return all.filter((one) => one !== null && one !== undefined);
-}
-
-function createPersonMatcher(of: Pick<ObservedTransaction, keyof typeof EMPTY>): (text: string) => boolean {
-  return createValueMatcher({
-    documents: present([normalizeDocument(of.document)]),
-    own: present([of.email, of.phone, of.pixKey]),
-    shared: present([of.name, of.description]),
-  });
-}
-
-function hashExtra(extra: string): Buffer {
-  return createHash('sha256').update(extra).digest();
 }
 
 /** Whether anyone was forgotten: reads one row. */

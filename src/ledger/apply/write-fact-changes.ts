@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely';
+import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Source } from '../../domain/observation.ts';
 import type { StoredTransaction } from '../decide/stored-transaction.ts';
@@ -39,7 +40,7 @@ function isShown(name: string, { operation, events }: StoredTransaction): boolea
 
 function listOutOfForce({ outOfForce }: StoredTransaction): string {
   return outOfForce
-    .map((event) => event.seq ?? 0)
+    .map((event) => requireRowNumber(event.seq, 'an event out of force'))
     .sort((a, b) => a - b)
     .join();
 }

@@ -8,6 +8,7 @@ import { sql, type Transaction } from 'kysely';
 import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import type { Reader } from '../../database/reader.ts';
+import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import type { Source } from '../../domain/observation.ts';
 import { flagClosedDays, transactWithAlerts } from '../../mismatches/flag-closed-days.ts';
@@ -211,10 +212,14 @@ function toSource(row: {
   source_run_seq: number | null;
   source_page: number | null;
 }): Source {
-  const run = { seq: row.source_run_seq ?? 0, id: '' };
-  if (row.source_kind === 'webhook') return { kind: 'webhook', webhook: { seq: row.source_webhook_seq ?? 0, id: '' } };
-  if (row.source_kind === 'list') return { kind: 'list', run, page: row.source_page ?? 0 };
-  return row.source_run_seq === null ? { kind: 'show' } : { kind: 'show', run };
+  if (row.source_kind === 'webhook')
+    return {
+      kind: 'webhook',
+      webhook: { seq: requireRowNumber(row.source_webhook_seq, 'the webhook of an event'), id: '' },
+    };
+  if (row.source_run_seq === null) return { kind: 'show' };
+  const run = { seq: row.source_run_seq, id: '' };
+  return row.source_kind === 'list' ? { kind: 'list', run, page: row.source_page ?? 0 } : { kind: 'show', run };
 }
 
 /**

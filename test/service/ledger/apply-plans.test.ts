@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { applyObservations, readStoredDigests } from '../../../src/ledger/apply/apply-observations.ts';
+import { applyObservations } from '../../../src/ledger/apply/apply-observations.ts';
+import { readStoredDigests } from '../../../src/ledger/apply/drop-unchanged.ts';
 import { openEnvironment, type TestEnvironment } from '../../support/open-environment.ts';
 import { makeShownTransaction, observeNow, readMismatchRows } from '../../support/read-ledger-state.ts';
 
