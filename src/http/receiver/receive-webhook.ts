@@ -124,6 +124,8 @@ function refuseGarbage(context: Door, response: Response, { reason: why }: Garba
 const GARBAGE_TEXT: Record<GarbageRefusedError['reason'], string> = {
   quarantine_full: 'it names no transaction, and there is no room for more of such: send it again',
   sender_over_quota: 'it names no transaction, and this address has sent too many of such this hour: send it again',
+  large_over_quota:
+    'it is large, and this address sent too many large webhooks of unknown transactions this hour: send it again later',
 };
 
 function chooseHeaders(request: WebhookRequest): Record<string, string> {

@@ -1,85 +1,114 @@
 /**
- * How much a sender may leave in an hour that names no transaction. The hour is counted in the database for all
- * replicas; each process takes slices of it, so that most of such bodies cost no statement. While the database is away
- * each process counts alone.
+ * Hourly byte quota of a sender for bodies that name no transaction, and for large bodies while the sender never had a
+ * hit. The database counts the hour for all replicas. Each process takes a sixteenth of it at a time, so most bodies
+ * cost no statement. While the database is away, each process counts alone.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
-import { chargeSender } from './charge-senders.ts';
+import { chargeSender, findLastHits } from './charge-senders.ts';
 
-/** Of QUARANTINE_MAX_BYTES: what one sender may leave in an hour, */
+/** Share of QUARANTINE_MAX_BYTES that one sender may leave in an hour, */
 export const GARBAGE_SHARE_PER_HOUR = 1 / 16;
-/** … and no less than this. */
+/** … and never less than this. */
 export const GARBAGE_BYTES_PER_HOUR_MIN = 1024 ** 2;
-/** A row costs as much as so many bytes, however short its body is. */
+/** Charged for the row of each body, in addition to the body. */
 export const GARBAGE_ROW_BYTES = 1024;
-const SLICES_AN_HOUR = 16;
-/** A database that hangs holds up no more of them than come within that. */
-const CHARGE_MS_MAX = 1_000;
+/** A webhook about one transaction has about 1 KiB. 1,001 items, which are too many, have 11 KiB or more. */
+export const LARGE_BODY_BYTES = 8 * 1024;
+const SLICES_PER_HOUR = 16;
+/** Bounds how long a body waits for a database that hangs. */
+const QUERY_TIMEOUT_MS = 1_000;
 const HOUR_MS = 3_600_000;
 const SENDERS_KEPT_MAX = 10_000;
 
-type Purse = { left: number; untilMs: number; isSpent: boolean; alone: number; taking: Promise<void> | undefined };
+/** What this process may still grant to one sender, in bytes. */
+type Budget = {
+  left: number;
+  untilMs: number;
+  isSpent: boolean;
+  /** Granted without the database. */
+  grantedAlone: number;
+  refilling: Promise<void> | undefined;
+};
 type Store = Pick<Context, 'db' | 'clock'>;
 
 export type GarbageQuota = {
-  /** Whether a sender may leave so many bytes more: they are counted then. */
+  /** Charges the sender for a body of this many bytes. @returns whether its quota suffices. */
   take(sender: string, bytes: number): Promise<boolean>;
 };
 
-/** @param store undefined before the database was reached: then all is counted here. */
+/** @param store undefined before the database was reached: then this process counts alone. */
 export function createGarbageQuota(maxBytes: number, store: Store | undefined): GarbageQuota {
   const hourBytes = Math.max(GARBAGE_BYTES_PER_HOUR_MIN, Math.floor(maxBytes * GARBAGE_SHARE_PER_HOUR));
-  const slice = Math.ceil(hourBytes / SLICES_AN_HOUR);
-  const purses = new Map<string, Purse>();
+  const slice = Math.ceil(hourBytes / SLICES_PER_HOUR);
+  const budgets = new Map<string, Budget>();
   const nowMs = (): number => store?.clock.now().getTime() ?? Date.now();
 
-  function purseOf(sender: string): Purse {
-    const known = purses.get(sender);
+  function budgetOf(sender: string): Budget {
+    const known = budgets.get(sender);
     if (known && known.untilMs > nowMs()) return known;
-    if (purses.size >= SENDERS_KEPT_MAX) purses.clear();
-    const fresh: Purse = { left: 0, untilMs: nowMs() + HOUR_MS, isSpent: false, alone: 0, taking: undefined };
-    purses.set(sender, fresh);
+    if (budgets.size >= SENDERS_KEPT_MAX) budgets.clear();
+    const fresh = { left: 0, untilMs: nowMs() + HOUR_MS, isSpent: false, grantedAlone: 0, refilling: undefined };
+    budgets.set(sender, fresh);
     return fresh;
   }
 
-  async function refill(purse: Purse, sender: string, bytes: number): Promise<void> {
+  async function refill(budget: Budget, sender: string, bytes: number): Promise<void> {
     const wanted = Math.max(slice, bytes);
-    const { granted, until } = await charge(purse, sender, wanted);
-    purse.left += granted;
-    purse.untilMs = until.getTime();
-    purse.isSpent = granted < wanted;
+    const { granted, until } = await charge(budget, sender, wanted);
+    budget.left += granted;
+    budget.untilMs = until.getTime();
+    budget.isSpent = granted < wanted;
   }
 
-  async function charge(purse: Purse, sender: string, wanted: number): Promise<{ granted: number; until: Date }> {
-    try {
-      const charged = store && chargeSender(store, { sender, cost: 'garbage_bytes', wanted, max: hourBytes });
-      const answer = await Promise.race([charged, sleep(CHARGE_MS_MAX, undefined, { ref: false })]);
-      if (answer) return answer;
-    } catch {
-      // away: what this process grants by itself is bounded all the same
-    }
-    const granted = Math.min(wanted, hourBytes - purse.alone);
-    purse.alone += granted;
-    return { granted, until: new Date(purse.untilMs) };
+  async function charge(budget: Budget, sender: string, wanted: number): Promise<{ granted: number; until: Date }> {
+    const charged =
+      store && (await askDatabase(chargeSender(store, { sender, cost: 'garbage_bytes', wanted, max: hourBytes })));
+    if (charged) return charged;
+    const granted = Math.min(wanted, hourBytes - budget.grantedAlone);
+    budget.grantedAlone += granted;
+    return { granted, until: new Date(budget.untilMs) };
   }
 
   return {
-    async take(sender, body) {
-      const bytes = body + GARBAGE_ROW_BYTES;
+    async take(sender, bodyBytes) {
+      const bytes = bodyBytes + GARBAGE_ROW_BYTES;
       for (;;) {
-        const purse = purseOf(sender);
-        if (purse.left >= bytes) {
-          purse.left -= bytes;
+        const budget = budgetOf(sender);
+        if (budget.left >= bytes) {
+          budget.left -= bytes;
           return true;
         }
-        if (purse.isSpent) return false;
-        // one charge for all that come meanwhile
-        purse.taking ??= refill(purse, sender, bytes).finally(() => {
-          purse.taking = undefined;
+        if (budget.isSpent) return false;
+        // bodies that arrive during the charge share it
+        budget.refilling ??= refill(budget, sender, bytes).finally(() => {
+          budget.refilling = undefined;
         });
-        await purse.taking;
+        await budget.refilling;
       }
     },
   };
+}
+
+/**
+ * Returns a function that says whether a sender may have had a hit. It says yes while the database does not answer: a
+ * genuine webhook must not be refused.
+ */
+export function createHitCheck(store: Store): (sender: string) => Promise<boolean> {
+  const proven = new Set<string>();
+  return async (sender) => {
+    if (proven.has(sender)) return true;
+    const hits = await askDatabase(findLastHits(store, [sender]));
+    if (!hits) return true;
+    if (!hits.has(sender)) return false;
+    if (proven.size >= SENDERS_KEPT_MAX) proven.clear();
+    proven.add(sender);
+    return true;
+  };
+}
+
+/** @returns undefined when the database fails or does not answer within QUERY_TIMEOUT_MS. */
+async function askDatabase<T>(answer: Promise<T>): Promise<T | undefined> {
+  const failed = answer.catch(() => undefined);
+  return await Promise.race([failed, sleep(QUERY_TIMEOUT_MS, undefined, { ref: false })]);
 }

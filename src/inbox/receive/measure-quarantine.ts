@@ -47,7 +47,8 @@ export function createQuarantineMeter(context: Context): QuarantineMeter {
       measuredBytes = quarantined;
       addedBytes -= before;
       await tell(measuredBytes >= maxBytes * ALERT_SHARE);
-      if (quarantined >= maxBytes) measuredBytes -= await dropTo(context, ['garbage', 'denied'], quarantined);
+      if (quarantined >= maxBytes)
+        measuredBytes -= await dropTo(context, ['garbage', 'denied', 'unasked', 'too_many_items'], quarantined);
       if (pending >= maxBytes) await dropTo(context, ['unproven'], pending);
       quarantineBytes.set(measuredBytes);
     } catch (error) {

@@ -14,7 +14,7 @@ import { createBatcher } from '../../runtime/batch.ts';
 import { SPOOL_BYTES_MAX, type Spool } from '../spool/spool.ts';
 import { type BodyDefect, checkBody } from './check-body.ts';
 import type { Arrival, ArrivalOutcome } from './insert-arrivals.ts';
-import { createGarbageQuota } from './limit-garbage.ts';
+import { createGarbageQuota, createHitCheck, LARGE_BODY_BYTES } from './limit-garbage.ts';
 import { createQuarantineMeter } from './measure-quarantine.ts';
 import { nameSender } from './name-sender.ts';
 import { namesTransaction } from './parse-items.ts';
@@ -36,13 +36,16 @@ const SPOOL_GARBAGE_SHARE = 0.5;
 export type Received = { id: string; duplicate: boolean; defect: BodyDefect | undefined };
 export type Receiver = (arrival: Pick<Arrival, 'body' | 'address' | 'headers'>) => Promise<Received>;
 
-/** Not kept: it names no transaction, and there is no room for more of such, of this sender or at all. */
+/**
+ * A webhook was refused, and nothing of it is stored. It names no transaction, and the quarantine is full or its sender's
+ * hourly quota is spent; or it is large, its sender never had a hit, and that quota is spent.
+ */
 export class GarbageRefusedError extends ConfereError {
-  readonly reason: 'quarantine_full' | 'sender_over_quota';
+  readonly reason: 'quarantine_full' | 'sender_over_quota' | 'large_over_quota';
 
-  constructor(why: GarbageRefusedError['reason']) {
-    super('unavailable', `a webhook that names no transaction was refused (${why})`);
-    this.reason = why;
+  constructor(reason: GarbageRefusedError['reason']) {
+    super('unavailable', `a webhook was refused before it was stored (${reason})`);
+    this.reason = reason;
   }
 }
 
@@ -61,6 +64,7 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
   });
   const quarantine = createQuarantineMeter(context);
   const quota = createGarbageQuota(context.config.QUARANTINE_MAX_BYTES, context);
+  const mayHaveHit = createHitCheck(context);
 
   return async ({ body, address, headers }) => {
     const isFull = quarantine.isFull();
@@ -70,6 +74,10 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
       const hasRoom = !isFull && !(spool?.isDatabaseDown && isHalfFull(spool));
       if (!hasRoom) throw new GarbageRefusedError('quarantine_full');
       if (!(await quota.take(nameSender(address), body.length))) throw new GarbageRefusedError('sender_over_quota');
+    } else if (body.length > LARGE_BODY_BYTES && !spool?.isDatabaseDown) {
+      const sender = nameSender(address);
+      const isTaken = (await mayHaveHit(sender)) || (await quota.take(sender, body.length));
+      if (!isTaken) throw new GarbageRefusedError('large_over_quota');
     }
     const digest = hash('sha256', body, 'buffer');
     const beganMs = performance.now();

@@ -185,6 +185,109 @@ describe('bodies that nobody asked the provider about', () => {
   });
 });
 
+describe('bodies that name ids which nobody could ask the provider about', () => {
+  /** The sender has no hit, and has used all its shows of this hour. */
+  async function spendShows(env: InboxEnvironment): Promise<void> {
+    const spent = { address: STRANGER, hour_at: env.context.clock.now(), shows: SENDER_SHOWS_PER_HOUR };
+    await env.context.db.insertInto('senders').values(spent).execute();
+  }
+
+  test('are dropped last, the oldest first; a repeat is still a repeat, and reprocessing still finds the key', async () => {
+    await using env = await openInboxEnvironment({ QUARANTINE_MAX_BYTES: '64KiB', WEBHOOK_GRACE: '10m' });
+    await spendShows(env);
+    const row = makeShownTransaction(PAID, { id: randomUUID() });
+    const body = { transaction_id: row.id, status: 'paid', pad: 'x'.repeat(20 * KIB) };
+    const { id } = await env.receive(body, STRANGER);
+    const later = [keyed(20), keyed(20), keyed(20)];
+    const last = await Promise.all(later.map((one) => env.receive(one, STRANGER)));
+    await eventually('the grace is over', async () => {
+      await env.timers.advance(60_000);
+      const states = await Promise.all([id, ...last.map((one) => one.id)].map(async (one) => await env.webhook(one)));
+      return states.every(({ reason }) => reason === 'unknown_at_provider');
+    });
+    expect(env.provider.countShows(row.id)).toBe(0);
+    await measured(env, 'dropped', async () => (await kept(env, STRANGER))[0]?.isDropped);
+    const left = await kept(env, STRANGER);
+    expect(left[0]).toMatchObject({ bytes: 0, state: 'quarantined', reason: 'unknown_at_provider' });
+    expect(left.at(-1)).toMatchObject({ isDropped: false });
+    // bodies whose ids the provider denied go before them
+    expect((await kept(env, PROVIDER)).filter(({ state, isDropped }) => state === 'quarantined' && !isDropped)).toEqual(
+      [],
+    );
+
+    expect(await env.receive(body, STRANGER)).toMatchObject({ id, duplicate: true });
+    env.provider.put(row);
+    await reprocessWebhook(env.context, left[0]?.seq ?? 0);
+    await env.waitForState(id, 'applied');
+  });
+
+  test('keep their first ten keys, also where these stand behind items without a key', async () => {
+    await using env = await openInboxEnvironment({ WEBHOOK_GRACE: '10m' });
+    await spendShows(env);
+    const many = await env.receive(
+      Array.from({ length: 12 }, () => ({ transaction_id: randomUUID() })),
+      STRANGER,
+    );
+    const behind = await env.receive([...Array.from({ length: 10 }, () => ({})), keyed(1)], STRANGER);
+    await eventually('the grace is over', async () => {
+      await env.timers.advance(60_000);
+      const states = [(await env.webhook(many.id)).state, (await env.webhook(behind.id)).state];
+      return states.every((state) => state === 'quarantined');
+    });
+    for (const what of ['garbage', 'denied'] as const) expect(await dropBodies(env.context, what, 1e9)).toBe(0);
+    expect(await dropBodies(env.context, 'unasked', 1e9)).toBeGreaterThan(0);
+    expect((await kept(env, STRANGER)).map(({ isDropped }) => isDropped)).toEqual([true, true]);
+    expect((await env.webhook(many.id)).items_detail).toHaveLength(10);
+  });
+
+  test('with too many items are dropped only if their sender never had a hit', async () => {
+    await using env = await openInboxEnvironment();
+    const tooMany = () => Array.from({ length: 1_001 }, () => ({ transaction_id: randomUUID() }));
+    await takesGenuine(env);
+    for (const address of [STRANGER, PROVIDER]) {
+      const { id } = await env.receive(tooMany(), address);
+      await env.waitForState(id, 'quarantined');
+    }
+    expect(await dropBodies(env.context, 'unasked', 1e9)).toBe(0);
+    expect(await dropBodies(env.context, 'too_many_items', 1e9)).toBeGreaterThan(0);
+    expect(await kept(env, STRANGER)).toMatchObject([{ reason: 'too_many_items', isDropped: true }]);
+    expect((await kept(env, PROVIDER)).at(-1)).toMatchObject({ reason: 'too_many_items', isDropped: false });
+  });
+});
+
+describe('large bodies that name a transaction', () => {
+  const outcome = async (answer: Promise<unknown>): Promise<string> =>
+    await answer.then(
+      () => 'taken',
+      (error: { reason?: string }) => error.reason ?? 'failed',
+    );
+
+  test('cost their sender its hourly quota until it has a hit; small ones never do', async () => {
+    await using env = await openInboxEnvironment({ QUARANTINE_MAX_BYTES: '1MiB' });
+    await takesGenuine(env);
+    const answers: string[] = [];
+    for (let n = 0; n < 7; n++) answers.push(await outcome(env.receive(keyed(200), STRANGER)));
+    // 1 MiB an hour
+    expect(answers.filter((answer) => answer === 'taken')).toHaveLength(5);
+    expect(answers.at(-1)).toBe('large_over_quota');
+    expect(await outcome(env.receive(keyed(4), STRANGER))).toBe('taken');
+    for (let n = 0; n < 7; n++) expect(await outcome(env.receive(keyed(200), PROVIDER))).toBe('taken');
+    await takesGenuine(env, STRANGER);
+    expect(await outcome(env.receive(keyed(200), STRANGER))).toBe('taken');
+  });
+
+  test('are taken while the database cannot say whether their sender had a hit', async () => {
+    const home = temporaryDirectory();
+    await using spool = openSpool(home.path);
+    await using context = await openTestContext({ QUARANTINE_MAX_BYTES: '1MiB' });
+    spool.isDatabaseDown = true;
+    const receive = createReceiver(context, spool);
+    const send = () => receive({ body: Buffer.from(JSON.stringify(keyed(200))), address: STRANGER, headers: {} });
+    for (let n = 0; n < 7; n++) expect(await outcome(send())).toBe('taken');
+    home[Symbol.dispose]();
+  });
+});
+
 describe('an index finds what is kept among what was dropped', () => {
   let context: Awaited<ReturnType<typeof openTestContext>>;
   beforeAll(async () => {
