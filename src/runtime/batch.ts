@@ -1,50 +1,51 @@
-/** No share is waited for any longer: a batch that stands still holds up none of the others. */
+/** Upper bound on waiting for `parallelStartShare`: a stalled batch must not block the next one. */
 export const PARALLEL_START_WAIT_MS_MAX = 100;
 
 /**
- * Joins calls that come while one is under way: the next one takes all that wait, together. So one commit serves as
- * many callers as came during the commit before it, and nobody waits for a timer while commits go on.
+ * Returns a function that adds an item to a queue and resolves with its result. While a batch runs, calls queue up; the
+ * next batch takes them together. So one commit serves all callers of the commit before it, without a timer.
+ * @returns rejects with the error of the batch, or at once when the queue is full.
  */
 export function createBatcher<Item, Result>(options: {
   itemsMax: number;
   bytesMax: number;
   sizeOf: (item: Item) => number;
   work: (items: Item[]) => Promise<Result[]>;
-  /** How many batches may be under way at once. */
+  /** How many batches may run at once. */
   inFlightMax: number;
   /**
-   * One starts beside others only once so large a share of what they hold waits, or the oldest has waited for
-   * BESIDE_WAIT_MS_MAX: fewer and larger, where each costs by itself.
+   * A batch starts in parallel to others once the queue holds this share of their items, or its oldest item has waited
+   * for PARALLEL_START_WAIT_MS_MAX. That gives fewer and larger batches, where each has a fixed cost.
    */
   parallelStartShare?: number;
-  /** A batch gathers so long before it starts, where nobody is kept waiting by that; by default until the next turn. */
+  /** How long a batch collects items before it starts. By default it starts in the next turn of the event loop. */
   gatherMs?: number;
-  /** More than so many, or so much, that wait are refused at once. */
+  /** Calls are rejected while the queue holds this many items, or bytes. */
   waitingMax?: number;
   waitingBytesMax?: number;
-  /** How many of so many to take, where some counts are cheaper than others; the rest goes with the next batch. */
+  /** Rounds the size of a batch down to a cheaper one; the rest goes with the next batch. */
   roundDown?: (count: number) => number;
 }): (item: Item) => Promise<Result> {
   type Waiting = { item: Item; sinceMs: number; resolve: (result: Result) => void; reject: (error: unknown) => void };
   const queue: Waiting[] = [];
   let queuedBytes = 0;
   let running = 0;
-  let underWay = 0;
+  let inFlight = 0;
   let isScheduled = false;
   let waker: NodeJS.Timeout | undefined;
 
   function mayStart(): boolean {
     if (running === 0) return true;
     if (running >= options.inFlightMax) return false;
-    return queue.length >= underWay * (options.parallelStartShare ?? 0) || waitedMs() >= PARALLEL_START_WAIT_MS_MAX;
+    return queue.length >= inFlight * (options.parallelStartShare ?? 0) || waitedMs() >= PARALLEL_START_WAIT_MS_MAX;
   }
 
-  /** How long the oldest has waited. */
+  /** How long the oldest item has waited. */
   function waitedMs(): number {
     return queue[0] ? performance.now() - queue[0].sinceMs : 0;
   }
 
-  /** Looks again once the oldest has waited for long enough. Where nothing more may start, what ends looks again. */
+  /** Schedules a batch for when the oldest item has waited long enough. At inFlightMax, the end of a batch schedules it. */
   function wakeLater(): void {
     if (waker || queue.length === 0 || running >= options.inFlightMax) return;
     const wake = (): void => {
@@ -76,17 +77,17 @@ export function createBatcher<Item, Result>(options: {
     }
     const batch = takeBatch();
     running++;
-    underWay += batch.length;
+    inFlight += batch.length;
     wakeLater();
-    const answer = await work(batch);
-    underWay -= batch.length;
+    const settle = await work(batch);
+    inFlight -= batch.length;
     running--;
-    answer();
+    settle();
     if (options.gatherMs === undefined) void run();
     else schedule();
   }
 
-  /** @returns what tells each caller what became of it. */
+  /** @returns a function that settles the call of each item. */
   async function work(batch: Waiting[]): Promise<() => void> {
     try {
       const results = await options.work(batch.map((waiting) => waiting.item));
@@ -120,12 +121,12 @@ export function createBatcher<Item, Result>(options: {
     new Promise<Result>((resolve, reject) => {
       const { waitingMax = Number.POSITIVE_INFINITY, waitingBytesMax = Number.POSITIVE_INFINITY } = options;
       if (queue.length >= waitingMax || queuedBytes >= waitingBytesMax) {
-        reject(new Error(`${queue.length} (${queuedBytes} bytes) wait already`));
+        reject(new Error(`the queue is full: ${queue.length} items (${queuedBytes} bytes) wait`));
         return;
       }
       queuedBytes += options.sizeOf(item);
       queue.push({ item, sinceMs: performance.now(), resolve, reject });
-      // started in a later turn, so that what arrived in the same tick of the event loop goes together
+      // start in a later turn: calls of the same turn of the event loop share a batch
       schedule();
     });
 }

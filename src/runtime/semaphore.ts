@@ -1,20 +1,20 @@
-/** Lets so many in at a time. */
+/** Runs `work` once one of its slots is free. */
 export type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Whoever asks first is let in first. */
-export function createSemaphore(places: number): Semaphore {
+/** @returns a semaphore with this many slots. They are granted in the order of the calls. */
+export function createSemaphore(slots: number): Semaphore {
   const waiting: (() => void)[] = [];
-  let under = 0;
+  let running = 0;
   return async (work) => {
-    if (under < places) under++;
-    // whoever leaves hands its place on
+    if (running < slots) running++;
+    // the call that ends passes its slot to the first that waits, so `running` stays as it is
     else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
       return await work();
     } finally {
       const next = waiting.shift();
       if (next) next();
-      else under--;
+      else running--;
     }
   };
 }

@@ -4,19 +4,19 @@ import type { Timers } from '../timers.ts';
 const FAILURE_PAUSE_MS = 1_000;
 const FAILURE_PAUSE_MAX_MS = 15_000;
 
-/** Tells a loop of the same process that there is something to do, so that it need not wait for its next look. */
+/** Wakes a worker loop of the same process before its idle wait ends. A notification between two waits is kept. */
 export type WakeSignal = { notify(): void; wait(ms: number, signal: AbortSignal): Promise<void> };
 
 export function createWakeSignal(timers: Timers): WakeSignal {
-  let rung = false;
+  let isNotified = false;
   let wake: (() => void) | undefined;
   return {
     notify() {
-      rung = true;
+      isNotified = true;
       wake?.();
     },
     async wait(ms, signal) {
-      if (!rung && !signal.aborted) {
+      if (!isNotified && !signal.aborted) {
         const woken = new Promise<void>((resolve) => {
           wake = resolve;
         });
@@ -27,20 +27,20 @@ export function createWakeSignal(timers: Timers): WakeSignal {
         signal.removeEventListener('abort', stop);
         timer.abort();
       }
-      rung = false;
+      isNotified = false;
       wake = undefined;
     },
   };
 }
 
-/** How long to wait, in ms, after so many failures in a row. */
+/** How long to wait, in ms, after this many failures in a row: 1 s, doubled each time, up to 15 s. */
 export function failureBackoffMs(failures: number): number {
   return Math.min(FAILURE_PAUSE_MAX_MS, FAILURE_PAUSE_MS * 2 ** Math.min(failures - 1, 4));
 }
 
 /**
- * Calls `work` until the signal. `work` returns whether there may be more at once; else the loop waits for its bell or
- * `idleMs`. A failure is logged and tried again after a pause that grows: a loop never ends by itself.
+ * Calls `work` until the signal. `work` returns whether there may be more to do at once; if not, the loop waits for
+ * `wakeUp`, at most `idleMs`. After a failure it logs an error and waits for failureBackoffMs. It ends only by the signal.
  */
 export async function runWorkerLoop(options: {
   name: string;
@@ -58,7 +58,10 @@ export async function runWorkerLoop(options: {
       if (!more) await options.wakeUp.wait(options.idleMs, signal);
     } catch (error) {
       failures++;
-      log.error({ error: describeError(error), loop: options.name, failures }, 'a loop failed; it goes on');
+      log.error(
+        { error: describeError(error), loop: options.name, failures },
+        'a worker loop failed; it continues after a pause',
+      );
       await timers.sleep(failureBackoffMs(failures), { signal }).catch(() => undefined);
     }
   }

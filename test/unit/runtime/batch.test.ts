@@ -20,7 +20,7 @@ it('refuses what comes while too many, or too much, wait; and takes again once t
   const first = give('a');
   await new Promise((resolve) => setImmediate(resolve));
   const waiting = [give('bbbb'), give('cccc')];
-  await expect(give('d')).rejects.toThrow(/2 \(8 bytes\) wait already/);
+  await expect(give('d')).rejects.toThrow(/2 items \(8 bytes\) wait/);
   release.resolve();
   expect(await Promise.all([first, ...waiting])).toEqual(['a', 'bbbb', 'cccc']);
 
@@ -28,7 +28,7 @@ it('refuses what comes while too many, or too much, wait; and takes again once t
   const second = give('e');
   await new Promise((resolve) => setImmediate(resolve));
   const more = [give('f'), give('g'), give('h')];
-  await expect(give('i')).rejects.toThrow(/3 \(3 bytes\) wait already/);
+  await expect(give('i')).rejects.toThrow(/3 items \(3 bytes\) wait/);
   release.resolve();
   expect(await Promise.all([second, ...more])).toEqual(['e', 'f', 'g', 'h']);
   expect(batches).toEqual([['a'], ['bbbb', 'cccc'], ['e'], ['f', 'g', 'h']]);
