@@ -1,9 +1,9 @@
 const JITTER = 0.2;
-/** The longest that a merchant's Retry-After is heard: a wrong one must not park a payment for a year. */
+/** Upper bound on a merchant's Retry-After: a wrong one must not delay a payment for a year. */
 export const RETRY_AFTER_MS_MAX = 3_600_000;
 
 /**
- * How long to wait after a failed attempt: the schedule's step ±20 %, and never less than the merchant asked for.
+ * How long to wait after a failed attempt: the schedule's step ±20 %, and at least the merchant's Retry-After.
  * @param step how many steps of the schedule were used before this failure.
  * @param random from 0 to 1.
  * @returns undefined when the schedule is used up.

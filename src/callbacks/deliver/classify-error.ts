@@ -25,7 +25,7 @@ const CLASS_BY_CODE: Record<string, ErrorClass> = {
 const TLS_CODE = /^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA)/;
 const DEPTH_MAX = 4;
 
-/** Why an attempt had no answer, in one word that means the same for every merchant. */
+/** Classifies the error of an attempt that got no response. */
 export function classifyError(error: unknown, depth = 0): ErrorClass {
   if (!(error instanceof Error) || depth > DEPTH_MAX) return 'bad_response';
   // a DOMException's code is a number
@@ -37,7 +37,7 @@ export function classifyError(error: unknown, depth = 0): ErrorClass {
     if (code.startsWith('HPE_')) return 'bad_response';
   }
   if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'timeout';
-  // several addresses were tried: the first failure speaks for all
+  // several addresses were tried: the first failure stands for all
   if (error instanceof AggregateError && error.errors.length > 0) return classifyError(error.errors[0], depth + 1);
   return error.cause === undefined ? 'bad_response' : classifyError(error.cause, depth + 1);
 }

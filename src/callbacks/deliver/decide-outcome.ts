@@ -1,6 +1,6 @@
 import { nextDelayMs } from './back-off.ts';
 
-/** What one HTTP try came to. */
+/** The result of one HTTP attempt. */
 export type AttemptResult = {
   status: number | null;
   errorClass: ErrorClass | null;
@@ -23,7 +23,7 @@ export type ErrorClass =
 
 export type AttemptedCallback = {
   isTest: boolean;
-  /** It was tried to see whether its merchant is well again, so it uses up no step. */
+  /** Sent as a probe of a failing merchant: it uses up no step of the schedule. */
   isProbe: boolean;
   step: number;
   firstFailedAt: Date | null;
@@ -41,8 +41,8 @@ export function isDelivered(result: AttemptResult): boolean {
 }
 
 /**
- * What becomes of a callback after an attempt.
- * @param merchant as it is after this attempt: whether it holds callbacks back, and since when none has succeeded.
+ * Decides the next state of a callback after an attempt. Pure.
+ * @param merchant as it is after this attempt: whether its callbacks are held, and since when none has succeeded.
  */
 export function decideOutcome(
   callback: AttemptedCallback,
@@ -57,13 +57,13 @@ export function decideOutcome(
   const delayMs = nextDelayMs(options.schedule, callback.step, { random: options.random, retryAfterMs });
   const step = callback.step + 1;
   if (delayMs !== undefined) return merchant.holdsBack ? { state: 'held', step } : { state: 'pending', step, delayMs };
-  // used up: refused for good only where others got through meanwhile, else it was the merchant that was away
+  // the schedule is used up: failed only if another callback succeeded meanwhile; otherwise the merchant was down
   const firstFailedAt = callback.firstFailedAt ?? options.now;
   const noneSucceeded = merchant.failingSince !== null && merchant.failingSince <= firstFailedAt;
   return merchant.holdsBack || noneSucceeded ? { state: 'held', step } : { state: 'failed' };
 }
 
-/** Answers by which a merchant asks for less. */
+/** Whether a response asks for fewer parallel requests. */
 export function signalsOverload(result: AttemptResult): boolean {
   return (
     result.status === 429 ||

@@ -11,24 +11,23 @@ import { createSlots, limitOf, listLeased, shareSlots, takeSlot, untrackCallback
 import { createPrepareSuccessor, type Dispatcher, dispatch } from './dispatch.ts';
 import type { Recorded } from './record-attempts.ts';
 import { createRecorder } from './recorder.ts';
-import type { Attempt } from './send-attempt.ts';
-import { openSender } from './send-attempt.ts';
+import { type Attempt, openSender } from './send-attempt.ts';
 
 export type { MerchantOutage } from '../health/alert-outages.ts';
 
 const IDLE_MS = 250;
 const IDLE_MS_MAX = 1_000;
-/** Looks that found nothing, before they become rarer. */
-const IDLE_LOOKS = 20;
+/** Passes that claim nothing, before the idle wait grows to IDLE_MS_MAX. */
+const IDLE_PASSES = 20;
 const UPKEEP_EVERY_MS = 1_000;
-/** What is in flight when the process is told to stop has this long to end. */
+/** At shutdown, attempts in flight have this long to end. */
 const DRAIN_MS = 10_000;
 const GIVE_UP_MS = 3_000;
 
 export type DeliveryOptions = {
-  /** Called at least once for each trouble of a merchant. */
-  onOutage?: (trouble: MerchantOutage) => Promise<void> | void;
-  /** Called at least once when a merchant that was told of has taken a callback again. */
+  /** Called at least once for each outage of a merchant. */
+  onOutage?: (outage: MerchantOutage) => Promise<void> | void;
+  /** Called at least once when a merchant with a reported outage has taken a callback again. */
   onRecovery?: (merchantId: string) => Promise<void> | void;
 };
 
@@ -37,41 +36,41 @@ type Delivery = Dispatcher & {
   dispatches: Set<Promise<void>>;
   ramps: Ramps;
   upkeepAtMs: number;
-  idleLooks: number;
-  looks: number;
+  idlePasses: number;
+  passes: number;
 };
 
 /**
  * Delivers callbacks until the context's signal, then lets what is in flight end.
  *
  * A callback is `pending` (due at next_attempt_at; while it is in flight, its lease runs until then), `held` (its
- * merchant is paused, disabled, behind an open breaker, or has been away for a whole schedule), `delivered` or `failed`.
- * One look claims what is due for each merchant, as much as it has places for, and commits; the attempts are sent side
- * by side; what came of them is recorded in batches. Claiming, sending and recording overlap: an answer frees its place
- * at once and rings for the next look. A merchant can only ever fill its own places, and a callback waits only for older
- * ones of its own transaction: claimed together, they go one after another as each is delivered.
+ * merchant is paused, disabled, behind an open breaker, or has failed for a whole schedule), `delivered` or `failed`.
+ * One pass of the loop claims due callbacks of each merchant, up to its free slots, and commits. The attempts are sent in
+ * parallel, and their outcomes are recorded in batches. Claiming, sending and recording overlap: an answer frees its slot
+ * at once and wakes the loop. A merchant can fill only its own slots, and a callback waits only for older ones of its own
+ * transaction: claimed together, they are sent one after another as each is delivered.
  */
 export async function startDelivery(context: Context, options: DeliveryOptions = {}): Promise<void> {
   await using sender = openSender({ allowPrivate: context.config.CALLBACK_ALLOW_PRIVATE, timers: context.timers });
   const giveUp = new AbortController();
-  const places = createSlots();
+  const slots = createSlots();
   const onRecorded = (attempts: Attempt[], recorded: Recorded): void => {
-    for (const { callback, response: answer } of attempts) {
-      untrackCallback(places, callback);
-      callbackAttempts.inc({ outcome: answer.errorClass ?? 'delivered' });
+    for (const { callback, response } of attempts) {
+      untrackCallback(slots, callback);
+      callbackAttempts.inc({ outcome: response.errorClass ?? 'delivered' });
     }
     if (recorded.woken > 0) context.wakeUps.callbacks.notify();
   };
   const recorder = createRecorder(context, onRecorded, giveUp.signal);
   const dispatches = new Set<Promise<void>>();
   const delivery: Delivery = {
-    ...{ context, options, sender, recorder, slots: places, dispatches, merchants: new Map() },
+    ...{ context, options, sender, recorder, slots, dispatches, merchants: new Map() },
     prepareSuccessor: createPrepareSuccessor(context),
-    ...{ ramps: new Map(), upkeepAtMs: Number.NEGATIVE_INFINITY, idleLooks: 0, looks: 0 },
+    ...{ ramps: new Map(), upkeepAtMs: Number.NEGATIVE_INFINITY, idlePasses: 0, passes: 0 },
   };
   await runWorkerLoop({
     name: 'callbacks',
-    work: () => look(delivery),
+    work: () => runPass(delivery),
     wakeUp: context.wakeUps.callbacks,
     idleMs: IDLE_MS,
     context,
@@ -83,20 +82,20 @@ export async function startDelivery(context: Context, options: DeliveryOptions =
   giveUp.abort();
 }
 
-/** @returns whether to look again at once: only an answer or a new event gives more to claim, and both ring. */
-async function look(delivery: Delivery): Promise<boolean> {
+/** @returns whether to run again at once. Only an answer or a new event gives more to claim, and both wake the loop. */
+async function runPass(delivery: Delivery): Promise<boolean> {
   const { context, dispatches } = delivery;
   await keepUp(delivery);
   const merchants = await readDeliveryMerchants(context);
   delivery.merchants = new Map(merchants.map((merchant) => [merchant.seq, merchant]));
   const claimed = await claim(delivery, merchants);
   if (claimed.length > 0) {
-    delivery.idleLooks = 0;
+    delivery.idlePasses = 0;
     const dispatched = dispatch(delivery, claimed).finally(() => dispatches.delete(dispatched));
     dispatches.add(dispatched);
     return false;
   }
-  if (++delivery.idleLooks <= IDLE_LOOKS || dispatches.size > 0) return false;
+  if (++delivery.idlePasses <= IDLE_PASSES || dispatches.size > 0) return false;
   await context.wakeUps.callbacks.wait(IDLE_MS_MAX, context.signal);
   return true;
 }
@@ -106,25 +105,28 @@ async function keepUp(delivery: Delivery): Promise<void> {
   if (timers.monotonicMs() < delivery.upkeepAtMs) return;
   const { drained } = await pauseAndResume(delivery.context, delivery.ramps);
   delivery.upkeepAtMs = timers.monotonicMs() + UPKEEP_EVERY_MS;
-  if (drained > 0) delivery.idleLooks = 0;
-  const { onOutage: onTrouble, onRecovery } = delivery.options;
+  if (drained > 0) delivery.idlePasses = 0;
+  const { onOutage, onRecovery } = delivery.options;
   try {
-    // recoveries first: whoever is in trouble again is told of anew
+    // recoveries first: a merchant that fails again gets a new alert
     if (onRecovery) await alertRecoveries(delivery.context, onRecovery);
-    if (onTrouble) await alertOutages(delivery.context, onTrouble);
+    if (onOutage) await alertOutages(delivery.context, onOutage);
   } catch (error) {
-    // whoever is told may fail: callbacks go on, and it is told again at the next upkeep
-    delivery.context.log.error({ error: describeError(error) }, 'could not tell of merchants in trouble');
+    // the alert may fail: delivery continues, and the next upkeep retries it
+    delivery.context.log.error(
+      { error: describeError(error) },
+      'alerts about merchants could not be raised; the next upkeep retries',
+    );
   }
 }
 
 async function claim(delivery: Delivery, merchants: DeliveryMerchant[]): Promise<ClaimedCallback[]> {
-  const { context, slots: places } = delivery;
-  // where places run short, another merchant is the first each time
-  const first = delivery.looks++ % Math.max(1, merchants.length);
+  const { context, slots } = delivery;
+  // while slots are scarce, a different merchant comes first in each pass
+  const first = delivery.passes++ % Math.max(1, merchants.length);
   const inTurn = [...merchants.slice(first), ...merchants.slice(0, first)];
   const shares = shareSlots(
-    places,
+    slots,
     inTurn.map((merchant) => merchant.seq),
     context.timers.monotonicMs(),
   );
@@ -132,7 +134,7 @@ async function claim(delivery: Delivery, merchants: DeliveryMerchant[]): Promise
     const share = shares.get(merchant.seq);
     return share === undefined ? [] : [{ merchant, slots: share }];
   });
-  const held = listLeased(places);
+  const held = listLeased(slots);
   const claimed: ClaimedCallback[] = [];
   for (const { merchant } of wants.filter((want) => want.merchant.probeIsDue)) {
     claimed.push(...(await claimProbe(context, merchant, held)));
@@ -140,11 +142,11 @@ async function claim(delivery: Delivery, merchants: DeliveryMerchant[]): Promise
   if (wants.length > 0) {
     const due = await claimCallbacks(context, wants, held);
     claimed.push(...due.claimed);
-    for (const { merchant } of wants) limitOf(places, merchant.seq).mayHaveMore = due.saturated.has(merchant.seq);
+    for (const { merchant } of wants) limitOf(slots, merchant.seq).mayHaveMore = due.saturated.has(merchant.seq);
   }
   for (const callback of claimed) {
-    takeSlot(places, callback);
-    for (const { seq } of callback.successors) places.successors.add(seq);
+    takeSlot(slots, callback);
+    for (const { seq } of callback.successors) slots.successors.add(seq);
   }
   return claimed;
 }

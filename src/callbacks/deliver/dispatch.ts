@@ -21,9 +21,9 @@ import { isDelivered, signalsOverload } from './decide-outcome.ts';
 import type { Recorder } from './recorder.ts';
 import type { AttemptResponse, Sender } from './send-attempt.ts';
 
-/** An attempt begins this long after its claim at the latest: with its own 15 s it ends well before the lease does. */
+/** An attempt starts at most this long after its claim: with its own 15 s it ends well before the lease of 60 s. */
 const CLAIM_AGE_MS_MAX = 30_000;
-/** Followers that come to their turn while others are prepared are prepared together. */
+/** Successors whose turn comes while others are prepared are prepared in one batch of at most this many. */
 const PREPARE_MAX = 100;
 const PREPARING_MAX = 2;
 const USER_AGENT = 'Confere (callbacks; Standard Webhooks)';
@@ -33,11 +33,11 @@ export type Dispatcher = {
   sender: Sender;
   recorder: Recorder;
   slots: Slots;
-  /** As the last look read them, by row number. */
+  /** As the last pass of the loop read them, by row number. */
   merchants: Map<number, DeliveryMerchant>;
   /**
-   * A follower at its own turn: somebody may have been forgotten, or a secret rotated, since its claim.
-   * @throws Error when the database does not tell.
+   * Renders a successor when its turn comes: since the claim, a person may have been forgotten or a secret rotated.
+   * @throws Error when the database fails.
    */
   prepareSuccessor: (callback: ClaimedCallback) => Promise<Prepared>;
 };
@@ -54,7 +54,7 @@ export function createPrepareSuccessor(context: Context): Dispatcher['prepareSuc
   });
 }
 
-/** What each callback says now, and who signs it. */
+/** @returns the current body of each callback, and the keys that sign it. */
 async function readToSend(context: Context, callbacks: ClaimedCallback[]): Promise<Prepared[]> {
   const [keys, bodies] = await Promise.all([
     readLiveKeys(context, context.db, [...new Set(callbacks.map((one) => one.merchantSeq))]),
@@ -64,82 +64,85 @@ async function readToSend(context: Context, callbacks: ClaimedCallback[]): Promi
 }
 
 /**
- * Renders claimed callbacks, sends them side by side, each one's followers after it, and hands what came of each to the
+ * Renders claimed callbacks and sends them in parallel, each followed by its successors. Passes each attempt to the
  * recorder. Never throws.
  */
-export async function dispatch(desk: Dispatcher, claimed: ClaimedCallback[]): Promise<void> {
-  const { context } = desk;
+export async function dispatch(dispatcher: Dispatcher, claimed: ClaimedCallback[]): Promise<void> {
+  const { context } = dispatcher;
   const claimedAtMs = context.timers.monotonicMs();
-  const messages = await prepare(desk, claimed);
+  const messages = await prepare(dispatcher, claimed);
   if (!messages || isStale(context, claimedAtMs)) {
-    await returnAll(
-      desk,
+    await releaseAll(
+      dispatcher,
       claimed.flatMap((one) => [one, ...one.successors]),
     );
     return;
   }
-  await Promise.all(messages.map((message) => sendChain(desk, message, claimedAtMs)));
+  await Promise.all(messages.map((message) => sendChain(dispatcher, message, claimedAtMs)));
 }
 
 function isStale({ timers }: Context, claimedAtMs: number): boolean {
   return timers.monotonicMs() - claimedAtMs > CLAIM_AGE_MS_MAX;
 }
 
-async function returnAll(
-  { context, slots: places }: Dispatcher,
+async function releaseAll(
+  { context, slots }: Dispatcher,
   callbacks: ClaimedCallback[],
   sent?: ClaimedCallback,
 ): Promise<void> {
   await releaseCallbacks(context, callbacks, sent);
-  const mayHaveMore = callbacks.map((callback) => untrackCallback(places, callback));
+  const mayHaveMore = callbacks.map((callback) => untrackCallback(slots, callback));
   if (mayHaveMore.includes(true)) context.wakeUps.callbacks.notify();
 }
 
 /**
- * One after another as long as each is delivered and its merchant may take the next; what is left then waits for whoever
- * claims it. Each is rendered at its own turn, as everything is that is sent: somebody may have been forgotten meanwhile.
+ * Sends a callback and its successors, one after another, while each is delivered and the merchant may take the next. The
+ * rest is released. Each is rendered when its turn comes: a person may have been forgotten since the claim.
  */
-async function sendChain(desk: Dispatcher, first: Message, claimedAtMs: number): Promise<void> {
+async function sendChain(dispatcher: Dispatcher, first: Message, claimedAtMs: number): Promise<void> {
   let rest = first.callback.successors;
   let message: Message | undefined = first;
   let sent = first.callback;
   while (message) {
     sent = message.callback;
-    const passed = await sendOrForget(desk, message, { next: rest[0], claimedAtMs });
-    message = passed && rest[0] ? await prepareFollower(desk, rest[0], claimedAtMs) : undefined;
+    const passed = await sendOrUntrack(dispatcher, message, { next: rest[0], claimedAtMs });
+    message = passed && rest[0] ? await prepareMessage(dispatcher, rest[0], claimedAtMs) : undefined;
     if (message) rest = rest.slice(1);
   }
-  await returnAll(desk, rest, sent);
+  await releaseAll(dispatcher, rest, sent);
 }
 
-type Follower = { next: ClaimedCallback | undefined; claimedAtMs: number };
+type Successor = { next: ClaimedCallback | undefined; claimedAtMs: number };
 
-/** Not where the process ends, the claim is old, or its merchant has changed or asked for a pause since. */
-function mayFollow(
-  { context, slots: places, merchants }: Dispatcher,
+/** Whether a successor may be sent: not if the process stops, the claim is old, or its merchant has changed or asks for less. */
+function maySendSuccessor(
+  { context, slots, merchants }: Dispatcher,
   next: ClaimedCallback,
   claimedAtMs: number,
 ): boolean {
   if (context.signal.aborted || isStale(context, claimedAtMs)) return false;
   const merchant = merchants.get(next.merchantSeq);
   if (!merchant || merchant.holdsBack || merchant.rate !== null) return false;
-  return mayPassSlot(places, next, context.timers.monotonicMs());
+  return mayPassSlot(slots, next, context.timers.monotonicMs());
 }
 
-async function sendOrForget(desk: Dispatcher, message: Message, follower: Follower): Promise<boolean> {
+async function sendOrUntrack(dispatcher: Dispatcher, message: Message, successor: Successor): Promise<boolean> {
   try {
-    return await sendOne(desk, message, follower);
+    return await sendOne(dispatcher, message, successor);
   } catch (error) {
-    // it may have arrived: its lease runs out, and it goes again
-    untrackCallback(desk.slots, message.callback);
-    desk.context.log.error({ error: describeError(error), callback: message.callback.seq }, 'an attempt broke off');
+    // it may have arrived: its lease runs out, and it is sent again
+    untrackCallback(dispatcher.slots, message.callback);
+    dispatcher.context.log.error(
+      { error: describeError(error), callback: message.callback.seq },
+      'an attempt failed unexpectedly; the callback is sent again',
+    );
     return false;
   }
 }
 
 type Message = { callback: ClaimedCallback; url: string; body: string | undefined; keys: KeyObject[] };
 
-/** @returns what goes out, in this order; undefined where nothing can be sent now. */
+/** @returns the messages in the order of the callbacks; undefined if the database fails. */
 async function prepare(
   { context, merchants }: Dispatcher,
   callbacks: ClaimedCallback[],
@@ -155,33 +158,39 @@ async function prepare(
       keys: prepared[index]?.keys ?? [],
     }));
   } catch (error) {
-    context.log.error({ error: describeError(error), callbacks: callbacks.length }, 'callbacks could not be sent yet');
+    context.log.error(
+      { error: describeError(error), callbacks: callbacks.length },
+      'callbacks could not be rendered; they are released',
+    );
     return undefined;
   }
 }
 
-/** @returns undefined where it can't be sent now. */
-async function prepareFollower(
-  desk: Dispatcher,
+/** @returns undefined if the callback can't be sent now. */
+async function prepareMessage(
+  dispatcher: Dispatcher,
   callback: ClaimedCallback,
   claimedAtMs: number,
 ): Promise<Message | undefined> {
   try {
-    const { body, keys } = await desk.prepareSuccessor(callback);
-    // that may have taken its time
-    if (!mayFollow(desk, callback, claimedAtMs)) return undefined;
-    const url = desk.merchants.get(callback.merchantSeq)?.url ?? '';
+    const { body, keys } = await dispatcher.prepareSuccessor(callback);
+    // rendering may have taken long
+    if (!maySendSuccessor(dispatcher, callback, claimedAtMs)) return undefined;
+    const url = dispatcher.merchants.get(callback.merchantSeq)?.url ?? '';
     return { callback, url, body: body && JSON.stringify(body), keys };
   } catch (error) {
-    desk.context.log.error({ error: describeError(error), callback: callback.seq }, 'a callback could not be sent yet');
+    dispatcher.context.log.error(
+      { error: describeError(error), callback: callback.seq },
+      'a callback could not be rendered; it is released',
+    );
     return undefined;
   }
 }
 
-/** @returns whether the one that follows has its place now. */
-async function sendOne(desk: Dispatcher, message: Message, { next, claimedAtMs }: Follower): Promise<boolean> {
+/** @returns whether the successor has the slot now. */
+async function sendOne(dispatcher: Dispatcher, message: Message, { next, claimedAtMs }: Successor): Promise<boolean> {
   const { callback, keys, url, body = '' } = message;
-  const { context, slots: places, recorder, sender } = desk;
+  const { context, slots, recorder, sender } = dispatcher;
   const startedAt = context.clock.now();
   const timestamp = Math.floor(startedAt.getTime() / 1000);
   const requestHeaders = {
@@ -192,19 +201,19 @@ async function sendOne(desk: Dispatcher, message: Message, { next, claimedAtMs }
   };
   const signature = sign(keys, { id: callback.webhookId, timestamp, body });
   const headers = { ...requestHeaders, 'webhook-signature': signature };
-  const answer = body && signature ? await sender.send(url, headers, body) : NOT_RENDERABLE;
-  if (!answer) {
-    // abandoned at the end of the process: whether it arrived is not known, so its lease runs out and it goes again
-    untrackCallback(places, callback);
+  const response = body && signature ? await sender.send(url, headers, body) : NOT_RENDERABLE;
+  if (!response) {
+    // aborted at shutdown: it may have arrived, so its lease runs out and it is sent again
+    untrackCallback(slots, callback);
     return false;
   }
-  const { retryAfterMs } = answer;
-  const result = { delivered: isDelivered(answer), asksForLess: signalsOverload(answer), retryAfterMs };
-  adaptLimit(limitOf(places, callback.merchantSeq), result, context.timers.monotonicMs());
-  const passes = result.delivered && next !== undefined && mayFollow(desk, next, claimedAtMs);
-  if (passes) passSlot(places, callback, next);
-  else if (releaseSlot(places, callback)) context.wakeUps.callbacks.notify();
-  recorder.add({ callback, startedAt, requestHeaders, response: answer });
+  const { retryAfterMs } = response;
+  const result = { delivered: isDelivered(response), asksForLess: signalsOverload(response), retryAfterMs };
+  adaptLimit(limitOf(slots, callback.merchantSeq), result, context.timers.monotonicMs());
+  const passes = result.delivered && next !== undefined && maySendSuccessor(dispatcher, next, claimedAtMs);
+  if (passes) passSlot(slots, callback, next);
+  else if (releaseSlot(slots, callback)) context.wakeUps.callbacks.notify();
+  recorder.add({ callback, startedAt, requestHeaders, response });
   return passes;
 }
 

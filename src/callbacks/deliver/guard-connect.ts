@@ -6,7 +6,7 @@ import { validateAddress } from '../../merchants/validate-address.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** A callback would have gone where callbacks must not go. */
+/** A callback's host is, or resolves to, an address that callbacks must not connect to. */
 export class ForbiddenAddressError extends Error {
   readonly code = 'FORBIDDEN_ADDRESS';
 
@@ -17,9 +17,9 @@ export class ForbiddenAddressError extends Error {
 }
 
 /**
- * Connects only to addresses that are allowed. A look-up hook alone would be no guard: it is skipped for an address that
- * stands in the URL. So literals are judged before connecting, names by every address that they resolve to (and the
- * socket is given just the allowed ones, which leaves a second look-up nothing to change), and the peer once connected.
+ * Returns a connector that connects only to allowed addresses. A lookup hook alone is no guard: it is skipped for an IP
+ * literal in the URL. So three checks are made: literals before connecting; each address that a name resolves to, of which
+ * the socket gets only the allowed ones, so that a second lookup can change nothing; and the peer once connected.
  */
 export function createConnector(allowPrivate: boolean, resolve: ResolveHost = dns.lookup): buildConnector.connector {
   const connect = buildConnector({
@@ -49,7 +49,7 @@ function refusePeer(socket: Socket, allowPrivate: boolean): string | undefined {
   return socket.remoteAddress === undefined ? undefined : validateAddress(socket.remoteAddress, allowPrivate);
 }
 
-/** A socket's look-up that gives it only the addresses that are allowed. */
+/** A lookup function that gives the socket only the allowed addresses. */
 function createLookup(allowPrivate: boolean, resolve: ResolveHost): LookupFunction {
   const resolveOnce = createResolver(resolve);
   return (hostname, options, callback) => {
@@ -67,13 +67,13 @@ function createLookup(allowPrivate: boolean, resolve: ResolveHost): LookupFuncti
   };
 }
 
-/** Every address of a name, asked anew each time: a name may lead elsewhere by then. */
+/** Resolves a name to all its addresses. Results are not cached: a name may point elsewhere at the next attempt. */
 export type ResolveHost = (hostname: string, options: { all: true }, onResolved: OnResolved) => void;
 type OnResolved = (error: NodeJS.ErrnoException | null, addresses: dns.LookupAddress[]) => void;
 
 /**
- * Looks each name up once at a time: a look-up occupies one of libuv's few threads, and a merchant whose name server
- * hangs would take them all with its places.
+ * Joins concurrent lookups of one name: a lookup occupies one of libuv's few threads, and a merchant whose name server
+ * hangs would occupy all of them.
  */
 function createResolver(resolve: ResolveHost): (hostname: string, onResolved: OnResolved) => void {
   const asked = new Map<string, OnResolved[]>();

@@ -1,5 +1,6 @@
-import { type RawBuilder, sql, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
+import { caseBySeq } from '../../database/case-by-seq.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import type { ClaimedCallback } from '../queue/claimed-callback.ts';
@@ -9,17 +10,17 @@ import type { Attempt } from './send-attempt.ts';
 import { updateHealth } from './update-health.ts';
 
 export type Recorded = {
-  /** How many newer callbacks may go now. */
+  /** How many newer callbacks became due. */
   woken: number;
 };
 
 /**
- * Writes attempts down, in the order in which they ended: what becomes of each callback and of its merchant, and wakes
- * the callbacks that waited for them. A failure counts only while its lease is ours; a success always does.
+ * Records attempts, in the order in which they ended: updates the callbacks and the health of their merchants, and makes
+ * the callbacks due that waited for them. A failure counts only while this process holds the lease; a success always does.
  *
- * A COMMIT whose answer was lost may have been done: when this is run again, what is written already is left out, or a
+ * A COMMIT whose answer was lost may have succeeded. So a retry leaves out attempts that are recorded already: otherwise a
  * failure would count twice towards the breaker.
- * @param options.mayBeWritten an earlier call of these attempts ended in an error.
+ * @param options.mayBeWritten an earlier call with these attempts ended in an error.
  */
 export async function recordAttempts(
   context: Context,
@@ -28,7 +29,7 @@ export async function recordAttempts(
 ): Promise<Recorded> {
   let again = options.mayBeWritten;
   return transact(context.db, async (trx) => {
-    const fresh = again ? await leaveOutWritten(trx, attempts) : attempts;
+    const fresh = again ? await removeRecorded(trx, attempts) : attempts;
     again = true;
     return fresh.length > 0 ? writeAttempts(context, trx, fresh) : { woken: 0 };
   });
@@ -38,11 +39,11 @@ async function writeAttempts(context: Context, trx: Transaction<Database>, attem
   const now = context.clock.now();
   const health = await updateHealth(trx, attempts, now);
   await insertAttempts(trx, attempts);
-  const outcomes = attempts.map(({ callback, response: answer }): Decided => {
+  const outcomes = attempts.map(({ callback, response }): Decided => {
     const state = health.get(callback.merchantSeq) ?? { holdsBack: false, failingSince: null };
     const tried = { ...callback, isTest: callback.transactionSeq === null };
     const { CALLBACK_RETRY_SCHEDULE: schedule } = context.config;
-    return { callback, outcome: decideOutcome(tried, answer, state, { schedule, random: Math.random(), now }) };
+    return { callback, outcome: decideOutcome(tried, response, state, { schedule, random: Math.random(), now }) };
   });
   await writeDelivered(trx, outcomes, now);
   await writeUndelivered(context, trx, outcomes, now);
@@ -50,7 +51,7 @@ async function writeAttempts(context: Context, trx: Transaction<Database>, attem
 }
 
 /** A callback is in flight once at a time, so no two of its attempts began at the same instant. */
-async function leaveOutWritten(trx: Transaction<Database>, attempts: Attempt[]): Promise<Attempt[]> {
+async function removeRecorded(trx: Transaction<Database>, attempts: Attempt[]): Promise<Attempt[]> {
   const rows = await trx
     .selectFrom('callback_attempts')
     .select(['callback_seq', 'started_at'])
@@ -68,23 +69,23 @@ type Decided = { callback: ClaimedCallback; outcome: Outcome };
 
 async function insertAttempts(trx: Transaction<Database>, attempts: Attempt[]): Promise<void> {
   const forgotten = await findForgotten(trx, attempts);
-  const rows = attempts.map(({ callback, startedAt, requestHeaders, response: answer }) => ({
+  const rows = attempts.map(({ callback, startedAt, requestHeaders, response }) => ({
     callback_seq: callback.seq,
     number: callback.attempts + 1,
     started_at: startedAt,
-    duration_ms: answer.durationMs,
-    response_status: answer.status,
-    error_class: answer.errorClass,
-    response_body: forgotten.has(callback.transactionSeq ?? 0) ? null : answer.body,
+    duration_ms: response.durationMs,
+    response_status: response.status,
+    error_class: response.errorClass,
+    response_body: callback.transactionSeq !== null && forgotten.has(callback.transactionSeq) ? null : response.body,
     request_headers: JSON.stringify(requestHeaders),
   }));
   await trx.insertInto('callback_attempts').values(rows).execute();
 }
 
-/** Whoever answers about a forgotten person's transaction may name them in words of its own: that is not kept. */
+/** A merchant's answer about a forgotten person's transaction may name the person: its body is not stored. */
 async function findForgotten(trx: Transaction<Database>, attempts: Attempt[]): Promise<Set<number>> {
   const answered = attempts
-    .filter(({ response: answer }) => answer.body !== null)
+    .filter(({ response }) => response.body !== null)
     .map(({ callback }) => callback.transactionSeq);
   const seqs = [...new Set(answered)].filter((seq) => seq !== null);
   if (seqs.length === 0) return new Set();
@@ -123,11 +124,8 @@ async function writeUndelivered(
 ): Promise<void> {
   const list = decided.filter(({ outcome }) => outcome.state !== 'delivered');
   if (list.length === 0) return;
-  const bySeq = <T>(value: (one: Decided) => unknown): RawBuilder<T> =>
-    sql`CASE seq ${sql.join(
-      list.map((one) => sql`WHEN ${one.callback.seq} THEN ${value(one)}`),
-      sql` `,
-    )} END`;
+  const bySeq = <T>(value: (one: Decided) => unknown) =>
+    caseBySeq<T, Decided>(list, ({ callback }) => callback.seq, value);
   await trx
     .updateTable('callbacks')
     .set((eb) => ({
@@ -154,9 +152,9 @@ function nextAttemptAt({ callback, outcome }: Decided, now: Date): Date | null {
 }
 
 /**
- * Makes the newer callbacks of what is done with due now. They are found without a condition on when they are due, or on
- * who had them: a claim that is about to put one off, and to end a dead process's lease, holds its lock, and this waits
- * for it. What this process has leased follows by itself, or is given back under the lock of what is recorded here.
+ * Makes newer callbacks of delivered and failed ones due now. The search has no condition on when they are due or on
+ * their lease: a claim that defers one, or ends the lease of a dead process, holds its lock, and this waits for it.
+ * Successors leased by this process are sent by it, or released under the lock of the callback recorded here.
  */
 async function wakeNewer(context: Context, trx: Transaction<Database>, decided: Decided[], now: Date): Promise<number> {
   const done = decided
@@ -176,7 +174,7 @@ async function wakeNewer(context: Context, trx: Transaction<Database>, decided: 
   });
   if (newer.length === 0) return 0;
   const seqs = newer.map((one) => one.seq);
-  // an UPDATE would pass over a row that is locked, where it does not fit as it was last committed
+  // an UPDATE would skip a locked row whose last committed version does not match its conditions
   await sql`SELECT seq FROM callbacks FORCE INDEX (PRIMARY) WHERE seq IN (${sql.join(seqs)}) ORDER BY seq FOR UPDATE`.execute(
     trx,
   );

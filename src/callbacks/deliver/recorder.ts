@@ -5,20 +5,20 @@ import { type Recorded, recordAttempts } from './record-attempts.ts';
 import type { Attempt } from './send-attempt.ts';
 
 const BATCH_MAX = 500;
-/** What was delivered waits so long for others: nothing waits for its record, and each batch costs statements. */
+/** Attempts collect for this long: nothing waits for their record, and each batch costs statements. */
 const GATHER_MS = 20;
 const RETRY_MS = 500;
 const TRIES_TOGETHER = 3;
 
 export type Recorder = {
   add(attempt: Attempt): void;
-  /** Resolves when everything added so far is written. */
+  /** Resolves when everything added so far is recorded. */
   flushed(): Promise<void>;
 };
 
 /**
- * Writes attempts down in batches: while one batch is committed, and a moment after, the next gathers. A database that is away is waited
- * for; the leases of what waits too long run out, and it is tried again.
+ * Records attempts in batches: while one batch commits, and for GATHER_MS after it, the next collects. While the database
+ * is unavailable, it retries. If that takes too long, the leases run out and the callbacks are sent again.
  * @param onRecorded called after each commit.
  */
 export function createRecorder(
@@ -56,8 +56,11 @@ async function write(context: Context, batch: Attempt[], giveUp: AbortSignal): P
     try {
       return [{ attempts: batch, recorded: await recordAttempts(context, batch, { mayBeWritten: tries > 1 }) }];
     } catch (error) {
-      context.log.error({ error: describeError(error), attempts: batch.length }, 'could not record attempts yet');
-      // one bad row must not keep the others from being recorded
+      context.log.error(
+        { error: describeError(error), attempts: batch.length },
+        'attempts could not be recorded; retrying',
+      );
+      // one bad row must not block the others
       if (!isTransient(error) && tries >= TRIES_TOGETHER) return writeEach(context, batch);
       await context.timers.sleep(RETRY_MS, { signal: giveUp }).catch(() => undefined);
     }
@@ -71,8 +74,11 @@ async function writeEach(context: Context, batch: Attempt[]): Promise<Written[]>
     try {
       written.push({ attempts: [attempt], recorded: await recordAttempts(context, [attempt], { mayBeWritten: true }) });
     } catch (error) {
-      // its lease runs out and it is tried again
-      context.log.error({ error: describeError(error), callback: attempt.callback.seq }, 'an attempt is not recorded');
+      // its lease runs out, and the callback is sent again
+      context.log.error(
+        { error: describeError(error), callback: attempt.callback.seq },
+        'an attempt could not be recorded; the callback is sent again',
+      );
       written.push({ attempts: [attempt], recorded: { woken: 0 } });
     }
   }

@@ -9,13 +9,13 @@ import { createConnector, type ResolveHost } from './guard-connect.ts';
 export const ATTEMPT_MS_MAX = 15_000;
 const HEADERS_BYTES_MAX = 16 * 1024;
 const BODY_BYTES_KEPT = 4 * 1024;
-/** A longer answer costs its connection instead of our time. */
+/** A longer response is not read to its end: the connection is closed instead. */
 const BODY_BYTES_MAX = 64 * 1024;
-/** How long we listen to an answer whose status is known already. */
+/** How long the body of a response is read, once its status is known. */
 const BODY_MS_MAX = 2_000;
 const KEEP_ALIVE_MS = 4_000;
 
-/** One try that was made and is still to be written down. */
+/** An attempt that was made and is not recorded yet. */
 export type Attempt = {
   callback: ClaimedCallback;
   startedAt: Date;
@@ -25,14 +25,14 @@ export type Attempt = {
 
 export type AttemptResponse = AttemptResult & { body: Buffer | null; durationMs: number };
 
-/** Sends single attempts; `abandon` ends those in flight, which then answer undefined. */
+/** Sends single attempts. `abort` ends those in flight: their `send` resolves to undefined. */
 export type Sender = {
   send(url: string, headers: Record<string, string>, body: string): Promise<AttemptResponse | undefined>;
   abort(): void;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-/** Connections are not limited here: two merchants may share a host, and one that hangs must not use up its places. */
+/** Connections are not limited here: two merchants may share a host, and one that hangs must not starve the other. */
 export function openSender(options: { allowPrivate: boolean; resolve?: ResolveHost; timers?: Timers }): Sender {
   const { timers = SYSTEM_TIMERS } = options;
   const agent = new Agent({
@@ -45,20 +45,20 @@ export function openSender(options: { allowPrivate: boolean; resolve?: ResolveHo
     keepAliveTimeout: KEEP_ALIVE_MS,
   });
   const inFlight = new Set<AbortController>();
-  let abandoned = false;
+  let isAborted = false;
   return {
     async send(url, headers, body) {
       const controller = new AbortController();
       inFlight.add(controller);
       try {
         const answer = await attempt(agent, { url, headers, body }, controller, timers);
-        return abandoned && answer.errorClass === 'timeout' ? undefined : answer;
+        return isAborted && answer.errorClass === 'timeout' ? undefined : answer;
       } finally {
         inFlight.delete(controller);
       }
     },
     abort() {
-      abandoned = true;
+      isAborted = true;
       for (const controller of inFlight) controller.abort();
     },
     [Symbol.asyncDispose]: () => agent.destroy(),
@@ -75,7 +75,7 @@ async function attempt(
   const timer = timers.after(ATTEMPT_MS_MAX, () => controller.abort());
   const elapsedMs = (): number => Math.round(timers.monotonicMs() - startedMs);
   try {
-    // undici follows no redirects unless it is told to
+    // undici follows no redirects by default
     const response = await agent.request({
       ...splitUrl(request.url),
       method: 'POST',
@@ -85,7 +85,7 @@ async function attempt(
     });
     timer.cancel();
     const body = await readStart(response, timers);
-    return { ...judgeStatus(response, new Date(timers.now())), body, durationMs: elapsedMs() };
+    return { ...readStatus(response, new Date(timers.now())), body, durationMs: elapsedMs() };
   } catch (error) {
     const errorClass = classifyError(error);
     return { status: null, errorClass, retryAfterMs: undefined, body: null, durationMs: elapsedMs() };
@@ -99,7 +99,7 @@ function splitUrl(text: string): { origin: string; path: string } {
   return { origin: url.origin, path: `${url.pathname}${url.search}` };
 }
 
-function judgeStatus(response: Dispatcher.ResponseData, now: Date): AttemptResult {
+function readStatus(response: Dispatcher.ResponseData, now: Date): AttemptResult {
   const { statusCode: status, headers } = response;
   const header = headers['retry-after'];
   const retryAfterMs = parseRetryAfter(Array.isArray(header) ? header[0] : header, now);
@@ -109,9 +109,9 @@ function judgeStatus(response: Dispatcher.ResponseData, now: Date): AttemptResul
   return { status, errorClass, retryAfterMs };
 }
 
-/** The first bytes of an answer. Its end is waited for only a moment: it lets the connection be used again. */
+/** Reads the first bytes of a response. Waits at most BODY_MS_MAX for its end, which lets the connection be reused. */
 async function readStart({ body, headers }: Dispatcher.ResponseData, timers: Timers): Promise<Buffer | null> {
-  // most answers are empty, and to go through a stream for that costs as much as the request
+  // most responses are empty, and reading them as a stream costs as much as the request
   if (headers['content-length'] === '0') {
     await body.dump();
     return null;
@@ -128,7 +128,7 @@ async function readStart({ body, headers }: Dispatcher.ResponseData, timers: Tim
       if (bytes > BODY_BYTES_MAX) break;
     }
   } catch {
-    // the status has been given: how the rest of the answer ends changes nothing
+    // the status is known: an error in the rest of the body changes nothing
   } finally {
     timer.cancel();
     body.destroy();

@@ -5,19 +5,19 @@ import { afterFailure, holdsBack, type MerchantHealth, NO_FAILURES, shouldDisabl
 import { isDelivered } from './decide-outcome.ts';
 import type { Attempt } from './send-attempt.ts';
 
-/** Of the merchants that had a failure, by seq. */
+/** Health after the attempts of the merchants that failed before or now, by row number. */
 export type UpdatedHealth = Map<number, { holdsBack: boolean; failingSince: Date | null }>;
 
 /**
- * Writes down how attempts left their merchants, in the order in which they ended. Merchants are locked before
- * callbacks, everywhere; one that only succeeded is locked only if it had been failing.
+ * Applies attempts to the health of their merchants, in the order in which they ended. Merchants are locked before
+ * callbacks, everywhere. A merchant with only successes is locked only if it had been failing.
  */
 export async function updateHealth(trx: Transaction<Database>, attempts: Attempt[], now: Date): Promise<UpdatedHealth> {
   const after: UpdatedHealth = new Map();
   const byMerchant = Map.groupBy(attempts, ({ callback }) => callback.merchantSeq);
-  for (const row of await lockConcerned(trx, byMerchant)) {
+  for (const row of await lockMerchants(trx, byMerchant)) {
     const list = byMerchant.get(row.seq) ?? [];
-    const health = list.reduce((before, attempt) => foldOne(before, attempt, now), toHealth(row));
+    const health = list.reduce((before, attempt) => applyAttempt(before, attempt, now), toHealth(row));
     const isGone = list.some((one) => one.response.errorClass === 'gone');
     const set = changeMerchant(row, health, { isGone, now });
     await trx.updateTable('merchants').set(set).where('seq', '=', row.seq).execute();
@@ -30,7 +30,7 @@ type MerchantRow = Selectable<Database['merchants']>;
 type MerchantChange = Pick<MerchantRow, 'failures' | 'failing_since' | 'breaker_opened_at' | 'probe_at'> &
   Partial<Pick<MerchantRow, 'state' | 'disabled_reason' | 'warned_at' | 'recovered_at'>>;
 
-async function lockConcerned(trx: Transaction<Database>, byMerchant: Map<number, Attempt[]>): Promise<MerchantRow[]> {
+async function lockMerchants(trx: Transaction<Database>, byMerchant: Map<number, Attempt[]>): Promise<MerchantRow[]> {
   const failed = [...byMerchant]
     .filter(([, list]) => list.some((one) => !isDelivered(one.response)))
     .map(([seq]) => seq);
@@ -59,13 +59,13 @@ function toHealth(row: MerchantRow): MerchantHealth {
   };
 }
 
-// a test that fails is no sign of trouble, one that succeeds is one of health
-function foldOne(health: MerchantHealth, { callback, response: answer }: Attempt, now: Date): MerchantHealth {
-  if (isDelivered(answer)) return NO_FAILURES;
+// a failed test does not count as a failure; a successful one counts as a success
+function applyAttempt(health: MerchantHealth, { callback, response }: Attempt, now: Date): MerchantHealth {
+  if (isDelivered(response)) return NO_FAILURES;
   return callback.transactionSeq === null ? health : afterFailure(health, now);
 }
 
-/** A merchant that gets disabled is to be told of, also where it was told of as failing: `warned_at` begins anew. */
+/** Resets `warned_at` when a merchant becomes disabled: that gets an alert of its own, besides the one about failing. */
 function changeMerchant(
   row: MerchantRow,
   health: MerchantHealth,
@@ -87,7 +87,7 @@ function changeMerchant(
   return columns;
 }
 
-/** That it is well again waits in its row until it is told, as its trouble was. */
+/** The recovery stays recorded in the merchant's row until its notification is sent. */
 function recover(row: MerchantRow, now: Date): Pick<MerchantRow, 'warned_at' | 'recovered_at'> {
   return { warned_at: null, recovered_at: row.warned_at ? now : row.recovered_at };
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { WARN_AFTER_MS } from './merchant-health.ts';
 
-/** Something about a merchant that ops should know. */
+/** An outage of a merchant's endpoint, to be reported to ops. */
 export type MerchantOutage = {
   kind: 'merchant_failing' | 'merchant_disabled';
   merchantId: string;
@@ -9,12 +9,12 @@ export type MerchantOutage = {
 };
 
 /**
- * Tells of each merchant that has had no success for a day, and of each that was disabled. It is marked as told
- * afterwards, so it is told at least once, whatever happens in between; its next success ends it.
+ * Reports each merchant without a success for a day, and each disabled one. The merchant is marked after the report, so
+ * each outage is reported at least once. The next success ends it.
  */
 export async function alertOutages(
   context: Context,
-  onTrouble: (trouble: MerchantOutage) => Promise<void> | void,
+  onOutage: (outage: MerchantOutage) => Promise<void> | void,
 ): Promise<void> {
   const now = context.clock.now();
   const dayAgo = new Date(now.getTime() - WARN_AFTER_MS);
@@ -30,9 +30,9 @@ export async function alertOutages(
   for (const row of rows) {
     const kind = row.state === 'disabled' ? 'merchant_disabled' : 'merchant_failing';
     const since = row.failing_since ?? now;
-    context.log.warn({ merchant: row.id, since, kind }, 'a merchant takes no callbacks');
-    await onTrouble({ kind, merchantId: row.id, since });
-    // only of the state that was told: it may have been enabled meanwhile, and then what was told is over
+    context.log.warn({ merchant: row.id, since, kind }, 'a merchant accepts no callbacks');
+    await onOutage({ kind, merchantId: row.id, since });
+    // the merchant may have been enabled during the report: then the reported outage is over
     await context.db
       .updateTable('merchants')
       .set((eb) => ({
@@ -44,7 +44,7 @@ export async function alertOutages(
   }
 }
 
-/** Tells of each merchant that was in trouble and has taken a callback again, or was removed: at least once, too. */
+/** Reports each merchant that has recovered from a reported outage, or was removed: at least once, too. */
 export async function alertRecoveries(
   context: Context,
   onRecovery: (merchantId: string) => Promise<void> | void,

@@ -5,9 +5,9 @@ export const WARN_AFTER_MS = 24 * 3_600_000;
 export const DISABLE_AFTER_MS = 5 * 24 * 3_600_000;
 
 /**
- * How a merchant's attempts went. A success makes it well; 10 failures in a row over at least 5 minutes open the
- * breaker: from then on its callbacks are held, and one is tried every 5 minutes, until a success closes it. 24 hours
- * without a success are told to ops, 5 days disable the merchant.
+ * Health of a merchant's endpoint. A success resets it. 10 failures in a row over at least 5 minutes open the breaker: its
+ * callbacks are held, and one is sent as a probe every 5 minutes, until a success closes the breaker. 24 hours without a
+ * success are reported to ops; 5 days disable the merchant.
  */
 export type MerchantHealth = {
   failures: number;
@@ -27,12 +27,12 @@ export function afterFailure(health: MerchantHealth, now: Date): MerchantHealth 
   return { failures, failingSince, breakerOpenedAt, probeAt };
 }
 
-/** Whether a merchant has been away for so long that it is disabled: judged after each failure. */
+/** Whether a merchant has failed for long enough to be disabled: evaluated after each failure. */
 export function shouldDisable(health: MerchantHealth, now: Date): boolean {
   return health.failingSince !== null && now.getTime() - health.failingSince.getTime() >= DISABLE_AFTER_MS;
 }
 
-/** Whether callbacks of a merchant are held: no attempt, no step of the schedule. */
+/** Whether a merchant's callbacks are held: no attempt is made, and no step of the schedule is used. */
 export function holdsBack(merchant: {
   state: string;
   deleted_at: Date | null;

@@ -6,13 +6,13 @@ const HOLD_ROWS = 1000;
 const RAMP_START = 16;
 const RAMP_MAX = 4096;
 
-/** How many held callbacks each draining merchant gets at the next tick: doubled each time. */
+/** How many held callbacks of each merchant are resumed at the next tick: doubled each time. */
 export type Ramps = Map<number, number>;
 
 /**
- * Brings callbacks in line with their merchants: pending ones of a merchant that is paused, disabled, removed or behind
- * an open breaker are held; held ones of a merchant that is well are pending again, a growing number at each tick, the
- * oldest first. One that had used up its schedule starts it anew.
+ * Aligns callbacks with the state of their merchants. Pending callbacks of a merchant that is paused, disabled, removed or
+ * behind an open breaker become held. Held callbacks of a healthy merchant become pending, oldest first, a growing number
+ * at each tick. A callback that had used up its schedule restarts it.
  */
 export async function pauseAndResume(context: Context, ramps: Ramps): Promise<{ drained: number }> {
   const merchants = await readMerchants(context);
@@ -33,7 +33,7 @@ export async function pauseAndResume(context: Context, ramps: Ramps): Promise<{ 
 }
 
 async function readMerchants(context: Context) {
-  // not EXISTS: MariaDB makes a join of it that reads every pending callback (18 ms instead of 1)
+  // not EXISTS: MariaDB turns it into a join that reads every pending callback (18 ms instead of 1)
   const has = (state: string) =>
     sql<number | null>`(SELECT 1 FROM callbacks c WHERE c.merchant_seq = merchants.seq AND c.state = ${state} LIMIT 1)`;
   return context.db
@@ -47,7 +47,7 @@ async function hold(context: Context, merchantSeq: number): Promise<void> {
   for (;;) {
     const held = await context.db
       .updateTable('callbacks')
-      // by created_at the index gives them back oldest first
+      // the index on next_attempt_at then returns them oldest first
       .set((eb) => ({ state: 'held', next_attempt_at: eb.ref('created_at'), lease_holder: null, lease_until: null }))
       .where('merchant_seq', '=', merchantSeq)
       .where('state', '=', 'pending')
@@ -66,7 +66,7 @@ async function drain(context: Context, merchantSeq: number, count: number): Prom
     .set((eb) => ({
       state: 'pending',
       step: eb.case().when('step', '>=', stepsMax).then(0).else(eb.ref('step')).end(),
-      // it fails anew, if it does: until then newer ones of its transaction wait for it
+      // newer ones of its transaction wait for it again, until it fails again
       first_failed_at: null,
       next_attempt_at: context.clock.now(),
     }))

@@ -6,11 +6,12 @@ import { REMOVED } from '../../domain/person/redact-text.ts';
 const CHUNK_ROWS = 500;
 
 /**
- * What merchants answered to callbacks: wholly where these told of the person, who may stand in it cut off or in words
- * of the merchant's own; by its values elsewhere. Callbacks have no stored body.
+ * Erases a person from merchants' responses to callbacks. Responses to callbacks about the person's transactions are
+ * removed as a whole: they may name the person in the merchant's own words. Elsewhere the person's values are redacted.
+ * Callbacks themselves have no stored body.
  */
 export function eraseFromAttempts(context: Context): Erase {
-  return async ({ transactions, redact, onSkipped: missed }, { write }) => {
+  return async ({ transactions, redact, onSkipped }, { write }) => {
     const { db, clock, signal } = context;
     let changed = 0;
     for (let from = 0; from < transactions.length; from += CHUNK_ROWS) {
@@ -40,7 +41,7 @@ export function eraseFromAttempts(context: Context): Erase {
       write,
       now: clock.now(),
       signal,
-      onSkipped: missed,
+      onSkipped,
     });
     return changed + others;
   };

@@ -2,7 +2,7 @@ import type { AttemptRow, CallbackRow } from './read-callbacks.ts';
 
 export type PresentedCallback = ReturnType<typeof presentCallback>;
 
-/** A callback of our API. */
+/** A callback as the API shows it. */
 export function presentCallback(row: CallbackRow) {
   return {
     id: `cb_${row.seq}`,
@@ -21,7 +21,7 @@ export function presentCallback(row: CallbackRow) {
   };
 }
 
-/** One HTTP try. What the merchant answered is its own text: only for who may see personal data. */
+/** An attempt as the API shows it. @param options.withBody the merchant's text may name people: only for roles that see them. */
 export function presentAttempt(row: AttemptRow, options: { withBody: boolean }) {
   return {
     number: row.number,

@@ -8,7 +8,7 @@ export type CallbackState = (typeof CALLBACK_STATES)[number];
 
 const ID = /^cb_([1-9]\d{0,15})$/;
 
-/** Callbacks with the ids that the API shows, ready to be narrowed, ordered and limited. */
+/** Base query: callbacks with the ids of their merchant and transaction. */
 export function selectCallbacks(db: Reader) {
   return db
     .selectFrom('callbacks')
@@ -26,7 +26,7 @@ export type CallbackQuery = {
   type?: string | undefined;
 };
 
-/** A page of callbacks, the newest first. */
+/** @returns a page of callbacks, newest first. */
 export async function listCallbacks(
   db: Reader,
   query: CallbackQuery,
@@ -43,7 +43,7 @@ export async function listCallbacks(
     .execute();
 }
 
-/** Every callback of a transaction, to whomever, in the order of its events. */
+/** @returns the callbacks of a transaction to all merchants, in the order of its events. */
 export async function listTransactionCallbacks(db: Reader, transactionSeq: number): Promise<CallbackRow[]> {
   return selectCallbacks(db)
     .where('callbacks.transaction_seq', '=', transactionSeq)
@@ -62,7 +62,7 @@ export async function findCallback(db: Reader, id: string): Promise<CallbackRow>
 
 export type AttemptRow = Selectable<Database['callback_attempts']>;
 
-/** What was tried, oldest first. */
+/** @returns the attempts of a callback, oldest first. */
 export async function listAttempts(db: Reader, callbackSeq: number): Promise<AttemptRow[]> {
   return db
     .selectFrom('callback_attempts')

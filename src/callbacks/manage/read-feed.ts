@@ -1,5 +1,7 @@
-import { sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
+import { caseBySeq } from '../../database/case-by-seq.ts';
+import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { renderBodies } from '../render/render-bodies.ts';
@@ -9,8 +11,8 @@ const NUMBERED_MAX = 1000;
 export type FeedItem = { position: number; id: string; body: object };
 
 /**
- * A merchant's callbacks as it fetches them, in the order of their positions. A position is given here, to rows that are
- * committed and so can be read: one that commits late gets a later position, and no reader skips it.
+ * Reads a merchant's callbacks in the order of their positions, for merchants that pull them. Positions are assigned here,
+ * to committed rows only: a row that commits late gets a later position, so no reader skips it.
  */
 export async function readFeed(
   context: Context,
@@ -41,7 +43,7 @@ export async function readFeed(
   );
   return rows.flatMap((row) => {
     const body = bodies.get(row.seq);
-    return body ? [{ position: row.position ?? 0, id: row.webhook_id, body }] : [];
+    return body ? [{ position: requireRowNumber(row.position, 'the feed'), id: row.webhook_id, body }] : [];
   });
 }
 
@@ -55,7 +57,7 @@ async function numberNew(context: Context, merchantSeq: number): Promise<void> {
       .where('seq', '=', merchantSeq)
       .forUpdate()
       .executeTakeFirstOrThrow();
-    // plain reads see what is committed and wait for nobody
+    // a plain read sees committed rows and waits for no lock
     const rows = await selectNew(trx, merchantSeq, NUMBERED_MAX);
     if (rows.length === 0) return;
     await writePositions(
@@ -82,10 +84,11 @@ async function writePositions(
   trx: Transaction<Database>,
   rows: Array<{ seq: number; position: number }>,
 ): Promise<void> {
-  const position = sql<number>`CASE seq ${sql.join(
-    rows.map((row) => sql`WHEN ${row.seq} THEN ${row.position}`),
-    sql` `,
-  )} END`;
+  const position = caseBySeq<number, (typeof rows)[number]>(
+    rows,
+    (row) => row.seq,
+    (row) => row.position,
+  );
   const seqs = rows.map((row) => row.seq);
   await trx.updateTable('callbacks').set({ position }).where('seq', 'in', seqs).execute();
 }

@@ -4,16 +4,16 @@ import { findMerchant, type MerchantRow } from '../../merchants/read-merchants.t
 import { type CallbackRow, findCallback } from './read-callbacks.ts';
 
 /**
- * Sends a callback once more, under its old webhook-id: at once where nothing older of its transaction is still to be
- * delivered. One in flight is left alone: that is a delivery already.
- * @throws ConfereError `conflict` for a merchant that takes none now.
+ * Makes a callback due once more, under its old webhook-id. It is sent at once unless an older one of its transaction is
+ * undelivered. A callback in flight is not changed.
+ * @throws ConfereError `not_found`; `conflict` if the merchant is not enabled.
  */
 export async function redeliver(context: Context, id: string): Promise<CallbackRow> {
   const callback = await findCallback(context.db, id);
   const merchant = await findMerchant(context.db, callback.merchant_id);
   assertMerchantEnabled(merchant);
   const now = context.clock.now();
-  // one that is being retried goes on in its schedule, and what waits for it waits no longer for that
+  // a callback that is being retried keeps its step, and does not block newer ones for longer
   const anew = callback.state === 'pending' ? {} : { state: 'pending', step: 0, first_failed_at: null };
   await context.db
     .updateTable('callbacks')
@@ -26,7 +26,7 @@ export async function redeliver(context: Context, id: string): Promise<CallbackR
   return findCallback(context.db, id);
 }
 
-/** Asked-for deliveries to a merchant that takes none would be held in silence: better to say so. */
+/** Without this check a requested delivery would be held silently. @throws ConfereError `conflict`. */
 export function assertMerchantEnabled(merchant: MerchantRow): void {
   if (merchant.state === 'enabled') return;
   throw new ConfereError('conflict', `the merchant is ${merchant.state}: enable it first`);

@@ -9,7 +9,7 @@ const ROWS_MAX = 1000;
 
 export type ReplayRequest = {
   merchant: string;
-  /** Of when the callbacks were made. */
+  /** Range of the callbacks' creation; `to` is excluded. */
   from: Date;
   to: Date;
   filter?: FilterInput | undefined;
@@ -18,10 +18,10 @@ export type ReplayRequest = {
 };
 
 /**
- * Sends the callbacks of a range once more, each under its old webhook-id, in order for each transaction. What is
- * pending or held is left out: it is on its way.
- * @param inPart runs each part of at most a thousand: the change of so many callbacks, in a transaction of its own.
- * @returns how many; with `dryRun` how many it would be.
+ * Makes delivered and failed callbacks of a range due once more, under their old webhook-ids, in order for each
+ * transaction. Pending and held ones are left out: they will be sent anyway.
+ * @param inPart runs the change of each part of at most 1,000 callbacks, in a transaction of its own.
+ * @returns how many callbacks; with `dryRun` how many it would be.
  */
 export async function replay(
   context: Context,
@@ -36,7 +36,7 @@ export async function replay(
   for (let after = 0; ; ) {
     const rows = await readChunk(context.db, merchant.seq, request, after);
     const chosen = rows.filter((row) =>
-      // a correction is of no event: it goes by the transaction's status
+      // a correction has no event: the filter uses the transaction's status
       matchesFilter(filter, {
         ...row,
         operation: row.operation as Operation,
@@ -44,7 +44,7 @@ export async function replay(
       }),
     );
     const seqs = chosen.map((row) => row.seq);
-    if (!request.dryRun && seqs.length > 0) await inPart(seqs.length, (inner) => sendAgain(inner, seqs));
+    if (!request.dryRun && seqs.length > 0) await inPart(seqs.length, (inner) => makeDue(inner, seqs));
     count += seqs.length;
     const last = rows.at(-1);
     if (!last || rows.length < ROWS_MAX) break;
@@ -71,7 +71,7 @@ function readChunk(db: Reader, merchantSeq: number, request: ReplayRequest, afte
     .execute();
 }
 
-async function sendAgain(context: Context, seqs: number[]): Promise<void> {
+async function makeDue(context: Context, seqs: number[]): Promise<void> {
   await context.db
     .updateTable('callbacks')
     .set({ state: 'pending', step: 0, first_failed_at: null, next_attempt_at: context.clock.now() })

@@ -5,8 +5,8 @@ import { TEST_TYPE } from '../render/render-bodies.ts';
 import { type CallbackRow, findCallback } from './read-callbacks.ts';
 
 /**
- * Sends a merchant a signed test, whatever its state: to see that its address works before it is enabled. It is tried
- * once.
+ * Sends a merchant a signed test callback in any state of the merchant, so that its URL can be checked before it is
+ * enabled. A test has one attempt.
  */
 export async function sendTest(context: Context, merchantId: string): Promise<CallbackRow> {
   const merchant = await findMerchant(context.db, merchantId);

@@ -11,60 +11,58 @@ import { type OpenCallback, readOpenCallbacks } from './read-open-callbacks.ts';
 import type { LeasedSet } from './slots.ts';
 import { deferBlocked, splitByOrder } from './split-by-order.ts';
 
-/** Longer than any attempt may last, so that nothing in flight is ever taken over from a process that lives. */
+/** Longer than any attempt may last: a callback in flight is never claimed again while its process runs. */
 export const LEASE_MS = 60_000;
 const SELECTS_MAX = 50;
 
-/** How many of a merchant's callbacks there is a place for now. */
+/** A merchant, and how many free slots it has now. */
 export type ClaimRequest = { merchant: DeliveryMerchant; slots: number };
 
 export type ClaimResult = {
   claimed: ClaimedCallback[];
-  /** Merchants that had at least as many due as there were places: there may be more of theirs. */
+  /** Merchants with at least as many due callbacks as free slots: there may be more. */
   saturated: Set<number>;
 };
 
 /**
- * Takes due callbacks for sending: leases them in one short transaction, so that no row is locked while the network is
- * waited for. One whose transaction has an older one still to be delivered is put off instead.
- * @param busy callbacks that this process holds and has not recorded yet.
+ * Claims due callbacks: leases them in one short transaction, so that no row is locked over the network. A callback whose
+ * transaction has an older undelivered one is deferred instead.
+ * @param busy callbacks that this process has leased and not recorded yet.
  */
 export async function claimCallbacks(context: Context, wants: ClaimRequest[], busy: LeasedSet): Promise<ClaimResult> {
   const now = context.clock.now();
   const due = await findCandidates(context, wants, now);
   const dueOf = Map.groupBy(due, (one) => one.merchant_seq);
-  const filled = new Set(
-    wants.flatMap(({ merchant, slots: places }) =>
-      (dueOf.get(merchant.seq)?.length ?? 0) < places ? [] : [merchant.seq],
-    ),
+  const saturated = new Set(
+    wants.flatMap(({ merchant, slots }) => ((dueOf.get(merchant.seq)?.length ?? 0) < slots ? [] : [merchant.seq])),
   );
   const candidates = due.map((one) => one.seq).filter((seq) => !busy.has(seq));
-  if (candidates.length === 0) return { claimed: [], saturated: filled };
+  if (candidates.length === 0) return { claimed: [], saturated };
   const merchants = new Map(wants.map(({ merchant }) => [merchant.seq, merchant]));
   const claimed = await transact(context.db, async (trx) => {
     const limited = [...merchants.values()].filter((merchant) => merchant.rate !== null).map(({ seq }) => seq);
     const rates = await lockRates(trx, limited);
     const rows = await lockDue(trx, candidates, now);
-    // read under the locks of the rows: the recorder, which wakes a newer one after it recorded the older, needs that
-    // lock too, so what it recorded is seen here, or it wakes what is put off here
+    // read while the rows are locked. The recorder needs the same lock to wake a newer callback: so either its commit is
+    // visible here, or it wakes what is deferred here
     const open = await readOpenOf(trx, rows);
     const { ready, blocked } = splitByOrder(rows, open, now);
     const granted = await limitRates(trx, ready, rates, now);
     await deferBlocked(trx, blocked);
-    const led = await claimSuccessors(trx, granted, open, { limited: new Set(limited), busy });
+    const claimed = await claimSuccessors(trx, granted, open, { limited: new Set(limited), busy });
     await lease(
       context,
       trx,
-      led.flatMap((one) => [one, ...one.successors]),
+      claimed.flatMap((one) => [one, ...one.successors]),
       now,
     );
-    return led;
+    return claimed;
   });
-  return { claimed, saturated: filled };
+  return { claimed, saturated };
 }
 
 /**
- * Takes the oldest held callback of a merchant that fails, to see whether it is well again: one in 5 minutes, over all
+ * Claims the oldest held callback of a failing merchant as a probe of whether it has recovered: one in 5 minutes over all
  * processes.
  */
 export async function claimProbe(
@@ -89,7 +87,7 @@ export async function claimProbe(
       .forUpdate()
       .skipLocked()
       .executeTakeFirst();
-    // somebody has it locked: the next look finds it, and not the one in 5 minutes
+    // another transaction has it locked: retry at the next pass, not in 5 minutes
     if (held && !oldest) return [];
     const probeAt = new Date(now.getTime() + PROBE_EVERY_MS);
     const taken = await trx
@@ -107,14 +105,14 @@ export async function claimProbe(
 
 type Candidate = { seq: number; merchant_seq: number };
 
-// one round trip for all merchants, each by its own limit: a long queue of one does not hide another's
+// one round trip for all merchants, each with its own LIMIT: a long queue of one does not hide another's
 async function findCandidates(context: Context, wants: ClaimRequest[], now: Date): Promise<Candidate[]> {
   const found: Candidate[] = [];
   for (let from = 0; from < wants.length; from += SELECTS_MAX) {
-    const selects = wants.slice(from, from + SELECTS_MAX).map(({ merchant, slots: places }) => {
+    const selects = wants.slice(from, from + SELECTS_MAX).map(({ merchant, slots }) => {
       const testsOnly = merchant.holdsBack ? sql`AND transaction_seq IS NULL` : sql``;
       return sql`(SELECT seq, merchant_seq FROM callbacks WHERE merchant_seq = ${merchant.seq} AND state = 'pending'
-        AND next_attempt_at <= ${now} ${testsOnly} ORDER BY next_attempt_at LIMIT ${sql.lit(places)})`;
+        AND next_attempt_at <= ${now} ${testsOnly} ORDER BY next_attempt_at LIMIT ${sql.lit(slots)})`;
     });
     const { rows } = await sql<Candidate>`${sql.join(selects, sql` UNION ALL `)}`.execute(context.db);
     found.push(...rows);
@@ -150,7 +148,7 @@ async function lease(
   const until = new Date(now.getTime() + LEASE_MS);
   await trx
     .updateTable('callbacks')
-    // a lease that ran out makes the callback due again by the same index
+    // when the lease runs out, the callback is due again by the same index
     .set({ state: 'pending', lease_holder: context.holder, lease_until: until, next_attempt_at: until })
     .where(
       'seq',

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { Database } from '../../database/tables.ts';
 
-/** A callback that this process holds a lease of, or is about to. */
+/** A callback that this process has leased, or leases in the current transaction. */
 export type ClaimedCallback = {
   seq: number;
   webhookId: string;
@@ -17,7 +17,7 @@ export type ClaimedCallback = {
   firstFailedAt: Date | null;
   createdAt: Date;
   isProbe: boolean;
-  /** Newer ones of its transaction, leased with it: each is sent as soon as the one before it is delivered. */
+  /** Newer callbacks of its transaction, leased with it. Each is sent as soon as the one before it is delivered. */
   successors: ClaimedCallback[];
 };
 

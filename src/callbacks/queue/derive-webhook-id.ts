@@ -3,8 +3,8 @@ import { createHmac, type KeyObject, randomBytes } from 'node:crypto';
 const ID_BYTES = 16;
 
 /**
- * The `webhook-id` of an event for a merchant: derived from what the event is, so that a restored database or a replay
- * never makes a new one, and with a key, so that nobody can foresee it.
+ * Derives the `webhook-id` of an event for a merchant from the facts of the event, so that a restored database or a
+ * replay gives the same id. The derivation is keyed, so that nobody can predict an id.
  */
 export function deriveWebhookId(
   key: KeyObject,
@@ -15,7 +15,7 @@ export function deriveWebhookId(
   return `msg_${digest.subarray(0, ID_BYTES).toString('hex')}`;
 }
 
-/** The `webhook-id` of a test: no event stands behind it. */
+/** The `webhook-id` of a test callback, which has no event: random. */
 export function generateWebhookId(): string {
   return `msg_${randomBytes(ID_BYTES).toString('hex')}`;
 }

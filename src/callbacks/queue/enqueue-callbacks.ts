@@ -9,10 +9,10 @@ import { RECHECK_MS } from './check-order.ts';
 import { deriveWebhookId } from './derive-webhook-id.ts';
 
 const ROWS_MAX = 500;
-/** What stands for a status in the type of a correction's callback. */
+/** Takes the place of the status in the `type` of a correction's callback. */
 const CORRECTED = 'corrected';
 
-/** A new event of a transaction, as the ledger has just written it. */
+/** A new event of a transaction, as the ledger wrote it in this database transaction. */
 export type CallbackCause = {
   transaction: {
     seq: number;
@@ -25,15 +25,15 @@ export type CallbackCause = {
   event: { seq: number; status: string; at: Date; atWall: string; occurrence: number; sequence: number };
   previousStatus: string | null;
   source: 'webhook' | 'reconciliation';
-  /** The number of an inferred event that this one stands in place of: who heard of that one hears of a correction. */
+  /** Row number of the inferred event that this one replaces. Merchants notified of that event get a correction instead. */
   inPlaceOf?: number;
 };
 
 /**
- * Writes the callbacks of new events, in the transaction that wrote the events: for each merchant whose filter matches
- * and that is told of events of that time. Which merchants those are is decided here, once. Doing it again adds
- * nothing. The caller rings `context.bells.callbacks` after its commit.
- * @param causes for each transaction the oldest event first.
+ * Writes the callbacks of new events, in the database transaction that wrote the events: one for each merchant whose
+ * filter matches and whose `events_since` is not after the event. Recipients are chosen here, once. A second call for the
+ * same events adds nothing. The caller notifies `context.wakeUps.callbacks` after its commit.
+ * @param causes oldest event first for each transaction.
  * @returns how many callbacks were added.
  */
 export async function enqueueCallbacks(
@@ -49,13 +49,13 @@ export async function enqueueCallbacks(
   return await insertCallbacks(
     trx,
     recipients.flatMap((recipient) => {
-      const news = causes.filter(({ inPlaceOf }) => !notified.has(`${recipient.seq} ${inPlaceOf}`));
-      return routeTo(recipient, news, key, now);
+      const fresh = causes.filter(({ inPlaceOf }) => !notified.has(`${recipient.seq} ${inPlaceOf}`));
+      return callbacksFor(recipient, fresh, key, now);
     }),
   );
 }
 
-/** Which merchants have a callback of an inferred event that gave way, as `merchant event`. */
+/** @returns `<merchant> <event>` (row numbers) for each callback of an inferred event that is now replaced. */
 async function readNotified(trx: Transaction<Database>, causes: CallbackCause[]): Promise<Set<string>> {
   const replacing = causes.filter((cause) => cause.inPlaceOf !== undefined);
   if (replacing.length === 0) return new Set();
@@ -66,15 +66,15 @@ async function readNotified(trx: Transaction<Database>, causes: CallbackCause[])
     .where(
       'event_seq',
       'in',
-      replacing.map((cause) => cause.inPlaceOf ?? 0),
+      replacing.flatMap(({ inPlaceOf }) => inPlaceOf ?? []),
     )
     .execute();
   return new Set(rows.map((row) => `${row.merchant_seq} ${row.event_seq}`));
 }
 
 /**
- * A transaction that a person or its own history corrected, before and after. `sequence` is the correction's. A history
- * that corrects itself concerns those who heard of it as it was (`before`): of what is new in it they hear by its events.
+ * A transaction before and after a correction by a person or by its own later history. `sequence` is the correction's.
+ * A correction by the history is sent to recipients of the old state (`before`); new events have callbacks of their own.
  */
 export type CorrectionCause = {
   seq: number;
@@ -89,9 +89,9 @@ type CorrectedTransaction = Omit<CallbackCause['transaction'], 'seq'> & {
 };
 
 /**
- * Writes the callbacks of a correction, in the transaction that made it: for each merchant that is to be told of any of
- * the transaction's events, as it was before or, where `concerns` says so, as it is now. So whoever heard of what was
- * wrong hears that it was.
+ * Writes the callbacks of a correction, in the database transaction that made it: one for each merchant that receives any
+ * event of the transaction as it was before or, if `concerns` is `either`, as it is now. So every merchant that was sent
+ * wrong facts is sent the correction.
  */
 export async function enqueueCorrection(
   context: Context,
@@ -101,7 +101,7 @@ export async function enqueueCorrection(
   const { seq, sequence, before, after, concerns } = cause;
   const now = context.clock.now();
   const key = context.keys.callbackIds;
-  const concerned = (await readRecipients(trx)).filter((recipient) =>
+  const recipients = (await readRecipients(trx)).filter((recipient) =>
     (concerns === 'before' ? [before] : [before, after]).some((facts) =>
       facts.events.some(
         (event) =>
@@ -111,7 +111,7 @@ export async function enqueueCorrection(
       ),
     ),
   );
-  const rows = concerned.map((recipient) => ({
+  const rows = recipients.map((recipient) => ({
     webhook_id: deriveWebhookId(key, {
       merchantId: recipient.id,
       transactionId: after.id,
@@ -139,7 +139,7 @@ async function insertCallbacks(trx: Transaction<Database>, rows: Insertable<Data
     const result = await trx
       .insertInto('callbacks')
       .values(rows.slice(from, from + ROWS_MAX))
-      // webhook_id is the only key of ours that can clash
+      // webhook_id is the only unique key here that can clash
       .onDuplicateKeyUpdate((eb) => ({ webhook_id: eb.ref('webhook_id') }))
       .executeTakeFirstOrThrow();
     added += result.numInsertedOrUpdatedRows ?? 0n;
@@ -149,7 +149,7 @@ async function insertCallbacks(trx: Transaction<Database>, rows: Insertable<Data
 
 type Recipient = { seq: number; id: string; filter: MerchantFilter; eventsSince: Date; holds: boolean };
 
-// read anew each time: a merchant that was added a moment ago is told of what happens now
+// not cached: a merchant that was added a moment ago receives the events of now
 async function readRecipients(trx: Transaction<Database>): Promise<Recipient[]> {
   const rows = await trx
     .selectFrom('merchants')
@@ -165,21 +165,21 @@ async function readRecipients(trx: Transaction<Database>): Promise<Recipient[]> 
   }));
 }
 
-function routeTo(
+function callbacksFor(
   recipient: Recipient,
   causes: CallbackCause[],
   key: KeyObject,
   now: Date,
 ): Insertable<Database['callbacks']>[] {
-  const begun = new Set<number>();
+  const hasFirst = new Set<number>();
   const rows: Insertable<Database['callbacks']>[] = [];
   for (const { transaction, event, previousStatus, source } of causes) {
     if (event.at < recipient.eventsSince) continue;
     if (!matchesFilter(recipient.filter, { ...transaction, status: event.status })) continue;
     const { status, atWall, occurrence } = event;
-    // a later event of the same transaction is woken when the one before it is delivered
-    const waits = begun.has(transaction.seq) && !recipient.holds;
-    begun.add(transaction.seq);
+    // a later event of the same transaction becomes due when the one before it is delivered
+    const waits = hasFirst.has(transaction.seq) && !recipient.holds;
+    hasFirst.add(transaction.seq);
     rows.push({
       webhook_id: deriveWebhookId(key, {
         merchantId: recipient.id,

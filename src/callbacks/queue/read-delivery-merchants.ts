@@ -1,18 +1,18 @@
 import type { Context } from '../../context.ts';
 import { holdsBack, PROBE_EVERY_MS } from '../health/merchant-health.ts';
 
-/** A merchant as delivery sees it at one look. */
+/** A merchant as one pass of the delivery loop reads it. */
 export type DeliveryMerchant = {
   seq: number;
   id: string;
   url: string;
   rate: number | null;
-  /** Its callbacks are held; tests go out all the same. */
+  /** Its callbacks are held; test callbacks are sent anyway. */
   holdsBack: boolean;
   probeIsDue: boolean;
 };
 
-/** The merchants that callbacks may be due for, as they are now. */
+/** Reads all merchants that are not removed. */
 export async function readDeliveryMerchants(context: Context): Promise<DeliveryMerchant[]> {
   const now = context.clock.now();
   const unprobedSince = new Date(now.getTime() - PROBE_EVERY_MS);

@@ -12,8 +12,8 @@ export type OpenCallback = {
 };
 
 /**
- * The callbacks of transactions that are still to be delivered. The index is named: by itself the optimizer reads all
- * that is pending for these merchants, which under load is most of the table.
+ * Reads the pending and held callbacks of these transactions and merchants. The index is forced: otherwise the optimizer
+ * reads everything that is pending for these merchants, which under load is most of the table.
  */
 export async function readOpenCallbacks(
   db: Kysely<Database>,

@@ -4,9 +4,9 @@ import { describeError } from '../../log.ts';
 import type { ClaimedCallback } from './claimed-callback.ts';
 
 /**
- * Ends the leases of callbacks that were claimed and not sent. Where that fails too, the leases run out.
- * @param sent the one before them, which is recorded meanwhile. Under its lock either the recorder, who wakes nothing that
- * is leased here, sees that they are not any more; or it is done, and whoever claims them sees that nothing is before them.
+ * Releases callbacks that were claimed but not sent: they are due at once. If this fails, their leases run out.
+ * @param sent the callback before them, which the recorder may be recording. Lock it first: then either the recorder sees
+ * these leases released and wakes them, or the next claim sees the recorder's commit.
  */
 export async function releaseCallbacks(
   context: Context,
@@ -26,6 +26,9 @@ export async function releaseCallbacks(
         .execute();
     });
   } catch (error) {
-    context.log.warn({ error: describeError(error), callbacks: callbacks.length }, 'leases are left to run out');
+    context.log.warn(
+      { error: describeError(error), callbacks: callbacks.length },
+      'callbacks could not be released; their leases run out',
+    );
   }
 }

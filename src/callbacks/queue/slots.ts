@@ -1,24 +1,23 @@
 const LIMIT_START = 8;
 const LIMIT_MAX = 32;
-/** In flight over all merchants; one that has fewer than its first few is let in all the same. */
+/** In flight over all merchants. A merchant with fewer than RESERVED_SLOTS in flight may exceed it. */
 const IN_FLIGHT_MAX = 1_000;
-const FIRST_FEW = 4;
-/** Claimed and not yet recorded: a database that is slow to take outcomes gets no more of them. */
+const RESERVED_SLOTS = 4;
+/** Claimed and not yet recorded. Bounds the backlog of a database that is slow to record outcomes. */
 const CLAIMED_MAX = 3_000;
-/** The longest that a merchant's Retry-After keeps its other callbacks waiting too. */
+/** Upper bound on how long a Retry-After also pauses the merchant's other callbacks. */
 const PAUSE_MS_MAX = 60_000;
 
 /**
- * How much one merchant takes at once, in this process. It starts small and grows with each success (which doubles it
- * every round trip); an answer that asks for less halves it. So a merchant that comes back is not run over, and one
- * that hangs soon occupies a single place. Many slow ones together can't use up what others need: whoever has less than
- * a few in flight always finds a place.
+ * Adaptive concurrency limit of one merchant in this process. It starts small and grows by 1 with each success, so it
+ * doubles every round trip; an answer that signals overload halves it. So a merchant that recovers is not flooded, and
+ * one that hangs soon occupies a single slot. RESERVED_SLOTS keeps many slow merchants from starving the others.
  */
 export type MerchantLimit = {
   limit: number;
   inFlight: number;
   pausedUntil: number;
-  /** It was filled up: there may be more to claim as soon as a place is free. */
+  /** The last claim filled all its slots: there may be more to claim as soon as one is free. */
   mayHaveMore: boolean;
 };
 
@@ -26,7 +25,7 @@ export type Slots = {
   limits: Map<number, MerchantLimit>;
   inFlight: Set<number>;
   claimed: Set<number>;
-  /** Leased to go after another of its transaction: it waits for no place of its own, and takes none from anybody. */
+  /** Leased as successors of another callback. They use the slot of their predecessor. */
   successors: Set<number>;
 };
 
@@ -38,84 +37,84 @@ export function createSlots(): Slots {
   return { limits: new Map(), inFlight: new Set(), claimed: new Set(), successors: new Set() };
 }
 
-/** What this process holds and has not recorded yet. */
-export function listLeased({ claimed, successors: following }: Slots): LeasedSet {
-  return { has: (seq) => claimed.has(seq) || following.has(seq) };
+/** What this process has leased and not recorded yet. */
+export function listLeased({ claimed, successors }: Slots): LeasedSet {
+  return { has: (seq) => claimed.has(seq) || successors.has(seq) };
 }
 
-export function limitOf(places: Slots, merchantSeq: number): MerchantLimit {
-  const known = places.limits.get(merchantSeq);
+export function limitOf(slots: Slots, merchantSeq: number): MerchantLimit {
+  const known = slots.limits.get(merchantSeq);
   if (known) return known;
-  const lane: MerchantLimit = { limit: LIMIT_START, inFlight: 0, pausedUntil: 0, mayHaveMore: false };
-  places.limits.set(merchantSeq, lane);
-  return lane;
+  const merchant: MerchantLimit = { limit: LIMIT_START, inFlight: 0, pausedUntil: 0, mayHaveMore: false };
+  slots.limits.set(merchantSeq, merchant);
+  return merchant;
 }
 
-/** How many more of each merchant may be claimed now, in the order given. */
-export function shareSlots(places: Slots, merchantSeqs: number[], nowMs: number): Map<number, number> {
+/** @returns how many more callbacks of each merchant may be claimed now; earlier merchants are served first. */
+export function shareSlots(slots: Slots, merchantSeqs: number[], nowMs: number): Map<number, number> {
   const shares = new Map<number, number>();
-  if (places.claimed.size >= CLAIMED_MAX) return shares;
-  let left = Math.max(0, IN_FLIGHT_MAX - places.inFlight.size);
+  if (slots.claimed.size >= CLAIMED_MAX) return shares;
+  let left = Math.max(0, IN_FLIGHT_MAX - slots.inFlight.size);
   for (const seq of merchantSeqs) {
-    const lane = limitOf(places, seq);
-    if (nowMs < lane.pausedUntil) continue;
-    const free = Math.max(0, lane.limit - lane.inFlight);
-    const share = Math.min(free, Math.max(left, FIRST_FEW - lane.inFlight));
+    const merchant = limitOf(slots, seq);
+    if (nowMs < merchant.pausedUntil) continue;
+    const free = Math.max(0, merchant.limit - merchant.inFlight);
+    const share = Math.min(free, Math.max(left, RESERVED_SLOTS - merchant.inFlight));
     left = Math.max(0, left - share);
-    // until the claim tells: an answer that comes meanwhile rings
-    lane.mayHaveMore = true;
+    // until the claim corrects it: an answer that arrives meanwhile must wake the loop
+    merchant.mayHaveMore = true;
     if (share > 0) shares.set(seq, share);
   }
   return shares;
 }
 
-export function takeSlot(places: Slots, callback: Taken): void {
-  places.claimed.add(callback.seq);
-  places.inFlight.add(callback.seq);
-  limitOf(places, callback.merchantSeq).inFlight++;
+export function takeSlot(slots: Slots, callback: Taken): void {
+  slots.claimed.add(callback.seq);
+  slots.inFlight.add(callback.seq);
+  limitOf(slots, callback.merchantSeq).inFlight++;
 }
 
-/** Whether a merchant that has just answered may take another in the same place: it asked for no pause, nor for less. */
-export function mayPassSlot(places: Slots, { merchantSeq }: Taken, nowMs: number): boolean {
-  const lane = limitOf(places, merchantSeq);
-  return nowMs >= lane.pausedUntil && lane.inFlight <= lane.limit;
+/** Whether the next callback may use the slot that has just been answered: no pause, and not above the limit. */
+export function mayPassSlot(slots: Slots, { merchantSeq }: Taken, nowMs: number): boolean {
+  const merchant = limitOf(slots, merchantSeq);
+  return nowMs >= merchant.pausedUntil && merchant.inFlight <= merchant.limit;
 }
 
-/** The next of its transaction goes at once, in the place of the one that is delivered. */
-export function passSlot(places: Slots, from: Taken, to: Taken): void {
-  places.successors.delete(to.seq);
-  places.claimed.add(to.seq);
-  places.inFlight.delete(from.seq);
-  places.inFlight.add(to.seq);
+/** The successor takes the slot of the callback that was delivered. */
+export function passSlot(slots: Slots, from: Taken, to: Taken): void {
+  slots.successors.delete(to.seq);
+  slots.claimed.add(to.seq);
+  slots.inFlight.delete(from.seq);
+  slots.inFlight.add(to.seq);
 }
 
-/** Its answer is here: the next may go, though it is recorded only later. @returns whether the next may be waiting. */
-export function releaseSlot(places: Slots, callback: Taken): boolean {
-  if (!places.inFlight.delete(callback.seq)) return false;
-  const lane = limitOf(places, callback.merchantSeq);
-  lane.inFlight--;
-  const mayHaveMore = lane.mayHaveMore;
-  lane.mayHaveMore = false;
+/** Frees the slot when the answer arrives, before it is recorded. @returns whether more may be waiting for it. */
+export function releaseSlot(slots: Slots, callback: Taken): boolean {
+  if (!slots.inFlight.delete(callback.seq)) return false;
+  const merchant = limitOf(slots, callback.merchantSeq);
+  merchant.inFlight--;
+  const mayHaveMore = merchant.mayHaveMore;
+  merchant.mayHaveMore = false;
   return mayHaveMore;
 }
 
-/** It is recorded, or was never sent. @returns whether the next may be waiting for its place. */
-export function untrackCallback(places: Slots, callback: Taken): boolean {
-  const mayHaveMore = releaseSlot(places, callback);
-  places.claimed.delete(callback.seq);
-  places.successors.delete(callback.seq);
+/** Forgets a callback that is recorded, or was never sent. @returns whether more may be waiting for its slot. */
+export function untrackCallback(slots: Slots, callback: Taken): boolean {
+  const mayHaveMore = releaseSlot(slots, callback);
+  slots.claimed.delete(callback.seq);
+  slots.successors.delete(callback.seq);
   return mayHaveMore;
 }
 
 export function adaptLimit(
-  lane: MerchantLimit,
+  merchant: MerchantLimit,
   result: { delivered: boolean; asksForLess: boolean; retryAfterMs: number | undefined },
   nowMs: number,
 ): void {
   if (result.asksForLess) {
-    lane.limit = Math.max(1, Math.floor(lane.limit / 2));
-    if (result.retryAfterMs) lane.pausedUntil = nowMs + Math.min(result.retryAfterMs, PAUSE_MS_MAX);
+    merchant.limit = Math.max(1, Math.floor(merchant.limit / 2));
+    if (result.retryAfterMs) merchant.pausedUntil = nowMs + Math.min(result.retryAfterMs, PAUSE_MS_MAX);
   } else if (result.delivered) {
-    lane.limit = Math.min(LIMIT_MAX, lane.limit + 1);
+    merchant.limit = Math.min(LIMIT_MAX, merchant.limit + 1);
   }
 }

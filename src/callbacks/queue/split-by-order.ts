@@ -1,4 +1,5 @@
-import { type RawBuilder, sql, type Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
+import { caseBySeq } from '../../database/case-by-seq.ts';
 import type { Database } from '../../database/tables.ts';
 import { blockedUntil } from './check-order.ts';
 import type { ClaimedCallback } from './claimed-callback.ts';
@@ -6,7 +7,7 @@ import type { OpenCallback } from './read-open-callbacks.ts';
 
 export type Blocked = { seq: number; until: Date };
 
-/** Which of these may go now, and which wait for older ones of their transaction. @param open what is still to be delivered. */
+/** Splits callbacks into those that may be sent now and those blocked by older ones. @param open as readOpenCallbacks gives. */
 export function splitByOrder(
   rows: ClaimedCallback[],
   open: OpenCallback[],
@@ -27,14 +28,15 @@ export function splitByOrder(
   return { ready, blocked };
 }
 
-/** Puts blocked callbacks off, each until it may look again. A lease that ran out ends here: only what nobody has is woken. */
+/** Defers blocked callbacks, and ends leases that ran out: the recorder wakes only callbacks without a lease. */
 export async function deferBlocked(trx: Transaction<Database>, blocked: Blocked[]): Promise<void> {
   if (blocked.length === 0) return;
-  const until: RawBuilder<Date> = sql`CASE seq ${sql.join(
-    blocked.map((one) => sql`WHEN ${one.seq} THEN ${one.until}`),
-    sql` `,
-  )} END`;
   const seqs = blocked.map((one) => one.seq);
+  const until = caseBySeq<Date, Blocked>(
+    blocked,
+    (one) => one.seq,
+    (one) => one.until,
+  );
   const change = { next_attempt_at: until, lease_holder: null, lease_until: null };
   await trx.updateTable('callbacks').set(change).where('seq', 'in', seqs).execute();
 }

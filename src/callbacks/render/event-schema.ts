@@ -37,12 +37,12 @@ export const eventTransactionSchema = z.object({
     .int()
     .min(1)
     .describe(
-      '1, 2, 3… in the order in which we learnt the events; messages may come in another order: tell repeats by webhook-id',
+      '1, 2, 3… in the order in which we learnt the events; messages may come in another order: detect repeats by webhook-id',
     ),
   current_status: status.describe('what we know now, which may be further than this event'),
 });
 
-/** What merchants are sent for each change of a transaction. More fields may come: a reader ignores what it does not know. */
+/** Body of a callback about a change of a transaction. Fields may be added: a reader ignores those it does not know. */
 export const transactionEventSchema = z
   .object({
     type: z
@@ -58,7 +58,7 @@ export const transactionEventSchema = z
   })
   .meta({ title: 'A change of a transaction' });
 
-/** What can be corrected. */
+/** Facts that a correction can change. */
 export const correctedFactsSchema = z.object({
   operation: z.enum(OPERATIONS),
   status,
@@ -69,7 +69,7 @@ export const correctedFactsSchema = z.object({
   platform: text,
 });
 
-/** What merchants are sent when what they were told of a transaction is corrected, by a person or a later history. */
+/** Body of a callback about a correction, by a person or by a later history. */
 export const correctionEventSchema = transactionEventSchema
   .extend({
     type: z
@@ -78,7 +78,7 @@ export const correctionEventSchema = transactionEventSchema
       .describe('pix.<operation>.corrected'),
     timestamp: instant.describe('when it was corrected'),
     data: transactionEventSchema.shape.data.extend({
-      before: correctedFactsSchema.describe('what you were told'),
+      before: correctedFactsSchema.describe('what you were sent before'),
       after: correctedFactsSchema.describe('what is right'),
     }),
   })

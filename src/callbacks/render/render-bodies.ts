@@ -8,7 +8,7 @@ export const TEST_TYPE = 'confere.test';
 export type Renderable = {
   seq: number;
   transactionSeq: number | null;
-  /** Null: of a correction, which is told by its sequence. */
+  /** Null for a correction, which is identified by its sequence. */
   eventSeq: number | null;
   sequence: number;
   type: string;
@@ -20,16 +20,16 @@ export type Renderable = {
 type Event = { seq: number; status: string; atWall: string; sequence: number; transaction: LedgerTransaction };
 
 /**
- * The bodies of callbacks, from the ledger as it is now: personal data stands in one place only, and a late attempt
- * tells the current status.
- * @returns each body by the callback's seq, the same object for all merchants of an event; none for an event that the ledger does not hold.
+ * Renders the bodies of callbacks from the current ledger. So personal data is stored in one place only, and a late
+ * attempt has the current status.
+ * @returns bodies by the callback's row number, the same object for all merchants of an event; none for an unknown event.
  */
 export async function renderBodies(context: Context, callbacks: Renderable[]): Promise<Map<number, object>> {
   const corrected = callbacks.filter((callback) => callback.eventSeq === null);
   const events = await readEvents(context, listSeqs(callbacks, 'eventSeq'));
   const corrections = await readCorrections(context, corrected);
   const bodies = new Map<number, object>();
-  // an event that goes to many merchants is rendered once
+  // an event for many merchants is rendered once
   const rendered = new Map<string, object>();
   for (const callback of callbacks) {
     if (callback.transactionSeq === null) {
@@ -73,7 +73,7 @@ function renderEvent(context: Context, callback: Renderable, { transaction, ...e
 
 type Correction = { at: Date; before: CorrectedFacts; after: CorrectedFacts; transaction: LedgerTransaction };
 
-/** What the transaction was and what it is: both as of the correction, whatever came after. */
+/** `before` and `after` are as of the correction; later changes do not alter them. */
 function renderCorrection(
   context: Context,
   callback: Renderable,
@@ -131,7 +131,7 @@ function listSeqs(callbacks: Renderable[], field: 'transactionSeq' | 'eventSeq')
   return [...new Set(callbacks.map((callback) => callback[field]))].filter((seq) => seq !== null);
 }
 
-/** Each with its transaction, in one question: callbacks ask it thousands of times a second. */
+/** Events with their transactions, in one query: this runs thousands of times a second. */
 async function readEvents(context: Context, seqs: number[]): Promise<Map<number, Event>> {
   if (seqs.length === 0) return new Map();
   const rows = await selectTransactions(context.db)

@@ -12,6 +12,7 @@ import {
 } from '../../../src/callbacks/health/merchant-health.ts';
 import { blockedUntil, ORDER_HOLD_MS } from '../../../src/callbacks/queue/check-order.ts';
 import { deriveWebhookId } from '../../../src/callbacks/queue/derive-webhook-id.ts';
+import { takeTokens } from '../../../src/callbacks/queue/limit-rates.ts';
 import {
   adaptLimit,
   createSlots,
@@ -21,7 +22,6 @@ import {
   takeSlot,
   untrackCallback,
 } from '../../../src/callbacks/queue/slots.ts';
-import { takeTokens } from '../../../src/callbacks/queue/take-tokens.ts';
 import { sign } from '../../../src/callbacks/render/sign.ts';
 import { parseRetryAfter } from '../../../src/domain/retry-after.ts';
 import { propertyOptions } from '../../support/property.ts';
