@@ -2,26 +2,26 @@ import { type Kysely, sql } from 'kysely';
 import type { Database } from './tables.ts';
 
 const DAY_MS = 86_400_000;
-/** Short deletes: nobody waits long for a lock, and a night that is broken off goes on the next. */
+/** Small deletes hold locks briefly. An interrupted job continues the next night. */
 const BATCH_ROWS = 1_000;
 
-/** How long what is no evidence is kept, after it was over. The ledger, the inbox, runs and the audit are kept for good. */
+/** Retention in days of rows that are no evidence. The ledger, the inbox, runs and the audit are kept forever. */
 export const RETENTION_DAYS = {
-  /** What callbacks met at their merchants; of one that is not over, for as long as it is not. */
+  /** Attempts of delivered and failed callbacks. Those of open callbacks stay. */
   attempts: 90,
   ticks: 30,
   alerts: 180,
-  /** Secrets that sign no more, and sessions that are over. */
+  /** Expired secrets of merchants, and expired sessions. */
   access: 7,
-  /** What senders of webhooks cost, and when they had a hit: both count for an hour. */
+  /** Hourly costs of senders of webhooks, and their last hit. */
   senders: 1,
-  /** The rows of pages that a failed run had read: it can be gone on with for so long. */
+  /** Page rows of failed runs: such a run can be resumed for this long. */
   pages: 7,
 } as const;
 
 /**
- * Deletes what has been kept long enough.
- * @returns how many rows of each table went; fewer where the signal came first.
+ * Deletes rows that are older than their retention.
+ * @returns how many rows of each table were deleted. Stops early on the signal.
  */
 export async function applyRetention(
   db: Kysely<Database>,
@@ -49,7 +49,7 @@ export async function applyRetention(
   };
 }
 
-/** In the order in which they were written, up to the first chunk that holds nothing old. */
+/** Reads attempts in the order of their row numbers, up to the first batch without an old one. */
 async function dropAttempts(db: Kysely<Database>, before: Date, signal: AbortSignal): Promise<number> {
   let dropped = 0;
   for (let after = 0; !signal.aborted; ) {
@@ -91,7 +91,7 @@ async function dropAlerts(db: Kysely<Database>, before: Date): Promise<number> {
     .execute();
   if (rows.length === 0) return 0;
   const seqs = rows.map((row) => row.seq);
-  // the sends first: broken off between the two, the alerts are found again
+  // sends first: if the job is interrupted between the two, the next one finds the alerts again
   await db.deleteFrom('alert_sends').where('alert_seq', 'in', seqs).execute();
   await db.deleteFrom('alerts').where('seq', 'in', seqs).execute();
   return rows.length;

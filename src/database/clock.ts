@@ -5,8 +5,8 @@ import type { Database } from './tables.ts';
 const MEASURE_EVERY_MS = 60_000;
 
 /**
- * The database's clock, which all replicas share: ours plus an offset that is measured again every minute. The offset is
- * between the two machines, so timers that a test has advanced stay advanced.
+ * The database's clock, which all replicas share: the local clock plus an offset that is measured every minute. The offset
+ * is measured between the real clocks, so timers that a test has advanced stay advanced.
  */
 export type Clock = { now(): Date; measureOffset(): Promise<void> };
 
@@ -18,7 +18,7 @@ export async function openClock(db: Kysely<Database>, timers: Timers = SYSTEM_TI
     measuredAt = Date.now();
     const sentAt = Date.now();
     const { rows } = await sql<{ at: Date }>`SELECT UTC_TIMESTAMP(3) AS at`.execute(db);
-    // half of the round trip is the best guess of when it was read
+    // assume that the server read its clock in the middle of the round trip
     const middle = (sentAt + Date.now()) / 2;
     if (rows[0]) offsetMs = Math.round(rows[0].at.getTime() - middle);
   }
@@ -27,7 +27,7 @@ export async function openClock(db: Kysely<Database>, timers: Timers = SYSTEM_TI
   return {
     measureOffset: measure,
     now() {
-      // measured aside: whoever asks for the time never waits, and a database that is away leaves the last offset
+      // measured in the background: `now` never waits, and if the database is unavailable, the last offset stays
       if (Date.now() - measuredAt > MEASURE_EVERY_MS) void measure().catch(() => undefined);
       return new Date(timers.now() + offsetMs);
     },

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Database } from './tables.ts';
 
-/** Runs `work` in one read-only snapshot: all that it reads is of the same instant. */
+/** Runs `work` in a read-only snapshot: all its reads see the same instant. */
 export async function inSnapshot<T>(
   db: Kysely<Database>,
   work: (snapshot: Transaction<Database>) => Promise<T>,

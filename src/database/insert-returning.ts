@@ -1,17 +1,17 @@
 import { type Compilable, CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
 import type { Database } from './tables.ts';
 
-/** Whether the server gives back what an INSERT made: MariaDB does, MySQL has to be asked afterwards. */
+/** Whether the server has INSERT … RETURNING: MariaDB has, MySQL has not. */
 export async function supportsReturning(db: Kysely<Database>): Promise<boolean> {
   const { rows } = await sql<{ version: string }>`SELECT VERSION() AS version`.execute(db);
   return rows[0]?.version.includes('MariaDB') ?? false;
 }
 
 /**
- * Inserts rows and reads them with the numbers that they were given: these need not follow one another, since MySQL
- * interleaves those of writers, and Galera steps them by the number of nodes.
- * @param columns what is read of each.
- * @param readBack the same, asked afterwards of a server that does not tell by itself.
+ * Inserts rows and returns them with their row numbers. The numbers need not be consecutive: MySQL interleaves those of
+ * concurrent writers, and Galera steps them by the number of nodes.
+ * @param columns the columns to return.
+ * @param readBack reads the same rows after the INSERT, on a server without RETURNING.
  */
 export async function insertReturning<Row>(
   { supportsReturning: returnsInserted }: { supportsReturning: boolean },

@@ -1,14 +1,15 @@
 import { type Kysely, type KyselyPlugin, RawNode, type RootOperationNode, SelectModifierNode } from 'kysely';
 import type { Database } from './tables.ts';
+import { hasErrno } from './transact.ts';
 
-/** What somebody waits for and may ask for again: a statement that takes longer is ended by the server. */
+/** Limit of a SELECT for an interactive request, which the user can repeat: the server ends a longer one. */
 export const READ_TIMEOUT_MS = 1_800;
 /** MariaDB's and MySQL's statement time-out. */
 const TIMEOUT_ERRNOS = new Set([1969, 3024]);
 
 /**
- * The same database, whose SELECT statements are ended after so long, so that no list holds a connection for minutes.
- * Each server reads its own time-out and takes the other's for a comment; MySQL takes it right behind SELECT only.
+ * Returns a handle whose SELECT statements time out after `ms`, so that no list occupies a connection for minutes. Each
+ * server reads its own syntax and takes the other's for a comment. MySQL reads its hint only right after SELECT.
  */
 export function limitStatementTime(db: Kysely<Database>, ms = READ_TIMEOUT_MS): Kysely<Database> {
   const before = RawNode.createWithSql(`/*M! SET STATEMENT max_statement_time=${ms / 1000} FOR */`);
@@ -17,7 +18,7 @@ export function limitStatementTime(db: Kysely<Database>, ms = READ_TIMEOUT_MS): 
     transformQuery({ node }): RootOperationNode {
       if (node.kind !== 'SelectQueryNode') return node;
       const limit = node.with ? RawNode.create(['', ' ', ''], [before, node.with]) : before;
-      // what stands before SELECT is written as it is, a WITH or not
+      // kysely writes any node here before SELECT, so the cast is safe for a node that is no WITH
       const first = limit as unknown as NonNullable<typeof node.with>;
       return { ...node, with: first, frontModifiers: [hint, ...(node.frontModifiers ?? [])] };
     },
@@ -28,5 +29,5 @@ export function limitStatementTime(db: Kysely<Database>, ms = READ_TIMEOUT_MS): 
 
 /** Whether a statement was ended because it took too long. */
 export function isStatementTimeout(error: unknown): boolean {
-  return TIMEOUT_ERRNOS.has((error as { errno?: number } | undefined)?.errno ?? 0);
+  return hasErrno(error, TIMEOUT_ERRNOS);
 }

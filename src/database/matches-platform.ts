@@ -2,8 +2,8 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { NO_PLATFORM } from '../domain/platform.ts';
 
 /**
- * The condition that a transaction's platform is this one; `none` is what has no platform.
- * @param column the transaction's column: an entry, an opening or an account names `none` itself.
+ * SQL condition for the platform of a transaction; `none` matches transactions without one.
+ * @param column the transaction's column. Entries, openings and accounts store `none` literally.
  */
 export function matchesPlatform(column: string, platform: string): RawBuilder<SqlBool> {
   const ref = sql.ref(column);

@@ -4,25 +4,25 @@ import { isDuplicateKey } from './transact.ts';
 
 export type ParameterValue = string | number | Buffer | Date | null;
 
-/** Statements that come again and again, each prepared once a connection, on connections of their own. */
+/** Frequent statements, each prepared once a connection, on connections that nothing else uses. */
 export type PreparedStatements = {
   /**
-   * Runs one statement, which commits itself.
-   * @param msMax after so long its connection is closed and the promise rejects: whether it was committed is not known.
+   * Runs one statement in autocommit.
+   * @param msMax time limit: then the connection is closed and the promise rejects; the statement may have been committed.
    */
   execute(text: string, values: ParameterValue[], msMax: number): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
 /**
- * Many rows in one prepared INSERT cost half of what they cost as text: bodies go as bytes, and nothing is parsed. The
- * connections are nobody else's, so a worker that fills the pool does not hold up whoever waits for a commit.
+ * Opens connections for prepared statements. Many rows in one prepared INSERT cost half of the same as text: bodies are
+ * sent as bytes, and nothing is parsed. The connections are separate, so a worker that uses up the pool delays no commit.
  */
 export function openPreparedStatements(target: ConnectionTarget, connectionLimit: number): PreparedStatements {
   const pool = openConnectionPool({ ...target, connectionLimit });
   return {
     execute(text, values, msMax) {
-      // let go of once it is settled: mysql2 keeps whoever waits for a connection, also when he no longer does
+      // cleared once settled: mysql2 keeps callbacks that wait for a connection, also after a time-out
       let writing = values;
       return new Promise((resolve, reject) => {
         let held: PoolConnection | undefined;
@@ -63,17 +63,17 @@ export function openPreparedStatements(target: ConnectionTarget, connectionLimit
 
 const statements = new WeakMap<PoolConnection, Map<string, PrepareStatementInfo>>();
 
-/** It may be no more what the server knows: the next use prepares it again. A duplicate key says that all is well with it. */
+/** The server may have dropped the statement: prepare it again on next use. After a duplicate key it is still valid. */
 function forgetAfter(error: unknown, connection: PoolConnection, text: string): void {
   const { errno, fatal } = error as { errno?: number; fatal?: boolean };
-  // a connection that is lost took its statements with it
+  // a lost connection has lost its statements too
   if (errno === undefined || fatal === true || isDuplicateKey(error)) return;
   statements.get(connection)?.delete(text);
-  // closes it as well: mysql2 keeps it by its text too, and would hand it out again
+  // also removes it from mysql2's own cache, which would return it again
   connection.unprepare(text);
 }
 
-/** A connection's own statement of a text, prepared at its first use. Known by us: mysql2 makes a key of all the text each time. */
+/** Prepares a text at its first use on a connection. Cached here: mysql2 builds a cache key of the whole text each time. */
 function statementOf(
   connection: PoolConnection,
   text: string,

@@ -1,7 +1,7 @@
 import type { Party } from '../domain/person/mask-person.ts';
 import type { Reader } from './reader.ts';
 
-/** The personal fields of transactions, by id: what masks a text about one of them needs to know. */
+/** @returns the personal fields of transactions by id. Masking a text about a transaction needs them. */
 export async function readParties(db: Reader, ids: string[]): Promise<Map<string, Party>> {
   if (ids.length === 0) return new Map();
   const rows = await selectParties(db)
@@ -10,7 +10,7 @@ export async function readParties(db: Reader, ids: string[]): Promise<Map<string
   return new Map(rows.map(({ id, reference: _, ...party }) => [id, party]));
 }
 
-/** Likewise by reference, which several may share. */
+/** @returns the personal fields of transactions by reference, which several transactions may share. */
 export async function readPartiesByReference(db: Reader, references: string[]): Promise<Map<string, Party[]>> {
   if (references.length === 0) return new Map();
   const rows = await selectParties(db)
@@ -21,7 +21,7 @@ export async function readPartiesByReference(db: Reader, references: string[]): 
   return new Map([...grouped].map(([reference, some]) => [reference, some.map(({ id: _, ...row }) => row)]));
 }
 
-/** A reference is one transaction's; more than this many that share some would be looked through for nothing. */
+/** Upper bound on rows: a reference normally belongs to one transaction. */
 const SHARED_MAX = 1_000;
 
 function selectParties(db: Reader) {

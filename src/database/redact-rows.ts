@@ -7,15 +7,15 @@ import { transact } from './transact.ts';
 const ROWS_MAX = 200;
 const TOO_LONG_ERRNO = 1406;
 
-/** Columns of a table that hold what came from elsewhere, or what people wrote. */
+/** Columns of a table that hold text from outside, or text that people wrote. */
 export type FreeTextColumns = {
   table: keyof Database;
-  /** The key that its rows are read by, in order. */
+  /** The key column, by which the rows are read in order. */
   key: string;
   columns: string[];
   /** SQL for the id of the transaction that a row is about. */
   transactionIdSql?: string;
-  /** Set to now where a row was changed. */
+  /** Column that is set to `now` in changed rows. */
   redactedAtColumn?: string;
 };
 
@@ -23,11 +23,11 @@ type Row = Record<string, unknown>;
 type Redacted = { column: string; value: string | Buffer };
 
 /**
- * Takes a person out of every row of a table, a few hundred at a time; a row is written only where it told of them.
- * @param options.missed told of a row that cannot be gone through: it stays, the others go on.
- * @param options.theirs the person's transactions: in what is about one of them their name alone tells.
- * @param options.before told of rows' keys before the first of them is written.
- * @returns how many rows did.
+ * Redacts a person from all rows of a table, 200 rows at a time. Only rows that mention the person are written.
+ * @param options.onSkipped called with a row that can't be parsed: it stays as it is, and the others are processed.
+ * @param options.personTransactionIds the person's transactions: in rows about these, the name alone is a mention.
+ * @param options.beforeWrite called with the keys of each batch before it is written.
+ * @returns how many rows mention the person.
  */
 export async function redactRows(
   db: Kysely<Database>,
@@ -51,7 +51,7 @@ export async function redactRows(
     options.signal.throwIfAborted();
     const { rows } = await sql<Row>`SELECT ${names}, ${about} AS about_id FROM ${sql.table(table)}
       WHERE ${sql.ref(key)} > ${last} ORDER BY ${sql.ref(key)} LIMIT ${sql.lit(ROWS_MAX)}`.execute(db);
-    const telling: { at: number; redact: Redact }[] = [];
+    const mentions: { at: number; redact: Redact }[] = [];
     for (const row of rows) {
       const at = Number(row[key]);
       const isTheirs = options.personTransactionIds?.has(String(row.about_id)) ?? false;
@@ -62,11 +62,11 @@ export async function redactRows(
       } catch {
         options.onSkipped(`${table} ${at}`);
       }
-      if (redacted.length > 0) telling.push({ at, redact: redactIt });
+      if (redacted.length > 0) mentions.push({ at, redact: redactIt });
     }
-    changed += telling.length;
-    if (telling.length > 0) await options.beforeWrite?.(telling.map((row) => row.at));
-    if (options.write) for (const row of telling) await rewriteRow(db, place, row.at, { ...row, now: options.now });
+    changed += mentions.length;
+    if (mentions.length > 0) await options.beforeWrite?.(mentions.map((row) => row.at));
+    if (options.write) for (const row of mentions) await rewriteRow(db, place, row.at, { ...row, now: options.now });
     if (rows.length < ROWS_MAX) return changed;
     last = Number(rows.at(-1)?.[key]);
   }
@@ -82,7 +82,7 @@ function redactRow(row: Row, columns: string[], redact: Redact): Redacted[] {
   });
 }
 
-/** Of what the row holds by now, locked: a note may have been changed since it was looked through. */
+/** Locks the row and redacts its current content: a note may have changed since it was read. */
 async function rewriteRow(
   db: Kysely<Database>,
   { table, key, columns, redactedAtColumn: markedBy }: FreeTextColumns,
@@ -99,13 +99,13 @@ async function rewriteRow(
         sql`UPDATE ${sql.table(table)} SET ${sql.ref(column)} = ${text}${mark} WHERE ${sql.ref(key)} = ${at}`.execute(
           trx,
         );
-      // what stands for a value may be longer than it: then it stands for the whole, else nothing does
+      // the replacement may be longer than the value and exceed the column: then the whole is replaced, or emptied
       if (!(await fits(write(value))) && !(await fits(write(REMOVED)))) await write('');
     }
   });
 }
 
-/** Whether its column took it. A statement that is refused leaves the transaction as it was. */
+/** Whether the value fits its column. A refused statement does not change the transaction. */
 async function fits(written: Promise<unknown>): Promise<boolean> {
   try {
     await written;

@@ -6,27 +6,28 @@ const ATTEMPTS_MAX = 8;
 const BACKOFF_BASE_MS = 5;
 const BACKOFF_MAX_MS = 400;
 
-/** Galera's, from a node that is cut off from its cluster while it commits. */
+/** Galera: a node lost its cluster while it committed. */
 const COMMIT_FAILED_ERRNO = 1180;
 /**
- * Deadlock, lock wait time-out, MariaDB's changed row; Galera's node that is not ready, a server that became read-only:
- * their connection was closed, and the next one may be another host's.
+ * Deadlock, lock wait time-out, MariaDB's changed row; a Galera node that is not ready, a server that became read-only:
+ * the connection of these two was closed, and the next one may go to another host.
  */
 const RETRIED_ERRNOS = new Set([1213, 1205, 1020, COMMIT_FAILED_ERRNO, 1047, 1290, 1836]);
 const LOST_CODES = new Set(['PROTOCOL_CONNECTION_LOST', 'ECONNRESET', 'EPIPE', 'ER_SERVER_SHUTDOWN']);
-/** Interrupted, out of time (MariaDB's, MySQL's), out of disk, table full, no memory for locks. */
-const SERVERS_OWN_ERRNOS = new Set([1317, 1969, 3024, 1021, 1114, 1206]);
-/** Too many prepared statements; one that is to be prepared again; one that the server does not know. */
+/** Interrupted, statement time-out (MariaDB, MySQL), disk full, table full, no memory for locks. */
+const SERVER_ERRNOS = new Set([1317, 1969, 3024, 1021, 1114, 1206]);
+/** Too many prepared statements; a statement that must be prepared again; a statement that the server does not know. */
 const UNPREPARED_ERRNOS = new Set([1461, 1615, 1243]);
-const DUPLICATE_ERRNO = 1062;
-const TOO_LARGE_ERRNO = 1153;
+const DUPLICATE_ERRNOS = new Set([1062]);
+const TOO_LARGE_ERRNOS = new Set([1153]);
 
 /**
- * Runs `work` in one transaction, and again as a whole when the database asks for it. A connection that is lost during
- * COMMIT leaves the outcome unknown, and is run again too: so `work` must find what an earlier try may have written.
- * Within a transaction (`db` is one) `work` joins it, and who opened that one runs all of it again.
- * @param work is told whether an earlier try of it may have been committed.
- * @param options.retryDuplicates also run again on a duplicate key: another writer was quicker, and now is visible.
+ * Runs `work` in one transaction, and retries it as a whole on a deadlock or another transient error, at most 8 times. If
+ * the connection is lost during COMMIT, the outcome is unknown and `work` runs again: it must find what an earlier attempt
+ * may have written. If `db` is a transaction already, `work` joins it, and the code that opened it retries.
+ * @param work gets whether an earlier attempt may have been committed.
+ * @param options.retryDuplicates also retry on a duplicate key: another writer was faster, and its row is visible now.
+ * @throws the last error.
  */
 export async function transact<T>(
   db: Kysely<Database>,
@@ -49,32 +50,37 @@ export async function transact<T>(
 }
 
 export function isTransient(error: unknown): boolean {
-  return isOutcomeUnknown(error) || RETRIED_ERRNOS.has((error as { errno?: number } | undefined)?.errno ?? 0);
+  return isOutcomeUnknown(error) || hasErrno(error, RETRIED_ERRNOS);
 }
 
-/** The server's own trouble: it says nothing about what was written. */
+/** Whether the server failed for reasons of its own, which say nothing about the data of the statement. */
 export function isServerError(error: unknown): boolean {
-  return SERVERS_OWN_ERRNOS.has((error as { errno?: number } | undefined)?.errno ?? 0);
+  return hasErrno(error, SERVER_ERRNOS);
 }
 
-/** A prepared statement was not run at all: as text it may be. */
+/** Whether a prepared statement was not run at all. As text it may succeed. */
 export function isPrepareError(error: unknown): boolean {
-  return UNPREPARED_ERRNOS.has((error as { errno?: number } | undefined)?.errno ?? 0);
+  return hasErrno(error, UNPREPARED_ERRNOS);
 }
 
-/** Whether a connection went away, or a node from its cluster, under a statement: then it may have been done or not. */
+/** Whether the connection was lost, or a Galera node lost its cluster, during a statement: it may have been committed. */
 export function isOutcomeUnknown(error: unknown): boolean {
   const { errno, code, fatal } = (error ?? {}) as { errno?: number; code?: string; fatal?: boolean };
-  // mysql2's error for a connection that is closed already: a ROLLBACK on it hides the one that closed it
+  // mysql2's error on a closed connection: a ROLLBACK after the loss hides the error that closed it
   const isClosed = fatal === true && errno === undefined && code === undefined;
   return isClosed || errno === COMMIT_FAILED_ERRNO || LOST_CODES.has(code ?? '');
 }
 
-/** More than the server's max_allowed_packet; it may also just hang up. */
+/** Whether a statement exceeds max_allowed_packet. The server may also just close the connection. */
 export function isPacketTooLarge(error: unknown): boolean {
-  return (error as { errno?: number } | undefined)?.errno === TOO_LARGE_ERRNO;
+  return hasErrno(error, TOO_LARGE_ERRNOS);
 }
 
 export function isDuplicateKey(error: unknown): boolean {
-  return (error as { errno?: number } | undefined)?.errno === DUPLICATE_ERRNO;
+  return hasErrno(error, DUPLICATE_ERRNOS);
+}
+
+/** Whether an error has one of these error numbers of the server. */
+export function hasErrno(error: unknown, errnos: ReadonlySet<number>): boolean {
+  return errnos.has((error as { errno?: number } | undefined)?.errno ?? 0);
 }

@@ -2,24 +2,24 @@ import { createHmac } from 'node:crypto';
 import { foldName, normalizeDocument } from '../../domain/person/fold-person.ts';
 import type { Keys } from './settings.ts';
 
-/** The folded name is kept so far: longer beginnings are compared by these bytes. */
+/** A folded name is stored up to this length; a longer prefix is compared by these bytes. */
 const NAME_BYTES_MAX = 128;
 
 /**
- * A document's keyed hash: it finds the document's transactions, and is what is left of a person who was forgotten.
- * Without the key, which is stored encrypted, trying all documents tells nothing.
+ * Keyed hash of a document. It finds the document's transactions, and is all that remains of a forgotten person. An
+ * unkeyed hash could be brute-forced over all documents; the key is stored encrypted.
  */
 export function hashDocument(keys: Keys, document: string): Buffer {
   const normalized = normalizeDocument(document) ?? '';
   return createHmac('sha256', keys.search).update('document ').update(normalized).digest();
 }
 
-/** A name as its column holds it, to be found by any beginning of it. */
+/** A name as the search column stores it, for prefix search. */
 export function indexName(name: string): Buffer {
   return Buffer.from(foldName(name)).subarray(0, NAME_BYTES_MAX);
 }
 
-/** The columns of `parties` that the search stands on. */
+/** The search columns of `parties`. */
 export function indexParty(keys: Keys, party: { name: string | null; document: string | null }) {
   return {
     document_hash: normalizeDocument(party.document) === null ? null : hashDocument(keys, party.document ?? ''),

@@ -1,6 +1,6 @@
 /**
- * The secret key of an embedded database, in a file of DATA_DIR. While it is being rotated the next one lies beside it,
- * under its own id: whichever the database was encrypted with is the key, wherever a rotation was killed.
+ * The secret key of an embedded database, in a file in DATA_DIR. During a rotation the next key is in a second file, named
+ * by its id. After a crash, the key that the database is encrypted with is the valid one.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -21,7 +21,7 @@ import { createVault } from './vault.ts';
 const NAME = 'secret.key';
 const NEXT = `${NAME}.next.`;
 
-/** Made on the first start: written whole under another name, then linked, so that two processes end with one key. */
+/** Creates the key on the first start: writes a draft, then links it, so that two processes end with one key. */
 export function readOrCreateSecretKey(dataDir: string): Buffer {
   const file = path.join(dataDir, NAME);
   mkdirSync(dataDir, { recursive: true });
@@ -42,7 +42,7 @@ export function readOrCreateSecretKey(dataDir: string): Buffer {
   return readKey(file);
 }
 
-/** Lays the next key down, on the disk, before anything is encrypted with it. @returns its file. */
+/** Writes the next key to the disk, before anything is encrypted with it. @returns its file. */
 export function writeNextKey(dataDir: string, key: Buffer): string {
   const file = path.join(dataDir, `${NEXT}${createVault(key).keyId}`);
   writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flush: true });
@@ -50,13 +50,13 @@ export function writeNextKey(dataDir: string, key: Buffer): string {
   return file;
 }
 
-/** Makes the next key the key, once the database is encrypted with it. */
+/** Makes the next key the current one, once the database is encrypted with it. */
 export function adoptNextKey(dataDir: string, file: string): void {
   renameSync(file, path.join(dataDir, NAME));
   flushDirectory(dataDir);
 }
 
-/** The next key that a rotation laid down and did not come to adopt, if the database is encrypted with it. */
+/** Finds the next key of an interrupted rotation, if the database is encrypted with it. */
 export function findNextKey(dataDir: string, check: Buffer): { key: Buffer; file: string } | undefined {
   return readdirSync(dataDir)
     .filter((name) => name.startsWith(NEXT))

@@ -8,7 +8,7 @@ import type { Vault } from './vault.ts';
 const KEY_BYTES = 32;
 export const KEY_CHECK = 'secret_key_check';
 
-/** A setting, written once: the first value of any replica stands. */
+/** Reads a setting, or writes it once: the first value of any replica is kept. */
 export async function readOrCreateSetting(db: Kysely<Database>, name: string, propose: () => Buffer): Promise<Buffer> {
   const known = await readSetting(db, name);
   if (known) return known;
@@ -17,8 +17,8 @@ export async function readOrCreateSetting(db: Kysely<Database>, name: string, pr
     await db.insertInto('settings').values({ name, value }).execute();
     return value;
   } catch (error) {
-    const theirs = isDuplicateKey(error) ? await readSetting(db, name) : undefined;
-    if (theirs) return theirs;
+    const stored = isDuplicateKey(error) ? await readSetting(db, name) : undefined;
+    if (stored) return stored;
     throw error;
   }
 }
@@ -29,8 +29,8 @@ export async function readSetting(db: Kysely<Database>, name: string): Promise<B
 }
 
 /**
- * The random keys of this installation, made once and never changed: they derive ids and search hashes. As objects: from
- * bytes each hash would make one anew, which costs more than the hash.
+ * Random keys of this installation, generated once and never changed: they derive ids and search hashes. KeyObjects,
+ * because creating one from bytes costs more than a hash.
  */
 export type Keys = { callbackIds: KeyObject; search: KeyObject };
 
@@ -44,8 +44,8 @@ export async function openKeys(db: Kysely<Database>, vault: Vault): Promise<Keys
 }
 
 /**
- * Encrypts what is to be stored in this transaction. While it runs the key is not rotated: a secret that was sealed
- * with a key that nobody has any more would be lost.
+ * Encrypts a secret that this transaction stores. A share lock keeps the key from being rotated until the transaction
+ * ends: otherwise a secret encrypted with the old key would be lost.
  * @throws ConfereError when the key was rotated since this process started.
  */
 export async function encryptForStorage(trx: Transaction<Database>, vault: Vault, plain: Buffer): Promise<Buffer> {
@@ -53,7 +53,7 @@ export async function encryptForStorage(trx: Transaction<Database>, vault: Vault
     .selectFrom('settings')
     .select('value')
     .where('name', '=', KEY_CHECK)
-    // the words that both servers know
+    // syntax that MariaDB and MySQL both know
     .modifyEnd(sql`LOCK IN SHARE MODE`)
     .executeTakeFirst();
   if (!row?.value.equals(vault.check)) throw otherKey(vault);

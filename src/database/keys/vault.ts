@@ -9,16 +9,16 @@ const HEAD_BYTES = 1 + KEY_ID_BYTES;
 const CHECK_TEXT = 'confere';
 
 /**
- * Encrypts what is stored (AES-256-GCM, a fresh nonce each time): a version, the id of the key, nonce, tag, ciphertext.
- * What was sealed before there were ids has neither of the first two.
+ * Encrypts stored secrets with AES-256-GCM and a fresh nonce. Format: version, key id, nonce, tag, ciphertext. Values from
+ * before key ids have no version and no key id.
  */
 export type Vault = {
-  /** The first 8 bytes of a hash of the key, in hex: tells keys apart, and nothing of them. */
+  /** First 8 bytes of a hash of the key, in hex: distinguishes keys without revealing them. */
   keyId: string;
-  /** What the database holds to know the key by. */
+  /** Stored in the database to recognize the key. */
   check: Buffer;
   encrypt(plain: Buffer): Buffer;
-  /** @throws ConfereError `config_invalid` for what another key sealed. */
+  /** @throws ConfereError `config_invalid` if another key encrypted it. */
   decrypt(sealed: Buffer): Buffer;
 };
 
