@@ -42,7 +42,7 @@ const SIBLINGS_ALLOWED = [
 /** Rooms within a room stand in the order of the flow: a file imports its own folder, and folders before it. */
 const INNER: Record<string, string[]> = {
   'src/domain': ['person'],
-  'src/database': ['keys'],
+  'src/database': ['tables', 'keys'],
   'src/provider': ['list'],
   'src/callbacks': ['health', 'render', 'queue', 'deliver', 'manage'],
   'src/ledger': ['decide', 'journal', 'apply', 'correct', 'stated', 'read'],

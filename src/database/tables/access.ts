@@ -1,0 +1,46 @@
+import type { Generated } from 'kysely';
+import type { Optional } from './optional.ts';
+
+/** Settings, access to the API and the console, and jobs. */
+export type AccessTables = {
+  settings: {
+    name: string;
+    value: Buffer;
+  };
+  tokens: {
+    seq: Generated<number>;
+    id: string;
+    name: string;
+    role: string;
+    token_hash: Buffer;
+    created_at: Date;
+    revoked_at: Optional<Date>;
+    expires_at: Optional<Date>;
+    last_used_at: Optional<Date>;
+  };
+  sessions: {
+    session_hash: Buffer;
+    token_seq: Optional<number>;
+    created_at: Date;
+    expires_at: Date;
+    opened_with: Optional<Buffer>;
+  };
+  audit: {
+    seq: Generated<number>;
+    at: Date;
+    actor: string;
+    action: string;
+    target: string;
+    detail: Optional<string>;
+    id: Optional<string>;
+  };
+  job_ticks: {
+    job: string;
+    due_at: Date;
+    holder: string;
+    lease_until: Date;
+    tries: Generated<number>;
+    finished_at: Optional<Date>;
+    error: Optional<string>;
+  };
+};

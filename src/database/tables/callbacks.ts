@@ -1,0 +1,93 @@
+import type { Generated } from 'kysely';
+import type { Optional } from './optional.ts';
+
+/** Merchants, their callbacks, and alerts. */
+export type CallbackTables = {
+  merchants: {
+    seq: Generated<number>;
+    id: string;
+    name: string;
+    url: string;
+    email: Optional<string>;
+    state: Generated<string>;
+    disabled_reason: Optional<string>;
+    filter: string;
+    rate: Optional<number>;
+    rate_next_at: Optional<Date>;
+    events_since: Date;
+    failures: Generated<number>;
+    failing_since: Optional<Date>;
+    breaker_opened_at: Optional<Date>;
+    probe_at: Optional<Date>;
+    warned_at: Optional<Date>;
+    recovered_at: Optional<Date>;
+    last_position: Generated<number>;
+    pull_token_hash: Optional<Buffer>;
+    created_at: Date;
+    deleted_at: Optional<Date>;
+  };
+  merchant_secrets: {
+    seq: Generated<number>;
+    merchant_seq: number;
+    ciphertext: Buffer;
+    key_id: Optional<string>;
+    created_at: Date;
+    expires_at: Optional<Date>;
+  };
+  callbacks: {
+    seq: Generated<number>;
+    webhook_id: string;
+    merchant_seq: number;
+    transaction_seq: Optional<number>;
+    event_seq: Optional<number>;
+    sequence: Generated<number>;
+    type: string;
+    previous_status: Optional<string>;
+    source: string;
+    state: string;
+    attempts: Generated<number>;
+    step: Generated<number>;
+    first_failed_at: Optional<Date>;
+    next_attempt_at: Optional<Date>;
+    lease_holder: Optional<string>;
+    lease_until: Optional<Date>;
+    position: Optional<number>;
+    created_at: Date;
+    delivered_at: Optional<Date>;
+  };
+  callback_attempts: {
+    seq: Generated<number>;
+    callback_seq: number;
+    number: number;
+    started_at: Date;
+    duration_ms: number;
+    response_status: Optional<number>;
+    error_class: Optional<string>;
+    response_body: Optional<Buffer>;
+    request_headers: string;
+  };
+  alerts: {
+    seq: Generated<number>;
+    id: string;
+    name: string;
+    severity: string;
+    scope: string;
+    firing_scope: Optional<string>;
+    summary: string;
+    mismatch_id: Optional<string>;
+    transaction_id: Optional<string>;
+    raised_at: Date;
+    ended_at: Optional<Date>;
+    spread_at: Optional<Date>;
+  };
+  alert_sends: {
+    alert_seq: number;
+    channel: string;
+    attempts: Generated<number>;
+    next_attempt_at: Optional<Date>;
+    sent_at: Optional<Date>;
+    end_sent_at: Optional<Date>;
+    error: Optional<string>;
+    lease_until: Optional<Date>;
+  };
+};

@@ -1,0 +1,90 @@
+import type { ColumnType, Generated } from 'kysely';
+import type { Optional } from './optional.ts';
+
+/** Runs over the provider's list. */
+export type ReconciliationTables = {
+  runs: {
+    seq: Generated<number>;
+    id: string;
+    trigger: string;
+    state: string;
+    from_day: string;
+    to_day: string;
+    platform: Optional<string>;
+    pages: Generated<number>;
+    passes: Generated<number>;
+    total: Optional<number>;
+    seen: Generated<number>;
+    applied: Generated<number>;
+    created_at: Date;
+    created_by: string;
+    started_at: Optional<Date>;
+    finished_at: Optional<Date>;
+    error: Optional<string>;
+    lease_holder: Optional<string>;
+    lease_until: Optional<Date>;
+    how: Generated<string>;
+    requests: Generated<number>;
+    days_counted: Generated<number>;
+    not_before: Optional<Date>;
+  };
+  run_windows: {
+    seq: Generated<number>;
+    run_seq: number;
+    from_day: string;
+    to_day: string;
+    platform: Optional<string>;
+    state: string;
+    pages: Generated<number>;
+    passes: Generated<number>;
+    total: Optional<number>;
+    seen: Generated<number>;
+    applied: Generated<number>;
+    asked_at: Optional<Date>;
+    error: Optional<string>;
+    surplus: Generated<number>;
+  };
+  accepted_surpluses: {
+    seq: Generated<number>;
+    day: string;
+    platform: string | null;
+    surplus: number;
+    mismatch_seq: number;
+    actor: string;
+    created_at: Date;
+  };
+  run_pages: {
+    seq: Generated<number>;
+    run_seq: number;
+    window_seq: number;
+    pass: number;
+    page: number;
+    total: number;
+    row_count: number;
+    body_hash: Buffer;
+    ids_digest: Buffer;
+    asked_at: Date;
+    status: Optional<string>;
+  };
+  run_page_rows: {
+    window_seq: number;
+    pass: number;
+    page: number;
+    place: number;
+    query: string;
+    total: number;
+    last_page: number;
+    asked_at: Date;
+    page_rows: ColumnType<Buffer, string, string>;
+  };
+  run_days: {
+    day: string;
+    run_seq: number;
+    holder: string;
+  };
+  provider_budget: {
+    name: string;
+    tokens: number;
+    filled_at: Date;
+  };
+};

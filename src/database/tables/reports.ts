@@ -1,0 +1,42 @@
+import type { Generated } from 'kysely';
+import type { Optional } from './optional.ts';
+
+/** Reports and their mails. */
+export type ReportTables = {
+  reports: {
+    seq: Generated<number>;
+    day: string;
+    revision: number;
+    state: string;
+    made_at: Date;
+    proven: number;
+    proven_run_seq: Optional<number>;
+    proven_asked_at: Optional<Date>;
+    digest: Buffer;
+    sha256: Buffer;
+    files: string;
+    cut_entry_seq: number;
+    cut_event_seq: number;
+    cut_mismatch_change_seq: number;
+    cut_seal_position: Optional<number>;
+    cut_seal_hash: Optional<Buffer>;
+    cut_fact_change_seq: Generated<number>;
+    checked_entry_seq: number;
+    checked_event_seq: number;
+    checked_fact_change_seq: Generated<number>;
+    cut_event_window: Optional<Buffer>;
+    checked_event_count: Optional<number>;
+    locale: string;
+    full_documents: number;
+    version: string;
+    redacted_at: Optional<Date>;
+  };
+  report_mails: {
+    report_seq: number;
+    created_at: Date;
+    attempts: Generated<number>;
+    next_attempt_at: Optional<Date>;
+    sent_at: Optional<Date>;
+    error: Optional<string>;
+  };
+};

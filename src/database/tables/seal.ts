@@ -1,0 +1,34 @@
+import type { Optional } from './optional.ts';
+
+/** The hash chain over the journal. */
+export type SealTables = {
+  seals: {
+    position: number;
+    entry_seq: number;
+    event_seq: number;
+    mismatch_change_seq: number;
+    members: string;
+    entries: number;
+    stragglers: number;
+    previous_hash: Buffer;
+    hash: Buffer;
+    sealed_at: Date;
+    audit_seq: Optional<number>;
+    audit_members: Optional<string>;
+  };
+  seal_stragglers: {
+    entry_seq: number;
+    position: number;
+  };
+  sealing: {
+    id: number;
+    holder: Optional<string>;
+    lease_until: Optional<Date>;
+  };
+  balance_spans: {
+    grain: string;
+    span: string;
+    account_seq: number;
+    amount_cents: bigint;
+  };
+};
