@@ -1,6 +1,6 @@
 /**
- * What a sender of webhooks has cost within its hour, in the database for all replicas and over restarts: shows of ids
- * that the provider does not know, and bytes of bodies that name no transaction. The hour begins with the first charge.
+ * Costs of senders of webhooks within an hour, stored for all replicas and over restarts: shows of ids that the provider
+ * does not know, and garbage bytes (see limit-garbage.ts). The hour starts with the first charge.
  */
 import { sql, type Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
@@ -14,21 +14,21 @@ type Charge = { sender: string; cost: Cost; wanted: number; max: number };
 type Store = Pick<Context, 'db' | 'clock'>;
 
 /**
- * Charges a sender with as much of `wanted` as is left of `max` in its hour.
- * @returns how much was granted, and when the hour ends.
+ * Charges a sender for up to `wanted`, as far as `max` is not used up in its hour.
+ * @returns the amount granted, and when the hour ends.
  */
 export async function chargeSender({ db, clock }: Store, charge: Charge): Promise<{ granted: number; until: Date }> {
-  return await transact(db, (trx) => takeCharge(trx, charge, clock.now()), { retryDuplicates: true });
+  return await transact(db, (trx) => chargeInTransaction(trx, charge, clock.now()), { retryDuplicates: true });
 }
 
-async function takeCharge(trx: Transaction<Database>, { sender, cost, wanted, max }: Charge, now: Date) {
+async function chargeInTransaction(trx: Transaction<Database>, { sender, cost, wanted, max }: Charge, now: Date) {
   const row = await trx
     .selectFrom('senders')
     .select(['hour_at', 'shows', 'garbage_bytes'])
     .where('address', '=', sender)
     .forUpdate()
     .executeTakeFirst();
-  // one that lies ahead was written by a clock that was wrong
+  // an hour that starts far in the future was written by a wrong clock
   const ageMs = row ? now.getTime() - row.hour_at.getTime() : Number.POSITIVE_INFINITY;
   const isSameHour = row !== undefined && ageMs < HOUR_MS && ageMs > -HOUR_MS;
   const used = isSameHour ? { shows: row.shows, garbage_bytes: row.garbage_bytes } : { shows: 0, garbage_bytes: 0 };
@@ -45,7 +45,7 @@ async function takeCharge(trx: Transaction<Database>, { sender, cost, wanted, ma
   return { granted, until: new Date(hourAt.getTime() + HOUR_MS) };
 }
 
-/** Gives shows back that were no misses after all. */
+/** Refunds shows that turned out to be hits. */
 export async function refundShows({ db }: Pick<Store, 'db'>, sender: string, shows: number): Promise<void> {
   await db
     .updateTable('senders')
@@ -55,7 +55,7 @@ export async function refundShows({ db }: Pick<Store, 'db'>, sender: string, sho
     .execute();
 }
 
-/** Writes down that the provider knew what a sender's webhook named. */
+/** Records a hit: the provider knows a transaction that the sender's webhook named. */
 export async function recordHit({ db, clock }: Store, sender: string): Promise<void> {
   const now = clock.now();
   await db
@@ -65,7 +65,7 @@ export async function recordHit({ db, clock }: Store, sender: string): Promise<v
     .execute();
 }
 
-/** @returns when each of these senders had its last hit. */
+/** @returns the last hit of each sender that has one. Hits are stored for a day (RETENTION_DAYS). */
 export async function findLastHits({ db }: Pick<Store, 'db'>, senders: string[]): Promise<Map<string, Date>> {
   if (senders.length === 0) return new Map();
   const rows = await db

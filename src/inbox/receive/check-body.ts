@@ -7,7 +7,7 @@ const BYTE_ORDER_MARK = 0xfeff;
 export type BodyDefect = 'empty' | 'not_json' | 'not_an_object' | 'too_deep';
 export type CheckedBody = { defect: undefined; value: object } | { defect: BodyDefect; value: undefined };
 
-/** Whether a webhook's body is an object or a list that holds something, no deeper than DEPTH_MAX. */
+/** Checks that a webhook's body is a JSON object or a non-empty list, not deeper than DEPTH_MAX. */
 export function checkBody(body: Buffer): CheckedBody {
   if (body.length === 0) return { defect: 'empty', value: undefined };
   if (!isUtf8(body)) return { defect: 'not_json', value: undefined };
@@ -18,8 +18,8 @@ export function checkBody(body: Buffer): CheckedBody {
   } catch {
     return { defect: 'not_json', value: undefined };
   }
-  const holds = typeof value === 'object' && value !== null && (!Array.isArray(value) || value.length > 0);
-  if (!holds) return { defect: 'not_an_object', value: undefined };
+  const isUsable = typeof value === 'object' && value !== null && (!Array.isArray(value) || value.length > 0);
+  if (!isUsable) return { defect: 'not_an_object', value: undefined };
   if (isDeeperThan(value as object, DEPTH_MAX)) return { defect: 'too_deep', value: undefined };
   return { defect: undefined, value: value as object };
 }

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { type Config, fitsScheme } from '../../config.ts';
 
-/** What stands in the head of a request. */
+/** The parts of a request that are known before its body. */
 export type RequestHead = {
   headers: Record<string, string | string[] | undefined>;
   /** The last part of `/webhooks/pix/:token`; undefined on the bare route. */
@@ -25,8 +25,8 @@ const BY_BODY: Partial<Record<Scheme, (given: Credentials, secret: string, confi
 };
 
 /**
- * Whether the head alone tells that a webhook comes from who knows a secret, or that it can't; `needs_body` where it
- * carries a signature, which only the body can prove.
+ * Checks the credentials in the head of a request. Returns `needs_body` if it has a signature, which can be verified only
+ * with the body.
  */
 export function checkHead(config: Config, given: RequestHead): 'accepted' | 'refused' | 'needs_body' {
   if (config.WEBHOOK_AUTH.includes('none')) return 'accepted';
@@ -34,12 +34,12 @@ export function checkHead(config: Config, given: RequestHead): 'accepted' | 'ref
   return isSigned(config, given) ? 'needs_body' : 'refused';
 }
 
-/** Whether a signature over the body was made by who knows a secret. */
+/** Whether a signature over the body matches a secret. */
 export function checkSignature(config: Config, given: Credentials): boolean {
   return fitsAny(config, (scheme, secret) => BY_BODY[scheme]?.(given, secret, config) ?? false);
 }
 
-/** Each listed scheme with each secret: every pair is tried, found or not, so the time taken tells nothing. */
+/** Tries each scheme with each secret, also after a match: so the time taken reveals nothing. */
 function fitsAny(config: Config, fits: (scheme: Scheme, secret: string) => boolean): boolean {
   let accepted = false;
   for (const scheme of config.WEBHOOK_AUTH) {
@@ -72,7 +72,7 @@ function checkHmac(given: Credentials, secret: string, config: Config): boolean 
   return verifyHmac({ digest, encoding }, Buffer.from(secret), parts, signature);
 }
 
-/** Whether a signature is the whole HMAC of these parts, one after another: a shortened one is none. */
+/** Whether a signature is the full-length HMAC of the concatenated parts. */
 export function verifyHmac(
   { digest, encoding }: Config['WEBHOOK_HMAC'],
   key: Buffer,
@@ -92,8 +92,8 @@ function isFresh(timestamp: string, now: Date, toleranceMs: number): boolean {
 }
 
 /**
- * Over the bytes as they came. A library's `verify` also parses them and judges their age by its own clock: a genuine
- * body that is no JSON would be a stranger's, instead of being kept for quarantine.
+ * Verifies a Standard Webhooks signature over the raw bytes. A library's `verify` also parses the body and uses its own
+ * clock: a genuine body that is no JSON would be rejected as unauthenticated, instead of being quarantined.
  */
 function checkStandard({ headers, body, now }: Credentials, secret: string, config: Config): boolean {
   const id = one(headers['webhook-id']);
@@ -117,7 +117,7 @@ function one(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
-/** In a time that does not depend on where two texts differ, nor on how long they are. */
+/** Compares in a time that depends neither on where the texts differ nor on their lengths. */
 function equalTexts(given: string | undefined, wanted: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given ?? ''), digest(wanted)) && given !== undefined;

@@ -13,9 +13,9 @@ import { writeSpooled } from './write-spooled.ts';
 const IDLE_MS = 1_000;
 
 /**
- * Moves what the spool holds into the inbox, in the order in which it came, as soon as the database takes it: that is
- * also how the receiver learns that the database is back. A segment is removed once all of it is committed. After a
- * crash in between it is read again from its start: what the inbox holds by then is known by its hash.
+ * Moves spooled webhooks into the inbox, in the order of their arrival, as soon as the database accepts them. This is also
+ * how the receiver learns that the database is back. A segment is removed once all of it is committed. After a crash it is
+ * read from its start again: arrivals that the inbox has are recognized by hash and instant.
  */
 export async function drainSpool(context: Context, spool: Spool): Promise<void> {
   await runWorkerLoop({
@@ -25,23 +25,23 @@ export async function drainSpool(context: Context, spool: Spool): Promise<void> 
     context,
     work: async () => {
       await drainAll(context, spool).catch(async (error: unknown) => {
-        // one that is back takes nothing for a reason of its own, which somebody has to be told
+        // the database answers but takes nothing: that needs a person, so the loop logs an error
         if (!spool.isDatabaseDown || (await answers(context))) throw error;
-        // looked at again in a second, not ever more seldom: webhooks wait for it
-        context.log.debug({ error: describeError(error) }, 'the database is still away');
+        // not thrown: the loop retries in a second, without back-off, as webhooks wait
+        context.log.debug({ error: describeError(error) }, 'the database is still unavailable');
       });
       spoolBytes.set(spool.bytes);
-      showKept(spool);
+      setRetainedGauge(spool);
       return false;
     },
   });
   if (spool.isEmpty()) await removeSpoolReport(context, spool.name).catch(() => undefined);
 }
 
-/** For as long as they lie there, over restarts: a line in the log is soon gone. */
-function showKept(spool: Spool): void {
-  const kept = countRetainedFiles(spool.directory);
-  for (const kind of RETAINED_KINDS) spoolKeptFiles.set({ kind }, kept[kind]);
+/** A gauge stays until the files are removed, over restarts; a log line is soon gone. */
+function setRetainedGauge(spool: Spool): void {
+  const counts = countRetainedFiles(spool.directory);
+  for (const kind of RETAINED_KINDS) spoolKeptFiles.set({ kind }, counts[kind]);
 }
 
 async function answers(context: Context): Promise<boolean> {
@@ -52,12 +52,12 @@ async function answers(context: Context): Promise<boolean> {
 }
 
 async function drainAll(context: Context, spool: Spool): Promise<void> {
-  const wasAway = spool.isDatabaseDown;
-  // before the segment is closed that is being written: an outage would leave one for each time
-  if (wasAway) await sql`SELECT 1`.execute(context.db);
+  const wasDown = spool.isDatabaseDown;
+  // checked before the current segment is closed: otherwise each attempt in an outage would leave a segment
+  if (wasDown) await sql`SELECT 1`.execute(context.db);
   const names = await spool.claimSegments();
   if (names.length > 0) await reportSpool(context, spool.name, true);
-  else if (wasAway) spool.isDatabaseDown = false;
+  else if (wasDown) spool.isDatabaseDown = false;
   for (const name of names) await drainSegment(context, spool, name);
   await reportSpool(context, spool.name, !spool.isEmpty());
 }
@@ -65,10 +65,10 @@ async function drainAll(context: Context, spool: Spool): Promise<void> {
 async function drainSegment(context: Context, spool: Spool, name: string): Promise<void> {
   const segment = spool.readSegment(name);
   if (!segment) return;
-  const { records, truncatedBytes: cutOffBytes, damagedBytes } = segment;
-  if (cutOffBytes > 0) {
-    const read = { segment: name, bytes: cutOffBytes };
-    context.log.warn(read, 'the spool ends in a record that was cut off while it was written: never answered');
+  const { records, truncatedBytes, damagedBytes } = segment;
+  if (truncatedBytes > 0) {
+    const read = { segment: name, bytes: truncatedBytes };
+    context.log.warn(read, 'the spool ends in an incomplete record of a crash; it was never answered');
     spoolCutOff.inc();
   }
   for (const batch of splitBatches(records)) {
@@ -77,13 +77,13 @@ async function drainSegment(context: Context, spool: Spool, name: string): Promi
     if (refused.length === 0) continue;
     const file = await spool.storeRefused(refused);
     await redactRetainedFile(context, file);
-    context.log.error({ file, webhooks: refused.length }, 'the database refuses webhooks of the spool: kept in a file');
+    context.log.error({ file, webhooks: refused.length }, 'the database refuses spooled webhooks; stored in a file');
   }
-  const kept = await spool.removeSegment(name, segment);
-  if (kept) {
-    await redactRetainedFile(context, kept);
-    const lost = { file: kept, bytes: damagedBytes };
-    context.log.error(lost, 'the spool is damaged: webhooks that were answered may stand in what could not be read');
+  const file = await spool.removeSegment(name, segment);
+  if (file) {
+    await redactRetainedFile(context, file);
+    const lost = { file, bytes: damagedBytes };
+    context.log.error(lost, 'a spool segment is damaged; the unreadable part may hold answered webhooks');
   }
   context.log.info({ segment: name, webhooks: records.length }, 'drained the spool into the inbox');
   context.wakeUps.inbox.notify();

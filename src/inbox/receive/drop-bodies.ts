@@ -26,7 +26,7 @@ const ITEMS_KEPT_MAX = FIRST_IDS;
  * - denied: the provider answered 404 for each of its first ids.
  * - unasked: unknown at the end of the grace, but not every first id was asked for, as its sender could pay for no show.
  *   It may be genuine, so its first keys stay.
- * - too_many_items: none of its items are stored. It is dropped only if its sender never had a hit.
+ * - too_many_items: none of its items are stored. It is dropped only if its sender has no hit on record.
  * - unproven: still pending, and the provider denied each of its first ids so far.
  */
 export const DROPPABLE = ['garbage', 'denied', 'unasked', 'too_many_items', 'unproven'] as const;

@@ -1,7 +1,8 @@
 /**
- * Writes arrivals within a transaction, to be run again as a whole on a duplicate key: another writer was quicker.
+ * Writes arrivals within a transaction. The caller retries it as a whole on a duplicate key: another writer was faster.
  */
 import { sql, type Transaction } from 'kysely';
+import { requireRowNumber } from '../../database/require-row-number.ts';
 import type { Database } from '../../database/tables.ts';
 import type { BodyDefect } from './check-body.ts';
 import { FIRST_IDS } from './plan-shows.ts';
@@ -12,27 +13,27 @@ export const REFETCH_AFTER_S = 10;
 export type Arrival = {
   hash: Buffer;
   body: Buffer;
-  /** As `cutAddress` leaves it. */
+  /** As `truncateAddress` returns it. */
   address: string;
   headers: Record<string, string>;
   receivedAt: Date;
   defect: BodyDefect | undefined;
 };
 
-/** What became of an arrival: kept, the same bytes having come before or not; or refused for what it is, alone. */
+/** The outcome of an arrival: stored as new or as a duplicate, or refused by the database for its data (`refused`: the error). */
 export type ArrivalOutcome = { duplicate: boolean; refused?: unknown };
 
 export const hashKeyOf = (one: Arrival): string => one.hash.toString('latin1');
 const arrivalKeyOf = (digest: Buffer, at: Date): string => `${digest.toString('latin1')} ${at.getTime()}`;
 
-/** Writes each as an arrival of its own: what is new, and what came before as repeats. */
+/** Writes each as a separate arrival: new bodies as webhooks, known ones as repeats. */
 export async function insertArrivals(trx: Transaction<Database>, arrivals: Arrival[]): Promise<ArrivalOutcome[]> {
   return await write(trx, arrivals, await findSeqs(trx, arrivals));
 }
 
 /**
- * Writes those that the inbox does not know yet by hash and instant: one that it took at that very instant is not a
- * repeat, but the same arrival, kept by a commit whose outcome was not known.
+ * Writes the arrivals that the inbox does not have by hash and instant. A row with the same hash and instant is not a
+ * repeat but the same arrival, written by a commit with an unknown outcome.
  */
 export async function insertMissingArrivals(
   trx: Transaction<Database>,
@@ -40,16 +41,16 @@ export async function insertMissingArrivals(
 ): Promise<ArrivalOutcome[]> {
   const known = await findKnown(trx, arrivals);
   const missing = arrivals.filter((one) => !known.arrivals.has(arrivalKeyOf(one.hash, one.receivedAt)));
-  // of one read: what another commit has written since then is a duplicate, and has this one run again
-  const kept = missing.length > 0 ? await write(trx, missing, known.seqs) : [];
-  const byArrival = new Map(missing.map((one, index) => [one, kept[index]]));
+  // uses the rows read above: what another commit has written since is a duplicate key, and the caller retries
+  const outcomes = missing.length > 0 ? await write(trx, missing, known.seqs) : [];
+  const byArrival = new Map(missing.map((one, index) => [one, outcomes[index]]));
   return arrivals.map(
     (one) =>
       byArrival.get(one) ?? { duplicate: known.arrivals.get(arrivalKeyOf(one.hash, one.receivedAt)) === 'repeat' },
   );
 }
 
-/** @param known the inbox's rows of these bodies, by hash. */
+/** @param known row numbers of the inbox's rows of these bodies, by hash. */
 async function write(
   trx: Transaction<Database>,
   arrivals: Arrival[],
@@ -64,7 +65,7 @@ async function write(
     const seqs = await findSeqs(trx, repeats);
     await recordRepeats(
       trx,
-      repeats.map((one) => ({ ...one, seq: seqs.get(hashKeyOf(one)) ?? 0 })),
+      repeats.map((one) => ({ ...one, seq: requireRowNumber(seqs.get(hashKeyOf(one)), 'a repeated webhook') })),
     );
   }
   const repeated = new Set(repeats);
@@ -85,8 +86,8 @@ async function findSeqs(trx: Transaction<Database>, arrivals: Arrival[]): Promis
 }
 
 /**
- * Of these arrivals, those that the inbox knows, and whether each was the first of its body or a repeat. A commit that
- * was given up may be under way still: it has the body's row locked, and is waited for, or its repeats would not be seen.
+ * Finds the arrivals that the inbox has, and whether each was the first of its body or a repeat. A commit that timed out
+ * may still run: it has the body's row locked. The lock here waits for it, or its repeats would not be visible.
  */
 async function findKnown(trx: Transaction<Database>, arrivals: Arrival[]) {
   const seqs = await findSeqs(trx, arrivals);
@@ -99,18 +100,18 @@ async function findKnown(trx: Transaction<Database>, arrivals: Arrival[]) {
     .orderBy('seq')
     .forUpdate()
     .execute();
-  const of = arrivals.flatMap((one) => {
+  const stored = arrivals.flatMap((one) => {
     const seq = seqs.get(hashKeyOf(one));
     return seq === undefined ? [] : [{ ...one, seq }];
   });
   const repeats = await trx
     .selectFrom('webhook_repeats')
     .select(['webhook_seq', 'received_at'])
-    // by their instants: of one body there may be millions
-    .where((eb) => eb.or(of.map((one) => eb.and({ webhook_seq: one.seq, received_at: one.receivedAt }))))
+    // by their instants: one body may have millions of repeats
+    .where((eb) => eb.or(stored.map((one) => eb.and({ webhook_seq: one.seq, received_at: one.receivedAt }))))
     .execute();
   const repeated = new Set(repeats.map((row) => `${row.webhook_seq} ${row.received_at.getTime()}`));
-  for (const one of of) {
+  for (const one of stored) {
     if (repeated.has(`${one.seq} ${one.receivedAt.getTime()}`))
       known.set(arrivalKeyOf(one.hash, one.receivedAt), 'repeat');
   }
@@ -148,20 +149,20 @@ async function recordRepeats(trx: Transaction<Database>, repeats: (Arrival & { s
       .where('seq', '=', seq)
       .execute();
   }
-  await lookAgain(trx, [...counts.keys()]);
+  await fetchAgain(trx, [...counts.keys()]);
 }
 
 /**
- * A repeat is still a hint: what it names is looked at again, at most once in RELOOK_AFTER_S. What waits for its claim
- * is looked at no later than that, and what was quarantined gets another chance where it has a key. What the provider does
- * not know is left to its schedule and to the next reading of the list: a repeat buys no request for it. Beyond the first
- * ids of a body, what the ledger knows has its turn (plan-shows.ts).
+ * Schedules a fetch of what a repeat names, at most once in REFETCH_AFTER_S. Items that wait for their claim are fetched by
+ * then at the latest, and quarantined items with a key get another fetch. Ids that the provider does not know keep their
+ * schedule and wait for the list: a repeat causes no request for them. Known ids beyond the first of a body have their turn
+ * (plan-shows.ts).
  */
-async function lookAgain(trx: Transaction<Database>, webhookSeqs: number[]): Promise<void> {
+async function fetchAgain(trx: Transaction<Database>, webhookSeqs: number[]): Promise<void> {
   const soon = sql<Date>`GREATEST(UTC_TIMESTAMP(3), COALESCE(looked_at, '2000-01-01') + INTERVAL ${sql.lit(REFETCH_AFTER_S)} SECOND)`;
   await trx
     .updateTable('webhook_items')
-    // the state is set last: MariaDB gives the columns their values one after another
+    // the state is set last: MariaDB assigns the columns one after another
     .set({
       next_look_at: sql`IF(state = 'pending', LEAST(COALESCE(next_look_at, ${soon}), ${soon}), ${soon})`,
       state: 'pending',
@@ -171,10 +172,10 @@ async function lookAgain(trx: Transaction<Database>, webhookSeqs: number[]): Pro
       eb.or([eb('transaction_id', 'is not', null), eb('reference', 'is not', null), eb('extra_hash', 'is not', null)]),
     )
     .where((eb) => eb.or([eb('resolved_id', 'is not', null), eb('looks', '=', 0), eb('reason', 'in', REPEATABLE)]))
-    // beyond the first, what waits for its turn, or for the list, goes on waiting
+    // beyond the first ids, pending items keep waiting for their turn or for the list
     .where((eb) => eb.or([eb('position', '<', FIRST_IDS), eb('state', '<>', 'pending')]))
     .execute();
 }
 
-/** Reasons of a quarantine that say nothing of whether the provider knows it. */
+/** Reasons of a quarantine that do not mean that the provider denies the transaction. */
 const REPEATABLE = ['ambiguous', 'unreadable_at_provider'];

@@ -1,6 +1,6 @@
 /**
- * Hourly byte quota of a sender for bodies that name no transaction, and for large bodies while the sender never had a
- * hit. The database counts the hour for all replicas. Each process takes a sixteenth of it at a time, so most bodies
+ * Hourly byte quota of a sender for bodies that name no transaction, and for large bodies while the sender has no
+ * hit on record (of the last day). The database counts the hour for all replicas. Each process takes a sixteenth of it at a time, so most bodies
  * cost no statement. While the database is away, each process counts alone.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -8,34 +8,34 @@ import { quarantineBytes } from '../../metrics/metrics.ts';
 import { DROPPABLE, type Droppable, dropBodies } from './drop-bodies.ts';
 
 const MEASURE_EVERY_MS = 1_000;
-/** However many rows are quarantined, measuring takes at most a twentieth of one connection's time. */
-const REST_TIMES = 20;
-/** Of QUARANTINE_MAX_BYTES: from here on somebody is told. */
+/** Pause after a measurement, in multiples of its duration: measuring uses at most 5 % of one connection. */
+const PAUSE_FACTOR = 20;
+/** Share of QUARANTINE_MAX_BYTES at which an alert fires. */
 export const ALERT_SHARE = 0.8;
-/** Of QUARANTINE_MAX_BYTES: once it is full, bodies are dropped down to this. */
+/** Share of QUARANTINE_MAX_BYTES down to which bodies are dropped, once the quarantine is full. */
 export const DROP_TO_SHARE = 0.9;
 
 const ALERT = { name: 'quarantine_full', scope: 'receiver' } as const;
 
 export type QuarantineMeter = {
-  /** Whether the quarantine has reached QUARANTINE_MAX_BYTES: then nothing is taken that names no transaction. */
+  /** Whether the quarantine has reached QUARANTINE_MAX_BYTES: then webhooks that name no transaction are refused. */
   isFull(): boolean;
-  /** A body that is bound for the quarantine: counted at once, before it is measured. */
+  /** Counts a body that will be quarantined, before the next measurement sees it. */
   add(bytes: number): void;
 };
 
 /**
- * How many bytes of bodies are quarantined. Nobody waits for the sum: it is measured aside, by an index,
- * once a second while webhooks come, more seldom the longer it takes. What is refused at once is added in between. One
- * that is nearly full is an alert, and so is its end; of a full one the oldest bodies are dropped.
+ * Measures the bytes of quarantined bodies in the background, through an index: once a second while webhooks arrive, less
+ * often the longer it takes. No request waits for it; unreadable bodies are added in between. A nearly full quarantine
+ * fires an alert. From a full one the oldest bodies are dropped.
  */
 export function createQuarantineMeter(context: Context): QuarantineMeter {
   const maxBytes = context.config.QUARANTINE_MAX_BYTES;
   let measuredBytes = 0;
   let addedBytes = 0;
   let nextAtMs = Number.NEGATIVE_INFINITY;
-  /** Undefined until the first measure: the process before may have left it firing. */
-  let told: boolean | undefined;
+  /** Undefined until the first measurement: an earlier process may have left the alert firing. */
+  let isAlerting: boolean | undefined;
 
   async function measure(): Promise<void> {
     const beganMs = context.timers.monotonicMs();
@@ -43,35 +43,36 @@ export function createQuarantineMeter(context: Context): QuarantineMeter {
     const before = addedBytes;
     try {
       const { quarantined, pending } = await measureBodies(context);
-      // what was added before stands in the sum, or comes into it with the next one
+      // what was added before is in the sum, or in the next one
       measuredBytes = quarantined;
       addedBytes -= before;
-      await tell(measuredBytes >= maxBytes * ALERT_SHARE);
+      await updateAlert(measuredBytes >= maxBytes * ALERT_SHARE);
       if (quarantined >= maxBytes)
         measuredBytes -= await dropTo(context, ['garbage', 'denied', 'unasked', 'too_many_items'], quarantined);
       if (pending >= maxBytes) await dropTo(context, ['unproven'], pending);
       quarantineBytes.set(measuredBytes);
     } catch (error) {
-      context.log.warn({ error: describeError(error) }, 'the quarantine could not be measured');
+      context.log.warn({ error: describeError(error) }, 'the quarantine could not be measured; retrying');
     }
     nextAtMs =
-      context.timers.monotonicMs() + Math.max(MEASURE_EVERY_MS, (context.timers.monotonicMs() - beganMs) * REST_TIMES);
+      context.timers.monotonicMs() +
+      Math.max(MEASURE_EVERY_MS, (context.timers.monotonicMs() - beganMs) * PAUSE_FACTOR);
   }
 
-  /** Each process says what it finds; the alert is one, and one that fires already is not raised again. */
-  async function tell(nearlyFull: boolean): Promise<void> {
-    if (nearlyFull === told) return;
+  /** Each process reports its own measurement; an alert that fires already is not raised again. */
+  async function updateAlert(isNearlyFull: boolean): Promise<void> {
+    if (isNearlyFull === isAlerting) return;
     const now = context.clock.now();
     const summary = `the quarantine holds ${ALERT_SHARE * 100} % of QUARANTINE_MAX_BYTES (${maxBytes}): once it is full, webhooks that name no transaction are answered 503, and the oldest of them are dropped`;
     await transact(
       context.db,
       async (trx) => {
-        if (nearlyFull) await raiseAlerts(trx, [{ ...ALERT, severity: 'high', summary }], now);
+        if (isNearlyFull) await raiseAlerts(trx, [{ ...ALERT, severity: 'high', summary }], now);
         else await endAlerts(trx, [ALERT], now);
       },
       { retryDuplicates: true },
     );
-    told = nearlyFull;
+    isAlerting = isNearlyFull;
     context.wakeUps.alerts.notify();
   }
 
@@ -86,7 +87,7 @@ export function createQuarantineMeter(context: Context): QuarantineMeter {
   };
 }
 
-/** By the index `webhooks_kept`, which holds the lengths: no body is read, and nothing that was dropped. */
+/** Reads only the index `webhooks_kept`, which has the lengths: no bodies, and no dropped rows. */
 export function selectSizes(db: Reader) {
   return db
     .selectFrom('webhooks')
@@ -102,14 +103,14 @@ async function measureBodies({ db }: Context): Promise<{ quarantined: number; pe
   return { quarantined: bytesOf('quarantined'), pending: bytesOf('pending') };
 }
 
-/** @returns how many bytes were dropped. */
+/** Drops bodies of these kinds until `bytes` would be DROP_TO_SHARE of the limit. @returns the bytes dropped. */
 async function dropTo(context: Context, kinds: Droppable[], bytes: number): Promise<number> {
   const excess = bytes - context.config.QUARANTINE_MAX_BYTES * DROP_TO_SHARE;
   let dropped = 0;
-  for (const kind of DROPPABLE.filter((one) => kinds.includes(one))) {
+  for (const kind of DROPPABLE.filter((kind) => kinds.includes(kind))) {
     if (dropped < excess) dropped += await dropBodies(context, kind, excess - dropped);
   }
   if (dropped > 0)
-    context.log.warn({ bytes: dropped, kinds }, 'the quarantine is full: its oldest bodies were dropped');
+    context.log.warn({ bytes: dropped, kinds }, 'the quarantine is full; its oldest bodies were dropped');
   return dropped;
 }

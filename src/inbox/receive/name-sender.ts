@@ -6,8 +6,8 @@ const NAMES_KEPT_MAX = 1_000;
 const names = new Map<string, string>();
 
 /**
- * The name under which a sender's costs are counted: an IPv4 address as it is, an IPv6 address as its /64, which one
- * customer has whole. Text that is no address, as a header behind a proxy may hold, is its own name.
+ * Returns the name under which a sender's costs are counted: an IPv4 address as it is, an IPv6 address as its /64, which
+ * one customer owns. Text that is no address, from a header behind a proxy, is its own name.
  */
 export function nameSender(address: string): string {
   const known = names.get(address);

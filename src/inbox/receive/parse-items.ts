@@ -5,9 +5,9 @@ export const ITEMS_MAX = 1000;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const PATH = /\/transaction\/([0-9a-f-]{36})(?:$|[/?])/i;
 
-/** What a webhook says of one transaction: a key to look it up by, and claims to compare with what the look shows. */
+/** What a webhook says of one transaction: a key for the lookup, and claims to compare with the provider's answer. */
 export type WebhookItem = {
-  /** Lower case; only ever of UUID shape. */
+  /** Lower case, always of UUID shape. */
   transactionId: string | null;
   reference: string | null;
   extra: string | null;
@@ -15,13 +15,13 @@ export type WebhookItem = {
   claimedAmountCents: bigint | null;
 };
 
-/** What may stand around an item, or several. A flat body may have fields of these names that hold something else. */
+/** Fields that may wrap one or several items. A flat body may use these names for other values. */
 const WRAPPERS = ['transaction', 'transactions', 'data'];
 
 /**
- * Takes a body apart into the transactions that it names. Known shapes: flat; flat with the interface's own field
- * names; `{transaction: {…} | […]}`; `{transactions: […]}`; `{data: …}`; several of these beside each other; a list of
- * any of them. An item without a usable key has nulls in place of all three. More than ITEMS_MAX are cut off after one.
+ * Splits a body into the transactions that it names. Known shapes: flat; flat with the interface's own field names;
+ * `{transaction: {…} | […]}`; `{transactions: […]}`; `{data: …}`; several of these beside each other; a list of any of
+ * them. An item without a usable key has null for all three. Returns at most ITEMS_MAX + 1 items.
  */
 export function parseItems(body: unknown): WebhookItem[] {
   return readValue(body).slice(0, ITEMS_MAX + 1);
@@ -32,12 +32,12 @@ export function hasKey(item: WebhookItem): boolean {
   return item.transactionId !== null || item.reference !== null || item.extra !== null;
 }
 
-/** Whether a body names anything that can be looked up, however many. */
+/** Whether a body names at least one transaction. */
 export function namesTransaction(body: unknown): boolean {
   return parseItems(body).some(hasKey);
 }
 
-/** Of anything at least one item, so that its webhook has something to be quarantined by. */
+/** Always returns at least one item, so that the webhook can be quarantined. */
 function readValue(value: unknown): WebhookItem[] {
   if (Array.isArray(value) && value.length > 0) return readList(value);
   const isItem = typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -54,8 +54,8 @@ function readList(values: unknown[]): WebhookItem[] {
 }
 
 /**
- * What its wrappers name, or else the object itself. Around those, an id or a reference may be the event's own; what is
- * called `transaction_id` never is: it is read beside them.
+ * Returns the items of the wrappers, or the object itself if they name nothing. Beside wrapped items, an `id` or a
+ * `reference` may be the notification's own and is ignored; a `transaction_id` never is, so it counts.
  */
 function readObject(fields: Record<string, unknown>): WebhookItem[] {
   const itself = readItem(fields);
@@ -94,7 +94,7 @@ function readUuid(value: unknown): string | null {
 function readText(value: unknown, bytesMax: number): string | null {
   if (!isTextual(value)) return null;
   const text = String(value);
-  // the form in which the ledger stores what it is compared with
+  // the same form as the ledger stores, for comparison
   return text === '' ? null : truncateText(text, bytesMax);
 }
 
@@ -107,7 +107,7 @@ function isTextual(value: unknown): value is string | number {
   return typeof value === 'string' || typeof value === 'number';
 }
 
-/** A body may name `__proto__` or `constructor`: only what it holds itself counts. */
+/** Reads own properties only: a body may name `__proto__` or `constructor`. */
 function own(fields: Record<string, unknown>, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }

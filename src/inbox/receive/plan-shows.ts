@@ -1,61 +1,62 @@
 /**
- * Which looks may ask the provider, and which wait for the next reading of its list. Only ids and references that the
- * provider does not know cost anything: a stranger could otherwise buy thousands of requests with one POST.
+ * Decides which items may send a show to the provider, and which wait for the next reading of its list. Only ids and
+ * references that the provider does not know are charged: otherwise a stranger could cause thousands of requests with one
+ * POST.
  *
- * The first FIRST_IDS of a body get one show at once while their sender had a hit in the last hour. A sender without a hit
- * gets SENDER_SHOWS_AN_HOUR shows an hour. A further show of an id that was denied is paid from the same hour, and a body
- * buys BODY_MISSES_MAX of them. What the ledger knows is always shown. Those beyond the first FIRST_IDS of a body take
- * turns, KNOWN_SHOWS_A_MINUTE in each minute, and begin again after the last, however often the body is repeated.
+ * The first FIRST_IDS ids of a body get one show each at once if their sender had a hit in the last hour. A sender without
+ * a hit gets SENDER_SHOWS_PER_HOUR shows an hour. A further show of a denied id is charged to the same hour, at most
+ * BODY_MISSES_MAX for each body. Ids that the ledger knows are always shown; those beyond the first FIRST_IDS take turns,
+ * KNOWN_SHOWS_PER_MINUTE in each minute, and start over after the last, however often the body is repeated.
  *
- * What waits for the list is not polled: it is looked at when the ledger has learnt it (retry-learnt.ts), and at the end
- * of the grace.
+ * Items that wait for the list are not polled: they are retried when the ledger has learnt them
+ * (retry-learnt-items.ts), and at the end of the grace.
  */
 
-/** Of one body, shown at once. */
+/** Ids of one body that are shown at once. */
 export const FIRST_IDS = 10;
-/** Of one body, and all its looks: shows of ids that the provider denies. */
+/** Shows of denied ids for one body, over all its fetches. */
 export const BODY_MISSES_MAX = 10;
-/** Of one sender within an hour, unless they are hits. */
+/** Shows of one sender within an hour; hits are refunded. */
 export const SENDER_SHOWS_PER_HOUR = 300;
-/** How long a hit speaks for its sender. */
+/** How long a hit proves its sender. */
 export const HIT_TTL_MS = 3_600_000;
-/** Beyond the first, of one body. The first are asked for six times a minute at most: together below 100 requests. */
+/** Known ids of one body beyond the first. The first are fetched at most six times a minute: together below 100 requests. */
 export const KNOWN_SHOWS_PER_MINUTE = 10;
 
 const MINUTE_MS = 60_000;
 
-/** An item, and what is known of it and of who sent it. */
+/** An item, its webhook and its sender, as far as the plan depends on them. */
 export type ShowCandidate = {
   position: number;
   misses: number;
   granted: boolean;
   receivedAt: Date;
   lookedAt: Date | null;
-  /** How many items its body has. */
+  /** Number of items of its body. */
   itemsInWebhook: number;
-  /** Whether a look at what the ledger does not know sends a request: an extra is looked up in the ledger alone. */
+  /** Whether an unknown key causes a request. An extra does not: it is looked up in the ledger only. */
   asksProvider: boolean;
-  /** Whether the ledger holds what it names. */
+  /** Whether the ledger has the transaction. */
   isKnown: boolean;
-  /** Whether its sender had a hit within HIT_MS. */
+  /** Whether its sender had a hit within HIT_TTL_MS. */
   hadHit: boolean;
-  /** Misses of all items of its body. */
+  /** Denied shows of all items of its body. */
   bodyMisses: number;
 };
 
 export type ShowPlan =
   | { kind: 'show' }
-  /** A show, where its sender can still pay for one. */
+  /** A show, if the sender's budget allows it. */
   | { kind: 'charge' }
-  /** No show now; before `notBefore` none at all. */
+  /** No show now, and none before `notBefore`. */
   | { kind: 'list'; notBefore: Date | undefined };
 
-/** Whether a first show goes at once, whatever else is known of it. */
+/** Whether this is the first show of one of the first ids of a body. */
 export function isFirstShow(one: Pick<ShowCandidate, 'position' | 'misses'>): boolean {
   return one.position < FIRST_IDS && one.misses === 0;
 }
 
-/** What one look at an item may do. Pure. */
+/** Decides whether the fetch of an item may send a show. Pure. */
 export function planShow(one: ShowCandidate, now: Date): ShowPlan {
   if (one.granted) return { kind: 'show' };
   if (one.isKnown) return planKnown(one, now);
@@ -65,7 +66,7 @@ export function planShow(one: ShowCandidate, now: Date): ShowPlan {
   return one.bodyMisses < BODY_MISSES_MAX ? { kind: 'charge' } : { kind: 'list', notBefore: undefined };
 }
 
-/** The best of what the items of one key may do: they share one look. Pure. */
+/** @returns the best plan of items with the same key: they share one fetch. Pure. */
 export function chooseBestPlan(plans: ShowPlan[]): ShowPlan {
   const best = plans.find(({ kind }) => kind === 'show') ?? plans.find(({ kind }) => kind === 'charge');
   if (best) return best;
@@ -73,7 +74,7 @@ export function chooseBestPlan(plans: ShowPlan[]): ShowPlan {
   return { kind: 'list', notBefore: waits.length > 0 ? new Date(Math.min(...waits)) : undefined };
 }
 
-/** By its place in the body, in the minutes that are its turn, once in each: no count has to be kept. */
+/** The turn follows from the position in the body and the minute, so no counter is stored. */
 function planKnown(one: ShowCandidate, now: Date): ShowPlan {
   if (one.position < FIRST_IDS) return { kind: 'show' };
   const turn = Math.floor((one.position - FIRST_IDS) / KNOWN_SHOWS_PER_MINUTE);

@@ -1,8 +1,8 @@
 /**
- * Takes a webhook in: durable before it is answered. Requests that arrive while a commit is under way join the next
- * one, so that one flush to disk serves them all. The same bytes again are a repeat: told so, recorded as an arrival,
- * and a hint to look again. What can't be read is kept too, once, for quarantine. While the database is away or too
- * slow, the spool takes its place.
+ * Receives a webhook: it is durable before it is answered. Requests that arrive during a commit join the next one, so
+ * that one flush to disk serves them all. The same bytes again are a repeat: answered as a duplicate, recorded as an
+ * arrival, and a reason to fetch again. An unreadable body is stored once and quarantined. While the database is
+ * unavailable or too slow, webhooks go to the spool.
  */
 import { hash } from 'node:crypto';
 import type { Context } from '../../context.ts';
@@ -23,14 +23,14 @@ import { COMMIT_TIMEOUT_MS, roundDownRows, writeArrivals } from './write-arrival
 
 const BATCH_ROWS_MAX = 512;
 const BATCH_BYTES_MAX = 8 * 1024 * 1024;
-/** Commits run beside each other: while one waits for the disk the others are filled, */
+/** Commits run in parallel: while one waits for the disk, the next are filled, */
 const COMMITS_IN_FLIGHT_MAX = 3;
-/** … each once half as many wait as are under way: a flush costs the same for one row as for many. */
-const COMMIT_BESIDE_SHARE = 0.5;
-/** Beyond so many, or so much, that wait for a commit, a webhook is refused: memory is no place to keep them. */
+/** … each once the queue holds half as many rows as run: a flush costs the same for one row as for many. */
+const PARALLEL_COMMIT_SHARE = 0.5;
+/** Webhooks that may wait for a commit, in memory. Beyond it they are refused. */
 const WAITING_MAX = 8_192;
 const WAITING_BYTES_MAX = 128 * 1024 * 1024;
-/** Of the spool: beyond it, what names no transaction is refused. */
+/** Share of the spool beyond which webhooks that name no transaction are refused. */
 const SPOOL_GARBAGE_SHARE = 0.5;
 
 export type Received = { id: string; duplicate: boolean; defect: BodyDefect | undefined };
@@ -38,7 +38,7 @@ export type Receiver = (arrival: Pick<Arrival, 'body' | 'address' | 'headers'>) 
 
 /**
  * A webhook was refused, and nothing of it is stored. It names no transaction, and the quarantine is full or its sender's
- * hourly quota is spent; or it is large, its sender never had a hit, and that quota is spent.
+ * hourly quota is spent; or it is large, its sender has no hit on record, and that quota is spent.
  */
 export class GarbageRefusedError extends ConfereError {
   readonly reason: 'quarantine_full' | 'sender_over_quota' | 'large_over_quota';
@@ -49,15 +49,15 @@ export class GarbageRefusedError extends ConfereError {
   }
 }
 
-/** @returns a function that resolves once its webhook is durable, and rejects when it could not be kept. */
+/** @returns a function that resolves once its webhook is durable, and rejects if it could not be stored. */
 export function createReceiver(context: Context, spool: Spool | undefined): Receiver {
-  const keep = createBatcher<Arrival, ArrivalOutcome>({
+  const store = createBatcher<Arrival, ArrivalOutcome>({
     itemsMax: BATCH_ROWS_MAX,
     bytesMax: BATCH_BYTES_MAX,
     sizeOf: (item) => item.body.length,
-    work: (items) => keepBatch(context, spool, items),
+    work: (items) => storeBatch(context, spool, items),
     inFlightMax: COMMITS_IN_FLIGHT_MAX,
-    parallelStartShare: COMMIT_BESIDE_SHARE,
+    parallelStartShare: PARALLEL_COMMIT_SHARE,
     waitingMax: WAITING_MAX,
     waitingBytesMax: WAITING_BYTES_MAX,
     roundDown: roundDownRows,
@@ -68,8 +68,8 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
 
   return async ({ body, address, headers }) => {
     const isFull = quarantine.isFull();
-    const { defect: fault, value } = checkBody(body);
-    const isGarbage = fault !== undefined || !namesTransaction(value);
+    const { defect, value } = checkBody(body);
+    const isGarbage = defect !== undefined || !namesTransaction(value);
     if (isGarbage) {
       const hasRoom = !isFull && !(spool?.isDatabaseDown && isHalfFull(spool));
       if (!hasRoom) throw new GarbageRefusedError('quarantine_full');
@@ -81,23 +81,23 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
     }
     const digest = hash('sha256', body, 'buffer');
     const beganMs = performance.now();
-    const { duplicate, refused } = await keep({
-      ...{ hash: digest, body, address: truncateAddress(address), headers, defect: fault },
+    const { duplicate, refused } = await store({
+      ...{ hash: digest, body, address: truncateAddress(address), headers, defect },
       receivedAt: context.clock.now(),
     });
     if (refused) throw refused;
     webhookCommitSeconds.observe((performance.now() - beganMs) / 1000);
     if (isGarbage && !duplicate) quarantine.add(body.length);
-    return { id: webhookIdOf(digest), duplicate, defect: fault };
+    return { id: webhookIdOf(digest), duplicate, defect };
   };
 }
 
-/** Takes webhooks into the spool alone, before the database was ever reached; whoever drains it writes them down. */
+/** @returns a receiver that only spools, for the time before the database is reached. The drain writes the inbox later. */
 export function createSpoolReceiver(spool: Spool, quarantineBytesMax: number): Receiver {
   const quota = createGarbageQuota(quarantineBytesMax, undefined);
   return async ({ body, address, headers }) => {
-    const { defect: fault, value } = checkBody(body);
-    if (fault !== undefined || !namesTransaction(value)) {
+    const { defect, value } = checkBody(body);
+    if (defect !== undefined || !namesTransaction(value)) {
       if (isHalfFull(spool)) throw new GarbageRefusedError('quarantine_full');
       if (!(await quota.take(nameSender(address), body.length))) throw new GarbageRefusedError('sender_over_quota');
     }
@@ -107,32 +107,32 @@ export function createSpoolReceiver(spool: Spool, quarantineBytesMax: number): R
       body,
       address: truncateAddress(address),
       headers,
-      defect: fault,
+      defect,
       receivedAt: new Date(),
     };
-    const [kept] = await spoolBatch(spool, [arrival]);
+    const [outcome] = await spoolBatch(spool, [arrival]);
     lastWebhookSeconds.setToCurrentTime();
-    return { id: webhookIdOf(digest), duplicate: kept?.duplicate ?? false, defect: fault };
+    return { id: webhookIdOf(digest), duplicate: outcome?.duplicate ?? false, defect };
   };
 }
 
-/** The other half is left to what names a transaction. */
+/** The other half is reserved for webhooks that name a transaction. */
 function isHalfFull(spool: Spool): boolean {
   return spool.bytes >= SPOOL_BYTES_MAX * SPOOL_GARBAGE_SHARE;
 }
 
 /**
- * Commits a batch; where that fails or takes too long, the spool takes it, and all that follows until whoever drains
- * the spool has written to the database again: no webhook waits to find out. Kept twice is kept once, by hash and instant.
+ * Commits a batch. If that fails or takes too long, the batch and all later ones go to the spool, until the drain has
+ * written to the database again: no webhook waits for another attempt. A webhook in both counts once, by hash and instant.
  */
-async function keepBatch(context: Context, spool: Spool | undefined, batch: Arrival[]): Promise<ArrivalOutcome[]> {
-  const kept = (await commit(context, spool, batch)) ?? (await spoolBatch(spool as Spool, batch));
+async function storeBatch(context: Context, spool: Spool | undefined, batch: Arrival[]): Promise<ArrivalOutcome[]> {
+  const outcomes = (await commit(context, spool, batch)) ?? (await spoolBatch(spool as Spool, batch));
   lastWebhookSeconds.setToCurrentTime();
   context.wakeUps.inbox.notify();
-  return kept;
+  return outcomes;
 }
 
-/** @returns undefined where the spool has to take it. */
+/** @returns undefined if the batch must go to the spool. */
 async function commit(
   context: Context,
   spool: Spool | undefined,
@@ -140,11 +140,11 @@ async function commit(
 ): Promise<ArrivalOutcome[] | undefined> {
   if (spool?.isDatabaseDown) return undefined;
   try {
-    return await within(COMMIT_TIMEOUT_MS, (givenUp) => writeArrivals(context, batch, givenUp));
+    return await within(COMMIT_TIMEOUT_MS, (signal) => writeArrivals(context, batch, signal));
   } catch (error) {
     if (!spool) throw error;
     spool.isDatabaseDown = true;
-    context.log.warn({ error: describeError(error) }, 'the database took no webhooks: they go to the spool');
+    context.log.warn({ error: describeError(error) }, 'webhook commit failed; spooling to disk');
     return undefined;
   }
 }
@@ -156,16 +156,16 @@ async function spoolBatch(spool: Spool, batch: Arrival[]): Promise<ArrivalOutcom
   return repeats.map((duplicate) => ({ duplicate }));
 }
 
-/** What is still under way after so long is given up, and told so: by then it is refused, or the spool's. */
-function within<T>(ms: number, work: (givenUp: AbortSignal) => Promise<T>): Promise<T> {
-  const givenUp = new AbortController();
+/** Runs `work` with a time limit. After it, the promise rejects and the signal of `work` aborts. */
+function within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
   return new Promise((resolve, reject) => {
     const late = setTimeout(() => {
       const error = new Error(`the commit took longer than ${ms} ms`);
       reject(error);
-      givenUp.abort(error);
+      controller.abort(error);
     }, ms);
-    work(givenUp.signal)
+    work(controller.signal)
       .then(resolve, reject)
       .finally(() => clearTimeout(late));
   });

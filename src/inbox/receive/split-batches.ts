@@ -1,8 +1,8 @@
 const BATCH_RECORDS_MAX = 200;
-/** In the text of a statement bodies take twice as much: far less than 16 MiB, MariaDB's default for one packet. */
+/** A body takes twice its bytes in a text statement: far less than 16 MiB, MariaDB's default packet limit. */
 export const BATCH_BYTES_MAX = 2 * 1024 * 1024;
 
-/** Cuts what is to be written as text into pieces of bounded count and bytes, none of them empty, in order. */
+/** Splits rows for text INSERTs into non-empty batches of bounded count and bytes, in order. */
 export function splitBatches<T extends { body: Buffer }>(all: T[]): T[][] {
   const batches: T[][] = [];
   let bytes = 0;

@@ -1,17 +1,17 @@
-/** Of the columns that keep one. */
+/** Size of the address columns. */
 const ADDRESS_BYTES_MAX = 64;
-/** A character, as JavaScript counts them, takes no more bytes of UTF-8 than this. */
+/** Most bytes of UTF-8 for one UTF-16 code unit. */
 const CHAR_BYTES_MAX = 3;
 
 const encoder = new TextEncoder();
-const room = new Uint8Array(ADDRESS_BYTES_MAX);
+const buffer = new Uint8Array(ADDRESS_BYTES_MAX);
 
 /**
- * The sender's address, cut between two characters to the bytes that are kept of it. Behind a proxy it is whatever stands
- * in a header; an IPv4 address fits without being looked at.
+ * Cuts the sender's address between two characters to the size of its column. Behind a proxy the address is any text of a
+ * header. Short texts, such as IPv4 addresses, are returned without encoding them.
  */
 export function truncateAddress(address: string): string {
   if (address.length * CHAR_BYTES_MAX <= ADDRESS_BYTES_MAX) return address;
-  const { read } = encoder.encodeInto(address, room);
+  const { read } = encoder.encodeInto(address, buffer);
   return read === address.length ? address : address.slice(0, read);
 }

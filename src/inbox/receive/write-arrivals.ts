@@ -17,28 +17,28 @@ import {
   insertMissingArrivals,
 } from './insert-arrivals.ts';
 
-/** A commit that takes longer is given up: the database counts as away. */
+/** Time limit of a commit. After it the database counts as unavailable. */
 export const COMMIT_TIMEOUT_MS = 3_000;
-/** Up to so many rows each count has a statement of its own, beyond only its multiples: few enough to stay prepared. */
+/** Up to 64 rows, one prepared statement for each row count; above, multiples of 64, to bound the statement cache. */
 const ROWS_STEP = 64;
 
 const NEW: ArrivalOutcome = { duplicate: false };
 
 /**
- * Commits a batch of arrivals: new bodies in one insert, bodies that came before as repeats of the first. One that the
- * database would not take for what it holds is refused alone: halves are tried until it stands by itself.
- * @param givenUp once it is aborted nothing more is begun or committed: nobody waits for it, and the spool may hold it.
- * @throws Error when the database takes nothing; some of the batch may be committed by then, or come to be.
+ * Commits a batch of arrivals: new bodies in one INSERT, known bodies as repeats of the first. An arrival that the database
+ * refuses for its data is isolated by bisection and refused alone.
+ * @param signal after its abort, nothing more is started or committed: the spool may hold the batch.
+ * @throws Error if the database fails. A part of the batch may be committed by then, or later.
  */
 export async function writeArrivals(
   context: Context,
   arrivals: Arrival[],
-  givenUp?: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<ArrivalOutcome[]> {
-  return await writeByBisection(arrivals, (some) => writeTogether(context, some, givenUp));
+  return await writeByBisection(arrivals, (some) => writeTogether(context, some, signal));
 }
 
-/** Writes all at once; where the database refuses some of them for what they hold, these alone are left out. */
+/** Writes all arrivals at once. Those that the database refuses for their data are found by bisection and left out. */
 export async function writeByBisection(
   arrivals: Arrival[],
   write: (some: Arrival[]) => Promise<ArrivalOutcome[]>,
@@ -54,65 +54,65 @@ export async function writeByBisection(
   }
 }
 
-/** How many of so many arrivals to commit at once. */
+/** @returns the largest batch, of at most `count` rows, that has a prepared statement. */
 export function roundDownRows(count: number): number {
   return count <= ROWS_STEP ? count : count - (count % ROWS_STEP);
 }
 
-async function writeTogether(context: Context, arrivals: Arrival[], givenUp?: AbortSignal): Promise<ArrivalOutcome[]> {
-  givenUp?.throwIfAborted();
+async function writeTogether(context: Context, arrivals: Arrival[], signal?: AbortSignal): Promise<ArrivalOutcome[]> {
+  signal?.throwIfAborted();
   const hashes = new Set(arrivals.map(hashKeyOf));
   let isUnknown = false;
   if (hashes.size === arrivals.length) {
-    // nearly always all are new: one statement that commits itself, with no question before it
+    // nearly always all are new: one INSERT in autocommit, without a SELECT before it
     try {
-      const tellsFaults = arrivals.some(({ defect: fault }) => fault !== undefined);
-      const text = insertText(arrivals.length, tellsFaults);
-      await context.preparedStatements.execute(text, valuesOf(arrivals, tellsFaults), COMMIT_TIMEOUT_MS);
+      const hasDefects = arrivals.some(({ defect }) => defect !== undefined);
+      const text = insertText(arrivals.length, hasDefects);
+      await context.preparedStatements.execute(text, valuesOf(arrivals, hasDefects), COMMIT_TIMEOUT_MS);
       return arrivals.map(() => NEW);
     } catch (error) {
-      const goesAsText =
+      const retriesAsText =
         isDuplicateKey(error) || isTransient(error) || isPacketTooLarge(error) || isPrepareError(error);
-      if (!goesAsText) throw error;
+      if (!retriesAsText) throw error;
       isUnknown = isOutcomeUnknown(error);
     }
   }
-  // a connection that was lost may have committed: what it left is no earlier arrival, but this one
+  // a lost connection may have committed: then the row is this arrival, not an earlier one
   const write = (mayBeDone: boolean) => (isUnknown || mayBeDone ? insertMissingArrivals : insertArrivals);
   return await transact(
     context.db,
     async (trx, mayBeDone) => {
-      givenUp?.throwIfAborted();
-      const kept = await write(mayBeDone)(trx, arrivals);
-      // what the drain of the spool has written since then would be taken for an earlier arrival
-      givenUp?.throwIfAborted();
-      return kept;
+      signal?.throwIfAborted();
+      const outcomes = await write(mayBeDone)(trx, arrivals);
+      // otherwise a row that the drain of the spool has written since would count as an earlier arrival
+      signal?.throwIfAborted();
+      return outcomes;
     },
     { retryDuplicates: true },
   );
 }
 
-const texts = { plain: new Map<number, string>(), telling: new Map<number, string>() };
+const texts = { plain: new Map<number, string>(), withDefects: new Map<number, string>() };
 
-/** A row of a batch without faults has a value less to bind: the server's time for a batch grows with their square. */
-function insertText(rows: number, tellsFaults: boolean): string {
-  const known = tellsFaults ? texts.telling : texts.plain;
+/** Binds one value less for each row of a batch without defects: the server's time grows with the square of the values. */
+function insertText(rows: number, hasDefects: boolean): string {
+  const known = hasDefects ? texts.withDefects : texts.plain;
   let text = known.get(rows);
   if (text === undefined) {
     const columns = 'hash, body, received_at, source_address, headers, state, reason';
-    const row = `(?, ?, ?, ?, ?, 'received', ${tellsFaults ? '?' : 'NULL'})`;
+    const row = `(?, ?, ?, ?, ?, 'received', ${hasDefects ? '?' : 'NULL'})`;
     text = `INSERT INTO webhooks (${columns}) VALUES ${new Array(rows).fill(row).join(', ')}`;
     known.set(rows, text);
   }
   return text;
 }
 
-/** Row after row, in one list: it is made thousands of times a second. */
-function valuesOf(arrivals: Arrival[], tellsFaults: boolean): ParameterValue[] {
+/** All values in one flat list: built thousands of times a second. */
+function valuesOf(arrivals: Arrival[], hasDefects: boolean): ParameterValue[] {
   const values: ParameterValue[] = [];
-  for (const { hash, body, receivedAt, address, headers, defect: fault } of arrivals) {
+  for (const { hash, body, receivedAt, address, headers, defect } of arrivals) {
     values.push(hash, body, receivedAt, address, JSON.stringify(headers));
-    if (tellsFaults) values.push(fault ?? null);
+    if (hasDefects) values.push(defect ?? null);
   }
   return values;
 }

@@ -7,11 +7,10 @@ import { insertMissingArrivals } from './insert-arrivals.ts';
 import { writeByBisection } from './write-arrivals.ts';
 
 /**
- * Commits what the spool held, each arrival once: one that the inbox took at that very instant is not a repeat, but the
- * same arrival, kept by a commit that was given up too early or by a drain that was killed. Such a commit may still end
- * beside this one: then one of both meets the other's key, and this one looks again. What is too much for one packet, or
- * makes the database hang up again and again, is written in halves.
- * @returns those that the database refuses for what they hold.
+ * Commits spooled webhooks, each arrival once. A row with the same hash and instant is the same arrival, not a repeat: from
+ * a commit that timed out, or from a drain that was killed. That commit may still end in parallel: then a duplicate key
+ * makes this one run again. A batch that exceeds one packet, or makes the database hang up repeatedly, is halved.
+ * @returns the webhooks that the database refuses for their data.
  */
 export async function writeSpooled(context: Context, records: SpooledWebhook[]): Promise<SpooledWebhook[]> {
   try {
@@ -30,8 +29,8 @@ async function writeTogether(context: Context, records: SpooledWebhook[]): Promi
     hash: hash('sha256', record.body, 'buffer'),
     defect: checkBody(record.body).defect,
   }));
-  const kept = await writeByBisection(arrivals, (some) =>
+  const outcomes = await writeByBisection(arrivals, (some) =>
     transact(context.db, (trx) => insertMissingArrivals(trx, some), { retryDuplicates: true }),
   );
-  return records.filter((_, index) => kept[index]?.refused);
+  return records.filter((_, index) => outcomes[index]?.refused);
 }

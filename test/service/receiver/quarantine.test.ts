@@ -240,7 +240,7 @@ describe('bodies that name ids which nobody could ask the provider about', () =>
     expect((await env.webhook(many.id)).items_detail).toHaveLength(10);
   });
 
-  test('with too many items are dropped only if their sender never had a hit', async () => {
+  test('with too many items are dropped only if their sender has no hit', async () => {
     await using env = await openInboxEnvironment();
     const tooMany = () => Array.from({ length: 1_001 }, () => ({ transaction_id: randomUUID() }));
     await takesGenuine(env);
