@@ -1,7 +1,6 @@
 /**
- * The audit: who did what, and who saw whose data. Its rows are only ever added, and the hash chain over the journal
- * seals them too. A change and its row are one transaction: neither is there without the other. What is only read is
- * written down before it is shown.
+ * The audit: who did what, and who saw whose data. Rows are append-only, and the hash chain over the journal seals them
+ * too. A change and its row are one transaction. A read is recorded before the data is shown.
  */
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
@@ -22,51 +21,51 @@ export type AuditedAction = {
 
 const TARGET_CHARS_MAX = 120;
 
-/** Writes down who did or saw what. */
+/** Records an action. */
 export async function audit(context: Pick<Context, 'db' | 'clock'>, done: AuditedAction): Promise<void> {
   await insertAudit(context.db, { id: drawId(), at: context.clock.now(), ...done });
 }
 
 /**
- * Makes a change and writes it down, in one transaction. Run again as a whole where the database asks for it.
- * @param change is handed a context whose `db` is that transaction: it must neither wait for anything but the database,
- *   nor take long. Its wake-up signals are given after the commit.
- * @param describe what was done, by what the change returned.
- * @returns what the change returned.
+ * Makes a change and records it in one transaction, which is retried as a whole on transient errors.
+ * @param change gets a context whose `db` is that transaction. It must be short and wait only for the database. Its wake-up
+ *   signals are sent after the commit.
+ * @param describe the action, or a function from the change's result to it.
+ * @returns the result of the change.
  */
 export async function auditChange<T>(
   context: Context,
   change: (context: Context) => Promise<T>,
   describe: AuditedAction | ((result: T) => AuditedAction),
 ): Promise<T> {
-  // one id for all tries: of two that are committed, the second is a duplicate
+  // one id for all attempts: if two are committed, the second is a duplicate key
   const id = drawId();
-  // by the time in its row: a try may have been committed without an answer, and another made since
-  const tried = new Map<number, T>();
-  const { bells, rung } = deferBells(context.wakeUps);
+  // results by the time in the audit row: an attempt may have been committed without an answer, and another made since
+  const results = new Map<number, T>();
+  const { wakeUps, notified } = deferWakeUps(context.wakeUps);
   const result = await transact(
     context.db,
     async (trx, mayBeDone) => {
-      // the COMMIT whose answer was lost went through
+      // a COMMIT whose answer was lost may have succeeded
       const writtenAt = mayBeDone ? await findWritten(trx, id) : undefined;
-      if (writtenAt && tried.has(writtenAt.getTime())) return tried.get(writtenAt.getTime()) as T;
-      const result = await change({ ...context, db: trx, wakeUps: bells });
+      if (writtenAt && results.has(writtenAt.getTime())) return results.get(writtenAt.getTime()) as T;
+      const result = await change({ ...context, db: trx, wakeUps });
       const done = typeof describe === 'function' ? describe(result) : describe;
       const at = context.clock.now();
-      tried.set(at.getTime(), result);
+      results.set(at.getTime(), result);
       await insertAudit(trx, { id, at, ...done });
       return result;
     },
     { retryDuplicates: true },
   );
-  for (const bell of rung) bell.notify();
+  for (const wakeUp of notified) wakeUp.notify();
   return result;
 }
 
 /**
- * Writes down what a token may do only so many times in so many ms, unless it was done as often. One after the other for
- * each token, on whichever replica: of many that come at once each is counted before the next.
- * @returns whether it may be done, and is written down.
+ * Records an action that a token may do at most `times` within `ms`, unless the limit is reached. The token's row is
+ * locked, so concurrent actions on all replicas are counted one after another.
+ * @returns whether the action is allowed, and so recorded.
  */
 export async function auditWithinLimit(
   context: Context,
@@ -97,7 +96,7 @@ export type AuditFilter = {
   to?: Date | undefined;
 };
 
-/** The newest rows first. @param before the row number to go on below. */
+/** @returns rows, newest first. @param page.before only rows below this row number. */
 export async function listAudit(db: Reader, filter: AuditFilter, page: { limit: number; before: number | undefined }) {
   let query = db.selectFrom('audit').selectAll().orderBy('seq', 'desc').limit(page.limit);
   for (const name of ['actor', 'action', 'target'] as const) {
@@ -125,7 +124,7 @@ async function insertAudit(db: Kysely<Database>, row: AuditedAction & { id: stri
     .execute();
 }
 
-/** When the row of this id was written. */
+/** @returns the time in the row with this id. */
 async function findWritten(db: Kysely<Database>, id: string): Promise<Date | undefined> {
   return (await db.selectFrom('audit').select('at').where('id', '=', id).executeTakeFirst())?.at;
 }
@@ -134,13 +133,12 @@ function drawId(): string {
   return randomUUID().replaceAll('-', '');
 }
 
-/** Loops that are woken before the commit would find nothing, and sleep on. */
-function deferBells(bells: Context['wakeUps']): { bells: Context['wakeUps']; rung: Set<WakeSignal> } {
-  const rung = new Set<WakeSignal>();
-  const defer = (bell: WakeSignal): WakeSignal => ({ ...bell, notify: () => void rung.add(bell) });
-  const { inbox, callbacks, alerts, runs } = bells;
+/** Collects notifications until the commit: a loop that is woken before it would find nothing, and wait again. */
+function deferWakeUps({ inbox, callbacks, alerts, runs }: Context['wakeUps']) {
+  const notified = new Set<WakeSignal>();
+  const defer = (wakeUp: WakeSignal): WakeSignal => ({ ...wakeUp, notify: () => void notified.add(wakeUp) });
   return {
-    bells: { inbox: defer(inbox), callbacks: defer(callbacks), alerts: defer(alerts), runs: defer(runs) },
-    rung,
+    wakeUps: { inbox: defer(inbox), callbacks: defer(callbacks), alerts: defer(alerts), runs: defer(runs) },
+    notified,
   };
 }

@@ -6,14 +6,14 @@ import { readOrCreateSetting, readSetting } from '../database/keys/settings.ts';
 import { ADMIN_SETTING, hashToken } from './tokens.ts';
 
 const NAME = 'admin-token';
-/** A start takes far less. */
+/** Age of an abandoned draft: a start takes far less. */
 const DRAFT_MS_MAX = 60_000;
 const DRAFT = /^admin-token\.[0-9a-z]+$/;
 
 /**
- * Without ADMIN_TOKEN one is made on the first start, into DATA_DIR/admin-token, which its owner alone reads: a log
- * collector keeps what a process prints.
- * @returns the file's path, that once; undefined when there is a token already.
+ * Generates an admin token on the first start without ADMIN_TOKEN, into DATA_DIR/admin-token with mode 0600. It is not
+ * printed, because log collectors store what a process prints.
+ * @returns the file's path on that start; undefined if there is a token already.
  */
 export async function createAdminToken(context: Context): Promise<string | undefined> {
   const { config, db } = context;
@@ -25,11 +25,11 @@ export async function createAdminToken(context: Context): Promise<string | undef
   const token = `cfa_${randomBytes(32).toString('base64url')}`;
   const draft = path.join(directory, `${NAME}.${randomBytes(8).toString('hex')}`);
   await writeSecret(draft, `${token}\n`);
-  // another replica may have been quicker: its file holds the one that counts
+  // another replica may have been faster: then its file holds the valid token
   return await adoptDraft(directory, await readOrCreateSetting(db, ADMIN_SETTING, () => hashToken(token)));
 }
 
-/** Gives the draft of the token that counts its name, also that of a start that was killed; the others go. */
+/** Renames the draft of the valid token, also one of a killed start, and removes old other drafts. */
 async function adoptDraft(directory: string, hash: Buffer): Promise<string | undefined> {
   let adopted: string | undefined;
   for (const name of await readdir(directory)) {
@@ -45,7 +45,7 @@ async function adoptDraft(directory: string, hash: Buffer): Promise<string | und
   return adopted;
 }
 
-/** Another replica that starts on the same volume may have adopted it meanwhile. */
+/** @returns undefined if another replica on the same volume has adopted the draft meanwhile. */
 async function readDraft(draft: string): Promise<string | undefined> {
   try {
     return (await readFile(draft, 'utf8')).trim();
@@ -55,13 +55,13 @@ async function readDraft(draft: string): Promise<string | undefined> {
   }
 }
 
-/** A younger draft may be that of a replica which is about to settle its token. */
+/** A younger draft may belong to a replica that is storing its token now. */
 async function isOld(draft: string): Promise<boolean> {
   const facts = await stat(draft).catch(() => undefined);
   return facts !== undefined && Date.now() - facts.mtimeMs > DRAFT_MS_MAX;
 }
 
-/** Anew, with its mode from the first byte on. */
+/** Creates the file with mode 0600 from the first byte on. */
 async function writeSecret(file: string, text: string): Promise<void> {
   await rm(file, { force: true });
   const handle = await open(file, 'wx', 0o600);

@@ -1,8 +1,8 @@
-/** What callers of the API and of the console may do. A merchant has no role here: its token opens its own events alone. */
+/** Roles of the API and the console. A merchant has no role here: its token gives access to its own events only. */
 export const ROLES = ['viewer', 'accountant', 'operator', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Whose part each role can take: accountants and operators are viewers who see people, and do different things. */
+/** The roles that each role includes. Accountants and operators are viewers who see personal data. */
 const MAY: Record<Role, readonly Role[]> = {
   viewer: ['viewer'],
   accountant: ['viewer', 'accountant'],
@@ -10,12 +10,12 @@ const MAY: Record<Role, readonly Role[]> = {
   admin: ROLES,
 };
 
-/** Whether a role may do what at least one of these may. */
+/** Whether a role includes at least one of these. */
 export function mayActAs(role: Role, ...needed: Role[]): boolean {
   return needed.some((one) => MAY[role].includes(one));
 }
 
-/** Whether a role sees names, documents, phones, e-mails and PIX keys as they are; each look is audited. */
+/** Whether a role sees names, documents, phones, e-mails and PIX keys unmasked. Each access is audited. */
 export function maySeePersons(role: Role): boolean {
   return mayActAs(role, 'accountant', 'operator');
 }

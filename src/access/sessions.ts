@@ -7,10 +7,10 @@ import { ADMIN_CALLER, type Caller, hashToken, isAdminHash, selectLiveTokens } f
 export const SESSION_MS = 12 * 3_600_000;
 
 /**
- * Opens a session of the console for who showed a token. It remembers the token's hash: another ADMIN_TOKEN, or a token
- * that is revoked or expires, ends it.
- * @returns the cookie's text; only its hash is kept.
- * @throws ConfereError `unauthorized` where the token opens nothing any more.
+ * Opens a session of the console for a token. It stores the token's hash: a changed ADMIN_TOKEN, or a revoked or expired
+ * token, ends the session.
+ * @returns the cookie's text; only its hash is stored.
+ * @throws ConfereError `unauthorized` if the token is not valid any more.
  */
 export async function openSession(context: Pick<Context, 'db' | 'clock' | 'config'>, token: string): Promise<string> {
   const session = randomBytes(32).toString('base64url');
@@ -35,7 +35,7 @@ export async function openSession(context: Pick<Context, 'db' | 'clock' | 'confi
   return session;
 }
 
-/** Whose session this is: nobody's once it ran out, or what it was opened with opens nothing any more. */
+/** @returns the caller of a session; undefined once it has expired, or its token is not valid any more. */
 export async function findSession(context: Context, session: string): Promise<Caller | undefined> {
   const now = context.clock.now();
   const row = await context.db
@@ -44,7 +44,7 @@ export async function findSession(context: Context, session: string): Promise<Ca
     .where('session_hash', '=', hashOf(session))
     .where('expires_at', '>', now)
     .executeTakeFirst();
-  // opened before sessions remembered it
+  // opened before sessions stored the hash
   if (!row?.opened_with) return undefined;
   if (row.token_seq === null) return (await isAdminHash(context, row.opened_with)) ? ADMIN_CALLER : undefined;
   const token = await selectLiveTokens(context, now)

@@ -4,25 +4,25 @@ import { readSetting } from '../database/keys/settings.ts';
 import { ConfereError } from '../domain/errors.ts';
 import type { Role } from './roles.ts';
 
-/** Who calls: a token's id and what it may do. */
+/** The caller of a request: a token's id and role. */
 export type Caller = { id: string; role: Role };
 
-/** What a caller with the token of the environment, or of DATA_DIR/admin-token, is called in the audit. */
+/** The caller with ADMIN_TOKEN or the token in DATA_DIR/admin-token, as the audit names it. */
 export const ADMIN_CALLER: Caller = { id: 'admin', role: 'admin' };
 
 export const ADMIN_SETTING = 'admin_token_hash';
-/** `last_used_at` is to the minute: a write for each request would cost more than the request. */
+/** `last_used_at` is written at most once a minute: a write for each request would cost more than the request. */
 const USED_EVERY_MS = 60_000;
-/** A token's text as createToken draws it; ADMIN_TOKEN alone may be any other. */
+/** The form of a token from createToken. Only ADMIN_TOKEN may differ. */
 const TOKEN_FORM = /^cft_[A-Za-z0-9_-]{43}$/;
 
 export type NewToken = { name: string; role: Role; expiresAt?: Date | undefined };
-/** `expires_at` stands in it only where it expires. */
+/** `expires_at` is present only if the token expires. */
 export type CreatedToken = { id: string; role: Role; token: string; expires_at?: string };
 
 /**
- * Makes a token. Its text is shown this once; only its hash is kept.
- * @throws ConfereError `invalid_request` for one that would have ended already.
+ * Creates a token. Its text is returned only here; only its hash is stored.
+ * @throws ConfereError `invalid_request` if `expiresAt` is not in the future.
  */
 export async function createToken(context: Pick<Context, 'db' | 'clock'>, request: NewToken): Promise<CreatedToken> {
   const now = context.clock.now();
@@ -41,7 +41,7 @@ export async function createToken(context: Pick<Context, 'db' | 'clock'>, reques
   return { id, role, token, ...(expiresAt === undefined ? {} : { expires_at: expiresAt.toISOString() }) };
 }
 
-/** The caller whose token this is: undefined where there is none, or it was revoked, or has expired. */
+/** @returns the caller with this token; undefined if it is unknown, revoked or expired. */
 export async function findCaller(context: Context, token: string): Promise<Caller | undefined> {
   const hash = hashToken(token);
   if (await isAdminHash(context, hash)) return ADMIN_CALLER;
@@ -58,7 +58,7 @@ export async function findCaller(context: Context, token: string): Promise<Calle
   return { id: row.id, role: row.role as Role };
 }
 
-/** Tokens that open something now. */
+/** Query of tokens that are neither revoked nor expired. */
 export function selectLiveTokens(context: Pick<Context, 'db'>, now: Date) {
   return context.db
     .selectFrom('tokens')
@@ -66,14 +66,14 @@ export function selectLiveTokens(context: Pick<Context, 'db'>, now: Date) {
     .where((eb) => eb.or([eb('tokens.expires_at', 'is', null), eb('tokens.expires_at', '>', now)]));
 }
 
-/** Whether this is the hash of ADMIN_TOKEN, or of the generated one where ADMIN_TOKEN is not set. */
+/** Whether this is the hash of ADMIN_TOKEN or, if that is not set, of the generated token. */
 export async function isAdminHash(context: Pick<Context, 'config' | 'db'>, hash: Buffer): Promise<boolean> {
   const { ADMIN_TOKEN } = context.config;
   const admin = ADMIN_TOKEN ? hashToken(ADMIN_TOKEN) : await readSetting(context.db, ADMIN_SETTING);
   return admin !== undefined && timingSafeEqual(hash, admin);
 }
 
-/** Tokens as our API shows them, the newest first. @param after the row number to go on below. */
+/** @returns tokens as the API shows them, newest first. @param after only tokens below this row number. */
 export async function listTokens(context: Context, limit: number, after: number | undefined) {
   let query = context.db.selectFrom('tokens').selectAll().orderBy('seq', 'desc').limit(limit);
   if (after !== undefined) query = query.where('seq', '<', after);
@@ -91,7 +91,7 @@ export async function listTokens(context: Context, limit: number, after: number 
   }));
 }
 
-/** Ends a token, and every session that it opened. @throws ConfereError `not_found` for none, or one that is revoked. */
+/** Revokes a token and ends its sessions. @throws ConfereError `not_found` if it is unknown or revoked already. */
 export async function revokeToken(context: Pick<Context, 'db' | 'clock'>, id: string): Promise<void> {
   const result = await context.db
     .updateTable('tokens')
@@ -102,7 +102,7 @@ export async function revokeToken(context: Pick<Context, 'db' | 'clock'>, id: st
   if (result.numUpdatedRows !== 1n) throw new ConfereError('not_found', 'there is no such token');
 }
 
-/** Tokens are 256 random bits: a plain hash of one can't be guessed back. */
+/** A plain hash suffices: tokens have 256 random bits. */
 export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

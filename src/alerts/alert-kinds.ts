@@ -1,6 +1,6 @@
 import { MISMATCH_SEVERITY, type MismatchKind } from '../domain/mismatch.ts';
 
-/** Each alert that can be raised: every kind of mismatch, and what else happens. docs/runbooks.md has a section for each. */
+/** All alerts: each kind of mismatch, and other conditions. docs/runbooks.md has a section for each. */
 export const ALERT_KINDS = [
   ...(Object.keys(MISMATCH_SEVERITY) as MismatchKind[]),
   'baseline_mismatches',

@@ -1,4 +1,4 @@
-/** What a channel is told of an alert. */
+/** An alert as a channel gets it. */
 export type AlertToSend = {
   seq: number;
   id: string;
@@ -11,32 +11,32 @@ export type AlertToSend = {
   raisedAt: Date;
   /** Null while it fires. */
   endedAt: Date | null;
-  /** The channel knows already that it fires. */
+  /** The channel was sent before that it fires. */
   alreadySent: boolean;
 };
 
-/** One way to tell people. `send` resolves once the other side has taken all of them, and may be given one again. */
+/** One channel of notifications. `send` resolves once the receiver has accepted all alerts; one may be sent again. */
 export type Channel = {
   name: string;
-  /** How many are told at once. */
+  /** How many alerts one `send` gets. */
   batchMax: number;
-  /** It forgets what is not sent again within a while. */
+  /** The receiver forgets alerts that are not sent again: how often to resend, in ms. */
   resendEveryMs?: number;
-  /** Which alerts concern it; all, where it does not say. */
+  /** Filters alerts; without it the channel gets all. */
   accepts?: (alert: { name: string }) => boolean;
   send(alerts: AlertToSend[]): Promise<void>;
 };
 
-/** A channel did not take what it was sent. Neither an address nor the other side's words stand in it. */
+/** A channel did not accept alerts. The error holds neither an address nor the receiver's text. */
 export class ChannelError extends Error {
   readonly code: string;
-  /** What was sent is at fault, not the way there. */
+  /** The receiver refuses these alerts; the channel itself works. */
   readonly isRefusal: boolean;
   readonly retryAfterMs: number | undefined;
 
   constructor(code: string, options: { isRefusal?: boolean; retryAfterMs?: number | undefined } = {}) {
-    super(`a channel of alerts did not take them: ${code}`);
-    this.name = 'NotTaken';
+    super(`a channel did not accept alerts: ${code}`);
+    this.name = 'ChannelError';
     this.code = code;
     this.isRefusal = options.isRefusal ?? false;
     this.retryAfterMs = options.retryAfterMs;

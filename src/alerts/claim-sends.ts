@@ -4,10 +4,10 @@ import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import type { AlertToSend, Channel } from './channel.ts';
 
-/** Longer than any channel takes. What a killed process had claimed is due again after it. */
+/** Longer than any channel takes. Sends claimed by a killed process are due again after it. */
 const LEASE_MS = 90_000;
 
-/** Takes what is due on a channel: leased in a short transaction, so that no row is locked while the network is waited for. */
+/** Claims due sends of a channel: leases them in a short transaction, so that no row is locked over the network. */
 export async function claimSends(context: Context, channel: Channel): Promise<AlertToSend[]> {
   const now = context.clock.now();
   const candidates = await context.db
@@ -48,8 +48,8 @@ export async function claimSends(context: Context, channel: Channel): Promise<Al
 }
 
 /**
- * By the whole primary key: a lock over a range of what is due also takes the row behind it, which is another channel's,
- * and two channels that look at once skip each other's.
+ * Locks by the whole primary key. A lock over the range of due rows would include the next row, which belongs to another
+ * channel, and two channels that claim at once would skip each other's rows.
  */
 async function lockDue(
   trx: Transaction<Database>,

@@ -7,12 +7,12 @@ import type { Channel } from './channel.ts';
 const BATCH_ROWS = 500;
 
 /**
- * Makes new alerts due on each channel that is set.
+ * Creates a due send on each configured channel for new alerts.
  * @returns whether there may be more.
  */
 export async function fanOutAlerts(context: Context, channels: Channel[]): Promise<boolean> {
   return transact(context.db, async (trx) => {
-    // the index is named, or a small table is read whole, and what another writer has locked of it is passed over
+    // the index is forced: a full scan of a small table would skip rows that another writer has locked
     const { rows: alerts } = await sql<{ seq: number; name: string }>`
       SELECT seq, name FROM alerts FORCE INDEX (alerts_spread)
       WHERE spread_at IS NULL ORDER BY seq LIMIT ${sql.lit(BATCH_ROWS)} FOR UPDATE SKIP LOCKED`.execute(trx);
@@ -25,7 +25,7 @@ export async function fanOutAlerts(context: Context, channels: Channel[]): Promi
   });
 }
 
-/** What fires already is due on a channel that was set since: done once, at the start. */
+/** Creates sends of alerts that fire already, for channels configured since. Runs once, at the start. */
 export async function fanOutFiringAlerts(context: Context, channels: Channel[]): Promise<void> {
   for (let after = 0; ; ) {
     const alerts = await context.db

@@ -2,18 +2,18 @@ import type { AlertToSend, Channel } from './channel.ts';
 import { postJson } from './post-json.ts';
 
 const BATCH_MAX = 500;
-/** It forgets what is not sent again within five minutes. */
-const AGAIN_MS = 60_000;
-/** A momentary alert is shown as firing for so long, or Alertmanager would drop it unseen. */
+/** Alertmanager forgets alerts that are not sent again within five minutes. */
+const RESEND_EVERY_MS = 60_000;
+/** How long a momentary alert is shown as firing: Alertmanager drops alerts that have ended already. */
 const MOMENT_MS = 5 * 60_000;
 
-/** Alertmanager's API (v2): firing alerts each minute, and ended ones. */
+/** Alertmanager's API (v2): firing alerts each minute, and ended ones once. */
 export function openAlertmanagerChannel(url: string, publicUrl: string): Channel {
   const address = `${url.replace(/\/+$/, '')}/api/v2/alerts`;
   return {
     name: 'alertmanager',
     batchMax: BATCH_MAX,
-    resendEveryMs: AGAIN_MS,
+    resendEveryMs: RESEND_EVERY_MS,
     send: (alerts) =>
       postJson(
         address,

@@ -8,7 +8,7 @@ import { openMerchantEmailChannel } from './open-merchant-email-channel.ts';
 import { openPagerDutyChannel } from './open-pagerduty-channel.ts';
 import { openSlackChannel } from './open-slack-channel.ts';
 
-/** The channels that the environment sets; the log always is one. */
+/** @returns the channels that the environment configures; the log is always one. */
 export function openChannels(context: Context, mailer: Mailer | undefined): Channel[] {
   const { config, db, log } = context;
   const { ALERTMANAGER_URL, SLACK_WEBHOOK_URL, PAGERDUTY_ROUTING_KEY, ALERT_EMAIL_TO, PUBLIC_URL: publicUrl } = config;
@@ -23,8 +23,7 @@ export function openChannels(context: Context, mailer: Mailer | undefined): Chan
     const warnOfRefused = (refused: number) => log.warn({ refused }, 'the mail server refused some of ALERT_EMAIL_TO');
     channels.push(openEmailChannel(mailer, { to: ALERT_EMAIL_TO, publicUrl, warn: warnOfRefused }));
   }
-  const warn = (merchant: string) =>
-    log.warn({ merchant }, 'the mail server takes nothing for this merchant’s address');
+  const warn = (merchant: string) => log.warn({ merchant }, 'the mail server refuses this merchant’s address');
   channels.push(openMerchantEmailChannel(mailer, db, warn));
   return channels;
 }

@@ -4,7 +4,7 @@ import type { Mailer } from './open-mailer.ts';
 const BATCH_MAX = 50;
 const SEVERITIES = ['critical', 'high', 'medium'];
 
-/** A mail to ops: one for all that is due at once. */
+/** Sends ops one mail for all alerts that are due at once. */
 export function openEmailChannel(
   mailer: Mailer,
   options: { to: string[]; publicUrl: string; warn: (refused: number) => void },

@@ -3,7 +3,7 @@ import type { Channel } from './channel.ts';
 
 const BATCH_MAX = 500;
 
-/** A line for each alert, and one for its end. The line comes before the row that says so: twice is better than never. */
+/** Logs each alert and its end. The line is written before the row that records it: a repeat is better than a loss. */
 export function openLogChannel(log: Log): Channel {
   return {
     name: 'log',

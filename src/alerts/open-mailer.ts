@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 20_000;
-/** However slowly the server drips: a mail that has not gone by then counts as failed. */
+/** Time limit of one mail, however slowly the server answers. */
 export const MAIL_MS_MAX = 45_000;
 const SUBJECT_CHARS_MAX = 150;
 /** One address and nothing that a header or an envelope could take for more. */
@@ -15,35 +15,35 @@ export type Mail = {
   subject: string;
   /** Plain text. No name, document, key, e-mail, phone or free text of a transaction. */
   text: string;
-  /** Makes the Message-ID: the same for a repeat, so that a mailbox can tell. Letters, digits, `_`, `-` and `.`. */
+  /** For the Message-ID: the same for a repeat, so that mailboxes detect it. Letters, digits, `_`, `-` and `.`. */
   id: string;
 };
 
 export type Mailer = {
   /**
-   * @returns how many of the addresses the server refused; it took the mail for the others.
-   * @throws MailError when it took it for nobody.
+   * @returns how many addresses the server refused; it accepted the mail for the others.
+   * @throws MailError if it accepted the mail for none.
    */
   send(mail: Mail): Promise<{ refused: number }>;
 };
 
-/** A mail did not go. Its text names neither an address nor the server's words, which quote them. */
+/** A mail was not sent. Its text has neither an address nor the server's text, which may quote one. */
 export class MailError extends Error {
   readonly code: string;
-  /** The server takes no mail for these addresses, now or later. */
+  /** The server refuses these addresses permanently. */
   readonly isPermanent: boolean;
 
-  constructor(code: string, isForGood = false) {
-    super(`a mail did not go: ${code}`);
+  constructor(code: string, isPermanent = false) {
+    super(`a mail was not sent: ${code}`);
     this.name = 'MailError';
     this.code = code;
-    this.isPermanent = isForGood;
+    this.isPermanent = isPermanent;
   }
 }
 
 /**
- * The way out for every mail of Confere (alerts, merchants, reports); undefined without SMTP_URL. Each mail has a
- * connection of its own: they are rare, and a kept one would be found dead at the moment it is needed.
+ * Opens the sender of all mails of Confere (alerts, merchants, reports); undefined without SMTP_URL. Each mail has its own
+ * connection: mails are rare, and an idle connection would often be closed when it is needed.
  */
 export function openMailer(config: Pick<Config, 'SMTP_URL' | 'ALERT_EMAIL_FROM'>): Mailer | undefined {
   const { SMTP_URL: server, ALERT_EMAIL_FROM: from } = config;
@@ -63,7 +63,7 @@ export function openMailer(config: Pick<Config, 'SMTP_URL' | 'ALERT_EMAIL_FROM'>
       dnsTimeout: CONNECT_MS,
       socketTimeout: SILENCE_MS,
     },
-    // a text of ours is never a path or an address to fetch
+    // a text of ours is never a path or URL to read
     ...{ disableFileAccess: true, disableUrlAccess: true },
   });
   return {
@@ -75,7 +75,7 @@ export function openMailer(config: Pick<Config, 'SMTP_URL' | 'ALERT_EMAIL_FROM'>
         subject: subject.replace(/\s+/g, ' ').slice(0, SUBJECT_CHARS_MAX),
         text,
         messageId: `<${id.replace(/[^\w.-]/g, '-')}@${domain}>`,
-        // no out-of-office note is to answer a machine
+        // prevents out-of-office replies
         headers: { 'Auto-Submitted': 'auto-generated' },
       });
       const { rejected } = await inTime(sent);
@@ -94,8 +94,8 @@ async function inTime<T>(sent: Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof MailError) throw error;
     const { code, responseCode } = error as { code?: string; responseCode?: number };
-    const isForGood = code === 'EENVELOPE' && responseCode !== undefined && responseCode >= 500;
-    throw new MailError([code ?? 'UNKNOWN', responseCode].filter(Boolean).join(' '), isForGood);
+    const isPermanent = code === 'EENVELOPE' && responseCode !== undefined && responseCode >= 500;
+    throw new MailError([code ?? 'UNKNOWN', responseCode].filter(Boolean).join(' '), isPermanent);
   } finally {
     clearTimeout(timer);
   }

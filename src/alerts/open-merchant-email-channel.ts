@@ -4,20 +4,20 @@ import { MailError, type Mailer } from './open-mailer.ts';
 
 const CONCERNS = ['merchant_failing', 'merchant_disabled'];
 
-/** The merchant's own mail about its endpoint, where it gave an address. It stands in its record, and is read here only. */
+/** Mails a merchant with an e-mail address about its endpoint. Only this channel reads the address. */
 export function openMerchantEmailChannel(mailer: Mailer, db: Reader, warn: (merchantId: string) => void): Channel {
   return {
     name: 'merchant_email',
     batchMax: 1,
     accepts: ({ name }) => CONCERNS.includes(name),
     async send(alerts) {
-      // one that is over is no news to the merchant, who mended it
+      // no mail about the end: the merchant has repaired its endpoint itself
       for (const alert of alerts.filter((one) => !one.endedAt)) {
         const email = await readAddress(db, alert.scope);
         if (!email) continue;
         await mailer.send({ to: [email], ...write(alert), id: `${alert.id}.merchant` }).catch((error: unknown) => {
           if (!(error instanceof MailError && error.isPermanent)) throw error;
-          // nobody reads that mailbox: trying for ever helps no one, and ops have the alert
+          // a permanent refusal is not retried: ops have the alert
           warn(alert.scope);
         });
       }
@@ -35,7 +35,7 @@ async function readAddress(db: Reader, merchantId: string): Promise<string | nul
   return row?.email;
 }
 
-/** In both languages: who runs a merchant's systems is not always who speaks its customers' language. */
+/** The text is in Portuguese and English: a merchant's engineers may not speak the language of its customers. */
 function write(alert: AlertToSend): { subject: string; text: string } {
   const since = alert.raisedAt.toISOString();
   const isDisabled = alert.name === 'merchant_disabled';

@@ -4,7 +4,7 @@ import { postJson } from './post-json.ts';
 const SUMMARY_CHARS_MAX = 1_024;
 const SEVERITY: Record<string, string> = { critical: 'critical', high: 'error', medium: 'warning' };
 
-/** PagerDuty's Events API v2: an alert triggers under its own id, and its end resolves that. One event a request. */
+/** PagerDuty's Events API v2: an alert triggers under its own id, and its end resolves it. One event a request. */
 export function openPagerDutyChannel(options: { url: string; routingKey: string; publicUrl: string }): Channel {
   const post = (action: 'trigger' | 'resolve', alert: AlertToSend): Promise<void> =>
     postJson(options.url, {
@@ -18,7 +18,7 @@ export function openPagerDutyChannel(options: { url: string; routingKey: string;
     batchMax: 1,
     async send(alerts) {
       for (const alert of alerts) {
-        // one that is over before it was told is told all the same
+        // an alert that ended before it was sent is triggered anyway
         if (!alert.alreadySent) await post('trigger', alert);
         if (alert.endedAt) await post('resolve', alert);
       }

@@ -1,11 +1,11 @@
 import type { AlertToSend, Channel } from './channel.ts';
 import { postJson } from './post-json.ts';
 
-/** One message tells of so many: Slack takes one a second, and a wall of them is read by nobody. */
+/** Alerts in one message: Slack accepts one message a second. */
 const BATCH_MAX = 20;
 const MARK: Record<string, string> = { critical: ':red_circle:', high: ':large_orange_circle:' };
 
-/** An incoming webhook of Slack. Its address is a secret. */
+/** Slack's incoming webhook. Its URL is a secret. */
 export function openSlackChannel(url: string, publicUrl: string): Channel {
   return {
     name: 'slack',
@@ -20,7 +20,7 @@ function describe(alert: AlertToSend, publicUrl: string): string {
   return `${mark} *${escapeMarks(alert.name)}* (${alert.severity}) ${escapeMarks(alert.summary)}${link}`;
 }
 
-/** The three characters that mean something to Slack, mentions of everybody among them. */
+/** Escapes Slack's three control characters, which also start mentions. */
 function escapeMarks(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

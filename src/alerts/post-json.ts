@@ -7,7 +7,7 @@ const REFUSALS_EXCEPT = new Set([401, 403, 404, 408, 425, 429]);
 
 /**
  * POSTs to a channel; redirects are not followed.
- * @throws NotTaken for anything but a 2xx.
+ * @throws ChannelError for anything but a 2xx.
  */
 export async function postJson(url: string, body: unknown): Promise<void> {
   let response: Dispatcher.ResponseData;

@@ -5,21 +5,21 @@ import type { Severity } from '../domain/mismatch.ts';
 import type { AlertKind } from './alert-kinds.ts';
 
 export type NewAlert = {
-  /** A mismatch's kind, or what else happened. */
+  /** A mismatch's kind, or another condition. */
   name: AlertKind;
   severity: Severity;
-  /** What it is unique by while it fires. */
+  /** Unique with the name while the alert fires. */
   scope: string;
   /** One sentence for a person: no name, document, key, e-mail, phone or free text. */
   summary: string;
   mismatchId?: string;
   transactionId?: string | null;
-  /** Over as soon as it is told. */
+  /** The alert ends as soon as it is raised. */
   ended?: boolean;
 };
 
 /**
- * Writes alerts to the outbox, in the transaction that causes them; one that fires already is not raised again.
+ * Writes alerts to the outbox, in the transaction that causes them. An alert that fires already is not raised again.
  * @returns how many are new.
  */
 export async function raiseAlerts(trx: Transaction<Database>, alerts: NewAlert[], now: Date): Promise<number> {
@@ -49,7 +49,7 @@ export async function raiseAlerts(trx: Transaction<Database>, alerts: NewAlert[]
   return fresh.length;
 }
 
-/** Says of one that fires what is known by now: channels that repeat it tell that. */
+/** Updates the summary of a firing alert: channels that resend it use the new one. */
 export async function updateAlertSummary(
   trx: Transaction<Database>,
   alert: { name: string; scope: string; summary: string },
@@ -61,7 +61,7 @@ export async function updateAlertSummary(
     .execute();
 }
 
-/** Ends what fires under these names and scopes: each channel that was told of it is due to be told of its end. */
+/** Ends alerts with these names and scopes: their end becomes due on each channel. */
 export async function endAlerts(
   trx: Transaction<Database>,
   ends: { name: string; scope: string }[],
@@ -78,7 +78,7 @@ export async function endAlerts(
   if (firing.length === 0) return;
   const seqs = firing.map((row) => row.seq);
   await trx.updateTable('alerts').set({ ended_at: now, firing_scope: null }).where('seq', 'in', seqs).execute();
-  // after the alerts themselves: whoever records a send locks these rows first, and then reads whether it has ended
+  // after the alerts: recordSent locks these rows first, then reads whether the alert has ended
   await trx
     .updateTable('alert_sends')
     .set({ next_attempt_at: now })

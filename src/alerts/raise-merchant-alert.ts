@@ -4,22 +4,22 @@ import { endAlerts, raiseAlerts } from './raise-alerts.ts';
 
 const NAMES = ['merchant_failing', 'merchant_disabled'] as const;
 
-/** A merchant's endpoint that takes nothing any more: ops are told, once. */
+/** Raises an alert about a merchant whose endpoint fails, or is disabled. */
 export async function raiseMerchantAlert(
   context: Context,
-  trouble: { kind: (typeof NAMES)[number]; merchantId: string; since: Date },
+  outage: { kind: (typeof NAMES)[number]; merchantId: string; since: Date },
 ): Promise<void> {
   const alert = {
-    name: trouble.kind,
+    name: outage.kind,
     severity: 'high' as const,
-    scope: trouble.merchantId,
-    summary: `${trouble.kind}: merchant ${trouble.merchantId}, since ${trouble.since.toISOString()}`,
+    scope: outage.merchantId,
+    summary: `${outage.kind}: merchant ${outage.merchantId}, since ${outage.since.toISOString()}`,
   };
   await transact(context.db, (trx) => raiseAlerts(trx, [alert], context.clock.now()), { retryDuplicates: true });
   context.wakeUps.alerts.notify();
 }
 
-/** It took a callback again. */
+/** Ends the alerts about a merchant that has recovered. */
 export async function endMerchantAlert(context: Context, merchantId: string): Promise<void> {
   const ends = NAMES.map((name) => ({ name, scope: merchantId }));
   await transact(context.db, (trx) => endAlerts(trx, ends, context.clock.now()));

@@ -5,17 +5,16 @@ import { transact } from '../database/transact.ts';
 import type { AlertToSend, Channel } from './channel.ts';
 
 /**
- * Writes down that a channel has taken alerts. One that ended while it was under way is due at once, to tell of its end:
- * its row is locked first and the alert read after that, while whoever ends it writes in the other order, so one of the
- * two sees the other.
+ * Records that a channel has accepted alerts. If an alert has ended meanwhile, its end is due at once. This locks the
+ * sends first and reads the alerts after that; endAlerts writes in the other order. So one of the two sees the other.
  */
 export async function recordSent(context: Context, channel: Channel, alerts: AlertToSend[]): Promise<void> {
   await transact(context.db, async (trx) => {
     const now = context.clock.now();
     const endedSince = await lockAndRead(trx, channel, alerts);
-    const againAt = channel.resendEveryMs === undefined ? null : new Date(now.getTime() + channel.resendEveryMs);
+    const resendAt = channel.resendEveryMs === undefined ? null : new Date(now.getTime() + channel.resendEveryMs);
     const rows = alerts.map((alert): Insertable<Database['alert_sends']> => {
-      const nextAt = alert.endedAt ? null : endedSince.has(alert.seq) ? now : againAt;
+      const nextAt = alert.endedAt ? null : endedSince.has(alert.seq) ? now : resendAt;
       const base = { alert_seq: alert.seq, channel: channel.name, attempts: 0, error: null };
       return { ...base, next_attempt_at: nextAt, sent_at: now, end_sent_at: alert.endedAt ? now : null };
     });
@@ -23,7 +22,7 @@ export async function recordSent(context: Context, channel: Channel, alerts: Ale
   });
 }
 
-/** Writes down that a channel did not: when it is tried again, and why. */
+/** Records that a channel has not accepted alerts: when to retry, and why. */
 export async function recordSendFailure(
   context: Context,
   channel: Channel,

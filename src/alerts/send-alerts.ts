@@ -1,8 +1,8 @@
 /**
- * Hands the outbox of alerts on. A new alert is spread once to every channel that is set; each channel is a loop of its
- * own, so that one that is away delays no other. What it takes is due on it (`alert_sends.next_attempt_at`), is leased,
- * told, and written down after that: so each is told at least once, and once more when it has ended. A channel that is
- * away is tried again after a pause that grows to a minute, without end: an alert is never given up.
+ * Sends the outbox of alerts. A new alert is fanned out once to every configured channel. Each channel has its own worker
+ * loop, so that one that is down delays no other. A due send (`alert_sends.next_attempt_at`) is leased, sent, and recorded
+ * after that: so each alert is sent at least once, and once more when it has ended. A channel that fails is retried after a
+ * pause that grows to a minute, without end: an alert is never dropped.
  */
 import type { Context } from '../context.ts';
 import { describeError } from '../log.ts';
@@ -15,38 +15,36 @@ import { recordSendFailure, recordSent } from './record-sends.ts';
 
 const IDLE_MS = 5_000;
 const PAUSE_MS = 2_000;
-/** Alertmanager forgets what it is not told again within five minutes. */
+/** Below the five minutes after which Alertmanager forgets an alert that is not sent again. */
 const PAUSE_MS_MAX = 60_000;
 
 export async function sendAlerts(context: Context, channels: Channel[]): Promise<void> {
-  const bells = new Map(channels.map((channel) => [channel.name, createWakeSignal(context.timers)]));
+  const workers = channels.map((channel) => ({ channel, wakeUp: createWakeSignal(context.timers) }));
   let caughtUp = false;
-  const spreading = runWorkerLoop({
+  const fanOut = runWorkerLoop({
     ...{ name: 'alerts', wakeUp: context.wakeUps.alerts, idleMs: IDLE_MS, context },
     async work() {
       if (!caughtUp) await fanOutFiringAlerts(context, channels);
       caughtUp = true;
       const more = await fanOutAlerts(context, channels);
-      for (const bell of bells.values()) bell.notify();
+      for (const { wakeUp } of workers) wakeUp.notify();
       return more;
     },
   });
-  const telling = channels.map((channel) =>
-    tellChannel(context, channel, bells.get(channel.name) ?? createWakeSignal(context.timers)),
-  );
-  await Promise.all([spreading, ...telling]);
+  const senders = workers.map(({ channel, wakeUp }) => sendToChannel(context, channel, wakeUp));
+  await Promise.all([fanOut, ...senders]);
 }
 
-async function tellChannel(context: Context, channel: Channel, bell: WakeSignal): Promise<void> {
+async function sendToChannel(context: Context, channel: Channel, wakeUp: WakeSignal): Promise<void> {
   let failures = 0;
   let pausedUntilMs = 0;
   await runWorkerLoop({
-    ...{ name: `alerts to ${channel.name}`, wakeUp: bell, idleMs: IDLE_MS, context },
+    ...{ name: `alerts to ${channel.name}`, wakeUp, idleMs: IDLE_MS, context },
     async work() {
       if (context.timers.monotonicMs() < pausedUntilMs) return false;
       const alerts = await claimSends(context, channel);
       if (alerts.length === 0) return false;
-      const pauseMs = await tell(context, channel, alerts, failures);
+      const pauseMs = await sendBatch(context, channel, alerts, failures);
       failures = pauseMs === undefined ? 0 : failures + 1;
       pausedUntilMs = context.timers.monotonicMs() + (pauseMs ?? 0);
       return true;
@@ -54,8 +52,8 @@ async function tellChannel(context: Context, channel: Channel, bell: WakeSignal)
   });
 }
 
-/** @returns how long the channel is to be left alone; undefined where it took them, or refused just these. */
-async function tell(
+/** @returns how long to pause the channel; undefined if it accepted the alerts, or refused only these. */
+async function sendBatch(
   context: Context,
   channel: Channel,
   alerts: AlertToSend[],
@@ -64,17 +62,17 @@ async function tell(
   try {
     await channel.send(alerts);
   } catch (error) {
-    const { code, isRefusal, retryAfterMs } = toNotTaken(error);
-    // one that is not fit to be sent must not keep the others from going
+    const { code, isRefusal, retryAfterMs } = toChannelError(error);
+    // one alert that is refused must not block the others
     if (isRefusal && alerts.length > 1) {
-      for (const alert of alerts) await tell(context, channel, [alert], failures);
+      for (const alert of alerts) await sendBatch(context, channel, [alert], failures);
       return undefined;
     }
     const pauseMs = isRefusal ? PAUSE_MS_MAX : pauseAfter(failures, retryAfterMs);
     await recordSendFailure(context, channel, alerts, { pauseMs, error: code });
     alertSends.inc({ channel: channel.name, outcome: 'failed' }, alerts.length);
     const about = { channel: channel.name, alerts: alerts.length, error: describeError(error) };
-    context.log.warn(about, 'a channel did not take alerts; they are sent again');
+    context.log.warn(about, 'a channel did not accept alerts; retrying');
     return isRefusal ? undefined : pauseMs;
   }
   await recordSent(context, channel, alerts);
@@ -82,7 +80,7 @@ async function tell(
   return undefined;
 }
 
-function toNotTaken(error: unknown): ChannelError {
+function toChannelError(error: unknown): ChannelError {
   if (error instanceof ChannelError) return error;
   const { code, name } = (error ?? {}) as { code?: unknown; name?: string };
   return new ChannelError(typeof code === 'string' ? code : (name ?? 'unknown'));

@@ -1,9 +1,9 @@
 import type { Reader } from '../database/reader.ts';
 
-/** Fires while the minutes inside end-to-end ids tell of another time zone than the configured one. */
+/** Fires while the minutes inside end-to-end ids do not fit the configured time zone. */
 export const ZONE_ALERT = { name: 'time_zone_differs', scope: 'provider' } as const;
 
-/** While it fires no day is closed: each payment may be on the wrong one. */
+/** While it fires no day is closed: each payment may be on the wrong day. */
 export async function isZoneAlertFiring(db: Reader): Promise<boolean> {
   const row = await db
     .selectFrom('alerts')

@@ -12,7 +12,7 @@ import { validateUrl } from './validate-url.ts';
 const ID_BYTES = 12;
 const SECOND_MS = 1000;
 
-/** What a merchant's record says once it is taken for well again; `warned_at` stays until it has taken a callback. */
+/** Columns of a healthy merchant. `warned_at` is not reset with them: it stays until a callback is delivered. */
 export const HEALTHY = {
   failures: 0,
   failing_since: null,
@@ -30,8 +30,8 @@ export type NewMerchant = {
 };
 
 /**
- * Adds a merchant and its first secret, which is told here and never again.
- * @throws ConfereError `invalid_request` for an address that callbacks do not go to.
+ * Adds a merchant and its first secret, which is returned here and never again.
+ * @throws ConfereError `invalid_request` for a URL that callbacks must not go to.
  */
 export async function createMerchant(
   context: Context,
@@ -41,10 +41,10 @@ export async function createMerchant(
   const made = generateSecret(context);
   const now = made.createdAt;
   const id = `mer_${randomBytes(ID_BYTES).toString('hex')}`;
-  // the provider's clock shows whole seconds: an event of this very second counts
+  // the provider's clock has whole seconds: an event of this second counts
   const thisSecond = new Date(Math.floor(now.getTime() / SECOND_MS) * SECOND_MS);
   await transact(context.db, async (trx, mayBeDone) => {
-    if (mayBeDone && (await isThere(trx, id))) return;
+    if (mayBeDone && (await merchantExists(trx, id))) return;
     const row = {
       id,
       name: input.name,
@@ -61,7 +61,7 @@ export async function createMerchant(
   return { merchant: await findMerchant(context.db, id), secret: formatSecret(made) };
 }
 
-async function isThere(trx: Transaction<Database>, id: string): Promise<boolean> {
+async function merchantExists(trx: Transaction<Database>, id: string): Promise<boolean> {
   return (await trx.selectFrom('merchants').select('seq').where('id', '=', id).executeTakeFirst()) !== undefined;
 }
 
@@ -88,8 +88,7 @@ export async function updateMerchant(context: Context, id: string, change: Merch
 }
 
 /**
- * Enables or pauses a merchant. What was held drains after it is enabled, oldest first, and it is taken for well until
- * it fails again.
+ * Enables or pauses a merchant. Enabling resets its health: its held callbacks are resumed, oldest first.
  */
 export async function setMerchantState(context: Context, id: string, state: MerchantState): Promise<MerchantRow> {
   const merchant = await findMerchant(context.db, id);
@@ -99,12 +98,12 @@ export async function setMerchantState(context: Context, id: string, state: Merc
   return findMerchant(context.db, id);
 }
 
-/** Removes a merchant: nothing goes to it any more, what it was told stays on record. */
+/** Removes a merchant: it gets no more callbacks. Its past callbacks stay on record. */
 export async function removeMerchant(context: Context, id: string): Promise<void> {
   const merchant = await findMerchant(context.db, id);
   await transact(context.db, async (trx) => {
     const now = context.clock.now();
-    // an alert about it is over: nobody can mend what is no longer there
+    // recovered_at ends alerts about the merchant
     const set = {
       ...{ state: 'disabled', disabled_reason: 'removed', deleted_at: now, recovered_at: now },
       pull_token_hash: null,

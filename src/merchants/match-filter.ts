@@ -1,18 +1,18 @@
 import { NO_PLATFORM } from '../domain/platform.ts';
 import type { Operation } from '../domain/statuses.ts';
 
-/** Which events a merchant is told of: `or` within a list, `and` across them, an empty one is all. */
+/** Which events a merchant receives: OR within a list, AND across the lists; an empty list matches all. */
 export type MerchantFilter = {
   platforms: string[];
   operations: string[];
   statuses: string[];
   reference_prefixes: string[];
   extra_prefixes: string[];
-  /** Keys of `extra` read as a JSON object, and the values that they must have. */
+  /** Keys of `extra`, parsed as a JSON object, and their required values. */
   extra_match: Record<string, string | number | boolean>;
 };
 
-/** A filter as it is entered: what is left out is empty. */
+/** A filter as entered: omitted lists are empty. */
 export type FilterInput = { [Name in keyof MerchantFilter]?: MerchantFilter[Name] | undefined };
 
 export function completeFilter(input: FilterInput = {}): MerchantFilter {
@@ -34,7 +34,7 @@ export type FilterableFacts = {
   platform: string | null;
 };
 
-/** Whether an event of a transaction is for the merchant of this filter. Texts are compared exactly; `none` is no platform. */
+/** Whether an event matches a filter. Texts are compared exactly; the platform `none` means no platform. */
 export function matchesFilter(filter: MerchantFilter, facts: FilterableFacts): boolean {
   return (
     isAmong(filter.platforms, facts.platform ?? NO_PLATFORM) &&
@@ -46,7 +46,7 @@ export function matchesFilter(filter: MerchantFilter, facts: FilterableFacts): b
   );
 }
 
-/** A filter as it is stored: what an older one lacks is empty. */
+/** Parses a stored filter: lists that an older one lacks are empty. */
 export function parseFilter(text: string): MerchantFilter {
   return completeFilter(JSON.parse(text) as FilterInput);
 }
@@ -63,7 +63,7 @@ function matchesKeys(wanted: MerchantFilter['extra_match'], extra: string | null
   const keys = Object.keys(wanted);
   if (keys.length === 0) return true;
   const found = parseObject(extra);
-  // "12" and 12 are the same store: who writes extra seldom decides on the type
+  // "12" and 12 match: the type of a value in `extra` is rarely deliberate
   return found !== undefined && keys.every((key) => Object.hasOwn(found, key) && sameText(found[key], wanted[key]));
 }
 

@@ -4,7 +4,7 @@ import type { MerchantRow } from './read-merchants.ts';
 
 export type PresentedMerchant = ReturnType<typeof presentMerchant>;
 
-/** A merchant of our API. Its secret is never part of it: creation and rotation add it, once. */
+/** A merchant as the API shows it, without its secret: only creation and rotation return that, once. */
 export function presentMerchant(row: MerchantRow) {
   return {
     id: row.id,
@@ -23,7 +23,7 @@ export function presentMerchant(row: MerchantRow) {
   };
 }
 
-/** The same for who only looks on: of its address the origin, since shops put keys into paths and queries; no e-mail. */
+/** The merchant for viewers: only the origin of its URL, as paths and queries may hold keys; no e-mail. */
 export function maskContacts(merchant: PresentedMerchant): PresentedMerchant {
   return { ...merchant, url: new URL(merchant.url).origin, email: null, filter: maskFilter(merchant.filter) };
 }

@@ -7,7 +7,7 @@ const TOKEN_BYTES = 32;
 const PREFIX = 'mpt_';
 const FORM = /^mpt_[A-Za-z0-9_-]{43}$/;
 
-/** Gives a merchant a token to fetch its events with, in place of one it may have had. It is told here, once. */
+/** Issues a merchant's token for pulling its events, and replaces an earlier one. The text is returned only here. */
 export async function issuePullToken(context: Context, id: string): Promise<string> {
   const merchant = await findMerchant(context.db, id);
   const token = PREFIX + randomBytes(TOKEN_BYTES).toString('base64url');
@@ -16,7 +16,7 @@ export async function issuePullToken(context: Context, id: string): Promise<stri
   return token;
 }
 
-/** Ends a merchant's token. @throws ConfereError `not_found` where it has none. */
+/** Revokes a merchant's token. @throws ConfereError `not_found` if it has none. */
 export async function revokePullToken(context: Context, id: string): Promise<void> {
   const merchant = await findMerchant(context.db, id);
   const result = await context.db
@@ -32,7 +32,7 @@ export function isPullToken(text: string): boolean {
   return FORM.test(text);
 }
 
-/** The merchant whose token this is: one that is paused or disabled fetches nothing, as nothing is sent to it. */
+/** @returns the merchant with this token; undefined also if it is paused or disabled. */
 export async function findMerchantByPullToken(context: Context, token: string): Promise<MerchantRow | undefined> {
   if (!isPullToken(token)) return undefined;
   return await context.db

@@ -9,22 +9,22 @@ import { findMerchant } from './read-merchants.ts';
 
 const SECRET_BYTES = 32;
 const PREFIX = 'whsec_';
-/** How long the secret before a rotation goes on signing beside the new one. */
+/** How long the previous secret keeps signing after a rotation. */
 export const ROTATION_MS = 24 * 3_600_000;
 
-/** A secret before it is stored: made outside of the transaction that stores it, which may be run again. */
+/** A secret before it is stored. It is generated outside of the transaction, which may be retried. */
 export type NewSecret = { key: Buffer; createdAt: Date };
 
 export function generateSecret(context: Context): NewSecret {
   return { key: randomBytes(SECRET_BYTES), createdAt: context.clock.now() };
 }
 
-/** As a merchant is told it, once: `whsec_` and base64. */
+/** @returns the secret as shown to the merchant, once: `whsec_` and base64. */
 export function formatSecret({ key }: NewSecret): string {
   return PREFIX + key.toString('base64');
 }
 
-/** Gives a merchant its first or next secret: it is stored encrypted and can't be shown again. */
+/** Adds a merchant's first or next secret. It is stored encrypted and can't be shown again. */
 export async function addSecret(
   context: Context,
   trx: Transaction<Database>,
@@ -38,8 +38,8 @@ export async function addSecret(
 }
 
 /**
- * Gives a merchant a new secret; the one before goes on signing for 24 hours, those before it end at once: never more
- * than two signatures stand in a header.
+ * Gives a merchant a new secret. The previous one keeps signing for 24 hours; older ones end at once. So a header never has
+ * more than two signatures.
  */
 export async function rotateSecret(context: Context, id: string): Promise<{ secret: string; oldUntil: Date }> {
   const made = generateSecret(context);
@@ -47,9 +47,9 @@ export async function rotateSecret(context: Context, id: string): Promise<{ secr
   const oldUntil = new Date(now.getTime() + ROTATION_MS);
   const merchant = await findMerchant(context.db, id);
   await transact(context.db, async (trx, mayBeDone) => {
-    // two rotations at once would leave three secrets alive
+    // two concurrent rotations would leave three live secrets
     await trx.selectFrom('merchants').select('seq').where('seq', '=', merchant.seq).forUpdate().execute();
-    // once more would end the secret that the merchant knows, for one that nobody was told
+    // a second run would end the secret that the merchant knows, and add one that nobody has seen
     if (mayBeDone && (await isStored(context, trx, merchant.seq, made))) return;
     await trx
       .updateTable('merchant_secrets')
@@ -62,7 +62,7 @@ export async function rotateSecret(context: Context, id: string): Promise<{ secr
   return { secret: formatSecret(made), oldUntil };
 }
 
-/** Whether this very secret is there, though another rotation may have followed. */
+/** Whether this secret is stored already; another rotation may have followed. */
 async function isStored(
   { vault }: Context,
   trx: Transaction<Database>,
@@ -78,7 +78,7 @@ async function isStored(
   return rows.some((row) => vault.decrypt(row.ciphertext).equals(key));
 }
 
-/** The keys that sign for each merchant at an instant, newest first. */
+/** @returns the keys that sign for each merchant now, newest first. */
 export async function readLiveKeys(
   context: Context,
   db: Reader,

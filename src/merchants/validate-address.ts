@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** Where callbacks never go, whatever is configured: metadata services that stand outside the link-local range. */
+/** Callbacks never go to these, in any configuration: cloud metadata services outside the link-local range. */
 const METADATA = [
   'fd00:ec2::254',
   'fd20:ce::254',
@@ -13,24 +13,24 @@ const PRIVATE_RANGES: readonly string[] = ['loopback', 'private', 'uniqueLocal',
 const GLOBAL_UNICAST_V6 = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
 const V4_COMPATIBLE = ipaddr.parseCIDR('::/96') as [ipaddr.IPv6, number];
 const V4_COMPATIBLE_AT = 12;
-/** The well-known NAT64 prefix; another (64:ff9b:1::/48) puts the IPv4 address where its network wants it. */
+/** The well-known NAT64 prefix. In 64:ff9b:1::/48 each network chooses the position of the IPv4 address. */
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96') as [ipaddr.IPv6, number];
 
 /**
- * Whether a callback may connect to an address. An IPv6 form that stands for an IPv4 address (mapped, translated,
- * NAT64, compatible) is judged as that address; a tunnel (6to4, Teredo) is refused.
- * @param address what is connected to: an address, not a name.
- * @returns why not, or undefined when it may.
+ * Checks whether a callback may connect to an address. An IPv6 form of an IPv4 address (mapped, translated, NAT64,
+ * compatible) is checked as that IPv4 address; a tunnel (6to4, Teredo) is refused.
+ * @param address an IP address, not a name.
+ * @returns the reason for refusal, or undefined if it is allowed.
  */
 export function validateAddress(address: string, allowPrivate: boolean): string | undefined {
   if (!ipaddr.isValid(address)) return 'no address';
-  const judged = unwrap(ipaddr.parse(address));
-  if (METADATA.includes(judged.toNormalizedString())) return 'a metadata service';
-  const range = judged.range();
+  const unwrapped = unwrap(ipaddr.parse(address));
+  if (METADATA.includes(unwrapped.toNormalizedString())) return 'a metadata service';
+  const range = unwrapped.range();
   if (PRIVATE_RANGES.includes(range)) return allowPrivate ? undefined : `a ${range} address`;
   if (range !== 'unicast') return `a ${range} address`;
-  // what the registry has not given out yet may be routed inside a network
-  if (judged instanceof ipaddr.IPv6 && !judged.match(GLOBAL_UNICAST_V6)) return 'no global unicast address';
+  // addresses that are not assigned yet may be routed inside a private network
+  if (unwrapped instanceof ipaddr.IPv6 && !unwrapped.match(GLOBAL_UNICAST_V6)) return 'no global unicast address';
   return undefined;
 }
 

@@ -5,9 +5,9 @@ import { validateAddress } from './validate-address.ts';
 const URL_LENGTH_MAX = 2048;
 
 /**
- * Whether a text can be a merchant's address. Names are judged at each connect, when they are resolved; an address
- * that stands in the URL itself is judged here already, so that whoever enters it hears of it.
- * @returns why not, or undefined when it can.
+ * Checks whether a text can be a merchant's URL. Names are checked at each connect, when they are resolved. An IP address
+ * in the URL is checked here too, so that the user gets the error at once.
+ * @returns the reason for refusal, or undefined if it is allowed.
  */
 export function validateUrl(
   text: string,
@@ -20,7 +20,7 @@ export function validateUrl(
   if (url.hostname === '') return 'must name a host';
   if (url.href.length > URL_LENGTH_MAX) return `must be at most ${URL_LENGTH_MAX} characters`;
   if (!allowPlain && isPlainHttp(text)) return 'must start with https://: ALLOW_PLAIN_HTTP=true sends in the clear';
-  // URL has turned hex, decimal and short forms into the plain one
+  // URL normalizes hex, decimal and short forms of an IP address
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const refusal = ipaddr.isValid(host) ? validateAddress(host, allowPrivate) : undefined;
   return refusal && `leads to ${refusal}, where callbacks do not go`;

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** The numbers that this process counts; `GET /metrics` shows them. No label ever holds an id or a person's data. */
+/** Metrics of this process, for `GET /metrics`. No label ever holds an id or personal data. */
 export const registry = new Registry();
 collectDefaultMetrics({ register: registry });
 
@@ -15,7 +15,7 @@ export const webhooksReceived = new Counter({
 
 export const authFailures = new Counter({
   name: 'confere_auth_failures_total',
-  help: 'Credentials that open nothing, by what they were for: bearer (API and /metrics), pull (a merchant), login (console).',
+  help: 'Rejected credentials, by kind: bearer (API and /metrics), pull (a merchant), login (console).',
   labelNames: ['kind'],
   registers,
 });
@@ -29,7 +29,7 @@ export const webhookCommitSeconds = new Histogram({
 
 export const itemsVerified = new Counter({
   name: 'confere_webhook_items_verified_total',
-  help: 'Looks at what webhooks named, by outcome: applied, waiting, contradicted, quarantined, failed.',
+  help: 'Verified items of webhooks, by outcome: applied, waiting, contradicted, quarantined, failed.',
   labelNames: ['outcome'],
   registers,
 });
@@ -50,7 +50,7 @@ export const runsFinished = new Counter({
 
 export const jobTicks = new Counter({
   name: 'confere_job_ticks_total',
-  help: 'Ticks of the timetable that this process took, by job and outcome.',
+  help: 'Ticks of the timetable that this process ran, by job and outcome.',
   labelNames: ['job', 'outcome'],
   registers,
 });
@@ -64,7 +64,7 @@ export const callbackAttempts = new Counter({
 
 export const alertSends = new Counter({
   name: 'confere_alert_sends_total',
-  help: 'Alerts told to a channel, by channel and outcome: sent, failed.',
+  help: 'Alerts sent to channels, by channel and outcome: sent, failed.',
   labelNames: ['channel', 'outcome'],
   registers,
 });
@@ -78,89 +78,89 @@ export const openMismatches = new Gauge({
 
 export const mismatchStakeCents = new Gauge({
   name: 'confere_mismatches_stake_cents',
-  help: 'What the transactions of open mismatches amount to, in cents, by kind, as of the last watch.',
+  help: 'Sum of the amounts of transactions with open mismatches, in cents, by kind, as of the last watch.',
   labelNames: ['kind'],
   registers,
 });
 
 export const unsealedSeconds = new Gauge({
   name: 'confere_ledger_unsealed_seconds',
-  help: 'How long the oldest entry that the hash chain does not hold yet has waited, as of the last watch.',
+  help: 'Age of the oldest entry that is not in the hash chain yet, as of the last watch.',
   registers,
 });
 
 export const daysUnproven = new Gauge({
   name: 'confere_days_unproven',
-  help: 'Of the last 95 ended days, those that no complete reading has proven, as of the last watch.',
+  help: 'How many of the last 95 ended days are not proven by a complete reading, as of the last watch.',
   registers,
 });
 
 export const oldestUnprovenDays = new Gauge({
   name: 'confere_oldest_unproven_age_days',
-  help: 'How many days ago the oldest of them was; 0 when all are proven.',
+  help: 'Age in days of the oldest unproven day; 0 when all are proven.',
   registers,
 });
 
 export const webhookLossRatio = new Gauge({
   name: 'confere_webhook_loss_ratio',
-  help: "Of the day's changes that owe a webhook and whose grace is over, those that nothing announced.",
+  help: "Share of the day's changes with an expected webhook, past their grace, that no webhook announced.",
   labelNames: ['day'],
   registers,
 });
 
 export const webhookLatenessSeconds = new Gauge({
   name: 'confere_webhook_lateness_seconds',
-  help: "From a change to the webhook that announced it, of the day's changes.",
+  help: "Time from a change to the webhook that announced it, for the day's changes.",
   labelNames: ['day', 'quantile'],
   registers,
 });
 
 export const lastWebhookSeconds = new Gauge({
   name: 'confere_last_webhook_timestamp_seconds',
-  help: 'When the newest webhook came.',
+  help: 'Arrival of the newest webhook.',
   registers,
 });
 
 export const webhooksSpooled = new Counter({
   name: 'confere_webhooks_spooled_total',
-  help: 'Webhooks that the spool took while the database was away.',
+  help: 'Webhooks spooled to disk while the database was unavailable.',
   registers,
 });
 
 export const spoolBytes = new Gauge({
   name: 'confere_spool_bytes',
-  help: 'Bytes in the spool that wait for the database.',
+  help: 'Bytes in the spool that are not in the database yet.',
   registers,
 });
 
 export const spoolKeptFiles = new Gauge({
   name: 'confere_spool_kept_files',
-  help: 'Files in the spool that nobody drains, by kind: torn (damaged), refused (by the database). 0 once taken away.',
+  help: 'Files that stay in the spool, by kind: torn (damaged), refused (by the database). 0 once they are removed.',
   labelNames: ['kind'],
   registers,
 });
 
 export const spoolCutOff = new Counter({
   name: 'confere_spool_cut_off_total',
-  help: 'Segments that ended in a record cut off in a crash while it was written: never answered.',
+  help: 'Segments that end in an incomplete record of a crash, which was never answered.',
   registers,
 });
 
 export const inboundSilenceSeconds = new Gauge({
   name: 'confere_inbound_silence_seconds',
-  help: 'How long no webhook has come, as of the last watch.',
+  help: 'Time since the newest webhook, as of the last watch.',
   registers,
 });
 
 export const inboundSilenceLimitSeconds = new Gauge({
   name: 'confere_inbound_silence_limit_seconds',
-  help: 'How long such a silence is usual; beyond it an alert fires. 0 while too little is known.',
+  help: 'Usual limit of that time; beyond it an alert fires. 0 while too little is known.',
   registers,
 });
 
 export const connectionsCut = new Counter({
   name: 'confere_connections_cut_total',
-  help: 'Connections closed by us: idle (a stranger for too long), unread (answers not read), shed (for a new one), refused (no room), pipelined (too many requests at once).',
+  help: 'Connections that the server closed: idle (an unauthenticated one for too long), unread (answers not read), shed (for a new one), refused (limit reached), pipelined (too many requests at once).',
   labelNames: ['why'],
   registers,
 });
@@ -173,6 +173,6 @@ export const quarantineDropped = new Counter({
 
 export const quarantineBytes = new Gauge({
   name: 'confere_quarantine_bytes',
-  help: 'Bytes of quarantined webhooks; at QUARANTINE_MAX_BYTES none is taken that names no transaction.',
+  help: 'Bytes of quarantined webhooks; at QUARANTINE_MAX_BYTES, webhooks that name no transaction are refused.',
   registers,
 });
