@@ -6,8 +6,8 @@ import { createKeyedExtraHash } from '../../privacy/redact-forgotten.ts';
 const BODIES = { table: 'webhooks', key: 'seq', columns: ['body'], redactedAtColumn: 'redacted_at' } as const;
 
 /**
- * Webhooks' bodies, quarantined ones too. A body's hash stays as it came, so that the same bytes are still a repeat; an
- * item's plain hash of an extra that is withheld becomes the keyed one.
+ * Erases a person from webhooks' bodies, also quarantined ones. The hash of a body stays, so that the same bytes are still a
+ * repeat. In items, a plain hash of the person's extra becomes a keyed one.
  */
 export function eraseFromInbox(context: Context): Erase {
   return async (person, { write }) => {

@@ -1,4 +1,6 @@
+import type { Transaction } from 'kysely';
 import type { Context } from '../../context.ts';
+import type { Database } from '../../database/tables.ts';
 import { transact } from '../../database/transact.ts';
 import { quarantineDropped } from '../../metrics/metrics.ts';
 import { clearBodies } from '../receive/drop-bodies.ts';
@@ -6,10 +8,10 @@ import { clearBodies } from '../receive/drop-bodies.ts';
 const BATCH_ROWS = 200;
 
 /**
- * Drops quarantined webhooks of one reason that came before an instant: their bodies, and what they name. Their hashes
- * stay, so the same bytes are still a repeat.
+ * Drops the bodies and items of quarantined webhooks of one reason that arrived before an instant. Their hashes stay, so the
+ * same bytes are still a repeat.
  * @param record called in the transaction of each batch, with its number of webhooks.
- * @returns how many.
+ * @returns how many webhooks were purged.
  */
 export async function purgeWebhooks(
   context: Context,
@@ -36,7 +38,7 @@ type Batch = { reason: string; before: Date; after: number };
 
 async function purgeBatch(
   context: Context,
-  trx: Parameters<Parameters<typeof transact>[1]>[0],
+  trx: Transaction<Database>,
   { reason, before, after }: Batch,
 ): Promise<number[]> {
   const rows = await trx
@@ -47,7 +49,7 @@ async function purgeBatch(
     .where('received_at', '<', before)
     .where('dropped_at', 'is', null)
     .where('seq', '>', after)
-    // what another item of the same body found stands on it
+    // not if another item of the same body was applied: the ledger names that webhook as its source
     .where((eb) =>
       eb.not(
         eb.exists(

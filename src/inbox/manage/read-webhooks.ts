@@ -12,7 +12,7 @@ export type WebhookQuery = {
   after?: number | undefined;
 };
 
-/** Webhooks of the inbox that match, the newest first, as our API shows them; quarantine included. */
+/** @returns matching webhooks, newest first, as the API shows them, quarantined ones included. */
 export async function listWebhooks(db: Reader, query: WebhookQuery) {
   let select = selectWebhooks(db).orderBy('webhooks.seq', 'desc').limit(query.limit);
   if (query.after !== undefined) select = select.where('webhooks.seq', '<', query.after);
@@ -39,7 +39,7 @@ export async function listWebhooks(db: Reader, query: WebhookQuery) {
   return (await select.execute()).map(present);
 }
 
-/** One webhook by its id, with the fate of each of its items. */
+/** @returns a webhook by its id, with the state of each item; undefined if there is none. */
 export async function findWebhook(db: Reader, id: string) {
   const range = hashRangeOf(id);
   if (!range) return undefined;
@@ -89,7 +89,7 @@ function present(row: Row) {
   };
 }
 
-/** Of the form in which an item keeps it. */
+/** Hashes an extra in the form that items store. */
 function hashExtra(extra: string): Buffer {
   return createHash('sha256').update(truncateText(extra, TEXT_BYTES_MAX.extra)).digest();
 }

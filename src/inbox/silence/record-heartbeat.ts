@@ -2,17 +2,17 @@ import type { Context } from '../../context.ts';
 import { describeError } from '../../log.ts';
 import { HEARTBEAT_RETENTION_DAYS, MINUTE_MS } from './detect-silence.ts';
 
-/** Webhooks that were drained from the spool came earlier than those before them: the newest is among the last few. */
+/** Drained webhooks are older than rows before them: the newest arrival is among the last rows. */
 const LAST_ROWS = 50;
 
 /**
- * Writes once a minute that a receiver was alive, and when the newest webhook came: what `judgeSilence` reads. All
- * replicas write the same row. While the database is away nothing is written: a receiver that could not prove that it
- * was up counts as one that was down.
+ * Writes a heartbeat once a minute: that a receiver is alive, and its newest arrival. `detectSilence` reads them. All
+ * replicas write the same row. While the database is unavailable nothing is written: a receiver without proof that it was
+ * up counts as down.
  */
 export function startHeartbeats(context: Context): AsyncDisposable {
   const stop = new AbortController();
-  const beats = (async () => {
+  const writing = (async () => {
     while (!stop.signal.aborted) {
       await recordHeartbeat(context).catch((error: unknown) =>
         context.log.warn({ error: describeError(error) }, "the receiver's heartbeat could not be written"),
@@ -23,7 +23,7 @@ export function startHeartbeats(context: Context): AsyncDisposable {
   return {
     async [Symbol.asyncDispose]() {
       stop.abort();
-      await beats;
+      await writing;
     },
   };
 }
@@ -43,7 +43,7 @@ export async function recordHeartbeat(context: Context): Promise<void> {
     .values({ minute, last_arrival_at })
     .onDuplicateKeyUpdate({ last_arrival_at })
     .execute();
-  // counted from the beat before: the last one before a long outage stays, for it tells when that began
+  // relative to the previous heartbeat: the last one before a long outage stays, as it dates the outage
   if (!before) return;
   await context.db
     .deleteFrom('receiver_minutes')
@@ -51,7 +51,7 @@ export async function recordHeartbeat(context: Context): Promise<void> {
     .execute();
 }
 
-/** A repeat is an arrival too. */
+/** @returns the newest arrival of a webhook or a repeat. */
 export async function findLastArrival(context: Context): Promise<Date | null> {
   const newest = (table: 'webhooks' | 'webhook_repeats') =>
     context.db.selectFrom(table).select('received_at').orderBy('seq', 'desc').limit(LAST_ROWS).execute();

@@ -8,46 +8,48 @@ import { detectSilence, findDownGaps, type Heartbeat, type Silence } from './det
 import { findLastArrival } from './record-heartbeat.ts';
 
 const ALERT = { name: 'inbound_silence', scope: 'receiver' } as const;
-/** Up to when gaps were looked for, and since when days are owed a sweep that could not be started yet. */
+/** Stored: until when gaps were searched, and since when days wait for a sweep that could not start yet. */
 const SETTING = 'gaps_swept';
-type Swept = { until: Date; owedSince: Date | undefined };
-/** Refunds come up to so many days later; older days change no more. */
+type Swept = { until: Date; pendingSince: Date | undefined };
+/** Refunds come up to 95 days after a payment; older days do not change any more. */
 const SWEEP_DAYS_MAX = 95;
 
-/** Has the list of these days read. @returns false when it can't now: it is asked again the next time. */
+/** Starts a run over these days. @returns false if it can't start now: the next watch tries again. */
 export type ReconcileDays = (days: { from: Day; to: Day }) => Promise<boolean>;
 
 /**
- * Tells ops that nothing comes in, ends that with the next webhook, and has the days swept in which webhooks may have
- * been missed: when a receiver is back that was down, when a silence begins, and when it is over.
+ * Raises an alert while no webhooks arrive, and ends it with the next webhook. Starts a sweep of the days in which webhooks
+ * may have been missed: when a receiver is back after an outage, when a silence starts, and when it ends.
  */
 export async function watchSilence(context: Context, sweep: ReconcileDays): Promise<void> {
   const now = context.clock.now();
-  const beats = await readBeats(context);
-  const silence = detectSilence(beats, await findLastArrival(context), now);
+  const heartbeats = await readHeartbeats(context);
+  const silence = detectSilence(heartbeats, await findLastArrival(context), now);
   inboundSilenceSeconds.set(silence.since ? (now.getTime() - silence.since.getTime()) / 1000 : 0);
   inboundSilenceLimitSeconds.set((silence.limitMs ?? 0) / 1000);
   const alertedAt = await readAlertedAt(context);
   const swept = await readSwept(context);
   const missed = [
-    ...(swept.owedSince ? [swept.owedSince] : []),
-    ...findDownGaps(beats, swept.until).map((gap) => gap.from),
-    ...missedBySilence(silence, beats, alertedAt),
+    ...(swept.pendingSince ? [swept.pendingSince] : []),
+    ...findDownGaps(heartbeats, swept.until).map((gap) => gap.from),
+    ...missedBySilence(silence, heartbeats, alertedAt),
   ].sort((a, b) => a.getTime() - b.getTime());
-  const [owedSince] = missed;
-  // what is owed is written down before the alert ends that tells of it
-  if (owedSince) await writeSwept(context, { until: now, owedSince });
-  await tell(context, silence, alertedAt !== undefined, now);
-  if (owedSince && (await sweep(daysOf(context, owedSince, now))))
-    await writeSwept(context, { until: now, owedSince: undefined });
+  const [pendingSince] = missed;
+  // store the pending sweep before the alert ends, or a crash in between would lose it
+  if (pendingSince) await writeSwept(context, { until: now, pendingSince });
+  await updateAlert(context, silence, alertedAt !== undefined, now);
+  if (pendingSince && (await sweep(daysOf(context, pendingSince, now))))
+    await writeSwept(context, { until: now, pendingSince: undefined });
 }
 
-/** Since when to look: at the start of a silence its last arrival; at its end the last one before it was told. */
-function missedBySilence(silence: Silence, beats: Heartbeat[], alertedAt: Date | undefined): Date[] {
+/** Start of the sweep: at the start of a silence its last arrival; at its end the last arrival before the alert. */
+function missedBySilence(silence: Silence, heartbeats: Heartbeat[], alertedAt: Date | undefined): Date[] {
   const { state, since } = silence;
   if (state === 'quiet' && since && !alertedAt) return [since];
   if (state !== 'well' || !alertedAt) return [];
-  const before = beats.findLast((beat) => beat.lastArrivalAt !== null && beat.lastArrivalAt <= alertedAt);
+  const before = heartbeats.findLast(
+    (heartbeat) => heartbeat.lastArrivalAt !== null && heartbeat.lastArrivalAt <= alertedAt,
+  );
   return [before?.lastArrivalAt ?? alertedAt];
 }
 
@@ -59,7 +61,7 @@ function daysOf(context: Context, from: Date, to: Date): { from: Day; to: Day } 
   return { from: first, to: today };
 }
 
-async function tell(context: Context, silence: Silence, firing: boolean, now: Date): Promise<void> {
+async function updateAlert(context: Context, silence: Silence, firing: boolean, now: Date): Promise<void> {
   if (firing === (silence.state !== 'well')) return;
   await transact(
     context.db,
@@ -78,7 +80,7 @@ function describe({ state, since, limitMs }: Silence): string {
   return `no webhook came since ${since?.toISOString()}, longer than the usual ${hours} h: does the provider still send?`;
 }
 
-async function readBeats(context: Context): Promise<Heartbeat[]> {
+async function readHeartbeats(context: Context): Promise<Heartbeat[]> {
   const rows = await context.db
     .selectFrom('receiver_minutes')
     .select(['minute', 'last_arrival_at'])
@@ -87,7 +89,7 @@ async function readBeats(context: Context): Promise<Heartbeat[]> {
   return rows.map((row) => ({ minute: row.minute, lastArrivalAt: row.last_arrival_at }));
 }
 
-/** While it fires. */
+/** @returns when the alert was raised; undefined if it does not fire. */
 async function readAlertedAt(context: Context): Promise<Date | undefined> {
   const row = await context.db
     .selectFrom('alerts')
@@ -99,12 +101,12 @@ async function readAlertedAt(context: Context): Promise<Date | undefined> {
 
 async function readSwept(context: Context): Promise<Swept> {
   const stored = await readSetting(context.db, SETTING);
-  if (!stored) return { until: new Date(0), owedSince: undefined };
+  if (!stored) return { until: new Date(0), pendingSince: undefined };
   const { until, owedSince } = JSON.parse(stored.toString()) as { until: string; owedSince?: string };
-  return { until: new Date(until), owedSince: owedSince === undefined ? undefined : new Date(owedSince) };
+  return { until: new Date(until), pendingSince: owedSince === undefined ? undefined : new Date(owedSince) };
 }
 
-async function writeSwept(context: Context, swept: Swept): Promise<void> {
-  const value = Buffer.from(JSON.stringify(swept));
+async function writeSwept(context: Context, { until, pendingSince }: Swept): Promise<void> {
+  const value = Buffer.from(JSON.stringify({ until, owedSince: pendingSince }));
   await context.db.insertInto('settings').values({ name: SETTING, value }).onDuplicateKeyUpdate({ value }).execute();
 }

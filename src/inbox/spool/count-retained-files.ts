@@ -1,22 +1,22 @@
 import { readdirSync } from 'node:fs';
 
 /**
- * Files that stay in the spool's directory, and that nobody drains: damaged segments (`.torn`), and what the database
- * refused (`.refused`). Webhooks that were answered may stand in them and nowhere else, until somebody has looked.
+ * Files that stay in the spool's directory and are not drained: damaged segments (`.torn`), and webhooks that the database
+ * refused (`.refused`). They may hold answered webhooks that exist nowhere else, until a person has checked them.
  */
 export const RETAINED_KINDS = ['torn', 'refused'] as const;
 export type RetainedFiles = Record<(typeof RETAINED_KINDS)[number], number>;
 
-/** How many there are; none in a directory that is not there. */
+/** @returns how many files of each kind there are; 0 if the directory does not exist. */
 export function countRetainedFiles(directory: string): RetainedFiles {
-  const names = listNames(directory);
-  const count = (kind: string): number => names.filter((name) => name.endsWith(`.${kind}`)).length;
-  return { torn: count('torn'), refused: count('refused') };
+  const count = (pattern: RegExp): number => listSpoolFiles(directory, pattern).length;
+  return { torn: count(/\.torn$/), refused: count(/\.refused$/) };
 }
 
-function listNames(directory: string): string[] {
+/** @returns the names of matching files; none if the directory does not exist. */
+export function listSpoolFiles(directory: string, pattern: RegExp): string[] {
   try {
-    return readdirSync(directory);
+    return readdirSync(directory).filter((name) => pattern.test(name));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;

@@ -1,8 +1,7 @@
 /**
- * Files that stay in the spool's directory, and that nobody drains: what the database refused (`.refused`), and damaged
- * segments (`.torn`). They hold webhooks as they came.
+ * Redacts forgotten persons from files that stay in the spool's directory (`.refused`, `.torn`): they hold raw webhooks.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../../config.ts';
@@ -11,17 +10,18 @@ import { decodeText } from '../../domain/person/decode-text.ts';
 import type { Erase } from '../../domain/person/person.ts';
 import { describeError } from '../../log.ts';
 import { hasForgottenPeople, redactForgotten } from '../../privacy/redact-forgotten.ts';
+import { listSpoolFiles } from './count-retained-files.ts';
 import { encodeRecord, splitSegment } from './spool-format.ts';
 
-const KEPT = /\.(?:refused|torn)$/;
+const RETAINED = /\.(?:refused|torn)$/;
 const SEGMENT = /\.spool$/;
 
-/** Takes a person out of each; a damaged stretch is gone through as a text. */
+/** Redacts a person from each file; damaged bytes are redacted as text. */
 export function eraseFromRetainedFiles(context: Context): Erase {
-  return async ({ redact, onSkipped: missed }, { write }) => {
+  return async ({ redact, onSkipped }, { write }) => {
     const directory = spoolDirectory(context.config);
     let changed = 0;
-    for (const name of listFiles(directory, KEPT)) {
+    for (const name of listSpoolFiles(directory, RETAINED)) {
       context.signal.throwIfAborted();
       const file = path.join(directory, name);
       try {
@@ -31,27 +31,31 @@ export function eraseFromRetainedFiles(context: Context): Erase {
         if (write) await replace(file, redacted);
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
-        missed(name);
+        onSkipped(name);
       }
     }
     return changed;
   };
 }
 
-/** How many segments wait to be drained. */
+/** @returns how many segments are not drained yet. */
 export function countSegments(config: Config): number {
-  return listFiles(spoolDirectory(config), SEGMENT).length;
+  return listSpoolFiles(spoolDirectory(config), SEGMENT).length;
 }
 
-/** Takes those out who were forgotten while a file's webhooks waited. It is kept raw where that fails, which is told. */
+/** Redacts persons who were forgotten while the file's webhooks waited. If that fails, the file stays raw and an error is logged. */
 export async function redactRetainedFile(context: Context, file: string): Promise<void> {
   try {
     if (!(await hasForgottenPeople(context.db))) return;
     const redacted = await redactFile(file, async (texts) => {
       const raws = texts.map((text) => ({ text }));
       const found = await redactForgotten(context.keys, context.db, raws);
-      const fault = found.find((one) => one.error !== undefined)?.error;
-      if (fault !== undefined) context.log.error({ file, error: describeError(fault) }, 'not all of it was redacted');
+      const failure = found.find((one) => one.error !== undefined)?.error;
+      if (failure !== undefined)
+        context.log.error(
+          { file, error: describeError(failure) },
+          'a file of the spool could not be redacted completely',
+        );
       return found.map(({ text }) => text);
     });
     if (redacted) await replace(file, redacted);
@@ -60,21 +64,12 @@ export async function redactRetainedFile(context: Context, file: string): Promis
   }
 }
 
-/** Where the spool lies, if there is one. */
+/** @returns the spool's directory, which may not exist. */
 export function spoolDirectory({ SPOOL_DIR, DATA_DIR }: Config): string {
   return SPOOL_DIR ?? path.join(DATA_DIR, 'spool');
 }
 
-function listFiles(directory: string, which: RegExp): string[] {
-  try {
-    return readdirSync(directory).filter((name) => which.test(name));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
-}
-
-/** @returns what the file is to hold, undefined where it stays as it is. */
+/** @returns the redacted content; undefined if nothing changes. */
 async function redactFile(
   file: string,
   redact: (texts: string[]) => Promise<(string | undefined)[]>,
@@ -91,7 +86,7 @@ async function redactFile(
   );
 }
 
-/** Whole or not at all. */
+/** Replaces the file atomically. */
 async function replace(file: string, content: Buffer): Promise<void> {
   const draft = `${file}.redacted`;
   await using handle = await open(draft, 'w', 0o600);

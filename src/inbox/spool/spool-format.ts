@@ -1,30 +1,31 @@
 /**
- * How a webhook stands in the spool: `CFS1`, the length and the CRC-32 of what follows (both unsigned, 4 bytes, big
- * endian), then JSON of its head, a line feed, and the body as it came. A record that was cut off in its middle, at the
- * very end of a segment, was being written in a crash, and so was never answered. One that is damaged anywhere else may
- * have been: it is passed over, what follows it is read on, and its segment is kept.
+ * Format of a spooled webhook: `CFS1`, the length and the CRC-32 of the content (both unsigned, 4 bytes, big endian), then
+ * the content: JSON of the head, a line feed, and the raw body. An incomplete record at the very end of a segment was being
+ * written in a crash, so it was never answered. A record damaged elsewhere may have been answered: it is skipped, the
+ * records after it are read, and its segment is retained.
  */
 import { crc32 } from 'node:zlib';
 
 const MAGIC = Buffer.from('CFS1');
 const HEAD_BYTES = MAGIC.length + 8;
 const LINE_FEED = 0x0a;
-/** No record is longer (a body has 256 KiB at most): what says so is damaged. */
+/** Upper bound of a record (a body has at most 256 KiB): a larger length is damage. */
 const RECORD_BYTES_MAX = 512 * 1024;
 
 export type SpooledWebhook = { receivedAt: Date; address: string; headers: Record<string, string>; body: Buffer };
 export type Segment = {
   records: SpooledWebhook[];
-  /** At its end: of a record that was never written whole. */
+  /** Bytes of an incomplete record at the end. */
   truncatedBytes: number;
-  /** Of records that once may have been whole. */
+  /** Bytes of records that may have been complete once. */
   damagedBytes: number;
 };
 
 export function encodeRecord(one: SpooledWebhook): Buffer {
   const head = JSON.stringify({ receivedAt: one.receivedAt.getTime(), address: one.address, headers: one.headers });
   const content = Buffer.concat([Buffer.from(head), Buffer.from([LINE_FEED]), one.body]);
-  if (content.length > RECORD_BYTES_MAX) throw new Error(`${content.length} bytes are more than the spool reads back`);
+  if (content.length > RECORD_BYTES_MAX)
+    throw new Error(`a record of ${content.length} bytes exceeds the limit of the spool`);
   const frame = Buffer.alloc(HEAD_BYTES);
   MAGIC.copy(frame);
   frame.writeUInt32BE(content.length, MAGIC.length);
@@ -32,7 +33,7 @@ export function encodeRecord(one: SpooledWebhook): Buffer {
   return Buffer.concat([frame, content]);
 }
 
-/** Reads a segment: every whole record in order, also behind a damaged one. */
+/** Reads all complete records of a segment in order, also after a damaged one. */
 export function decodeSegment(segment: Buffer): Segment {
   const records: SpooledWebhook[] = [];
   let damagedBytes = 0;
@@ -45,7 +46,7 @@ export function decodeSegment(segment: Buffer): Segment {
   return { records, damagedBytes, truncatedBytes: 0 };
 }
 
-/** All of a segment's bytes: those of whole records, and the stretches between them that are none. */
+/** Splits a segment into complete records and the bytes between them. */
 export function* splitSegment(
   segment: Buffer,
 ): Generator<{ at: number; bytes: Buffer; record: SpooledWebhook | undefined }, void, undefined> {
@@ -57,7 +58,7 @@ export function* splitSegment(
   }
 }
 
-/** What the whole record holds that starts here; undefined where none does. */
+/** @returns the content of the complete record at this offset; undefined if there is none. */
 function contentAt(segment: Buffer, at: number): Buffer | undefined {
   if (at + HEAD_BYTES > segment.length || !segment.subarray(at, at + MAGIC.length).equals(MAGIC)) return undefined;
   const length = segment.readUInt32BE(at + MAGIC.length);
@@ -73,7 +74,7 @@ function findRecord(segment: Buffer, from: number): number | undefined {
   return undefined;
 }
 
-/** Whether the beginning of a record stands here, and the segment ends before the record does. */
+/** Whether a record starts at this offset and the segment ends before it does. */
 function isCutOff(segment: Buffer, at: number): boolean {
   const magic = segment.subarray(at, at + MAGIC.length);
   if (!magic.equals(MAGIC.subarray(0, magic.length))) return false;

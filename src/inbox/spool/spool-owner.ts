@@ -3,31 +3,31 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import os from 'node:os';
 import { identifyProcess, isRunning } from '../../../embedded/identify-process.ts';
 
-const PLACE_CHARS = 12;
-const OWNER = new RegExp(`^(\\d+)-(.+)-([0-9a-f]{${PLACE_CHARS}})$`);
+const HOST_CHARS = 12;
+const OWNER = new RegExp(`^(\\d+)-(.+)-([0-9a-f]{${HOST_CHARS}})$`);
 
 /**
- * Who writes a segment: `<pid>-<start time>-<place>`. A pid says nothing in another container or on another machine, so
- * the place stands for the machine since it was started, and its namespace of pids.
+ * Returns the owner of segments of this process: `<pid>-<start time>-<host>`. A pid means nothing in another container or
+ * on another machine, so the host part is a hash of the host name, its boot and its pid namespace.
  */
 export function nameOwner(): string {
-  return `${(identifyProcess(process.pid) ?? `${process.pid}:0`).replace(':', '-')}-${namePlace()}`;
+  return `${(identifyProcess(process.pid) ?? `${process.pid}:0`).replace(':', '-')}-${hashHost()}`;
 }
 
-/** Whether the process still runs; `unknown` where it would run in a place that can't be seen from here. */
+/** Whether the owner still runs; `unknown` if it belongs to another host or container. */
 export function checkOwner(owner: string): 'running' | 'gone' | 'unknown' {
-  const [, pid, startedAt, place] = OWNER.exec(owner) ?? [];
-  if (place !== namePlace()) return 'unknown';
+  const [, pid, startedAt, host] = OWNER.exec(owner) ?? [];
+  if (host !== hashHost()) return 'unknown';
   return isRunning(`${pid}:${startedAt}`) ? 'running' : 'gone';
 }
 
-function namePlace(): string {
+function hashHost(): string {
   const boot = readOr('', () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'));
   const pids = readOr('', () => readlinkSync('/proc/self/ns/pid'));
-  return hash('sha256', [os.hostname(), boot, pids].join('\n'), 'hex').slice(0, PLACE_CHARS);
+  return hash('sha256', [os.hostname(), boot, pids].join('\n'), 'hex').slice(0, HOST_CHARS);
 }
 
-/** Where there is no /proc, the host's name has to do. */
+/** Without /proc, the host part is derived from the host name alone. */
 function readOr(otherwise: string, read: () => string): string {
   try {
     return read();

@@ -1,9 +1,9 @@
 /**
- * Durable storage for webhooks while the database is away: append-only segments in a directory, flushed to the disk
- * before anything is answered, several requests with one flush. A segment belongs to the process that its name tells.
- * Whoever drains takes its own closed ones and those of processes that are gone, and gives these its own name first. A
- * writer looks after each flush whether its segment still has its name, else writes the same once more elsewhere: so
- * whoever is taken for gone wrongly loses nothing. Bounded in bytes: a full spool refuses.
+ * Durable storage for webhooks while the database is unavailable: append-only segments in a directory, flushed to the disk
+ * before a request is answered, several requests with one flush. A segment's name names its owner process. A drain claims
+ * its own closed segments and, by renaming them, those of processes that are gone. After each flush the writer checks that
+ * its segment still has its name; if not, it writes the batch again to a new one. So a process that is wrongly taken for
+ * gone loses nothing. The spool is bounded in bytes: a full spool refuses webhooks.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -19,32 +19,32 @@ export const SPOOL_BYTES_MAX = 1024 ** 3;
 const SEGMENT_BYTES_MAX = 32 * 1024 * 1024;
 const APPEND_RECORDS_MAX = 512;
 const APPEND_BYTES_MAX = 8 * 1024 * 1024;
-/** More that waits for the disk is refused: memory is no place to keep it. */
+/** Webhooks that may wait for the disk, in memory. Beyond it they are refused. */
 const WAITING_MAX = 8_192;
 const WAITING_BYTES_MAX = 128 * 1024 * 1024;
-/** A segment whose owner can't be seen from here (another container) is taken once nothing was written for so long. */
+/** A segment with an unknown owner (another container) is claimed once nothing was written to it for this long. */
 const FOREIGN_QUIET_MS = 2 * 60_000;
-/** So often a batch is written anew because its segment was taken away meanwhile. */
+/** How often a batch is written again because its segment was claimed meanwhile. */
 const WRITES_MAX = 3;
 
 export type Spool = {
-  /** Of the host and the directory: the same after a restart. */
+  /** Hash of host and directory: the same after a restart. */
   readonly name: string;
   readonly directory: string;
   /** Resolves once it is on the disk. @returns whether the same bytes are in the spool already. */
   append(one: SpooledWebhook): Promise<boolean>;
-  /** Segments that may be drained now, the oldest first; the one being written is closed first. */
+  /** Closes the current segment. @returns the segments that may be drained now, oldest first. */
   claimSegments(): Promise<string[]>;
-  /** @returns undefined where another process has taken it. */
+  /** @returns undefined if another process has claimed it. */
   readSegment(name: string): Segment | undefined;
-  /** Once all of its records are in the inbox. A damaged one is kept as a file that nobody drains. @returns its path. */
+  /** Removes a segment whose records are in the inbox. A damaged one is retained as a file. @returns the path of that file. */
   removeSegment(name: string, segment: Segment): Promise<string | undefined>;
-  /** Keeps what the database refuses for good in a file of its own, which nobody drains. @returns its path. */
+  /** Stores webhooks that the database refuses permanently in a file that is not drained. @returns its path. */
   storeRefused(records: SpooledWebhook[]): Promise<string>;
   readonly bytes: number;
-  /** Whether nothing in the directory waits to be drained, by whomever. */
+  /** Whether the directory has no segment, of any process. */
   isEmpty(): boolean;
-  /** Said by the receiver when a commit failed; taken back by whoever drains, once the database has taken something. */
+  /** Set by the receiver when a commit failed; cleared by the drain after its next commit. */
   isDatabaseDown: boolean;
   [Symbol.asyncDispose](): Promise<void>;
 };
@@ -64,7 +64,7 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
     for (const record of readOrNone(path.join(directory, name))?.records ?? []) count(record, 1);
   }
 
-  /** Anew from the directory: others may have drained or written there. */
+  /** Reads the sizes from the directory: other processes may have drained or written there. */
   function measure(): void {
     const sizes = listSegments(directory).map((name) => {
       return statSync(path.join(directory, name), { throwIfNoEntry: false })?.size ?? 0;
@@ -80,7 +80,7 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
     else hashes.delete(key);
   }
 
-  // a segment is never closed while a batch is being written to it: both go one after another
+  // writing and closing are serialized: a segment is never closed during a write
   let last: Promise<unknown> = Promise.resolve();
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = last.then(work, work);
@@ -101,7 +101,7 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
     return { name, file, inode: (await file.stat({ bigint: true })).ino, bytes: 0 };
   }
 
-  async function writeDown(encoded: Buffer): Promise<Current> {
+  async function writeToSegment(encoded: Buffer): Promise<Current> {
     for (let tries = 1; ; tries++) {
       const segment = await (current ?? openSegment());
       current = segment;
@@ -113,22 +113,23 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
         await dropTail(directory, segment).catch(() => undefined);
         throw error;
       }
-      // whoever took it may have read it before this stood in it
+      // if it was claimed, the drain may have read it before this batch was in it
       if (await isInPlace(directory, segment)) return segment;
       await closeSegment();
-      if (tries === WRITES_MAX) throw new ConfereError('unavailable', 'the segments of the spool are taken away');
+      if (tries === WRITES_MAX)
+        throw new ConfereError('unavailable', 'another process claims the segments of the spool during each write');
     }
   }
 
-  /** Gives a segment that nobody writes to this process's name. @returns undefined where it is not to be taken. */
+  /** Renames a segment of a process that is gone to this process. @returns undefined if it must not be claimed. */
   async function claimSegment(name: string): Promise<string | undefined> {
     const [begunAt = '', segmentOwner = ''] = name.split('.');
     if (segmentOwner === owner) return name;
-    const found = checkOwner(segmentOwner);
-    if (found === 'running') return undefined;
+    const ownerState = checkOwner(segmentOwner);
+    if (ownerState === 'running') return undefined;
     const file = path.join(directory, name);
     try {
-      if (found === 'unknown' && Date.now() - (await stat(file)).mtimeMs < FOREIGN_QUIET_MS) return undefined;
+      if (ownerState === 'unknown' && Date.now() - (await stat(file)).mtimeMs < FOREIGN_QUIET_MS) return undefined;
       const own = nameSegment(begunAt, owner);
       await rename(file, path.join(directory, own));
       return own;
@@ -141,9 +142,9 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
   async function writeBatch(batch: SpooledWebhook[]): Promise<boolean[]> {
     const encoded = Buffer.concat(batch.map(encodeRecord));
     if (bytes + encoded.length > bytesMax) {
-      throw new ConfereError('unavailable', `the spool holds ${bytes} of ${bytesMax} bytes: it takes no more`);
+      throw new ConfereError('unavailable', `the spool is full: ${bytes} of ${bytesMax} bytes`);
     }
-    const segment = await writeDown(encoded);
+    const segment = await writeToSegment(encoded);
     bytes += encoded.length;
     segment.bytes += encoded.length;
     const repeats = batch.map((record) => {
@@ -180,12 +181,12 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
     async removeSegment(name, { records, damagedBytes }) {
       const file = path.join(directory, name);
       const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-      const kept = damagedBytes > 0 ? file.replace(/\.spool$/, '.torn') : undefined;
-      // another process that took it has it still, and drains it once more
-      await (kept ? rename(file, kept) : unlink(file)).catch(ignoreMissing);
+      const retained = damagedBytes > 0 ? file.replace(/\.spool$/, '.torn') : undefined;
+      // a process that has claimed it still has it, and drains it again
+      await (retained ? rename(file, retained) : unlink(file)).catch(ignoreMissing);
       bytes = Math.max(0, bytes - size);
       for (const record of records) count(record, -1);
-      return kept;
+      return retained;
     },
     async storeRefused(records) {
       const name = path.join(directory, `${Date.now()}.${randomBytes(4).toString('hex')}.refused`);
@@ -193,7 +194,7 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
       await file.appendFile(Buffer.concat(records.map(encodeRecord)));
       await file.sync();
       await file.close();
-      // before the segment is removed in which they stood
+      // before the caller removes their segment
       await syncNames(directory);
       return name;
     },
@@ -206,14 +207,14 @@ export function openSpool(directory: string, bytesMax: number = SPOOL_BYTES_MAX)
   };
 }
 
-/** A file that was made, or has another name, is there after a crash only once its directory is on the disk too. */
+/** Flushes the directory: a created or renamed file survives a crash only after that. */
 async function syncNames(directory: string): Promise<void> {
   const folder = await open(directory, 'r');
   await folder.sync();
   await folder.close();
 }
 
-/** What a failed write left behind must neither stand before what follows, nor fill the disk further. */
+/** Removes the partial data of a failed write: it must neither precede later records nor fill the disk. */
 async function dropTail(directory: string, segment: Current): Promise<void> {
   try {
     if (segment.bytes === 0) await unlink(path.join(directory, segment.name));
@@ -228,7 +229,7 @@ async function isInPlace(directory: string, segment: Current): Promise<boolean> 
   return found?.ino === segment.inode;
 }
 
-/** Sorts by when it was begun; the owner in its name tells whether anyone still writes to it. */
+/** Names sort by the start of the segment; the owner in the name shows whether a process still writes to it. */
 function nameSegment(begunAt: string, owner: string): string {
   return `${begunAt}.${owner}.${randomBytes(4).toString('hex')}.spool`;
 }

@@ -102,11 +102,11 @@ describe('the spool', () => {
     expect(await spool.append(record('a'))).toBe(false);
   });
 
-  it('takes no more than its bound, and says so', async () => {
+  it('refuses a webhook beyond its limit in bytes', async () => {
     using home = temporaryDirectory();
     await using spool = openSpool(home.path, 400);
     await spool.append(record('x'.repeat(200)));
-    await expect(spool.append(record('y'.repeat(200)))).rejects.toThrow(/it takes no more/);
+    await expect(spool.append(record('y'.repeat(200)))).rejects.toThrow(/the spool is full: /);
     expect(await spool.append(record('z'))).toBe(false);
   });
 
