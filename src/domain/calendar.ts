@@ -1,18 +1,18 @@
 import { Temporal } from 'temporal-polyfill';
 
 /**
- * The provider's wall clock is text, `YYYY-MM-DD HH:mm:ss`, kept as given; a day is `YYYY-MM-DD` of the same calendar;
- * an instant is a Date. Wall clock and instant meet only here, through the provider's time zone.
+ * The provider's wall time is text, `YYYY-MM-DD HH:mm:ss`, stored as given. A day is `YYYY-MM-DD` of the same calendar. An
+ * instant is a Date. Only this file converts between them, by the provider's time zone.
  */
 export type WallTime = string;
 export type Day = string;
 
 export type Calendar = {
   zone: string;
-  /** The instant of a wall clock; in the hour that a zone repeats, the earlier one. */
+  /** The instant of a wall time; in an hour that the zone repeats, the earlier one. */
   toInstant(wall: WallTime): Date;
   toWallTime(instant: Date): WallTime;
-  /** The same rounded up to a whole second: what happened before it by the wall clock happened before the instant. */
+  /** Rounds up to a whole second: an event before this wall time happened before the instant. */
   toWallTimeRoundedUp(instant: Date): WallTime;
   dayOf(instant: Date): Day;
   /** The first instant of a day. */
@@ -29,20 +29,20 @@ export function createCalendar(zone: string): Calendar {
   Temporal.Now.zonedDateTimeISO(zone);
   const offsets = new Map<string, number>();
 
-  // most hours of a wall clock have one offset: one look-up serves all payments of such an hour
+  // most hours have one offset: one lookup serves all payments of the hour
   function offsetMs(wall: WallTime): number {
     const hour = wall.slice(0, 13);
     const known = offsets.get(hour);
     if (known !== undefined) return known;
-    const offset = lookUpOffset(`${hour}:00:00`);
-    if (offset !== lookUpOffset(`${hour}:59:59`)) return lookUpOffset(wall);
+    const offset = computeOffset(`${hour}:00:00`);
+    if (offset !== computeOffset(`${hour}:59:59`)) return computeOffset(wall);
     if (offsets.size >= CACHE_HOURS_MAX) offsets.clear();
     offsets.set(hour, offset);
     return offset;
   }
 
-  /** From the instant, not from the zone: a wall clock that a zone skips is read by the offset before the gap. */
-  function lookUpOffset(wall: WallTime): number {
+  /** A wall time that the zone skips gets the offset before the gap. */
+  function computeOffset(wall: WallTime): number {
     const local = Temporal.PlainDateTime.from(wall.replace(' ', 'T'));
     return asIfUtc(wall) - local.toZonedDateTime(zone, { disambiguation: 'compatible' }).epochMilliseconds;
   }
@@ -70,12 +70,12 @@ export function createCalendar(zone: string): Calendar {
 const WALL = /^\d{4}-\d{2}-\d{2} (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Whether a text is a real moment of a wall clock, to the second. */
+/** Whether a text is a valid wall time. */
 export function isWallTime(text: string): boolean {
   return WALL.test(text) && isDay(text.slice(0, 10));
 }
 
-/** Whether a text is a real day. */
+/** Whether a text is a valid day. */
 export function isDay(text: string): boolean {
   const known = DAYS_KNOWN.get(text);
   if (known !== undefined) return known;
@@ -86,7 +86,7 @@ export function isDay(text: string): boolean {
   return isReal;
 }
 
-/** Four dates of each row that is read are of a few days. */
+/** Cache of valid days: each row of the list has four dates, mostly of the same few days. */
 const DAYS_KNOWN = new Map<string, true>();
 const DAYS_KNOWN_MAX = 10_000;
 
@@ -94,7 +94,7 @@ export function addDays(day: Day, days: number): Day {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * 86_400_000).toISOString().slice(0, 10);
 }
 
-/** The days of a range, both ends included; empty when `to` is before `from`. */
+/** @returns the days from `from` to `to`, both included; empty if `to` is before `from`. */
 export function listDays(from: Day, to: Day): Day[] {
   const days: Day[] = [];
   for (let day = from; day <= to; day = addDays(day, 1)) days.push(day);

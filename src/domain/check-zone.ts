@@ -5,17 +5,17 @@ export type ZoneSample = { wall: WallTime; minute: Date };
 export type ZoneVerdict =
   | { state: 'unknown' }
   | { state: 'fits' }
-  /** `zone` is the one that would fit; undefined where none of Brazil's does. `offsetMs`: of the provider's clock to UTC. */
+  /** `zone`: the zone that fits, undefined if none of the candidates does. `offsetMs`: the provider's clock minus UTC. */
   | { state: 'differs'; medianMs: number; offsetMs: number; zone: string | undefined };
 
-/** Fewer payments than this tell nothing: some ids are malformed, and some payments are told late. */
+/** With fewer payments the result is `unknown`: some ids are malformed, and some payments are reported late. */
 const PAYMENTS_MIN = 20;
 const OFF_MS_MIN = 30 * 60_000;
-/** Brazil's, the likeliest first; then the clock that servers keep. */
+/** Brazil's zones, the most likely first, then UTC, which servers use. */
 const CANDIDATES = ['America/Sao_Paulo', 'America/Manaus', 'America/Rio_Branco', 'America/Noronha', 'UTC'];
 
 /**
- * Whether the provider's wall clock is of the zone that it is read by: the median of how far paid events lie from the
+ * Checks whether the provider's wall clock runs in the configured zone, by the median distance of paid events from the
  * minutes inside their end-to-end ids, which are UTC. Pure.
  */
 export function checkZone(zone: string, payments: ZoneSample[]): ZoneVerdict {

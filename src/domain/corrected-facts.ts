@@ -1,6 +1,6 @@
 import type { Operation } from './statuses.ts';
 
-/** What a correction may change, as merchants are told of it before and after. Amounts are decimal texts. */
+/** Facts that a correction may change, as merchants get them before and after it. Amounts are decimal texts. */
 export type CorrectedFacts = {
   operation: Operation;
   status: string;

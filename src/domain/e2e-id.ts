@@ -5,7 +5,7 @@ const E2E_ID = /^([ED])[A-Za-z0-9]{8}(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})[A-Za-z0
 
 const OWN_CHARS = 11;
 
-/** What an end-to-end id says of itself. Providers print malformed ones: of those nothing is known. */
+/** Parses an end-to-end id. @returns undefined for a malformed one, which providers do send. */
 export function parseE2eId(e2eId: string | null): { of: 'payment' | 'refund'; minute: Date } | undefined {
   const match = E2E_ID.exec(e2eId ?? '');
   if (!match) return undefined;
@@ -15,7 +15,7 @@ export function parseE2eId(e2eId: string | null): { of: 'payment' | 'refund'; mi
   return { of: letter === 'D' ? 'refund' : 'payment', minute: new Date(`${wall.replace(' ', 'T')}Z`) };
 }
 
-/** The eleven characters of an end-to-end id that its maker chooses; the whole text, where it has not that form. */
+/** @returns the last eleven characters, which the institution chooses; the whole text if the id is malformed. */
 export function extractE2eSuffix(e2eId: string): string {
   return parseE2eId(e2eId) === undefined ? e2eId : e2eId.slice(-OWN_CHARS);
 }

@@ -1,4 +1,4 @@
-/** Every failure that a caller may want to tell apart; `src/http/send-problem.ts` maps each to a status. */
+/** All error codes that callers distinguish. `src/http/send-problem.ts` maps each to a status. */
 export type ErrorCode =
   | 'config_invalid'
   | 'wrong_use'
@@ -16,12 +16,12 @@ export type ErrorCode =
   | 'provider_unreadable'
   | 'books_broken';
 
-/** An error that says what happened and what to do next. */
+/** An error whose message says what happened and what to do next. */
 export class ConfereError extends Error {
   readonly code: ErrorCode;
-  /** Faults by field, where the caller's input was at fault. */
+  /** Validation errors by field of the input. */
   readonly fields: Record<string, string[]> | undefined;
-  /** When the caller may try again, where that is known. */
+  /** After how many seconds the caller may retry, if known. */
   readonly retryAfterS: number | undefined;
 
   constructor(

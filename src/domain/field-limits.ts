@@ -1,4 +1,4 @@
-/** The bytes that the column of each text field of a transaction holds. */
+/** Column sizes of a transaction's text fields, in bytes. */
 export const TEXT_BYTES_MAX = {
   reference: 512,
   extra: 2048,
@@ -15,12 +15,12 @@ export type TextField = keyof typeof TEXT_BYTES_MAX;
 
 export const STATUS_BYTES_MAX = 64;
 
-/** Ends a text that was cut. */
+/** Marks the end of a truncated text. */
 const CUT_MARK = '…';
 
 /**
- * The form in which a text is stored, and searched: well-formed Unicode (a lone surrogate becomes U+FFFD); one longer than
- * its column is cut at a character and ends in `…`. The stored form of a stored form is the same text.
+ * Returns the form in which a text is stored and searched: well-formed Unicode (a lone surrogate becomes U+FFFD). A text
+ * longer than its column is cut at a character and ends in `…`. The function is idempotent.
  */
 export function truncateText(text: string, bytesMax: number): string {
   const wellFormed = text.toWellFormed();

@@ -1,4 +1,4 @@
-/** Values of rows by a number of theirs, in the order of the rows. */
+/** Groups a value of each row by a numeric key; values keep the order of the rows. */
 export function groupValues<T, V>(rows: T[], key: (row: T) => number, value: (row: T) => V): Map<number, V[]> {
   const groups = new Map<number, V[]>();
   for (const row of rows) {

@@ -1,4 +1,4 @@
-/** The kinds of mismatch and their severities; `null` where it depends (stuck: critical for a cashout). */
+/** The kinds of mismatch and their default severities (`stuck` is critical for a cashout). */
 export const MISMATCH_SEVERITY = {
   webhook_lost: 'medium',
   webhook_contradiction: 'critical',
@@ -26,11 +26,11 @@ export type MismatchKind = keyof typeof MISMATCH_SEVERITY;
 export type Severity = 'medium' | 'high' | 'critical';
 export const MISMATCH_STATES = ['open', 'acknowledged', 'resolved'] as const;
 
-/** A difference that was found, before it has a life. Personal fields and extra stand in it only as hashes. */
+/** A difference that was found, before it is stored. Personal fields and extra are in it only as hashes. */
 export type FoundMismatch = {
   kind: MismatchKind;
   severity?: Severity;
-  /** What it is unique by among open ones: a transaction's id, a day, a webhook's id … */
+  /** Unique with the kind among open mismatches: a transaction's id, a day, a webhook's id … */
   scope: string;
   transactionSeq?: number;
   transactionId?: string;
@@ -41,8 +41,8 @@ export type FoundMismatch = {
   runSeq?: number;
   webhookSeq?: number;
   baseline?: boolean;
-  /** Newer evidence is known: it opens one, and leaves one that is open as it is. */
+  /** Newer evidence is known: it opens a mismatch, but does not change an open one. */
   outdated?: boolean;
-  /** Set when it is over as soon as it is told. */
+  /** Set if the mismatch is resolved as soon as it is raised. */
   resolution?: string;
 };

@@ -1,17 +1,16 @@
 /**
- * The largest amount that one transaction, commission, adjustment, opening or statement may have: ten trillion. Sums
- * are kept in signed BIGINTs, which thousands of the largest still fit.
+ * Largest amount of a transaction, commission, adjustment, opening or statement: ten trillion. Sums are signed BIGINTs,
+ * which hold thousands of the largest amounts.
  */
 export const AMOUNT_CENTS_MAX = 10n ** 15n;
-/** The largest sum that a signed BIGINT of cents holds. */
+/** Largest sum in a signed BIGINT of cents. */
 const SUM_CENTS_MAX = 9_223_372_036_854_775_807n;
 const AMOUNT = /^(0|[1-9]\d{0,17})(?:\.(\d{1,2}))?$/;
 const SIGNED_AMOUNT = /^-?(?:0|[1-9]\d{0,17})(?:\.\d{1,2})?$/;
 
 /**
- * Cents of a decimal text (`12`, `12.3`, `12.34`). More than two decimals, a sign, an exponent, any blank or more than
- * `AMOUNT_CENTS_MAX` is no amount: refused, never rounded.
- * @returns undefined when the text is no amount.
+ * Parses a decimal text (`12`, `12.3`, `12.34`) to cents. Never rounds.
+ * @returns undefined for more than two decimals, a sign, an exponent, a blank, or more than `AMOUNT_CENTS_MAX`.
  */
 export function parseAmount(text: string): bigint | undefined {
   return parseCents(text, AMOUNT_CENTS_MAX);
@@ -24,21 +23,21 @@ function parseCents(text: string, max: bigint): bigint | undefined {
   return cents <= max ? cents : undefined;
 }
 
-/** A double keeps every decimal of so many digits; a longer one may have been rounded before it reached us. */
+/** A double keeps decimals of up to 15 digits exactly; a longer number may have been rounded by the sender. */
 const EXACT_DIGITS = 15;
 
-/** Cents of a JSON number, by the shortest text that means it; one too long to have come through unrounded is none. */
+/** Parses a JSON number to cents, by its shortest decimal text. @returns undefined if it may have been rounded. */
 export function parseAmountNumber(value: number): bigint | undefined {
   const text = String(value);
   return text.replace('.', '').length <= EXACT_DIGITS ? parseAmount(text) : undefined;
 }
 
-/** The same with an optional leading `-`: for balances and adjustments that people state. */
+/** Like parseAmount, with an optional leading `-`: for balances and adjustments that people enter. */
 export function parseSignedAmount(text: string): bigint | undefined {
   return parseSignedCents(text, AMOUNT_CENTS_MAX);
 }
 
-/** The same of a sum of ours, as `formatAmount` wrote it: as large as the database holds. */
+/** Parses a sum that `formatAmount` wrote, up to the limit of the database. */
 export function parseSum(text: string): bigint | undefined {
   return parseSignedCents(text, SUM_CENTS_MAX);
 }
@@ -49,7 +48,7 @@ function parseSignedCents(text: string, max: bigint): bigint | undefined {
   return cents !== undefined && text.startsWith('-') ? -cents : cents;
 }
 
-/** `-12.34`: always two decimals, a dot, no grouping. */
+/** Formats cents as `-12.34`: always two decimals, a dot, no grouping. */
 export function formatAmount(cents: bigint): string {
   const digits = (cents < 0n ? -cents : cents).toString().padStart(3, '0');
   return `${cents < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;

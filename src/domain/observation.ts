@@ -2,8 +2,8 @@ import type { WallTime } from './calendar.ts';
 import type { Operation, Status } from './statuses.ts';
 
 /**
- * Where a stored fact came from: a webhook that made us look, a page of a run, or a show call. `seq` numbers are rows
- * of ours, `id` is what our API shows.
+ * Source of a stored fact: a webhook that caused a fetch, a page of a run, or a show call. `seq` is our row number, `id` is
+ * what our API shows.
  */
 export type Source =
   | { kind: 'webhook'; webhook: { seq: number; id: string } }
@@ -30,22 +30,22 @@ export type ObservedTransaction = {
   document: string | null;
   description: string | null;
   pixKey: string | null;
-  /** Oldest first. One that was inferred stands for a history that the provider left out. */
+  /** Oldest first. If `eventsInferred`, one event that is inferred because the provider sent no history. */
   events: ObservedEvent[];
   eventsInferred: boolean;
 };
 
-/** Side fields that could not be read: by name, the rule that they break. `raw` is the row as it came, with personal data. */
+/** Optional fields that could not be read: name and violated rule. `raw` is the row as received, with personal data. */
 export type UnreadableFields = { fields: Record<string, string>; raw: string };
 
-/** One look at one transaction. */
+/** One reading of one transaction at the provider. */
 export type Observation = {
   transaction: ObservedTransaction;
-  /** Fields that are null in it because their values could not be read. */
+  /** Fields of `transaction` that are null because their values could not be read. */
   unreadable?: UnreadableFields | undefined;
   /** The database's clock when the request was sent. */
   askedAt: Date;
   source: Source;
-  /** SHA-256 over the whole content of what the provider showed: equal digests are equal answers. */
+  /** SHA-256 over the whole answer of the provider: equal digests mean equal answers. */
   digest: Buffer;
 };

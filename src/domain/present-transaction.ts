@@ -3,7 +3,7 @@ import { formatAmount } from './money.ts';
 import { maskE2eId, maskParty, maskPlatform, maskText } from './person/mask-person.ts';
 import type { Operation, Status } from './statuses.ts';
 
-/** A transaction as the ledger holds it, with its personal fields. */
+/** A transaction as the ledger stores it, with its personal fields. */
 export type LedgerTransaction = {
   id: string;
   operation: Operation;
@@ -25,7 +25,7 @@ export type LedgerTransaction = {
   description: string | null;
 };
 
-/** A transaction of our API and callbacks: amounts are decimal strings, instants ISO 8601 with the zone's offset. */
+/** A transaction in the API and in callbacks: amounts are decimal strings, instants ISO 8601 with the zone's offset. */
 export type PresentedTransaction = ReturnType<typeof presentTransaction>;
 
 export function presentTransaction(transaction: LedgerTransaction, calendar: Calendar) {
@@ -37,7 +37,7 @@ export function presentTransaction(transaction: LedgerTransaction, calendar: Cal
     status: transaction.status,
     amount: formatAmount(amountCents),
     commission: commissionCents === null ? null : formatAmount(commissionCents),
-    // what the merchant's balance moves by: a cashin brings less, a cashout costs more
+    // the change of the merchant's balance: a cashin brings less, a cashout costs more
     net: formatAmount(operation === 'cashin' ? amountCents - commission : amountCents + commission),
     currency: 'BRL' as const,
     reference: transaction.reference,
@@ -56,7 +56,7 @@ export function presentTransaction(transaction: LedgerTransaction, calendar: Cal
   };
 }
 
-/** The same for who may not see personal data. */
+/** The transaction for roles that don't see personal data. */
 export function maskTransaction<T extends PresentedTransaction>(transaction: T): T {
   const { description, e2e_id: e2eId, extra, platform, reference } = transaction;
   return {

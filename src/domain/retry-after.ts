@@ -1,4 +1,4 @@
-/** Retry-After in ms: seconds, or an HTTP date. Anything else, and a date that is over, is none. The caller bounds it. */
+/** Parses Retry-After (seconds or an HTTP date) to ms. @returns undefined for anything else or a past date. Not bounded. */
 export function parseRetryAfter(text: string | undefined, now: Date): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d+$/.test(text.trim())) return Number(text) * 1000;

@@ -14,12 +14,12 @@ export const STATUSES = [
   'refund',
 ] as const;
 export type KnownStatus = (typeof STATUSES)[number];
-/** A status as the provider gave it: one of the eight, or another, kept verbatim. */
+/** A status as the provider sent it: one of the eight, or another one, stored verbatim. */
 export type Status = string;
 
 /**
- * Stands for the status of a row that has neither a status nor a history that can be read. It moves no money, merchants
- * hear nothing of it, and it gives way to any status that is learnt.
+ * Status of a row without a readable status or history. It moves no money, causes no callback, and is replaced by any
+ * status that is learnt later.
  */
 export const STATUS_UNREADABLE = 'unreadable';
 
@@ -31,7 +31,7 @@ export function isKnownStatus(status: Status): status is KnownStatus {
 
 const PLAIN_STATUS = /^[a-z_]{1,32}$/;
 
-/** A status as it may stand in an alert: what is no plain word may be anybody's text, and is told by its hash. */
+/** A status for use in an alert. If it is no plain word, it may be free text, so its hash is shown. */
 export function describeStatus(status: Status): string {
   return PLAIN_STATUS.test(status)
     ? status
@@ -42,7 +42,7 @@ export function isFinal(status: Status): boolean {
   return FINAL.includes(status);
 }
 
-/** A history may leave a final status only from paid to refund. */
+/** Whether a history leaves a final status, other than from paid to refund. */
 export function isIllegalTransition(from: Status, to: Status): boolean {
   return isFinal(from) && from !== to && !(from === 'paid' && to === 'refund');
 }

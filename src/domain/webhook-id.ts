@@ -1,9 +1,9 @@
-/** `wh_` and the first 128 bits of a body's SHA-256: the same from the database and from the spool. */
+/** @returns `wh_` and the first 128 bits of a body's SHA-256: the same from the database and from the spool. */
 export function webhookIdOf(hash: Buffer): string {
   return `wh_${hash.subarray(0, 16).toString('hex')}`;
 }
 
-/** The first and the last hash that an id can stand for; undefined when it is no id. */
+/** @returns the range of hashes that an id can stand for; undefined if it is no id. */
 export function hashRangeOf(id: string): { from: Buffer; to: Buffer } | undefined {
   const hex = /^wh_([0-9a-f]{32})$/.exec(id)?.[1];
   if (hex === undefined) return undefined;

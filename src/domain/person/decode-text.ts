@@ -1,19 +1,19 @@
 /** Texts within bytes and texts: UTF-16 and base64, however they are aligned. Pure. */
 
-/** Six bytes: shorter ones tell of nobody. */
+/** Encodes six bytes: shorter values identify nobody. */
 const BASE64_CHARS_MIN = 8;
 const BASE64_RUN = new RegExp(`[A-Za-z0-9+/_-]{${BASE64_CHARS_MIN},}`, 'g');
 const BASE64_PHASES = [0, 1, 2, 3];
-/** What decodes to noise holds hardly any: noise is not gone through. */
+/** Readable stretches. Text that decodes to noise has hardly any, so noise is not searched. */
 const PLAIN_STRETCH = /[\t\n\r\x20-\x7e\u00a0-\u024f\p{Nd}]{5,}/gu;
 const UTF16_STRETCH = /(?:[\t\n\r -~]\0){4}|(?:\0[\t\n\r -~]){4}/;
-/** The share of NULs: almost every other byte of Latin text in UTF-16, few of a record's lengths. */
+/** Share of NULs that marks UTF-16: almost half of the bytes in Latin text, but few in binary lengths. */
 const NULS_OF_UTF16 = 0.35;
 
-// not Buffer's own: from an odd offset, of an odd length, that of Node 24.21 writes past its memory
+// not Buffer's decoder: with an odd offset and length, that of Node 24.21 writes out of bounds
 const DECODERS = { little: new TextDecoder('utf-16le'), big: new TextDecoder('utf-16be') };
 
-/** Bytes as a text: of UTF-8, or of UTF-16, which its mark or its NULs tell. */
+/** Decodes bytes as UTF-16 if they have its byte order mark or enough NULs, else as UTF-8. */
 export function decodeText(bytes: Buffer): string {
   const order = readByteOrder(bytes);
   if (order === undefined) return bytes.toString('utf8');
@@ -32,17 +32,17 @@ function readByteOrder(bytes: Buffer): 'little' | 'big' | undefined {
   return odd > even ? 'little' : 'big';
 }
 
-/** Whether UTF-16 stands in a text that was read as UTF-8: its letters with marks are lost. */
+/** Whether a text that was decoded as UTF-8 contains UTF-16. Its accented letters are lost. */
 export function holdsUtf16(text: string): boolean {
   return text.includes('\0') && UTF16_STRETCH.test(text);
 }
 
 /**
- * What whoever decodes the text's base64 may read, of either alphabet, broken into lines too. A run may begin in the
- * middle of what looks like one: each of the four alignments is tried, as UTF-8 and as UTF-16 of either order.
+ * Returns the readable texts inside the base64 of a text: both alphabets, also with line breaks. A run may start in the
+ * middle of other base64 characters: all four alignments are tried, as UTF-8 and as UTF-16 of both byte orders.
  */
 export function decodeBase64(text: string): string[] {
-  // digits alone decode to no letter and no digit
+  // digits alone decode to neither letters nor digits
   const runs = (text.replace(/\s+/g, '').match(BASE64_RUN) ?? []).filter((run) => /[A-Za-z]/.test(run));
   if (runs.length === 0) return [];
   const found: string[] = [];

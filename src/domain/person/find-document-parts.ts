@@ -1,14 +1,14 @@
 /**
- * Parts of a document in a text: one that is partly starred (`224.***.***-01`), or digits that words call its beginning or
- * end. Beside our own mask they complete the number. Goes by the text's form alone, so that a text that stays rules out no
- * document. Pure.
+ * Finds parts of a document in a text: a partly starred one (`224.***.***-01`), or digits that the text calls its start or
+ * end. Together with our own mask they would complete the number. Depends only on the form of the text, so that an unmasked
+ * text rules out no document. Pure.
  */
 import { foldName } from './fold-person.ts';
 import { listDecodedForms } from './match-person.ts';
 
-/** What people and programs write in place of a digit. */
+/** Characters that replace a digit. */
 const STAR = '[*xX•●∙·∗#_?█■▪]';
-/** Two stars or more, or as many dots or dashes as nobody writes between digits; no letters at the end of a word. */
+/** Two or more stars, or three or more dots or dashes; not letters at the end of a word. */
 const STARS = `(?:(?<!\\p{L})${STAR}(?:[./ -]{0,2}${STAR}){1,20}(?!\\p{L})|[.-]{3,20})`;
 const GAP = '[./\\s-]{0,3}';
 const STARRED = new RegExp(`\\d${GAP}${STARS}|${STARS}${GAP}\\d`, 'u');
@@ -19,15 +19,15 @@ const SHAPE =
   `|${ONE}{2}[. ]?${ONE}{3}[. ]?${ONE}{3}[/ ]?${ONE}{4}[- ]?${ONE}{2}`;
 const SHAPED = new RegExp(`(?<![\\p{L}\\d])(?=(${SHAPE})(?![\\p{L}\\d]))`, 'gu');
 const HAS_STAR = new RegExp(STAR);
-/** Beside these words any digit may be one of a document. */
+/** In a text with these words, any digit may belong to a document. */
 const NAMES = /(?<![a-z])(?:c\.?p\.?f\.?|c\.?n\.?p\.?j\.?|documento)(?![a-z])/;
 const ENDS =
   '(?:comec\\w*|inici\\w*|primeir\\w*|fim|final|finais|termin\\w*|ultim\\w*|digitos?|verificador\\w*|dv|start\\w*|first|begin\\w*|end|ends|ending|last)';
-/** A number of a part's length. */
+/** A number as long as a part of a document. */
 const PART = '(?<!\\d)\\d{2,6}(?!\\d)';
 const WORDED = new RegExp(`(?<![a-z])${ENDS}(?![a-z])\\D{0,20}${PART}|${PART}\\D{0,20}(?<![a-z])${ENDS}(?![a-z])`);
 
-/** Whether a text shows some digits of a document and hides others, or says that digits are a part of one. */
+/** Whether a text shows some digits of a document and hides others, or calls digits a part of one. */
 export function holdsDocumentParts(text: string): boolean {
   return listDecodedForms(text).some((reading) => {
     if (!/\d/.test(reading)) return false;

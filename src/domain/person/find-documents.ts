@@ -1,20 +1,20 @@
-/** CPFs and CNPJs in a text, told by their check digits. Pure. */
+/** Finds CPFs and CNPJs in a text by their check digits. Pure. */
 import { normalizeDocument } from './fold-person.ts';
 import { findCandidates, listDecodedForms } from './match-person.ts';
 
 const CPF = /^\d{11}$/;
-/** Letters too, since July 2026; the check digits are digits. */
+/** With letters since July 2026; the check digits are always digits. */
 const CNPJ = /^[0-9A-Z]{12}\d{2}$/;
 const ONE_CHARACTER = /^(.)\1*$/;
 const CPF_WEIGHTS = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
 const CNPJ_WEIGHTS = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
 const DIGITS_OF = [11, 14];
-/** Written as a document: it is meant as one, whatever its check digits. */
+/** Punctuated like a document: counts as one even with wrong check digits. */
 const WRITTEN = /(?<!\d)(?:\d{3}\.\d{3}\.\d{3}-\d{2}|[0-9A-Z]{2}\.[0-9A-Z]{3}\.[0-9A-Z]{3}\/[0-9A-Z]{4}-\d{2})(?!\d)/gi;
-/** Digits with what stands between those of a document; spaces and colons would make one number of a date and a time. */
+/** Digits with separators of documents. Spaces and colons are excluded: they would join a date and a time. */
 const NUMBER = /\d[\d./-]{9,}\d/g;
 
-/** @param plain without punctuation, letters in capitals. @returns whether its check digits are right. */
+/** @param plain normalized: no punctuation, capital letters. @returns whether the check digits are right. */
 export function isValidDocument(plain: string): boolean {
   if (ONE_CHARACTER.test(plain)) return false;
   if (CPF.test(plain)) return plain.endsWith(checkDigits(plain.slice(0, 9), CPF_WEIGHTS));
@@ -22,9 +22,9 @@ export function isValidDocument(plain: string): boolean {
 }
 
 /**
- * The documents that a text is or holds, normalized, the likeliest first: those that stand alone, then those that are
- * written as one, then those within a longer number (`55<cpf>`, `2026<cpf>01`), from its end on. Encoded ones too (see `listReadings`). One number in a
- * hundred of a document's length has the right check digits by chance.
+ * Returns the documents in a text, normalized, the most likely first: separate ones, then punctuated ones, then those
+ * inside a longer number (`55<cpf>`, `2026<cpf>01`), from its end. Also finds encoded ones (see `listDecodedForms`). One
+ * in a hundred numbers of a document's length has valid check digits by chance.
  */
 export function findDocuments(text: string): string[] {
   const found = new Set<string>();

@@ -2,12 +2,12 @@ const DIGIT = /^\p{Nd}$/u;
 const DIGITS_OTHER = /(?![0-9])\p{Nd}/gu;
 const NOT_ASCII = /[^\0-\x7f]/;
 
-/** The text with the digits of every script (Arabic, Devanagari, full width) as ASCII's; no other character changes. */
+/** Replaces the digits of all scripts (Arabic, Devanagari, full width) by ASCII digits; other characters stay. */
 export function toAsciiDigits(text: string): string {
   return NOT_ASCII.test(text) ? text.replace(DIGITS_OTHER, readDigit) : text;
 }
 
-/** Unicode lists each script's decimal digits in a row, from zero on. */
+/** In Unicode the decimal digits of each script are consecutive, from zero on. */
 function readDigit(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;
   let zero = code;
@@ -15,7 +15,7 @@ function readDigit(digit: string): string {
   return String((code - zero) % 10);
 }
 
-/** A document as it is compared: letters in capitals and ASCII digits, nothing else. Null where none is left. */
+/** Normalizes a document for comparison: capital letters and ASCII digits only. @returns null if nothing is left. */
 export function normalizeDocument(document: string | null): string | null {
   const plain = toAsciiDigits(document ?? '')
     .replace(/[^0-9A-Za-z]/g, '')
@@ -23,18 +23,18 @@ export function normalizeDocument(document: string | null): string | null {
   return plain === '' ? null : plain;
 }
 
-/** The most marks on one letter that Unicode's Stream-Safe Text Format (UAX #15) takes; no language has as many. */
+/** Limit of combining marks on one letter in Unicode's Stream-Safe Text Format (UAX #15); no language needs more. */
 export const COMBINING_MARKS_MAX = 30;
-/** Marks, and the two signs of half width that become some. */
+/** Marks, and the two half-width signs that normalize to marks. */
 const MARKS = '[\\p{M}\\uff9e\\uff9f]';
 const TOO_MANY_MARKS = new RegExp(`(${MARKS}{${COMBINING_MARKS_MAX}})${MARKS}+`, 'gu');
 
-/** The text without the marks past that many in a row: to normalize puts them in order, in the square of their number. */
+/** Removes combining marks beyond the limit: normalizing sorts them, in quadratic time. */
 export function limitCombiningMarks(text: string): string {
   return text.replace(TOO_MANY_MARKS, '$1');
 }
 
-/** A name as it is searched: without case and accents, one space between words. `JOÃO  da Silva` is `joao da silva`. */
+/** Folds a name for search: no case, no accents, single spaces. `JOÃO  da Silva` becomes `joao da silva`. */
 export function foldName(name: string): string {
   return limitCombiningMarks(name).normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/g, ' ').trim();
 }

@@ -1,17 +1,17 @@
 /**
- * What may name anyone, for who may not see personal data. Whom a note names can't be told from its text, and a plain
- * hash of an extra that is a document is found by trying all documents: both are withheld whole. Of evidence each text
- * goes that holds a document, or repeats what is masked of the transactions that it is about. Pure.
+ * Masks mismatches for roles that don't see personal data. A note may name anyone, and a plain hash of an extra that is a
+ * document can be brute-forced: both are withheld as a whole. In evidence, a text is withheld if it holds a document, or
+ * repeats a masked value of the transactions that the mismatch is about. Pure.
  */
 import { maskText, type Party, WITHHELD } from './mask-person.ts';
 
-/** How mismatches hold an extra. */
+/** The form of an extra in mismatches. */
 const HASH = /\bsha256:[0-9a-f]{64}\b/g;
-/** Times, ids of ours and amounts hold digits too, and name nobody. */
+/** Times, ids and amounts: they have digits, but identify nobody. */
 const PLAIN =
   /^(?:-?\d{1,7}\.\d\d|\d{4}-\d\d-\d\d(?:[ T][\d:.]+(?:Z|[+-]\d\d:\d\d)?)?|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
-/** What a person wrote. */
+/** Withholds a note. */
 export function maskNote<T extends string | null | undefined>(note: T): T | string {
   return note ? WITHHELD : note;
 }
@@ -19,8 +19,8 @@ export function maskNote<T extends string | null | undefined>(note: T): T | stri
 type Evident = { reference: string | null; note: string | null; expected: unknown; actual: unknown };
 
 /**
- * A mismatch, masked.
- * @param of those of the transactions that it names, see `listNamed`.
+ * Masks a mismatch.
+ * @param of the parties of the transactions that it names, see `listTransactionIds`.
  */
 export function maskMismatch<T extends Evident>(mismatch: T, of: Party[]): T {
   return {
@@ -32,7 +32,7 @@ export function maskMismatch<T extends Evident>(mismatch: T, of: Party[]): T {
   };
 }
 
-/** The ids of the transactions that a mismatch is about: its own, and those that share a reference. */
+/** @returns the ids of the transactions that a mismatch is about: its own, and those that share a reference. */
 export function listTransactionIds(mismatch: { transaction_id: string | null; actual: unknown }): string[] {
   const { ids } = (mismatch.actual ?? {}) as { ids?: unknown };
   return [mismatch.transaction_id, ...(Array.isArray(ids) ? ids : [])].filter((id) => typeof id === 'string');

@@ -1,13 +1,13 @@
 /**
- * How a person looks to who may not see personal data. Pure.
+ * Masks personal data for roles that don't see it. Pure.
  *
- * Two masks must not show different parts of one value: `***.456.789-**` beside `*******8909` leaves a dozen CPFs. So a
- * value has one mask, by what it is and not by the field that it stands in, and a text goes as a whole where it repeats
- * what another field's mask hides. A CPF's mask then leaves a thousand numbers: three digits are hidden, and the two
- * check digits follow from the others.
+ * Two masks must not show different parts of one value: `***.456.789-**` beside `*******8909` leaves a dozen CPFs. So the
+ * mask of a value depends on what the value is, not on its field. A text that repeats what another field's mask hides is
+ * withheld as a whole. The mask of a CPF then leaves a thousand numbers: three digits are hidden, and the two check digits
+ * follow from the others.
  *
- * A company's register is public, with names, e-mails and phones: beside any of these a few digits are enough to find
- * it. Of a company only three digits of the root are shown.
+ * The register of companies is public, with names, e-mails and phones: together with any of these, a few digits identify a
+ * company. So only three digits of a company's root are shown.
  */
 import { extractE2eSuffix } from '../e2e-id.ts';
 import { holdsDocumentParts } from './find-document-parts.ts';
@@ -15,7 +15,7 @@ import { findDocuments, isValidDocument } from './find-documents.ts';
 import { foldName, normalizeDocument } from './fold-person.ts';
 import { DOCUMENT_LENGTHS, listDecodedForms, parsePhone } from './match-person.ts';
 
-/** What may be told of nobody: a text that repeats it, or a value that is of no known kind. */
+/** Replaces a text that repeats masked values, or a value of unknown kind. */
 export const WITHHELD = '***';
 
 /** The personal fields of a transaction that have a mask. */
@@ -29,18 +29,18 @@ export type Party = {
 
 const CPF_LENGTH = 11;
 const CNPJ_LENGTH = 14;
-/** Of a company's; three digits in a row stand in every other reference by chance. */
+/** Length of a searched part of a company's document: three digits occur in every other reference by chance. */
 const PART_CHARS = 4;
 const HEAD_OFFICE = '0001';
 const NEEDLE_CHARS_MIN = 4;
-/** As accounts' names spell what their format does not take. */
+/** Escapes in account names. */
 const ESCAPED = /~([0-9a-f]{1,5})~/g;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** A mobile phone with its area, which has as many digits as a CPF. */
+/** A mobile phone with area code, which has as many digits as a CPF. */
 const MOBILE = /^[1-9]{2}9\d{8}$/;
 const PHONE_DIGITS_MAX = 11;
 
-/** The fields, each by the mask of what it holds. */
+/** Masks the personal fields, each by the kind of its value. */
 export function maskParty(party: Party): Party {
   const { name, email, phone, document, pix_key } = party;
   const withheld = isCompany(party);
@@ -53,7 +53,7 @@ export function maskParty(party: Party): Party {
   };
 }
 
-/** `***.456.789-**` for a CPF; `**.***.678/****-**` for a CNPJ, letters and all. What is neither is withheld. */
+/** Masks a CPF as `***.456.789-**`, a CNPJ as `**.***.678/****-**`, also with letters. Withholds anything else. */
 export function maskDocument(document: string | null): string | null {
   if (!document) return document;
   const plain = normalizeDocument(document) ?? '';
@@ -62,28 +62,29 @@ export function maskDocument(document: string | null): string | null {
   return WITHHELD;
 }
 
-/** `M*** S***`: the first letter of each word. A word may be a number, such as the CPF that a small firm's name ends in. */
+/** Masks a name as `M*** S***`. A word may be a number, such as the CPF at the end of a small firm's name. */
 export function maskName(name: string | null): string | null {
   return name?.split(/\s+/).map(maskWord).join(' ') ?? null;
 }
 
 /**
- * A free text, as a whole where it holds a document, a part of one that stars or words tell, or repeats what is masked,
- * however it is spelled: with escapes, a phone without its country, a part of a document too.
- * @param of whom it may name: those of the transactions that it is about.
+ * Withholds a free text as a whole if it holds a document or a recognizable part of one, or repeats a masked value in any
+ * spelling: with escapes, a phone without its country code, a part of a document.
+ * @param of the parties of the transactions that it is about.
  */
 export function maskText<T extends string | null>(text: T, ...of: Party[]): T | typeof WITHHELD {
   if (!text) return text;
-  const tells = findDocuments(text).length > 0 || holdsDocumentParts(text) || of.some((party) => repeats(text, party));
-  return tells ? WITHHELD : text;
+  const isPersonal =
+    findDocuments(text).length > 0 || holdsDocumentParts(text) || of.some((party) => repeats(text, party));
+  return isPersonal ? WITHHELD : text;
 }
 
-/** A platform, likewise. The provider's are random ids: a document in one tells, digits that parts may share do not. */
+/** Masks a platform. The provider's are random UUIDs: they are checked for documents, but not for parts, which match by chance. */
 export function maskPlatform<T extends string | null>(platform: T, ...of: Party[]): T | typeof WITHHELD {
   return UUID.test(platform ?? '') ? maskText(platform) : maskText(platform, ...of);
 }
 
-/** An account's name, whose last part is a platform: `Assets:Provider:Held:***`. */
+/** Masks the platform at the end of an account's name: `Assets:Provider:Held:***`. */
 export function maskAccount(account: string, ...of: Party[]): string {
   const at = account.lastIndexOf(':') + 1;
   const platform = account
@@ -92,7 +93,7 @@ export function maskAccount(account: string, ...of: Party[]): string {
   return maskPlatform(platform, ...of) === WITHHELD ? `${account.slice(0, at)}${WITHHELD}` : account;
 }
 
-/** An end-to-end id, likewise: its minute and institution hold a document's digits by chance, its last part may hold one. */
+/** Masks an end-to-end id by its last part: the minute and the institution match digits of a document by chance. */
 export function maskE2eId<T extends string | null>(id: T, ...of: Party[]): T | typeof WITHHELD {
   return id && maskText(extractE2eSuffix(id), ...of) === WITHHELD ? WITHHELD : id;
 }
@@ -111,7 +112,7 @@ function repeats(text: string, party: Party): boolean {
   });
 }
 
-/** A phone or a PIX key, which may be a document, an e-mail, a phone, or random. */
+/** Masks a phone or a PIX key, which may be a document, an e-mail, a phone, or random. */
 function maskContact(value: string, party: Party): string {
   const document = readDocument(value, party);
   if (document !== undefined) return maskDocument(document) ?? WITHHELD;
@@ -124,14 +125,14 @@ function maskContact(value: string, party: Party): string {
   return `${'*'.repeat(value.length - 4)}${value.replace(/[^0-9A-Za-z]/g, '').slice(-4)}`;
 }
 
-/** `m***@example.com`. A digit is no initial: a CPF may be an address too. */
+/** Masks an e-mail as `m***@example.com`. A leading digit is hidden: the local part may be a CPF. */
 function maskEmail(email: string, party: Party): string {
   const [initial = ''] = /^\p{L}/u.exec(email) ?? [];
   const domain = email.slice(email.lastIndexOf('@') + 1);
   return `${initial}***@${maskText(domain, { ...party, email: null })}`;
 }
 
-/** The documents of a transaction: its own, and a PIX key that is one. */
+/** @returns the documents of a transaction: its own, and its PIX key if that is one. */
 function listDocuments(party: Party): string[] {
   const own = normalizeDocument(party.document);
   const key = party.pix_key === null ? undefined : readDocument(party.pix_key, party);
@@ -143,8 +144,8 @@ function isCompany(party: Party): boolean {
 }
 
 /**
- * The document that a phone or a PIX key is, also behind a country's code or zeros. Eleven digits without the check digits
- * of a CPF are a mobile phone where they may be one.
+ * Returns the document in a phone or a PIX key, also after a country code or zeros. Eleven digits without valid check digits
+ * count as a mobile phone if they have its form.
  */
 function readDocument(value: string, { document }: Pick<Party, 'document'>): string | undefined {
   if (value.includes('@')) return undefined;
@@ -156,21 +157,21 @@ function readDocument(value: string, { document }: Pick<Party, 'document'>): str
   return isShaped ? plain : undefined;
 }
 
-/** Finds parts of a document that its mask hides. */
+/** @returns a pattern for the parts of a document that its mask hides. */
 function spellParts(document: string): RegExp {
   if (document.length === CPF_LENGTH) return spellPartsOfCpf(document);
   const parts = new Set<string>();
   for (let start = 0; start + PART_CHARS <= document.length; start++)
     parts.add(document.slice(start, start + PART_CHARS));
-  // the branch of almost every company tells nothing, and stands in many a reference
+  // almost every company has this branch number, and many references contain it
   if (document.length === CNPJ_LENGTH) parts.delete(HEAD_OFFICE);
   return new RegExp(parts.size === 0 ? '(?!)' : [...parts].join('|'));
 }
 
 /**
- * Six digits in a row that a CPF of this mask may have, or a number that may be its first five, its last five or its last
- * four. By what the mask shows alone, not by the document: otherwise a text that stands there would rule out the numbers
- * whose parts it holds, and less than a thousand were left.
+ * Returns a pattern for six digits in a row of any CPF with this mask, or a separate number that may be its first five,
+ * last five or last four digits. It depends only on the digits that the mask shows. Otherwise a text that is not withheld
+ * would rule out numbers, and fewer than a thousand would be left.
  */
 function spellPartsOfCpf(document: string): RegExp {
   const shown = (from: number, to: number) => document.slice(from, to);

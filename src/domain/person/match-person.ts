@@ -1,24 +1,24 @@
-/** What in a text tells of a person, in whatever spelling it came. Pure. */
+/** Finds a person's values in a text, in any spelling and encoding. Pure. */
 import { decodeHTML } from 'entities';
 import { decodeBase64 } from './decode-text.ts';
 import { foldName, limitCombiningMarks, normalizeDocument, toAsciiDigits } from './fold-person.ts';
 
-/** A shorter value stands in too much else by chance: it is taken only where it is the whole. */
+/** A shorter value occurs in other texts by chance: it matches only the whole text. */
 export const SUBSTRING_CHARS_MIN = 5;
 const PHONE_DIGITS_MIN = 10;
-/** An address within an address's query within another's; base64 within base64 likewise. */
+/** Levels of nested encoding: a URL in a URL's query in another URL, or base64 in base64. */
 const ENCODED_MAX = 3;
-/** What encodes others, and what is not ASCII. */
+/** Escape characters, and non-ASCII characters. */
 const ESCAPED = /[%&+\\\0]|[^ -~\s]/;
 const NOT_ASCII = /[^\0-\x7f]/;
 const COUNTRY = '55';
 const DOCUMENT_CHARS_MAX = 32;
-/** A CPF's and a CNPJ's: no one else is forgotten. */
+/** Lengths of a CPF and a CNPJ: only their owners can be forgotten. */
 export const DOCUMENT_LENGTHS = new Set([11, 14]);
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
-/** What people and programs write between a document's digits: a dot, a dash of any kind, spaces. */
+/** Separators between a document's digits: a dot, a dash of any kind, spaces. */
 const GAP = '[^0-9A-Za-z]{0,2}';
-/** Looked for at each place, since one may begin within what looks like another. */
+/** Lookaheads, so that overlapping candidates are all found. */
 const DOCUMENT_SHAPES = [
   `(?<!\\d)(?=(\\d{3}${GAP}\\d{3}${GAP}\\d{3}${GAP}\\d{2})(?!\\d))`,
   `(?<!\\d)(?=(\\d{2}${GAP}\\d{3}${GAP}\\d{3}${GAP}\\d{4}${GAP}\\d{2})(?!\\d))`,
@@ -28,11 +28,11 @@ const DOCUMENT_SHAPES = [
 export type PersonMatcher = {
   isDocument: (text: string) => boolean;
   isId: (text: string) => boolean;
-  /** Their document, or a value that is theirs alone, stands in it. */
+  /** Whether the text contains the document, or a value that only this person has. */
   holdsOwnValue: (text: string) => boolean;
-  /** One of the values that others may bear too stands in it. */
+  /** Whether the text contains a value that others may share. */
   holdsSharedValue: (text: string) => boolean;
-  /** Documents and phones, wherever they stand. */
+  /** Patterns of documents and phones. */
   patterns: RegExp[];
 };
 
@@ -48,7 +48,7 @@ export function createPersonMatcher(person: {
   const holdsOwn = createHolds(person.own);
   const holdsShared = createHolds(person.shared);
   const isSpelled = (text: string) => spelled.some((pattern) => text.search(pattern) >= 0);
-  const read = rememberReadings();
+  const read = cacheDecodedForms();
   return {
     isDocument: (text) => read(text).some((one) => documents.has(normalizeDocument(one) ?? '')),
     isId: (text) => ids.has(text.toLowerCase()),
@@ -58,8 +58,8 @@ export function createPersonMatcher(person: {
   };
 }
 
-/** One text is asked several things in a row. */
-function rememberReadings(): (text: string) => string[] {
+/** Caches the last text: several checks of one text follow each other. */
+function cacheDecodedForms(): (text: string) => string[] {
   let last: { text: string; readings: string[] } | undefined;
   return (text) => {
     if (last?.text !== text) last = { text, readings: listDecodedForms(text) };
@@ -78,13 +78,13 @@ function createHolds(values: string[]): (text: string) => boolean {
   };
 }
 
-/** However it is punctuated, where no longer number holds it. */
+/** @returns a pattern for a document with any punctuation, not inside a longer number. */
 function spellDocument(document: string): RegExp {
   const more = /^\d+$/.test(document) ? '\\d' : '[0-9A-Za-z]';
   return new RegExp(`(?<!${more})${[...document].join(GAP)}(?!${more})`, 'gi');
 }
 
-/** With or without its country and a zero before it. What is no phone has no other spelling. */
+/** @returns a pattern for a phone with or without country code and leading zero; none if the value is no phone. */
 function spellPhone(value: string): RegExp[] {
   const national = parsePhone(value);
   if (national === undefined) return [];
@@ -92,7 +92,7 @@ function spellPhone(value: string): RegExp[] {
   return [new RegExp(`(?<!\\d)${before}${[...national].join(GAP)}(?!\\d)`, 'g')];
 }
 
-/** A phone's digits without its country; undefined of what is no phone. */
+/** @returns the digits of a phone without its country code; undefined if it is no phone. */
 export function parsePhone(value: string): string | undefined {
   if (!/^[\d+()./\s-]+$/.test(value)) return undefined;
   const digits = value.replace(/\D/g, '');
@@ -104,8 +104,7 @@ export function parsePhone(value: string): string | undefined {
 }
 
 /**
- * A text as it is, and as whoever decodes it reads it: JSON's escapes, those of an address or of HTML, base64, UTF-16; one
- * within another too.
+ * Returns a text and its decoded forms: JSON escapes, percent encoding, HTML entities, base64 and UTF-16, also nested.
  */
 export function listDecodedForms(text: string): string[] {
   const readings = new Set<string>();
@@ -116,13 +115,13 @@ export function listDecodedForms(text: string): string[] {
 function addReadings(text: string, readings: Set<string>, depth: number): void {
   const last = addEscaped(text, readings);
   if (depth === 0) return;
-  // percent signs may hide base64, and a plus is a space only of a form
+  // percent encoding may contain base64, and a plus is a space only in form encoding
   for (const source of new Set([text, last])) {
     for (const decoded of decodeBase64(source)) if (!readings.has(decoded)) addReadings(decoded, readings, depth - 1);
   }
 }
 
-/** @returns the reading with no escapes left, or as many as are read. */
+/** @returns the last decoded form: without escapes, or after ENCODED_MAX rounds. */
 function addEscaped(text: string, readings: Set<string>): string {
   readings.add(text);
   if (!ESCAPED.test(text)) return text;
@@ -137,12 +136,12 @@ function addEscaped(text: string, readings: Set<string>): string {
   return reading;
 }
 
-/** Characters of another width, digits of another script and marks after a letter in one form. */
+/** Normalizes the width of characters, the script of digits, and combining marks. */
 function fold(text: string): string {
   return NOT_ASCII.test(text) ? toAsciiDigits(limitCombiningMarks(text).normalize('NFKC')) : text;
 }
 
-/** HTML's, by number and by name. */
+/** Decodes HTML entities, numeric and named. */
 function readEntities(text: string): string {
   return text.includes('&') ? decodeHTML(text) : text;
 }
@@ -150,7 +149,7 @@ function readEntities(text: string): string {
 function readEscapes(text: string): string {
   return (
     text
-      // from where a run of them begins: from each of them it would take the square of their number
+      // lookbehind: matching from each backslash of a run would take quadratic time
       .replace(/(?<!\\)\\+u([0-9a-fA-F]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
       .replaceAll('\\/', '/')
   );
@@ -160,7 +159,7 @@ function readPercents(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (bytes) => Buffer.from(bytes.replaceAll('%', ''), 'hex').toString('utf8'));
 }
 
-/** What in a text may be someone's document, normalized; and what may be a transaction's id, in lower case. */
+/** Yields possible documents of a text, normalized, and possible ids of transactions, in lower case. */
 export function* findCandidates(text: string): Generator<{ document?: string; id?: string }, void, undefined> {
   // shorter than any document
   if (text.length < Math.min(...DOCUMENT_LENGTHS)) return;

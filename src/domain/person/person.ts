@@ -1,28 +1,28 @@
 import type { Redact } from './redact-text.ts';
 
-/** A person who is being forgotten, as every place that may hold something of them needs to know. */
+/** A person who is being forgotten: what each place that stores personal data needs for it. */
 export type Person = {
   /** The keyed hash of the document. */
   hash: Buffer;
-  /** Their transactions, those that are done already too. */
+  /** All transactions of the person, also those that are redacted already. */
   transactions: { seq: number; id: string }[];
-  /** Of others, whose extra holds the document. */
+  /** Transactions of others whose extra contains the document. */
   mentions: number[];
-  /** Of others, whose PIX key is the document. */
+  /** Transactions of others whose PIX key is the document. */
   pixKeyOf: number[];
-  /** Told of changes of mismatches before they are redacted: a report that shows one is known by nothing else. */
+  /** Called with changes of mismatches before they are redacted: only they identify the reports that show them. */
   recordMismatchChanges: (changes: number[]) => Promise<void>;
-  /** SHA-256 of each text that is theirs alone: an extra may be known elsewhere by its plain hash. */
+  /** SHA-256 of each text that only this person has: an extra may be stored elsewhere as its plain hash. */
   hashes: Buffer[];
-  /** Days of the provider's calendar whose reports may name them: asked last, since it counts what was remembered. */
+  /** Days whose reports may name the person. Call it last: it includes the recorded mismatch changes. */
   listReportDays: () => Promise<Set<string>>;
-  /** Takes them out of a text. */
+  /** Redacts the person from a text. */
   redact: Redact;
-  /** Whether a free text of a transaction of theirs holds a value of theirs. */
+  /** Whether a free text of the person's own transaction contains a value of the person. */
   holdsValue: (text: string) => boolean;
-  /** Told of a row that cannot be gone through: it is left as it is. */
+  /** Called with a row that can't be parsed: it is not changed. */
   onSkipped: (row: string) => void;
 };
 
-/** What a place did, or with `write: false` would do, and how many rows or files that is. */
+/** Erases a person from one place. @returns how many rows or files change; with `write: false`, how many would. */
 export type Erase = (person: Person, options: { write: boolean }) => Promise<number>;

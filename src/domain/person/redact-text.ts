@@ -1,8 +1,8 @@
 /**
- * Takes a person out of what came from elsewhere: webhooks' bodies, rows that could not be read, notes. Pure.
+ * Redacts a person from texts of external origin: webhooks' bodies, unreadable rows, notes. Pure.
  *
- * What tells that a text is about the person is their document in any spelling, the id of a transaction of theirs, or
- * another value that is theirs alone. Only then their name goes too: namesakes keep theirs.
+ * A text is about the person if it contains their document in any spelling, the id of one of their transactions, or another
+ * value that only they have. Only then their name is redacted too, so that namesakes are not affected.
  */
 
 import { DEPTH_MAX, isDeeperThan } from '../json-depth.ts';
@@ -15,7 +15,7 @@ import {
   SUBSTRING_CHARS_MIN,
 } from './match-person.ts';
 
-/** What stands where a value of a forgotten person was. */
+/** Replaces a value of a forgotten person. */
 export const REMOVED = '[removido]';
 
 export type KnownPerson = {
@@ -23,15 +23,15 @@ export type KnownPerson = {
   documents: string[];
   /** Ids of their transactions. */
   ids: string[];
-  /** E-mails, phones and PIX keys that are nobody else's. */
+  /** E-mails, phones and PIX keys that nobody else has. */
   own: string[];
-  /** Names and free texts, which others may bear too. */
+  /** Names and free texts, which others may share. */
   shared: string[];
 };
 
 /**
- * @param about whether the text is known to be about a transaction of theirs: then a name alone tells.
- * @returns the text without the person, undefined where it does not tell of them.
+ * @param about whether the text is about one of the person's transactions: then a name alone is a match.
+ * @returns the redacted text; undefined if it does not mention the person.
  */
 export type Redact = (text: string, about?: boolean) => string | undefined;
 
@@ -41,30 +41,30 @@ const PERSONAL_WORDS = new Set(
 );
 const PERSONAL_FIELDS = new Set(['pix_key', 'chave_pix', 'chave', 'tax_id']);
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
-/** Each level of JSON within JSON's texts doubles the backslashes: more do not fit into a body. */
+/** Each level of JSON inside a JSON string doubles the backslashes: more levels do not fit into a body. */
 const NESTED_MAX = 8;
 
 export function createRedact(person: KnownPerson): Redact {
-  const tells = createPersonMatcher(person);
+  const matcher = createPersonMatcher(person);
   return (text, about = false) => {
     const value = parseShallow(text);
-    if (value === undefined) return redactPlain(text, person, tells, about);
+    if (value === undefined) return redactPlain(text, person, matcher, about);
     const theirs = new Set<string>();
-    const tied = gather(value, tells, { theirs, within: false, nested: 0 });
-    const told = about || tied || theirs.size > 0 || listTokens(text).some((one) => isTelling(one, tells));
-    return told ? redactJson(text, theirs, tells, 0) : undefined;
+    const tied = gather(value, matcher, { theirs, within: false, nested: 0 });
+    const isMentioned = about || tied || theirs.size > 0 || listTokens(text).some((one) => isMatch(one, matcher));
+    return isMentioned ? redactJson(text, theirs, matcher, 0) : undefined;
   };
 }
 
-/** Whether a free text of the person's own transaction holds any value of theirs. */
+/** @returns a function that checks a free text of the person's own transaction for any of their values. */
 export function createValueMatcher(person: Omit<KnownPerson, 'ids'>): (text: string) => boolean {
-  const tells = createPersonMatcher({ ...person, ids: [] });
-  return (text) => tells.holdsOwnValue(text) || tells.holdsSharedValue(text);
+  const matcher = createPersonMatcher({ ...person, ids: [] });
+  return (text) => matcher.holdsOwnValue(text) || matcher.holdsSharedValue(text);
 }
 
 type Token = { value: string; isText: boolean };
 
-/** Fields' names too, and what a later field of the same name hides from a parser. */
+/** All tokens of a JSON text: also field names, and values that a later field of the same name hides from a parser. */
 function listTokens(text: string): Token[] {
   return Array.from(text.matchAll(TOKEN), ([token]) => readToken(token));
 }
@@ -75,78 +75,80 @@ function readToken(token: string): Token {
   return { value: String(Number(token)), isText: false };
 }
 
-function isTelling({ value, isText }: Token, tells: PersonMatcher): boolean {
-  // a number is a document only as a whole
-  return isText ? tells.holdsOwnValue(value) || tells.isId(value) : tells.isDocument(value);
+function isMatch({ value, isText }: Token, matcher: PersonMatcher): boolean {
+  // a number matches a document only as a whole
+  return isText ? matcher.holdsOwnValue(value) || matcher.isId(value) : matcher.isDocument(value);
 }
 
-/** Token by token, so that all else stays byte for byte what came: amounts too. */
-function redactJson(text: string, theirs: Set<string>, tells: PersonMatcher, nested: number): string | undefined {
+/** Replaces single tokens, so that all other bytes stay the same, amounts included. */
+function redactJson(text: string, theirs: Set<string>, matcher: PersonMatcher, nested: number): string | undefined {
   const redacted = text.replace(TOKEN, (token) => {
     const { value, isText } = readToken(token);
     if (theirs.has(value)) return JSON.stringify(REMOVED);
-    if (!isText) return tells.isDocument(value) || tells.isDocument(token) ? JSON.stringify(REMOVED) : token;
-    const inner = expand(value, nested) === value ? undefined : redactJson(value, theirs, tells, nested + 1);
+    if (!isText) return matcher.isDocument(value) || matcher.isDocument(token) ? JSON.stringify(REMOVED) : token;
+    const inner = expand(value, nested) === value ? undefined : redactJson(value, theirs, matcher, nested + 1);
     const left = inner ?? value;
-    if (tells.holdsOwnValue(left) || tells.holdsSharedValue(left)) return JSON.stringify(REMOVED);
+    if (matcher.holdsOwnValue(left) || matcher.holdsSharedValue(left)) return JSON.stringify(REMOVED);
     return inner === undefined ? token : JSON.stringify(inner);
   });
   return redacted === text ? undefined : redacted;
 }
 
-/** What is no JSON, or was cut off in its middle, has no fields to go by: what can't be taken out takes all with it. */
+/** Redacts a text that is no complete JSON, so it has no fields. If a value can't be removed exactly, the whole text is. */
 function redactPlain(
   text: string,
   { own, shared }: KnownPerson,
-  tells: PersonMatcher,
+  matcher: PersonMatcher,
   about: boolean,
 ): string | undefined {
   const readings = listDecodedForms(text);
-  // an id alone, as the audit has it, says nothing of the person
-  if (tells.isId(text) && !tells.holdsOwnValue(text)) return undefined;
-  const tied = tells.holdsOwnValue(text) || readings.some(namesId) || (about && tells.holdsSharedValue(text));
+  // an id alone, as in the audit, reveals nothing of the person
+  if (matcher.isId(text) && !matcher.holdsOwnValue(text)) return undefined;
+  const tied = matcher.holdsOwnValue(text) || readings.some(namesId) || (about && matcher.holdsSharedValue(text));
   if (!tied) return undefined;
-  // who was forgotten long ago has no values left to be looked for beside the document; UTF-16 in UTF-8 has lost letters
+  // of a person forgotten long ago only the document is left to search for; UTF-16 inside UTF-8 has lost letters
   if (holdsUtf16(text) || /^\s*[{[]/.test(text) || own.length + shared.length === 0) return REMOVED;
   let redacted = text;
-  for (const pattern of tells.patterns) redacted = redacted.replace(pattern, REMOVED);
+  for (const pattern of matcher.patterns) redacted = redacted.replace(pattern, REMOVED);
   for (const value of [...own, ...shared]) {
     if (value.length < SUBSTRING_CHARS_MIN) continue;
     redacted = redacted.replace(new RegExp(value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'giu'), REMOVED);
   }
-  return tells.holdsOwnValue(redacted) || tells.holdsSharedValue(redacted) || redacted === text ? REMOVED : redacted;
+  return matcher.holdsOwnValue(redacted) || matcher.holdsSharedValue(redacted) || redacted === text
+    ? REMOVED
+    : redacted;
 
   function namesId(one: string): boolean {
-    return findCandidates(one).some(({ id }) => id !== undefined && tells.isId(id));
+    return findCandidates(one).some(({ id }) => id !== undefined && matcher.isId(id));
   }
 }
 
 type Gathered = { theirs: Set<string>; within: boolean; nested: number };
 
 /**
- * What the personal fields of objects about the person hold: of one that names their document or transaction with all
- * that it holds, and of those around it, up to a list of several.
- * @returns whether it is about the person.
+ * Collects the values of personal fields of objects about the person: of an object that names their document or
+ * transaction, of all objects inside it, and of those around it, up to a list with several elements.
+ * @returns whether the value is about the person.
  */
-function gather(root: unknown, tells: PersonMatcher, { theirs, within, nested }: Gathered): boolean {
+function gather(root: unknown, matcher: PersonMatcher, { theirs, within, nested }: Gathered): boolean {
   const value = expand(root, nested);
   if (typeof value !== 'object' || value === null) return false;
   const deeper = { theirs, nested: value === root ? nested : nested + 1 };
   if (Array.isArray(value)) {
-    const tied = value.map((one) => gather(one, tells, { ...deeper, within }));
+    const tied = value.map((one) => gather(one, matcher, { ...deeper, within }));
     return value.length === 1 && tied[0] === true;
   }
   const fields = Object.entries(value);
   const named = fields.some(
-    ([, one]) => isPrimitive(one) && (tells.isId(String(one)) || tells.isDocument(String(one))),
+    ([, one]) => isPrimitive(one) && (matcher.isId(String(one)) || matcher.isDocument(String(one))),
   );
-  const below = fields.map(([, one]) => gather(one, tells, { ...deeper, within: within || named })).includes(true);
+  const below = fields.map(([, one]) => gather(one, matcher, { ...deeper, within: within || named })).includes(true);
   if (within || named) addPersonal(fields, theirs);
   else if (below) addAround(value, deeper);
   return named || below;
 }
 
-/** An object around one that is about the person, and those beside that one. */
+/** Collects personal fields of an object around one about the person, and of its siblings. */
 function addAround(root: unknown, { theirs, nested }: Omit<Gathered, 'within'>): void {
   const value = expand(root, nested);
   if (Array.isArray(value) ? value.length !== 1 : typeof value !== 'object' || value === null) return;
@@ -168,7 +170,7 @@ function isPersonal(field: string): boolean {
   );
 }
 
-/** JSON within a text. */
+/** Parses JSON inside a string. */
 function expand(value: unknown, nested: number): unknown {
   if (typeof value !== 'string' || nested >= NESTED_MAX || !/^\s*[{["]/.test(value)) return value;
   const inner = parseShallow(value);
@@ -179,7 +181,7 @@ function isPrimitive(value: unknown): value is string | number {
   return typeof value === 'string' || typeof value === 'number';
 }
 
-/** What in a text may be someone's document, normalized; and what may be a transaction's id. */
+/** @returns possible documents in a text, normalized, and possible ids of transactions. */
 export function listCandidates(text: string): { documents: string[]; ids: string[] } {
   const texts = parseShallow(text) === undefined ? [text] : listTokens(text).map((one) => one.value);
   const documents = new Set<string>();
@@ -193,7 +195,7 @@ export function listCandidates(text: string): { documents: string[]; ids: string
   return { documents: [...documents], ids: [...ids] };
 }
 
-/** Undefined for what is no JSON, or too deep to be gone through as such. */
+/** @returns undefined if the text is no JSON, or is nested too deeply. */
 function parseShallow(text: string): unknown {
   const value = parseJson(text);
   return typeof value === 'object' && value !== null && isDeeperThan(value, DEPTH_MAX) ? undefined : value;
