@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { CronTime } from 'cron';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
@@ -9,7 +8,7 @@ import { OPERATIONS, STATUSES } from './domain/statuses.ts';
 const UNIT_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const UNIT_BYTES = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
 const DURATION_MS_MAX = 100 * 365 * 86_400_000;
-/** What stands before an IPv4 address that is written as one of IPv6 (::ffff:203.0.113.7). */
+/** Prefix length of IPv4-mapped IPv6 addresses (::ffff:203.0.113.7). */
 const MAPPED_PREFIX_BITS = 96;
 
 /** `10s`, `5m`, `24h`, `7d` → milliseconds. */
@@ -26,12 +25,12 @@ export const durationList = z.string().transform((text, context): number[] => {
   return parts.filter((ms) => ms !== undefined);
 });
 
-/** Ages, the lowest first: `30s,2m,1h` → milliseconds each; `off`. */
+/** Ages in ascending order: `30s,2m,1h` → milliseconds each; `off`. */
 export const agesText = z.string().transform((text, context): number[] | 'off' => {
   if (text === 'off') return 'off';
   const ages = text.split(',').map((part) => parseDuration(part.trim()) ?? Number.NaN);
-  const rises = ages.every((age, index) => age > (ages[index - 1] ?? 0));
-  return rises ? ages : fault(context, 'must be off, or durations that rise, with commas: 30s,2m,1h');
+  const isAscending = ages.every((age, index) => age > (ages[index - 1] ?? 0));
+  return isAscending ? ages : fault(context, 'must be off, or durations that rise, with commas: 30s,2m,1h');
 });
 
 /** `1GiB`, `500MiB` → bytes. */
@@ -48,7 +47,7 @@ export const rateText = z.string().transform((text, context): number | 'off' => 
   return match ? Number(match[1]) : fault(context, 'must be off, or requests a minute: 60/m');
 });
 
-/** Its form is checked here, so that it is named among all other faults; the text is never quoted: it holds a password. */
+/** Checks the form here, so that a fault is listed with all others. The text is never quoted: it holds a password. */
 export const databaseUrl = z.string().transform((text, context): string => {
   try {
     parseDatabaseUrl(text);
@@ -59,7 +58,7 @@ export const databaseUrl = z.string().transform((text, context): string => {
 });
 const NOT_ENCODED = 'holds a user or password that is not percent-encoded';
 
-/** A name or an address of IPv4 or IPv6, without a port. */
+/** A host name, or an IPv4 or IPv6 address, without a port. */
 export const hostText = z.string().regex(/^[A-Za-z0-9._:%-]+$/, 'must be a host name or an address, without a port');
 
 export function intText(min: number, max: number) {
@@ -132,10 +131,10 @@ export const cidrList = z.string().transform((text, context): string[] => {
 });
 
 const HOPS_MAX = 10;
-/** The widest private networks: 10.0.0.0/8, fc00::/7. */
+/** Prefixes of the largest private networks: 10.0.0.0/8, fc00::/7. */
 const PROXY_PREFIX_MIN = { v4: 8, v6: 7 };
 
-/** A hop count, or a CIDR list; `true`, or a block of very many addresses, would trust any header of any stranger and is refused. */
+/** A hop count or a CIDR list. `true` and very large blocks are refused: they would trust headers of any client. */
 export const trustProxy = z.string().transform((text, context): number | string[] => {
   if (/^\d{1,2}$/.test(text)) {
     return Number(text) <= HOPS_MAX ? Number(text) : fault(context, `must be at most ${HOPS_MAX} hops`);
@@ -152,75 +151,12 @@ export const secretKey = z.string().transform((text, context): Buffer => {
   return exact ? key : fault(context, 'must be base64 of 32 bytes (openssl rand -base64 32)');
 });
 
-export const emailList = z.string().transform((text, context): string[] => {
-  const parts = text.split(',').map((part) => part.trim());
-  return parts.every((part) => /^[^@\s]+@[^@\s]+$/.test(part)) ? parts : fault(context, 'must be e-mail addresses');
-});
-
-/** `alerts@example.com`, or `Confere <alerts@example.com>`. */
-const emailFrom = z.string().transform((text, context): { name: string; address: string } => {
-  const match = /^(?:([^<>"\r\n]*)<([^<>]+)>|([^<>]+))$/.exec(text.trim());
-  const address = match?.[2] ?? match?.[3] ?? '';
-  if (!/^[^@\s,;]+@[^@\s,;]+$/.test(address)) {
-    return fault(context, 'must be an address, or Name <address>: Confere <alerts@example.com>');
-  }
-  return { name: match?.[1]?.trim() ?? '', address };
-});
-
-export type SmtpServer = {
-  host: string;
-  port: number;
-  tls: 'at once' | 'starttls' | 'off';
-  auth?: { user: string; pass: string };
-  ca?: string;
-};
-
-/**
- * `smtps://user:pass@host:465` (TLS at once), `smtp://host:587` (STARTTLS, and nothing without it), both verified,
- * `?ca=FILE` by an authority of one's own. Plain only on this machine, or with `?tls=off`. The text is never quoted: it
- * holds a password.
- */
-const smtpUrl = z.string().transform((text, context): SmtpServer => {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url?.hostname || !['smtp:', 'smtps:'].includes(url.protocol)) {
-    return fault(context, 'must be smtp://user:password@host:587 or smtps://user:password@host:465');
-  }
-  const off = url.searchParams.get('tls') === 'off' || isLoopbackName(url.hostname);
-  const tls = url.protocol === 'smtps:' ? 'at once' : off ? 'off' : 'starttls';
-  const port = Number(url.port) || (tls === 'at once' ? SMTPS_PORT : SMTP_PORT);
-  try {
-    const file = url.searchParams.get('ca');
-    return {
-      ...{ host: url.hostname.replace(/^\[|\]$/g, ''), port, tls },
-      ...(url.username
-        ? { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }
-        : {}),
-      ...(file ? { ca: readFileSync(file, 'utf8') } : {}),
-    };
-  } catch {
-    return fault(context, 'names a ca file that can’t be read, or a user or password that is not percent-encoded');
-  }
-});
-
-const SMTP_PORT = 587;
-const SMTPS_PORT = 465;
-
-/** Each one set is a channel of alerts. */
-export const channelFields = {
-  ALERTMANAGER_URL: httpUrl.optional(),
-  SLACK_WEBHOOK_URL: httpUrl.optional(),
-  PAGERDUTY_ROUTING_KEY: z.string().min(1).optional(),
-  PAGERDUTY_URL: httpUrl.default('https://events.pagerduty.com/v2/enqueue'),
-  SMTP_URL: smtpUrl.optional(),
-  ALERT_EMAIL_FROM: emailFrom.optional(),
-};
-
-/** `localhost`, `::1` or an address of 127.0.0.0/8: `127.example.com` is a name like any other. */
+/** Whether a host is `localhost`, `::1` or in 127.0.0.0/8. `127.example.com` is an ordinary name. */
 export function isLoopbackName(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/** Whether an address would be asked in the clear over a network: then it takes ALLOW_PLAIN_HTTP. */
+/** Whether a URL sends plain text over a network, which requires ALLOW_PLAIN_HTTP. */
 export function isPlainHttp(address: string): boolean {
   const url = new URL(address);
   return url.protocol === 'http:' && !isLoopbackName(url.hostname);
@@ -243,7 +179,7 @@ function isCidr(text: string): boolean {
   return ipaddr.isValidCIDR(text) || ipaddr.isValid(text);
 }
 
-/** /0, its halves and the like, also of IPv4 written as addresses of IPv6: whoever is in such a block is no proxy. */
+/** Whether a block is larger than any private network, also as IPv4-mapped IPv6: it can't list proxies only. */
 function isTooWide(text: string): boolean {
   if (!text.includes('/')) return false;
   const [range, bits] = ipaddr.parseCIDR(text);
@@ -251,7 +187,7 @@ function isTooWide(text: string): boolean {
   return bits < (range.isIPv4MappedAddress() ? MAPPED_PREFIX_BITS + PROXY_PREFIX_MIN.v4 : PROXY_PREFIX_MIN.v6);
 }
 
-/** A peer of IPv4 is known by that address: a block of mapped ones becomes that of IPv4. Undefined where it is wider than that. */
+/** Converts an IPv4-mapped block to IPv4, as peers have plain IPv4 addresses. @returns undefined if it is larger than IPv4. */
 function unmap(text: string): string | undefined {
   if (!text.includes('/')) return text;
   const [range, bits] = ipaddr.parseCIDR(text);
@@ -259,7 +195,7 @@ function unmap(text: string): string | undefined {
   return bits < MAPPED_PREFIX_BITS ? undefined : `${range.toIPv4Address().toString()}/${bits - MAPPED_PREFIX_BITS}`;
 }
 
-function fault(context: { issues: unknown[]; value: unknown }, message: string): never {
+export function fault(context: { issues: unknown[]; value: unknown }, message: string): never {
   context.issues.push({ code: 'custom', message, input: context.value });
   return z.NEVER;
 }

@@ -24,35 +24,35 @@ const POOL_CONNECTIONS = 20;
 const PREPARED_CONNECTIONS = 3;
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
 
-/** What every operation is handed: opened once at the start of a process, disposed once at its end. */
+/** Passed to every operation. Opened once at the start of a process, disposed once at its end. */
 export type Context = {
   config: Config;
   db: Kysely<Database>;
-  /** Whether an INSERT gives back the rows that it made. */
+  /** Whether the server has INSERT … RETURNING. */
   supportsReturning: boolean;
-  /** For the few statements that come thousands of times a second. */
+  /** For the few statements that run thousands of times a second. */
   preparedStatements: PreparedStatements;
   log: Log;
   clock: Clock;
-  /** What loops, leases and back-off wait by. */
+  /** Timers of loops, leases and back-off. */
   timers: Timers;
   calendar: Calendar;
   vault: Vault;
   keys: Keys;
-  /** Changes before this instant are backfill: no webhook was ever owed for them. */
+  /** Changes before this instant are backfill: no webhook is expected for them. */
   webhooksSince: Date;
-  /** Who this process is, in leases. */
+  /** The name of this process in leases. */
   holder: string;
-  /** Rung after a commit that gives a loop of this process something to do. */
+  /** Notified after a commit that gives a loop of this process something to do. */
   wakeUps: { inbox: WakeSignal; callbacks: WakeSignal; alerts: WakeSignal; runs: WakeSignal };
   signal: AbortSignal;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
 /**
- * Joins or connects to the database, brings its tables up to date (with DATABASE_URL only when `migrates`) and opens
- * the rest.
- * @throws ConfereError when tables are behind, or SECRET_KEY is another one than the database was set up with.
+ * Connects to the database, or joins the embedded server; migrates its tables (with DATABASE_URL only if `migrates`); opens
+ * the other members.
+ * @throws ConfereError if migrations are missing, or SECRET_KEY is not the key that the database is encrypted with.
  */
 export async function openContext(
   config: Config,
@@ -61,7 +61,7 @@ export async function openContext(
   await using stack = new AsyncDisposableStack();
   const target = await findDatabase(config, options.log, stack);
   const { db } = stack.use(openDatabase<Database>({ ...target, connectionLimit: POOL_CONNECTIONS }));
-  const prepared = stack.use(openPreparedStatements(target, PREPARED_CONNECTIONS));
+  const preparedStatements = stack.use(openPreparedStatements(target, PREPARED_CONNECTIONS));
   const mayMigrate = options.migrates || config.DATABASE_URL === undefined;
   await bringUpToDate(db, mayMigrate, options.log);
   const vault = await findVault(db, config);
@@ -74,13 +74,13 @@ export async function openContext(
   );
   const zone = await readOrCreateSetting(db, 'provider_time_zone', () => Buffer.from(config.PROVIDER_TIME_ZONE));
   if (zone.toString() !== config.PROVIDER_TIME_ZONE) await refuseZoneChange(db, zone.toString(), config);
-  const returns = await supportsReturning(db);
+  const hasReturning = await supportsReturning(db);
   const owned = stack.move();
   return {
     config,
     db,
-    supportsReturning: returns,
-    preparedStatements: prepared,
+    supportsReturning: hasReturning,
+    preparedStatements,
     log: options.log,
     clock,
     timers,
@@ -105,7 +105,7 @@ async function findDatabase(config: Config, log: Log, stack: AsyncDisposableStac
     const target = readDatabaseUrl(config.DATABASE_URL);
     const hosts = listHostsWithoutNameCheck(target);
     if (hosts.length > 0)
-      log.warn({ hosts }, 'the database is named by its address: TLS checks its authority, no name');
+      log.warn({ hosts }, 'the database host is an IP address: TLS verifies the authority, but no name');
     return target;
   }
   const server = stack.use(await joinServer({ dataDir: config.DATA_DIR, log: (message) => log.info(message) }));
@@ -127,14 +127,14 @@ async function bringUpToDate(db: Kysely<Database>, mayMigrate: boolean, log: Log
     await migrate(db, { folder: MIGRATIONS, log: (message) => log.info(message) });
     return;
   }
-  // asked with the pool's first connection, so this is also where a wrong DATABASE_URL shows
+  // the first query of the pool: a wrong DATABASE_URL fails here
   const pending = await migrate(db, { folder: MIGRATIONS, log: () => undefined, dryRun: true });
   if (pending.length > 0) {
     throw new ConfereError('unavailable', `the database is ${pending.length} migrations behind: run confere migrate`);
   }
 }
 
-/** That of the environment, else of DATA_DIR: there the next one, where a rotation was killed before it was done. */
+/** Uses the key of the environment, else of DATA_DIR: there the next key, if a rotation was interrupted after encrypting. */
 async function findVault(db: Kysely<Database>, config: Config): Promise<Vault> {
   if (config.SECRET_KEY) return createVault(config.SECRET_KEY);
   const vault = createVault(readOrCreateSecretKey(config.DATA_DIR));

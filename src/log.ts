@@ -3,8 +3,8 @@ import { type Logger, pino } from 'pino';
 export type Log = Logger;
 
 /**
- * JSON lines. Nothing personal may reach it: errors are cut down to what they are (a database's
- * error carries the whole statement with its values), and callers log ids and counts, never bodies or free text.
+ * Creates the log, in JSON lines. It must hold no personal data: errors are reduced by describeError (a database error
+ * carries the statement with its values), and callers log ids and counts, never bodies or free text.
  */
 export function createLog(level: string, output: NodeJS.WritableStream): Log {
   const options = {
@@ -21,7 +21,7 @@ type DescribedError = { name: string; code?: string | number; message?: string; 
 const STACK_LINES_MAX = 4;
 const CAUSES_MAX = 3;
 
-/** What a log may say of an error: its class, code and place; its text only where we wrote that ourselves. */
+/** Describes an error for the log: class, code and stack; the message only of our own errors. */
 export function describeError(error: unknown, depth = 0): DescribedError {
   if (!(error instanceof Error)) return { name: typeof error };
   const { code, errno } = error as { code?: string | number; errno?: string | number };

@@ -69,8 +69,8 @@ function roomOf(file: string): string {
   if (file.startsWith('embedded/') || file.startsWith('jobs/') || file.startsWith('sandbox/'))
     return file.split('/')[0] ?? '';
   const [, second = ''] = file.split('/');
-  // config-fields.ts is a part of the configuration
-  return `src/${second.replace(/(-fields)?\.ts$/, '')}`;
+  // config-*.ts are parts of the configuration
+  return `src/${second.replace(/^config-.*/, 'config').replace(/\.ts$/, '')}`;
 }
 
 function readSources(...folders: string[]): Source[] {

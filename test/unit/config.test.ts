@@ -3,7 +3,8 @@ import path from 'node:path';
 import { parseEnv } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { environment, readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config.ts';
+import { environment } from '../../src/config-environment.ts';
 import { temporaryDirectory } from '../support/start-serve.ts';
 
 const example = parseEnv(readFileSync(path.resolve(import.meta.dirname, '../../.env.example'), 'utf8'));
@@ -75,7 +76,7 @@ describe('the environment', () => {
     expect(withExample).toEqual(without);
   });
 
-  it('tells every fault in one message', () => {
+  it('reports every fault in one message', () => {
     const env = {
       PORT: '99999',
       WEBHOOK_GRACE: 'soon',
@@ -144,7 +145,7 @@ describe('the environment', () => {
     ['a key', { SECRET_KEY: 'short', DATABASE_URL: 'mysql://h/d' }, ['SECRET_KEY']],
     ['a provider', { PROVIDER_URL: 'ftp://p' }, ['PROVIDER_URL']],
     ['a mail server', { SMTP_URL: 'x', ALERT_EMAIL_TO: 'a@b', ALERT_EMAIL_FROM: 'a@b' }, ['SMTP_URL']],
-  ])('guesses nothing from %s that is malformed: one fault is told once', (_, env, names) => {
+  ])('derives no second fault from %s that is malformed', (_, env, names) => {
     const lines = faultsOf({ ...PROVIDER, ...env }, { provider: true, web: true })
       .split('\n')
       .slice(1);
@@ -167,7 +168,7 @@ describe('the environment', () => {
     expect(message).not.toContain('hunter');
   });
 
-  it('tells that the file of a value is empty', () => {
+  it('reports an empty file of a value', () => {
     using home = temporaryDirectory();
     const file = path.join(home.path, 'key');
     writeFileSync(file, '\n');

@@ -1,5 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { type Config, fitsScheme } from '../../config.ts';
+import type { Config } from '../../config.ts';
+import { fitsScheme } from '../../config-checks.ts';
 
 /** The parts of a request that are known before its body. */
 export type RequestHead = {

@@ -1,0 +1,95 @@
+/** Checks of the configuration that need more than one value. */
+import { type Environment, SECRET_BYTES_MIN } from './config-environment.ts';
+import { isLoopbackName, isPlainHttp } from './config-fields.ts';
+
+export type Needs = { provider?: boolean; web?: boolean };
+type Name = keyof Environment;
+type Given = {
+  /** Names whose own value has a fault, which is reported already. */
+  broken: ReadonlySet<string>;
+  /** Whether there is a value, valid or not. */
+  isSet: (name: Name) => boolean;
+};
+
+/** @returns faults in the combination of values. A check that depends on a broken value is left out. */
+export function checkTogether(usable: Environment, given: Given, needs: Needs): string[] {
+  const faults: string[] = [];
+  const { isSet } = given;
+  if (needs.provider && !isSet('PROVIDER_URL')) faults.push('PROVIDER_URL: missing; the base address of the provider');
+  if (needs.provider && !isSet('PROVIDER_API_KEY')) faults.push('PROVIDER_API_KEY: missing; the key for its API');
+  if (isSet('DATABASE_URL') && !isSet('SECRET_KEY'))
+    faults.push('SECRET_KEY: required with DATABASE_URL: base64 of 32 random bytes (openssl rand -base64 32)');
+  if (isSet('SMTP_URL') && !isSet('ALERT_EMAIL_FROM'))
+    faults.push('ALERT_EMAIL_FROM: required with SMTP_URL: who mails come from');
+  if (isSet('ALERT_EMAIL_TO') && !isSet('SMTP_URL'))
+    faults.push('SMTP_URL: required with ALERT_EMAIL_TO: the server that takes the mails');
+  for (const name of ['PUBLIC_URL', 'PROVIDER_URL'] as const) {
+    const url = usable[name];
+    if (url !== undefined && isPlainHttp(url) && !usable.ALLOW_PLAIN_HTTP && !given.broken.has('ALLOW_PLAIN_HTTP'))
+      faults.push(`${name}: must be https, but for this machine; ALLOW_PLAIN_HTTP=true sends in the clear`);
+  }
+  if (needs.web) faults.push(...checkWebhookAuth(usable, given));
+  return faults;
+}
+
+/** A short secret can be brute-forced. The fault names its position, as one variable holds several. */
+function checkSecretLengths(usable: Environment): string[] {
+  const isStandard = usable.WEBHOOK_AUTH?.includes('standard') ?? false;
+  const isBasic = usable.WEBHOOK_AUTH?.includes('basic') ?? false;
+  const short = listSecrets(usable).flatMap((secret, index) => {
+    // `standard`: the key is the base64 after whsec_
+    const isKey = isStandard && secret.startsWith('whsec_');
+    // `basic`: the user is no secret
+    const secretPart = isBasic && fitsScheme('basic', secret) ? secret.slice(secret.indexOf(':') + 1) : secret;
+    const bytes = isKey ? Buffer.from(secret.slice('whsec_'.length), 'base64').length : Buffer.byteLength(secretPart);
+    return bytes < SECRET_BYTES_MIN ? [index + 1] : [];
+  });
+  if (short.length === 0) return [];
+  return [
+    `WEBHOOK_SECRET: number ${short.join(', ')} is shorter than ${SECRET_BYTES_MIN} bytes (openssl rand -hex 32)`,
+  ];
+}
+
+function checkWebhookAuth(usable: Environment, { broken, isSet }: Given): string[] {
+  const faults: string[] = [];
+  if (broken.has('WEBHOOK_AUTH') || broken.has('WEBHOOK_SECRET')) return faults;
+  const secrets = listSecrets(usable);
+  faults.push(...checkSecretLengths(usable));
+  const schemes = usable.WEBHOOK_AUTH ?? defaultAuth(secrets);
+  const open = schemes.includes('none');
+  if (open && schemes.length > 1) faults.push('WEBHOOK_AUTH: none goes with no other scheme');
+  if (open && isPublic(usable) && !isSet('WEBHOOK_AUTH'))
+    faults.push('WEBHOOK_AUTH: on an address that is not loopback, say WEBHOOK_AUTH=none or set WEBHOOK_SECRET');
+  for (const scheme of schemes) {
+    if (scheme !== 'none' && !secrets.some((secret) => fitsScheme(scheme, secret)))
+      faults.push(`WEBHOOK_AUTH: no WEBHOOK_SECRET can serve ${scheme}${SECRET_HINT[scheme] ?? ''}`);
+  }
+  return faults;
+}
+
+/** Whether HOST or PUBLIC_URL can be reached from other machines. */
+function isPublic({ HOST, PUBLIC_URL }: Environment): boolean {
+  return !isLoopbackName(HOST) || (PUBLIC_URL !== undefined && !isLoopbackName(new URL(PUBLIC_URL).hostname));
+}
+
+export function listSecrets({ WEBHOOK_SECRET = '' }: Environment): string[] {
+  return WEBHOOK_SECRET.split(',')
+    .map((secret) => secret.trim())
+    .filter(Boolean);
+}
+
+export function defaultAuth(secrets: string[]): NonNullable<Environment['WEBHOOK_AUTH']> {
+  return secrets.length > 0 ? ['bearer'] : ['none'];
+}
+
+const SECRET_HINT: Record<string, string> = {
+  basic: ' (user:password)',
+  standard: ' (whsec_ and base64)',
+};
+
+/** Whether a secret has the form that a scheme requires. */
+export function fitsScheme(scheme: string, secret: string): boolean {
+  if (scheme === 'basic') return /^[^:]+:.+$/s.test(secret);
+  if (scheme === 'standard') return /^whsec_[A-Za-z0-9+/]{2,}={0,2}$/.test(secret);
+  return secret.length > 0;
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import {
+  agesText,
+  booleanText,
+  cidrList,
+  cronText,
+  databaseUrl,
+  durationList,
+  durationText,
+  expectedChanges,
+  hostText,
+  httpUrl,
+  instantText,
+  intText,
+  rateText,
+  secretKey,
+  sizeText,
+  timeZone,
+  trustProxy,
+  webhookAuth,
+  webhookHmac,
+} from './config-fields.ts';
+import { channelFields, emailList } from './config-mail-fields.ts';
+
+/** Minimum of secrets that the operator chooses. */
+export const SECRET_BYTES_MIN = 16;
+
+/** Every environment variable that Confere reads, with its default. */
+export const environment = z.object({
+  DATABASE_URL: databaseUrl.optional(),
+  DATA_DIR: z.string().min(1).default('./var'),
+  HOST: hostText.default('127.0.0.1'),
+  PORT: intText(0, 65535).default(3000),
+  PUBLIC_URL: httpUrl.optional(),
+  PROVIDER_URL: httpUrl.optional(),
+  PROVIDER_API_KEY: z.string().min(1).optional(),
+  PROVIDER_TIME_ZONE: timeZone.default('America/Sao_Paulo'),
+  WEBHOOK_SECRET: z.string().min(1).optional(),
+  WEBHOOK_AUTH: webhookAuth.optional(),
+  WEBHOOK_SIGNATURE_HEADER: z.string().min(1).toLowerCase().default('x-signature'),
+  WEBHOOK_HMAC: webhookHmac.default({ digest: 'sha256', encoding: 'hex' }),
+  WEBHOOK_SIGNATURE_PREFIX: z.string().default('sha256='),
+  WEBHOOK_TIMESTAMP_HEADER: z.string().min(1).toLowerCase().optional(),
+  WEBHOOK_TOLERANCE: durationText.default(5 * 60_000),
+  WEBHOOK_GRACE: durationText.default(10 * 60_000),
+  WEBHOOKS_SINCE: instantText.optional(),
+  WEBHOOKS_OWED: expectedChanges.default([
+    'cashin.paid',
+    'cashin.refund',
+    'cashout.paid',
+    'cashout.denied',
+    'cashout.canceled',
+    'cashout.refund',
+  ]),
+  STUCK_CASHIN: durationText.default(24 * 3_600_000),
+  STUCK_CASHOUT: durationText.default(15 * 60_000),
+  SHOW_OPEN_SCHEDULE: agesText.default([30, 120, 600, 3600, 21_600, 86_400].map((seconds) => seconds * 1000)),
+  PROVIDER_RATE: rateText.default('off'),
+  WEBHOOK_ALLOW: cidrList.default([]),
+  TRUST_PROXY: trustProxy.optional(),
+  QUARANTINE_MAX_BYTES: sizeText.default(1024 ** 3),
+  ADMIN_TOKEN: z.string().refine(isLongEnough, `must be at least ${SECRET_BYTES_MIN} bytes`).optional(),
+  ALLOW_PLAIN_HTTP: booleanText.default(false),
+  SECRET_KEY: secretKey.optional(),
+  SPOOL_DIR: z.string().min(1).optional(),
+  CALLBACK_ALLOW_PRIVATE: booleanText.default(false),
+  CALLBACK_RETRY_SCHEDULE: durationList.default(
+    [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400].map((seconds) => seconds * 1000),
+  ),
+  REPORT_LOCALE: z.enum(['pt-BR', 'en']).default('pt-BR'),
+  REPORT_FULL_DOCUMENTS: booleanText.default(false),
+  REFUND_COMMISSION: z.enum(['kept', 'returned']).default('kept'),
+  ...channelFields,
+  ALERT_EMAIL_TO: emailList.optional(),
+  JOBS: z.enum(['on', 'off']).default('on'),
+  JOB_RECONCILE_RECENT: cronText.default('*/5 * * * *'),
+  JOB_RECONCILE_WEEK: cronText.default('7 * * * *'),
+  JOB_RECONCILE_MONTH: cronText.default('20 2 * * *'),
+  JOB_RECONCILE_QUARTER: cronText.default('40 3 * * 0'),
+  JOB_RECONCILE_COUNTS: cronText.default('10 3 * * *'),
+  JOB_RECONCILE_OPEN: cronText.default('30 3 * * *'),
+  JOB_WATCH: cronText.default('* * * * *'),
+  JOB_DAILY_REPORT: cronText.default('0 6 * * *'),
+  JOB_CHECK_BOOKS: cronText.default('10 4 * * *'),
+  JOB_MANIFEST: cronText.default('30 0 * * *'),
+  JOB_RETENTION: cronText.default('50 4 * * *'),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+});
+
+export type Environment = z.infer<typeof environment>;
+
+function isLongEnough(secret: string): boolean {
+  return Buffer.byteLength(secret) >= SECRET_BYTES_MIN;
+}
