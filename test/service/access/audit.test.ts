@@ -12,14 +12,14 @@ import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 
 type Row = { id: string; at: string; actor: string; action: string; target: string; detail: string | null };
 
-let world: ConsoleEnvironment;
+let environment: ConsoleEnvironment;
 beforeAll(async () => {
-  world = await openConsoleEnvironment();
+  environment = await openConsoleEnvironment();
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
-async function call(method: string, address: string, body?: unknown, token = world.tokens.admin) {
-  const response = await fetch(`${world.url}/api/v1${address}`, {
+async function call(method: string, address: string, body?: unknown, token = environment.tokens.admin) {
+  const response = await fetch(`${environment.url}/api/v1${address}`, {
     method,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -46,7 +46,7 @@ async function dump(db: Kysely<Database>): Promise<Record<string, string>> {
 
 /** One change of each kind that people make, and what it answers when it is done. */
 async function listChanges(): Promise<[string, string, unknown, number][]> {
-  const { context, today, changed } = world;
+  const { context, today, changed } = environment;
   const { merchant } = await createMerchant(context, { name: 'audited', url: 'http://127.0.0.1:9/' });
   const { id: token } = await createToken(context, { name: 'audited', role: 'viewer' });
   const mismatch = await context.db
@@ -84,7 +84,7 @@ async function listChanges(): Promise<[string, string, unknown, number][]> {
 }
 
 test('no change is made that can’t be written down, and each that is made is', async () => {
-  const { db } = world.context;
+  const { db } = environment.context;
   const changes = await listChanges();
   for (const [method, address, body, done] of changes) {
     const name = `${method} ${address}`;
@@ -138,21 +138,21 @@ test('a COMMIT without an answer, whose row is seen late, gives what was committ
 
 test('loops are woken after the commit, and not by a change that failed', async () => {
   await using context = await openTestContext();
-  let rung = 0;
-  const runs = { ...context.wakeUps.runs, notify: () => void rung++ };
-  const bell = { ...context, wakeUps: { ...context.wakeUps, runs } };
+  let notified = 0;
+  const runs = { ...context.wakeUps.runs, notify: () => void notified++ };
+  const observed = { ...context, wakeUps: { ...context.wakeUps, runs } };
   const done = { actor: 'command', action: 'test', target: 't' };
   await auditChange(
-    bell,
+    observed,
     async (inner) => {
       inner.wakeUps.runs.notify();
-      expect(rung).toBe(0);
+      expect(notified).toBe(0);
     },
     done,
   );
-  expect(rung).toBe(1);
+  expect(notified).toBe(1);
   const failing = auditChange(
-    bell,
+    observed,
     async (inner) => {
       inner.wakeUps.runs.notify();
       throw new Error('no');
@@ -160,22 +160,22 @@ test('loops are woken after the commit, and not by a change that failed', async 
     done,
   );
   await expect(failing).rejects.toThrow('no');
-  expect(rung).toBe(1);
+  expect(notified).toBe(1);
 });
 
-test('whoever sees personal data leaves a trace, and who sees it masked leaves none', async () => {
-  const { operator, accountant, viewer } = world.tokens;
-  const { id } = world.paid;
+test('access to personal data is audited, and access to masked data is not', async () => {
+  const { operator, accountant, viewer } = environment.tokens;
+  const { id } = environment.paid;
   const mismatch = ((await call('GET', '/mismatches')).json.mismatches as { id: string }[])[0]?.id ?? '';
-  const looks: [string, string][] = [
+  const reads: [string, string][] = [
     [`/transactions?status=paid`, 'transactions.list'],
     [`/transactions/${id}`, 'transactions.show'],
     ['/mismatches', 'mismatches.list'],
     [`/mismatches/${mismatch}`, 'mismatches.show'],
     ['/adjustments', 'adjustments.list'],
   ];
-  const actors = await world.context.db.selectFrom('tokens').select(['id', 'role']).execute();
-  for (const [address, action] of looks) {
+  const actors = await environment.context.db.selectFrom('tokens').select(['id', 'role']).execute();
+  for (const [address, action] of reads) {
     const before = (await listAudit('?limit=1'))[0]?.id;
     expect((await call('GET', address, undefined, viewer)).status, address).toBe(200);
     expect((await listAudit('?limit=1'))[0]?.id, address).toBe(before);
@@ -193,7 +193,7 @@ test('whoever sees personal data leaves a trace, and who sees it masked leaves n
 
 test('the API lists the audit in pages, the newest first, narrowed by each filter, for admins alone', async () => {
   for (const role of ['viewer', 'accountant', 'operator'] as const)
-    expect((await call('GET', '/audit', undefined, world.tokens[role])).status).toBe(403);
+    expect((await call('GET', '/audit', undefined, environment.tokens[role])).status).toBe(403);
   const all: Row[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const { json } = await call('GET', `/audit?limit=7&cursor=${cursor}`);
@@ -219,17 +219,17 @@ test('the API lists the audit in pages, the newest first, narrowed by each filte
 
 test('the console shows the audit to admins, and the command prints it', async () => {
   const open = async (token: string) => {
-    const cookie = `confere_session=${await openSession(world.context, token)}`;
-    return await fetch(`${world.url}/audit?action=merchant.added`, { headers: { cookie }, redirect: 'manual' });
+    const cookie = `confere_session=${await openSession(environment.context, token)}`;
+    return await fetch(`${environment.url}/audit?action=merchant.added`, { headers: { cookie }, redirect: 'manual' });
   };
-  expect((await open(world.tokens.operator)).status).toBe(403);
-  const page = await (await open(world.tokens.admin)).text();
+  expect((await open(environment.tokens.operator)).status).toBe(403);
+  const page = await (await open(environment.tokens.admin)).text();
   expect(page).toContain('Auditoria');
   expect(page).toContain('merchant.added');
   expect(page).not.toContain('tokens.create');
   const rows = await listAudit('?action=merchant.added');
-  const { out, code } = await runCommandInProcess(['audit', '--action', 'merchant.added', '--json'], world.env);
+  const { out, code } = await runCommandInProcess(['audit', '--action', 'merchant.added', '--json'], environment.env);
   expect([code, JSON.parse(out)]).toEqual([0, { audit: rows }]);
-  expect((await runCommandInProcess(['audit', '--limit', 'many'], world.env)).code).toBe(2);
-  expect((await runCommandInProcess(['audit', '--from', 'yesterday'], world.env)).code).toBe(2);
+  expect((await runCommandInProcess(['audit', '--limit', 'many'], environment.env)).code).toBe(2);
+  expect((await runCommandInProcess(['audit', '--from', 'yesterday'], environment.env)).code).toBe(2);
 });

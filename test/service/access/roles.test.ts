@@ -113,15 +113,15 @@ const OPEN = [
   ...['console.css', 'console.js', 'icon.svg'].map((file) => `get /console/${file}`),
 ];
 
-let world: ConsoleEnvironment;
+let env: ConsoleEnvironment;
 let tokens: Record<Caller, string>;
 beforeAll(async () => {
-  world = await openConsoleEnvironment();
-  const { merchant } = await createMerchant(world.context, { name: 'puller', url: 'http://127.0.0.1:9/' });
-  const pull = await issuePullToken(world.context, merchant.id);
-  tokens = { nobody: '', merchant: pull, ...world.tokens };
+  env = await openConsoleEnvironment();
+  const { merchant } = await createMerchant(env.context, { name: 'puller', url: 'http://127.0.0.1:9/' });
+  const pull = await issuePullToken(env.context, merchant.id);
+  tokens = { nobody: '', merchant: pull, ...env.tokens };
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => env[Symbol.asyncDispose]());
 
 type Layer = IRouter['stack'][number] & { rawPath?: unknown };
 
@@ -140,12 +140,12 @@ function listRoutes(stack: Layer[], prefix = ''): string[] {
 }
 
 test('every route that is mounted stands in the table, and no other', () => {
-  const app: Express = createApp(world.context);
+  const app: Express = createApp(env.context);
   const mounted = listRoutes(app.router.stack as Layer[]).sort();
   expect(mounted).toEqual([...Object.keys(API), ...Object.keys(CONSOLE), ...OPEN].sort());
 });
 
-test('each route of the API lets in whom the table names: others are told 403, strangers and merchants 401', async () => {
+test('each route of the API admits the roles of the table: others get 403, strangers and merchants 401', async () => {
   const found: Record<string, string> = {};
   const wanted: Record<string, string> = {};
   for (const [route, allowed] of Object.entries(API)) {
@@ -163,7 +163,7 @@ test('each page and form of the console lets in whom the table names, and strang
   const found: Record<string, string> = {};
   const wanted: Record<string, string> = {};
   const sessions = new Map<Caller, string>();
-  for (const caller of CALLERS.slice(2)) sessions.set(caller, await openSession(world.context, tokens[caller]));
+  for (const caller of CALLERS.slice(2)) sessions.set(caller, await openSession(env.context, tokens[caller]));
   for (const [route, allowed] of Object.entries(CONSOLE)) {
     wanted[route] = CALLERS.map((caller) => {
       if (!sessions.has(caller)) return 'login';
@@ -176,16 +176,16 @@ test('each page and form of the console lets in whom the table names, and strang
   expect(found).toEqual(wanted);
 });
 
-/** A merchant is no caller of the API: it is told what a stranger is. */
+/** A merchant is no caller of the API: it gets the answer of a stranger. */
 function refusalOf(route: string, caller: Caller): number {
   const isKnown = caller !== 'nobody' && caller !== 'merchant';
   return isKnown && route.includes('/api/v1/') && !route.endsWith('/events') ? 403 : 401;
 }
 
-/** Asks for what is not there, with a body that says nothing: whoever is let in changes nothing by it. */
+/** Requests resources that do not exist, with an empty body: an admitted request changes nothing. */
 async function ask(route: string, token: string): Promise<number> {
   const [method = '', address = ''] = route.split(' ');
-  const response = await fetch(`${world.url}${fill(address)}`, {
+  const response = await fetch(`${env.url}${fill(address)}`, {
     method: method.toUpperCase(),
     headers: { ...(token ? { authorization: `Bearer ${token}` } : {}), 'content-type': 'application/json' },
     ...(['post', 'patch'].includes(method) ? { body: '{}' } : {}),
@@ -196,10 +196,10 @@ async function ask(route: string, token: string): Promise<number> {
 
 async function open(route: string, session: string | undefined): Promise<string> {
   const [method = '', address = ''] = route.split(' ');
-  const headers = { origin: world.url, ...(session ? { cookie: `confere_session=${session}` } : {}) };
-  const home = await (await fetch(`${world.url}/`, { headers })).text();
+  const headers = { origin: env.url, ...(session ? { cookie: `confere_session=${session}` } : {}) };
+  const home = await (await fetch(`${env.url}/`, { headers })).text();
   const form_token = /name="form_token" value="([^"]+)"/.exec(home)?.[1] ?? '';
-  const response = await fetch(`${world.url}${fill(address)}`, {
+  const response = await fetch(`${env.url}${fill(address)}`, {
     method: method.toUpperCase(),
     redirect: 'manual',
     headers,

@@ -10,11 +10,11 @@ import { openEnvironment, openTestContext } from '../../support/open-environment
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { ADMIN_TOKEN } from '../../support/start-serve.ts';
 
-let world: ConsoleEnvironment;
+let environment: ConsoleEnvironment;
 beforeAll(async () => {
-  world = await openConsoleEnvironment();
+  environment = await openConsoleEnvironment();
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
 const HOUR_MS = 3_600_000;
 
@@ -24,7 +24,7 @@ function later(context: Context, ms: number): Context {
 }
 
 async function call(method: string, address: string, token: string, body?: unknown) {
-  const response = await fetch(`${world.url}/api/v1${address}`, {
+  const response = await fetch(`${environment.url}/api/v1${address}`, {
     method,
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -34,30 +34,33 @@ async function call(method: string, address: string, token: string, body?: unkno
 }
 
 test('another ADMIN_TOKEN ends the sessions that the old one opened, and those of tokens go on', async () => {
-  const { context } = world;
-  const [admin, viewer] = [await openSession(context, ADMIN_TOKEN), await openSession(context, world.tokens.viewer)];
+  const { context } = environment;
+  const [admin, viewer] = [
+    await openSession(context, ADMIN_TOKEN),
+    await openSession(context, environment.tokens.viewer),
+  ];
   expect(await findSession(context, admin)).toEqual({ id: 'admin', role: 'admin' });
-  const rotated = await world.replica({ ADMIN_TOKEN: 'adm_another_0123456789abcdef' });
+  const rotated = await environment.replica({ ADMIN_TOKEN: 'adm_another_0123456789abcdef' });
   expect(await findSession(rotated, admin)).toBeUndefined();
   expect(await findSession(rotated, viewer)).toMatchObject({ role: 'viewer' });
   expect(await findCaller(rotated, ADMIN_TOKEN)).toBeUndefined();
 });
 
 test('a session whose token row is gone, or that remembers no token, is nobody’s', async () => {
-  const { context } = world;
+  const { context } = environment;
   const { id, token } = await createToken(context, { name: 'gone', role: 'viewer' });
   const session = await openSession(context, token);
   await context.db.deleteFrom('tokens').where('id', '=', id).execute();
   expect(await findSession(context, session)).toBeUndefined();
   await expect(openSession(context, token)).rejects.toMatchObject({ code: 'unauthorized' });
-  // as versions before wrote the sessions of the admin, and of whoever had no row
+  // as earlier versions wrote sessions of the admin, and of tokens without a row
   const old = await openSession(context, ADMIN_TOKEN);
   await context.db.updateTable('sessions').set({ opened_with: null }).where('token_seq', 'is', null).execute();
   expect(await findSession(context, old)).toBeUndefined();
 });
 
 test('a token that expires opens nothing afterwards, and its sessions end with it', async () => {
-  const { context } = world;
+  const { context } = environment;
   const expiresAt = new Date(Date.now() + HOUR_MS);
   const { token } = await createToken(context, { name: 'short', role: 'viewer', expiresAt });
   const session = await openSession(context, token);
@@ -91,43 +94,43 @@ test('commands list and revoke tokens, and never show their text', async () => {
   const expires = new Date(Date.now() + HOUR_MS).toISOString();
   const created = await runCommandInProcess(
     ['tokens', 'create', '--role', 'operator', '--expires', expires, '--json'],
-    world.env,
+    environment.env,
   );
   const made = JSON.parse(created.out) as { id: string; token: string };
   expect(made).toMatchObject({ role: 'operator', expires_at: expires });
-  const listed = await runCommandInProcess(['tokens', 'list', '--json'], world.env);
+  const listed = await runCommandInProcess(['tokens', 'list', '--json'], environment.env);
   const { tokens } = JSON.parse(listed.out) as { tokens: { id: string; state: string }[] };
   expect(tokens.find((one) => one.id === made.id)).toMatchObject({ state: 'live' });
   expect(listed.out).not.toContain(made.token);
-  expect((await runCommandInProcess(['tokens', 'revoke', made.id], world.env)).code).toBe(0);
-  expect(await findCaller(world.context, made.token)).toBeUndefined();
-  expect((await runCommandInProcess(['tokens', 'revoke', made.id], world.env)).code).toBe(1);
+  expect((await runCommandInProcess(['tokens', 'revoke', made.id], environment.env)).code).toBe(0);
+  expect(await findCaller(environment.context, made.token)).toBeUndefined();
+  expect((await runCommandInProcess(['tokens', 'revoke', made.id], environment.env)).code).toBe(1);
   expect(
-    (await runCommandInProcess(['tokens', 'create', '--role', 'viewer', '--expires', 'soon'], world.env)).code,
+    (await runCommandInProcess(['tokens', 'create', '--role', 'viewer', '--expires', 'soon'], environment.env)).code,
   ).toBe(2);
 });
 
 test('the console lists tokens for an admin and revokes them, and for nobody else', async () => {
-  const { id, token } = await createToken(world.context, { name: 'Ana do caixa', role: 'viewer' });
-  const cookieOf = async (text: string) => `confere_session=${await openSession(world.context, text)}`;
-  const pageOf = (cookie: string) => fetch(`${world.url}/tokens`, { headers: { cookie }, redirect: 'manual' });
-  expect((await pageOf(await cookieOf(world.tokens.operator))).status).toBe(403);
+  const { id, token } = await createToken(environment.context, { name: 'Ana do caixa', role: 'viewer' });
+  const cookieOf = async (text: string) => `confere_session=${await openSession(environment.context, text)}`;
+  const pageOf = (cookie: string) => fetch(`${environment.url}/tokens`, { headers: { cookie }, redirect: 'manual' });
+  expect((await pageOf(await cookieOf(environment.tokens.operator))).status).toBe(403);
   const cookie = await cookieOf(ADMIN_TOKEN);
   const page = await (await pageOf(cookie)).text();
   expect(page).toContain('Ana do caixa');
   expect(page).not.toContain(token);
   const form_token = /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? '';
-  const answer = await fetch(`${world.url}/tokens/${id}/revoke`, {
+  const answer = await fetch(`${environment.url}/tokens/${id}/revoke`, {
     method: 'POST',
     redirect: 'manual',
-    headers: { cookie, origin: world.url },
+    headers: { cookie, origin: environment.url },
     body: new URLSearchParams({ form_token }),
   });
   expect(answer.status).toBe(303);
-  expect(await findCaller(world.context, token)).toBeUndefined();
+  expect(await findCaller(environment.context, token)).toBeUndefined();
 });
 
-test('a generated admin token stands in a file that its owner alone reads, and is told by its path', async () => {
+test('a generated admin token is in a file with mode 0600, and only its path is printed', async () => {
   await using environment = await openEnvironment({ ADMIN_TOKEN: '' });
   const { context, dataDir } = environment;
   const file = await createAdminToken(context);
@@ -150,7 +153,7 @@ test('of replicas that make an admin token at once the file of one holds the one
 });
 
 test('a merchant’s token opens its events while it is enabled, until it is ended; each step is audited', async () => {
-  const { context } = world;
+  const { context } = environment;
   const made = await call('POST', '/merchants', ADMIN_TOKEN, { name: 'puller', url: 'http://127.0.0.1:9/' });
   const one = `/merchants/${String(made.json.id)}`;
   const give = async () => String((await call('POST', `${one}/pull-token`, ADMIN_TOKEN, {})).json.token);
@@ -169,11 +172,14 @@ test('a merchant’s token opens its events while it is enabled, until it is end
   expect((await call('DELETE', `${one}/pull-token`, ADMIN_TOKEN)).status).toBe(204);
   expect(await pull(second)).toBe(401);
   expect((await call('DELETE', `${one}/pull-token`, ADMIN_TOKEN)).status).toBe(404);
-  const commanded = await runCommandInProcess(['merchants', 'pull-token', String(made.json.id), '--json'], world.env);
+  const commanded = await runCommandInProcess(
+    ['merchants', 'pull-token', String(made.json.id), '--json'],
+    environment.env,
+  );
   const { token: third } = JSON.parse(commanded.out) as { token: string };
   expect(await pull(third)).toBe(200);
   expect(
-    (await runCommandInProcess(['merchants', 'pull-token', String(made.json.id), '--revoke'], world.env)).code,
+    (await runCommandInProcess(['merchants', 'pull-token', String(made.json.id), '--revoke'], environment.env)).code,
   ).toBe(0);
   expect(await pull(third)).toBe(401);
   const last = await give();

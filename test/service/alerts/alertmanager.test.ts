@@ -68,7 +68,7 @@ describe('an alert', () => {
     expect(log).not.toContain('Zuleica');
   });
 
-  it('is told to the log once', async () => {
+  it('is logged once', async () => {
     const lines = log.split('\n');
     expect(lines.filter((line) => line.includes('"alert":"webhook_contradiction"'))).toHaveLength(1);
   });

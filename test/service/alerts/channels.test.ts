@@ -17,7 +17,7 @@ type Event = { event_action: string; dedup_key: string; routing_key: string; pay
 const REFUSED_MAILBOX = 'gone@example.com';
 let sink: HttpSink;
 let mails: MailSink;
-let world: CallbackEnvironment;
+let env: CallbackEnvironment;
 let running: { stop(): Promise<void> }[];
 
 beforeEach(async () => {
@@ -27,7 +27,7 @@ beforeEach(async () => {
     onRcptTo: ({ address }, _session, callback) =>
       callback(address === REFUSED_MAILBOX ? Object.assign(new Error('no such user'), { responseCode: 550 }) : null),
   });
-  world = await openCallbackEnvironment({
+  env = await openCallbackEnvironment({
     ALERTMANAGER_URL: `${sink.url}/am`,
     SLACK_WEBHOOK_URL: `${sink.url}/slack/T0/B0/s3cret`,
     PAGERDUTY_ROUTING_KEY: 'R0UT1NGK3Y',
@@ -39,15 +39,15 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const one of running) await one.stop();
-  await world[Symbol.asyncDispose]();
+  await env[Symbol.asyncDispose]();
   await sink[Symbol.asyncDispose]();
   await mails[Symbol.asyncDispose]();
 });
 
 /** Sends as a replica of the service would. */
-function start(channels: Channel[] = openChannels(world.context, openMailer(world.context.config))): void {
+function start(channels: Channel[] = openChannels(env.context, openMailer(env.context.config))): void {
   const stopping = new AbortController();
-  const ended = sendAlerts({ ...world.context, signal: stopping.signal }, channels);
+  const ended = sendAlerts({ ...env.context, signal: stopping.signal }, channels);
   running.push({
     async stop() {
       stopping.abort();
@@ -61,14 +61,14 @@ async function raise(more: Partial<NewAlert> = {}): Promise<NewAlert> {
     ...{ name: 'stuck', severity: 'critical', scope: randomUUID(), summary: 'open <for> too long & held' },
     ...more,
   };
-  await transact(world.context.db, (trx) => raiseAlerts(trx, [alert], world.context.clock.now()));
-  world.context.wakeUps.alerts.notify();
+  await transact(env.context.db, (trx) => raiseAlerts(trx, [alert], env.context.clock.now()));
+  env.context.wakeUps.alerts.notify();
   return alert;
 }
 
 async function end(alert: NewAlert): Promise<void> {
-  await transact(world.context.db, (trx) => endAlerts(trx, [alert], world.context.clock.now()));
-  world.context.wakeUps.alerts.notify();
+  await transact(env.context.db, (trx) => endAlerts(trx, [alert], env.context.clock.now()));
+  env.context.wakeUps.alerts.notify();
 }
 
 const at = (path: string) => sink.posted.filter((one) => one.path.startsWith(path));
@@ -78,14 +78,14 @@ const slackText = () =>
     .map((one) => (one.json as { text: string }).text)
     .join('\n');
 const sendsOf = (channel: string) =>
-  world.context.db.selectFrom('alert_sends').selectAll().where('channel', '=', channel).orderBy('alert_seq').execute();
+  env.context.db.selectFrom('alert_sends').selectAll().where('channel', '=', channel).orderBy('alert_seq').execute();
 
 describe('an alert', () => {
-  it('is told to every channel, and so is its end', async () => {
+  it('is sent to every channel, and so is its end', async () => {
     start();
     const alert = await raise({ mismatchId: 'mm_1', transactionId: 'tx_1' });
     await eventually(
-      'told to all',
+      'sent to all',
       () => at('/am').length > 0 && at('/slack').length > 0 && events().length > 0 && mails.mails.length > 0,
     );
     const [trigger] = events();
@@ -95,29 +95,29 @@ describe('an alert', () => {
       payload: { severity: 'critical', class: 'stuck' },
     });
     expect(slackText()).toBe(
-      `:red_circle: *stuck* (critical) open &lt;for&gt; too long &amp; held <${world.context.config.PUBLIC_URL}/mismatches/mm_1|open>`,
+      `:red_circle: *stuck* (critical) open &lt;for&gt; too long &amp; held <${env.context.config.PUBLIC_URL}/mismatches/mm_1|open>`,
     );
     expect(mails.mails[0]).toMatchObject({ from: 'alerts@pay.example', to: ['ops@example.com', 'boss@example.com'] });
     expect(mails.mails[0]?.header('subject')).toBe('[Confere] critical: stuck');
     await end(alert);
     await eventually(
-      'its end told to all',
+      'its end is sent to all',
       () => events().length === 2 && slackText().includes('over:') && mails.mails.length === 2,
     );
     expect(events()[1]).toMatchObject({ event_action: 'resolve', dedup_key: trigger?.dedup_key });
     expect(mails.mails[1]?.header('subject')).toBe('[Confere] over: stuck');
     await eventually('Alertmanager', () => at('/am').some((one) => one.text.includes('endsAt')));
     await eventually('nothing left to send', async () => {
-      const rows = await world.context.db.selectFrom('alert_sends').select('next_attempt_at').execute();
+      const rows = await env.context.db.selectFrom('alert_sends').select('next_attempt_at').execute();
       return rows.length === 5 && rows.every((row) => row.next_attempt_at === null);
     });
   });
 
-  it('that is over at once is told once, and PagerDuty is left with nothing open', async () => {
+  it('that ends at once is sent once, and stays open nowhere in PagerDuty', async () => {
     start();
     await raise({ name: 'webhook_lost', severity: 'medium', ended: true });
-    await eventually('told to all', async () => (await sendsOf('pagerduty')).some((row) => row.end_sent_at));
-    await eventually('told', () => slackText() && mails.mails.length === 1);
+    await eventually('sent to all', async () => (await sendsOf('pagerduty')).some((row) => row.end_sent_at));
+    await eventually('sent', () => slackText() && mails.mails.length === 1);
     expect(events().map((event) => event.event_action)).toEqual(['trigger', 'resolve']);
     expect(slackText().split('\n')).toHaveLength(1);
   });
@@ -132,14 +132,14 @@ describe('an alert', () => {
     expect([failed.error, at('/slack').length]).toEqual(['HTTP 503', 0]);
     away = false;
     await eventually('Slack has it', async () => {
-      await world.timers.advance(1_000);
+      await env.timers.advance(1_000);
       return at('/slack').length === 1;
     });
     await eventually('written down', async () => (await sendsOf('slack'))[0]?.sent_at);
     expect((await sendsOf('slack'))[0]).toMatchObject({ attempts: 0, error: null, next_attempt_at: null });
   });
 
-  it('that ends while it is being told is told to have ended', async () => {
+  it('that ends during its send has its end sent too', async () => {
     const asked = Promise.withResolvers<void>();
     const go = Promise.withResolvers<void>();
     let slow = true;
@@ -172,7 +172,7 @@ describe('an alert', () => {
     expect(rows[2]).toMatchObject({ sent_at: null, error: 'HTTP 400' });
   });
 
-  it('is told once by several replicas, and again when one died with it', async () => {
+  it('is sent once by several replicas, and again after the death of the one that sent it', async () => {
     start();
     start();
     for (let i = 0; i < 30; i++) await raise();
@@ -180,23 +180,23 @@ describe('an alert', () => {
     await eventually('all written', async () => (await sendsOf('pagerduty')).every((row) => row.sent_at));
     expect(new Set(events().map((event) => event.dedup_key)).size).toBe(30);
     expect(events()).toHaveLength(30);
-    // told, and killed before it was written down: the lease runs out
+    // sent, and killed before it was recorded: the lease runs out
     const first = (await sendsOf('pagerduty'))[0]?.alert_seq ?? 0;
-    const set = { sent_at: null, next_attempt_at: world.context.clock.now() };
-    await world.context.db
+    const set = { sent_at: null, next_attempt_at: env.context.clock.now() };
+    await env.context.db
       .updateTable('alert_sends')
       .set(set)
       .where('channel', '=', 'pagerduty')
       .where('alert_seq', '=', first)
       .execute();
-    world.context.wakeUps.alerts.notify();
+    env.context.wakeUps.alerts.notify();
     await eventually('again', () => events().length === 31);
     expect(new Set(events().map((event) => event.dedup_key)).size).toBe(30);
   });
 });
 
 describe('Alertmanager', () => {
-  it('is told of what fires again within its five minutes, until it ends', async () => {
+  it('gets firing alerts again within its five minutes, until they end', async () => {
     start();
     const alert = await raise();
     const first = await eventually('written down', async () =>
@@ -205,9 +205,9 @@ describe('Alertmanager', () => {
     const againMs = (first.next_attempt_at?.getTime() ?? 0) - (first.sent_at?.getTime() ?? 0);
     expect(againMs).toBeGreaterThan(0);
     expect(againMs).toBeLessThan(5 * 60_000 - 90_000);
-    const due = { next_attempt_at: world.context.clock.now() };
-    await world.context.db.updateTable('alert_sends').set(due).where('channel', '=', 'alertmanager').execute();
-    world.context.wakeUps.alerts.notify();
+    const due = { next_attempt_at: env.context.clock.now() };
+    await env.context.db.updateTable('alert_sends').set(due).where('channel', '=', 'alertmanager').execute();
+    env.context.wakeUps.alerts.notify();
     await eventually('again', () => at('/am').length === 2);
     await end(alert);
     await eventually('its end', () => at('/am')[2]?.text.includes('endsAt'));
@@ -215,31 +215,31 @@ describe('Alertmanager', () => {
 });
 
 describe('a channel that is set later', () => {
-  it('is told of what still fires, and not of what is over', async () => {
-    const channels = openChannels(world.context, undefined);
+  it('gets alerts that still fire, and none that have ended', async () => {
+    const channels = openChannels(env.context, undefined);
     start(channels.filter((channel) => channel.name === 'log'));
     const over = await raise({ name: 'run_failed' });
     await raise({ name: 'stuck' });
     await eventually('spread', async () => (await sendsOf('log')).length === 2);
     await end(over);
     start(channels.filter((channel) => channel.name === 'slack'));
-    await eventually('told', () => slackText().includes('stuck'));
+    await eventually('sent', () => slackText().includes('stuck'));
     expect(slackText()).not.toContain('run_failed');
   });
 });
 
-describe('a merchant in trouble', () => {
+describe('a failing merchant', () => {
   it('gets a mail of its own where it gave an address, and a mailbox that is gone delays no other', async () => {
-    const { merchant: silent } = await world.addMerchant('http://127.0.0.1:1/');
-    const { merchant: gone } = await world.addMerchant('http://127.0.0.1:1/', { email: REFUSED_MAILBOX });
-    const { merchant: read } = await world.addMerchant('http://127.0.0.1:1/s3cret', {
+    const { merchant: silent } = await env.addMerchant('http://127.0.0.1:1/');
+    const { merchant: gone } = await env.addMerchant('http://127.0.0.1:1/', { email: REFUSED_MAILBOX });
+    const { merchant: read } = await env.addMerchant('http://127.0.0.1:1/s3cret', {
       email: 'loja@example.com',
       name: 'Zuleica ME',
     });
     start();
-    const since = world.context.clock.now();
+    const since = env.context.clock.now();
     for (const { id } of [silent, gone, read]) {
-      await raiseMerchantAlert(world.context, { kind: 'merchant_failing', merchantId: id, since });
+      await raiseMerchantAlert(env.context, { kind: 'merchant_failing', merchantId: id, since });
     }
     await eventually('written down', async () => {
       const rows = await sendsOf('merchant_email');
@@ -251,7 +251,7 @@ describe('a merchant in trouble', () => {
     expect(own[0]?.text).not.toMatch(/Zuleica|s3cret/);
     expect(mails.mails.flatMap((mail) => mail.to)).not.toContain(REFUSED_MAILBOX);
     await end({ name: 'merchant_failing', severity: 'high', scope: read.id, summary: '' });
-    await eventually('its end is told to ops', () => slackText().includes('over:'));
+    await eventually('its end is sent to ops', () => slackText().includes('over:'));
     await eventually('done', async () =>
       (await sendsOf('merchant_email')).every((row) => row.next_attempt_at === null),
     );

@@ -124,7 +124,7 @@ describe('the settings of mail', () => {
     }
   };
 
-  it('that can’t work are told at the start, without the password', () => {
+  it('that can’t work are reported at the start, without the password', () => {
     expect(faultOf({ SMTP_URL: 'mail.example' })).toContain('SMTP_URL');
     expect(faultOf({ SMTP_URL: 'http://u:hunter2@mail.example', ALERT_EMAIL_FROM: 'a@b.example' })).toMatch(/SMTP_URL/);
     expect(faultOf({ SMTP_URL: 'http://u:hunter2@mail.example' })).not.toContain('hunter2');

@@ -11,7 +11,7 @@ import { openMerchantServer } from '../../support/open-merchant-server.ts';
 
 const ADMIN_TOKEN = 'adm_0123456789abcdef0123';
 
-/** The parts of answers that these tests look at. */
+/** The parts of answers that these tests read. */
 type Body = {
   id: string;
   secret: string;
@@ -40,8 +40,8 @@ type Api = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-async function openApi(world: CallbackEnvironment): Promise<Api> {
-  const server = http.createServer(createApp(world.context));
+async function openApi(env: CallbackEnvironment): Promise<Api> {
+  const server = http.createServer(createApp(env.context));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`;
   return {
@@ -66,8 +66,8 @@ async function openApi(world: CallbackEnvironment): Promise<Api> {
 }
 
 test('a merchant is added, shown without its secret, changed and removed', async () => {
-  await using world = await openCallbackEnvironment({ ADMIN_TOKEN });
-  await using api = await openApi(world);
+  await using env = await openCallbackEnvironment({ ADMIN_TOKEN });
+  await using api = await openApi(env);
   const input = { name: 'Loja', url: 'https://loja.example/pix', filter: { operations: ['cashin'] }, rate: 5 };
   const added = await api.call('POST', '/merchants', input);
   expect(added).toMatchObject({ status: 201, json: { name: 'Loja', state: 'enabled', rate: 5, email: null } });
@@ -92,8 +92,8 @@ test('a merchant is added, shown without its secret, changed and removed', async
 });
 
 test('what can be no merchant is refused by field', async () => {
-  await using world = await openCallbackEnvironment({ ADMIN_TOKEN, CALLBACK_ALLOW_PRIVATE: 'false' });
-  await using api = await openApi(world);
+  await using env = await openCallbackEnvironment({ ADMIN_TOKEN, CALLBACK_ALLOW_PRIVATE: 'false' });
+  await using api = await openApi(env);
   const good = { name: 'Loja', url: 'https://loja.example/pix' };
   const bad: Array<[object, string]> = [
     [{ ...good, url: '' }, 'url'],
@@ -117,16 +117,16 @@ test('what can be no merchant is refused by field', async () => {
 });
 
 test('only admins change merchants, only operators repeat callbacks, and viewers see no merchant’s own words', async () => {
-  await using world = await openCallbackEnvironment({ ADMIN_TOKEN, CALLBACK_RETRY_SCHEDULE: '1h' });
-  await using api = await openApi(world);
+  await using env = await openCallbackEnvironment({ ADMIN_TOKEN, CALLBACK_RETRY_SCHEDULE: '1h' });
+  await using api = await openApi(env);
   await using shop = await openMerchantServer();
   shop.behaviours['/a?key=s3cret'] = () => (_request, response) => void response.writeHead(500).end('Maria is unknown');
-  const { merchant } = await world.addMerchant(`${shop.url}/a?key=s3cret`);
-  await world.deliver();
-  await world.applyTransaction(['paid']);
+  const { merchant } = await env.addMerchant(`${shop.url}/a?key=s3cret`);
+  await env.deliver();
+  await env.applyTransaction(['paid']);
   await eventually('the try', async () => (await api.call('GET', '/callbacks')).json.callbacks[0]?.attempts === 1);
-  const viewer = (await createToken(world.context, { name: 'v', role: 'viewer' })).token;
-  const operator = (await createToken(world.context, { name: 'o', role: 'operator' })).token;
+  const viewer = (await createToken(env.context, { name: 'v', role: 'viewer' })).token;
+  const operator = (await createToken(env.context, { name: 'o', role: 'operator' })).token;
   const id = (await api.call('GET', '/callbacks', undefined, viewer)).json.callbacks[0]?.id;
   await api.call('PATCH', `/merchants/${merchant.id}`, { email: 'ana@loja.example' });
   const contactsFor = async (token: string) => {
@@ -149,14 +149,14 @@ test('only admins change merchants, only operators repeat callbacks, and viewers
 });
 
 test('a redelivery and a replay send the same ids again, in order, and a dry run only counts', async () => {
-  await using world = await openCallbackEnvironment({ ADMIN_TOKEN });
-  await using api = await openApi(world);
+  await using env = await openCallbackEnvironment({ ADMIN_TOKEN });
+  await using api = await openApi(env);
   await using shop = await openMerchantServer();
-  const { merchant } = await world.addMerchant(`${shop.url}/a`);
-  await world.deliver();
-  const from = new Date(world.context.clock.now().getTime() - 1000).toISOString();
-  await world.applyTransaction(['pending', 'paid', 'refund'], { reference: 'a-1' });
-  await world.applyTransaction(['pending', 'paid'], { reference: 'b-1' });
+  const { merchant } = await env.addMerchant(`${shop.url}/a`);
+  await env.deliver();
+  const from = new Date(env.context.clock.now().getTime() - 1000).toISOString();
+  await env.applyTransaction(['pending', 'paid', 'refund'], { reference: 'a-1' });
+  await env.applyTransaction(['pending', 'paid'], { reference: 'b-1' });
   const allDone = () =>
     eventually('all recorded', async () => {
       const { callbacks } = (await api.call('GET', '/callbacks')).json;
@@ -169,7 +169,7 @@ test('a redelivery and a replay send the same ids again, in order, and a dry run
   await eventually('the redelivery', () => shop.calls.length === 6);
   expect(ids).toContain(shop.calls[5]?.headers['webhook-id']);
   await allDone();
-  const to = new Date(world.context.clock.now().getTime() + 1000).toISOString();
+  const to = new Date(env.context.clock.now().getTime() + 1000).toISOString();
   const range = { merchant: merchant.id, from, to };
   expect((await api.call('POST', '/callbacks/replay', { ...range, dry_run: true })).json.count).toBe(5);
   expect(shop.calls).toHaveLength(6);
@@ -181,15 +181,15 @@ test('a redelivery and a replay send the same ids again, in order, and a dry run
 });
 
 test('after a rotation both secrets sign, the newest first, and after the next one the oldest no longer', async () => {
-  await using world = await openCallbackEnvironment({ ADMIN_TOKEN });
-  await using api = await openApi(world);
+  await using env = await openCallbackEnvironment({ ADMIN_TOKEN });
+  await using api = await openApi(env);
   await using shop = await openMerchantServer();
-  const { merchant, secret: first } = await world.addMerchant(`${shop.url}/a`);
-  await world.deliver();
+  const { merchant, secret: first } = await env.addMerchant(`${shop.url}/a`);
+  await env.deliver();
   const rotate = async (): Promise<string> =>
     (await api.call('POST', `/merchants/${merchant.id}/rotate-secret`)).json.secret;
   const nextCall = async (count: number) => {
-    await world.applyTransaction(['paid']);
+    await env.applyTransaction(['paid']);
     await eventually('a call', () => shop.calls.length === count);
     const call = shop.calls[count - 1];
     const verifies = (secret: string): boolean => {
@@ -216,12 +216,12 @@ test('after a rotation both secrets sign, the newest first, and after the next o
 });
 
 test('a test reaches a paused merchant, signed, and is tried once', async () => {
-  await using world = await openCallbackEnvironment({ ADMIN_TOKEN });
-  await using api = await openApi(world);
+  await using env = await openCallbackEnvironment({ ADMIN_TOKEN });
+  await using api = await openApi(env);
   await using shop = await openMerchantServer();
   shop.behaviours['/a'] = (_call, nth) => (nth === 1 ? 200 : 500);
-  const { merchant, secret } = await world.addMerchant(`${shop.url}/a`);
-  await world.deliver();
+  const { merchant, secret } = await env.addMerchant(`${shop.url}/a`);
+  await env.deliver();
   await api.call('POST', `/merchants/${merchant.id}/pause`);
   const sent = await api.call('POST', `/merchants/${merchant.id}/test`);
   expect(sent.status).toBe(202);
@@ -234,12 +234,12 @@ test('a test reaches a paused merchant, signed, and is tried once', async () => 
 });
 
 test('lists page through everything once, and narrow', async () => {
-  await using world = await openCallbackEnvironment({ ADMIN_TOKEN });
-  await using api = await openApi(world);
-  const { merchant } = await world.addMerchant('http://127.0.0.1:1/');
-  await world.addMerchant('http://127.0.0.1:1/', { filter: { statuses: ['paid'] } });
-  const paid = await world.applyTransaction(['pending', 'paid']);
-  await world.applyTransaction(['pending', 'paid']);
+  await using env = await openCallbackEnvironment({ ADMIN_TOKEN });
+  await using api = await openApi(env);
+  const { merchant } = await env.addMerchant('http://127.0.0.1:1/');
+  await env.addMerchant('http://127.0.0.1:1/', { filter: { statuses: ['paid'] } });
+  const paid = await env.applyTransaction(['pending', 'paid']);
+  await env.applyTransaction(['pending', 'paid']);
   const found: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const { json } = await api.call('GET', `/callbacks?limit=4&cursor=${cursor}`);
@@ -258,16 +258,16 @@ test('lists page through everything once, and narrow', async () => {
 });
 
 test('a merchant fetches its own events with its own token, and a late commit is not skipped', async () => {
-  await using world = await openCallbackEnvironment({ ADMIN_TOKEN });
-  await using api = await openApi(world);
-  const { merchant } = await world.addMerchant('http://127.0.0.1:1/', { filter: { platforms: ['p1'] } });
+  await using env = await openCallbackEnvironment({ ADMIN_TOKEN });
+  await using api = await openApi(env);
+  const { merchant } = await env.addMerchant('http://127.0.0.1:1/', { filter: { platforms: ['p1'] } });
   const { token } = (await api.call('POST', `/merchants/${merchant.id}/pull-token`)).json;
-  await world.applyTransaction(['paid'], { platform: 'p2' });
+  await env.applyTransaction(['paid'], { platform: 'p2' });
   // an event whose transaction is still open when a later one is committed and fetched
   const begun = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<void>();
-  const late = transact(world.context.db, async (trx) => {
-    const now = world.context.clock.now();
+  const late = transact(env.context.db, async (trx) => {
+    const now = env.context.clock.now();
     const row = { webhook_id: 'msg_late', merchant_seq: merchant.seq, type: 'confere.test', source: 'test' };
     await trx
       .insertInto('callbacks')
@@ -277,7 +277,7 @@ test('a merchant fetches its own events with its own token, and a late commit is
     await finish.promise;
   });
   await begun.promise;
-  const paid = await world.applyTransaction(['pending', 'paid'], { platform: 'p1' });
+  const paid = await env.applyTransaction(['pending', 'paid'], { platform: 'p1' });
   const first = await api.call('GET', '/events', undefined, token);
   expect(first.json.events.map((event) => event.type)).toEqual(['pix.cashin.pending', 'pix.cashin.paid']);
   expect(first.json.events[0]?.data.transaction).toMatchObject({ id: paid.id, sequence: 1 });

@@ -27,12 +27,12 @@ async function openRawServer(answer: (socket: Socket) => void): Promise<{ url: s
   };
 }
 
-function readAttempt(world: CallbackEnvironment) {
-  return world.context.db.selectFrom('callback_attempts').selectAll().executeTakeFirst();
+function readAttempt(env: CallbackEnvironment) {
+  return env.context.db.selectFrom('callback_attempts').selectAll().executeTakeFirst();
 }
 
-async function firstAttempt(world: CallbackEnvironment) {
-  return eventually('an attempt', () => readAttempt(world));
+async function firstAttempt(env: CallbackEnvironment) {
+  return eventually('an attempt', () => readAttempt(env));
 }
 
 /** Sends something forever, until the other side has had enough. */
@@ -76,37 +76,37 @@ const CASES: Array<[string, (socket: Socket) => void, { status: number | null; e
 ];
 
 test.each(CASES)('%s is recorded for what it is, and no other merchant notices', async (_what, answer, expected) => {
-  await using world = await openCallbackEnvironment();
+  await using env = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
   await using bad = await openRawServer(answer);
-  const { merchant } = await world.addMerchant(bad.url);
-  await world.deliver();
-  await world.applyTransaction(['paid']);
-  const attempt = await world.advanceUntil('an attempt', () => readAttempt(world));
+  const { merchant } = await env.addMerchant(bad.url);
+  await env.deliver();
+  await env.applyTransaction(['paid']);
+  const attempt = await env.advanceUntil('an attempt', () => readAttempt(env));
   expect({ status: attempt.response_status, errorClass: attempt.error_class }).toEqual(expected);
   expect(attempt.response_body?.length ?? 0).toBeLessThanOrEqual(4096);
-  await world.addMerchant(`${shop.url}/well`);
-  await world.applyTransaction(['paid']);
+  await env.addMerchant(`${shop.url}/well`);
+  await env.applyTransaction(['paid']);
   await eventually('the other merchant', () => shop.acceptedCalls('/well').length === 1);
   expect(merchant.state).toBe('enabled');
 });
 
 test('an answer that does not come is given up after 15 s', async () => {
-  await using world = await openCallbackEnvironment();
+  await using env = await openCallbackEnvironment();
   const [asked, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   await using bad = await openRawServer((socket) => {
     socket.once('close', () => closed.resolve());
     asked.resolve();
   });
-  await world.addMerchant(bad.url);
-  await world.deliver();
-  world.timers.freeze();
-  await world.applyTransaction(['paid']);
+  await env.addMerchant(bad.url);
+  await env.deliver();
+  env.timers.freeze();
+  await env.applyTransaction(['paid']);
   await asked.promise;
-  await world.timers.advance(14_999);
-  await world.timers.advance(1);
+  await env.timers.advance(14_999);
+  await env.timers.advance(1);
   await closed.promise;
-  const attempt = await world.advanceUntil('its record', () => readAttempt(world));
+  const attempt = await env.advanceUntil('its record', () => readAttempt(env));
   expect(attempt).toMatchObject({ response_status: null, error_class: 'timeout', duration_ms: 15_000 });
 });
 
@@ -121,11 +121,11 @@ test('a certificate that nobody vouches for is refused', async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {
-    await using world = await openCallbackEnvironment();
-    await world.addMerchant(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-    await world.deliver();
-    await world.applyTransaction(['paid']);
-    expect(await firstAttempt(world)).toMatchObject({ response_status: null, error_class: 'tls' });
+    await using env = await openCallbackEnvironment();
+    await env.addMerchant(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    await env.deliver();
+    await env.applyTransaction(['paid']);
+    expect(await firstAttempt(env)).toMatchObject({ response_status: null, error_class: 'tls' });
   } finally {
     server.closeAllConnections();
     server.close();
@@ -134,23 +134,23 @@ test('a certificate that nobody vouches for is refused', async () => {
 });
 
 test.each(['127.0.0.1', 'localhost'])('without CALLBACK_ALLOW_PRIVATE nothing is sent to %s', async (host) => {
-  await using world = await openCallbackEnvironment();
+  await using env = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
-  await world.addMerchant(shop.url.replace('127.0.0.1', host));
-  await world.deliver({}, { CALLBACK_ALLOW_PRIVATE: 'false' });
-  await world.applyTransaction(['paid']);
-  expect(await firstAttempt(world)).toMatchObject({ response_status: null, error_class: 'forbidden_address' });
+  await env.addMerchant(shop.url.replace('127.0.0.1', host));
+  await env.deliver({}, { CALLBACK_ALLOW_PRIVATE: 'false' });
+  await env.applyTransaction(['paid']);
+  expect(await firstAttempt(env)).toMatchObject({ response_status: null, error_class: 'forbidden_address' });
   expect(shop.calls).toHaveLength(0);
 });
 
 test('a name that does not exist and a port that nobody listens on have classes of their own', async () => {
-  await using world = await openCallbackEnvironment();
-  await world.addMerchant('https://no-such-host.invalid/');
-  await world.addMerchant('http://127.0.0.1:1/');
-  await world.deliver();
-  await world.applyTransaction(['paid']);
+  await using env = await openCallbackEnvironment();
+  await env.addMerchant('https://no-such-host.invalid/');
+  await env.addMerchant('http://127.0.0.1:1/');
+  await env.deliver();
+  await env.applyTransaction(['paid']);
   const attempts = await eventually('both', async () => {
-    const rows = await world.context.db.selectFrom('callback_attempts').select('error_class').execute();
+    const rows = await env.context.db.selectFrom('callback_attempts').select('error_class').execute();
     return rows.length >= 2 ? rows : undefined;
   });
   expect(new Set(attempts.map((attempt) => attempt.error_class))).toEqual(new Set(['dns', 'connect']));

@@ -17,18 +17,18 @@ import { waitForLockWaits } from '../../support/wait-for-lock-waits.ts';
 
 const HISTORY = ['pending', 'in_process', 'paid'];
 
-async function claim(world: CallbackEnvironment): Promise<ClaimedCallback[]> {
-  const merchants = await readDeliveryMerchants(world.context);
+async function claim(env: CallbackEnvironment): Promise<ClaimedCallback[]> {
+  const merchants = await readDeliveryMerchants(env.context);
   const wants = merchants.map((merchant) => ({ merchant, slots: 10 }));
-  return (await claimCallbacks(world.context, wants, new Set())).claimed;
+  return (await claimCallbacks(env.context, wants, new Set())).claimed;
 }
 
 const sequences = (claimed: ClaimedCallback[]): number[][] =>
   claimed.map((one) => [one, ...one.successors].map(({ sequence }) => sequence));
 
 /** Of those that follow another. */
-async function countLeased(world: CallbackEnvironment): Promise<number> {
-  const rows = await world.context.db
+async function countLeased(env: CallbackEnvironment): Promise<number> {
+  const rows = await env.context.db
     .selectFrom('callbacks')
     .select('seq')
     .where('sequence', '>', 1)
@@ -38,90 +38,90 @@ async function countLeased(world: CallbackEnvironment): Promise<number> {
 }
 
 test('a history that was learnt at once is claimed at once, for each merchant its own', async () => {
-  await using world = await openCallbackEnvironment();
-  await world.addMerchant('http://127.0.0.1:1/a');
-  await world.addMerchant('http://127.0.0.1:1/b');
-  await world.applyTransaction(HISTORY);
-  await world.applyTransaction(['paid']);
-  expect(sequences(await claim(world)).sort((a, b) => a.length - b.length)).toEqual([[1], [1], [1, 2, 3], [1, 2, 3]]);
+  await using env = await openCallbackEnvironment();
+  await env.addMerchant('http://127.0.0.1:1/a');
+  await env.addMerchant('http://127.0.0.1:1/b');
+  await env.applyTransaction(HISTORY);
+  await env.applyTransaction(['paid']);
+  expect(sequences(await claim(env)).sort((a, b) => a.length - b.length)).toEqual([[1], [1], [1, 2, 3], [1, 2, 3]]);
   // nothing is left to claim: all of it is leased
-  expect(await claim(world)).toEqual([]);
+  expect(await claim(env)).toEqual([]);
 });
 
 test('of a merchant with a rate each is claimed by itself', async () => {
-  await using world = await openCallbackEnvironment();
-  await world.addMerchant('http://127.0.0.1:1/', { rate: 1 });
-  await world.applyTransaction(HISTORY);
-  expect(sequences(await claim(world))).toEqual([[1]]);
+  await using env = await openCallbackEnvironment();
+  await env.addMerchant('http://127.0.0.1:1/', { rate: 1 });
+  await env.applyTransaction(HISTORY);
+  expect(sequences(await claim(env))).toEqual([[1]]);
 });
 
 test('none follows that another process holds, that failed before, or that comes after such a one', async () => {
-  await using world = await openCallbackEnvironment();
-  await world.addMerchant('http://127.0.0.1:1/');
-  await world.applyTransaction(HISTORY);
-  const { db, clock } = world.context;
+  await using env = await openCallbackEnvironment();
+  await env.addMerchant('http://127.0.0.1:1/');
+  await env.applyTransaction(HISTORY);
+  const { db, clock } = env.context;
   const until = new Date(clock.now().getTime() + 60_000);
   const second = db.updateTable('callbacks').where('sequence', '=', 2);
   await second.set({ lease_holder: 'another', lease_until: until, next_attempt_at: until }).execute();
-  expect(sequences(await claim(world))).toEqual([[1]]);
+  expect(sequences(await claim(env))).toEqual([[1]]);
   const due = { lease_holder: null, lease_until: null, next_attempt_at: clock.now() };
   await db.updateTable('callbacks').set(due).where('sequence', '=', 1).execute();
   await second.set({ lease_holder: null, lease_until: null, first_failed_at: clock.now() }).execute();
-  expect(sequences(await claim(world))).toEqual([[1]]);
+  expect(sequences(await claim(env))).toEqual([[1]]);
 });
 
-test('what follows one that fails is given back, waits for it, and goes out after it', async () => {
-  await using world = await openCallbackEnvironment();
+test('successors of a failed callback are released, wait for it, and are sent after it', async () => {
+  await using env = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
   shop.behaviours['/a'] = (_call, nth) => (nth === 1 ? 500 : 200);
-  await world.addMerchant(`${shop.url}/a`);
-  await world.applyTransaction(HISTORY);
-  await world.deliver();
+  await env.addMerchant(`${shop.url}/a`);
+  await env.applyTransaction(HISTORY);
+  await env.deliver();
   await eventually('the first has failed', () => shop.calls.length > 0);
-  await eventually('the others are given back', async () => (await countLeased(world)) === 0);
-  await world.advanceUntil('all delivered', () => shop.acceptedCalls('/a').length === 3);
+  await eventually('the others are released', async () => (await countLeased(env)) === 0);
+  await env.advanceUntil('all delivered', () => shop.acceptedCalls('/a').length === 3);
   expect(shop.calls.map((call) => call.json.data.transaction.sequence)).toEqual([1, 1, 2, 3]);
 });
 
 test('merchants that hang, with many successors, leave slots to another merchant', async () => {
-  await using world = await openCallbackEnvironment();
+  await using env = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
   shop.behaviours['/hang'] = () => 'hangs';
   const filter = { platforms: ['hangs'] };
-  for (let count = 0; count < 64; count++) await world.addMerchant(`${shop.url}/hang`, { filter });
+  for (let count = 0; count < 64; count++) await env.addMerchant(`${shop.url}/hang`, { filter });
   const history = ['pending', 'in_process', 'in_analysis', 'paid', 'refund', 'paid'];
-  await world.applyTransactions(8, history, { platform: 'hangs' });
-  await world.addMerchant(`${shop.url}/well`, { filter: { platforms: ['well'] } });
+  await env.applyTransactions(8, history, { platform: 'hangs' });
+  await env.addMerchant(`${shop.url}/well`, { filter: { platforms: ['well'] } });
   // in frozen time no attempt times out: a delivery that waits for one that hangs never ends, and the test fails
-  world.timers.freeze();
-  await world.deliver();
+  env.timers.freeze();
+  await env.deliver();
   await eventually('all their slots are taken', () => shop.callsTo('/hang').length === 64 * 8);
-  await world.applyTransaction(['paid'], { platform: 'well' });
+  await env.applyTransaction(['paid'], { platform: 'well' });
   await eventually('the other merchant is delivered to', () => shop.callsTo('/well').length === 1);
 });
 
-test('what follows tells nothing of a person who is forgotten meanwhile', async () => {
-  await using world = await openCallbackEnvironment();
+test('a successor has no data of a person who is forgotten after its claim', async () => {
+  await using env = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
-  const change = world.context.db.updateTable('parties').set({ name: null, forgotten_at: new Date() });
+  const change = env.context.db.updateTable('parties').set({ name: null, forgotten_at: new Date() });
   shop.behaviours['/a'] = answerAfter(() => change.execute());
-  await world.addMerchant(`${shop.url}/a`);
-  await world.applyTransaction(HISTORY, { name: 'Joana Esquecida' });
-  await world.deliver();
+  await env.addMerchant(`${shop.url}/a`);
+  await env.applyTransaction(HISTORY, { name: 'Joana Esquecida' });
+  await env.deliver();
   await eventually('all', () => shop.callsTo('/a').length === 3);
   expect(shop.callsTo('/a').map((call) => call.body.includes('Joana'))).toEqual([true, false, false]);
 });
 
 test('what follows is signed with the secret of its own turn', async () => {
-  await using world = await openCallbackEnvironment();
+  await using env = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
-  const { merchant, secret } = await world.addMerchant(`${shop.url}/a`);
+  const { merchant, secret } = await env.addMerchant(`${shop.url}/a`);
   let newSecret = '';
   shop.behaviours['/a'] = answerAfter(async () => {
-    ({ secret: newSecret } = await rotateSecret(world.context, merchant.id));
+    ({ secret: newSecret } = await rotateSecret(env.context, merchant.id));
   });
-  await world.applyTransaction(['pending', 'paid']);
-  await world.deliver();
+  await env.applyTransaction(['pending', 'paid']);
+  await env.deliver();
   await eventually('both', () => shop.callsTo('/a').length === 2);
   const signatures = shop.callsTo('/a').map((call) => String(call.headers['webhook-signature']).split(' ').length);
   expect(signatures).toEqual([1, 2]);
@@ -132,11 +132,11 @@ test('what follows is signed with the secret of its own turn', async () => {
 });
 
 test('what follows is not sent where its merchant was paused, or its claim grew old, while it was prepared', async () => {
-  await using world = await openCallbackEnvironment();
-  const { context } = world;
-  await world.addMerchant('http://127.0.0.1:1/');
-  await world.applyTransaction(['pending', 'paid']);
-  const claimed = await claim(world);
+  await using env = await openCallbackEnvironment();
+  const { context } = env;
+  await env.addMerchant('http://127.0.0.1:1/');
+  await env.applyTransaction(['pending', 'paid']);
+  const claimed = await claim(env);
   expect(sequences(claimed)).toEqual([[1, 2]]);
   const sent: string[] = [];
   const desk = await openDesk(context, claimed, (body) => sent.push(body));
@@ -147,34 +147,34 @@ test('what follows is not sent where its merchant was paused, or its claim grew 
   await dispatch({ ...desk, prepareSuccessor: prepareNext }, claimed);
   await desk.recorder.flushed();
   expect(sent).toHaveLength(1);
-  expect(await countLeased(world)).toBe(0);
+  expect(await countLeased(env)).toBe(0);
 });
 
 test('what follows goes to the new address of a merchant, and waits with one that is paused', async () => {
-  await using world = await openCallbackEnvironment();
+  await using env = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
-  const { merchant } = await world.addMerchant(`${shop.url}/old`, { filter: { platforms: ['a'] } });
-  await world.addMerchant(`${shop.url}/other`, { filter: { platforms: ['b'] } });
+  const { merchant } = await env.addMerchant(`${shop.url}/old`, { filter: { platforms: ['a'] } });
+  await env.addMerchant(`${shop.url}/other`, { filter: { platforms: ['b'] } });
   const change = (set: { url: string } | { state: 'paused' }) => async () => {
-    await world.context.db.updateTable('merchants').set(set).where('id', '=', merchant.id).execute();
+    await env.context.db.updateTable('merchants').set(set).where('id', '=', merchant.id).execute();
     const before = shop.callsTo('/other').length;
-    // what another merchant is sent proves that merchants were looked at since
-    await world.applyTransaction(['paid'], { platform: 'b' });
-    await eventually('a look', () => shop.callsTo('/other').length > before);
+    // a callback to another merchant proves that the loop has read the merchants since
+    await env.applyTransaction(['paid'], { platform: 'b' });
+    await eventually('another pass', () => shop.callsTo('/other').length > before);
   };
   shop.behaviours['/old'] = answerAfter(change({ url: `${shop.url}/new` }));
   shop.behaviours['/new'] = answerAfter(change({ state: 'paused' }));
-  await world.applyTransaction(HISTORY, { platform: 'a' });
-  await world.deliver();
+  await env.applyTransaction(HISTORY, { platform: 'a' });
+  await env.deliver();
   await eventually('held', async () => {
-    const rows = await world.context.db.selectFrom('callbacks').select('seq').where('state', '=', 'held').execute();
+    const rows = await env.context.db.selectFrom('callbacks').select('seq').where('state', '=', 'held').execute();
     return rows.length === 1;
   });
   expect([shop.callsTo('/old').length, shop.callsTo('/new').length]).toEqual([1, 1]);
 });
 
-test('what follows waits as long as another answer of its merchant asks for', async () => {
-  await using world = await openCallbackEnvironment();
+test('a successor waits for the Retry-After of another answer of its merchant', async () => {
+  await using env = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
   let refused = false;
   shop.behaviours['/a'] = (call) => {
@@ -186,31 +186,27 @@ test('what follows waits as long as another answer of its merchant asks for', as
       });
     };
   };
-  await world.addMerchant(`${shop.url}/a`);
-  await world.applyTransaction(HISTORY);
-  await world.applyTransaction(['denied']);
-  await world.deliver();
+  await env.addMerchant(`${shop.url}/a`);
+  await env.applyTransaction(HISTORY);
+  await env.applyTransaction(['denied']);
+  await env.deliver();
   await eventually('the first is delivered', async () => {
-    const rows = await world.context.db
-      .selectFrom('callbacks')
-      .select('seq')
-      .where('state', '=', 'delivered')
-      .execute();
+    const rows = await env.context.db.selectFrom('callbacks').select('seq').where('state', '=', 'delivered').execute();
     return rows.length === 1;
   });
-  await eventually('what follows it is given back', async () => (await countLeased(world)) === 0);
+  await eventually('the successor is released', async () => (await countLeased(env)) === 0);
   expect(shop.calls).toHaveLength(2);
 });
 
-test('what is given back just as the one before it is recorded is claimed at the next look', async () => {
-  await using world = await openCallbackEnvironment();
-  const { context } = world;
-  await world.addMerchant('http://127.0.0.1:1/');
-  for (let count = 0; count < 2; count++) await world.applyTransaction(['pending', 'paid']);
+test('a successor that is released while its predecessor is recorded is claimed by the next pass', async () => {
+  await using env = await openCallbackEnvironment();
+  const { context } = env;
+  await env.addMerchant('http://127.0.0.1:1/');
+  for (let count = 0; count < 2; count++) await env.applyTransaction(['pending', 'paid']);
   const newest = (db: typeof context.db) => db.updateTable('callbacks').where('seq', '=', 4);
   const later = new Date(context.clock.now().getTime() + 60_000);
   await newest(context.db).set({ lease_holder: 'another', lease_until: later, next_attempt_at: later }).execute();
-  const claimed = await claim(world);
+  const claimed = await claim(env);
   expect(sequences(claimed)).toEqual([[1, 2], [1]]);
 
   const recording = Promise.withResolvers<never>();
@@ -222,12 +218,12 @@ test('what is given back just as the one before it is recorded is claimed at the
     await waitForLockWaits(context);
     recording.reject(new Error('it can not be rendered'));
     await Promise.race([dispatching, waitForLockWaits(context, 2)]);
-    expect(sequences(await claim(world))).toEqual([]);
+    expect(sequences(await claim(env))).toEqual([]);
     return { dispatching };
   });
   await dispatched.dispatching;
   await desk.recorder.flushed();
-  expect(sequences(await claim(world))).toEqual([[2]]);
+  expect(sequences(await claim(env))).toEqual([[2]]);
 });
 
 /** What dispatches these without a network: each is answered 200 at once. */

@@ -16,9 +16,9 @@ import { temporaryDirectory } from '../../support/start-serve.ts';
 const PAYMENTS = numRuns(60, 150);
 const HISTORY = ['pending', 'in_process', 'paid'];
 
-async function startChild(world: CallbackEnvironment): Promise<ChildProcess> {
+async function startChild(environment: CallbackEnvironment): Promise<ChildProcess> {
   const child = fork(fileURLToPath(new URL('deliver-child.ts', import.meta.url)), {
-    env: { ...process.env, ...world.env },
+    env: { ...process.env, ...environment.env },
   });
   await once(child, 'message');
   return child;
@@ -31,19 +31,19 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 /** As if a minute had passed since a process died: what it had leased is due. */
-async function endLeases(world: CallbackEnvironment): Promise<void> {
-  const now = world.context.clock.now();
-  await world.context.db
+async function endLeases(environment: CallbackEnvironment): Promise<void> {
+  const now = environment.context.clock.now();
+  await environment.context.db
     .updateTable('callbacks')
     .set({ lease_until: now, next_attempt_at: now })
     .where('lease_holder', 'is not', null)
     .where('state', '=', 'pending')
     .execute();
-  world.context.wakeUps.callbacks.notify();
+  environment.context.wakeUps.callbacks.notify();
 }
 
-async function countUndelivered(world: CallbackEnvironment): Promise<number> {
-  const row = await world.context.db
+async function countUndelivered(environment: CallbackEnvironment): Promise<number> {
+  const row = await environment.context.db
     .selectFrom('callbacks')
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('state', '<>', 'delivered')
@@ -66,54 +66,54 @@ function expectAllInOrder(calls: Call[]): void {
 }
 
 test('two workers share the work: everything arrives exactly once, in order', async () => {
-  await using world = await openCallbackEnvironment();
+  await using environment = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
-  await world.addMerchant(`${shop.url}/a`);
-  await world.deliver();
-  await world.deliver();
-  await world.applyTransactions(PAYMENTS, HISTORY);
-  await eventually('all', async () => (await countUndelivered(world)) === 0);
+  await environment.addMerchant(`${shop.url}/a`);
+  await environment.deliver();
+  await environment.deliver();
+  await environment.applyTransactions(PAYMENTS, HISTORY);
+  await eventually('all', async () => (await countUndelivered(environment)) === 0);
   expect(shop.calls).toHaveLength(PAYMENTS * HISTORY.length);
   expectAllInOrder(shop.calls);
 });
 
 test('a worker that is killed again and again loses nothing, and what it repeats keeps its id', async () => {
-  await using world = await openCallbackEnvironment();
+  await using environment = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
-  await world.addMerchant(`${shop.url}/a`);
-  await world.applyTransactions(PAYMENTS, HISTORY);
+  await environment.addMerchant(`${shop.url}/a`);
+  await environment.applyTransactions(PAYMENTS, HISTORY);
   for (let kills = 0; kills < numRuns(2, 4); kills++) {
-    const child = await startChild(world);
+    const child = await startChild(environment);
     const before = shop.calls.length;
     await eventually('some more', () => shop.calls.length >= before + 20);
     await kill(child);
-    await endLeases(world);
+    await endLeases(environment);
   }
-  const last = await startChild(world);
-  await eventually('all', async () => (await countUndelivered(world)) === 0);
+  const last = await startChild(environment);
+  await eventually('all', async () => (await countUndelivered(environment)) === 0);
   await kill(last);
   expectAllInOrder(shop.calls);
 });
 
 test('a database that cuts its connections in the middle loses nothing', async () => {
-  await using world = await openCallbackEnvironment();
+  await using environment = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
-  await world.addMerchant(`${shop.url}/a`);
-  await world.applyTransactions(PAYMENTS, HISTORY);
-  await world.deliver();
-  const own = await sql<{ db: string }>`SELECT DATABASE() AS db`.execute(world.context.db);
+  await environment.addMerchant(`${shop.url}/a`);
+  await environment.applyTransactions(PAYMENTS, HISTORY);
+  await environment.deliver();
+  const own = await sql<{ db: string }>`SELECT DATABASE() AS db`.execute(environment.context.db);
   for (let cuts = 0; cuts < 5; cuts++) {
     const before = shop.calls.length;
     await eventually('some more', () => shop.calls.length > before || shop.calls.length >= PAYMENTS * HISTORY.length);
     const { rows } = await sql<{ id: number }>`SELECT ID AS id FROM information_schema.PROCESSLIST
-      WHERE DB = ${own.rows[0]?.db} AND ID <> CONNECTION_ID()`.execute(world.context.db);
+      WHERE DB = ${own.rows[0]?.db} AND ID <> CONNECTION_ID()`.execute(environment.context.db);
     for (const { id } of rows) {
-      await sql`KILL CONNECTION ${sql.lit(id)}`.execute(world.context.db).catch(() => undefined);
+      await sql`KILL CONNECTION ${sql.lit(id)}`.execute(environment.context.db).catch(() => undefined);
     }
   }
-  await world.advanceUntil('all but what is leased', async () => {
-    await endLeases(world);
-    return (await countUndelivered(world)) === 0;
+  await environment.advanceUntil('all but what is leased', async () => {
+    await endLeases(environment);
+    return (await countUndelivered(environment)) === 0;
   });
   expectAllInOrder(shop.calls);
 });
@@ -124,17 +124,17 @@ test('a database server that is stopped in the middle and comes back loses nothi
   await using _ = joined;
   const target = { socketPath: joined.socketPath, user: 'root' };
   await ensureDatabase(target, 'confere');
-  await using world = await openCallbackEnvironment({}, { ...target, database: 'confere' });
+  await using environment = await openCallbackEnvironment({}, { ...target, database: 'confere' });
   await using shop = await openMerchantServer();
-  await world.addMerchant(`${shop.url}/a`);
-  await world.applyTransactions(PAYMENTS, HISTORY);
-  await world.deliver();
+  await environment.addMerchant(`${shop.url}/a`);
+  await environment.applyTransactions(PAYMENTS, HISTORY);
+  await environment.deliver();
   await eventually('some', () => shop.calls.length > 30);
   process.kill(Number(readFileSync(path.join(home.path, 'mariadb/server.pid'), 'utf8')), 'SIGKILL');
-  await world.advanceUntil('the rest', async () => {
-    // away at first: whoever joined the server starts it again
-    const left = await countUndelivered(world).catch(() => undefined);
-    if (left !== undefined && left > 0) await endLeases(world).catch(() => undefined);
+  await environment.advanceUntil('the rest', async () => {
+    // unavailable at first: a process that joined the server restarts it
+    const left = await countUndelivered(environment).catch(() => undefined);
+    if (left !== undefined && left > 0) await endLeases(environment).catch(() => undefined);
     return left === 0;
   });
   expectAllInOrder(shop.calls);

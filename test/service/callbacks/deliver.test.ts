@@ -10,11 +10,11 @@ import { openMerchantServer } from '../../support/open-merchant-server.ts';
 import { numRuns } from '../../support/property.ts';
 
 test('an event reaches the merchant once, signed so that two other libraries accept it', async () => {
-  await using world = await openCallbackEnvironment();
+  await using env = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
-  const { secret } = await world.addMerchant(`${shop.url}/a`);
-  await world.deliver();
-  const paid = await world.applyTransaction(['pending', 'paid']);
+  const { secret } = await env.addMerchant(`${shop.url}/a`);
+  await env.deliver();
+  const paid = await env.applyTransaction(['pending', 'paid']);
   await eventually('both callbacks', () => shop.callsTo('/a').length === 2);
   const [first, second] = shop.callsTo('/a');
   expect([first?.json.type, second?.json.type]).toEqual(['pix.cashin.pending', 'pix.cashin.paid']);
@@ -30,14 +30,14 @@ test('an event reaches the merchant once, signed so that two other libraries acc
     expect(() => new SvixWebhook(secret).verify(call.body, call.headers)).not.toThrow();
   }
   const rows = await eventually('both recorded', async () => {
-    const found = await world.context.db.selectFrom('callbacks').selectAll().execute();
+    const found = await env.context.db.selectFrom('callbacks').selectAll().execute();
     return found.every((row) => row.state === 'delivered') ? found : undefined;
   });
   expect(rows.map((row) => row.attempts)).toEqual([1, 1]);
 });
 
 test('a callback that fails is tried again under the same id, and newer ones of its payment wait for it', async () => {
-  await using world = await openCallbackEnvironment();
+  await using env = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
   const tries = new Map<string, number>();
   shop.behaviours['/b'] = ({ headers }) => {
@@ -45,11 +45,11 @@ test('a callback that fails is tried again under the same id, and newer ones of 
     tries.set(id, (tries.get(id) ?? 0) + 1);
     return (tries.get(id) ?? 0) <= 2 ? 500 : 200;
   };
-  await world.addMerchant(`${shop.url}/b`);
-  await world.deliver();
-  const payments = await world.applyTransactions(5, ['pending']);
-  await Promise.all(payments.map((paid) => world.appendEvents(paid, ['paid', 'refund'])));
-  await world.advanceUntil('all delivered', () => shop.acceptedCalls('/b').length === 15);
+  await env.addMerchant(`${shop.url}/b`);
+  await env.deliver();
+  const payments = await env.applyTransactions(5, ['pending']);
+  await Promise.all(payments.map((paid) => env.appendEvents(paid, ['paid', 'refund'])));
+  await env.advanceUntil('all delivered', () => shop.acceptedCalls('/b').length === 15);
   for (const paid of payments) {
     const calls = shop.callsTo('/b').filter((call) => call.json.data.transaction.id === paid.id);
     expect(calls.map((call) => call.json.data.transaction.sequence)).toEqual([1, 1, 1, 2, 2, 2, 3, 3, 3]);
@@ -58,28 +58,28 @@ test('a callback that fails is tried again under the same id, and newer ones of 
 });
 
 test('a merchant that hangs and one that is dead delay nobody', async () => {
-  await using world = await openCallbackEnvironment();
+  await using env = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
   shop.behaviours['/hangs'] = () => 'hangs';
-  await world.addMerchant(`${shop.url}/hangs`);
-  await world.addMerchant('http://127.0.0.1:1/');
-  await world.addMerchant(`${shop.url}/a`);
+  await env.addMerchant(`${shop.url}/hangs`);
+  await env.addMerchant('http://127.0.0.1:1/');
+  await env.addMerchant(`${shop.url}/a`);
   // in frozen time no attempt times out: a delivery that waits for one that hangs never ends, and the test fails
-  world.timers.freeze();
-  await world.deliver();
+  env.timers.freeze();
+  await env.deliver();
   const payments = numRuns(40, 100);
-  await world.applyTransactions(payments, ['paid']);
+  await env.applyTransactions(payments, ['paid']);
   await eventually('all of the well merchant', () => shop.acceptedCalls('/a').length === payments);
   // the dead one is tried again meanwhile
-  await world.timers.advance(2_000);
-  await world.applyTransactions(payments, ['paid']);
+  await env.timers.advance(2_000);
+  await env.applyTransactions(payments, ['paid']);
   await eventually('all of the well merchant again', () => shop.acceptedCalls('/a').length === 2 * payments);
   expect(shop.callsTo('/hangs').length).toBeGreaterThan(0);
   expect(shop.callsTo('/hangs').length).toBeLessThanOrEqual(32);
 });
 
-test('what is in flight when the worker is told to stop ends and is recorded', async () => {
-  await using world = await openCallbackEnvironment();
+test('attempts in flight at shutdown end and are recorded', async () => {
+  await using env = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
   const asked = Promise.withResolvers<void>();
   const stopping = Promise.withResolvers<void>();
@@ -87,28 +87,28 @@ test('what is in flight when the worker is told to stop ends and is recorded', a
     asked.resolve();
     void stopping.promise.then(() => response.end());
   };
-  await world.addMerchant(`${shop.url}/slow`);
-  const delivery = await world.deliver();
-  await world.applyTransaction(['paid']);
+  await env.addMerchant(`${shop.url}/slow`);
+  const delivery = await env.deliver();
+  await env.applyTransaction(['paid']);
   await asked.promise;
   const stopped = delivery.stop();
   await new Promise(setImmediate);
   stopping.resolve();
   await stopped;
-  const row = await world.context.db.selectFrom('callbacks').select(['state', 'attempts']).executeTakeFirst();
+  const row = await env.context.db.selectFrom('callbacks').select(['state', 'attempts']).executeTakeFirst();
   expect(row).toEqual({ state: 'delivered', attempts: 1 });
 });
 
-test('an event is told once, however often it is written, and not to whom it does not concern', async () => {
-  await using world = await openCallbackEnvironment();
+test('an event has one callback, however often it is written, and none for merchants whose filter does not match', async () => {
+  await using env = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
-  await world.addMerchant(`${shop.url}/all`);
-  await world.addMerchant(`${shop.url}/store`, { filter: { extra_match: { store: '12' } } });
-  await world.addMerchant(`${shop.url}/late`, { eventsSince: new Date(Date.now() + 3_600_000) });
-  await world.deliver();
-  await world.applyTransaction(['paid'], { extra: '{"store":12}' });
-  await world.applyTransaction(['paid'], { extra: 'store 12' });
-  const { context } = world;
+  await env.addMerchant(`${shop.url}/all`);
+  await env.addMerchant(`${shop.url}/store`, { filter: { extra_match: { store: '12' } } });
+  await env.addMerchant(`${shop.url}/late`, { eventsSince: new Date(Date.now() + 3_600_000) });
+  await env.deliver();
+  await env.applyTransaction(['paid'], { extra: '{"store":12}' });
+  await env.applyTransaction(['paid'], { extra: 'store 12' });
+  const { context } = env;
   const count = await transact(context.db, async (trx) => {
     const event = await trx.selectFrom('events').selectAll().executeTakeFirstOrThrow();
     const { id } = await trx

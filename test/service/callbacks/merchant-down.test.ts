@@ -8,14 +8,14 @@ import { type Behaviour, openMerchantServer } from '../../support/open-merchant-
 
 const HOUR_MS = 3_600_000;
 
-async function statesOf(world: CallbackEnvironment): Promise<string[]> {
-  const rows = await world.context.db.selectFrom('callbacks').select('state').orderBy('seq').execute();
+async function statesOf(env: CallbackEnvironment): Promise<string[]> {
+  const rows = await env.context.db.selectFrom('callbacks').select('state').orderBy('seq').execute();
   return rows.map((row) => row.state);
 }
 
 type Ended = { id: string; sequence: number };
 
-/** Answers 200, to older events later: whatever was sent together ends in the wrong order. */
+/** Answers 200, later for older events: callbacks sent in parallel end in the wrong order. */
 function endInReverse(ended: Ended[]): Behaviour {
   return ({ json }) => {
     const { id, sequence } = json.data.transaction;
@@ -33,154 +33,150 @@ function sequencesOf(ended: Ended[]): Record<string, number[]> {
   return Object.fromEntries([...byPayment].map(([id, taken]) => [id, taken.map(({ sequence }) => sequence)]));
 }
 
-function ago(world: CallbackEnvironment, ms: number): Date {
-  return new Date(world.context.clock.now().getTime() - ms);
+function ago(env: CallbackEnvironment, ms: number): Date {
+  return new Date(env.context.clock.now().getTime() - ms);
 }
 
 test('410 disables a merchant: nothing more is sent, what comes is held, and enabling it delivers all in order', async () => {
-  await using world = await openCallbackEnvironment();
+  await using env = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
   shop.behaviours['/gone'] = () => 410;
-  const { merchant } = await world.addMerchant(`${shop.url}/gone`);
-  const troubles: MerchantOutage[] = [];
+  const { merchant } = await env.addMerchant(`${shop.url}/gone`);
+  const outages: MerchantOutage[] = [];
   const recovered: string[] = [];
-  await world.deliver({
-    onOutage: (trouble) => void troubles.push(trouble),
+  await env.deliver({
+    onOutage: (trouble) => void outages.push(trouble),
     onRecovery: (id) => void recovered.push(id),
   });
-  const first = await world.applyTransaction(['pending', 'in_process', 'paid']);
-  await world.advanceUntil(
+  const first = await env.applyTransaction(['pending', 'in_process', 'paid']);
+  await env.advanceUntil(
     'disabled',
-    async () => (await findMerchant(world.context.db, merchant.id)).state === 'disabled',
+    async () => (await findMerchant(env.context.db, merchant.id)).state === 'disabled',
   );
-  const second = await world.applyTransaction(['paid']);
-  await world.advanceUntil('all held', async () => (await statesOf(world)).every((state) => state === 'held'));
+  const second = await env.applyTransaction(['paid']);
+  await env.advanceUntil('all held', async () => (await statesOf(env)).every((state) => state === 'held'));
   expect(shop.callsTo('/gone')).toHaveLength(1);
-  await world.advanceUntil('told', () => troubles.length === 1);
-  expect(troubles[0]).toMatchObject({ kind: 'merchant_disabled', merchantId: merchant.id });
+  await env.advanceUntil('reported', () => outages.length === 1);
+  expect(outages[0]).toMatchObject({ kind: 'merchant_disabled', merchantId: merchant.id });
   const ended: Ended[] = [];
   shop.behaviours['/gone'] = endInReverse(ended);
-  await setMerchantState(world.context, merchant.id, 'enabled');
-  await world.advanceUntil('all delivered', async () =>
-    (await statesOf(world)).every((state) => state === 'delivered'),
-  );
+  await setMerchantState(env.context, merchant.id, 'enabled');
+  await env.advanceUntil('all delivered', async () => (await statesOf(env)).every((state) => state === 'delivered'));
   expect(sequencesOf(ended)).toEqual({ [first.id]: [1, 2, 3], [second.id]: [1] });
-  await world.advanceUntil('told that it is well again', () => recovered.length > 0);
-  expect([recovered, troubles.length]).toEqual([[merchant.id], 1]);
+  await env.advanceUntil('the recovery is reported', () => recovered.length > 0);
+  expect([recovered, outages.length]).toEqual([[merchant.id], 1]);
 });
 
-test('a paused merchant is told nothing until it is enabled, and then everything', async () => {
-  await using world = await openCallbackEnvironment();
+test('a paused merchant gets no callback until it is enabled, and then all of them', async () => {
+  await using env = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
-  const { merchant } = await world.addMerchant(`${shop.url}/a`);
-  await world.addMerchant(`${shop.url}/other`);
-  await world.deliver();
-  await setMerchantState(world.context, merchant.id, 'paused');
+  const { merchant } = await env.addMerchant(`${shop.url}/a`);
+  await env.addMerchant(`${shop.url}/other`);
+  await env.deliver();
+  await setMerchantState(env.context, merchant.id, 'paused');
   const ended: Ended[] = [];
   shop.behaviours['/a'] = endInReverse(ended);
-  const payments = await world.applyTransactions(40, ['pending', 'paid']);
-  await world.advanceUntil('the other has all', () => shop.acceptedCalls('/other').length === 80);
+  const payments = await env.applyTransactions(40, ['pending', 'paid']);
+  await env.advanceUntil('the other has all', () => shop.acceptedCalls('/other').length === 80);
   expect(shop.callsTo('/a')).toHaveLength(0);
-  await setMerchantState(world.context, merchant.id, 'enabled');
-  await world.advanceUntil('all drained', () => ended.length === 80);
+  await setMerchantState(env.context, merchant.id, 'enabled');
+  await env.advanceUntil('all drained', () => ended.length === 80);
   expect(sequencesOf(ended)).toEqual(Object.fromEntries(payments.map(({ id }) => [id, [1, 2]])));
 });
 
 test('an open breaker holds callbacks; one probe is sent, and its success lets all go', async () => {
-  await using world = await openCallbackEnvironment();
+  await using env = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
   let well = false;
   shop.behaviours['/a'] = () => (well ? 200 : 500);
-  const { merchant } = await world.addMerchant(`${shop.url}/a`);
-  const nearly = { failures: 9, failing_since: ago(world, 6 * 60_000) };
-  await world.context.db.updateTable('merchants').set(nearly).execute();
-  await world.deliver();
-  await world.applyTransactions(20, ['paid']);
-  await world.advanceUntil(
+  const { merchant } = await env.addMerchant(`${shop.url}/a`);
+  const nearly = { failures: 9, failing_since: ago(env, 6 * 60_000) };
+  await env.context.db.updateTable('merchants').set(nearly).execute();
+  await env.deliver();
+  await env.applyTransactions(20, ['paid']);
+  await env.advanceUntil(
     'the breaker',
-    async () => (await findMerchant(world.context.db, merchant.id)).breaker_opened_at,
+    async () => (await findMerchant(env.context.db, merchant.id)).breaker_opened_at,
   );
-  await world.advanceUntil('all held', async () => (await statesOf(world)).every((state) => state === 'held'));
+  await env.advanceUntil('all held', async () => (await statesOf(env)).every((state) => state === 'held'));
   const before = shop.calls.length;
-  await world.applyTransaction(['paid']);
-  expect(await statesOf(world)).toEqual(Array.from({ length: 21 }, () => 'held'));
-  await world.timers.advance(PROBE_EVERY_MS);
-  await world.advanceUntil('a probe', () => shop.calls.length === before + 1);
-  await world.advanceUntil('held again', async () => (await statesOf(world)).every((state) => state === 'held'));
+  await env.applyTransaction(['paid']);
+  expect(await statesOf(env)).toEqual(Array.from({ length: 21 }, () => 'held'));
+  await env.timers.advance(PROBE_EVERY_MS);
+  await env.advanceUntil('a probe', () => shop.calls.length === before + 1);
+  await env.advanceUntil('held again', async () => (await statesOf(env)).every((state) => state === 'held'));
   expect(shop.calls).toHaveLength(before + 1);
   well = true;
-  await world.timers.advance(PROBE_EVERY_MS);
-  await world.advanceUntil('all delivered', async () =>
-    (await statesOf(world)).every((state) => state === 'delivered'),
-  );
-  expect(await findMerchant(world.context.db, merchant.id)).toMatchObject({ failures: 0, failing_since: null });
+  await env.timers.advance(PROBE_EVERY_MS);
+  await env.advanceUntil('all delivered', async () => (await statesOf(env)).every((state) => state === 'delivered'));
+  expect(await findMerchant(env.context.db, merchant.id)).toMatchObject({ failures: 0, failing_since: null });
 });
 
-test('a day without a success is told once, and five days disable', async () => {
-  await using world = await openCallbackEnvironment();
+test('a day without a success is reported once, and five days disable the merchant', async () => {
+  await using env = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
   shop.behaviours['/a'] = () => 503;
-  const { merchant } = await world.addMerchant(`${shop.url}/a`);
-  const troubles: MerchantOutage[] = [];
-  await world.deliver({ onOutage: (trouble) => void troubles.push(trouble) });
-  await world.applyTransaction(['paid']);
-  await world.advanceUntil(
+  const { merchant } = await env.addMerchant(`${shop.url}/a`);
+  const outages: MerchantOutage[] = [];
+  await env.deliver({ onOutage: (trouble) => void outages.push(trouble) });
+  await env.applyTransaction(['paid']);
+  await env.advanceUntil(
     'the first failure',
-    async () => (await findMerchant(world.context.db, merchant.id)).failing_since,
+    async () => (await findMerchant(env.context.db, merchant.id)).failing_since,
   );
-  expect(troubles).toEqual([]);
-  await world.timers.advance(24 * HOUR_MS);
-  await world.advanceUntil('another attempt', () => shop.calls.length >= 2);
-  await world.advanceUntil('told', () => troubles.length > 0);
-  expect(troubles.map(({ kind }) => kind)).toEqual(['merchant_failing']);
-  await world.timers.advance(4 * 24 * HOUR_MS);
-  await world.advanceUntil(
+  expect(outages).toEqual([]);
+  await env.timers.advance(24 * HOUR_MS);
+  await env.advanceUntil('another attempt', () => shop.calls.length >= 2);
+  await env.advanceUntil('reported', () => outages.length > 0);
+  expect(outages.map(({ kind }) => kind)).toEqual(['merchant_failing']);
+  await env.timers.advance(4 * 24 * HOUR_MS);
+  await env.advanceUntil(
     'disabled',
-    async () => (await findMerchant(world.context.db, merchant.id)).state === 'disabled',
+    async () => (await findMerchant(env.context.db, merchant.id)).state === 'disabled',
   );
-  await world.advanceUntil('told of that too', () => troubles.length === 2);
-  expect(troubles[1]?.kind).toBe('merchant_disabled');
-  await world.advanceUntil('held', async () => (await statesOf(world)).every((state) => state === 'held'));
+  await env.advanceUntil('the disabling is reported too', () => outages.length === 2);
+  expect(outages[1]?.kind).toBe('merchant_disabled');
+  await env.advanceUntil('held', async () => (await statesOf(env)).every((state) => state === 'held'));
 });
 
 test('a callback that outlives its schedule is held while its merchant takes nothing, and failed where it takes others', async () => {
-  await using world = await openCallbackEnvironment({ CALLBACK_RETRY_SCHEDULE: '1s' });
+  await using env = await openCallbackEnvironment({ CALLBACK_RETRY_SCHEDULE: '1s' });
   await using shop = await openMerchantServer();
   shop.behaviours['/down'] = () => 500;
   shop.behaviours['/choosy'] = ({ json }) => (json.data.transaction.status === 'denied' ? 422 : 200);
-  await world.addMerchant(`${shop.url}/down`);
-  await world.addMerchant(`${shop.url}/choosy`);
-  await world.deliver();
-  await world.applyTransaction(['denied']);
-  await world.advanceUntil('the first tries', () => shop.calls.length >= 2);
-  await world.applyTransaction(['paid']);
-  await world.advanceUntil('the end of it', async () => (await statesOf(world)).every((state) => state !== 'pending'));
-  expect(await statesOf(world)).toEqual(['held', 'failed', 'held', 'delivered']);
+  await env.addMerchant(`${shop.url}/down`);
+  await env.addMerchant(`${shop.url}/choosy`);
+  await env.deliver();
+  await env.applyTransaction(['denied']);
+  await env.advanceUntil('the first tries', () => shop.calls.length >= 2);
+  await env.applyTransaction(['paid']);
+  await env.advanceUntil('the end of it', async () => (await statesOf(env)).every((state) => state !== 'pending'));
+  expect(await statesOf(env)).toEqual(['held', 'failed', 'held', 'delivered']);
 });
 
 test('a newer event is tried too once the older one has failed for 15 minutes', async () => {
-  await using world = await openCallbackEnvironment({ CALLBACK_RETRY_SCHEDULE: '1h,1h' });
+  await using env = await openCallbackEnvironment({ CALLBACK_RETRY_SCHEDULE: '1h,1h' });
   await using shop = await openMerchantServer();
   shop.behaviours['/a'] = ({ json }) => (json.data.transaction.status === 'pending' ? 500 : 200);
-  await world.addMerchant(`${shop.url}/a`);
-  await world.deliver();
-  const paid = await world.applyTransaction(['pending']);
-  await world.advanceUntil('the first try', async () => {
-    const row = await world.context.db.selectFrom('callbacks').select('first_failed_at').executeTakeFirst();
+  await env.addMerchant(`${shop.url}/a`);
+  await env.deliver();
+  const paid = await env.applyTransaction(['pending']);
+  await env.advanceUntil('the first try', async () => {
+    const row = await env.context.db.selectFrom('callbacks').select('first_failed_at').executeTakeFirst();
     return row?.first_failed_at;
   });
-  await world.appendEvents(paid, ['paid']);
-  let looks = 0;
-  const put = await world.advanceUntil('put off', async () => {
-    const rows = await world.context.db.selectFrom('callbacks').selectAll().orderBy('seq').execute();
+  await env.appendEvents(paid, ['paid']);
+  let passes = 0;
+  const deferred = await env.advanceUntil('deferred', async () => {
+    const rows = await env.context.db.selectFrom('callbacks').selectAll().orderBy('seq').execute();
     const [older, newer] = rows;
     const until15 = (older?.first_failed_at?.getTime() ?? 0) + 15 * 60_000;
     return newer?.next_attempt_at?.getTime() === until15 ? newer : undefined;
   });
-  await world.timers.advance(14 * 60_000);
-  await world.advanceUntil('looks that do not send it', async () => ++looks > 5);
-  expect(put.state).toBe('pending');
+  await env.timers.advance(14 * 60_000);
+  await env.advanceUntil('passes that do not send it', async () => ++passes > 5);
+  expect(deferred.state).toBe('pending');
   expect(shop.acceptedCalls('/a')).toHaveLength(0);
-  await world.timers.advance(60_000);
-  await world.advanceUntil('the newer one', () => shop.acceptedCalls('/a').length === 1);
+  await env.timers.advance(60_000);
+  await env.advanceUntil('the newer one', () => shop.acceptedCalls('/a').length === 1);
 });

@@ -10,11 +10,11 @@ import { openCallbackEnvironment } from '../../support/open-callback-environment
 import { waitForLockWaits } from '../../support/wait-for-lock-waits.ts';
 
 test('attempts whose commit was answered to nobody are recorded once, however often that is tried again', async () => {
-  await using world = await openCallbackEnvironment();
-  await world.addMerchant('http://127.0.0.1:1/');
-  await world.applyTransaction(['paid']);
-  await world.applyTransaction(['paid']);
-  const { context } = world;
+  await using env = await openCallbackEnvironment();
+  await env.addMerchant('http://127.0.0.1:1/');
+  await env.applyTransaction(['paid']);
+  await env.applyTransaction(['paid']);
+  const { context } = env;
   const [merchant] = await readDeliveryMerchants(context);
   const claimed = merchant ? (await claimCallbacks(context, [{ merchant, slots: 10 }], new Set())).claimed : [];
   const attempts = claimed.map((callback, index): Attempt => {
@@ -41,40 +41,40 @@ test('attempts whose commit was answered to nobody are recorded once, however of
   expect(failures).toBe(2);
 });
 
-test('that a merchant in trouble is removed ends what was told of it', async () => {
-  await using world = await openCallbackEnvironment();
-  const { merchant } = await world.addMerchant('http://127.0.0.1:1/');
+test('the removal of a failing merchant ends the alerts about it', async () => {
+  await using env = await openCallbackEnvironment();
+  const { merchant } = await env.addMerchant('http://127.0.0.1:1/');
   const over: string[] = [];
-  await world.deliver({ onRecovery: (id) => void over.push(id) });
-  await removeMerchant(world.context, merchant.id);
-  await eventually('told', () => over.length > 0);
+  await env.deliver({ onRecovery: (id) => void over.push(id) });
+  await removeMerchant(env.context, merchant.id);
+  await eventually('reported', () => over.length > 0);
   expect(over).toEqual([merchant.id]);
 });
 
-test('a probe whose callback is locked at that moment is made at the next look, not 5 minutes later', async () => {
-  await using world = await openCallbackEnvironment();
-  await world.addMerchant('http://127.0.0.1:1/');
-  await world.applyTransaction(['paid']);
-  const { db } = world.context;
+test('a probe whose callback is locked is sent by the next pass, not 5 minutes later', async () => {
+  await using env = await openCallbackEnvironment();
+  await env.addMerchant('http://127.0.0.1:1/');
+  await env.applyTransaction(['paid']);
+  const { db } = env.context;
   await db.updateTable('callbacks').set({ state: 'held' }).execute();
-  const longAgo = new Date(world.context.clock.now().getTime() - 3_600_000);
+  const longAgo = new Date(env.context.clock.now().getTime() - 3_600_000);
   await db.updateTable('merchants').set({ failing_since: longAgo, breaker_opened_at: longAgo }).execute();
-  const [merchant] = await readDeliveryMerchants(world.context);
+  const [merchant] = await readDeliveryMerchants(env.context);
   if (!merchant) throw new Error('no merchant');
   expect(merchant.probeIsDue).toBe(true);
   await transact(db, async (trx) => {
     await trx.selectFrom('callbacks').select('seq').forUpdate().execute();
-    expect(await claimProbe(world.context, merchant, new Set())).toEqual([]);
+    expect(await claimProbe(env.context, merchant, new Set())).toEqual([]);
   });
-  expect(await claimProbe(world.context, merchant, new Set())).toMatchObject([{ isProbe: true }]);
-  expect(await claimProbe(world.context, merchant, new Set())).toEqual([]);
+  expect(await claimProbe(env.context, merchant, new Set())).toMatchObject([{ isProbe: true }]);
+  expect(await claimProbe(env.context, merchant, new Set())).toEqual([]);
 });
 
-test('what is put off just as the one before it is recorded is woken, a dead process having had it too', async () => {
-  await using world = await openCallbackEnvironment();
-  await world.addMerchant('http://127.0.0.1:1/');
-  await world.applyTransaction(['pending', 'paid']);
-  const { context } = world;
+test('a callback that is deferred while its predecessor is recorded becomes due, also after the lease of a dead process', async () => {
+  await using env = await openCallbackEnvironment();
+  await env.addMerchant('http://127.0.0.1:1/');
+  await env.applyTransaction(['pending', 'paid']);
+  const { context } = env;
   const [merchant] = await readDeliveryMerchants(context);
   if (!merchant) throw new Error('no merchant');
   const second = (db: typeof context.db) => db.updateTable('callbacks').where('sequence', '=', 2);

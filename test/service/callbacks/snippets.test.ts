@@ -38,34 +38,34 @@ async function post(url: string, headers: Record<string, string>, body: string):
 
 /** A shop that runs a snippet takes what Confere delivers, and nothing that was changed on the way. */
 async function expectToTakeOnlyOurs(start: (secret: string, port: number) => void): Promise<void> {
-  await using world = await openCallbackEnvironment();
+  await using environment = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}/`;
-  const { secret } = await world.addMerchant(url);
+  const { secret } = await environment.addMerchant(url);
   start(secret, port);
   await eventually('it listens', () => post(url, {}, '{}').catch(() => undefined));
-  await world.deliver();
-  await world.applyTransaction(['paid'], { name: 'Zoë Ação' });
-  await eventually('taken', async () => (await stateOf(world)) === 'delivered');
+  await environment.deliver();
+  await environment.applyTransaction(['paid'], { name: 'Zoë Ação' });
+  await eventually('taken', async () => (await stateOf(environment)) === 'delivered');
 
-  const { call, secret: another } = await deliverOne(world, shop);
+  const { call, secret: another } = await deliverOne(environment, shop);
   const headers = pick(call.headers);
   expect(await post(url, headers, call.body)).toBe(400);
   expect(another).not.toBe(secret);
 }
 
-async function stateOf(world: CallbackEnvironment): Promise<string | undefined> {
-  return (await world.context.db.selectFrom('callbacks').select('state').executeTakeFirst())?.state;
+async function stateOf(environment: CallbackEnvironment): Promise<string | undefined> {
+  return (await environment.context.db.selectFrom('callbacks').select('state').executeTakeFirst())?.state;
 }
 
 /** A genuine message, signed for another merchant. */
 async function deliverOne(
-  world: CallbackEnvironment,
+  environment: CallbackEnvironment,
   shop: Awaited<ReturnType<typeof openMerchantServer>>,
 ): Promise<{ call: Call; secret: string }> {
-  const { secret } = await world.addMerchant(`${shop.url}/other`);
-  await world.applyTransaction(['paid']);
+  const { secret } = await environment.addMerchant(`${shop.url}/other`);
+  await environment.applyTransaction(['paid']);
   const call = await eventually('a call', () => shop.calls[0]);
   return { call, secret };
 }
@@ -94,10 +94,10 @@ test('the PHP snippet takes what is delivered, and refuses what is signed for an
 });
 
 test.each(['python', 'php'])('the %s snippet refuses a delivered message with any part changed', async (language) => {
-  await using world = await openCallbackEnvironment();
+  await using environment = await openCallbackEnvironment();
   await using shop = await openMerchantServer();
-  await world.deliver();
-  const { call, secret } = await deliverOne(world, shop);
+  await environment.deliver();
+  const { call, secret } = await deliverOne(environment, shop);
   const headers = pick(call.headers);
   const changed = (name: string, value: string) => ({ ...headers, [name]: value });
   const old = String(Number(headers['webhook-timestamp']) - 600);

@@ -21,14 +21,14 @@ const LISTS: Record<string, string> = {
   '/webhooks': 'webhooks',
 };
 
-let world: ConsoleEnvironment;
+let env: ConsoleEnvironment;
 beforeAll(async () => {
-  world = await openConsoleEnvironment();
+  env = await openConsoleEnvironment();
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => env[Symbol.asyncDispose]());
 
 test('a SELECT that takes too long is ended by the server, one with WITH too, and others are not touched', async () => {
-  const { db } = world.context;
+  const { db } = env.context;
   const limited = limitStatementTime(db, 50);
   const slow = limited.selectNoFrom(sql<number>`SLEEP(1)`.as('slept'));
   await expect(slow.execute()).rejects.toSatisfy(isStatementTimeout);
@@ -43,8 +43,8 @@ test('a SELECT that takes too long is ended by the server, one with WITH too, an
   expect(await distinct.execute()).toHaveLength(1);
 });
 
-test('each list of the API is ended after a while, and its asker is told', async () => {
-  const { context, url, tokens } = world;
+test('each list of the API has a time limit, and its caller gets an error', async () => {
+  const { context, url, tokens } = env;
   for (const table of new Set(Object.values(LISTS))) {
     await sql.raw(`RENAME TABLE ${table} TO slow_${table}`).execute(context.db);
     const slow = `(SELECT SLEEP(20) AS s) slow LEFT JOIN slow_${table} t ON TRUE WHERE slow.s = 0`;

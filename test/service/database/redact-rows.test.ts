@@ -7,34 +7,32 @@ import { openEnvironment, type TestEnvironment } from '../../support/open-enviro
 const DOCUMENT = '12345678909';
 const ID = '0f0e0d0c-0000-4000-8000-000000000001';
 const redact = createRedact({ documents: [DOCUMENT], ids: [ID], own: ['a@b.c'], shared: [] });
-let world: TestEnvironment;
+let env: TestEnvironment;
 beforeAll(async () => {
-  world = await openEnvironment();
+  env = await openEnvironment();
   await sql`CREATE TABLE texts (seq INT AUTO_INCREMENT PRIMARY KEY, wide VARCHAR(40), narrow VARBINARY(8))`.execute(
-    world.context.db,
+    env.context.db,
   );
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => env[Symbol.asyncDispose]());
 
 // a table of the test's own: the type lists ours alone
 const place = { table: 'texts', key: 'seq', columns: ['wide', 'narrow'] } as unknown as FreeTextColumns;
 const missed: string[] = [];
 const run = (by: Redact = redact) =>
-  redactRows(world.context.db, place, by, {
+  redactRows(env.context.db, place, by, {
     write: true,
-    now: world.context.clock.now(),
+    now: env.context.clock.now(),
     signal: new AbortController().signal,
     onSkipped: (row) => missed.push(row),
   });
 async function plant(wide: string, narrow: string | null = null): Promise<number> {
-  const { insertId } = await sql`INSERT INTO texts (wide, narrow) VALUES (${wide}, ${narrow})`.execute(
-    world.context.db,
-  );
+  const { insertId } = await sql`INSERT INTO texts (wide, narrow) VALUES (${wide}, ${narrow})`.execute(env.context.db);
   return Number(insertId);
 }
 async function read(at: number): Promise<[string, string | undefined]> {
   const { rows } = await sql<{ wide: string; narrow: Buffer | null }>`SELECT * FROM texts WHERE seq = ${at}`.execute(
-    world.context.db,
+    env.context.db,
   );
   return [rows[0]?.wide ?? '', rows[0]?.narrow?.toString()];
 }
@@ -49,23 +47,23 @@ test('what stands for a value fits into its column, or the whole goes', async ()
 });
 
 test('what was written meanwhile is not undone', async () => {
-  const { db } = world.context;
+  const { db } = env.context;
   const at = await plant(`falei com ${DOCUMENT}`);
-  const { promise: looked, resolve } = Promise.withResolvers<void>();
+  const { promise: hasRead, resolve } = Promise.withResolvers<void>();
   const running = db.transaction().execute(async (trx) => {
     await sql`UPDATE texts SET wide = ${`resolvido, era ${DOCUMENT}`} WHERE seq = ${at}`.execute(trx);
     const done = run((text) => {
       resolve();
       return redact(text);
     });
-    await looked;
+    await hasRead;
     return { done };
   });
   await (await running).done;
   expect(await read(at)).toEqual(['resolvido, era [removido]', undefined]);
 });
 
-test('a row that cannot be gone through is told, and the others go on', async () => {
+test('a row that cannot be parsed is reported, and the others are processed', async () => {
   const bad = await plant(`broken ${DOCUMENT}`);
   const good = await plant(`CPF ${DOCUMENT}`);
   await run((text) => {
@@ -76,10 +74,10 @@ test('a row that cannot be gone through is told, and the others go on', async ()
   expect(await read(good)).toEqual(['CPF [removido]', undefined]);
 });
 
-test('whose data were looked at stays: an id alone says nothing of the person', async () => {
+test('an audit target stays: an id alone reveals nothing of the person', async () => {
   const at = await plant(ID);
-  const telling = await plant(`${ID} a@b.c`.slice(0, 40));
+  const mention = await plant(`${ID} a@b.c`.slice(0, 40));
   await run();
   expect(await read(at)).toEqual([ID, undefined]);
-  expect((await read(telling))[0]).toBe('[removido]');
+  expect((await read(mention))[0]).toBe('[removido]');
 });

@@ -26,12 +26,12 @@ test.each([
   { errno: 1047, meaning: 'a node that is not ready', isUnknown: false },
   { errno: 1290, meaning: 'a server that became read-only', isUnknown: false },
   { errno: 1836, meaning: 'InnoDB that became read-only', isUnknown: false },
-])('$meaning ($errno) has the work run again, told whether it may be done', async ({ errno, isUnknown }) => {
+])('$meaning ($errno) retries the work, with whether it may be committed', async ({ errno, isUnknown }) => {
   await using opened = openDatabase<Database>({ ...(await createTestDatabase()), connectionLimit: 1 });
-  const told: boolean[] = [];
+  const seen: boolean[] = [];
   await transact(opened.db, async (trx, mayBeDone) => {
-    told.push(mayBeDone);
-    if (told.length === 1) await sql.raw(`SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${errno}`).execute(trx);
+    seen.push(mayBeDone);
+    if (seen.length === 1) await sql.raw(`SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${errno}`).execute(trx);
   });
-  expect(told).toEqual([false, isUnknown]);
+  expect(seen).toEqual([false, isUnknown]);
 });

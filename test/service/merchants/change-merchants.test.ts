@@ -4,23 +4,23 @@ import { ROTATION_MS, readLiveKeys, rotateSecret } from '../../../src/merchants/
 import { loseCommit } from '../../support/failing-database.ts';
 import { type CallbackEnvironment, openCallbackEnvironment } from '../../support/open-callback-environment.ts';
 
-let world: CallbackEnvironment;
+let env: CallbackEnvironment;
 beforeAll(async () => {
-  world = await openCallbackEnvironment();
+  env = await openCallbackEnvironment();
 }, 60_000);
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => env[Symbol.asyncDispose]());
 
-/** What signs for a merchant, newest first, as it was told. */
+/** The secrets that sign for a merchant, newest first, as shown to it. */
 async function readLive(seq: number): Promise<string[]> {
-  const keys = (await readLiveKeys(world.context, world.context.db, [seq])).get(seq) ?? [];
+  const keys = (await readLiveKeys(env.context, env.context.db, [seq])).get(seq) ?? [];
   return keys.map((key) => `whsec_${key.export().toString('base64')}`);
 }
 
-test('a rotation whose commit was answered to nobody is done once: what was known and what was told sign', async () => {
-  const { merchant, secret: known } = await world.addMerchant('https://loja.example/pix');
-  const { secret, oldUntil } = await rotateSecret(loseCommit(world.context, 'merchant_secrets'), merchant.id);
+test('a rotation with a lost commit answer is done once: the old and the returned secret sign', async () => {
+  const { merchant, secret: known } = await env.addMerchant('https://loja.example/pix');
+  const { secret, oldUntil } = await rotateSecret(loseCommit(env.context, 'merchant_secrets'), merchant.id);
   expect(await readLive(merchant.seq)).toEqual([secret, known]);
-  const rows = await world.context.db
+  const rows = await env.context.db
     .selectFrom('merchant_secrets')
     .select(['created_at', 'expires_at'])
     .where('merchant_seq', '=', merchant.seq)
@@ -30,9 +30,9 @@ test('a rotation whose commit was answered to nobody is done once: what was know
   expect(oldUntil.getTime() - (rows[1]?.created_at.getTime() ?? 0)).toBe(ROTATION_MS);
 });
 
-test('a merchant whose commit was answered to nobody is added once, and told the secret that signs', async () => {
+test('a merchant with a lost commit answer is added once, and the returned secret signs', async () => {
   const input = { name: 'Loja', url: 'https://loja.example/pix' };
-  const { merchant, secret } = await createMerchant(loseCommit(world.context, 'merchants'), input);
+  const { merchant, secret } = await createMerchant(loseCommit(env.context, 'merchants'), input);
   expect(merchant).toMatchObject({ name: 'Loja', state: 'enabled' });
   expect(await readLive(merchant.seq)).toEqual([secret]);
 });

@@ -148,7 +148,7 @@ describe('bodies that nobody asked the provider about', () => {
   afterAll(() => env[Symbol.asyncDispose]());
   const drops = async (what: Droppable): Promise<number> => await dropBodies(env.context, what, 1e9);
 
-  test('are kept: with too many items, not taken apart, unknown as their sender could pay for no show', async () => {
+  test('are no garbage: with too many items, not split, unknown as their sender could pay for no show', async () => {
     const many = await env.receive(
       Array.from({ length: 1_001 }, () => ({ transaction_id: randomUUID() })),
       STRANGER,
@@ -165,7 +165,7 @@ describe('bodies that nobody asked the provider about', () => {
     await env.context.db.updateTable('senders').set({ shows: SENDER_SHOWS_PER_HOUR }).execute();
     const never = keyed(1);
     const unasked = await env.receive(never, STRANGER);
-    await eventually('looked at', async () => (await env.webhook(unasked.id)).items_detail[0]?.looks);
+    await eventually('fetched', async () => (await env.webhook(unasked.id)).items_detail[0]?.looks);
     expect(await drops('unproven')).toBe(0);
     const denied = await env.receive(keyed(1), PROVIDER);
     await eventually('the grace is over', async () => {
@@ -314,7 +314,7 @@ describe('an index finds what is kept among what was dropped', () => {
     ]),
   ] satisfies [string, () => Asked][])('%s reads that index alone', async (_, ask) => {
     const { sql: text, parameters } = ask().compile();
-    // MySQL draws a tree where it is not told otherwise; MariaDB knows no such word
+    // MySQL prints a tree by default; MariaDB has no such option
     const { rows: servers } = await sql<{ version: string }>`SELECT VERSION() AS version`.execute(context.db);
     const format = servers[0]?.version.includes('MariaDB') ? '' : 'FORMAT=TRADITIONAL';
     const query: CompiledQuery<Step> = { ...CompiledQuery.raw(`EXPLAIN ${format} ${text}`, [...parameters]) };
@@ -330,7 +330,7 @@ describe('an index finds what is kept among what was dropped', () => {
   });
 });
 
-test('a sender may leave so much garbage an hour, over replicas and restarts; another sender is not hindered', async () => {
+test('a sender has an hourly quota of garbage over replicas and restarts; other senders are not affected', async () => {
   await using env = await openInboxEnvironment({ QUARANTINE_MAX_BYTES: '32MiB' });
   const replica = createReceiver(await env.replica(), undefined);
   const own: InboxEnvironment['receive'] = (body, address) => env.receive(body, address);
@@ -383,7 +383,7 @@ test('the alert fires at 80 %, and ends below', async () => {
   for (let n = 0; n < 3; n++) await measured(env, 'measured', async () => true);
   expect(await full()).toEqual([]);
   await env.receive(garbage(11), STRANGER);
-  await measured(env, 'told', async () => (await full()).length > 0);
+  await measured(env, 'the alert', async () => (await full()).length > 0);
   expect(await full()).toEqual([{ name: 'quarantine_full', severity: 'high', ended_at: null }]);
   await env.context.db.updateTable('webhooks').set({ state: 'applied' }).where('state', '=', 'quarantined').execute();
   await measured(env, 'over', async () => (await full())[0]?.ended_at);
@@ -416,8 +416,8 @@ test('/readyz says whether a commit lands, not only whether the database answers
   const ready = async (): Promise<number> => (await fetch(`http://127.0.0.1:${server.port}/readyz`)).status;
   expect(await ready()).toBe(200);
   await context.db.schema.alterTable('settings').renameTo('settings_away').execute();
-  await eventually('it is told', async () => (await ready()) === 503);
+  await eventually('not ready', async () => (await ready()) === 503);
   await context.db.schema.alterTable('settings_away').renameTo('settings').execute();
-  await eventually('it is well', async () => (await ready()) === 200);
+  await eventually('ready again', async () => (await ready()) === 200);
   await server[Symbol.asyncDispose]();
 });

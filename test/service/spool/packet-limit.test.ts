@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-/** A context whose sessions take packets of so many bytes. */
+/** A context whose sessions have this packet limit, in bytes. */
 async function withPackets(packetBytes: number): Promise<Context> {
   const config = readConfig({ DATABASE_URL: databaseUrl, SECRET_KEY });
   const { signal } = new AbortController();

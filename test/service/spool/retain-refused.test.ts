@@ -58,10 +58,10 @@ async function readKept(): Promise<Record<string, number>> {
 
 const readCutOff = async () => (await spoolCutOff.get()).values[0]?.value ?? 0;
 
-/** A log, and what it was told at error. */
-function listen(): { told: unknown[]; log: Context['log'] } {
-  const told: unknown[] = [];
-  return { told, log: Object.assign(Object.create(context.log), { error: (of: unknown) => told.push(of) }) };
+/** A log, and its lines at error. */
+function listen(): { errors: unknown[]; log: Context['log'] } {
+  const errors: unknown[] = [];
+  return { errors, log: Object.assign(Object.create(context.log), { error: (of: unknown) => errors.push(of) }) };
 }
 
 describe('a batch with rows that the database refuses', () => {
@@ -131,7 +131,7 @@ describe('a commit whose answer is lost', () => {
 });
 
 describe('a segment with a changed byte', () => {
-  it('is drained but for the record that holds it, told, and kept', async () => {
+  it('is drained except for the damaged record, logged at error, and retained', async () => {
     using home = temporaryDirectory();
     await using spool = openSpool(home.path);
     spool.isDatabaseDown = true;
@@ -143,19 +143,19 @@ describe('a segment with a changed byte', () => {
     const third = Math.floor(bytes.length / 3) + 20;
     bytes[third] = (bytes[third] ?? 0) ^ 1;
     writeFileSync(path.join(home.path, name), bytes);
-    const { told, log } = listen();
+    const { errors, log } = listen();
     await drainUntil(spool, async () => spool.isEmpty(), log);
     expect(await countKept(ids)).toBe(5);
-    const torn = name.replace('.spool', '.torn');
-    expect(readdirSync(home.path)).toEqual([torn]);
-    expect(readFileSync(path.join(home.path, torn))).toEqual(bytes);
-    expect(told).toMatchObject([{ file: path.join(home.path, torn) }]);
+    const retained = name.replace('.spool', '.torn');
+    expect(readdirSync(home.path)).toEqual([retained]);
+    expect(readFileSync(path.join(home.path, retained))).toEqual(bytes);
+    expect(errors).toMatchObject([{ file: path.join(home.path, retained) }]);
     expect(await readKept()).toEqual({ torn: 1, refused: 0 });
   });
 });
 
 describe('what the spool keeps', () => {
-  it('is shown for as long as it lies there, by whatever process', async () => {
+  it('is counted while the file exists, by any process', async () => {
     using home = temporaryDirectory();
     for (const name of ['1.torn', '2.refused', '3.refused', '4.refused.redacted']) {
       writeFileSync(path.join(home.path, name), 'kept by a process that is gone');
@@ -186,15 +186,15 @@ describe('what the spool keeps', () => {
 });
 
 describe('a database that answers, but takes nothing of the spool', () => {
-  it('is told at error', async () => {
+  it('is logged at error', async () => {
     using home = temporaryDirectory();
     await using spool = openSpool(home.path);
     spool.isDatabaseDown = true;
     const { id } = await send(createReceiver(context, spool));
-    const { told, log } = listen();
+    const { errors, log } = listen();
     await sql`RENAME TABLE webhooks TO webhooks_aside`.execute(context.db);
-    await drainUntil(spool, async () => told.length > 0, log);
-    expect(told[0]).toMatchObject({ loop: 'spool' });
+    await drainUntil(spool, async () => errors.length > 0, log);
+    expect(errors[0]).toMatchObject({ loop: 'spool' });
     expect(spool.isDatabaseDown).toBe(true);
     await sql`RENAME TABLE webhooks_aside TO webhooks`.execute(context.db);
     await drainUntil(spool, async () => spool.isEmpty());

@@ -43,7 +43,7 @@ async function drain(spool: Spool): Promise<string[]> {
 }
 
 describe('the spool', () => {
-  it('reads back what was written, and passes over whatever a crash cut off at the end', () => {
+  it('reads back all records, and skips a record that a crash cut off at the end', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array(), { minLength: 1 }), fc.nat(), (bodies, cut) => {
         const records = bodies.map((body) => ({ ...record(''), body: Buffer.from(body) }));
@@ -51,9 +51,9 @@ describe('the spool', () => {
         const whole = Buffer.concat(encoded);
         expect(decodeSegment(whole)).toEqual({ records, truncatedBytes: 0, damagedBytes: 0 });
         const last = encoded.at(-1)?.length ?? 0;
-        const torn = whole.subarray(0, whole.length - 1 - (cut % last));
-        const truncatedBytes = torn.length - (whole.length - last);
-        expect(decodeSegment(torn)).toEqual({ records: records.slice(0, -1), truncatedBytes, damagedBytes: 0 });
+        const incomplete = whole.subarray(0, whole.length - 1 - (cut % last));
+        const truncatedBytes = incomplete.length - (whole.length - last);
+        expect(decodeSegment(incomplete)).toEqual({ records: records.slice(0, -1), truncatedBytes, damagedBytes: 0 });
       }),
       propertyOptions(30, 300),
     );
@@ -65,7 +65,7 @@ describe('the spool', () => {
       fc.property(bodies, fc.nat(), fc.integer({ min: 1, max: 255 }), (of, where, change) => {
         const records = of.map((one) => ({ ...record(''), body: Buffer.from(one) }));
         const encoded = records.map(encodeRecord);
-        // not in the last one: with a changed length that looks like one that was cut off
+        // not in the last record: with a changed length, that one would count as cut off
         const hit = where % (encoded.length - 1);
         const flipped = encoded[hit] ?? Buffer.alloc(0);
         const at = where % flipped.length;
@@ -118,7 +118,7 @@ describe('the spool', () => {
     expect(await drain(spool)).toHaveLength(8_192);
   });
 
-  it('leaves a torn end out and drains the rest', async () => {
+  it('skips an incomplete end and drains the rest', async () => {
     using home = temporaryDirectory();
     await using spool = openSpool(home.path);
     await spool.append(record('first'));
@@ -321,7 +321,7 @@ describe('with a database that is away when it starts', () => {
     expect(await late.webhook(bodies[1], { authorization: 'Bearer no' })).toMatchObject({ status: 401 });
 
     symlinkSync(database.socketPath, socketPath);
-    // whatever comes while the one app takes over from the other is kept too
+    // webhooks that arrive while one app takes over from the other are stored too
     await eventually(async () => {
       answers.push(await late.webhook({ transaction_id: randomUUID(), status: 'paid' }));
       return !('degraded' in ((await ready()) as object));

@@ -74,7 +74,7 @@ test('a delay is its step of the schedule ±20 %, and what the merchant asked fo
   );
 });
 
-test('a schedule that is used up gives no delay, whatever the merchant asks for', () => {
+test('a schedule that is used up gives no delay, also with a Retry-After', () => {
   expect(nextDelayMs(SCHEDULE, 3, { random: 0.5, retryAfterMs: 1000 })).toBeUndefined();
 });
 
@@ -143,14 +143,16 @@ test('a test is tried once', () => {
   expect(decideOutcome({ ...FRESH, isTest: true }, REFUSED, merchant, options)).toEqual({ state: 'failed' });
 });
 
-test('a rate is kept over any stretch of time, whatever is asked for and when', () => {
-  const asks = fc.array(fc.record({ waitMs: fc.nat({ max: 2_000 }), wanted: fc.nat({ max: 200 }) }), { maxLength: 50 });
+test('a rate holds over any interval, for any sequence of requests', () => {
+  const requests = fc.array(fc.record({ waitMs: fc.nat({ max: 2_000 }), wanted: fc.nat({ max: 200 }) }), {
+    maxLength: 50,
+  });
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 1000 }), asks, (rate, looks) => {
+    fc.property(fc.integer({ min: 1, max: 1000 }), requests, (rate, all) => {
       let nextAt: Date | null = null;
       let at = NOW;
       let granted = 0;
-      for (const { waitMs, wanted } of looks) {
+      for (const { waitMs, wanted } of all) {
         at = new Date(at.getTime() + waitMs);
         const taken = takeTokens(rate, nextAt, at, wanted);
         expect(taken.count).toBeLessThanOrEqual(wanted);

@@ -7,7 +7,7 @@ import { propertyOptions } from '../../support/property.ts';
 const ZONES = ['America/Sao_Paulo', 'America/Manaus', 'America/Rio_Branco', 'America/Noronha', 'UTC'];
 const START = Date.parse('2026-03-01T12:00:00Z');
 
-/** Payments of a provider whose clock is a zone's, each told so many seconds after the minute inside its id. */
+/** Payments of a provider whose clock runs in a zone, each reported this many seconds after the minute inside its id. */
 function paymentsOf(zone: string, lateS: number[]): ZoneSample[] {
   const calendar = createCalendar(zone);
   return lateS.map((late, index) => {
@@ -16,7 +16,7 @@ function paymentsOf(zone: string, lateS: number[]): ZoneSample[] {
   });
 }
 
-test('of every two zones, the wrong one is told and the right one named; the right one fits', () => {
+test('of every two zones, the wrong one differs and the right one is named; the right one fits', () => {
   for (const theirs of ZONES) {
     const payments = paymentsOf(theirs, new Array(200).fill(20));
     for (const ours of ZONES) {
@@ -27,7 +27,7 @@ test('of every two zones, the wrong one is told and the right one named; the rig
   }
 });
 
-test('payments that are told hours late, or have an id of another time, do not outweigh the others', () => {
+test('payments that are reported hours late, or have an id of another time, do not change the result', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 1700 }), { minLength: 101, maxLength: 110 }),
@@ -50,7 +50,7 @@ test('a median of 30 minutes is off, of a second less is not', () => {
   expect(checkZone('UTC', paymentsOf('UTC', new Array(50).fill(1799)))).toEqual({ state: 'fits' });
 });
 
-test('a clock of no zone of Brazil is told by its offset; a few payments tell nothing', () => {
+test('a clock outside the zones of Brazil gives its offset; a few payments give no result', () => {
   expect(checkZone('UTC', paymentsOf('Asia/Tokyo', new Array(50).fill(0)))).toEqual({
     ...{ state: 'differs', medianMs: 9 * 3_600_000, offsetMs: 9 * 3_600_000, zone: undefined },
   });

@@ -43,7 +43,7 @@ describe.each(RUNS)('a letter under 2,000 marks', (run) => {
   });
 });
 
-it('leaves as it is whatever a person may be called', () => {
+it('does not change real names', () => {
   for (const name of [
     'Ana Conceição',
     'Nguye\u0302\u0303n',

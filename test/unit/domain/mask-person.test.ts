@@ -71,7 +71,7 @@ function apply<Name extends string>(habits: Record<Name, Spelling>, document: st
   return Object.fromEntries(entries) as Record<Name, string>;
 }
 
-/** Tries every document of the mask: those that would look the same remain. */
+/** Tries every document of the mask: those with the same mask remain. */
 const attack = (candidates: string[], seen: string, habits: Habits): number =>
   candidates.filter((one) => renderAsViewer(one, habits) === seen).length;
 
@@ -99,7 +99,7 @@ const anyOrder = fc.oneof(
 );
 
 describe('all that a viewer sees of one transaction', () => {
-  it('leaves a thousand CPFs, whatever fields repeat it', () => {
+  it('leaves a thousand CPFs, for any fields that repeat it', () => {
     fc.assert(
       fc.property(anyCpf, habitsWith(anyOrder), (cpf, habit) => {
         expect(attack(listCpfsLike(cpf), renderAsViewer(cpf, habit), habit)).toBeGreaterThanOrEqual(CANDIDATES_MIN);
@@ -110,7 +110,7 @@ describe('all that a viewer sees of one transaction', () => {
 
   it('leaves a thousand CNPJs, letters or not', () => {
     fc.assert(
-      // a text that has four digits of a company's by chance is masked too, which tells them to who knows the text
+      // a text that has four digits of a company's by chance is masked too, which reveals them to a reader who knows the text
       fc.property(anyCnpj, habitsWith(fc.constant('mesa 4')), (cnpj, habit) => {
         expect(attack(listCnpjsLike(cnpj), renderAsViewer(cnpj, habit), habit)).toBeGreaterThanOrEqual(CANDIDATES_MIN);
       }),
@@ -171,7 +171,7 @@ describe('a mask', () => {
     expect(maskParty({ ...company, pix_key: punctuate(cnpj) })).toMatchObject({ ...withheld, pix_key: mask });
   });
 
-  it('tells nothing of what is no document', () => {
+  it('finds nothing in other texts', () => {
     for (const one of ['1234567890', '123456789012', 'AB-123']) expect(maskDocument(one)).toBe('***');
   });
 });
@@ -232,7 +232,7 @@ describe('a platform and an end-to-end id', () => {
     expect(maskE2eId('E1234567820261120123452998224725', party)).toBe('***');
   });
 
-  it('are shown where they hold none, whatever digits they have by chance', () => {
+  it('are shown if they hold no document, with any digits by chance', () => {
     const uuid = '0f0e0d0c-1239-4224-8725-982247aabbcc';
     const e2eId = 'E5299822420261120123412ab34cd56e';
     expect([maskPlatform(uuid, party), maskPlatform('p', party), maskPlatform(null)]).toEqual([uuid, 'p', null]);
@@ -242,7 +242,7 @@ describe('a platform and an end-to-end id', () => {
 });
 
 describe('a document in a text', () => {
-  it('is told by its check digits, wherever it stands', () => {
+  it('is found by its check digits, at any position', () => {
     fc.assert(
       fc.property(anyCpf, fc.constantFrom(...Object.keys(SPELLINGS)), (cpf, name) => {
         if (!PARTS.test(name)) expect(findDocuments(SPELLINGS[name]?.(cpf) ?? '')).toContain(cpf);

@@ -14,7 +14,7 @@ const person: KnownPerson = {
 const redact = createRedact(person);
 
 describe('taking a person out of a text', () => {
-  it('leaves alone what does not tell of them, a namesake too', () => {
+  it('leaves alone a text that does not mention them, also one about a namesake', () => {
     for (const text of [
       '{"name":"Ana Conceição","amount":10}',
       'Ana Conceição',
@@ -105,7 +105,7 @@ describe('taking a person out of a text', () => {
     },
   );
 
-  it('takes out what any alignment of base64 hides, whatever stands around it', () => {
+  it('removes values in base64 of any alignment, with any text around it', () => {
     const around = fc.string({ unit: fc.constantFrom(...'abcXYZ019 =-_'), maxLength: 9 });
     const hidden = fc.record({
       secret: fc.constantFrom('12345678909', '123.456.789-09', 'ana@exemplo.com', '11987654321'),
@@ -116,8 +116,8 @@ describe('taking a person out of a text', () => {
     fc.assert(
       fc.property(hidden, ({ secret, before, after, prefix, suffix, encoding, alphabet }) => {
         // a digit beside a document makes a longer number of it
-        const told = Buffer.from(`${before} ${secret} ${after}`, encoding).toString(alphabet);
-        expect(redact(JSON.stringify({ a: `${prefix}${told}${suffix}` }))).toBe(`{"a":"${REMOVED}"}`);
+        const encoded = Buffer.from(`${before} ${secret} ${after}`, encoding).toString(alphabet);
+        expect(redact(JSON.stringify({ a: `${prefix}${encoded}${suffix}` }))).toBe(`{"a":"${REMOVED}"}`);
       }),
       propertyOptions(100, 3000),
     );
@@ -170,7 +170,7 @@ describe('taking a person out of a text', () => {
     );
   });
 
-  it('goes through whatever fits into a body: as deep, as broad as it comes', () => {
+  it('handles any body within the limits: deep and broad ones', () => {
     const deep = `${'['.repeat(120_000)}"12345678909"${']'.repeat(120_000)}`;
     expect(listCandidates(deep).documents).toContain('12345678909');
     expect(redact(deep)).toBe(REMOVED);

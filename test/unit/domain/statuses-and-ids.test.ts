@@ -149,13 +149,13 @@ describe('a transaction as it is shown', () => {
       },
     );
 
-    test('a short name is looked for from four letters on', () => {
+    test('a short name is searched from four letters on', () => {
       const of = (name: string, text: string) => maskTransaction({ ...shown, name, [field]: text })[field];
       expect([of('Rosa', 'pedido da rosa'), of('Ana', 'semana')]).toEqual(['***', 'semana']);
     });
   });
 
-  test('any document loses at least its ends, whatever its length and letters', () => {
+  test('the mask of any document hides at least its ends, for all lengths and letters', () => {
     expect(maskDocument('12.ABC.345/01DE-35')).toBe('**.***.345/****-**');
     expect(maskDocument('123.456.789-09')).toBe('***.456.789-**');
     expect(maskDocument('123')).toBe('***');

@@ -24,7 +24,7 @@ test.each([
   ['duplicate keys', '{"a":1,"a":2}', undefined],
   ['a number that no double holds', '{"a":1e999}', undefined],
   ['prototype keys', '{"__proto__":{"a":1},"constructor":{"prototype":{}}}', undefined],
-])('%s is judged', (_, text, fault) => {
+])('%s has its defect', (_, text, fault) => {
   expect(faultOf(text)).toBe(fault);
 });
 

@@ -23,7 +23,7 @@ describe('bearer', () => {
   const env = { WEBHOOK_SECRET: 'new-secret,old-secret' };
   const bearer = (authorization: string) => accepts(env, { headers: { authorization } });
 
-  test('each live secret is taken, whatever the case of the scheme', () => {
+  test('each live secret is accepted, with any case of the scheme', () => {
     expect([bearer('Bearer new-secret'), bearer('bearer old-secret'), bearer('BEARER  new-secret')]).toEqual([
       true,
       true,

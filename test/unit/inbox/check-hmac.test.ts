@@ -62,7 +62,7 @@ describe("Wycheproof's vectors of HMAC", () => {
   const file = new URL('../../fixtures/hmac/wycheproof.json', import.meta.url);
   const { tests } = JSON.parse(readFileSync(file, 'utf8')) as { tests: Vector[] };
 
-  it.each(['sha1', 'sha256', 'sha512'] as const)('are judged as they should be: %s', (digest) => {
+  it.each(['sha1', 'sha256', 'sha512'] as const)('are accepted or refused correctly: %s', (digest) => {
     const mine = tests.filter((one) => one.digest === digest);
     expect(mine.length).toBeGreaterThan(160);
     const wrong = mine.filter(({ key, msg, tag, whole, valid }) => {

@@ -45,7 +45,7 @@ describe('known ids beyond the first take turns', () => {
   const SIBLINGS = 1_000;
   const TURNS = (SIBLINGS - FIRST_IDS) / KNOWN_SHOWS_PER_MINUTE;
 
-  it('however often they are due: KNOWN_SHOWS_A_MINUTE a minute at most, and each has its turn', () => {
+  it('however often they are due: KNOWN_SHOWS_PER_MINUTE a minute at most, and each has its turn', () => {
     const lookedAt = new Map<number, Date>();
     let most = 0;
     for (let minute = 0; minute < 2 * TURNS; minute++) {
@@ -75,7 +75,7 @@ describe('known ids beyond the first take turns', () => {
   });
 });
 
-it('a look at several items of one key may do what the best of them may', () => {
+it('a fetch of several items with one key uses the best of their plans', () => {
   const [show, charge] = [{ kind: 'show' }, { kind: 'charge' }] as const;
   const list = { kind: 'list', notBefore: undefined } as const;
   const soon = { kind: 'list', notBefore: later(1) } as const;

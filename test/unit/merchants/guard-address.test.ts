@@ -87,7 +87,7 @@ test.each([
   expect(validateUrl(url, { allowPrivate: true, allowPlain: true })).toBeDefined();
 });
 
-test('a public name is accepted, and judged when it is resolved', () => {
+test('a public name is accepted, and checked when it is resolved', () => {
   expect(
     validateUrl('https://loja.example.com.br/pix?key=1', { allowPrivate: false, allowPlain: false }),
   ).toBeUndefined();

@@ -96,7 +96,7 @@ it('waits for no share for longer than a while: a batch that stands still holds 
   expect(await Promise.all(given)).toEqual([...'abcdefg']);
 });
 
-it('gathers before each batch, where it is told to', async () => {
+it('collects items before each batch, if configured', async () => {
   vi.useFakeTimers();
   const batches: string[] = [];
   const give = createBatcher<string, string>({
