@@ -1,5 +1,6 @@
 import { createTransport } from 'nodemailer';
 import type { Config } from '../config.ts';
+import { withTimeLimit } from '../runtime/time-limit.ts';
 
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 20_000;
@@ -78,25 +79,24 @@ export function openMailer(config: Pick<Config, 'SMTP_URL' | 'ALERT_EMAIL_FROM'>
         // prevents out-of-office replies
         headers: { 'Auto-Submitted': 'auto-generated' },
       });
-      const { rejected } = await inTime(sent);
+      const { rejected } = await sendInTime(sent);
       return { refused: rejected?.length ?? 0 };
     },
   };
 }
 
-async function inTime<T>(sent: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new MailError('TOO_SLOW')), MAIL_MS_MAX);
-  });
+/** @throws MailError `TOO_SLOW` after MAIL_MS_MAX, or with the code of the mail server's error. */
+async function sendInTime<T>(sent: Promise<T>): Promise<T> {
   try {
-    return await Promise.race([sent, late]);
+    return await withTimeLimit(
+      MAIL_MS_MAX,
+      () => sent,
+      () => new MailError('TOO_SLOW'),
+    );
   } catch (error) {
     if (error instanceof MailError) throw error;
     const { code, responseCode } = error as { code?: string; responseCode?: number };
     const isPermanent = code === 'EENVELOPE' && responseCode !== undefined && responseCode >= 500;
     throw new MailError([code ?? 'UNKNOWN', responseCode].filter(Boolean).join(' '), isPermanent);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -3,8 +3,8 @@
  * hit on record (of the last day). The database counts the hour for all replicas. Each process takes a sixteenth of it at a time, so most bodies
  * cost no statement. While the database is away, each process counts alone.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../../context.ts';
+import { withTimeLimit } from '../../runtime/time-limit.ts';
 import { chargeSender, findLastHits } from './charge-senders.ts';
 
 /** Share of QUARANTINE_MAX_BYTES that one sender may leave in an hour, */
@@ -109,6 +109,5 @@ export function createHitCheck(store: Store): (sender: string) => Promise<boolea
 
 /** @returns undefined when the database fails or does not answer within QUERY_TIMEOUT_MS. */
 async function askDatabase<T>(answer: Promise<T>): Promise<T | undefined> {
-  const failed = answer.catch(() => undefined);
-  return await Promise.race([failed, sleep(QUERY_TIMEOUT_MS, undefined, { ref: false })]);
+  return await withTimeLimit(QUERY_TIMEOUT_MS, () => answer).catch(() => undefined);
 }

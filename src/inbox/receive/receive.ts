@@ -11,6 +11,7 @@ import { webhookIdOf } from '../../domain/webhook-id.ts';
 import { describeError } from '../../log.ts';
 import { lastWebhookSeconds, spoolBytes, webhookCommitSeconds, webhooksSpooled } from '../../metrics/metrics.ts';
 import { createBatcher } from '../../runtime/batch.ts';
+import { withTimeLimit } from '../../runtime/time-limit.ts';
 import { SPOOL_BYTES_MAX, type Spool } from '../spool/spool.ts';
 import { type BodyDefect, checkBody } from './check-body.ts';
 import type { Arrival, ArrivalOutcome } from './insert-arrivals.ts';
@@ -140,7 +141,7 @@ async function commit(
 ): Promise<ArrivalOutcome[] | undefined> {
   if (spool?.isDatabaseDown) return undefined;
   try {
-    return await within(COMMIT_TIMEOUT_MS, (signal) => writeArrivals(context, batch, signal));
+    return await withTimeLimit(COMMIT_TIMEOUT_MS, (signal) => writeArrivals(context, batch, signal));
   } catch (error) {
     if (!spool) throw error;
     spool.isDatabaseDown = true;
@@ -154,19 +155,4 @@ async function spoolBatch(spool: Spool, batch: Arrival[]): Promise<ArrivalOutcom
   webhooksSpooled.inc(batch.length);
   spoolBytes.set(spool.bytes);
   return repeats.map((duplicate) => ({ duplicate }));
-}
-
-/** Runs `work` with a time limit. After it, the promise rejects and the signal of `work` aborts. */
-function within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController();
-  return new Promise((resolve, reject) => {
-    const late = setTimeout(() => {
-      const error = new Error(`the commit took longer than ${ms} ms`);
-      reject(error);
-      controller.abort(error);
-    }, ms);
-    work(controller.signal)
-      .then(resolve, reject)
-      .finally(() => clearTimeout(late));
-  });
 }

@@ -9,6 +9,7 @@ import {
   transact,
 } from '../../database/transact.ts';
 import { isRefusedByDatabase } from '../../ledger/apply/store-refused-rows.ts';
+import { bisect } from '../../runtime/bisect.ts';
 import {
   type Arrival,
   type ArrivalOutcome,
@@ -43,15 +44,10 @@ export async function writeByBisection(
   arrivals: Arrival[],
   write: (some: Arrival[]) => Promise<ArrivalOutcome[]>,
 ): Promise<ArrivalOutcome[]> {
-  try {
-    return await write(arrivals);
-  } catch (error) {
-    if (!isRefusedByDatabase(error)) throw error;
-    if (arrivals.length === 1) return [{ duplicate: false, refused: error }];
-    const middle = Math.ceil(arrivals.length / 2);
-    const first = await writeByBisection(arrivals.slice(0, middle), write);
-    return [...first, ...(await writeByBisection(arrivals.slice(middle), write))];
-  }
+  return await bisect(arrivals, write, {
+    isSplittable: isRefusedByDatabase,
+    refuse: (refused) => ({ duplicate: false, refused }),
+  });
 }
 
 /** @returns the largest batch, of at most `count` rows, that has a prepared statement. */

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Context } from '../../context.ts';
 import { isOutcomeUnknown, isPacketTooLarge, transact } from '../../database/transact.ts';
+import { bisect } from '../../runtime/bisect.ts';
 import type { SpooledWebhook } from '../spool/spool-format.ts';
 import { checkBody } from './check-body.ts';
 import { insertMissingArrivals } from './insert-arrivals.ts';
@@ -13,14 +14,9 @@ import { writeByBisection } from './write-arrivals.ts';
  * @returns the webhooks that the database refuses for their data.
  */
 export async function writeSpooled(context: Context, records: SpooledWebhook[]): Promise<SpooledWebhook[]> {
-  try {
-    return await writeTogether(context, records);
-  } catch (error) {
-    if (records.length === 1 || !(isPacketTooLarge(error) || isOutcomeUnknown(error))) throw error;
-    const middle = Math.ceil(records.length / 2);
-    const first = await writeSpooled(context, records.slice(0, middle));
-    return [...first, ...(await writeSpooled(context, records.slice(middle)))];
-  }
+  return await bisect(records, (some) => writeTogether(context, some), {
+    isSplittable: (error) => isPacketTooLarge(error) || isOutcomeUnknown(error),
+  });
 }
 
 async function writeTogether(context: Context, records: SpooledWebhook[]): Promise<SpooledWebhook[]> {
