@@ -55,6 +55,7 @@ export async function findCaller(context: Context, token: string): Promise<Calle
   if (row.last_used_at === null || now.getTime() - row.last_used_at.getTime() >= USED_EVERY_MS) {
     await context.db.updateTable('tokens').set({ last_used_at: now }).where('seq', '=', row.seq).execute();
   }
+  // only createToken writes roles
   return { id: row.id, role: row.role as Role };
 }
 

@@ -10,6 +10,7 @@ export function createBatcher<Item, Result>(options: {
   itemsMax: number;
   bytesMax: number;
   sizeOf: (item: Item) => number;
+  /** Must return one result for each item, in order. */
   work: (items: Item[]) => Promise<Result[]>;
   /** How many batches may run at once. */
   inFlightMax: number;

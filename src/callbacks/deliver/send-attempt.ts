@@ -122,6 +122,7 @@ async function readStart({ body, headers }: Dispatcher.ResponseData, timers: Tim
   body.on('error', () => undefined);
   try {
     for await (const chunk of body) {
+      // undici's body has no encoding set, so chunks are Buffers
       const part = chunk as Buffer;
       if (bytes < BODY_BYTES_KEPT) kept.push(part.subarray(0, BODY_BYTES_KEPT - bytes));
       bytes += part.length;

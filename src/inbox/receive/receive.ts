@@ -15,7 +15,7 @@ import { withTimeLimit } from '../../runtime/time-limit.ts';
 import { SPOOL_BYTES_MAX, type Spool } from '../spool/spool.ts';
 import { type BodyDefect, checkBody } from './check-body.ts';
 import type { Arrival, ArrivalOutcome } from './insert-arrivals.ts';
-import { createGarbageQuota, createHitCheck, LARGE_BODY_BYTES } from './limit-garbage.ts';
+import { createGarbageQuota, createHitCheck, type GarbageQuota, LARGE_BODY_BYTES } from './limit-garbage.ts';
 import { createQuarantineMeter } from './measure-quarantine.ts';
 import { nameSender } from './name-sender.ts';
 import { namesTransaction } from './parse-items.ts';
@@ -35,7 +35,8 @@ const WAITING_BYTES_MAX = 128 * 1024 * 1024;
 const SPOOL_GARBAGE_SHARE = 0.5;
 
 export type Received = { id: string; duplicate: boolean; defect: BodyDefect | undefined };
-export type Receiver = (arrival: Pick<Arrival, 'body' | 'address' | 'headers'>) => Promise<Received>;
+type ReceivedRequest = Pick<Arrival, 'body' | 'address' | 'headers'>;
+export type Receiver = (request: ReceivedRequest) => Promise<Received>;
 
 /**
  * A webhook was refused, and nothing of it is stored. It names no transaction, and the quarantine is full or its sender's
@@ -67,54 +68,60 @@ export function createReceiver(context: Context, spool: Spool | undefined): Rece
   const quota = createGarbageQuota(context.config.QUARANTINE_MAX_BYTES, context);
   const mayHaveHit = createHitCheck(context);
 
-  return async ({ body, address, headers }) => {
+  return async (request) => {
+    const { body, address } = request;
     const isFull = quarantine.isFull();
-    const { defect, value } = checkBody(body);
-    const isGarbage = defect !== undefined || !namesTransaction(value);
+    const { defect, isGarbage } = inspectBody(body);
     if (isGarbage) {
       const hasRoom = !isFull && !(spool?.isDatabaseDown && isHalfFull(spool));
-      if (!hasRoom) throw new GarbageRefusedError('quarantine_full');
-      if (!(await quota.take(nameSender(address), body.length))) throw new GarbageRefusedError('sender_over_quota');
+      await admitGarbage(quota, hasRoom, address, body.length);
     } else if (body.length > LARGE_BODY_BYTES && !spool?.isDatabaseDown) {
       const sender = nameSender(address);
-      const isTaken = (await mayHaveHit(sender)) || (await quota.take(sender, body.length));
-      if (!isTaken) throw new GarbageRefusedError('large_over_quota');
+      const isAdmitted = (await mayHaveHit(sender)) || (await quota.take(sender, body.length));
+      if (!isAdmitted) throw new GarbageRefusedError('large_over_quota');
     }
-    const digest = hash('sha256', body, 'buffer');
+    const arrival = toArrival(request, defect, context.clock.now());
     const beganMs = performance.now();
-    const { duplicate, refused } = await store({
-      ...{ hash: digest, body, address: truncateAddress(address), headers, defect },
-      receivedAt: context.clock.now(),
-    });
+    const { duplicate, refused } = await store(arrival);
     if (refused) throw refused;
     webhookCommitSeconds.observe((performance.now() - beganMs) / 1000);
     if (isGarbage && !duplicate) quarantine.add(body.length);
-    return { id: webhookIdOf(digest), duplicate, defect };
+    return { id: webhookIdOf(arrival.hash), duplicate, defect };
   };
 }
 
 /** @returns a receiver that only spools, for the time before the database is reached. The drain writes the inbox later. */
 export function createSpoolReceiver(spool: Spool, quarantineBytesMax: number): Receiver {
   const quota = createGarbageQuota(quarantineBytesMax, undefined);
-  return async ({ body, address, headers }) => {
-    const { defect, value } = checkBody(body);
-    if (defect !== undefined || !namesTransaction(value)) {
-      if (isHalfFull(spool)) throw new GarbageRefusedError('quarantine_full');
-      if (!(await quota.take(nameSender(address), body.length))) throw new GarbageRefusedError('sender_over_quota');
-    }
-    const digest = hash('sha256', body, 'buffer');
-    const arrival = {
-      hash: digest,
-      body,
-      address: truncateAddress(address),
-      headers,
-      defect,
-      receivedAt: new Date(),
-    };
+  return async (request) => {
+    const { defect, isGarbage } = inspectBody(request.body);
+    if (isGarbage) await admitGarbage(quota, !isHalfFull(spool), request.address, request.body.length);
+    const arrival = toArrival(request, defect, new Date());
     const [outcome] = await spoolBatch(spool, [arrival]);
     lastWebhookSeconds.setToCurrentTime();
-    return { id: webhookIdOf(digest), duplicate: outcome?.duplicate ?? false, defect };
+    return { id: webhookIdOf(arrival.hash), duplicate: outcome?.duplicate ?? false, defect };
   };
+}
+
+function inspectBody(body: Buffer): { defect: BodyDefect | undefined; isGarbage: boolean } {
+  const { defect, value } = checkBody(body);
+  return { defect, isGarbage: defect !== undefined || !namesTransaction(value) };
+}
+
+/** Hashes the body, so it is called only for admitted requests. */
+function toArrival(
+  { body, address, headers }: ReceivedRequest,
+  defect: BodyDefect | undefined,
+  receivedAt: Date,
+): Arrival {
+  const digest = hash('sha256', body, 'buffer');
+  return { hash: digest, body, address: truncateAddress(address), headers, defect, receivedAt };
+}
+
+/** @throws GarbageRefusedError if there is no room, or the sender's quota is spent. */
+async function admitGarbage(quota: GarbageQuota, hasRoom: boolean, address: string, bytes: number): Promise<void> {
+  if (!hasRoom) throw new GarbageRefusedError('quarantine_full');
+  if (!(await quota.take(nameSender(address), bytes))) throw new GarbageRefusedError('sender_over_quota');
 }
 
 /** The other half is reserved for webhooks that name a transaction. */
@@ -122,32 +129,30 @@ function isHalfFull(spool: Spool): boolean {
   return spool.bytes >= SPOOL_BYTES_MAX * SPOOL_GARBAGE_SHARE;
 }
 
-/**
- * Commits a batch. If that fails or takes too long, the batch and all later ones go to the spool, until the drain has
- * written to the database again: no webhook waits for another attempt. A webhook in both counts once, by hash and instant.
- */
 async function storeBatch(context: Context, spool: Spool | undefined, batch: Arrival[]): Promise<ArrivalOutcome[]> {
-  const outcomes = (await commit(context, spool, batch)) ?? (await spoolBatch(spool as Spool, batch));
+  const outcomes = spool ? await commitOrSpool(context, spool, batch) : await commit(context, batch);
   lastWebhookSeconds.setToCurrentTime();
   context.wakeUps.inbox.notify();
   return outcomes;
 }
 
-/** @returns undefined if the batch must go to the spool. */
-async function commit(
-  context: Context,
-  spool: Spool | undefined,
-  batch: Arrival[],
-): Promise<ArrivalOutcome[] | undefined> {
-  if (spool?.isDatabaseDown) return undefined;
+/**
+ * Commits a batch. If that fails or takes too long, the batch and all later ones go to the spool, until the drain has
+ * written to the database again: no webhook waits for another attempt. A webhook in both counts once, by hash and instant.
+ */
+async function commitOrSpool(context: Context, spool: Spool, batch: Arrival[]): Promise<ArrivalOutcome[]> {
+  if (spool.isDatabaseDown) return await spoolBatch(spool, batch);
   try {
-    return await withTimeLimit(COMMIT_TIMEOUT_MS, (signal) => writeArrivals(context, batch, signal));
+    return await commit(context, batch);
   } catch (error) {
-    if (!spool) throw error;
     spool.isDatabaseDown = true;
     context.log.warn({ error: describeError(error) }, 'webhook commit failed; spooling to disk');
-    return undefined;
+    return await spoolBatch(spool, batch);
   }
+}
+
+async function commit(context: Context, batch: Arrival[]): Promise<ArrivalOutcome[]> {
+  return await withTimeLimit(COMMIT_TIMEOUT_MS, (signal) => writeArrivals(context, batch, signal));
 }
 
 async function spoolBatch(spool: Spool, batch: Arrival[]): Promise<ArrivalOutcome[]> {
