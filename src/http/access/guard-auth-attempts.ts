@@ -1,54 +1,55 @@
 /**
- * What stands between a stranger who guesses and the tokens. A credential that this process has met before as a good one
- * goes through, and is looked up as ever, so that one that was revoked ends at once. All others share a few slots, are
- * counted by address when they open nothing, and are answered 429 from an address that keeps guessing: neither the
- * database's connections nor those who have a token wait for them.
+ * Limits how fast strangers can guess tokens. A credential that was valid before in this process is looked up at once, so
+ * a revoked one stops working at once. Unknown credentials share a few slots, which sources get in turn. Failures are
+ * counted by source, and a source that keeps failing is answered 429. So guesses occupy few database connections, and
+ * delay neither known tokens nor the first login from another address.
  */
 import { createHash } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
+import { nameSender } from '../../inbox/receive/name-sender.ts';
 import { authFailures } from '../../metrics/metrics.ts';
+import { nameSite } from '../connections/group-sockets.ts';
+import { createSourceQueue } from './queue-by-source.ts';
 
-/** What a credential is for: our API and /metrics, a merchant's events, the console's login and its pages. */
+/** What a credential opens: our API and /metrics, a merchant's events, the console's login, its pages. */
 export type AuthAttemptKind = 'bearer' | 'pull' | 'login' | 'session';
 export type AuthAttempt = { kind: AuthAttemptKind; address: string | undefined; credential: string };
 
 export type AuthGuard = {
   /**
-   * Looks a credential up.
-   * @returns what `look` found; undefined, counted as a failure, where it opens nothing.
-   * @throws ConfereError `too_many_requests` for an address that failed too often, and where the slots are taken.
+   * Looks up a credential.
+   * @returns what `lookUp` found; undefined, counted as a failure, for an invalid credential.
+   * @throws ConfereError `too_many_requests` for an address that failed too often, and where the queue is full.
    */
-  admit<T>(attempt: AuthAttempt, look: () => Promise<T | undefined>): Promise<T | undefined>;
+  admit<T>(attempt: AuthAttempt, lookUp: () => Promise<T | undefined>): Promise<T | undefined>;
 };
 
 export const AUTH_ATTEMPT_LIMITS = {
-  /** Failures of one address in a window; then it waits for the window's end. */
+  /** Failures of one source in a window; beyond it waits for the window's end. */
   failuresMax: 100,
   windowMs: 60_000,
-  /** Addresses that are remembered; the one that failed first is forgotten first. */
+  /** Sources whose failures are remembered; the one that failed first is dropped first. */
   addressesMax: 10_000,
-  /** Look-ups of unknown credentials at once, and how many wait for one of these slots. */
+  /** Concurrent look-ups of unknown credentials, and how many more wait for one of these slots. */
   slots: 2,
   waitingMax: 100,
-  /** Good credentials that are remembered, by hash. */
+  /** Valid credentials that are remembered, by hash. */
   knownMax: 10_000,
   logEveryMs: 10_000,
 };
-/** One household or machine has a /64 to itself. */
-const V6_PREFIX_BYTES = 8;
 
 export function createAuthGuard(context: Pick<Context, 'log' | 'clock'>, limits = AUTH_ATTEMPT_LIMITS): AuthGuard {
   const known = new Map<string, true>();
   const failures = createFailures(context, limits);
   const withSlot = createSlots(limits);
   return {
-    async admit({ kind, address, credential }, look) {
+    async admit({ kind, address, credential }, lookUp) {
       const digest = createHash('sha256').update(kind).update(credential).digest('base64');
       const isKnown = known.has(digest);
       if (!isKnown) failures.refuse(address);
-      const found = isKnown ? await look() : await withSlot(look);
+      const found = isKnown ? await lookUp() : await withSlot(address, lookUp);
       if (found !== undefined) remember(known, digest, true, limits.knownMax);
       else {
         known.delete(digest);
@@ -94,7 +95,7 @@ function createFailures({ log, clock }: Pick<Context, 'log' | 'clock'>, limits: 
   };
 }
 
-/** The newest stand at the end: beyond `max` the oldest goes. */
+/** Adds an entry as the newest; beyond `max` entries it removes the oldest. */
 function remember<T>(map: Map<string, T>, key: string, value: T, max: number): void {
   map.delete(key);
   map.set(key, value);
@@ -102,32 +103,33 @@ function remember<T>(map: Map<string, T>, key: string, value: T, max: number): v
   if (map.size > max && oldest !== undefined) map.delete(oldest);
 }
 
-/** Runs as much at once as there are slots. */
+/** Runs up to `slots` look-ups at once; the others wait in turn by source. */
 function createSlots({ slots, waitingMax }: typeof AUTH_ATTEMPT_LIMITS) {
   let running = 0;
-  const waiting: (() => void)[] = [];
-  return async <T>(work: () => Promise<T>): Promise<T> => {
+  const queue = createSourceQueue<PromiseWithResolvers<void>>(waitingMax);
+  return async <T>(address: string | undefined, work: () => Promise<T>): Promise<T> => {
     if (running < slots) running++;
-    else if (waiting.length >= waitingMax) {
-      throw new ConfereError('too_many_requests', 'too many unknown credentials at once: try again', {
-        retryAfterS: 1,
-      });
-    } else await new Promise<void>((resolve) => waiting.push(resolve));
+    else {
+      const slot = Promise.withResolvers<void>();
+      const source = groupAddress(address);
+      queue
+        .push({ site: nameSite(address ?? '') ?? source, source }, slot)
+        ?.reject(
+          new ConfereError('too_many_requests', 'too many unknown credentials at once: try again', { retryAfterS: 1 }),
+        );
+      await slot.promise;
+    }
     try {
       return await work();
     } finally {
-      const next = waiting.shift();
-      if (next) next();
+      const next = queue.shift();
+      if (next) next.resolve();
       else running--;
     }
   };
 }
 
-/** An address as failures are counted by it: of IPv6 its /64. What is none, from a proxy's header, is one group. */
+/** The source that failures are counted by. All text that is no address, from a proxy's header, is one source. */
 function groupAddress(address = ''): string {
-  if (!ipaddr.isValid(address)) return 'unknown';
-  const parsed = ipaddr.process(address);
-  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
-  const bytes = parsed.toByteArray().fill(0, V6_PREFIX_BYTES);
-  return `${new ipaddr.IPv6(bytes).toString()}/64`;
+  return ipaddr.isValid(address) ? nameSender(address) : 'unknown';
 }

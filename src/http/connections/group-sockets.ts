@@ -45,7 +45,7 @@ export function createSocketGroups(limits: SourceLimits) {
 }
 
 /** The /48 of an IPv6 address; undefined for any other. */
-function nameSite(address: string): string | undefined {
+export function nameSite(address: string): string | undefined {
   if (!ipaddr.isValid(address)) return undefined;
   const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return undefined;

@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AUTH_ATTEMPT_LIMITS, createAuthGuard } from '../../../src/http/access/guard-auth-attempts.ts';
 import { serveHttp } from '../../../src/http/connections/serve-http.ts';
@@ -140,6 +141,67 @@ test('guesses that hang take their own slots, and a token that was good before p
   release.resolve(undefined);
   expect(await Promise.all(guesses)).toEqual([undefined, undefined, undefined]);
   expect(running).toBe(3);
+});
+
+/** Starts look-ups of unknown credentials that end only when asked to, in any order. */
+function startLookUps(guard: ReturnType<typeof createAuthGuard>) {
+  const started: string[] = [];
+  const open: (() => void)[] = [];
+  let count = 0;
+  const lookUp = (address: string) => {
+    const ended = guard.admit({ kind: 'bearer', address, credential: `unknown ${count++}` }, async () => {
+      started.push(address);
+      await new Promise<void>((resolve) => open.push(resolve));
+      return address;
+    });
+    return ended.catch((error: { code: string }) => error.code);
+  };
+  /** Ends the oldest running look-up, which lets the next one start. */
+  const endOne = async () => {
+    open.shift()?.();
+    await setImmediate();
+  };
+  return { started, lookUp, endOne };
+}
+
+test.each([
+  ['one address', () => '203.0.113.66'],
+  ['one /48 with an address in each /64', (n: number) => `2001:db8:66:${n.toString(16)}::1`],
+])('a token from another address is looked up next while %s floods the queue', async (_, flooder) => {
+  const { guard } = openGuard();
+  const { started, lookUp, endOne } = startLookUps(guard);
+  const { slots, waitingMax } = AUTH_ATTEMPT_LIMITS;
+  const flood = Array.from({ length: slots + waitingMax }, (_, n) => lookUp(flooder(n)));
+  const genuine = ['198.51.100.5', '2001:db8:5::1'].map(lookUp);
+  await endOne();
+  await endOne();
+  await endOne();
+  expect(started.slice(slots)).toEqual([expect.any(String), '198.51.100.5', '2001:db8:5::1']);
+  const refused = (await Promise.all(flood.slice(-genuine.length))).filter((code) => code === 'too_many_requests');
+  expect(refused).toHaveLength(genuine.length);
+  for (let n = 0; n < slots + waitingMax; n++) await endOne();
+  expect(await Promise.all(genuine)).toEqual(['198.51.100.5', '2001:db8:5::1']);
+  expect(started).toHaveLength(slots + waitingMax);
+});
+
+test('sources of one /48 are looked up in turn, and share the turns of that /48', async () => {
+  const { guard } = openGuard({ slots: 1, waitingMax: 6 });
+  const { started, lookUp, endOne } = startLookUps(guard);
+  const [flooder, neighbour, other] = ['2001:db8:66:1::1', '2001:db8:66:2::1', '203.0.113.7'] as const;
+  const all = [flooder, flooder, flooder, flooder, neighbour, other, other].map(lookUp);
+  for (let n = 0; n < all.length; n++) await endOne();
+  expect(started).toEqual([flooder, flooder, other, neighbour, other, flooder, flooder]);
+  await Promise.all(all);
+});
+
+test('a full queue refuses the newest of the source that has most, and a newcomer where all have one', async () => {
+  const { guard } = openGuard({ slots: 1, waitingMax: 3 });
+  const { lookUp, endOne } = startLookUps(guard);
+  const all = ['203.0.113.1', '203.0.113.2', '203.0.113.2', '203.0.113.2', '203.0.113.3', '203.0.113.4', '203.0.113.5'];
+  const ends = all.map(lookUp);
+  for (let n = 0; n < all.length; n++) await endOne();
+  const refused = 'too_many_requests';
+  expect(await Promise.all(ends)).toEqual([all[0], all[1], refused, refused, all[4], all[5], refused]);
 });
 
 test('metrics are for loopback and private addresses, and for others with a viewer’s token', async () => {
