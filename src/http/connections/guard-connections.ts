@@ -1,15 +1,21 @@
 /**
- * Keeps one stranger from taking the connections that genuine senders need. A source is an address (an IPv6 /64); the
- * proxies that TRUST_PROXY names are none, since they carry everybody. Where it counts hops, any address may be the
- * proxy's: none has a limit of its own, and a connection is a stranger's until it carries a request with X-Forwarded-For.
+ * Keeps unauthenticated senders from taking the connections that genuine senders need.
  *
- * A source has at most `connectionsPerSourceMax`, an IPv6 /48 `connectionsPerSiteMax`, all together `connectionsMax`. A new
- * connection beyond any of them takes the place of the oldest stranger's that is idle, or has kept us waiting for
- * `stalledMs`. Where no stranger is left of all, it takes the place of the connection that is idle or stalls for the
- * longest, of the source that holds most. Otherwise it is closed.
- * A stranger is who was not authenticated on that connection yet; it has `strangerMs` between two requests and for the
- * headers of one, and its answers' Keep-Alive says so. Whoever does not read its answers for `unreadMs` is cut, and nobody
- * has more than `pipelinedMax` requests under way on one connection.
+ * A source is an IPv4 address or an IPv6 /64. Proxies that TRUST_PROXY names are not sources: they carry everybody's
+ * requests. Where TRUST_PROXY counts hops, any address may be the proxy's: then no source has a limit of its own, and a
+ * connection is a stranger's until it carries a request with X-Forwarded-For. A stranger is a connection that has carried
+ * no verified credential.
+ *
+ * Limits: `connectionsPerSourceMax` of a source, `connectionsPerSiteMax` of an IPv6 /48, `connectionsMax` in all. A new
+ * connection beyond one of them replaces a stranger's:
+ * - in a full group, the oldest that was idle or stalled for `stalledMs`; else the youngest with a half-read body; else the
+ *   oldest idle one;
+ * - at `connectionsMax`, the oldest that is idle or has stalled for `stalledMs`, of all sources. Without such a stranger,
+ *   the connection of the largest source that has been idle or stalled longest.
+ * Without a candidate the new connection is closed.
+ *
+ * A stranger has `unauthenticatedIdleMs` between two requests and for the headers of one; its Keep-Alive header says so. A
+ * connection whose answers stay unread for `unreadMs` is closed. A connection has at most `pipelinedMax` requests under way.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -24,27 +30,26 @@ export type ConnectionLimits = SourceLimits & {
   connectionsMax: number;
   /** From the connection, or a stranger's last answer, to the end of the headers of its next request. */
   unauthenticatedIdleMs: number;
-  /** How long a half-read body or an unread answer keeps its connection where a new one needs the place. */
+  /** How long a half-read body or an unread answer protects its connection from replacement. */
   stalledMs: number;
-  /** How long an answer may stand unread. */
+  /** How long an answer may stay unread. */
   unreadMs: number;
   /** Requests under way on one connection. */
   pipelinedMax: number;
 };
 
-/** A connection, and what it is about. */
 export type Connection = {
-  /** The last answer under way that it asked for. */
+  /** The response to its newest request under way. */
   lastResponse: ServerResponse | undefined;
-  /** The groups that it counts in, the narrowest first; none for a proxy that is named. */
+  /** The groups that it counts in, the narrowest first; none for a proxy that TRUST_PROXY names. */
   groups: SocketGroup[];
-  /** It is a proxy's by what it carried, where TRUST_PROXY counts hops. */
+  /** It carried X-Forwarded-For, where TRUST_PROXY counts hops. */
   isProxied: boolean;
   activeRequests: number;
-  /** Since when it is idle, or its oldest request is under way. */
+  /** When it became idle, or its oldest request under way began. */
   sinceMs: number;
   unread: { mark: string; sinceMs: number };
-  /** It asked for too much at once: it ends with what was taken of that. */
+  /** It exceeded `pipelinedMax`: it closes after the answers to the accepted requests. */
   isClosing: boolean;
 };
 
@@ -70,34 +75,59 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
     return connection.groups.length > 0 && !connection.isProxied && !isAuthenticated(socket);
   }
 
+  function isHalfRead({ lastResponse }: Connection): boolean {
+    return lastResponse?.req.complete === false;
+  }
+
   function isIdleOrStalls(socket: Socket, connection: Connection, nowMs: number): boolean {
     if (connection.activeRequests === 0) return true;
-    const keepsWaiting = connection.lastResponse?.req.complete === false || socket.writableLength > 0;
+    const keepsWaiting = isHalfRead(connection) || socket.writableLength > 0;
     return keepsWaiting && nowMs - connection.sinceMs >= limits.stalledMs;
   }
 
-  function maySpare(socket: Socket, nowMs: number): boolean {
-    const connection = connections.get(socket);
-    return connection !== undefined && isStranger(socket, connection) && isIdleOrStalls(socket, connection, nowMs);
-  }
-
-  /** Makes a place at the cost of a stranger. @returns whether one was made. */
-  function shed(candidates: Iterable<Socket>): boolean {
+  /** Closes the oldest stranger of all sources that is idle or stalls. @returns whether there was one. */
+  function shedStranger(): boolean {
     const nowMs = performance.now();
-    for (const socket of candidates) {
-      if (!maySpare(socket, nowMs)) continue;
+    for (const [socket, connection] of connections) {
+      if (!isStranger(socket, connection) || !isIdleOrStalls(socket, connection, nowMs)) continue;
       cut(socket, 'shed');
       return true;
     }
     return false;
   }
 
-  /** Makes a place where no stranger is left, at the cost of the source that holds most. @returns whether one was made. */
+  /**
+   * Closes a stranger of a full group: the oldest that was idle or stalled for `stalledMs`, else the youngest half-read
+   * one, else the oldest idle one. The head of a connection that was just accepted is not parsed yet: it looks idle, but
+   * mostly carries a whole request. The youngest half-read one, because the oldest would let a steady burst finish none.
+   * @returns whether there was one.
+   */
+  function shedFrom(group: SocketGroup): boolean {
+    const nowMs = performance.now();
+    let youngestHalfRead: Socket | undefined;
+    let oldestIdle: Socket | undefined;
+    for (const socket of group.sockets) {
+      const connection = connections.get(socket);
+      if (!connection || !isStranger(socket, connection)) continue;
+      if (isIdleOrStalls(socket, connection, nowMs)) {
+        if (nowMs - connection.sinceMs >= limits.stalledMs) {
+          cut(socket, 'shed');
+          return true;
+        }
+        oldestIdle ??= socket;
+      } else if (isHalfRead(connection)) youngestHalfRead = socket;
+    }
+    const chosen = youngestHalfRead ?? oldestIdle;
+    if (chosen) cut(chosen, 'shed');
+    return chosen !== undefined;
+  }
+
+  /** Closes the connection that is idle or stalls longest, of the source that has most. @returns whether there was one. */
   function shedKnown(): boolean {
     const nowMs = performance.now();
     let chosen: { socket: Socket; held: number; sinceMs: number } | undefined;
     for (const [socket, connection] of connections) {
-      // of a proxy that is named none: it carries everybody
+      // a named proxy carries everybody's requests
       if (connection.groups.length === 0 || !isIdleOrStalls(socket, connection, nowMs)) continue;
       const held = Math.max(...connection.groups.map(({ sockets }) => sockets.size));
       const { sinceMs } = connection;
@@ -120,11 +150,11 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
   }
 
   function hasRoomIn(groups: SocketGroup[]): boolean {
-    for (const { sockets, max } of groups) if (sockets.size >= max && !shed(sockets)) return false;
-    return connections.size < limits.connectionsMax || shed(connections.keys()) || shedKnown();
+    for (const group of groups) if (group.sockets.size >= group.max && !shedFrom(group)) return false;
+    return connections.size < limits.connectionsMax || shedStranger() || shedKnown();
   }
 
-  /** One for all: it runs with every request. */
+  /** One listener for all responses, not a closure for each request. */
   function end(this: ServerResponse): void {
     const { socket } = this.req;
     const connection = connections.get(socket);
@@ -137,7 +167,7 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
 
   return {
     connections,
-    /** Takes a new connection in, or closes it. */
+    /** Registers a new connection, or closes it where there is no room. */
     admit(socket: Socket): void {
       const { remoteAddress } = socket;
       const groups = isNamedProxy(trustProxy, remoteAddress) ? [] : sources.find(remoteAddress ?? '');
@@ -158,7 +188,7 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
       sources.add(socket, groups);
       socket.once('close', () => forget(socket));
     },
-    /** @returns whether the request may be answered: not where too many of its connection are under way. */
+    /** @returns whether the request may be answered; false beyond `pipelinedMax` on its connection. */
     begin({ socket, headers }: IncomingMessage, response: ServerResponse): boolean {
       const connection = connections.get(socket);
       if (!connection || connection.isClosing) return false;
@@ -172,12 +202,12 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
       connection.lastResponse = response;
       if (countsHops && headers['x-forwarded-for'] !== undefined) connection.isProxied = true;
       response.on('close', end);
-      // Node would tell everybody keepAliveMs: a sender would send on a connection that is being cut
+      // Node's own header says keepAliveMs: a sender could then send on a connection that is being cut
       if (response.shouldKeepAlive && !response.hasHeader('connection') && isStranger(socket, connection))
         response.setHeader('keep-alive', strangersKeepAlive);
       return true;
     },
-    /** Cuts strangers that are idle for too long, and whoever does not read. To be called now and then. */
+    /** Closes idle strangers and connections with unread answers. To be called every `checkEveryMs`. */
     sweep(): void {
       const nowMs = performance.now();
       for (const [socket, connection] of connections) {
@@ -195,13 +225,13 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
   }
 }
 
-/** What changes whenever the other side has read something: of a large piece only the system's queue tells. */
+/** A value that changes when the peer reads. While one large chunk is sent, only the system's write queue shrinks. */
 function markUnread(socket: Socket): string {
   const { writeQueueSize = 0 } = (socket as { _handle?: { writeQueueSize?: number } | null })._handle ?? {};
   return `${socket.bytesWritten - socket.writableLength} ${writeQueueSize}`;
 }
 
-/** Whether the other end of a connection is a proxy whose address TRUST_PROXY names. */
+/** Whether TRUST_PROXY names this address. */
 function isNamedProxy(trustProxy: Config['TRUST_PROXY'], address: string | undefined): boolean {
   return typeof trustProxy === 'object' && matchesCidr(trustProxy, address);
 }

@@ -9,7 +9,7 @@ const LIMITS = { ...HTTP_LIMITS, connectionsMax: 6, connectionsPerSourceMax: 3, 
 
 type Guard = ReturnType<typeof createConnectionGuard>;
 
-/** A machine has few addresses of its own: these are only told. */
+/** Opens a connection from an address that this machine need not have. */
 function admit(guard: Guard, address: string): Socket {
   const socket = new Socket();
   Object.defineProperty(socket, 'remoteAddress', { value: address });
@@ -30,10 +30,10 @@ function know(socket: Socket): void {
 const indexesOfClosed = (sockets: Socket[]): number[] =>
   sockets.flatMap(({ destroyed }, index) => (destroyed ? [index] : []));
 
-/** Has a request under way on a connection. */
-function ask(guard: Guard, socket: Socket, headers: Record<string, string> = {}): ServerResponse {
+/** Starts a request on a connection. @param complete whether its body was read. */
+function ask(guard: Guard, socket: Socket, headers: Record<string, string> = {}, complete = true): ServerResponse {
   const request = new IncomingMessage(socket);
-  Object.assign(request, { complete: true, headers });
+  Object.assign(request, { complete, headers });
   const response = new ServerResponse(request);
   guard.begin(request, response);
   return response;
@@ -59,6 +59,39 @@ test('a connection whose request is under way is never closed for a new one', ()
   const busy = [1, 2, 3, 4, 5, 6].map((n) => admitKnown(guard, `203.0.113.${n}`));
   for (const socket of busy) ask(guard, socket);
   expect([admit(guard, '203.0.113.7').destroyed, indexesOfClosed(busy)]).toEqual([true, []]);
+});
+
+/** Strangers of one address, each with a half-read body. */
+function admitHalfRead(guard: Guard, count: number): Socket[] {
+  return Array.from({ length: count }, () => {
+    const socket = admit(guard, '203.0.113.1');
+    ask(guard, socket, {}, false);
+    return socket;
+  });
+}
+
+test('a connection that was just accepted outlives half-read bodies of its address; the youngest of those is closed', () => {
+  const guard = createConnectionGuard(undefined, LIMITS);
+  const halfRead = admitHalfRead(guard, 2);
+  const genuine = admit(guard, '203.0.113.1');
+  const next = admit(guard, '203.0.113.1');
+  expect([genuine.destroyed, next.destroyed, indexesOfClosed(halfRead)]).toEqual([false, false, [1]]);
+});
+
+test('a new connection replaces the youngest half-read body of its address, and none of another address', () => {
+  const guard = createConnectionGuard(undefined, { ...LIMITS, connectionsMax: 4 });
+  const halfRead = admitHalfRead(guard, 3);
+  const reopened = admitHalfRead(guard, 2);
+  expect([indexesOfClosed(halfRead), indexesOfClosed(reopened)]).toEqual([[2], [0]]);
+  const known = admitKnown(guard, '203.0.113.2');
+  ask(guard, known, {}, false);
+  expect([known.destroyed, admit(guard, '203.0.113.3').destroyed]).toEqual([false, true]);
+});
+
+test('a body that has stalled is closed before younger half-read ones', () => {
+  const guard = createConnectionGuard(undefined, { ...LIMITS, stalledMs: 0 });
+  const halfRead = admitHalfRead(guard, 3);
+  expect([admit(guard, '203.0.113.1').destroyed, indexesOfClosed(halfRead)]).toEqual([false, [0]]);
 });
 
 test('an IPv6 /48 has a limit over all its /64', () => {
