@@ -1,14 +1,21 @@
+import type { Response } from 'express';
 import { readParties, readPartiesByReference } from '../../database/read-parties.ts';
 import type { Reader } from '../../database/reader.ts';
 import { listTransactionIds, maskMismatch } from '../../domain/person/mask-mismatch.ts';
-import { maskText, WITHHELD } from '../../domain/person/mask-person.ts';
+import { maskPlatform, maskText, WITHHELD } from '../../domain/person/mask-person.ts';
 import { describeStatus } from '../../domain/statuses.ts';
 import type { findWebhook } from '../../inbox/manage/read-webhooks.ts';
 import type { PresentedMismatch } from '../../mismatches/read-mismatches.ts';
+import { canSeePersonalData } from './authorize.ts';
 
 type Webhook = NonNullable<Awaited<ReturnType<typeof findWebhook>>>;
 
-/** Mismatches for who may not see personal data. */
+/** Returns a row as this caller may see it: a platform that is a document is withheld from a viewer. */
+export function presentPlatform<T extends { platform: string | null }>(response: Response, row: T): T {
+  return canSeePersonalData(response) ? row : { ...row, platform: maskPlatform(row.platform) };
+}
+
+/** Returns mismatches as a viewer may see them. */
 export async function maskMismatches(db: Reader, mismatches: PresentedMismatch[]): Promise<PresentedMismatch[]> {
   const parties = await readParties(db, mismatches.flatMap(listTransactionIds));
   return mismatches.map((one) => {
@@ -17,7 +24,10 @@ export async function maskMismatches(db: Reader, mismatches: PresentedMismatch[]
   });
 }
 
-/** A webhook likewise: its items show what its body claims, of transactions that it may name by their reference alone. */
+/**
+ * Returns a webhook as a viewer may see it. Its items repeat what its body claims, of transactions that it may name by
+ * their reference alone.
+ */
 export async function maskWebhook(db: Reader, webhook: Webhook): Promise<Webhook> {
   const items = webhook.items_detail;
   const byId = await readParties(

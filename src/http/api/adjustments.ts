@@ -10,6 +10,7 @@ import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } fro
 import { compareStatements, listStatements, stateBalance } from '../../ledger/stated/state-balance.ts';
 import { auditPersonalAccess } from '../access/audit-personal-access.ts';
 import { canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
+import { presentPlatform } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
 import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
 import { parseBody } from '../parse-request.ts';
@@ -67,7 +68,7 @@ export function adjustmentRoutes(context: Context): Router {
     const { rows, last } = trimPage(await listAdjustments(reading.db, limit + 1, after), limit);
     await auditPersonalAccess(context, response, 'adjustments.list', 'notes');
     const shown = rows
-      .map(withoutSeq)
+      .map((row) => presentPlatform(response, withoutSeq(row)))
       .map((one) => (canSeePersonalData(response) ? one : { ...one, note: maskNote(one.note) }));
     response.json(presentPage('adjustments', shown, last?.seq));
   });
@@ -87,7 +88,8 @@ export function adjustmentRoutes(context: Context): Router {
   router.get('/statements', requireRole('viewer'), async (request, response) => {
     const { limit, after } = parseNumberedPage(request);
     const { rows, last } = trimPage(await listStatements(reading, limit + 1, after), limit);
-    response.json(presentPage('statements', rows.map(withoutSeq), last?.seq));
+    const shown = rows.map((row) => presentPlatform(response, withoutSeq(row)));
+    response.json(presentPage('statements', shown, last?.seq));
   });
   return router;
 }

@@ -8,6 +8,7 @@ import { AMOUNT_CENTS_MAX, formatAmount, parseAmount } from '../../domain/money.
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { listContracts, stateContract, withdrawContract } from '../../ledger/journal/commission-contracts.ts';
 import { getActor, requireRole } from '../access/authorize.ts';
+import { presentPlatform } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
 import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
 import { parseBody } from '../parse-request.ts';
@@ -62,7 +63,8 @@ export function commissionRoutes(context: Context): Router {
   router.get('/commissions', requireRole('viewer'), async (request, response) => {
     const { limit, after } = parseNumberedPage(request);
     const { rows, last } = trimPage(await listContracts(reading.db, limit + 1, after), limit);
-    response.json(presentPage('commissions', rows.map(withoutSeq), last?.seq));
+    const shown = rows.map((row) => presentPlatform(response, withoutSeq(row)));
+    response.json(presentPage('commissions', shown, last?.seq));
   });
   return router;
 }

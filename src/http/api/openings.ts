@@ -7,6 +7,7 @@ import { isDay } from '../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/money.ts';
 import { finishReposts, reverseOpeningEntry, stateOpening } from '../../ledger/stated/open-books.ts';
 import { getActor, requireRole } from '../access/authorize.ts';
+import { presentPlatform } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
 import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
 import { parseBody } from '../parse-request.ts';
@@ -57,7 +58,8 @@ export function openingRoutes(context: Context): Router {
       .limit(limit + 1);
     if (after !== undefined) query = query.where('seq', '<', after);
     const { rows, last } = trimPage(await query.execute(), limit);
-    response.json(presentPage('openings', rows.map(present), last?.seq));
+    const shown = rows.map((row) => presentPlatform(response, present(row)));
+    response.json(presentPage('openings', shown, last?.seq));
   });
   return router;
 }

@@ -8,6 +8,7 @@ import { listPages } from '../../reconciliation/numbers/read-pages.ts';
 import { findRun, listRuns, type PresentedRun } from '../../reconciliation/numbers/read-runs.ts';
 import { startRun } from '../../reconciliation/runs/start-run.ts';
 import { getActor, requireRole } from '../access/authorize.ts';
+import { presentPlatform } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
 import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
 import { parseBody } from '../parse-request.ts';
@@ -39,13 +40,14 @@ export function reconciliationRoutes(context: Context): Router {
   router.get('/reconciliations', requireRole('viewer'), async (req, response) => {
     const { limit, after } = parseNumberedPage(req);
     const { rows, last } = trimPage(await listRuns(reading.db, limit + 1, after), limit);
-    response.json(presentPage('reconciliations', rows.map(withoutSeq), last?.seq));
+    const shown = rows.map((row) => presentPlatform(response, withoutSeq(row)));
+    response.json(presentPage('reconciliations', shown, last?.seq));
   });
 
   router.get('/reconciliations/:id', requireRole('viewer'), async (req: Request<{ id: string }>, response) => {
     const run = await findRun(context.db, req.params.id);
     if (!run) throw new ConfereError('not_found', 'there is no such reconciliation');
-    response.json(withoutSeq(run));
+    response.json(presentPlatform(response, withoutSeq(run)));
   });
 
   router.get('/reconciliations/:id/pages', requireRole('viewer'), async (req: Request<{ id: string }>, response) => {

@@ -2,6 +2,7 @@ import type { Request, Router } from 'express';
 import type { Context } from '../../../context.ts';
 import { ConfereError } from '../../../domain/errors.ts';
 import { findRun, type PresentedRun } from '../../../reconciliation/numbers/read-runs.ts';
+import { presentPlatform } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { formatDayRange } from '../lists/list-runs.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';
@@ -33,8 +34,9 @@ const WINDOW_WORDS: Record<string, string> = {
 export function runPages(context: Context): Router {
   const router = createRouter();
   router.get('/reconciliations/:id', async (request: Request<{ id: string }>, response) => {
-    const run = await findRun(context.db, request.params.id);
-    if (!run) throw new ConfereError('not_found', 'there is no such reconciliation');
+    const found = await findRun(context.db, request.params.id);
+    if (!found) throw new ConfereError('not_found', 'there is no such reconciliation');
+    const run = presentPlatform(response, found);
     const isOpen = run.state === 'queued' || run.state === 'running';
     const body = html`<p class="crumb"><a href="/reconciliations">Conferências</a></p>
 <div class="head"><h1>${formatDayRange(run)}</h1> ${badge(RUN_STATE_WORDS, run.state)}</div>

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Role } from '../../../src/access/roles.ts';
+import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
+
+/** A platform id that is a person's CPF. */
+const PLATFORM = '11144477735';
+const PLURALS = ['openings', 'adjustments', 'statements', 'commissions', 'reconciliations'] as const;
+
+let env: ConsoleEnvironment;
+let runId: string;
+
+beforeAll(async () => {
+  env = await openConsoleEnvironment();
+  const entered = { platform: PLATFORM, new_platform: true };
+  const day = env.today;
+  await post('openings', { ...entered, day, balance: '0.00' });
+  await post('adjustments', { ...entered, day, kind: 'other', amount: '1.00', note: 'tarifa' });
+  await post('statements', { ...entered, at: new Date(env.context.clock.now().getTime() - 1_000), balance: '1.00' });
+  await post('commissions', { platform: PLATFORM, operation: 'cashin', fixed: '0.10', basis_points: 0, from: day });
+  ({ id: runId } = await post<{ id: string }>('reconciliations', { from: day, to: day, platform: PLATFORM }));
+});
+afterAll(() => env[Symbol.asyncDispose]());
+
+test.each([...PLURALS, 'one reconciliation'])(
+  'a platform that is a document is withheld from viewers in %s',
+  async (name) => {
+    const address = name === 'one reconciliation' ? `reconciliations/${runId}` : name;
+    expect(await call('accountant', address)).toContain(`"platform":"${PLATFORM}"`);
+    const viewed = await call('viewer', address);
+    expect(viewed).toContain('"platform":"***"');
+    expect(viewed).not.toContain(PLATFORM);
+  },
+);
+
+test('the page of a run withholds a platform that is a document from viewers', async () => {
+  expect(await readPage('accountant', `reconciliations/${runId}`)).toContain(PLATFORM);
+  const viewed = await readPage('viewer', `reconciliations/${runId}`);
+  expect(viewed).toContain('***');
+  expect(viewed).not.toContain(PLATFORM);
+});
+
+async function call(role: Role, address: string): Promise<string> {
+  const headers = { authorization: `Bearer ${env.tokens[role]}` };
+  return await (await fetch(`${env.url}/api/v1/${address}`, { headers })).text();
+}
+
+async function post<T>(address: string, body: object): Promise<T> {
+  const headers = { authorization: `Bearer ${env.tokens.admin}` };
+  const response = await fetch(`${env.url}/api/v1/${address}`, { method: 'POST', headers, body: JSON.stringify(body) });
+  expect([address, response.ok]).toEqual([address, true]);
+  return (await response.json()) as T;
+}
+
+async function readPage(role: Role, address: string): Promise<string> {
+  const login = await fetch(`${env.url}/login`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin: env.url },
+    body: new URLSearchParams({ token: env.tokens[role] }),
+  });
+  const cookie = (login.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  return await (await fetch(`${env.url}/${address}`, { headers: { cookie } })).text();
+}
