@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { CALLBACK_HEADERS, type CallbackMessage } from './callback-messages.ts';
-import { problem } from './components.ts';
+import { problem } from './components/problem.ts';
 import type { Operation, OperationResponse } from './describe-operation.ts';
 import { components } from './fields.ts';
 
 type Json = Record<string, unknown>;
 
-/** The OpenAPI 3.1 document of a list of operations, and of the messages that merchants are sent. Pure. */
+/** Builds the OpenAPI 3.1 document of operations and of the callbacks that merchants receive. Pure. */
 export function buildDocument(
   operations: readonly Operation[],
   webhooks: readonly CallbackMessage[],
@@ -42,25 +42,27 @@ export function buildDocument(
   };
 }
 
-function describe({ method, path, tag, summary, takes, query, body, answers }: Operation): Json {
+function describe({ method, path, tag, summary, access, query, body, responses }: Operation): Json {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: 'path',
     required: true,
     schema: { type: 'string' },
   }));
-  const isOurs = takes !== 'provider' && takes !== 'merchant' && takes !== 'nothing';
+  const isRole = access !== 'provider' && access !== 'merchant' && access !== 'nothing';
   return {
     operationId: nameOperation(method, path),
     tags: [tag],
     summary,
-    ...(isOurs ? { description: `Takes the role ${[takes].flat().join(' or ')}, or admin.` } : {}),
-    security: takes === 'nothing' ? [] : [{ [isOurs ? 'token' : takes]: [] }],
+    ...(isRole ? { description: `Takes the role ${[access].flat().join(' or ')}, or admin.` } : {}),
+    security: access === 'nothing' ? [] : [{ [isRole ? 'token' : access]: [] }],
     parameters: [...inPath, ...(query ? describeQuery(query) : [])],
     ...(body ? { requestBody: { required: true, content: { 'application/json': { schema: input(body) } } } } : {}),
     responses: {
-      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer)])),
-      ...(takes === 'nothing' ? {} : { default: { description: 'What went wrong', ...content(PROBLEM) } }),
+      ...Object.fromEntries(
+        Object.entries(responses).map(([status, response]) => [status, describeResponse(response)]),
+      ),
+      ...(access === 'nothing' ? {} : { default: { description: 'What went wrong', ...content(PROBLEM) } }),
     },
   };
 }
@@ -85,8 +87,8 @@ function describeWebhook({ type, summary, body }: CallbackMessage): Json {
 
 const PROBLEM: OperationResponse = { description: '', schema: problem, contentType: 'application/problem+json' };
 
-function describeAnswer(answer: OperationResponse): Json {
-  return { description: answer.description, ...content(answer) };
+function describeResponse(response: OperationResponse): Json {
+  return { description: response.description, ...content(response) };
 }
 
 function content({ schema, contentType }: OperationResponse): Json {
@@ -110,7 +112,7 @@ function input(schema: z.ZodType): Json {
   return json;
 }
 
-/** A schema of an answer: a component by its name, and what holds components with their names in it. */
+/** The JSON schema of a response. Components become references to `#/components/schemas/<id>`. */
 function output(schema: z.ZodType): Json {
   const named = components.get(schema);
   if (named) return { $ref: refTo(named.id) };
@@ -139,7 +141,7 @@ function describeComponents(): Json {
   );
 }
 
-/** An answer may get fields that it hasn't today: whoever reads it must not break then. */
+/** Responses may gain fields in later versions, so their schemas allow unknown ones. */
 function openUp({ jsonSchema }: { jsonSchema: { additionalProperties?: unknown } }): void {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
 }
@@ -148,7 +150,7 @@ function refTo(id: string): string {
   return `#/components/schemas/${id}`;
 }
 
-/** `get /api/v1/mismatches/{id}` is `getMismatchesById`. */
+/** Names an operation: `get /api/v1/mismatches/{id}` is `getMismatchesById`. */
 function nameOperation(method: string, path: string): string {
   const words = path
     .replace('/api/v1', '')

@@ -2,19 +2,22 @@ import { z } from 'zod';
 import type { Role } from '../../access/roles.ts';
 
 export type OperationResponse = { description: string; schema?: z.ZodType; contentType?: string };
+type Responses = Record<number, OperationResponse>;
 
-/** One route, as it is to be told. Paths are OpenAPI's: `{id}` where Express has `:id`. */
+/** One route as the OpenAPI document describes it. Its path is OpenAPI's: `{id}` where Express has `:id`. */
 export type Operation = {
   method: 'get' | 'post' | 'patch' | 'delete';
   path: string;
   tag: string;
   summary: string;
-  /** What it takes to be let in: a role's token, the provider's credentials, a merchant's pull token, or nothing. */
-  takes: Role | readonly Role[] | 'provider' | 'merchant' | 'nothing';
+  /** The credential that a request needs: a role's token, the provider's, a merchant's pull token, or nothing. */
+  access: Role | readonly Role[] | 'provider' | 'merchant' | 'nothing';
   query?: z.ZodObject;
   body?: z.ZodType;
-  answers: Record<number, OperationResponse>;
+  /** By status. */
+  responses: Responses;
 };
+type Details = Omit<Operation, 'method' | 'path' | 'access' | 'responses'>;
 
 const API = '/api/v1';
 
@@ -24,43 +27,40 @@ const paging = z.object({
   cursor: z.string().optional().describe('next_cursor of the page before'),
 });
 
-/** A list of the API, in pages. */
+/** A list of the API, in pages. Its path ends in the name of its items. */
 export function listOperation(
   path: string,
-  told: { tag: string; items: z.ZodType; query?: z.ZodObject; takes?: Role },
+  details: { tag: string; items: z.ZodType; query?: z.ZodObject; access?: Role },
 ): Operation {
   const plural = path.split('/').at(-1) ?? '';
-  const schema = z.object({ [plural]: z.array(told.items), next_cursor: z.string().nullable() });
+  const schema = z.object({ [plural]: z.array(details.items), next_cursor: z.string().nullable() });
   return {
     method: 'get',
     path: `${API}${path}`,
-    tag: told.tag,
+    tag: details.tag,
     summary: `List ${plural}, in pages`,
-    takes: told.takes ?? 'viewer',
-    query: told.query ? told.query.extend(paging.shape) : paging,
-    answers: { 200: { description: 'A page', schema } },
+    access: details.access ?? 'viewer',
+    query: details.query ? details.query.extend(paging.shape) : paging,
+    responses: okResponse('A page', schema),
   };
 }
 
-type Told = Omit<Operation, 'method' | 'path' | 'takes' | 'answers'>;
-
-export function getOperation(path: string, told: Told & { answer: z.ZodType }): Operation {
-  const { answer, ...rest } = told;
-  const answers = { 200: { description: 'It', schema: answer } };
-  return { method: 'get', path: `${API}${path}`, takes: 'viewer', answers, ...rest };
+export function getOperation(path: string, { item, ...details }: Details & { item: z.ZodType }): Operation {
+  return { method: 'get', path: `${API}${path}`, access: 'viewer', responses: okResponse('It', item), ...details };
 }
 
-/** A POST; its answers by status. */
 export function postOperation(
   path: string,
-  takes: Role | readonly Role[],
-  told: Told & { answers: Operation['answers'] },
+  access: Role | readonly Role[],
+  details: Details & { responses: Responses },
 ): Operation {
-  return { method: 'post', path: `${API}${path}`, takes, ...told };
+  return { method: 'post', path: `${API}${path}`, access, ...details };
 }
 
-type Answers = Operation['answers'];
-
-export const okResponse = (description: string, schema: z.ZodType): Answers => ({ 200: { description, schema } });
-export const createdResponse = (description: string, schema: z.ZodType): Answers => ({ 201: { description, schema } });
-export const acceptedResponse = (description: string, schema: z.ZodType): Answers => ({ 202: { description, schema } });
+export const okResponse = (description: string, schema: z.ZodType): Responses => ({ 200: { description, schema } });
+export const createdResponse = (description: string, schema: z.ZodType): Responses => ({
+  201: { description, schema },
+});
+export const acceptedResponse = (description: string, schema: z.ZodType): Responses => ({
+  202: { description, schema },
+});

@@ -14,9 +14,9 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 const API = API_OPERATIONS.filter(({ path }) => path.startsWith('/api/v1/'));
-const READS = API.filter(({ method }) => method === 'get').map(({ path, query, takes }) => ({
+const READS = API.filter(({ method }) => method === 'get').map(({ path, query, access }) => ({
   path,
-  takes,
+  access,
   names: Object.keys(query?.shape ?? {}),
 }));
 const ACTS = API.filter(({ method }) => method !== 'get').map(({ method, path }) => ({ method, path }));
@@ -38,8 +38,8 @@ test('every GET route of the API is in the table', () => {
   expect(READS.length).toBeGreaterThan(20);
 });
 
-test.each(READS)('GET $path refuses a parameter that it does not have, by its name', async ({ path, takes }) => {
-  const token = takes === 'merchant' ? pullToken : world.tokens.admin;
+test.each(READS)('GET $path refuses a parameter that it does not have, by its name', async ({ path, access }) => {
+  const token = access === 'merchant' ? pullToken : world.tokens.admin;
   expect(await ask('get', `${path}?statuss=paid&Limit=1`, token)).toEqual({
     status: 422,
     type: 'application/problem+json',
@@ -50,9 +50,9 @@ test.each(READS)('GET $path refuses a parameter that it does not have, by its na
   });
 });
 
-const PARAMETERS = READS.flatMap(({ path, takes, names }) => names.map((name) => ({ path, takes, name })));
-test.each(PARAMETERS)('GET $path refuses $name given twice', async ({ path, takes, name }) => {
-  const token = takes === 'merchant' ? pullToken : world.tokens.admin;
+const PARAMETERS = READS.flatMap(({ path, access, names }) => names.map((name) => ({ path, access, name })));
+test.each(PARAMETERS)('GET $path refuses $name given twice', async ({ path, access, name }) => {
+  const token = access === 'merchant' ? pullToken : world.tokens.admin;
   const { status, errors } = await ask('get', `${path}?${name}=a&${name}=b`, token);
   expect([status, errors]).toEqual([422, { [name]: ['is given more than once'] }]);
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { MERCHANT_STATES } from '../../merchants/read-merchants.ts';
-import { components, instant, nullableInstant, nullableText } from './fields.ts';
+import { MERCHANT_STATES } from '../../../merchants/read-merchants.ts';
+import { components, instant, nullableInstant, nullableText } from '../fields.ts';
 
 const merchantFields = {
   id: z.string(),

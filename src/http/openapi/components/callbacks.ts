@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { CALLBACK_STATES } from '../../../callbacks/manage/read-callbacks.ts';
+import { components, instant, nullableInstant, nullableText } from '../fields.ts';
+
+const callbackFields = {
+  id: z.string(),
+  webhook_id: z.string().describe('the header of every try'),
+  merchant_id: z.string(),
+  transaction_id: nullableText,
+  type: z.string().describe('pix.<operation>.<status>'),
+  sequence: z.int().nullable(),
+  previous_status: nullableText,
+  source: z.string(),
+  state: z.enum(CALLBACK_STATES),
+  attempts: z.int(),
+  next_attempt_at: nullableInstant,
+  created_at: instant,
+  delivered_at: nullableInstant,
+};
+
+export const callback = z.object(callbackFields).register(components, { id: 'Callback' });
+
+const attempt = z
+  .object({
+    number: z.int(),
+    at: instant,
+    duration_ms: z.int(),
+    request_headers: z.record(z.string(), z.string()),
+    response_status: z.int().nullable(),
+    response_body: nullableText.describe('null for viewers'),
+    error_class: nullableText,
+  })
+  .register(components, { id: 'Attempt' });
+
+export const callbackWithAttempts = z
+  .object({ ...callbackFields, attempt_list: z.array(attempt) })
+  .register(components, { id: 'CallbackWithAttempts' });

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { components, day, instant } from '../fields.ts';
+
+export const report = z
+  .object({
+    day,
+    revision: z.int(),
+    state: z
+      .enum(['partial', 'provisional', 'closed'])
+      .describe("in the list, of a day's newest revision: as it is by now, which its next revision says too"),
+    made_at: instant,
+    proven: z.boolean().describe('likewise: whether a run has read the whole day after its end'),
+    digest: z.string(),
+    sha256: z.string().describe('of the workbook'),
+    files: z.array(
+      z.object({ format: z.enum(['xlsx', 'csv', 'journal']), name: z.string(), bytes: z.int(), sha256: z.string() }),
+    ),
+    position: z.int().nullable().describe('the position of the journal’s hash chain that it is cut at'),
+    chain_hash: z.string().nullable().describe('the chain’s SHA-256 there'),
+    redacted: z.boolean().describe('a person in it was forgotten since: its files are made again, and say *removido*'),
+  })
+  .register(components, { id: 'Report' });
