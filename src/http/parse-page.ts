@@ -1,11 +1,13 @@
 import type { Request } from 'express';
+import type { Context } from '../context.ts';
+import { limitStatementTime } from '../database/limit-statement-time.ts';
 import { ConfereError } from '../domain/errors.ts';
 
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 200;
 
 /**
- * `limit` and `cursor` of a list's query. A cursor is opaque to its reader: base64url of where the next page begins.
+ * Parses `limit` and `cursor` of a list's query. A cursor is opaque to clients: base64url of where the next page begins.
  * @throws ConfereError `invalid_request`.
  */
 export function parsePage(request: Request): { limit: number; after: string | undefined } {
@@ -23,8 +25,25 @@ export function parsePage(request: Request): { limit: number; after: string | un
   return { limit: number, after };
 }
 
-/** The same where the next page begins at a row number. */
-export function parseNumberedPage(request: Request): { limit: number; after: number | undefined } {
+/**
+ * Reads one page of a list in the order of its row numbers. Each statement is limited in time.
+ * @param read returns up to `limit` rows after row number `after`. It is asked for one more than the page shows.
+ * @returns the rows, and where the next page begins; undefined at the end.
+ * @throws ConfereError `invalid_request` for a wrong limit or cursor.
+ */
+export async function readPage<T extends { seq: number }>(
+  context: Context,
+  request: Request,
+  read: (reading: Context, limit: number, after: number | undefined) => Promise<T[]>,
+): Promise<{ rows: T[]; next: number | undefined }> {
+  const { limit, after } = parseNumberedPage(request);
+  const found = await read({ ...context, db: limitStatementTime(context.db) }, limit + 1, after);
+  const rows = found.slice(0, limit);
+  return { rows, next: found.length > limit ? rows.at(-1)?.seq : undefined };
+}
+
+/** A page whose cursor is a row number. */
+function parseNumberedPage(request: Request): { limit: number; after: number | undefined } {
   const { limit, after } = parsePage(request);
   if (after === undefined) return { limit, after: undefined };
   const number = Number(after);
@@ -34,15 +53,23 @@ export function parseNumberedPage(request: Request): { limit: number; after: num
   });
 }
 
-/** A list as our API gives it. @param next where the next page begins; undefined at the end. */
-export function presentPage<T>(plural: string, items: T[], next: string | number | undefined): Record<string, unknown> {
-  return { [plural]: items, next_cursor: next === undefined ? null : Buffer.from(String(next)).toString('base64url') };
+/** A list as our API returns it, without row numbers. @param next where the next page begins; undefined at the end. */
+export function presentPage(
+  plural: string,
+  items: object[],
+  next: string | number | undefined,
+): Record<string, unknown> {
+  return { [plural]: items.map(withoutSeq), next_cursor: encodeCursor(next) ?? null };
 }
 
-/** Of `limit + 1` rows read: those of the page, and the last one of it when more follow. */
-export function trimPage<T>(rows: T[], limit: number): { rows: T[]; last: T | undefined } {
-  const shown = rows.slice(0, limit);
-  return { rows: shown, last: rows.length > limit ? shown.at(-1) : undefined };
+/** Removes the row number, which no answer shows. */
+export function withoutSeq<T extends object>({ seq: _, ...rest }: T & { seq?: number }): Omit<T, 'seq'> {
+  return rest;
+}
+
+/** The cursor of a page, as `parsePage` decodes it. @param next where that page begins; undefined for no page. */
+export function encodeCursor(next: string | number | undefined): string | undefined {
+  return next === undefined ? undefined : Buffer.from(String(next)).toString('base64url');
 }
 
 function decode(cursor: string): string | undefined {

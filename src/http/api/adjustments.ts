@@ -2,7 +2,6 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/money.ts';
 import { maskNote } from '../../domain/person/mask-mismatch.ts';
@@ -12,7 +11,7 @@ import { auditPersonalAccess } from '../access/audit-personal-access.ts';
 import { canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
 import { presentPlatform } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
-import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
+import { presentPage, readPage, withoutSeq } from '../parse-page.ts';
 import { parseBody } from '../parse-request.ts';
 import { newPlatform } from './openings.ts';
 
@@ -46,7 +45,6 @@ export const statementSchema = z.object({
 /** What people enter beside what the provider shows: adjustments, and the balances of its panel. */
 export function adjustmentRoutes(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
   router.post('/adjustments', requireRole('accountant'), async (request, response) => {
     const actor = getActor(response);
     const body = (request.body ?? {}) as { reverses?: unknown };
@@ -64,13 +62,12 @@ export function adjustmentRoutes(context: Context): Router {
     response.status(201).json(withoutSeq(adjustment ?? { seq: 0 }));
   });
   router.get('/adjustments', requireRole('viewer'), async (request, response) => {
-    const { limit, after } = parseNumberedPage(request);
-    const { rows, last } = trimPage(await listAdjustments(reading.db, limit + 1, after), limit);
+    const { rows, next } = await readPage(context, request, ({ db }, ...page) => listAdjustments(db, ...page));
     await auditPersonalAccess(context, response, 'adjustments.list', 'notes');
     const shown = rows
-      .map((row) => presentPlatform(response, withoutSeq(row)))
+      .map((row) => presentPlatform(response, row))
       .map((one) => (canSeePersonalData(response) ? one : { ...one, note: maskNote(one.note) }));
-    response.json(presentPage('adjustments', shown, last?.seq));
+    response.json(presentPage('adjustments', shown, next));
   });
 
   router.post('/statements', requireRole('operator', 'accountant'), async (request, response) => {
@@ -86,10 +83,9 @@ export function adjustmentRoutes(context: Context): Router {
     response.status(201).json(withoutSeq(statement ?? { seq: 0 }));
   });
   router.get('/statements', requireRole('viewer'), async (request, response) => {
-    const { limit, after } = parseNumberedPage(request);
-    const { rows, last } = trimPage(await listStatements(reading, limit + 1, after), limit);
-    const shown = rows.map((row) => presentPlatform(response, withoutSeq(row)));
-    response.json(presentPage('statements', shown, last?.seq));
+    const { rows, next } = await readPage(context, request, listStatements);
+    const shown = rows.map((row) => presentPlatform(response, row));
+    response.json(presentPage('statements', shown, next));
   });
   return router;
 }
@@ -101,8 +97,4 @@ function enter(context: Context, body: z.infer<typeof adjustmentSchema>, actor: 
 
 function turnBack(context: Context, { reverses, note: why }: z.infer<typeof reversalSchema>, actor: string) {
   return reverseAdjustment(context, reverses, { note: why, actor });
-}
-
-function withoutSeq<T extends { seq: number }>({ seq: _, ...rest }: T): Omit<T, 'seq'> {
-  return rest;
 }

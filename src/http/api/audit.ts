@@ -2,10 +2,9 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import { listAudit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
-import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
+import { presentPage, readPage } from '../parse-page.ts';
 import { parseQuery } from '../parse-request.ts';
 
 const instant = z.iso
@@ -23,18 +22,12 @@ export const auditQuerySchema = z.object({
 /** Who did what, and who saw whose data. */
 export function auditRoutes(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/audit', requireRole('admin'), async (request, response) => {
     const filter = parseQuery(request, auditQuerySchema);
-    const { limit, after: before } = parseNumberedPage(request);
-    const { rows, last } = trimPage(await listAudit(reading.db, filter, { limit: limit + 1, before }), limit);
-    response.json(
-      presentPage(
-        'audit',
-        rows.map(({ seq: _, ...row }) => row),
-        last?.seq,
-      ),
+    const { rows, next } = await readPage(context, request, ({ db }, limit, before) =>
+      listAudit(db, filter, { limit, before }),
     );
+    response.json(presentPage('audit', rows, next));
   });
   return router;
 }

@@ -7,11 +7,10 @@ import { CALLBACK_STATES, findCallback, listAttempts, listCallbacks } from '../.
 import { redeliver } from '../../callbacks/manage/redeliver.ts';
 import { replay } from '../../callbacks/manage/replay.ts';
 import type { Context } from '../../context.ts';
-import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { auditPersonalAccess } from '../access/audit-personal-access.ts';
 import { canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
-import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
+import { presentPage, readPage } from '../parse-page.ts';
 import { parseBody, parseQuery } from '../parse-request.ts';
 import { filterSchema } from './merchants.ts';
 
@@ -41,13 +40,12 @@ export const replaySchema = z
 /** What merchants were told, try by try, and telling them again. */
 export function callbackRoutes(context: Context): express.Router {
   const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/callbacks', requireRole('viewer'), async (request, response) => {
-    const { limit, after: before } = parseNumberedPage(request);
-    const { merchant, transaction_id: transactionId, state, type } = parseQuery(request, callbackQuerySchema);
-    const query = { merchant, transactionId, state, type };
-    const { rows, last } = trimPage(await listCallbacks(reading.db, query, { limit: limit + 1, before }), limit);
-    response.json(presentPage('callbacks', rows.map(presentCallback), last?.seq));
+    const { transaction_id: transactionId, ...filter } = parseQuery(request, callbackQuerySchema);
+    const { rows, next } = await readPage(context, request, ({ db }, limit, before) =>
+      listCallbacks(db, { ...filter, transactionId }, { limit, before }),
+    );
+    response.json(presentPage('callbacks', rows.map(presentCallback), next));
   });
   router.get('/callbacks/:id', requireRole('viewer'), async (request, response) => {
     const callback = await findCallback(context.db, idOf(request));

@@ -2,7 +2,6 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseAmount } from '../../domain/money.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
@@ -10,7 +9,7 @@ import { listContracts, stateContract, withdrawContract } from '../../ledger/jou
 import { getActor, requireRole } from '../access/authorize.ts';
 import { presentPlatform } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
-import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
+import { presentPage, readPage, withoutSeq } from '../parse-page.ts';
 import { parseBody } from '../parse-request.ts';
 
 const BASIS_POINTS_MAX = 10_000;
@@ -43,7 +42,6 @@ export const contractWithdrawalSchema = z.object({ withdraws: z.string().min(1) 
 /** What the provider may charge, by contract: newer ones go before older ones, and one can be taken back. */
 export function commissionRoutes(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
   router.post('/commissions', requireRole('admin'), async (request, response) => {
     const actor = getActor(response);
     const body = (request.body ?? {}) as { withdraws?: unknown };
@@ -61,10 +59,9 @@ export function commissionRoutes(context: Context): Router {
     response.status(201).json(withoutSeq(contract ?? { seq: 0 }));
   });
   router.get('/commissions', requireRole('viewer'), async (request, response) => {
-    const { limit, after } = parseNumberedPage(request);
-    const { rows, last } = trimPage(await listContracts(reading.db, limit + 1, after), limit);
-    const shown = rows.map((row) => presentPlatform(response, withoutSeq(row)));
-    response.json(presentPage('commissions', shown, last?.seq));
+    const { rows, next } = await readPage(context, request, ({ db }, ...page) => listContracts(db, ...page));
+    const shown = rows.map((row) => presentPlatform(response, row));
+    response.json(presentPage('commissions', shown, next));
   });
   return router;
 }
@@ -77,8 +74,4 @@ async function state(context: Context, body: z.infer<typeof contractSchema>, act
 async function withdraw(context: Context, { withdraws }: z.infer<typeof contractWithdrawalSchema>): Promise<string> {
   await withdrawContract(context, withdraws);
   return withdraws;
-}
-
-function withoutSeq<T extends { seq: number }>({ seq: _, ...rest }: T): Omit<T, 'seq'> {
-  return rest;
 }

@@ -6,7 +6,6 @@ import { mayActAs } from '../../access/roles.ts';
 import { presentCallback } from '../../callbacks/manage/present-callback.ts';
 import { sendTest } from '../../callbacks/manage/send-test.ts';
 import type { Context } from '../../context.ts';
-import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { OPERATIONS } from '../../domain/statuses.ts';
 import { createMerchant, removeMerchant, setMerchantState, updateMerchant } from '../../merchants/change-merchants.ts';
 import { maskContacts, type PresentedMerchant, presentMerchant } from '../../merchants/present-merchant.ts';
@@ -15,7 +14,7 @@ import { findMerchant, listMerchants, type MerchantRow } from '../../merchants/r
 import { rotateSecret } from '../../merchants/secrets.ts';
 import { getActor, getCaller, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
-import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
+import { presentPage, readPage } from '../parse-page.ts';
 import { parseBody } from '../parse-request.ts';
 
 const LIST_MAX = 200;
@@ -52,12 +51,12 @@ export const merchantChangeSchema = z
 /** Who receives callbacks. */
 export function merchantRoutes(context: Context): express.Router {
   const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/merchants', requireRole('viewer'), async (request, response) => {
-    const { limit, after = 0 } = parseNumberedPage(request);
-    const { rows, last } = trimPage(await listMerchants(reading.db, { limit: limit + 1, after }), limit);
+    const { rows, next } = await readPage(context, request, ({ db }, limit, after = 0) =>
+      listMerchants(db, { limit, after }),
+    );
     const shown = rows.map((row) => showTo(response, row));
-    response.json(presentPage('merchants', shown, last?.seq));
+    response.json(presentPage('merchants', shown, next));
   });
   router.post('/merchants', requireRole('admin'), (request, response) => addOne(context, request, response));
   router.get('/merchants/:id', requireRole('viewer'), async (request, response) => {

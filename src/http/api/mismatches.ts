@@ -2,7 +2,6 @@ import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../domain/mismatch.ts';
 import { findMismatch, listMismatches, type PresentedMismatch } from '../../mismatches/read-mismatches.ts';
@@ -12,7 +11,7 @@ import { auditPersonalAccess } from '../access/audit-personal-access.ts';
 import { canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
 import { maskMismatches } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
-import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
+import { presentPage, readPage, withoutSeq } from '../parse-page.ts';
 import { parseBody, parseQuery } from '../parse-request.ts';
 
 const KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
@@ -29,19 +28,13 @@ export const acceptedSchema = notedSchema.extend({ actual: z.unknown().optional(
 
 export function mismatchRoutes(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/mismatches', requireRole('viewer'), async (request, response) => {
-    const { transaction_id, ...filter } = parseQuery(request, mismatchQuerySchema);
-    const { limit, after } = parseNumberedPage(request);
-    const found = await listMismatches(reading.db, {
-      ...filter,
-      transactionId: transaction_id,
-      limit: limit + 1,
-      after,
-    });
-    const { rows, last } = trimPage(found, limit);
+    const { transaction_id: transactionId, ...filter } = parseQuery(request, mismatchQuerySchema);
+    const { rows, next } = await readPage(context, request, ({ db }, limit, after) =>
+      listMismatches(db, { ...filter, transactionId, limit, after }),
+    );
     await auditPersonalAccess(context, response, 'mismatches.list', JSON.stringify(Object.keys(request.query)));
-    response.json(presentPage('mismatches', await presentMismatches(context, response, rows), last?.seq));
+    response.json(presentPage('mismatches', await presentMismatches(context, response, rows), next));
   });
 
   router.get('/mismatches/:id', requireRole('viewer'), async (request: Request<{ id: string }>, response) => {
@@ -89,5 +82,5 @@ export async function presentMismatches(
   mismatches: PresentedMismatch[],
 ): Promise<Omit<PresentedMismatch, 'seq'>[]> {
   const shown = canSeePersonalData(response) ? mismatches : await maskMismatches(context.db, mismatches);
-  return shown.map(({ seq: _, ...mismatch }) => mismatch);
+  return shown.map(withoutSeq);
 }

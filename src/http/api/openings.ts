@@ -2,14 +2,13 @@ import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { isDay } from '../../domain/calendar.ts';
 import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/money.ts';
 import { finishReposts, reverseOpeningEntry, stateOpening } from '../../ledger/stated/open-books.ts';
 import { getActor, requireRole } from '../access/authorize.ts';
 import { presentPlatform } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
-import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
+import { presentPage, readPage } from '../parse-page.ts';
 import { parseBody } from '../parse-request.ts';
 
 export const newPlatform = z
@@ -34,7 +33,6 @@ export const openingReversalSchema = z.object({ reverses: z.string().min(1) });
 
 export function openingRoutes(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
   router.post('/openings', requireRole('admin'), async (req, response) => {
     const actor = getActor(response);
     const turnsBack = ((req.body ?? {}) as { reverses?: unknown }).reverses !== undefined;
@@ -50,16 +48,12 @@ export function openingRoutes(context: Context): Router {
   });
 
   router.get('/openings', requireRole('viewer'), async (req, response) => {
-    const { limit, after } = parseNumberedPage(req);
-    let query = reading.db
-      .selectFrom('openings')
-      .selectAll()
-      .orderBy('seq', 'desc')
-      .limit(limit + 1);
-    if (after !== undefined) query = query.where('seq', '<', after);
-    const { rows, last } = trimPage(await query.execute(), limit);
+    const { rows, next } = await readPage(context, req, ({ db }, limit, after) => {
+      const query = db.selectFrom('openings').selectAll().orderBy('seq', 'desc').limit(limit);
+      return (after === undefined ? query : query.where('seq', '<', after)).execute();
+    });
     const shown = rows.map((row) => presentPlatform(response, present(row)));
-    response.json(presentPage('openings', shown, last?.seq));
+    response.json(presentPage('openings', shown, next));
   });
   return router;
 }

@@ -2,15 +2,14 @@ import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { listPages } from '../../reconciliation/numbers/read-pages.ts';
-import { findRun, listRuns, type PresentedRun } from '../../reconciliation/numbers/read-runs.ts';
+import { findRun, listRuns } from '../../reconciliation/numbers/read-runs.ts';
 import { startRun } from '../../reconciliation/runs/start-run.ts';
 import { getActor, requireRole } from '../access/authorize.ts';
 import { presentPlatform } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
-import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
+import { presentPage, readPage, withoutSeq } from '../parse-page.ts';
 import { parseBody } from '../parse-request.ts';
 
 export const newRunSchema = z.object({
@@ -21,7 +20,6 @@ export const newRunSchema = z.object({
 
 export function reconciliationRoutes(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
   router.post('/reconciliations', requireRole('operator'), async (req, response) => {
     const range = parseBody(req, newRunSchema);
     const actor = getActor(response);
@@ -38,10 +36,9 @@ export function reconciliationRoutes(context: Context): Router {
   });
 
   router.get('/reconciliations', requireRole('viewer'), async (req, response) => {
-    const { limit, after } = parseNumberedPage(req);
-    const { rows, last } = trimPage(await listRuns(reading.db, limit + 1, after), limit);
-    const shown = rows.map((row) => presentPlatform(response, withoutSeq(row)));
-    response.json(presentPage('reconciliations', shown, last?.seq));
+    const { rows, next } = await readPage(context, req, ({ db }, ...page) => listRuns(db, ...page));
+    const shown = rows.map((row) => presentPlatform(response, row));
+    response.json(presentPage('reconciliations', shown, next));
   });
 
   router.get('/reconciliations/:id', requireRole('viewer'), async (req: Request<{ id: string }>, response) => {
@@ -53,14 +50,8 @@ export function reconciliationRoutes(context: Context): Router {
   router.get('/reconciliations/:id/pages', requireRole('viewer'), async (req: Request<{ id: string }>, response) => {
     const run = await findRun(context.db, req.params.id);
     if (!run) throw new ConfereError('not_found', 'there is no such reconciliation');
-    const { limit, after } = parseNumberedPage(req);
-    const { rows, last } = trimPage(await listPages(reading.db, run.seq, limit + 1, after), limit);
-    const shown = rows.map(({ seq: _, ...evidence }) => evidence);
-    response.json(presentPage('pages', shown, last?.seq));
+    const { rows, next } = await readPage(context, req, ({ db }, ...page) => listPages(db, run.seq, ...page));
+    response.json(presentPage('pages', rows, next));
   });
   return router;
-}
-
-function withoutSeq({ seq: _, ...run }: PresentedRun & { seq: number }): PresentedRun {
-  return run;
 }

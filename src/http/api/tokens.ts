@@ -4,10 +4,9 @@ import { auditChange } from '../../access/audit.ts';
 import { ROLES } from '../../access/roles.ts';
 import { createToken, listTokens, revokeToken } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
-import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { getActor, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
-import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
+import { presentPage, readPage } from '../parse-page.ts';
 import { parseBody } from '../parse-request.ts';
 
 export const newTokenSchema = z.object({
@@ -23,17 +22,9 @@ export const newTokenSchema = z.object({
 /** Who may use the API and the console. */
 export function tokenRoutes(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/tokens', requireRole('admin'), async (req, response) => {
-    const { limit, after } = parseNumberedPage(req);
-    const { rows, last } = trimPage(await listTokens(reading, limit + 1, after), limit);
-    response.json(
-      presentPage(
-        'tokens',
-        rows.map(({ seq: _, ...token }) => token),
-        last?.seq,
-      ),
-    );
+    const { rows, next } = await readPage(context, req, listTokens);
+    response.json(presentPage('tokens', rows, next));
   });
 
   router.post('/tokens', requireRole('admin'), async (req, response) => {

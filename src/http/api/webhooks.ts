@@ -2,7 +2,6 @@ import type { Request, Response, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { limitStatementTime } from '../../database/limit-statement-time.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { reprocessWebhook } from '../../inbox/items/quarantine.ts';
 import { findWebhook, listWebhooks } from '../../inbox/manage/read-webhooks.ts';
@@ -11,7 +10,7 @@ import { canSeePersonalData, getActor, getCaller, requireRole } from '../access/
 import { authorizeSearch } from '../access/authorize-search.ts';
 import { maskWebhook } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
-import { parseNumberedPage, presentPage, trimPage } from '../parse-page.ts';
+import { presentPage, readPage, withoutSeq } from '../parse-page.ts';
 import { parseQuery } from '../parse-request.ts';
 
 const STATES = ['pending', 'applied', 'quarantined'] as const;
@@ -25,21 +24,14 @@ export const webhookQuerySchema = z.object({
 
 export function inboxRoutes(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/webhooks', requireRole('viewer'), async (request, response) => {
     const { transaction_id: transactionId, ...filter } = parseQuery(request, webhookQuerySchema);
-    const { limit, after } = parseNumberedPage(request);
-    await authorizeSearch(context, getCaller(response), { ...filter, transactionId });
-    const found = await listWebhooks(reading.db, { ...filter, transactionId, limit: limit + 1, after });
-    const { rows, last } = trimPage(found, limit);
+    const { rows, next } = await readPage(context, request, async ({ db }, limit, after) => {
+      await authorizeSearch(context, getCaller(response), { ...filter, transactionId });
+      return await listWebhooks(db, { ...filter, transactionId, limit, after });
+    });
     await auditPersonalAccess(context, response, 'webhooks.list', JSON.stringify(Object.keys(request.query)));
-    response.json(
-      presentPage(
-        'webhooks',
-        rows.map(({ seq: _, ...row }) => row),
-        last?.seq,
-      ),
-    );
+    response.json(presentPage('webhooks', rows, next));
   });
 
   router.get('/webhooks/:id', requireRole('viewer'), async (request: Request<{ id: string }>, response) => {
@@ -65,6 +57,5 @@ export function inboxRoutes(context: Context): Router {
 async function answer(context: Context, id: string, response: Response): Promise<void> {
   const webhook = await findWebhook(context.db, id);
   if (!webhook) throw new ConfereError('not_found', 'there is no such webhook');
-  const { seq: _, ...shown } = canSeePersonalData(response) ? webhook : await maskWebhook(context.db, webhook);
-  response.json(shown);
+  response.json(withoutSeq(canSeePersonalData(response) ? webhook : await maskWebhook(context.db, webhook)));
 }

@@ -3,14 +3,13 @@ import { z } from 'zod';
 import { type PresentedCallback, presentCallback } from '../../../callbacks/manage/present-callback.ts';
 import { CALLBACK_STATES, listCallbacks } from '../../../callbacks/manage/read-callbacks.ts';
 import type { Context } from '../../../context.ts';
-import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { createRouter } from '../../create-router.ts';
-import { parseNumberedPage, trimPage } from '../../parse-page.ts';
+import { readPage } from '../../parse-page.ts';
 import { EMPTY_VALUE, moment, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, filterForm, pager, selectField, type TableColumn, table, textField } from '../parts/page-components.ts';
-import { encodeCursor, isFiltered, parseFilters } from '../parts/parse-filters.ts';
-import { sendPage } from '../parts/send-page.ts';
+import { badge, selectField, type TableColumn, table, textField } from '../parts/page-components.ts';
+import { isFiltered, parseFilters } from '../parts/parse-filters.ts';
+import { sendList } from '../parts/send-list.ts';
 import { CALLBACK_STATE_WORDS } from '../parts/words.ts';
 
 const text = z.string().trim().max(256).optional();
@@ -24,24 +23,26 @@ const query = z.object({
 /** The list of callbacks. */
 export function callbackListPages(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/callbacks', async (request, response) => {
     const { transaction_id: transactionId, ...filters } = parseFilters(request.query, query);
-    const { limit, after: before } = parseNumberedPage(request);
-    const found = await listCallbacks(reading.db, { ...filters, transactionId }, { limit: limit + 1, before });
-    const { rows, last } = trimPage(found, limit);
+    const { rows, next } = await readPage(context, request, ({ db }, limit, before) =>
+      listCallbacks(db, { ...filters, transactionId }, { limit, before }),
+    );
     const fields = [
       selectField({ name: 'state', label: 'Estado', value: filters.state, words: CALLBACK_STATE_WORDS, any: 'Todos' }),
       textField({ name: 'merchant', label: 'Id do lojista', value: filters.merchant }),
       textField({ name: 'transaction_id', label: 'Id da transação', value: transactionId }),
       textField({ name: 'type', label: 'Tipo', value: filters.type }),
     ];
-    const filtered = isFiltered({ ...filters, transactionId });
-    const body = html`<h1>Callbacks</h1>
-${filterForm('/callbacks', fields, filtered)}
-${callbackTable(context, rows.map(presentCallback), filtered ? 'Nenhum callback com estes filtros.' : 'Nenhum callback até agora.')}
-${pager('/callbacks', request.query, encodeCursor(last?.seq))}`;
-    sendPage(request, response, { title: 'Callbacks', body });
+    const areSet = isFiltered({ ...filters, transactionId });
+    const empty = areSet ? 'Nenhum callback com estes filtros.' : 'Nenhum callback até agora.';
+    sendList(request, response, {
+      title: 'Callbacks',
+      address: '/callbacks',
+      filters: { fields, areSet },
+      rows: callbackTable(context, rows.map(presentCallback), empty),
+      next,
+    });
   });
   return router;
 }

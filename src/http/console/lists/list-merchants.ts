@@ -1,25 +1,23 @@
 import type { Router } from 'express';
 import type { Context } from '../../../context.ts';
-import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { type PresentedMerchant, presentMerchant } from '../../../merchants/present-merchant.ts';
 import { listMerchants } from '../../../merchants/read-merchants.ts';
 import { createRouter } from '../../create-router.ts';
-import { parseNumberedPage, trimPage } from '../../parse-page.ts';
+import { readPage } from '../../parse-page.ts';
 import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, pager, table } from '../parts/page-components.ts';
-import { encodeCursor } from '../parts/parse-filters.ts';
+import { badge, table } from '../parts/page-components.ts';
 import { type CallbackCounts, readCallbackCounts } from '../parts/read-callback-counts.ts';
-import { sendPage } from '../parts/send-page.ts';
+import { sendList } from '../parts/send-list.ts';
 import { MERCHANT_STATE_WORDS } from '../parts/words.ts';
 
 /** The list of merchants, with what each is still to be told. */
 export function merchantListPages(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/merchants', async (request, response) => {
-    const { limit, after = 0 } = parseNumberedPage(request);
-    const { rows, last } = trimPage(await listMerchants(reading.db, { limit: limit + 1, after }), limit);
+    const { rows, next } = await readPage(context, request, ({ db }, limit, after = 0) =>
+      listMerchants(db, { limit, after }),
+    );
     const counts = await readCallbackCounts(context.db);
     const list = table({
       caption: 'Lojistas, na ordem em que entraram',
@@ -34,8 +32,7 @@ export function merchantListPages(context: Context): Router {
         { title: 'Falhando desde', cell: (row) => moment(context.calendar, row.failing_since) },
       ],
     });
-    const body = html`<h1>Lojistas</h1>${list}${pager('/merchants', request.query, encodeCursor(last?.seq))}`;
-    sendPage(request, response, { title: 'Lojistas', body });
+    sendList(request, response, { title: 'Lojistas', address: '/merchants', rows: list, next });
   });
   return router;
 }

@@ -1,19 +1,18 @@
 import type { Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../../domain/mismatch.ts';
 import { listMismatches, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
 import { canSeePersonalData } from '../../access/authorize.ts';
 import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
-import { parseNumberedPage, trimPage } from '../../parse-page.ts';
+import { readPage } from '../../parse-page.ts';
 import { explainMismatch, MISMATCH_TITLES } from '../parts/explain-mismatch.ts';
 import { EMPTY_VALUE, moment, moneyOf, shortId } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, filterForm, pager, selectField, table, textField } from '../parts/page-components.ts';
-import { encodeCursor, isFiltered, parseFilters } from '../parts/parse-filters.ts';
-import { sendPage } from '../parts/send-page.ts';
+import { badge, selectField, table, textField } from '../parts/page-components.ts';
+import { isFiltered, parseFilters } from '../parts/parse-filters.ts';
+import { sendList } from '../parts/send-list.ts';
 import { MISMATCH_STATE_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
 
 const KINDS = Object.keys(MISMATCH_SEVERITY) as [MismatchKind, ...MismatchKind[]];
@@ -27,12 +26,11 @@ const query = z.object({
 /** The list of mismatches. */
 export function mismatchListPages(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/mismatches', async (request, response) => {
     const { transaction_id: transactionId, ...filters } = parseFilters(request.query, query);
-    const { limit, after } = parseNumberedPage(request);
-    const found = await listMismatches(reading.db, { ...filters, transactionId, limit: limit + 1, after });
-    const { rows: all, last } = trimPage(found, limit);
+    const { rows: all, next } = await readPage(context, request, ({ db }, limit, after) =>
+      listMismatches(db, { ...filters, transactionId, limit, after }),
+    );
     const rows = canSeePersonalData(response) ? all : await maskMismatches(context.db, all);
     const fields = [
       selectField({ name: 'state', label: 'Estado', value: filters.state, words: MISMATCH_STATE_WORDS, any: 'Todos' }),
@@ -46,23 +44,26 @@ export function mismatchListPages(context: Context): Router {
       }),
       textField({ name: 'transaction_id', label: 'Id da transação', value: transactionId }),
     ];
-    const filtered = isFiltered({ ...filters, transactionId });
-    const body = html`<h1>Divergências</h1>
-${filterForm('/mismatches', fields, filtered)}
-${filters.kind !== undefined && explain(filters.kind)}
-${rows.length === 0 ? html`<p class="empty">${filtered ? 'Nenhuma divergência com estes filtros.' : 'Nenhuma divergência até hoje.'}</p>` : mismatchTable(context, rows)}
-${pager('/mismatches', request.query, encodeCursor(last?.seq))}`;
-    sendPage(request, response, { title: 'Divergências', body });
+    const areSet = isFiltered({ ...filters, transactionId });
+    const empty = areSet ? 'Nenhuma divergência com estes filtros.' : 'Nenhuma divergência até hoje.';
+    sendList(request, response, {
+      title: 'Divergências',
+      address: '/mismatches',
+      filters: { fields, areSet },
+      lead: filters.kind !== undefined && explain(filters.kind),
+      rows: mismatchTable(context, rows, empty),
+      next,
+    });
   });
   return router;
 }
 
 /** Mismatches in a table; each leads to its page. */
-export function mismatchTable(context: Context, rows: PresentedMismatch[]): Html {
+export function mismatchTable(context: Context, rows: PresentedMismatch[], empty = 'Nenhuma divergência.'): Html {
   return table({
     caption: 'Divergências, as mais novas primeiro',
     rows,
-    empty: 'Nenhuma divergência.',
+    empty,
     columns: [
       {
         title: 'Divergência',

@@ -16,9 +16,10 @@ import { createRouter } from '../../create-router.ts';
 import { parsePage } from '../../parse-page.ts';
 import { formatDay, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
-import { badge, pager, table } from '../parts/page-components.ts';
-import { encodeCursor, readFormField } from '../parts/parse-filters.ts';
-import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
+import { badge, table } from '../parts/page-components.ts';
+import { readFormField } from '../parts/parse-filters.ts';
+import { sendList } from '../parts/send-list.ts';
+import { hasRole, postForm } from '../parts/send-page.ts';
 import { REPORT_STATE_WORDS } from '../parts/words.ts';
 
 const FILE = /^(\d{4}-\d\d-\d\d)-r([1-9]\d{0,6})\.([a-z]+)$/;
@@ -32,14 +33,14 @@ const TYPES: Record<Format, string> = {
 /** The reports: every revision with its files, and making the next one. */
 export function reportPages(context: Context): Router {
   const router = createRouter();
-  router.get('/reports', (request, response) => sendList(context, request, response, undefined));
+  router.get('/reports', (request, response) => sendReports(context, request, response, undefined));
 
   router.post('/reports', requireRole('operator'), async (request, response) => {
     const day = readFormField(request, 'day') ?? '';
     const today = context.calendar.dayOf(context.clock.now());
     const fault = !isDay(day) ? 'Escolha um dia.' : day > today ? 'Este dia ainda não começou.' : undefined;
     if (fault !== undefined) {
-      await sendList(context, request, response, fault);
+      await sendReports(context, request, response, fault);
       return;
     }
     // before it: a report takes long, and is made on the timetable too
@@ -65,19 +66,23 @@ export function reportPages(context: Context): Router {
   return router;
 }
 
-async function sendList(
+async function sendReports(
   context: Context,
   request: Request,
   response: Response,
   fault: string | undefined,
 ): Promise<void> {
   const { reports, next } = await listReports({ ...context, db: limitStatementTime(context.db) }, parsePage(request));
-  const body = html`<h1>Relatórios</h1>
-<p class="lead">Um por dia do calendário do provedor. Quando um dia muda depois de relatado, sai uma nova revisão; as anteriores ficam.</p>
-${hasRole(response, 'operator') && html`<section class="act"><h2>Fazer um relatório</h2>${makeForm(context, response, fault)}</section>`}
-${reportTable(context, reports)}
-${pager('/reports', request.query, encodeCursor(next ?? undefined))}`;
-  sendPage(request, response, { title: 'Relatórios', body, status: fault === undefined ? 200 : 422 });
+  const lead = html`<p class="lead">Um por dia do calendário do provedor. Quando um dia muda depois de relatado, sai uma nova revisão; as anteriores ficam.</p>
+${hasRole(response, 'operator') && html`<section class="act"><h2>Fazer um relatório</h2>${makeForm(context, response, fault)}</section>`}`;
+  sendList(request, response, {
+    title: 'Relatórios',
+    address: '/reports',
+    lead,
+    rows: reportTable(context, reports),
+    next: next ?? undefined,
+    status: fault === undefined ? 200 : 422,
+  });
 }
 
 function makeForm(context: Context, response: Response, fault: string | undefined): Html {

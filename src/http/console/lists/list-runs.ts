@@ -1,19 +1,19 @@
 import type { Request, Response, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
-import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { addDays, type Day, isDay } from '../../../domain/calendar.ts';
 import { NO_PLATFORM } from '../../../domain/platform.ts';
 import { listRuns, type PresentedRun } from '../../../reconciliation/numbers/read-runs.ts';
 import { startRun } from '../../../reconciliation/runs/start-run.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { parseNumberedPage, trimPage } from '../../parse-page.ts';
+import { readPage } from '../../parse-page.ts';
 import { EMPTY_VALUE, formatCount, formatDay, moment, shortId } from '../parts/format.ts';
 import { type Html, html, type Part } from '../parts/html.ts';
-import { badge, pager, table } from '../parts/page-components.ts';
-import { encodeCursor, readFormField } from '../parts/parse-filters.ts';
-import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
+import { badge, table } from '../parts/page-components.ts';
+import { readFormField } from '../parts/parse-filters.ts';
+import { sendList } from '../parts/send-list.ts';
+import { hasRole, postForm } from '../parts/send-page.ts';
 import { describeCode, RUN_STATE_WORDS, TRIGGER_WORDS } from '../parts/words.ts';
 
 const DAYS_MAX = 3700;
@@ -30,14 +30,14 @@ export function runListPages(context: Context): Router {
   const router = createRouter();
   router.get('/reconciliations', async (request, response) => {
     const today = context.calendar.dayOf(context.clock.now());
-    await sendList(context, request, response, { from: addDays(today, -1), to: today, platform: '', faults: {} });
+    await sendRuns(context, request, response, { from: addDays(today, -1), to: today, platform: '', faults: {} });
   });
 
   router.post('/reconciliations', requireRole('operator'), async (request, response) => {
     const today = context.calendar.dayOf(context.clock.now());
     const draft = readDraft(request, today);
     if (Object.keys(draft.faults).length > 0) {
-      await sendList(context, request, response, draft);
+      await sendRuns(context, request, response, draft);
       return;
     }
     const actor = getActor(response);
@@ -79,16 +79,14 @@ export function formatDayRange(run: { from: Day; to: Day }): string {
   return run.from === run.to ? formatDay(run.from) : `${formatDay(run.from)} a ${formatDay(run.to)}`;
 }
 
-async function sendList(context: Context, request: Request, response: Response, draft: Draft): Promise<void> {
-  const { limit, after } = parseNumberedPage(request);
-  const { rows, last } = trimPage(await listRuns(limitStatementTime(context.db), limit + 1, after), limit);
+async function sendRuns(context: Context, request: Request, response: Response, draft: Draft): Promise<void> {
+  const { rows, next } = await readPage(context, request, ({ db }, ...page) => listRuns(db, ...page));
   const isWrong = Object.keys(draft.faults).length > 0;
-  const body = html`<h1>Conferências</h1>
-<p class="lead">Uma conferência lê a lista do provedor, dia a dia, até provar que leu tudo, e aplica ao razão o que faltava.</p>
-${hasRole(response, 'operator') && html`<section class="act"><h2>Iniciar uma conferência</h2>${startForm(context, response, draft)}</section>`}
-${runTable(context, rows)}
-${pager('/reconciliations', request.query, encodeCursor(last?.seq))}`;
-  sendPage(request, response, { title: 'Conferências', body, status: isWrong ? 422 : 200 });
+  const lead = html`<p class="lead">Uma conferência lê a lista do provedor, dia a dia, até provar que leu tudo, e aplica ao razão o que faltava.</p>
+${hasRole(response, 'operator') && html`<section class="act"><h2>Iniciar uma conferência</h2>${startForm(context, response, draft)}</section>`}`;
+  const status = isWrong ? 422 : 200;
+  const address = '/reconciliations';
+  sendList(request, response, { title: 'Conferências', address, lead, rows: runTable(context, rows), next, status });
 }
 
 function startForm(context: Context, response: Response, draft: Draft): Html {

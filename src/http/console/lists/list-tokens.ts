@@ -2,24 +2,21 @@ import type { Request, Router } from 'express';
 import { auditChange } from '../../../access/audit.ts';
 import { listTokens, revokeToken } from '../../../access/tokens.ts';
 import type { Context } from '../../../context.ts';
-import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
-import { parseNumberedPage, trimPage } from '../../parse-page.ts';
+import { readPage } from '../../parse-page.ts';
 import { EMPTY_VALUE, moment } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
-import { badge, idText, pager, table } from '../parts/page-components.ts';
-import { encodeCursor } from '../parts/parse-filters.ts';
-import { postForm, sendPage } from '../parts/send-page.ts';
+import { badge, idText, table } from '../parts/page-components.ts';
+import { sendList } from '../parts/send-list.ts';
+import { postForm } from '../parts/send-page.ts';
 import { ROLE_WORDS, TOKEN_STATE_WORDS } from '../parts/words.ts';
 
 /** Tokens, for whoever administers: who has one, when it was last used, and ending it. */
 export function tokenPages(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
   router.get('/tokens', requireRole('admin'), async (request, response) => {
-    const { limit, after } = parseNumberedPage(request);
-    const { rows, last } = trimPage(await listTokens(reading, limit + 1, after), limit);
+    const { rows, next } = await readPage(context, request, listTokens);
     const list = table({
       caption: 'Tokens, os mais novos primeiro',
       rows,
@@ -40,8 +37,7 @@ export function tokenPages(context: Context): Router {
         },
       ],
     });
-    const body = html`<h1>Tokens</h1>${list}${pager('/tokens', request.query, encodeCursor(last?.seq))}`;
-    sendPage(request, response, { title: 'Tokens', body });
+    sendList(request, response, { title: 'Tokens', address: '/tokens', rows: list, next });
   });
 
   router.post('/tokens/:id/revoke', requireRole('admin'), async (request: Request<{ id: string }>, response) => {

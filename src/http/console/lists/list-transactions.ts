@@ -21,9 +21,10 @@ import { parsePage } from '../../parse-page.ts';
 import { decryptFilters, encryptFilters } from '../parts/encrypt-filters.ts';
 import { EMPTY_VALUE, moment, moneyOf, shortId } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
-import { badge, dayField, filterForm, pager, selectField, table, textField } from '../parts/page-components.ts';
-import { encodeCursor, isFiltered, parseFilters } from '../parts/parse-filters.ts';
-import { formTokenField, sendPage } from '../parts/send-page.ts';
+import { badge, dayField, selectField, table, textField } from '../parts/page-components.ts';
+import { isFiltered, parseFilters } from '../parts/parse-filters.ts';
+import { sendList } from '../parts/send-list.ts';
+import { formTokenField } from '../parts/send-page.ts';
 import { describeCode, OPERATION_WORDS, STATUS_WORDS } from '../parts/words.ts';
 
 const text = z.string().trim().min(1).max(512).optional();
@@ -65,11 +66,14 @@ export function transactionListPages(context: Context): Router {
     const shown = transactions.map((one) => presentForCaller(context, one, full));
     await auditPersonalAccess(context, response, 'transactions.list', describeFilters({ ...filters, by }), 'console');
     await auditWithheldMatches(context, getCaller(response), filters, shown);
-    const body = html`<h1>Transações</h1>
-${filterForm('/transactions', fields({ ...filters, by }, full), isFiltered({ ...filters, by }), formTokenField(response))}
-${list(context, shown, isFiltered(filters))}
-${pager('/transactions', request.query, encodeCursor(formatSearchCursor(next)))}`;
-    sendPage(request, response, { title: 'Transações', body });
+    const given = { ...filters, by };
+    sendList(request, response, {
+      title: 'Transações',
+      address: '/transactions',
+      filters: { fields: fields(given, full), areSet: isFiltered(given), token: formTokenField(response) },
+      rows: list(context, shown, isFiltered(filters)),
+      next: formatSearchCursor(next),
+    });
   });
   return router;
 }

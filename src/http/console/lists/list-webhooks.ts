@@ -1,18 +1,18 @@
 import type { Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../../context.ts';
-import { limitStatementTime } from '../../../database/limit-statement-time.ts';
 import { listWebhooks } from '../../../inbox/manage/read-webhooks.ts';
 import { getCaller } from '../../access/authorize.ts';
 import { authorizeSearch } from '../../access/authorize-search.ts';
 import { createRouter } from '../../create-router.ts';
-import { parseNumberedPage, trimPage } from '../../parse-page.ts';
+import { readPage } from '../../parse-page.ts';
 import { decryptFilters, encryptFilters } from '../parts/encrypt-filters.ts';
 import { EMPTY_VALUE, moment, shortId } from '../parts/format.ts';
 import { html } from '../parts/html.ts';
-import { badge, filterForm, pager, selectField, table, textField } from '../parts/page-components.ts';
-import { encodeCursor, isFiltered, parseFilters } from '../parts/parse-filters.ts';
-import { formTokenField, sendPage } from '../parts/send-page.ts';
+import { badge, selectField, table, textField } from '../parts/page-components.ts';
+import { isFiltered, parseFilters } from '../parts/parse-filters.ts';
+import { sendList } from '../parts/send-list.ts';
+import { formTokenField } from '../parts/send-page.ts';
 import { describeCode, WEBHOOK_REASON_WORDS, WEBHOOK_STATE_WORDS } from '../parts/words.ts';
 
 const text = z.string().trim().max(512).optional();
@@ -26,25 +26,24 @@ const query = z.object({
 /** The inbox: every webhook that came. */
 export function webhookListPages(context: Context): Router {
   const router = createRouter();
-  const reading = { ...context, db: limitStatementTime(context.db) };
   router.all('/inbox', encryptFilters(context, query));
   router.get('/inbox', async (request, response) => {
     const { transaction_id: transactionId, ...filters } = parseFilters(decryptFilters(context, request), query);
-    const { limit, after } = parseNumberedPage(request);
-    await authorizeSearch(context, getCaller(response), { ...filters, transactionId });
-    const found = await listWebhooks(reading.db, { ...filters, transactionId, limit: limit + 1, after });
-    const { rows, last } = trimPage(found, limit);
+    const { rows, next } = await readPage(context, request, async ({ db }, limit, after) => {
+      await authorizeSearch(context, getCaller(response), { ...filters, transactionId });
+      return await listWebhooks(db, { ...filters, transactionId, limit, after });
+    });
     const fields = [
       selectField({ name: 'state', label: 'Estado', value: filters.state, words: WEBHOOK_STATE_WORDS, any: 'Todos' }),
       textField({ name: 'transaction_id', label: 'Id da transação', value: transactionId }),
       textField({ name: 'reference', label: 'Referência', value: filters.reference }),
       textField({ name: 'extra', label: 'Extra', value: filters.extra }),
     ];
-    const filtered = isFiltered({ ...filters, transactionId });
+    const areSet = isFiltered({ ...filters, transactionId });
     const list = table({
       caption: 'Webhooks, os mais novos primeiro',
       rows,
-      empty: filtered ? 'Nenhum webhook com estes filtros.' : 'Nenhum webhook chegou ainda.',
+      empty: areSet ? 'Nenhum webhook com estes filtros.' : 'Nenhum webhook chegou ainda.',
       columns: [
         {
           title: 'Webhook',
@@ -57,11 +56,13 @@ export function webhookListPages(context: Context): Router {
         { title: 'Repetições', cell: (row) => row.repeats, align: 'end' },
       ],
     });
-    const body = html`<h1>Webhooks</h1>
-${filterForm('/inbox', fields, filtered, formTokenField(response))}
-${list}
-${pager('/inbox', request.query, encodeCursor(last?.seq))}`;
-    sendPage(request, response, { title: 'Webhooks', body });
+    sendList(request, response, {
+      title: 'Webhooks',
+      address: '/inbox',
+      filters: { fields, areSet, token: formTokenField(response) },
+      rows: list,
+      next,
+    });
   });
   return router;
 }

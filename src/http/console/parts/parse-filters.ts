@@ -23,11 +23,6 @@ export function isFiltered(filters: Record<string, unknown>): boolean {
   return Object.values(filters).some((value) => value !== undefined);
 }
 
-/** A list's cursor, as `readPage` takes it. */
-export function encodeCursor(next: string | number | undefined): string | undefined {
-  return next === undefined ? undefined : Buffer.from(String(next)).toString('base64url');
-}
-
 /** The text field of a form that was posted, trimmed; undefined when it is empty. */
 export function readFormField(request: Request, name: string): string | undefined {
   const value = (request.body as Record<string, unknown> | undefined)?.[name];

@@ -1,0 +1,30 @@
+import type { Request, Response } from 'express';
+import { encodeCursor } from '../../parse-page.ts';
+import { type Html, html, type Part } from './html.ts';
+import { filterForm, pager } from './page-components.ts';
+import { sendPage } from './send-page.ts';
+
+export type List = {
+  title: string;
+  /** The address of the list, without its query. */
+  address: string;
+  /** The filters' form; `token` where it is posted, because a filter of it may name a person. */
+  filters?: { fields: Part; areSet: boolean; token?: Html };
+  /** Between the title or the filters and the rows. */
+  lead?: Part;
+  rows: Part;
+  /** Where the next page begins; undefined at the end. */
+  next: string | number | undefined;
+  status?: number;
+};
+
+/** Answers with a list's page: its title, filters and rows, and links to its other pages. */
+export function sendList(request: Request, response: Response, list: List): void {
+  const { title, address, filters, lead, rows, next, status } = list;
+  const body = html`<h1>${title}</h1>
+${filters && filterForm(address, filters.fields, filters.areSet, filters.token)}
+${lead}
+${rows}
+${pager(address, request.query, encodeCursor(next))}`;
+  sendPage(request, response, { title, body, ...(status === undefined ? {} : { status }) });
+}
