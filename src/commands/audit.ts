@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type AuditFilter, listAudit } from '../access/audit.ts';
-import { ConfereError } from '../domain/errors.ts';
+import { parseInstant, parseLimit } from './parse-options.ts';
 import { print, withContext } from './with-context.ts';
 
 const LIST_MAX = 1000;
@@ -28,15 +28,13 @@ export function auditCommand(program: Command): void {
     .option('--limit <count>', `how many at most, up to ${LIST_MAX}`, '50')
     .option('--json', 'print one JSON object')
     .action(async (options: Options) => {
-      const limit = Number(options.limit);
-      if (!Number.isInteger(limit) || limit < 1 || limit > LIST_MAX)
-        throw new ConfereError('wrong_use', `--limit must be a whole number from 1 to ${LIST_MAX}`);
+      const limit = parseLimit(options.limit, LIST_MAX);
       const filter: AuditFilter = {
         actor: options.actor,
         action: options.action,
         target: options.target,
-        from: readInstant('--from', options.from),
-        to: readInstant('--to', options.to),
+        from: parseInstant('--from', options.from),
+        to: parseInstant('--to', options.to),
       };
       await withContext({}, async (context) => {
         const rows = (await listAudit(context.db, filter, { limit, before: undefined })).map(
@@ -48,11 +46,4 @@ export function auditCommand(program: Command): void {
         print(options.json, { audit: rows }, lines.join('\n') || 'none');
       });
     });
-}
-
-function readInstant(option: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined;
-  const at = /T.*(Z|[+-]\d\d:\d\d)$/.test(text) ? new Date(text) : new Date(Number.NaN);
-  if (!Number.isNaN(at.getTime())) return at;
-  throw new ConfereError('wrong_use', `${option} is an instant: 2026-11-21T00:00:00-03:00`);
 }

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { auditChange } from '../access/audit.ts';
 import type { Context } from '../context.ts';
-import { isDay } from '../domain/calendar.ts';
 import { ConfereError } from '../domain/errors.ts';
 import { parseAmount } from '../domain/money.ts';
 import { OPERATIONS } from '../domain/statuses.ts';
 import { checkCommissions } from '../ledger/apply/check-commissions.ts';
 import { listContracts, stateContract, withdrawContract } from '../ledger/journal/commission-contracts.ts';
+import { parseDay } from './parse-options.ts';
 import { print, withContext } from './with-context.ts';
 
 const ACTOR = 'command';
@@ -78,7 +78,7 @@ export function commissionsCommand(program: Command): void {
     .requiredOption('--to <day>', 'the last one')
     .option('--json', 'print one JSON object')
     .action(async (options: Output & { from: string; to: string }) => {
-      const range = { from: readDay('--from', options.from), to: readDay('--to', options.to) };
+      const range = { from: parseDay('--from', options.from), to: parseDay('--to', options.to) };
       await withContext({}, async (context) => {
         const checked = await checkCommissions(context, range);
         print(options.json, checked, `${checked.payments} payments checked, ${checked.raised} newly told to differ`);
@@ -94,15 +94,10 @@ function readContract(options: StateOptions) {
   const basisPoints = Number(options.basisPoints);
   if (!Number.isInteger(basisPoints) || basisPoints < 0 || basisPoints > BASIS_POINTS_MAX)
     throw new ConfereError('wrong_use', `--basis-points must be a whole number from 0 to ${BASIS_POINTS_MAX}`);
-  const from = readDay('--from', options.from);
-  const to = options.to === undefined ? null : readDay('--to', options.to);
+  const from = parseDay('--from', options.from);
+  const to = options.to === undefined ? null : parseDay('--to', options.to);
   if (to !== null && to < from) throw new ConfereError('wrong_use', '--to is before --from');
   return { operation, fixedCents, basisPoints, from, to, platform: options.platform ?? null };
-}
-
-function readDay(option: string, text: string): string {
-  if (isDay(text)) return text;
-  throw new ConfereError('wrong_use', `${option} must be a day: YYYY-MM-DD`);
 }
 
 async function show(context: Context, id: string, options: Output): Promise<void> {

@@ -11,6 +11,7 @@ import { presentMerchant } from '../merchants/present-merchant.ts';
 import { issuePullToken, revokePullToken } from '../merchants/pull-token.ts';
 import { listMerchants } from '../merchants/read-merchants.ts';
 import { rotateSecret } from '../merchants/secrets.ts';
+import { parseInstant } from './parse-options.ts';
 import { print, withContext } from './with-context.ts';
 
 const PAGE_ROWS = 200;
@@ -99,7 +100,7 @@ async function add(context: Context, options: AddOptions): Promise<void> {
     email: options.email,
     filter: readFilter(options),
     rate: options.rate === undefined ? undefined : readRate(options.rate),
-    eventsSince: options.eventsSince === undefined ? undefined : readInstant(options.eventsSince),
+    eventsSince: parseInstant('--events-since', options.eventsSince),
   };
   const { merchant, secret } = await auditChange(
     context,
@@ -197,10 +198,4 @@ function readFilter(options: AddOptions): FilterInput {
 function readRate(text: string): number {
   if (/^[1-9]\d{0,2}$|^1000$/.test(text)) return Number(text);
   throw new ConfereError('wrong_use', '--rate is a whole number from 1 to 1000');
-}
-
-function readInstant(text: string): Date {
-  const at = /T.*(Z|[+-]\d\d:\d\d)$/.test(text) ? new Date(text) : new Date(Number.NaN);
-  if (!Number.isNaN(at.getTime())) return at;
-  throw new ConfereError('wrong_use', '--events-since is an instant: 2026-11-21T08:00:00-03:00');
 }

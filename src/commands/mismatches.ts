@@ -6,6 +6,7 @@ import { MISMATCH_SEVERITY, MISMATCH_STATES } from '../domain/mismatch.ts';
 import { findMismatch, listMismatches, type PresentedMismatch } from '../mismatches/read-mismatches.ts';
 import { type ActorNote, acknowledgeMismatch, resolveMismatchByHand } from '../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus } from '../reconciliation/windows/accept-surplus.ts';
+import { parseLimit } from './parse-options.ts';
 import { print, withContext } from './with-context.ts';
 
 const LIST_MAX = 200;
@@ -69,9 +70,7 @@ async function list(options: ListOptions): Promise<void> {
   check('--state', options.state, MISMATCH_STATES);
   check('--kind', options.kind, Object.keys(MISMATCH_SEVERITY));
   check('--severity', options.severity, SEVERITIES);
-  const limit = Number(options.limit);
-  if (!Number.isInteger(limit) || limit < 1 || limit > LIST_MAX)
-    throw new ConfereError('wrong_use', `--limit must be a whole number from 1 to ${LIST_MAX}`);
+  const limit = parseLimit(options.limit, LIST_MAX);
   const { state, kind, severity } = options;
   await withContext({}, async (context) => {
     const rows = await listMismatches(context.db, { state, kind, severity, limit });

@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { Transaction } from 'kysely';
 import { auditChange } from '../access/audit.ts';
@@ -11,6 +9,7 @@ import { createVault, type Vault } from '../database/keys/vault.ts';
 import type { Database } from '../database/tables.ts';
 import { transact } from '../database/transact.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { readInput } from './parse-options.ts';
 import { print, withContext } from './with-context.ts';
 
 const KEY_BYTES = 32;
@@ -38,18 +37,10 @@ export function rotateKeyCommand(program: Command): void {
 }
 
 async function readKey(file: string): Promise<Buffer> {
-  const text = (file === '-' ? await readAll(process.stdin) : readFile(file)).trim();
+  const text = (await readInput(file)).trim();
   const key = Buffer.from(text, 'base64');
   if (key.length === KEY_BYTES && key.toString('base64') === text) return key;
   throw new ConfereError('wrong_use', 'the new key must be base64 of 32 bytes (openssl rand -base64 32)');
-}
-
-function readFile(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new ConfereError('wrong_use', `can't read ${file} (${(error as NodeJS.ErrnoException).code})`);
-  }
 }
 
 /** All in one transaction: killed at any instant, the database is encrypted wholly with the one key or the other. */

@@ -4,6 +4,7 @@ import { isRole, ROLES } from '../access/roles.ts';
 import { createToken, listTokens, revokeToken } from '../access/tokens.ts';
 import type { Context } from '../context.ts';
 import { ConfereError } from '../domain/errors.ts';
+import { parseInstant } from './parse-options.ts';
 import { print, withContext } from './with-context.ts';
 
 const ACTOR = 'command';
@@ -42,7 +43,7 @@ export function tokensCommand(program: Command): void {
 
 async function create({ role, name, expires, json }: CreateOptions): Promise<void> {
   if (!isRole(role)) throw new ConfereError('wrong_use', `--role must be one of ${ROLES.join(', ')}`);
-  const expiresAt = expires === undefined ? undefined : readInstant(expires);
+  const expiresAt = parseInstant('--expires', expires);
   await withContext({}, async (context) => {
     const token = await auditChange(
       context,
@@ -67,10 +68,4 @@ async function list(context: Context, { json }: Output): Promise<void> {
       `${one.id}  ${one.role.padEnd(10)}  ${one.state.padEnd(7)}  ${one.last_used_at ?? 'never used'}  ${one.name}`,
   );
   print(json, { tokens }, lines.join('\n') || 'there is no token yet: confere tokens create');
-}
-
-function readInstant(text: string): Date {
-  const at = /T.*(Z|[+-]\d\d:\d\d)$/.test(text) ? new Date(text) : new Date(Number.NaN);
-  if (!Number.isNaN(at.getTime())) return at;
-  throw new ConfereError('wrong_use', '--expires is an instant: 2026-12-31T00:00:00-03:00');
 }

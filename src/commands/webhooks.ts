@@ -6,6 +6,7 @@ import { ConfereError } from '../domain/errors.ts';
 import { reprocessWebhook } from '../inbox/items/quarantine.ts';
 import { purgeWebhooks } from '../inbox/manage/purge-webhooks.ts';
 import { findWebhook, listWebhooks, type WebhookQuery } from '../inbox/manage/read-webhooks.ts';
+import { parseLimit } from './parse-options.ts';
 import { print, withContext } from './with-context.ts';
 
 const STATES = ['pending', 'applied', 'quarantined'] as const;
@@ -88,9 +89,7 @@ function readQuery(options: ListOptions): WebhookQuery {
   const state = STATES.find((one) => one === options.state);
   if (options.state !== undefined && !state)
     throw new ConfereError('wrong_use', `--state must be one of ${STATES.join(', ')}`);
-  const limit = Number(options.limit);
-  if (!Number.isInteger(limit) || limit < 1 || limit > LIST_MAX)
-    throw new ConfereError('wrong_use', `--limit must be a whole number from 1 to ${LIST_MAX}`);
+  const limit = parseLimit(options.limit, LIST_MAX);
   return { state, transactionId: options.transaction, reference: options.reference, limit };
 }
 

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
@@ -13,6 +11,7 @@ import { countSegments } from '../../inbox/spool/redact-retained-files.ts';
 import { findPerson, NO_PERSON_VALUES, type PersonValues } from '../../privacy/find-person.ts';
 import { indexParties } from '../../privacy/index-parties.ts';
 import { findReportDays } from '../../reports/serve/find-report-days.ts';
+import { readInput } from '../parse-options.ts';
 import { print, type withContext } from '../with-context.ts';
 import { listErasureTargets } from './list-erasure-targets.ts';
 
@@ -63,21 +62,13 @@ async function readDocument({ document, file }: Options): Promise<string> {
       'give --document <document>, --document - for standard input, or --file <file>',
     );
   }
-  const text = file !== undefined ? readFile(file) : document === '-' ? await readAll(process.stdin) : (document ?? '');
+  const text = file !== undefined || document === '-' ? await readInput(file ?? '-') : (document ?? '');
   const plain = normalizeDocument(text.trim().split('\n')[0] ?? '');
   // a shorter text stands in too much by chance
   if (plain?.length !== 11 && plain?.length !== 14) {
     throw new ConfereError('wrong_use', 'that is no document: a CPF has 11 characters, a CNPJ 14');
   }
   return plain;
-}
-
-function readFile(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new ConfereError('wrong_use', `can't read ${file} (${(error as NodeJS.ErrnoException).code})`);
-  }
 }
 
 /**

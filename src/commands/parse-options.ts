@@ -1,0 +1,35 @@
+/** Values of command-line options. Each function throws ConfereError `wrong_use`, which names the option. */
+import { readFileSync } from 'node:fs';
+import { text as readAll } from 'node:stream/consumers';
+import { isDay } from '../domain/calendar.ts';
+import { ConfereError } from '../domain/errors.ts';
+
+/** Parses `--limit`. */
+export function parseLimit(text: string, max: number): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= max) return limit;
+  throw new ConfereError('wrong_use', `--limit must be a whole number from 1 to ${max}`);
+}
+
+export function parseDay(option: string, text: string): string {
+  if (isDay(text)) return text;
+  throw new ConfereError('wrong_use', `${option} must be a day: YYYY-MM-DD`);
+}
+
+/** Parses an instant with an offset; undefined where the option is not given. */
+export function parseInstant(option: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const at = /T.*(Z|[+-]\d\d:\d\d)$/.test(text) ? new Date(text) : new Date(Number.NaN);
+  if (!Number.isNaN(at.getTime())) return at;
+  throw new ConfereError('wrong_use', `${option} is an instant: 2026-11-21T00:00:00-03:00`);
+}
+
+/** Reads a file, or standard input for `-`. */
+export async function readInput(file: string): Promise<string> {
+  if (file === '-') return await readAll(process.stdin);
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new ConfereError('wrong_use', `can't read ${file} (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
