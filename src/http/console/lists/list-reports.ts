@@ -1,4 +1,3 @@
-import path from 'node:path';
 import type { Request, Response, Router } from 'express';
 import { audit } from '../../../access/audit.ts';
 import type { Context } from '../../../context.ts';
@@ -10,10 +9,10 @@ import { makeReport } from '../../../reports/revisions/make-report.ts';
 import type { Report } from '../../../reports/revisions/present-report.ts';
 import { buildOnce } from '../../../reports/serve/build-once.ts';
 import { listReports } from '../../../reports/serve/list-reports.ts';
-import { openReport } from '../../../reports/serve/open-report.ts';
-import { canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
+import { getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { parsePage } from '../../parse-page.ts';
+import { sendReport } from '../../send-report.ts';
 import { formatDay, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';
 import { badge, table } from '../parts/page-components.ts';
@@ -24,13 +23,8 @@ import { REPORT_STATE_WORDS } from '../parts/words.ts';
 
 const FILE = /^(\d{4}-\d\d-\d\d)-r([1-9]\d{0,6})\.([a-z]+)$/;
 const FORMAT_WORDS: Record<Format, string> = { xlsx: 'Planilha', csv: 'CSV', journal: 'Diário hledger' };
-const TYPES: Record<Format, string> = {
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  csv: 'text/csv; charset=utf-8',
-  journal: 'text/plain; charset=utf-8',
-};
 
-/** The reports: every revision with its files, and making the next one. */
+/** The list of report revisions with their files, and the form that makes the next one. */
 export function reportPages(context: Context): Router {
   const router = createRouter();
   router.get('/reports', (request, response) => sendReports(context, request, response, undefined));
@@ -43,7 +37,7 @@ export function reportPages(context: Context): Router {
       await sendReports(context, request, response, fault);
       return;
     }
-    // before it: a report takes long, and is made on the timetable too
+    // audited first: a report takes long, and the timetable makes the same one
     await audit(context, { actor: getActor(response), action: 'reports.make', target: day, detail: 'console' });
     const { changed } = await buildOnce(context, `day ${day}`, () => makeReport(context, day));
     response.redirect(303, `/reports?done=${changed ? 'made' : 'unchanged'}`);
@@ -52,16 +46,7 @@ export function reportPages(context: Context): Router {
   router.get('/reports/:file', async (request: Request<{ file: string }>, response) => {
     const [, day, revision, format] = FILE.exec(request.params.file) ?? [];
     if (day === undefined || !isFormat(format)) throw new ConfereError('not_found', 'there is no such file');
-    const opened = await openReport(context, {
-      day,
-      format,
-      revision: Number(revision),
-      masked: !canSeePersonalData(response),
-    });
-    await audit(context, { actor: getActor(response), action: 'reports.download', target: opened.name });
-    response.setHeader('content-type', TYPES[format]);
-    response.setHeader('content-disposition', `attachment; filename="${opened.name}"`);
-    await send(response, opened.file);
+    await sendReport(context, response, { day, format, revision: Number(revision) });
   });
   return router;
 }
@@ -129,12 +114,4 @@ function reportTable(context: Context, reports: Report[]): Html {
 
 function isFormat(text: string | undefined): text is Format {
   return (FORMATS as readonly (string | undefined)[]).includes(text);
-}
-
-function send(response: Response, file: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    // DATA_DIR may lie under a directory with a leading dot
-    const options = { dotfiles: 'allow', cacheControl: false } as const;
-    response.sendFile(path.resolve(file), options, (error) => (error ? reject(error) : resolve()));
-  });
 }
