@@ -15,27 +15,27 @@ import { sendProblem } from './send-problem.ts';
 const DATABASE_MS_MAX = 1_500;
 const PROBE_EVERY_MS = 1_000;
 const PROBE_SETTING = 'ready_probe';
-const NEAR_RANGES: ReadonlySet<string> = new Set(['loopback', 'private', 'uniqueLocal']);
+const PRIVATE_RANGES: ReadonlySet<string> = new Set(['loopback', 'private', 'uniqueLocal']);
 
-/** Alive; able to take webhooks; what is counted. */
+/** `/healthz`, `/readyz` and `/metrics`. */
 export function healthRoutes(context: Context, guard: AuthGuard, spool: Spool | undefined): Router {
   return createHealthRoutes({
     signal: context.signal,
     spool,
-    databaseTakes: createProbe(context),
+    isWritable: createProbe(context),
     findCaller: (request) => findBearer(context, guard, request),
   });
 }
 
-export function createHealthRoutes(of: {
+export function createHealthRoutes(options: {
   signal: AbortSignal;
   spool: Spool | undefined;
-  /** Whether a commit lands. */
-  databaseTakes: () => Promise<boolean>;
-  /** Who may see the metrics from elsewhere; without a database nobody is known. */
+  /** Whether the database commits a write in time. */
+  isWritable: () => Promise<boolean>;
+  /** Finds the caller of `/metrics` from a public address. Omitted without a database: then nobody is known. */
   findCaller?: (request: Request) => Promise<Caller | undefined>;
 }): Router {
-  const { signal, spool } = of;
+  const { signal, spool } = options;
   const router = createRouter();
   router.get('/healthz', (_request, response) => {
     response.json({ alive: true });
@@ -45,12 +45,12 @@ export function createHealthRoutes(of: {
       sendProblem(response, { status: 503, detail: 'stopping' });
       return;
     }
-    if (await of.databaseTakes()) response.json({ ready: true });
+    if (await options.isWritable()) response.json({ ready: true });
     else if (spool && spool.bytes < SPOOL_BYTES_MAX) response.json({ ready: true, degraded: true });
     else sendProblem(response, { status: 503, detail: 'the database takes nothing, and neither does a spool' });
   });
   router.get('/metrics', async (request, response) => {
-    if (!isNear(request) && !(await of.findCaller?.(request))) {
+    if (!isFromPrivateNetwork(request) && !(await options.findCaller?.(request))) {
       throw new ConfereError('unauthorized', 'from this address, send Authorization: Bearer with a token of a viewer');
     }
     response.type(registry.contentType).send(await registry.metrics());
@@ -59,44 +59,44 @@ export function createHealthRoutes(of: {
 }
 
 /**
- * Loopback and private addresses: whoever scrapes stands on the same network. What a proxy passed on, that TRUST_PROXY
- * does not name, comes from anywhere: so each address of X-Forwarded-For has to be told by a proxy that we trust. A proxy
- * that adds no such header can't be told from who scrapes.
+ * Whether a request comes from a loopback or private address, as a scraper's does. A request through a proxy that
+ * TRUST_PROXY does not name may come from anywhere: so trusted proxies must have added each address of X-Forwarded-For. A
+ * proxy that adds no such header cannot be distinguished from a scraper.
  */
-function isNear(request: Request): boolean {
+function isFromPrivateNetwork(request: Request): boolean {
   const { ip: address = '', ips, headers } = request;
   const forwardedFor = headers['x-forwarded-for'];
-  const isPassedOn = forwardedFor !== undefined || headers.forwarded !== undefined;
-  if (isPassedOn && ips.length !== forwardedFor?.toString().split(',').length) return false;
-  return ipaddr.isValid(address) && NEAR_RANGES.has(ipaddr.process(address).range());
+  const isForwarded = forwardedFor !== undefined || headers.forwarded !== undefined;
+  if (isForwarded && ips.length !== forwardedFor?.toString().split(',').length) return false;
+  return ipaddr.isValid(address) && PRIVATE_RANGES.has(ipaddr.process(address).range());
 }
 
 /**
- * A receiver that can only read would refuse every webhook: a small commit has to land, in time. Asked at most once a
- * second, however many ask: each answer serves them all.
+ * Creates a probe that commits a small write: a database that only reads would refuse each webhook. It probes at most
+ * once a second, and concurrent callers share the result.
  */
 function createProbe(context: Context): () => Promise<boolean> {
-  let askedAtMs = Number.NEGATIVE_INFINITY;
-  let lands = Promise.resolve(false);
+  let probedAtMs = Number.NEGATIVE_INFINITY;
+  let isWritable = Promise.resolve(false);
   return () => {
     const nowMs = performance.now();
-    if (nowMs - askedAtMs >= PROBE_EVERY_MS) {
-      askedAtMs = nowMs;
-      lands = landsInTime(context);
+    if (nowMs - probedAtMs >= PROBE_EVERY_MS) {
+      probedAtMs = nowMs;
+      isWritable = commitsInTime(context);
     }
-    return lands;
+    return isWritable;
   };
 }
 
-async function landsInTime({ db, clock, holder }: Context): Promise<boolean> {
-  // another value each time: a write that changes nothing commits nothing
+async function commitsInTime({ db, clock, holder }: Context): Promise<boolean> {
+  // a new value each time: a write that changes nothing commits nothing
   const value = Buffer.from(`${clock.now().getTime()} ${holder}`);
-  // all replicas write this row: Galera ends one of two at once with a deadlock, which says nothing of what lands
-  const landed = transact(db, (trx) =>
+  // all replicas write this row: on Galera one of two concurrent writes fails with a deadlock, so it is retried
+  const committed = transact(db, (trx) =>
     trx.insertInto('settings').values({ name: PROBE_SETTING, value }).onDuplicateKeyUpdate({ value }).execute(),
   ).then(
     () => true,
     () => false,
   );
-  return await Promise.race([landed, sleep(DATABASE_MS_MAX, false, { ref: false })]);
+  return await Promise.race([committed, sleep(DATABASE_MS_MAX, false, { ref: false })]);
 }

@@ -1,6 +1,6 @@
 /**
- * The query string of an API request: only parameters that its operation has, each once. A mistyped filter must not
- * answer unfiltered, nor a mistyped `dry_run` act.
+ * Checks the query string of an API request: only parameters that its operation has, each once. A mistyped filter must not
+ * return an unfiltered list, and a mistyped `dry_run` must not act.
  */
 import type { Request, RequestHandler } from 'express';
 import { ConfereError } from '../domain/errors.ts';
@@ -10,8 +10,8 @@ import { redactFieldName } from './redact-field-name.ts';
 type Route = { method: string; path: RegExp; names: readonly string[] };
 
 /**
- * Refuses unknown and repeated query parameters of every operation in the list; what is in none goes on.
- * @throws ConfereError `invalid_request`, every fault by its parameter.
+ * Refuses unknown and repeated query parameters of each operation in the list. Other requests pass.
+ * @throws ConfereError `invalid_request` with the faults by parameter.
  */
 export function checkQuery(operations: readonly Operation[]): RequestHandler {
   const routes = operations.map(toRoute);
@@ -24,7 +24,7 @@ export function checkQuery(operations: readonly Operation[]): RequestHandler {
   };
 }
 
-/** @param names the parameters that the operation has. @throws ConfereError `invalid_request`. */
+/** @param names the known parameters. @throws ConfereError `invalid_request`. */
 export function assertKnownParameters(request: Request, names: readonly string[]): void {
   const faults = Object.entries(request.query).flatMap(([name, value]): [string, string[]][] => {
     if (!names.includes(name)) return [[redactFieldName(name), [`is no parameter here; there ${sayNames(names)}`]]];
@@ -40,7 +40,7 @@ function sayNames(names: readonly string[]): string {
   return names.length === 1 ? `is ${names[0]}` : `are ${names.join(', ')}`;
 }
 
-/** `/api/v1/mismatches/{id}` as Express matches it: a part for a name, and a slash at the end or none. */
+/** Matches `/api/v1/mismatches/{id}` as Express does: one segment for a name, with or without a trailing slash. */
 function toRoute({ method, path, query }: Operation): Route {
   const pattern = path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+');
   return { method, path: new RegExp(`^${pattern}/?$`), names: Object.keys(query?.shape ?? {}) };

@@ -30,7 +30,7 @@ import { handleErrors } from './send-problem.ts';
 
 const API_BODY_BYTES_MAX = 256 * 1024;
 
-/** The whole web side, its middleware in the order in which a request meets it. */
+/** The app with all routes. Middleware stands in the order in which a request passes it. */
 export function createApp(
   context: Context,
   spool?: Spool,
@@ -43,7 +43,7 @@ export function createApp(
   app.set('case sensitive routing', true);
   if (context.config.TRUST_PROXY !== undefined) app.set('trust proxy', context.config.TRUST_PROXY);
   const guard = createAuthGuard(context);
-  // what must be quick and open comes first: nothing below slows a webhook down
+  // webhooks first: no later middleware slows them down
   app.use(webhookRoutes(context, receive));
   app.use((request, response, next) => {
     if (expectsContinue(request)) response.writeContinue();
@@ -52,7 +52,7 @@ export function createApp(
     next();
   });
   app.use(healthRoutes(context, guard, spool));
-  // merchants fetch with a token of their own
+  // before `authenticate`: merchants send a pull token
   app.use('/api/v1', eventRoutes(context, guard));
   app.use('/api/v1', authenticate(context, guard), checkQuery(API_OPERATIONS));
   app.use('/api/v1', express.json({ limit: API_BODY_BYTES_MAX, type: () => true }), [

@@ -1,6 +1,6 @@
 import express, { type Router } from 'express';
 
-/** A router of ours: its routes are case-sensitive, which Express leaves to each router and not to the app. */
+/** Creates a router with case-sensitive routes. Express takes this option per router, not from the app. */
 export function createRouter(): Router {
   return express.Router({ caseSensitive: true });
 }

@@ -3,12 +3,12 @@ import type { z } from 'zod';
 import { ConfereError } from '../domain/errors.ts';
 import { redactFieldName } from './redact-field-name.ts';
 
-/** The request's JSON body by a schema. @throws ConfereError `invalid_request` with the faults by field. */
+/** Parses the request's JSON body. @throws ConfereError `invalid_request` with the faults by field. */
 export function parseBody<T extends z.ZodType>(request: Request, schema: T): z.infer<T> {
   return parse(request.body ?? {}, schema);
 }
 
-/** The query string by a schema; a name that is given twice is a fault. */
+/** Parses the query string. A repeated parameter is a fault. @throws ConfereError `invalid_request` by field. */
 export function parseQuery<T extends z.ZodType>(request: Request, schema: T): z.infer<T> {
   return parse(request.query, schema);
 }
@@ -26,7 +26,7 @@ function parse<T extends z.ZodType>(value: unknown, schema: T): z.infer<T> {
   throw new ConfereError('invalid_request', detail.join('; '), { fields });
 }
 
-/** The schema's own words, which name rules and no values, but for fields that it does not know. */
+/** The schema's message, which names the rule and no value. Names of unknown fields are redacted. */
 function describeIssue(issue: z.core.$ZodIssue): string {
   return issue.code === 'unrecognized_keys'
     ? `has no field ${issue.keys.map(redactFieldName).join(', ')}`

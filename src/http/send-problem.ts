@@ -4,7 +4,7 @@ import { isStatementTimeout } from '../database/limit-statement-time.ts';
 import { ConfereError, type ErrorCode } from '../domain/errors.ts';
 import { describeError, type Log } from '../log.ts';
 
-/** Each failure's HTTP status: the one table of it. */
+/** The HTTP status of each error code. */
 const STATUS: Record<ErrorCode, number> = {
   config_invalid: 500,
   wrong_use: 400,
@@ -30,7 +30,7 @@ export function sendProblem(response: Response, problem: Problem): void {
   response.send(prepare(response, problem));
 }
 
-/** Sends the whole answer without ending it. @returns what ends it. */
+/** Writes the whole response without ending it. @returns a function that ends it. */
 export function writeProblem(response: Response, problem: Problem): () => void {
   const text = prepare(response, problem);
   response.setHeader('content-length', Buffer.byteLength(text));
@@ -45,9 +45,9 @@ function prepare(response: Response, problem: Problem): string {
   return JSON.stringify({ type: 'about:blank', title: title ?? STATUS_CODES[status] ?? 'Error', status, ...rest });
 }
 
-/** The last middleware: what was thrown becomes a problem; what nobody foresaw is logged and told as 500. */
+/** The last middleware: answers an error with a problem. An unexpected error is logged and answered 500. */
 export function handleErrors(log: Log) {
-  // four parameters are how Express knows an error handler
+  // Express recognizes an error handler by its four parameters
   return (error: unknown, request: Request, response: Response, _next: NextFunction): void => {
     if (response.headersSent) {
       response.destroy();

@@ -3,7 +3,7 @@ import { audit } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
 import { canSeePersonalData, getActor } from './authorize.ts';
 
-/** Writes down that somebody sees personal data, before they do; whoever sees it masked leaves no trace. */
+/** Audits an access to personal data, before the response is sent. A viewer sees it masked and is not audited. */
 export async function auditPersonalAccess(
   context: Context,
   response: Response,

@@ -15,18 +15,18 @@ import type { SearchCursor } from '../../ledger/read/search-transactions.ts';
 
 const HOUR_MS = 3_600_000;
 /**
- * A masked CPF leaves a thousand that it may be, since its check digits follow from the others: at so many an hour one
- * token tries them all in 33 hours, half of them on the average, and each try shows in the audit.
+ * A masked CPF matches 1,000 numbers, since its check digits follow from the others. At this rate one token tries them
+ * all in 33 hours, half of them on average, and each attempt is in the audit.
  */
 export const VIEWER_DOCUMENTS_AN_HOUR_MAX = 30;
 const ACTION = 'transactions.search_document';
-/** Enough of a keyed hash to tell one person's searches from another's. */
+/** Prefix of a keyed hash that distinguishes one person's searches from another's. */
 const HASH_CHARS = 16;
-/** As many digits of a CPF as its mask shows: with fewer hidden ones a text repeats it. */
+/** Six digits in a row, as many as a CPF's mask shows. `maskText` withholds a text that repeats fewer hidden ones. */
 const PART = /\d{6}/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** The filters of a search for transactions whose values may stand in the audit by their name only. */
+/** The filters of a transaction search. The audit has their names, never their values. */
 export const TRANSACTION_FILTERS = [
   'id',
   'reference',
@@ -48,10 +48,12 @@ type PersonFilters = Partial<
 >;
 
 /**
- * Who may look for a person, and what is written down of it: never the document, but its keyed hash. Whoever sees masked
- * data may look for a whole document that they were told, a few an hour; by the beginning of a name they could spell
- * out what is masked. An extra often holds a document, and a reference may, within a longer number too: whether one is
- * found tells as much. Of a viewer a part counts as well: the first nine digits are as good as the document.
+ * Authorizes a search for a person and audits it, by the document's keyed hash and never the document.
+ *
+ * A viewer may search for whole documents that they already know, a few an hour. They may not search by name: from its
+ * first letters they could guess a masked one. An extra often holds a document, and a reference may, also within a longer
+ * number: a hit reveals as much as a search by document, and counts as one. For a viewer a part of a document counts too:
+ * the first nine digits are as good as the whole.
  * @throws ConfereError `forbidden`, `too_many_requests`.
  */
 export async function authorizeSearch(context: Context, caller: Caller, filters: PersonFilters): Promise<void> {
@@ -68,15 +70,15 @@ export async function authorizeSearch(context: Context, caller: Caller, filters:
   const sought = [
     readDocument(extra) ?? (isViewer ? readPart(extra) : undefined),
     ...texts.slice(1).map((text) => findDocuments(text ?? '')[0] ?? (isViewer ? readPart(text) : undefined)),
-    // platforms stand in every list of accounts
+    // a part is not counted: lists of accounts show platforms anyway
     findDocuments(platform ?? '')[0],
   ];
   for (const one of sought) if (one !== undefined) await countDocument(context, caller, one);
 }
 
 /**
- * What a viewer's search may try as a part of a document: a text with six digits in a row, whatever stands between them,
- * or one that says that it holds a part. Random ids hold as many digits by chance.
+ * Returns what a viewer's search may use as a part of a document: a text with six digits in a row, separators aside, or
+ * one that says that it holds a part. UUIDs are excluded: they hold as many digits by chance.
  */
 function readPart(text = ''): string | undefined {
   if (UUID.test(text)) return undefined;
@@ -85,9 +87,8 @@ function readPart(text = ''): string | undefined {
 }
 
 /**
- * Writes down a viewer's search that found what it looked for in a field that is withheld, by fewer digits than
- * `permitSearch` counts. It counts towards the hour's searches, and is answered all the same: were hits alone refused, the
- * refusal would tell them.
+ * Audits a viewer's search that matched a withheld field by fewer digits than `authorizeSearch` counts. It counts towards
+ * the hour's searches, and is answered anyway: if only hits were refused, a refusal would reveal a hit.
  * @param shown the hits, masked.
  */
 export async function auditWithheldMatches(
@@ -106,8 +107,8 @@ export async function auditWithheldMatches(
 }
 
 /**
- * The document that an extra is or holds; an extra is looked for as a whole, so that one search tries one. Without the
- * check digits of one too, where it is as long: an extra that long is mostly one, a reference is not.
+ * Returns the document that an extra is or holds. A search matches the whole extra, so it tries one document. A text of a
+ * document's length counts even with wrong check digits: an extra of that length is mostly a document, a reference is not.
  */
 function readDocument(extra = ''): string | undefined {
   const [valid] = findDocuments(extra);
@@ -132,17 +133,17 @@ function describeSearch(context: Context, caller: Caller, sought: string): Audit
   return { actor: caller.id, action: ACTION, target: `document:${hash}` };
 }
 
-/** What the audit says of a list that was seen in full: which filters it had, not their values. */
+/** The audit's detail of a search: the names of its filters, not their values. */
 export function describeFilters(filters: Record<string, unknown>): string {
   return JSON.stringify(TRANSACTION_FILTERS.filter((name) => filters[name] !== undefined && filters[name] !== ''));
 }
 
-/** Where a page of transactions ended, for its cursor. */
+/** The cursor of a page of transactions, from where the page before ended. */
 export function formatSearchCursor(position: SearchCursor | undefined): string | undefined {
   return position && `${position.wall} ${position.seq}`;
 }
 
-/** @throws ConfereError `invalid_request` for a cursor that we never gave. */
+/** @throws ConfereError `invalid_request` for a cursor that we never issued. */
 export function parseSearchCursor(after: string | undefined): SearchCursor | undefined {
   if (after === undefined) return undefined;
   const match = /^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (\d{1,15})$/.exec(after);

@@ -7,7 +7,7 @@ import { findMerchantByPullToken, isPullToken } from '../../merchants/pull-token
 import { markAuthenticated } from '../connections/mark-authenticated.ts';
 import type { AuthGuard } from './guard-auth-attempts.ts';
 
-/** Finds who calls by `Authorization: Bearer`. @throws ConfereError `unauthorized`, `too_many_requests`. */
+/** Finds the caller by `Authorization: Bearer`. @throws ConfereError `unauthorized`, `too_many_requests`. */
 export function authenticate(context: Context, guard: AuthGuard): RequestHandler {
   return async (request: Request, response: Response, next: NextFunction) => {
     const caller = await findBearer(context, guard, request);
@@ -18,11 +18,11 @@ export function authenticate(context: Context, guard: AuthGuard): RequestHandler
   };
 }
 
-/** Whose token a request carries; undefined for none, or one that opens nothing. @throws ConfereError `too_many_requests`. */
+/** Finds the caller by the bearer token; undefined without a valid one. @throws ConfereError `too_many_requests`. */
 export async function findBearer(context: Context, guard: AuthGuard, request: Request): Promise<Caller | undefined> {
   const credential = readBearer(request);
   if (credential === undefined) return undefined;
-  // a merchant's opens its own events alone, and is no guess
+  // a merchant's pull token opens only its events; a valid one is not a failed guess
   if (isPullToken(credential)) {
     const attempt = { kind: 'pull', address: request.ip, credential } as const;
     await guard.admit(attempt, () => findMerchantByPullToken(context, credential));
@@ -35,7 +35,7 @@ export function readBearer(request: Request): string | undefined {
   return /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
 }
 
-/** Lets on whoever may act as one of these roles. @throws ConfereError `forbidden`. */
+/** Passes callers that may act as one of these roles. @throws ConfereError `forbidden`. */
 export function requireRole(...roles: [Role, ...Role[]]): RequestHandler {
   return (_request, response, next) => {
     const { role } = getCaller(response);
@@ -52,12 +52,12 @@ export function getCaller(response: Response): Caller {
   return caller;
 }
 
-/** Whether who calls may see personal data as it is. */
+/** Whether the caller may see personal data unmasked. */
 export function canSeePersonalData(response: Response): boolean {
   return maySeePersons(getCaller(response).role);
 }
 
-/** Who calls, for the audit. */
+/** The caller's id, for the audit. */
 export function getActor(response: Response): string {
   return getCaller(response).id;
 }

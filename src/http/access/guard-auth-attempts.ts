@@ -20,10 +20,10 @@ export type AuthAttempt = { kind: AuthAttemptKind; address: string | undefined; 
 export type AuthGuard = {
   /**
    * Looks up a credential.
-   * @returns what `lookUp` found; undefined, counted as a failure, for an invalid credential.
+   * @returns what `find` found; undefined, counted as a failure, for an invalid credential.
    * @throws ConfereError `too_many_requests` for an address that failed too often, and where the queue is full.
    */
-  admit<T>(attempt: AuthAttempt, lookUp: () => Promise<T | undefined>): Promise<T | undefined>;
+  admit<T>(attempt: AuthAttempt, find: () => Promise<T | undefined>): Promise<T | undefined>;
 };
 
 export const AUTH_ATTEMPT_LIMITS = {
@@ -45,11 +45,11 @@ export function createAuthGuard(context: Pick<Context, 'log' | 'clock'>, limits 
   const failures = createFailures(context, limits);
   const withSlot = createSlots(limits);
   return {
-    async admit({ kind, address, credential }, lookUp) {
+    async admit({ kind, address, credential }, find) {
       const digest = createHash('sha256').update(kind).update(credential).digest('base64');
       const isKnown = known.has(digest);
       if (!isKnown) failures.refuse(address);
-      const found = isKnown ? await lookUp() : await withSlot(address, lookUp);
+      const found = isKnown ? await find() : await withSlot(address, find);
       if (found !== undefined) remember(known, digest, true, limits.knownMax);
       else {
         known.delete(digest);

@@ -42,7 +42,7 @@ export const statementSchema = z.object({
   new_platform: newPlatform,
 });
 
-/** What people enter beside what the provider shows: adjustments, and the balances of its panel. */
+/** What people enter beside the provider's list: adjustments, and statements of the balance that its panel shows. */
 export function adjustmentRoutes(context: Context): Router {
   const router = createRouter();
   router.post('/adjustments', requireRole('accountant'), async (request, response) => {
@@ -54,7 +54,7 @@ export function adjustmentRoutes(context: Context): Router {
         : { reversed: parseBody(request, reversalSchema) };
     const id = await auditChange(
       context,
-      (inner) => (given.entered ? enter(inner, given.entered, actor) : turnBack(inner, given.reversed, actor)),
+      (inner) => (given.entered ? enter(inner, given.entered, actor) : reverse(inner, given.reversed, actor)),
       (target) => ({ actor, action: 'adjustments.create', target }),
     );
     await compareStatements(context);
@@ -95,6 +95,6 @@ function enter(context: Context, body: z.infer<typeof adjustmentSchema>, actor: 
   return adjustBooks(context, { ...rest, amountCents, actor, newPlatform: new_platform });
 }
 
-function turnBack(context: Context, { reverses, note: why }: z.infer<typeof reversalSchema>, actor: string) {
+function reverse(context: Context, { reverses, note: why }: z.infer<typeof reversalSchema>, actor: string) {
   return reverseAdjustment(context, reverses, { note: why, actor });
 }

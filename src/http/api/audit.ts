@@ -19,7 +19,7 @@ export const auditQuerySchema = z.object({
   to: instant.optional().describe('excluded'),
 });
 
-/** Who did what, and who saw whose data. */
+/** The audit log: changes, and accesses to personal data. */
 export function auditRoutes(context: Context): Router {
   const router = createRouter();
   router.get('/audit', requireRole('admin'), async (request, response) => {

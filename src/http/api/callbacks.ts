@@ -37,7 +37,7 @@ export const replaySchema = z
   })
   .refine(({ from, to }) => from < to, { path: ['to'], error: 'must be after from' });
 
-/** What merchants were told, try by try, and telling them again. */
+/** Callbacks with their attempts; redelivery of one, and replay of a range. */
 export function callbackRoutes(context: Context): express.Router {
   const router = createRouter();
   router.get('/callbacks', requireRole('viewer'), async (request, response) => {
@@ -52,11 +52,11 @@ export function callbackRoutes(context: Context): express.Router {
     const attempts = await listAttempts(context.db, callback.seq);
     const withBody = canSeePersonalData(response);
     const list = attempts.map((attempt) => presentAttempt(attempt, { withBody }));
-    // what merchants answered is their own text, and may name people
+    // a merchant's response is free text, and may name people
     await auditPersonalAccess(context, response, 'callbacks.show', idOf(request));
     response.json({ ...presentCallback(callback), attempt_list: list });
   });
-  // before the routes with an id in them, which would take `replay` for one
+  // before the routes with an id, which would match `replay` as one
   router.post('/callbacks/replay', requireRole('operator'), (request, response) =>
     replayRange(context, request, response),
   );
@@ -72,7 +72,7 @@ async function replayRange(context: Context, request: Request, response: Respons
   const { dry_run: dryRun, ...range } = parseBody(request, replaySchema);
   const actor = getActor(response);
   const { from, to } = range;
-  // a range may be long: each part of it is a change of its own
+  // a range may be long: each part is its own transaction
   const count = await replay(context, { ...range, dryRun }, (part, change) => {
     const detail = JSON.stringify({ from, to, count: part });
     return auditChange(context, change, { actor, action: 'callbacks.replayed', target: range.merchant, detail });

@@ -39,7 +39,7 @@ export const contractSchema = z
   .refine(({ from, to }) => to === null || to >= from, { path: ['to'], error: 'is before from' });
 export const contractWithdrawalSchema = z.object({ withdraws: z.string().min(1) });
 
-/** What the provider may charge, by contract: newer ones go before older ones, and one can be taken back. */
+/** Contracts of the provider's commissions. A newer one takes precedence over older ones; one can be withdrawn. */
 export function commissionRoutes(context: Context): Router {
   const router = createRouter();
   router.post('/commissions', requireRole('admin'), async (request, response) => {

@@ -25,8 +25,7 @@ export const feedQuerySchema = z.object({
 });
 
 /**
- * The pull API: what a merchant would be sent, for it to fetch with its own token. To be mounted where no token of ours
- * is asked for.
+ * The pull API: a merchant fetches its events with its pull token. Mount it before the routes that need a token of ours.
  */
 export function eventRoutes(context: Context, guard: AuthGuard): express.Router {
   const router = createRouter();
@@ -42,7 +41,7 @@ export function eventRoutes(context: Context, guard: AuthGuard): express.Router 
     assertKnownParameters(request, Object.keys(feedQuerySchema.shape));
     const { after = 0, limit } = parseQuery(request, feedQuerySchema);
     const items = await readFeed(reading, merchant.seq, { after, limit });
-    // always a place to go on from, also where nothing new was
+    // always a cursor, also for an empty page
     const next = items.at(-1)?.position ?? after;
     response.json({ events: items.map(({ id, body }) => ({ id, ...body })), next_cursor: String(next) });
   });

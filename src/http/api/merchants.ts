@@ -22,7 +22,7 @@ const RATE_MAX = 1000;
 
 const texts = z.array(z.string().min(1).max(512)).max(LIST_MAX);
 
-/** Which events a merchant is told of; what is left out is empty, and an empty list is all. */
+/** The events that a merchant receives. An omitted or empty list matches all. */
 export const filterSchema = z
   .strictObject({
     platforms: texts.describe('none: what has no platform'),
@@ -36,7 +36,7 @@ export const filterSchema = z
 
 const shared = {
   name: z.string().trim().min(1).max(200),
-  // whether callbacks may go there is judged with the configuration at hand
+  // not checked here: the configuration decides which addresses callbacks may go to
   url: z.string(),
   email: z.email().max(320).nullable().optional(),
   filter: filterSchema.optional(),
@@ -48,26 +48,28 @@ export const merchantChangeSchema = z
   .strictObject({ ...shared, state: z.enum(['enabled', 'paused']).optional() })
   .partial();
 
-/** Who receives callbacks. */
+/** Merchants, which receive callbacks. */
 export function merchantRoutes(context: Context): express.Router {
   const router = createRouter();
   router.get('/merchants', requireRole('viewer'), async (request, response) => {
     const { rows, next } = await readPage(context, request, ({ db }, limit, after = 0) =>
       listMerchants(db, { limit, after }),
     );
-    const shown = rows.map((row) => showTo(response, row));
+    const shown = rows.map((row) => presentForCaller(response, row));
     response.json(presentPage('merchants', shown, next));
   });
-  router.post('/merchants', requireRole('admin'), (request, response) => addOne(context, request, response));
+  router.post('/merchants', requireRole('admin'), (request, response) => addMerchant(context, request, response));
   router.get('/merchants/:id', requireRole('viewer'), async (request, response) => {
-    response.json(showTo(response, await findMerchant(context.db, idOf(request))));
+    response.json(presentForCaller(response, await findMerchant(context.db, idOf(request))));
   });
-  router.patch('/merchants/:id', requireRole('admin'), (request, response) => changeOne(context, request, response));
+  router.patch('/merchants/:id', requireRole('admin'), (request, response) =>
+    changeMerchant(context, request, response),
+  );
   router.delete('/merchants/:id', requireRole('admin'), async (request, response) => {
     await auditChange(
       context,
       (inner) => removeMerchant(inner, idOf(request)),
-      naming(request, response, 'merchant.removed'),
+      describeAudit(request, response, 'merchant.removed'),
     );
     response.status(204).end();
   });
@@ -78,7 +80,7 @@ export function merchantRoutes(context: Context): express.Router {
 function addActions(router: express.Router, context: Context): void {
   /** What a request does to its merchant, written down with it. */
   const change = <T>(action: string, request: Request, response: Response, work: (inner: Context) => Promise<T>) =>
-    auditChange(context, work, naming(request, response, action));
+    auditChange(context, work, describeAudit(request, response, action));
 
   router.post('/merchants/:id/rotate-secret', requireRole('admin'), async (request, response) => {
     const { secret, oldUntil } = await change('merchant.secret_rotated', request, response, (inner) =>
@@ -114,7 +116,7 @@ function addActions(router: express.Router, context: Context): void {
   });
 }
 
-async function addOne(context: Context, request: Request, response: Response): Promise<void> {
+async function addMerchant(context: Context, request: Request, response: Response): Promise<void> {
   const { events_since: since, ...input } = parseBody(request, newMerchantSchema);
   const eventsSince = since === undefined ? undefined : new Date(since);
   const { merchant, secret } = await auditChange(
@@ -128,12 +130,12 @@ async function addOne(context: Context, request: Request, response: Response): P
     .json({ ...presentMerchant(merchant), secret });
 }
 
-async function changeOne(context: Context, request: Request, response: Response): Promise<void> {
+async function changeMerchant(context: Context, request: Request, response: Response): Promise<void> {
   const body = parseBody(request, merchantChangeSchema);
   const { events_since: since, ...change } = body;
   const eventsSince = since === undefined ? undefined : new Date(since);
-  // names of fields only: a URL may hold a secret
-  const done = { ...naming(request, response, 'merchant.changed'), detail: Object.keys(body).join(', ') };
+  // field names only: a URL may hold a secret
+  const done = { ...describeAudit(request, response, 'merchant.changed'), detail: Object.keys(body).join(', ') };
   const merchant = await auditChange(
     context,
     (inner) => updateMerchant(inner, idOf(request), { ...change, eventsSince }),
@@ -142,12 +144,12 @@ async function changeOne(context: Context, request: Request, response: Response)
   response.json(presentMerchant(merchant));
 }
 
-function showTo(response: Response, row: MerchantRow): PresentedMerchant {
+function presentForCaller(response: Response, row: MerchantRow): PresentedMerchant {
   const merchant = presentMerchant(row);
   return mayActAs(getCaller(response).role, 'operator') ? merchant : maskContacts(merchant);
 }
 
-function naming(request: Request, response: Response, action: string): AuditedAction {
+function describeAudit(request: Request, response: Response, action: string): AuditedAction {
   return { actor: getActor(response), action, target: idOf(request) };
 }
 

@@ -38,7 +38,7 @@ export function mismatchRoutes(context: Context): Router {
   });
 
   router.get('/mismatches/:id', requireRole('viewer'), async (request: Request<{ id: string }>, response) => {
-    await answer(context, request.params.id, response, 'mismatches.show');
+    await sendMismatch(context, request.params.id, response, 'mismatches.show');
   });
 
   for (const [action, settle, schema] of [
@@ -59,23 +59,23 @@ export function mismatchRoutes(context: Context): Router {
           target: id,
         });
         context.wakeUps.alerts.notify();
-        await answer(context, request.params.id, response);
+        await sendMismatch(context, request.params.id, response);
       },
     );
   }
   return router;
 }
 
-/** @param looked the look to be audited, where nothing else was done that is. */
-async function answer(context: Context, id: string, response: Response, looked?: string): Promise<void> {
+/** @param access the action to audit; undefined where the request was audited as a change. */
+async function sendMismatch(context: Context, id: string, response: Response, access?: string): Promise<void> {
   const mismatch = await findMismatch(context.db, id);
   if (!mismatch) throw new ConfereError('not_found', 'there is no such mismatch');
-  if (looked !== undefined) await auditPersonalAccess(context, response, looked, mismatch.id);
+  if (access !== undefined) await auditPersonalAccess(context, response, access, mismatch.id);
   const [shown] = await presentMismatches(context, response, [mismatch]);
   response.json(shown);
 }
 
-/** Mismatches as this caller may see them. */
+/** Presents mismatches, masked for viewers. */
 export async function presentMismatches(
   context: Context,
   response: Response,

@@ -17,7 +17,7 @@ const day = z.string().refine(isDay, 'must be a day: YYYY-MM-DD').optional();
 
 export const numbersQuerySchema = z.object({ from: day, to: day });
 
-/** What ops go by: how webhooks come, what is proven, what is at stake. */
+/** Figures for operations: how webhooks arrive, which days are proven, the amounts of open mismatches. */
 export function numberRoutes(context: Context): Router {
   const router = createRouter();
   const reading = { ...context, db: limitStatementTime(context.db) };

@@ -28,18 +28,18 @@ export const newOpeningSchema = z.object({
   new_platform: newPlatform,
 });
 
-/** Takes an opening back, so that another can be stated. */
+/** Reverses an opening, so that another can be stated. */
 export const openingReversalSchema = z.object({ reverses: z.string().min(1) });
 
 export function openingRoutes(context: Context): Router {
   const router = createRouter();
   router.post('/openings', requireRole('admin'), async (req, response) => {
     const actor = getActor(response);
-    const turnsBack = ((req.body ?? {}) as { reverses?: unknown }).reverses !== undefined;
-    const action = turnsBack ? 'openings.reverse' : 'openings.create';
+    const isReversal = ((req.body ?? {}) as { reverses?: unknown }).reverses !== undefined;
+    const action = isReversal ? 'openings.reverse' : 'openings.create';
     const id = await auditChange(
       context,
-      (inner) => (turnsBack ? turnBack(inner, req) : open(inner, req, actor)),
+      (inner) => (isReversal ? reverse(inner, req) : state(inner, req, actor)),
       (target) => ({ actor, action, target }),
     );
     await finishReposts(context);
@@ -58,13 +58,13 @@ export function openingRoutes(context: Context): Router {
   return router;
 }
 
-async function open(context: Context, request: Request, actor: string): Promise<string> {
+async function state(context: Context, request: Request, actor: string): Promise<string> {
   const { platform, day, balance, new_platform } = parseBody(request, newOpeningSchema);
   const balanceCents = parseSignedAmount(balance) ?? 0n;
   return await stateOpening(context, { platform, day, balanceCents, actor, newPlatform: new_platform });
 }
 
-async function turnBack(context: Context, request: Request): Promise<string> {
+async function reverse(context: Context, request: Request): Promise<string> {
   const { reverses } = parseBody(request, openingReversalSchema);
   await reverseOpeningEntry(context, reverses);
   return reverses;

@@ -19,7 +19,7 @@ export const newTokenSchema = z.object({
     .describe('when it ends; null: never'),
 });
 
-/** Who may use the API and the console. */
+/** Tokens, which open the API and the console. */
 export function tokenRoutes(context: Context): Router {
   const router = createRouter();
   router.get('/tokens', requireRole('admin'), async (req, response) => {

@@ -48,7 +48,7 @@ export const transactionQuerySchema = z.object({
     .max(100)
     .refine((text) => foldName(text).length >= NAME_CHARS_MIN, `must be at least ${NAME_CHARS_MIN} characters`)
     .optional()
-    .describe('the beginning of the name, in any case, with or without accents; for whoever sees people'),
+    .describe('the beginning of the name, in any case, with or without accents; not for viewers'),
   amount: z
     .string()
     .refine((text) => parseAmount(text) !== undefined, 'must be an amount: 1234.56')
@@ -90,26 +90,26 @@ export function transactionRoutes(context: Context): Router {
       limit,
       after: parseSearchCursor(after),
     });
-    const shown = found.transactions.map((one) => show(context, response, one));
+    const shown = found.transactions.map((one) => present(context, response, one));
     await auditPersonalAccess(context, response, 'transactions.list', describeFilters(given));
     await auditWithheldMatches(context, getCaller(response), given, shown);
     response.json(presentPage('transactions', shown, formatSearchCursor(found.next)));
   });
 
   router.get('/transactions/:id', requireRole('viewer'), async (request: Request<{ id: string }>, response) => {
-    const story = await describeTransaction(context.db, context.calendar, request.params.id);
-    if (!story) throw new ConfereError('not_found', 'the ledger holds no such transaction');
+    const timeline = await describeTransaction(context.db, context.calendar, request.params.id);
+    if (!timeline) throw new ConfereError('not_found', 'the ledger holds no such transaction');
     const mismatches = await listMismatches(context.db, {
-      transactionId: story.transaction.id,
+      transactionId: timeline.transaction.id,
       limit: MISMATCHES_SHOWN_MAX,
     });
-    await auditPersonalAccess(context, response, 'transactions.show', story.transaction.id);
+    await auditPersonalAccess(context, response, 'transactions.show', timeline.transaction.id);
     response.json({
-      ...show(context, response, story.transaction),
-      events: story.events,
-      entries: canSeePersonalData(response) ? story.entries : maskEntries(story.entries, story.transaction),
+      ...present(context, response, timeline.transaction),
+      events: timeline.events,
+      entries: canSeePersonalData(response) ? timeline.entries : maskEntries(timeline.entries, timeline.transaction),
       mismatches: await presentMismatches(context, response, mismatches),
-      callbacks: (await listTransactionCallbacks(context.db, story.seq)).map(presentCallback),
+      callbacks: (await listTransactionCallbacks(context.db, timeline.seq)).map(presentCallback),
     });
   });
 
@@ -117,7 +117,7 @@ export function transactionRoutes(context: Context): Router {
     const { at, known } = parseQuery(request, balanceQuerySchema);
     const now = context.clock.now();
     const atInstant = at === undefined ? now : new Date(at);
-    // the wall clock has whole seconds: what happened in the second that runs counts too
+    // the wall clock has whole seconds: the current second counts too
     const wall = context.calendar.toWallTimeRoundedUp(at === undefined ? new Date(now.getTime() + 1) : atInstant);
     const { balances, sealed } = await readBalances(context.db, wall, readKnown(known), now);
     response.json({
@@ -139,8 +139,8 @@ function readKnown(known: string | undefined): AsOf {
   return position === undefined ? { before: new Date(known) } : { position: Number(position) };
 }
 
-/** Personal fields are for operators and admins. */
-function show(context: Context, response: Response, transaction: LedgerTransaction) {
+/** Presents a transaction, masked for viewers. */
+function present(context: Context, response: Response, transaction: LedgerTransaction) {
   const presented = presentTransaction(transaction, context.calendar);
   return canSeePersonalData(response) ? presented : maskTransaction(presented);
 }

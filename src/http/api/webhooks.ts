@@ -36,7 +36,7 @@ export function inboxRoutes(context: Context): Router {
 
   router.get('/webhooks/:id', requireRole('viewer'), async (request: Request<{ id: string }>, response) => {
     await auditPersonalAccess(context, response, 'webhooks.show', request.params.id);
-    await answer(context, request.params.id, response);
+    await sendWebhook(context, request.params.id, response);
   });
 
   router.post(
@@ -48,13 +48,13 @@ export function inboxRoutes(context: Context): Router {
       const done = { actor: getActor(response), action: 'webhooks.reprocess', target: webhook.id };
       await auditChange(context, (inner) => reprocessWebhook(inner, webhook.seq), done);
       response.status(202);
-      await answer(context, webhook.id, response);
+      await sendWebhook(context, webhook.id, response);
     },
   );
   return router;
 }
 
-async function answer(context: Context, id: string, response: Response): Promise<void> {
+async function sendWebhook(context: Context, id: string, response: Response): Promise<void> {
   const webhook = await findWebhook(context.db, id);
   if (!webhook) throw new ConfereError('not_found', 'there is no such webhook');
   response.json(withoutSeq(canSeePersonalData(response) ? webhook : await maskWebhook(context.db, webhook)));

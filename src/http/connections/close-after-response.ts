@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** Has an answer say that its connection closes with it, where it has not begun. */
+/** Closes the connection with this response. Without effect once the response headers were sent. */
 export function closeAfterResponse(response: ServerResponse): void {
   if (response.headersSent) return;
   response.setHeader('connection', 'close');

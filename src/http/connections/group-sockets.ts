@@ -5,16 +5,16 @@ import { nameSender } from '../../inbox/receive/name-sender.ts';
 const SITE_PREFIX_BYTES = 6;
 
 export type SourceLimits = {
-  /** Open at once, of one source. */
+  /** Open connections of one source. */
   connectionsPerSourceMax: number;
-  /** Open at once, of one IPv6 /48: a customer may have one whole, which is 65,536 sources. */
+  /** Open connections of one IPv6 /48: one customer may have all its 65,536 sources. */
   connectionsPerSiteMax: number;
 };
 
-/** The open sockets of one source, or of one IPv6 /48; the oldest first. */
+/** The open sockets of one source or of one IPv6 /48, oldest first. */
 export type SocketGroup = { name: string; max: number; sockets: Set<Socket> };
 
-/** Groups open sockets by source and, of IPv6, by /48. A group without sockets is forgotten. */
+/** Groups open sockets by source and, for IPv6, by /48. Empty groups are removed. */
 export function createSocketGroups(limits: SourceLimits) {
   const groups = new Map<string, SocketGroup>();
 

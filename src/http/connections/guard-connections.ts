@@ -98,7 +98,7 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
 
   /**
    * Closes a stranger of a full group: the oldest that was idle or stalled for `stalledMs`, else the youngest half-read
-   * one, else the oldest idle one. The head of a connection that was just accepted is not parsed yet: it looks idle, but
+   * one, else the oldest idle one. The head of a connection that was just accepted is not parsed yet: it seems idle, but
    * mostly carries a whole request. The youngest half-read one, because the oldest would let a steady burst finish none.
    * @returns whether there was one.
    */

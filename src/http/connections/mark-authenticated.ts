@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Connections that carried a request whose credential was verified: a webhook's, a token, a session. */
+/** Connections that carried a verified credential: a webhook's, a token, a session. */
 const known = new WeakSet<Socket>();
 
 /**
- * To be called before the answer, once the credential of its request is verified: the connection may stay open as long as
- * any, and the answer says so.
+ * Marks a connection as authenticated: it may stay idle for `keepAliveMs`. Call it before the response is sent, once the
+ * request's credential is verified.
  */
 export function markAuthenticated(response: ServerResponse): void {
   known.add(response.req.socket);

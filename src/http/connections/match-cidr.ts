@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** Whether an address lies in one of these CIDR blocks, or is one of these addresses. Text that is no address never does. */
+/** Whether an address is in one of these CIDR blocks or is one of these addresses. False for text that is no address. */
 export function matchesCidr(blocks: string[], address: string | undefined): boolean {
   if (address === undefined || !ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);

@@ -10,17 +10,17 @@ import { closeAfterResponse } from './close-after-response.ts';
 import { type Connection, type ConnectionLimits, createConnectionGuard } from './guard-connections.ts';
 
 export type HttpLimits = ConnectionLimits & {
-  /** From the connection, or the end of the request before, to the end of the headers: a slow one is cut off. */
+  /** From the connection, or the end of the request before, to the end of the headers. */
   headersTimeoutMs: number;
   /** The same to the end of the body. */
   requestTimeoutMs: number;
-  /** How often both are looked at. Node's own 30 s would let a slow-loris stay that much longer. */
+  /** How often both time-outs are checked. With Node's default of 30 s a slow-loris would stay that much longer. */
   checkEveryMs: number;
   /** Longer than a balancer keeps its own end (60 s is common): the balancer, not we, closes an idle connection. */
   keepAliveMs: number;
-  /** How long kept-alive connections may bring one more request after the signal, and are told to go by its answer. */
+  /** How long kept-alive connections may send one more request after the signal; its response says `close`. */
   lingerMs: number;
-  /** What has not been answered by then is cut off. */
+  /** Then connections with unanswered requests are closed. */
   drainMs: number;
 };
 
@@ -44,27 +44,27 @@ const LINGER_POLL_MS = 25;
 
 export type HttpServer = { port: number; [Symbol.asyncDispose](): Promise<void> };
 export type ListeningServer = HttpServer & {
-  /** Has requests answered by another app from now on; those under way go on where they are. */
+  /** Passes new requests to another app. Requests under way stay with the old one. */
   replaceApp(app: Express): void;
 };
 
-/** Listens, and writes the receiver's heartbeat while it does. */
+/** Listens, and writes the receiver's heartbeat while it listens. */
 export async function serveHttp(context: Context, app: Express, limits: HttpLimits = HTTP_LIMITS): Promise<HttpServer> {
   const server = await listenHttp(context.config, app, limits);
-  const beats = startHeartbeats(context);
+  const heartbeats = startHeartbeats(context);
   return {
     port: server.port,
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
-      await beats[Symbol.asyncDispose]();
+      await heartbeats[Symbol.asyncDispose]();
     },
   };
 }
 
 /**
- * Listens on HOST and PORT. Disposing answers the requests under way and those that a balancer has sent before it saw us
- * go, each as the last one on its connection; then it takes no more, and cuts what is left after DRAIN_MS. No answer is
- * cut off in its middle.
+ * Listens on HOST and PORT. Disposing answers the requests under way, and those that a balancer sent before it noticed
+ * the shutdown, each with `connection: close`. Then it stops listening, and closes the connections that are left after
+ * `drainMs`. Until then no response is truncated.
  */
 export async function listenHttp(
   config: Config,
@@ -85,7 +85,7 @@ export async function listenHttp(
       if (guard.begin(request, response)) app(request, response);
     },
   );
-  // whoever waits to be asked for his body is asked by whoever reads it, and so not before he is known
+  // the body reader sends 100-continue, after authentication
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
   let draining = false;
   const { connections } = guard;
@@ -95,10 +95,14 @@ export async function listenHttp(
     if (draining) closeAfterResponse(response);
   });
   await listen(server, config, limits).catch((error: NodeJS.ErrnoException) => {
-    const place = `${config.HOST}:${config.PORT}`;
-    throw new ConfereError('unavailable', `can't listen on ${place} (${error.code}): set another HOST or PORT`, {
-      cause: error,
-    });
+    const listenAddress = `${config.HOST}:${config.PORT}`;
+    throw new ConfereError(
+      'unavailable',
+      `can't listen on ${listenAddress} (${error.code}): set another HOST or PORT`,
+      {
+        cause: error,
+      },
+    );
   });
   const address = server.address();
   return {
@@ -109,7 +113,7 @@ export async function listenHttp(
     async [Symbol.asyncDispose]() {
       draining = true;
       clearInterval(sweep);
-      for (const response of answersUnderWay(connections)) closeAfterResponse(response);
+      for (const response of listLastResponses(connections)) closeAfterResponse(response);
       await linger(server, limits.lingerMs);
       await close(server, connections, limits);
     },
@@ -119,7 +123,7 @@ export async function listenHttp(
 function listen(server: Server, { PORT, HOST }: Config, { connectionsMax }: HttpLimits): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // the system keeps as many waiting as its own limit lets it: one that it drops comes again after a second
+    // the system may cap this backlog; a client retries a dropped connection after a second
     server.listen({ port: PORT, host: HOST, backlog: connectionsMax }, () => {
       server.off('error', reject);
       resolve();
@@ -127,7 +131,7 @@ function listen(server: Server, { PORT, HOST }: Config, { connectionsMax }: Http
   });
 }
 
-/** An idle connection that is closed at once may be carrying a request already, which would go unanswered. */
+/** Waits: a request may already be on its way on an idle connection, and would be lost if that were closed at once. */
 async function linger(server: Server, lingerMs: number): Promise<void> {
   const endMs = Date.now() + lingerMs;
   while (Date.now() < endMs && (await countConnections(server)) > 0) await sleep(LINGER_POLL_MS);
@@ -137,28 +141,28 @@ function countConnections(server: Server): Promise<number> {
   return new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));
 }
 
-/** Of several that were asked for in a row the last one: those before it go on. */
-function answersUnderWay(connections: Map<Socket, Connection>): ServerResponse[] {
+/** The last response under way of each connection. Earlier pipelined ones must not close it. */
+function listLastResponses(connections: Map<Socket, Connection>): ServerResponse[] {
   return [...connections.values()].flatMap(({ lastResponse: last }) => last ?? []);
 }
 
 /**
- * Stops listening; those that are being answered close with their answer. Idle ones, and those whose answer began before
- * they could be told, close soon after the last answer was handed to the system: Node takes a connection for idle once
- * end() was called, whatever is still queued, and would cut it.
+ * Stops listening. Connections with a response under way close with it. Idle ones, and those whose response headers were
+ * sent before the signal, close once no response is under way: Node considers a connection idle as soon as end() was
+ * called, even with queued data, and would truncate it.
  */
 function close(server: Server, connections: Map<Socket, Connection>, { lingerMs, drainMs }: HttpLimits): Promise<void> {
   return new Promise((resolve) => {
     const closeIdle = (): void => {
-      if (answersUnderWay(connections).length === 0) server.closeIdleConnections();
+      if (listLastResponses(connections).length === 0) server.closeIdleConnections();
     };
     const cut = setTimeout(() => server.closeAllConnections(), drainMs);
-    const look = setInterval(closeIdle, lingerMs);
-    // not by its own close(), which begins by closing what Node takes for idle
+    const poll = setInterval(closeIdle, lingerMs);
+    // not the http server's close(), which first closes connections that Node considers idle
     NetServer.prototype.close.call(server, () => {
       clearTimeout(cut);
-      clearInterval(look);
-      // ends its check for slow requests
+      clearInterval(poll);
+      // stops the server's check for slow requests
       server.close();
       resolve();
     });

@@ -1,17 +1,17 @@
 /**
- * The bodies that are being read, the oldest first, counted by source. A linked list and counts that stay: a Set or Map
- * that changes with every request leaves old tables behind, which keep bodies until the next full collection.
+ * The bodies that are being read, oldest first, with counts by source. It is a linked list with counters that stay: a Set
+ * or Map that changes with each request leaves old hash tables behind, which retain bodies until the next full collection.
  */
 
-/** Beyond so many sources those that have nothing under way are forgotten. */
-const SOURCES_KEPT_MAX = 4_096;
+/** Beyond this number, sources without a body under way are removed. */
+const SOURCES_MAX = 4_096;
 
 export type SourceUsage = { count: number; bytes: number };
 export type TrackedBody = {
   source: SourceUsage;
   bytes: number;
   sinceMs: number;
-  /** Ends the reading, with its rest unread. */
+  /** Stops reading; the rest stays unread. */
   abort(): void;
   older: TrackedBody | undefined;
   newer: TrackedBody | undefined;
@@ -26,19 +26,18 @@ export function createBodyTracker() {
   function sourceOf(name: string): SourceUsage {
     const known = sources.get(name);
     if (known) return known;
-    if (sources.size >= SOURCES_KEPT_MAX)
-      for (const [other, { count }] of sources) if (count === 0) sources.delete(other);
+    if (sources.size >= SOURCES_MAX) for (const [other, { count }] of sources) if (count === 0) sources.delete(other);
     const fresh = { count: 0, bytes: 0 };
     sources.set(name, fresh);
     return fresh;
   }
 
   return {
-    /** Of all sources together. */
+    /** Totals of all sources. */
     all,
-    enter(name: string, giveWay: () => void): TrackedBody {
+    enter(name: string, abort: () => void): TrackedBody {
       const source = sourceOf(name);
-      const reading = { source, bytes: 0, sinceMs: performance.now(), abort: giveWay, older: newest, newer: undefined };
+      const reading = { source, bytes: 0, sinceMs: performance.now(), abort, older: newest, newer: undefined };
       if (newest) newest.newer = reading;
       newest = reading;
       oldest ??= reading;
@@ -62,11 +61,15 @@ export function createBodyTracker() {
       reading.older = undefined;
       reading.newer = undefined;
     },
-    /** Ends the oldest that takes longer than so many ms, of one source or of all. @returns whether there was one. */
-    cutOldest(stalledMs: number, but: TrackedBody | undefined, source?: SourceUsage): boolean {
+    /**
+     * Aborts the oldest body that has taken at least `stalledMs`, except one.
+     * @param source only its bodies; undefined for all.
+     * @returns whether there was one.
+     */
+    abortOldest(stalledMs: number, except: TrackedBody | undefined, source?: SourceUsage): boolean {
       const untilMs = performance.now() - stalledMs;
       for (let one = oldest; one && one.sinceMs <= untilMs; one = one.newer) {
-        if (one === but || (source && one.source !== source)) continue;
+        if (one === except || (source && one.source !== source)) continue;
         one.abort();
         return true;
       }

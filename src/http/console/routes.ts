@@ -1,7 +1,12 @@
 /**
- * The console for ops: pages rendered here, for people, over the same operations as the API. Everything works without
- * script; nothing comes from another host; every page but the login wants a session, and every change an operator, a
- * form of that very session, and is audited. A viewer sees personal data masked and no buttons.
+ * The console: pages for people, rendered on the server, over the same functions as the API.
+ *
+ * It guarantees: a page works without script, and loads nothing from another host. Each page but the login needs a
+ * session. Each change needs a role that may make it and a form of that session, and is audited. A viewer sees personal
+ * data masked, and no buttons.
+ *
+ * `lists/` has the lists, each sent by `parts/send-list.ts`; `pages/` the pages of one item; `overview/` the first page;
+ * `parts/` what they share. Texts are in pt-BR. Start with `lists/list-tokens.ts`.
  */
 import express, { type Router } from 'express';
 import type { Context } from '../../context.ts';
@@ -31,15 +36,15 @@ import { assetRoutes } from './parts/serve-assets.ts';
 import { setSecurityHeaders } from './parts/set-security-headers.ts';
 
 const FORM_BYTES_MAX = 64 * 1024;
-/** The first part of every address of the console; all others are the program interfaces'. */
-const ROOMS =
+/** The first path segment of each address of the console. Other addresses belong to the API and the receiver. */
+const SEGMENTS =
   'login|logout|console|transactions|mismatches|inbox|reconciliations|reports|merchants|callbacks|tokens|audit';
-const OURS = new RegExp(`^/(?:$|(?:${ROOMS})(?:/|$))`);
+const CONSOLE_PATH = new RegExp(`^/(?:$|(?:${SEGMENTS})(?:/|$))`);
 
-/** Every page of the console. An address that is none of its own is left to who comes next. */
+/** Routes of the console. Other addresses pass on to the next handler. */
 export function consoleRoutes(context: Context, guard: AuthGuard): Router {
   const router = createRouter();
-  router.use((request, _response, next) => next(OURS.test(request.path) ? undefined : 'router'));
+  router.use((request, _response, next) => next(CONSOLE_PATH.test(request.path) ? undefined : 'router'));
   router.use(setSecurityHeaders(), express.urlencoded({ extended: false, limit: FORM_BYTES_MAX }));
   router.use(assetRoutes(), loginPages(context, guard));
   router.use(requireSession(context, guard));

@@ -13,10 +13,10 @@ import { components } from './fields.ts';
 eventTransactionSchema.register(components, { id: 'CallbackTransaction' });
 correctedFactsSchema.register(components, { id: 'CorrectedFacts' });
 
-/** A message that a merchant's address is sent, by its type. */
+/** A message to a merchant's address. */
 export type CallbackMessage = { type: string; summary: string; body: z.ZodType };
 
-/** Every message of ours. A status that the provider invents makes one more, of the same shape. */
+/** All messages. A new status of the provider adds a type of the same shape. */
 export const CALLBACK_MESSAGES: readonly CallbackMessage[] = [
   ...OPERATIONS.flatMap((operation) => [
     ...STATUSES.map((status) => ({
@@ -26,14 +26,14 @@ export const CALLBACK_MESSAGES: readonly CallbackMessage[] = [
     })),
     {
       type: `pix.${operation}.corrected`,
-      summary: `What was told of a ${operation} was corrected`,
+      summary: `Facts of a ${operation} were corrected`,
       body: correctionEventSchema.extend({ type: z.literal(`pix.${operation}.corrected`) }),
     },
   ]),
   { type: TEST_TYPE, summary: 'A test: answer it with 2xx and do nothing', body: testEventSchema },
 ];
 
-/** The headers of every message: those of Standard Webhooks 1.0. */
+/** The headers of each message, by Standard Webhooks 1.0. */
 export const CALLBACK_HEADERS = {
   'webhook-id': 'the same on every try of a message: remember those you have handled',
   'webhook-timestamp': 'seconds since 1970 of this try',

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** What our API answers with, each under its name in the OpenAPI document. */
+/** The components of the OpenAPI document, by their ids. */
 export const components = z.registry<{ id: string }>();
 
-/** The kinds of value that answers are made of. */
+/** Field types that components share. */
 export const nullableText = z.string().nullable();
 export const instant = z.iso.datetime({ offset: true }).describe('ISO 8601 with an offset');
 export const nullableInstant = instant.nullable();

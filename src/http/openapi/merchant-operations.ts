@@ -17,7 +17,7 @@ import {
 const MERCHANTS = 'Merchants';
 const CALLBACKS = 'Callbacks';
 
-/** The routes of merchants, and the one that is theirs. */
+/** The routes about merchants, and `/events`, which merchants call. */
 export function merchantOperations(): Operation[] {
   const one = '/merchants/{id}';
   const act = (name: string, summary: string, responses: Operation['responses']): Operation =>
@@ -50,7 +50,7 @@ export function merchantOperations(): Operation[] {
     },
     act(
       'rotate-secret',
-      'Give it a new secret; the old one goes on for a while',
+      'Give it a new secret; the old one stays valid for a while',
       okResponse('Rotated', merchants.rotatedMerchant),
     ),
     act('enable', 'Enable it: what was held drains', okResponse('Enabled', merchants.merchant)),
@@ -73,7 +73,7 @@ export function merchantOperations(): Operation[] {
       method: 'get',
       path: '/api/v1/events',
       tag: MERCHANTS,
-      summary: 'What a merchant would be sent, for it to fetch',
+      summary: 'List the events of the merchant that calls',
       access: 'merchant',
       query: feedQuerySchema,
       responses: okResponse('A page', z.object({ events: z.array(merchants.feedEvent), next_cursor: z.string() })),
@@ -81,7 +81,7 @@ export function merchantOperations(): Operation[] {
   ];
 }
 
-/** The routes of callbacks. */
+/** The routes about callbacks. */
 export function callbackOperations(): Operation[] {
   const replayed = z.object({ merchant: z.string(), count: z.int(), dry_run: z.boolean() });
   return [

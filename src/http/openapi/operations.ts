@@ -41,11 +41,11 @@ const receiving = {
   tag: INBOX,
   summary: 'Receive a webhook of the provider: answered once it is durable',
   access: 'provider',
-  body: z.unknown().describe('whatever the provider sends'),
+  body: z.unknown().describe('any JSON of the provider'),
   responses: okResponse('Kept', received),
 } as const;
 
-/** Every route of the program interfaces. A test holds this list against what is mounted. */
+/** All routes of the API, the receiver and the health checks. A test compares this list with the mounted routes. */
 export const API_OPERATIONS: readonly Operation[] = [
   { ...receiving, path: '/webhooks/pix' },
   { ...receiving, path: '/webhooks/pix/{token}' },
@@ -129,20 +129,20 @@ export const API_OPERATIONS: readonly Operation[] = [
   getOperation('/mismatches/{id}', { tag: MISMATCHES, summary: 'One mismatch', item: reconciliation.mismatch }),
   postOperation('/mismatches/{id}/acknowledge', 'operator', {
     tag: MISMATCHES,
-    summary: 'Say that somebody looks into it',
+    summary: 'Acknowledge a mismatch: somebody works on it',
     body: notedSchema,
     responses: okResponse('Acknowledged', reconciliation.mismatch),
   }),
   postOperation('/mismatches/{id}/resolve', 'operator', {
     tag: MISMATCHES,
-    summary: 'Say that it is over, and why; the books stay as they are',
+    summary: 'Resolve a mismatch by hand; the ledger stays as it is',
     body: notedSchema,
     responses: okResponse('Resolved', reconciliation.mismatch),
   }),
   postOperation('/mismatches/{id}/accept', 'operator', {
     tag: MISMATCHES,
     summary:
-      'Book what the provider shows (amount_differs, commission_differs, reference_differs, status_differs): by reversing entries; of a list_unstable with `actual.surplus`, accept that the total is too high by it: the day counts as proven while that number stays; merchants are told pix.<operation>.corrected. 409 when the provider shows it no more, or `actual` is given and no longer the evidence',
+      'Book what the provider shows (amount_differs, commission_differs, reference_differs, status_differs): by reversing entries; of a list_unstable with `actual.surplus`, accept that the total is too high by it: the day counts as proven while that number stays; merchants receive pix.<operation>.corrected. 409 when the provider shows it no more, or `actual` is given and no longer the evidence',
     body: acceptedSchema,
     responses: okResponse('Accepted', reconciliation.mismatch),
   }),
@@ -156,7 +156,7 @@ export const API_OPERATIONS: readonly Operation[] = [
   getOperation('/webhooks/{id}', { tag: INBOX, summary: 'One webhook and its items', item: webhooks.webhookWithItems }),
   postOperation('/webhooks/{id}/reprocess', 'operator', {
     tag: INBOX,
-    summary: 'Have it looked at again',
+    summary: 'Process it again',
     responses: acceptedResponse('Waiting', webhooks.webhookWithItems),
   }),
   ...merchantOperations(),

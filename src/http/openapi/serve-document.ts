@@ -9,7 +9,7 @@ import { API_OPERATIONS } from './operations.ts';
 
 const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string };
 
-/** The description of this API, for any valid token. */
+/** Serves the OpenAPI document of this API, for any valid token. */
 export function openapiRoutes(context: Context): Router {
   const router = createRouter();
   let document: string | undefined;

@@ -10,7 +10,7 @@ import { webhookRoutes } from './receive-webhook.ts';
 
 const RETRY_AFTER_S = 5;
 
-/** The web side as long as the database has not been reached since the start: webhooks go to the spool, all else waits. */
+/** The app before the database was reached for the first time: webhooks go to the spool, other requests get 503. */
 export function createSpoolApp(config: Config, log: Log, spool: Spool, signal: AbortSignal): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -19,7 +19,7 @@ export function createSpoolApp(config: Config, log: Log, spool: Spool, signal: A
   if (config.TRUST_PROXY !== undefined) app.set('trust proxy', config.TRUST_PROXY);
   const clock = { now: () => new Date() };
   app.use(webhookRoutes({ config, log, clock }, createSpoolReceiver(spool, config.QUARANTINE_MAX_BYTES)));
-  app.use(createHealthRoutes({ signal, spool, databaseTakes: async () => false }));
+  app.use(createHealthRoutes({ signal, spool, isWritable: async () => false }));
   app.use((request, response) => {
     response.setHeader('retry-after', String(RETRY_AFTER_S));
     respondWithoutReading(request, response, {

@@ -4,71 +4,72 @@ import { closeAfterResponse } from '../connections/close-after-response.ts';
 import { createBodyTracker, type TrackedBody } from '../connections/track-bodies.ts';
 import { type Problem, sendProblem, writeProblem } from '../send-problem.ts';
 
-/** What a refused request may still send, unread and unkept, before its connection is cut off. */
+/** Bytes of a refused request that are read and discarded before its connection is closed. */
 const DISCARD_BYTES_MAX = 1024 * 1024;
 export const DISCARD_MS = 2_000;
 
-/** Of bodies of one source that are being read: beyond so many, the oldest that stalls is cut off. */
+/** Bodies of one source that are read at once; beyond, the oldest that stalls is aborted. */
 export const BODIES_PER_SOURCE_MAX = 64;
-/** Of what all bodies together may hold: the share of one source, */
+/** The share of one source in the bytes that all bodies may hold. */
 export const SOURCE_BYTES_SHARE = 1 / 8;
-/** A body that is not whole after so long stalls: it gives way to others. */
+/** A body that is incomplete after this time stalls: others may replace it. */
 export const BODY_STALLED_MS = 1_000;
 
 type Read = Buffer | 'too_large' | 'too_many' | 'stalled' | undefined;
 
 /**
- * Reads bodies of at most so many bytes each, and so many of all that are being read at once. A source is whoever sends
- * the request, also behind a proxy: of one that has too many under way, or of all where there is no room, the oldest that
- * stalls is cut off.
+ * Creates a reader of bodies that limits each body, each source and all together. A source is the sender of the request,
+ * also behind a proxy. Beyond the limit of a source, its oldest body that stalls is aborted; beyond the limit of all, the
+ * oldest of all.
+ * @param limits `bytesMax` of one body; `togetherMax` bytes of all bodies that are being read.
  */
 export function createBodyReader({ bytesMax, togetherMax }: { bytesMax: number; togetherMax: number }) {
   const tracker = createBodyTracker();
   const sourceBytesMax = Math.max(bytesMax, togetherMax * SOURCE_BYTES_SHARE);
 
-  /** Makes room for what a body has grown to. @returns whether there is. */
+  /** Aborts stalled bodies until the limits hold again. @returns whether they do. */
   function makeRoom(reading: TrackedBody): boolean {
     const { source } = reading;
     while (source.count > 1 && source.bytes > sourceBytesMax)
-      if (!tracker.cutOldest(BODY_STALLED_MS, reading, source)) return false;
-    while (tracker.all.bytes > togetherMax) if (!tracker.cutOldest(BODY_STALLED_MS, reading)) return false;
+      if (!tracker.abortOldest(BODY_STALLED_MS, reading, source)) return false;
+    while (tracker.all.bytes > togetherMax) if (!tracker.abortOldest(BODY_STALLED_MS, reading)) return false;
     return true;
   }
 
   /**
-   * Reads a body whole, inviting it first where the sender waits to be asked (100-continue).
-   * @returns `too_large` as soon as it is, `too_many` where all bodies together are and none stalls, `stalled` where it
-   * had to give way, with the rest unread; undefined when the sender went away in its middle.
+   * Reads a whole body. Sends 100-continue first where the sender expects it.
+   * @returns the body; with the rest unread, `too_large` beyond `bytesMax`, `too_many` where all bodies exceed their limit
+   * and none stalls, `stalled` where this body was aborted for others; undefined when the sender disconnected.
    */
   return (request: IncomingMessage, response: ServerResponse, source: string): Promise<Read> => {
     if (Number(request.headers['content-length'] ?? 0) > bytesMax) return Promise.resolve('too_large');
     if (expectsContinue(request)) response.writeContinue();
     return new Promise((resolve) => {
       const chunks: Buffer[] = [];
-      const settle = (result: Read): void => {
+      const finish = (result: Read): void => {
         tracker.leave(reading);
-        request.off('data', collect).off('end', end).off('close', goAway);
+        request.off('data', collect).off('end', end).off('close', abandon);
         resolve(result);
       };
-      const reading = tracker.enter(source, () => settle('stalled'));
-      if (reading.source.count > BODIES_PER_SOURCE_MAX) tracker.cutOldest(BODY_STALLED_MS, reading, reading.source);
+      const reading = tracker.enter(source, () => finish('stalled'));
+      if (reading.source.count > BODIES_PER_SOURCE_MAX) tracker.abortOldest(BODY_STALLED_MS, reading, reading.source);
       const collect = (chunk: Buffer): void => {
         chunks.push(chunk);
         tracker.grow(reading, chunk.length);
-        if (reading.bytes > bytesMax) settle('too_large');
-        else if (!makeRoom(reading)) settle('too_many');
+        if (reading.bytes > bytesMax) finish('too_large');
+        else if (!makeRoom(reading)) finish('too_many');
       };
-      const end = (): void => settle(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, reading.bytes));
-      const goAway = (): void => settle(undefined);
-      request.on('data', collect).on('end', end).on('close', goAway);
+      const end = (): void => finish(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks, reading.bytes));
+      const abandon = (): void => finish(undefined);
+      request.on('data', collect).on('end', end).on('close', abandon);
     });
   };
 }
 
 /**
- * Answers a request whose body was not read. A rest of bounded length is thrown away as it comes, and the connection
- * goes on. Where its length is not known, or too much, the answer says that it is the last one, and ends once the rest
- * has come: closed before that, the sender would lose the answer. One that sends too much, or takes its time, is cut off.
+ * Answers a request whose body was not read. A rest of known, bounded length is discarded, and the connection stays open.
+ * Otherwise the response says `connection: close`, and ends once the rest has arrived: if it ended earlier, the sender
+ * would lose the response. A sender of more than 1 MiB, or of a rest that takes longer, is disconnected.
  * @param discardMs how long the rest may take.
  */
 export function respondWithoutReading(
@@ -78,7 +79,7 @@ export function respondWithoutReading(
   discardMs = DISCARD_MS,
 ): void {
   if (expectsContinue(request)) {
-    // he may send the body or not: only a new connection tells his next request from it
+    // the sender may send the body or not: on this connection it could be mistaken for the next request
     closeAfterResponse(response);
     sendProblem(response, problem);
     return;
@@ -98,15 +99,15 @@ function discard(request: IncomingMessage, discardMs: number, onEnd: () => void)
     onEnd();
     return;
   }
-  const cut = (): void => void request.socket.destroy();
-  const late = setTimeout(cut, discardMs).unref();
+  const disconnect = (): void => void request.socket.destroy();
+  const timer = setTimeout(disconnect, discardMs).unref();
   let left = DISCARD_BYTES_MAX;
   request.on('data', (chunk: Buffer) => {
     left -= chunk.length;
-    if (left < 0) cut();
+    if (left < 0) disconnect();
   });
   request.once('end', onEnd);
-  for (const ended of ['end', 'close']) request.once(ended, () => clearTimeout(late));
+  for (const ended of ['end', 'close']) request.once(ended, () => clearTimeout(timer));
   request.resume();
 }
 

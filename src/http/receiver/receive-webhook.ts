@@ -14,12 +14,12 @@ import { createBodyReader, DISCARD_MS, respondWithoutReading } from './read-body
 
 const RETRY_AFTER_S = 5;
 /**
- * `bytesMax`: of all bodies that are not whole yet; the sender of a signed one may be a stranger until then.
+ * `bytesMax`: of all incomplete bodies; the sender of a signed body is unverified until it is complete.
  * `discardMs`: how long the rest of a refused request may take.
  */
 const READING_LIMITS = { bytesMax: 256 * 1024 * 1024, discardMs: DISCARD_MS };
-/** Kept beside the body for whoever looks into it; none of them carries a secret. */
-const KEPT_HEADERS = ['content-type', 'user-agent', 'webhook-id', 'webhook-timestamp', 'x-request-id', 'date'];
+/** Headers that are stored beside the body for investigations; none carries a secret. */
+const STORED_HEADERS = ['content-type', 'user-agent', 'webhook-id', 'webhook-timestamp', 'x-request-id', 'date'];
 const HEADER_CHARS_MAX = 300;
 const REFUSALS_LOGGED_EVERY_MS = 10_000;
 
@@ -30,25 +30,25 @@ const FAULT_TEXT: Record<BodyDefect, string> = {
   too_deep: 'the body is nested too deeply',
 };
 
-/** What the receiver needs of the context: it opens before the database is reached. */
-type Door = Pick<Context, 'config' | 'log'> & { clock: Pick<Context['clock'], 'now'> };
+/** The part of the context that exists before the database is reached. */
+type ReceiverContext = Pick<Context, 'config' | 'log'> & { clock: Pick<Context['clock'], 'now'> };
 type WebhookRequest = Request<{ token?: string }>;
 
 /**
- * `POST /webhooks/pix` and `/webhooks/pix/:token`: answered 200 only once it is durable. Whoever can be refused by his
- * address or the head of his request is refused before his body is read.
+ * `POST /webhooks/pix` and `/webhooks/pix/:token`. A webhook is answered 200 only once it is durable. A request that can
+ * be refused by its address or its headers is refused before its body is read.
  */
-export function webhookRoutes(context: Door, receive: Receiver, limits = READING_LIMITS): Router {
+export function webhookRoutes(context: ReceiverContext, receive: Receiver, limits = READING_LIMITS): Router {
   const router = createRouter();
   const readBody = createBodyReader({ bytesMax: BODY_BYTES_MAX, togetherMax: limits.bytesMax });
   const logRefusal = createRefusalLog(context);
   const refuse = (request: WebhookRequest, response: Response, problem: Problem): void => {
-    const stranger = problem.status === 401 || problem.status === 403;
-    webhooksReceived.inc({ outcome: stranger ? 'unauthorized' : 'refused' });
-    if (stranger) logRefusal();
+    const isUnauthorized = problem.status === 401 || problem.status === 403;
+    webhooksReceived.inc({ outcome: isUnauthorized ? 'unauthorized' : 'refused' });
+    if (isUnauthorized) logRefusal();
     respondWithoutReading(request, response, problem, limits.discardMs);
   };
-  const take = async (request: WebhookRequest, response: Response): Promise<void> => {
+  const receiveWebhook = async (request: WebhookRequest, response: Response): Promise<void> => {
     const { WEBHOOK_ALLOW, WEBHOOK_AUTH } = context.config;
     if (WEBHOOK_ALLOW.length > 0 && !matchesCidr(WEBHOOK_ALLOW, request.ip))
       return refuse(request, response, NOT_ALLOWED);
@@ -68,12 +68,12 @@ export function webhookRoutes(context: Door, receive: Receiver, limits = READING
     }
     if (verdict === 'needs_body' && !checkSignature(context.config, { ...head, body }))
       return refuse(request, response, NOT_GENUINE);
-    // without credentials everybody stays a stranger
+    // without credentials no sender is authenticated
     if (!WEBHOOK_AUTH.includes('none')) markAuthenticated(response);
-    await keep(context, receive, request, response, body);
+    await store(context, receive, request, response, body);
   };
-  router.post('/webhooks/pix', take);
-  router.post('/webhooks/pix/:token', take);
+  router.post('/webhooks/pix', receiveWebhook);
+  router.post('/webhooks/pix/:token', receiveWebhook);
   return router;
 }
 
@@ -84,8 +84,8 @@ const TOO_MANY = { status: 503, detail: 'too many bodies are being read: send it
 const STALLED = { status: 408, detail: 'the body did not come in time, and others need the room: send it again' };
 const TOO_LARGE = { status: 413, detail: 'the body is too large' };
 
-async function keep(
-  context: Door,
+async function store(
+  context: ReceiverContext,
   receive: Receiver,
   request: WebhookRequest,
   response: Response,
@@ -108,43 +108,43 @@ async function keep(
       return;
     }
     webhooksReceived.inc({ outcome: 'unavailable' });
-    context.log.error({ error: describeError(error) }, 'a webhook could not be kept: answered 503');
+    context.log.error({ error: describeError(error) }, 'webhook could not be stored: answered 503');
     response.setHeader('retry-after', String(RETRY_AFTER_S));
     sendProblem(response, { status: 503, detail: 'it could not be kept: send it again' });
   }
 }
 
-/** What names no transaction goes before anything that does. */
-function refuseGarbage(context: Door, response: Response, { reason: why }: GarbageRefusedError): void {
-  context.log.debug({ why }, 'a webhook that names no transaction was refused');
+/** Refuses a body that names no transaction: it is dropped before any that names one. */
+function refuseGarbage(context: ReceiverContext, response: Response, { reason: why }: GarbageRefusedError): void {
+  context.log.debug({ why }, 'webhook that names no transaction refused');
   response.setHeader('retry-after', String(RETRY_AFTER_S));
   sendProblem(response, { status: 503, detail: GARBAGE_TEXT[why] });
 }
 
 const GARBAGE_TEXT: Record<GarbageRefusedError['reason'], string> = {
-  quarantine_full: 'it names no transaction, and there is no room for more of such: send it again',
-  sender_over_quota: 'it names no transaction, and this address has sent too many of such this hour: send it again',
+  quarantine_full: 'it names no transaction, and there is no room for more of these: send it again',
+  sender_over_quota: 'it names no transaction, and this address has sent too many of these this hour: send it again',
   large_over_quota:
     'it is large, and this address sent too many large webhooks of unknown transactions this hour: send it again later',
 };
 
 function chooseHeaders(request: WebhookRequest): Record<string, string> {
   const chosen: Record<string, string> = {};
-  for (const name of KEPT_HEADERS) {
+  for (const name of STORED_HEADERS) {
     const value = request.headers[name];
     if (typeof value === 'string') chosen[name] = value.slice(0, HEADER_CHARS_MAX);
   }
   return chosen;
 }
 
-/** One line for many refusals: failing must cost an attacker more than us. */
-function createRefusalLog(context: Door): () => void {
+/** Logs refusals at most every 10 s, with their count: an attacker must not fill the log. */
+function createRefusalLog(context: ReceiverContext): () => void {
   let count = 0;
   let loggedAt = 0;
   return () => {
     count++;
     if (Date.now() - loggedAt < REFUSALS_LOGGED_EVERY_MS) return;
-    context.log.warn({ refused: count }, 'webhooks without valid credentials were refused');
+    context.log.warn({ refused: count }, 'webhooks without valid credentials refused');
     loggedAt = Date.now();
     count = 0;
   };

@@ -16,7 +16,7 @@ const text = z.string().trim().max(128).optional();
 const day = z.string().refine(isDay, 'não é um dia').optional();
 const query = z.object({ actor: text, action: text, target: text, from: day, to: day });
 
-/** The audit, for whoever administers. */
+/** The audit log, for admins. */
 export function auditPages(context: Context): Router {
   const router = createRouter();
   router.get('/audit', requireRole('admin'), async (request, response) => {
@@ -24,7 +24,7 @@ export function auditPages(context: Context): Router {
     const { calendar } = context;
     const range = {
       from: filters.from === undefined ? undefined : new Date(calendar.toIso(`${filters.from} 00:00:00`)),
-      // the last day is included
+      // `to` includes its day
       to: filters.to === undefined ? undefined : new Date(calendar.toIso(`${addDays(filters.to, 1)} 00:00:00`)),
     };
     const { rows, next } = await readPage(context, request, ({ db }, limit, before) =>

@@ -47,7 +47,7 @@ export function callbackListPages(context: Context): Router {
   return router;
 }
 
-/** Callbacks in a table; each leads to its page. @param on a merchant's or a transaction's page, which needs no column. */
+/** A table of callbacks, each linked to its page. @param on whose page the table is on; it then has no such column. */
 export function callbackTable(
   context: Context,
   rows: PresentedCallback[],

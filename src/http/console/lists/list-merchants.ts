@@ -11,7 +11,7 @@ import { type CallbackCounts, readCallbackCounts } from '../parts/read-callback-
 import { sendList } from '../parts/send-list.ts';
 import { MERCHANT_STATE_WORDS } from '../parts/words.ts';
 
-/** The list of merchants, with what each is still to be told. */
+/** The list of merchants, with the counts of their undelivered callbacks. */
 export function merchantListPages(context: Context): Router {
   const router = createRouter();
   router.get('/merchants', async (request, response) => {
@@ -37,7 +37,7 @@ export function merchantListPages(context: Context): Router {
   return router;
 }
 
-/** A merchant's state, and whether its callbacks are held because it keeps failing. */
+/** Badges for a merchant's state, and for an open circuit breaker, which holds its callbacks. */
 export function merchantBadges(merchant: PresentedMerchant): Html {
   return html`${badge(MERCHANT_STATE_WORDS, merchant.state)}${
     merchant.breaker === 'open' && html` ${badge({ held: 'Disjuntor aberto' }, 'held')}`

@@ -58,7 +58,7 @@ export function mismatchListPages(context: Context): Router {
   return router;
 }
 
-/** Mismatches in a table; each leads to its page. */
+/** A table of mismatches, each linked to its page. */
 export function mismatchTable(context: Context, rows: PresentedMismatch[], empty = 'Nenhuma divergência.'): Html {
   return table({
     caption: 'Divergências, as mais novas primeiro',

@@ -25,7 +25,7 @@ type Draft = {
   faults: Partial<Record<'from' | 'to' | 'platform', string>>;
 };
 
-/** The list of runs, and starting one for a range of days. */
+/** The list of runs, and the form that starts one for a range of days. */
 export function runListPages(context: Context): Router {
   const router = createRouter();
   router.get('/reconciliations', async (request, response) => {
@@ -52,7 +52,7 @@ export function runListPages(context: Context): Router {
   return router;
 }
 
-/** Runs in a table; each leads to its page. */
+/** A table of runs, each linked to its page. */
 export function runTable(context: Context, rows: PresentedRun[]): Html {
   return table({
     caption: 'Conferências, as mais novas primeiro',

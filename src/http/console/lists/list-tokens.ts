@@ -12,7 +12,7 @@ import { sendList } from '../parts/send-list.ts';
 import { postForm } from '../parts/send-page.ts';
 import { ROLE_WORDS, TOKEN_STATE_WORDS } from '../parts/words.ts';
 
-/** Tokens, for whoever administers: who has one, when it was last used, and ending it. */
+/** The list of tokens, for admins, with a button that revokes each. */
 export function tokenPages(context: Context): Router {
   const router = createRouter();
   router.get('/tokens', requireRole('admin'), async (request, response) => {

@@ -51,7 +51,7 @@ const query = z.object({
 });
 type Filters = z.infer<typeof query>;
 
-/** The search for transactions. Who may see personal data sees it, which is audited; all others see it masked. */
+/** The search for transactions. Roles that may see personal data see it, which is audited; viewers see it masked. */
 export function transactionListPages(context: Context): Router {
   const router = createRouter();
   router.all('/transactions', encryptFilters(context, query));
@@ -78,7 +78,7 @@ export function transactionListPages(context: Context): Router {
   return router;
 }
 
-/** A transaction as this reader may see it. */
+/** Presents a transaction, masked for viewers. @param full whether the caller may see personal data. */
 export function presentForCaller(context: Context, transaction: LedgerTransaction, full: boolean) {
   const presented = presentTransaction(transaction, context.calendar);
   return full ? presented : maskTransaction(presented);
@@ -91,7 +91,7 @@ function fields(filters: Filters, full: boolean) {
     textField({ name: 'extra', label: 'Extra', value: filters.extra }),
     textField({ name: 'e2e_id', label: 'Id E2E', value: filters.e2e_id }),
     textField({ name: 'document', label: 'CPF ou CNPJ', value: filters.document }),
-    // who sees names masked could spell one out by its beginnings
+    // a viewer could guess a masked name letter by letter
     ...(full ? [textField({ name: 'name', label: 'Nome começa com', value: filters.name })] : []),
     textField({
       name: 'amount',

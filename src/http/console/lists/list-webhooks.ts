@@ -23,7 +23,7 @@ const query = z.object({
   extra: text,
 });
 
-/** The inbox: every webhook that came. */
+/** The inbox: all webhooks. */
 export function webhookListPages(context: Context): Router {
   const router = createRouter();
   router.all('/inbox', encryptFilters(context, query));

@@ -7,19 +7,19 @@ import { readBalances } from '../../../seal/read-balances.ts';
 
 export const DAYS_SHOWN = 14;
 
-/** What one day brought in and took out, by the journal, and whether a run has proven that we know all of it. */
+/** A day's receipts and payments by the journal, and whether a run has proven the day complete. */
 export type DayTotals = {
   day: Day;
   receipts: { cents: bigint; count: number };
   payments: { cents: bigint; count: number };
   refundsCents: bigint;
   commissionCents: bigint;
-  /** When the last complete reading, or count, of it began; `proven` once that was after its end. */
+  /** When its last complete reading or count began. The day is `proven` when that was after its end. */
   readAt: Date | undefined;
   proven: boolean;
 };
 
-/** The last days, the oldest first; the last one is today. */
+/** Reads the totals of the last days, oldest first, today last. */
 export async function readDayTotals(context: Context): Promise<DayTotals[]> {
   const today = context.calendar.dayOf(context.clock.now());
   const first = addDays(today, 1 - DAYS_SHOWN);
@@ -46,7 +46,7 @@ export async function readDayTotals(context: Context): Promise<DayTotals[]> {
 
 const END_OF_TIME = '9999-12-31 23:59:59';
 
-/** Available and held by platform, as of everything that we know of. */
+/** Reads the available and held balance of each platform, future entries included. */
 export async function readPlatformBalances(
   context: Context,
 ): Promise<{ platform: string; availableCents: bigint; heldCents: bigint }[]> {
@@ -63,7 +63,7 @@ export async function readPlatformBalances(
   return [...platforms.values()].toSorted((a, b) => (a.platform < b.platform ? -1 : 1));
 }
 
-/** When the last webhook came, and how many wait or could not be used. */
+/** Reads when the last webhook arrived, and how many are pending or quarantined. */
 export async function readInboxCounts(
   db: Reader,
 ): Promise<{ lastAt: Date | undefined; pending: number; quarantined: number }> {
@@ -79,7 +79,7 @@ export async function readInboxCounts(
   return { lastAt: last?.received_at, pending: count('received', 'pending'), quarantined: count('quarantined') };
 }
 
-/** By day, group of accounts and sign: the sum and how many postings. */
+/** The sum and the number of postings, by day, account group and sign. */
 async function readMovedByDay(db: Reader, from: Day, to: Day) {
   const accounts = await db.selectFrom('accounts').select(['seq', 'name']).execute();
   const groups = ['Liabilities:Receipts', 'Liabilities:Payables', 'Expenses:Commission'];

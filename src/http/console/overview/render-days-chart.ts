@@ -9,13 +9,13 @@ const BAR_MIN = 2;
 const DAYS_ON_A_PHONE = 7;
 
 /**
- * The last days: what came in and went out as bars, and under each day whether a run has proven it. Everything that it
- * shows stands in a table too, for who can't see it.
+ * Draws the last days: receipts and payments as bars, and under each day whether a run has proven it. A table repeats
+ * all values for readers who cannot see the drawing.
  */
 export function renderDaysChart(days: DayTotals[]): Html {
   const sums = days.flatMap(({ receipts, payments }) => [receipts.cents, payments.cents]);
   const highest = sums.toSorted((a, b) => (a < b ? 1 : -1)).find((cents) => cents > 0n) ?? 1n;
-  // a drawing's height, not money: the one place where a quotient may be rounded
+  // a height of pixels, not money: rounding is fine here
   const height = (cents: bigint): number =>
     cents <= 0n ? 0 : Math.max(BAR_MIN, Number((cents * BigInt(HEIGHT)) / highest));
   const draw = (
@@ -33,8 +33,8 @@ ${shown.map((day, index) => drawDay(day, index * STEP, height, index === shown.l
 function drawDay(day: DayTotals, x: number, height: (cents: bigint) => number, isToday: boolean): Html {
   const [received, paid] = [height(day.receipts.cents), height(day.payments.cents)];
   const middle = x + STEP / 2;
-  const told = `${formatDay(day.day)}: recebido ${formatMoney(day.receipts.cents)}, pago ${formatMoney(day.payments.cents)}, ${describeProof(day)}`;
-  return html`<g${isToday && html` class="today"`}><title>${told}</title><rect class="hit" x="${x}" y="0" width="${STEP}" height="${HEIGHT + 40}"></rect>
+  const label = `${formatDay(day.day)}: recebido ${formatMoney(day.receipts.cents)}, pago ${formatMoney(day.payments.cents)}, ${describeProof(day)}`;
+  return html`<g${isToday && html` class="today"`}><title>${label}</title><rect class="hit" x="${x}" y="0" width="${STEP}" height="${HEIGHT + 40}"></rect>
 <rect class="in" x="${middle - BAR - 1}" y="${HEIGHT - received}" width="${BAR}" height="${received}" rx="2"></rect>
 <rect class="out" x="${middle + 1}" y="${HEIGHT - paid}" width="${BAR}" height="${paid}" rx="2"></rect>
 <text x="${middle}" y="${HEIGHT + 17}">${day.day.slice(8, 10)}</text>
@@ -45,7 +45,7 @@ ${
 }</g>`;
 }
 
-/** Whether a day was read to its end, in words. */
+/** Says in words whether a day is proven. */
 export function describeProof(day: DayTotals): string {
   if (day.proven) return 'provado';
   return day.readAt === undefined ? 'nunca lido por inteiro' : 'lido antes do fim do dia';

@@ -36,7 +36,7 @@ const WEBHOOK_DAYS_SHOWN = 7;
 type Mismatches = OpenMismatchCount[];
 type Balances = Awaited<ReturnType<typeof readPlatformBalances>>;
 
-/** The first page: does it check out, and if not, where to look. */
+/** The first page: whether all balances and days check out, and links to what does not. */
 export function overviewPage(context: Context): Router {
   const router = createRouter();
   router.get('/', async (request, response) => {
@@ -54,7 +54,7 @@ export function overviewPage(context: Context): Router {
     ]);
     const body = html`${verdict(context, mismatches, runs)}
 <div class="figures">${balanceCard(balances, canSeePersonalData(response))}<div class="today">${todayCards(days.at(-1))}</div></div>
-<section><h2>Últimos dias</h2>${renderDaysChart(days)}${tellCoverage(coverage)}</section>
+<section><h2>Últimos dias</h2>${renderDaysChart(days)}${renderCoverage(coverage)}</section>
 <div class="columns">
 <section><h2>Divergências em aberto</h2>${mismatchSummary(mismatches)}</section>
 <section><h2>Webhooks</h2>${inboxSummary(context, inbox)}<h2>Callbacks por lojista</h2>${callbackSummary(callbacks)}</section>
@@ -67,7 +67,7 @@ export function overviewPage(context: Context): Router {
   return router;
 }
 
-/** The page's heading is its answer. */
+/** The heading: how many mismatches are open, and when a run was last complete. */
 function verdict(context: Context, mismatches: Mismatches, runs: PresentedRun[]): Html {
   const count = mismatches.reduce((sum, one) => sum + one.count, 0);
   const stake = mismatches.reduce((sum, one) => sum + one.stakeCents, 0n);
@@ -142,19 +142,19 @@ function inboxSummary(context: Context, inbox: Awaited<ReturnType<typeof readInb
 <li><span>Em quarentena</span> <a href="/inbox?state=quarantined"><b>${formatCount(quarantined)}</b></a></li></ul>`;
 }
 
-function tellCoverage({ days, proven, oldestUnproven, oldestUnprovenAgeDays }: Coverage): Html {
+function renderCoverage({ days, proven, oldestUnproven, oldestUnprovenAgeDays }: Coverage): Html {
   const since =
     oldestUnproven !== null &&
     html` O mais antigo sem prova é <b>${formatDay(oldestUnproven)}</b>, há ${formatCount(oldestUnprovenAgeDays)} ${oldestUnprovenAgeDays === 1 ? 'dia' : 'dias'}.`;
   return html`<p class="hint"><b>${formatCount(proven)} de ${formatCount(days)}</b> ${days === 1 ? 'dia encerrado provado' : 'dias encerrados provados'} por uma leitura completa.${since}</p>`;
 }
 
-/** Of each day's changes that owe a webhook: how many came, how late, and how many never did. */
+/** For each day's expected webhooks: how many arrived, how late, and how many are lost. */
 function webhookDays(days: WebhookDayStats[]): Html {
   const seconds = (value: number | undefined) => (value === undefined ? EMPTY_VALUE : formatDuration(value));
   const rate = (day: WebhookDayStats) => {
     const lost = lossRate(day);
-    // a share of counts, not money
+    // a ratio of counts, not money
     return lost === null ? EMPTY_VALUE : html`${(Number(lost) * 100).toFixed(2).replace('.', ',')} %`;
   };
   return table({

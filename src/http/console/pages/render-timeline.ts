@@ -9,15 +9,15 @@ import { describeCode, ENTRY_KIND_WORDS, STATUS_WORDS } from '../parts/words.ts'
 type Event = TransactionTimeline['events'][number];
 type Entry = TransactionTimeline['entries'][number];
 
-/** What happened to a transaction, the newest first: each event with when and from whom we knew it, and its entries. */
-export function renderTimeline(context: Context, story: TransactionTimeline): Html {
-  const byEvent = Map.groupBy(story.entries, (entry) => entry.sequence);
-  const loose = byEvent.get(null) ?? [];
-  return html`<ol class="story">${story.events.map((event) => tellEvent(context, event, byEvent.get(event.sequence) ?? []))}</ol>
-${loose.length > 0 && html`<h3>Lançamentos sem evento</h3>${loose.map((entry) => tellEntry(context, entry))}`}`;
+/** A transaction's events, newest first, each with its source, when it was learnt, and its entries. */
+export function renderTimeline(context: Context, timeline: TransactionTimeline): Html {
+  const byEvent = Map.groupBy(timeline.entries, (entry) => entry.sequence);
+  const withoutEvent = byEvent.get(null) ?? [];
+  return html`<ol class="story">${timeline.events.map((event) => renderEvent(context, event, byEvent.get(event.sequence) ?? []))}</ol>
+${withoutEvent.length > 0 && html`<h3>Lançamentos sem evento</h3>${withoutEvent.map((entry) => renderEntry(context, entry))}`}`;
 }
 
-/** Where we know something from, with a link to it. */
+/** Names the source of an event or entry, with a link to its run or webhook. */
 export function renderSource(source: PresentedSource): Html {
   if (source.kind === 'list' && source.run_id) {
     return html`lido na lista, <a href="/reconciliations/${source.run_id}">conferência ${shortId(source.run_id)}</a>${
@@ -35,29 +35,29 @@ export function renderSource(source: PresentedSource): Html {
   return html`por uma pessoa (${source.kind})`;
 }
 
-function tellEvent(context: Context, event: Event, entries: Entry[]): Html {
+function renderEvent(context: Context, event: Event, entries: Entry[]): Html {
   const lateS = Math.round((Date.parse(event.seen_at) - Date.parse(event.at)) / 1000);
   return html`<li><div class="head">${badge(STATUS_WORDS, event.status)} ${moment(context.calendar, event.at)}</div>
 <p class="hint">Soubemos ${lateS > 1 ? html`${formatDuration(lateS)} depois` : 'na hora'}, em ${moment(context.calendar, event.seen_at)}: ${renderSource(event.source)}. Sequência ${event.sequence}.</p>
 ${!event.in_force && html`<p class="hint"><b>Fora de vigor:</b> o provedor não o mostra mais, e uma pessoa aceitou isso.</p>`}
-${entries.map((entry) => tellEntry(context, entry))}
+${entries.map((entry) => renderEntry(context, entry))}
 ${entries.length === 0 && html`<p class="hint">Não move dinheiro: nada foi lançado.</p>`}</li>`;
 }
 
-function tellEntry(context: Context, entry: Entry): Html {
+function renderEntry(context: Context, entry: Entry): Html {
   return html`<div class="entry" id="${entry.id}"><p><b>${describeCode(ENTRY_KIND_WORDS, entry.kind)}</b> <span class="id">${entry.id}</span>${
     entry.reverses && html` estorna <a class="id" href="#${entry.reverses}">${entry.reverses}</a>`
   } <span class="hint">conhecido em ${moment(context.calendar, entry.recorded_at)}</span></p>
 <table class="postings"><caption class="unseen">Partidas de ${entry.id}</caption><thead><tr><th scope="col">Conta</th><th scope="col" class="end">Débito</th><th scope="col" class="end">Crédito</th></tr></thead>
-<tbody>${entry.postings.map(tellPosting)}</tbody></table></div>`;
+<tbody>${entry.postings.map(renderPosting)}</tbody></table></div>`;
 }
 
-function tellPosting(posting: { account: string; amount: string }): Html {
+function renderPosting(posting: { account: string; amount: string }): Html {
   const cents = parseSum(posting.amount) ?? 0n;
   return html`<tr><td class="account">${breakable(posting.account)}</td><td class="end">${cents > 0n && money(cents)}</td><td class="end">${cents < 0n && money(-cents)}</td></tr>`;
 }
 
-/** An account's name may break after a colon, so that a phone shows it whole. */
+/** An account name that may break after each colon, so that it fits a phone. */
 function breakable(account: string): Html {
   return html`${account.split(':').map((part, index) => (index === 0 ? part : html`:<wbr>${part}`))}`;
 }

@@ -26,13 +26,13 @@ const ERROR_WORDS: Record<string, string> = {
   not_renderable: 'o razão não tem o evento',
 };
 
-/** One callback, each try of it, and telling it again. */
+/** The page of a callback, with its attempts and the form that redelivers it. */
 export function callbackPages(context: Context): Router {
   const router = createRouter();
   router.get('/callbacks/:id', async (request: Request<{ id: string }>, response) => {
     const row = await findCallback(context.db, request.params.id);
     const callback = presentCallback(row);
-    // what a merchant answered is its own text, and may name people
+    // a merchant's response is free text, and may name people
     const withBody = canSeePersonalData(response);
     const attempts = (await listAttempts(context.db, row.seq)).map((one) => presentAttempt(one, { withBody }));
     await auditPersonalAccess(context, response, 'callbacks.show', request.params.id, 'console');
@@ -57,7 +57,7 @@ ${withBody && html`<section class="act bare" aria-label="Entregar">${again}</sec
       ['Próxima tentativa', callback.next_attempt_at && moment(context.calendar, callback.next_attempt_at)],
       ['Entregue em', callback.delivered_at && moment(context.calendar, callback.delivered_at)],
     ])}</section>
-<section><h2>Tentativas</h2>${tellAttempts(context, attempts, withBody)}</section>`;
+<section><h2>Tentativas</h2>${renderAttempts(context, attempts, withBody)}</section>`;
     sendPage(request, response, { title: `Callback ${callback.id}`, body });
   });
 
@@ -66,7 +66,7 @@ ${withBody && html`<section class="act bare" aria-label="Entregar">${again}</sec
     requireRole('operator'),
     async (request: Request<{ id: string }>, response) => {
       const callback = await findCallback(context.db, request.params.id);
-      // looked up first: a merchant that was removed is told as such
+      // looked up first, so that a removed merchant is answered 404
       await findMerchant(context.db, callback.merchant_id);
       const done = { action: 'callback.redelivered', target: request.params.id, detail: 'console' };
       await auditChange(context, (inner) => redeliver(inner, request.params.id), {
@@ -79,7 +79,7 @@ ${withBody && html`<section class="act bare" aria-label="Entregar">${again}</sec
   return router;
 }
 
-function tellAttempts(context: Context, attempts: ReturnType<typeof presentAttempt>[], withBody: boolean): Html {
+function renderAttempts(context: Context, attempts: ReturnType<typeof presentAttempt>[], withBody: boolean): Html {
   return table({
     caption: 'Tentativas, a mais antiga primeiro',
     rows: attempts,

@@ -5,15 +5,15 @@ import { describeError } from '../../../log.ts';
 import { html } from '../parts/html.ts';
 import { sendPage } from '../parts/send-page.ts';
 
-type Told = { status: number; title: string; text: string };
+type ErrorPage = { status: number; title: string; text: string };
 
-const UNEXPECTED: Told = {
+const UNEXPECTED: ErrorPage = {
   status: 500,
   title: 'Algo deu errado',
   text: 'Uma falha inesperada; ela está no log. Tente de novo e, se continuar, avise quem opera o Confere.',
 };
 
-const TOLD: Partial<Record<ErrorCode, Told>> = {
+const ERROR_PAGES: Partial<Record<ErrorCode, ErrorPage>> = {
   not_found: { status: 404, title: 'Não encontrado', text: 'Não há nada neste endereço, ou o id não é de nada nosso.' },
   invalid_request: { status: 422, title: 'Pedido inválido', text: 'Um campo não pôde ser lido. Volte e corrija.' },
   conflict: {
@@ -39,29 +39,29 @@ const TOLD: Partial<Record<ErrorCode, Told>> = {
   },
 };
 
-/** Errors of the console are pages. */
+/** The error handler of the console: it answers with a page. */
 export function showErrors(context: Context) {
-  // four parameters are how Express knows an error handler
+  // Express recognizes an error handler by its four parameters
   return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
     if (response.headersSent) {
       next(error);
       return;
     }
-    const told = tell(error);
-    if (told.status >= 500) {
+    const shown = describe(error);
+    if (shown.status >= 500) {
       context.log.error({ error: describeError(error), route: request.route?.path }, 'a page of the console failed');
     }
     const fields = error instanceof ConfereError ? Object.entries(error.fields ?? {}) : [];
-    const body = html`<div class="error"><p class="code">${told.status}</p><h1>${told.title}</h1><p>${told.text}</p>
+    const body = html`<div class="error"><p class="code">${shown.status}</p><h1>${shown.title}</h1><p>${shown.text}</p>
 ${fields.length > 0 && html`<ul>${fields.map(([name, faults]) => html`<li><b>${name}</b>: ${faults.join('; ')}</li>`)}</ul>`}
 ${error instanceof ConfereError && html`<p class="technical" lang="en">${error.message}</p>`}
 <p><a href="/">Ir para a visão geral</a></p></div>`;
-    sendPage(request, response, { title: told.title, body, status: told.status });
+    sendPage(request, response, { title: shown.title, body, status: shown.status });
   };
 }
 
-function tell(error: unknown): Told {
-  if (error instanceof ConfereError) return TOLD[error.code] ?? UNEXPECTED;
+function describe(error: unknown): ErrorPage {
+  if (error instanceof ConfereError) return ERROR_PAGES[error.code] ?? UNEXPECTED;
   const { status } = (error ?? {}) as { status?: number };
   if (error instanceof URIError || (status !== undefined && status >= 400 && status < 500)) {
     return { status: 400, title: 'Pedido inválido', text: 'O endereço ou o formulário não pôde ser lido.' };

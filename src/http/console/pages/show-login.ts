@@ -17,7 +17,7 @@ import {
 } from '../parts/require-session.ts';
 import { BRAND, sendPage } from '../parts/send-page.ts';
 
-/** Logging in with a token, and out. */
+/** Log-in with a token, and log-out. */
 export function loginPages(context: Context, guard: AuthGuard): Router {
   const router = createRouter();
   router.get('/login', (request, response) => {
@@ -78,7 +78,7 @@ ${fault && html`<p class="fault" id="fault" role="alert">${fault}</p>`}
   sendPage(request, response, { title: 'Entrar', body, status: fault ? 401 : 200 });
 }
 
-/** Only a path of ours: an address of another site would make the login a way to send people there. */
+/** Accepts only a path of this console: otherwise a link to the login could redirect people to another site. */
 function readNext(value: unknown): string {
   const path = typeof value === 'string' ? value : '/';
   if (!path.startsWith('/') || !URL.canParse(path, 'http://here.invalid')) return '/';

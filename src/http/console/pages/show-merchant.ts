@@ -27,7 +27,7 @@ const FILTER_WORDS: Record<string, string> = {
   extra_match: 'extra contém',
 };
 
-/** One merchant: where its callbacks go, which they are, and the last of them. */
+/** The page of a merchant: its address, its filter, its last callbacks. */
 export function merchantPages(context: Context): Router {
   const router = createRouter();
   router.get('/merchants/:id', async (request: Request<{ id: string }>, response) => {
@@ -38,7 +38,7 @@ export function merchantPages(context: Context): Router {
 <div class="head"><h1>${merchant.name}</h1> ${merchantBadges(merchant)}</div>
 <p class="sub">${idText(merchant.id)}</p>
 ${hasRole(response, 'admin') && actions(response, merchant)}
-<section><h2>Fatos</h2>${tellFacts(context, merchant, hasRole(response, 'operator'))}</section>
+<section><h2>Fatos</h2>${renderFacts(context, merchant, hasRole(response, 'operator'))}</section>
 <section><h2>Últimos callbacks</h2>${callbackTable(context, callbacks.map(presentCallback), 'Nenhum callback até agora.', 'merchant')}
 <p><a href="/callbacks?merchant=${merchant.id}">Todos os callbacks deste lojista</a></p></section>`;
     sendPage(request, response, { title: merchant.name, body });
@@ -82,21 +82,21 @@ function actions(response: Response, merchant: PresentedMerchant): Html {
   return html`<section class="act bare" aria-label="Ações">${postForm(response, `${address}/enable`, content)}</section>`;
 }
 
-function tellFacts(context: Context, merchant: PresentedMerchant, full: boolean): Html {
+function renderFacts(context: Context, merchant: PresentedMerchant, full: boolean): Html {
   const { url } = merchant;
   return facts([
-    // what follows the host may hold a secret of the merchant's
+    // the path may hold a secret of the merchant's
     ['Endereço', URL.canParse(url) ? html`<span class="id">${new URL(url).origin}/…</span>` : null],
     ['E-mail', full && merchant.email],
     ['Desativado porque', merchant.disabled_reason],
     ['Falhando desde', merchant.failing_since && moment(context.calendar, merchant.failing_since)],
     ['Por segundo, no máximo', merchant.rate ?? 'sem limite'],
     ['Eventos desde', moment(context.calendar, merchant.events_since)],
-    ['Filtro', tellFilter(merchant.filter)],
+    ['Filtro', renderFilter(merchant.filter)],
   ]);
 }
 
-function tellFilter(filter: PresentedMerchant['filter']): Html {
+function renderFilter(filter: PresentedMerchant['filter']): Html {
   const set = Object.entries(filter).filter(([, value]) => Object.keys(value).length > 0);
   if (set.length === 0) return html`tudo`;
   return html`<ul class="plain">${set.map(

@@ -20,7 +20,7 @@ import { readFormField } from '../parts/parse-filters.ts';
 import { hasRole, postForm, sendPage } from '../parts/send-page.ts';
 import { describeCode, MISMATCH_STATE_WORDS, RESOLUTION_WORDS, SEVERITY_WORDS } from '../parts/words.ts';
 
-/** One mismatch: what it is, what to do about it, and saying that one does. */
+/** The page of a mismatch: its meaning, what to do, and the forms that acknowledge, resolve or accept it. */
 export function mismatchPages(context: Context): Router {
   const router = createRouter();
   router.get('/mismatches/:id', async (request: Request<{ id: string }>, response) => {
@@ -36,8 +36,8 @@ export function mismatchPages(context: Context): Router {
 <p class="explain"><b>${meaning}.</b> ${todo}</p>
 ${mismatch.state !== 'resolved' && hasRole(response, 'operator') && settleForm(response, mismatch)}
 <section><h2>O que se viu</h2>${compareValues(mismatch)}</section>
-<section><h2>Fatos</h2>${tellFacts(context, mismatch)}</section>
-<section><h2>O que aconteceu</h2>${await tellChanges(context, mismatch, full)}</section>`;
+<section><h2>Fatos</h2>${renderFacts(context, mismatch)}</section>
+<section><h2>O que aconteceu</h2>${await renderChanges(context, mismatch, full)}</section>`;
     sendPage(request, response, { title, body });
   });
 
@@ -62,7 +62,7 @@ ${mismatch.state !== 'resolved' && hasRole(response, 'operator') && settleForm(r
   return router;
 }
 
-/** What the page showed of the provider's version, as its form sends it back. @throws ConfereError `invalid_request`. */
+/** The provider's version that the page showed, as its form returns it. @throws ConfereError `invalid_request`. */
 function readSeen(request: Request): unknown {
   const text = readFormField(request, 'actual');
   if (text === undefined) return undefined;
@@ -94,7 +94,7 @@ function settleForm(response: Response, mismatch: PresentedMismatch): Html {
   return html`<section class="act" aria-label="Tratar a divergência">${postForm(response, `${address}/resolve`, content)}</section>`;
 }
 
-/** Expected and actual side by side, a line a field; what is no object stands as it is. */
+/** Expected and actual side by side, one field a line. A value that is not an object is one line. */
 function compareValues({ expected, actual }: PresentedMismatch): Html {
   const [before, after] = [toFields(expected), toFields(actual)];
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
@@ -121,7 +121,7 @@ function valueText(value: unknown): Html {
   return html`<span class="id">${typeof value === 'string' ? value : JSON.stringify(value)}</span>`;
 }
 
-function tellFacts(context: Context, mismatch: PresentedMismatch): Html {
+function renderFacts(context: Context, mismatch: PresentedMismatch): Html {
   const { transaction_id: transactionId, run_id: runId, webhook_id: webhookId } = mismatch;
   return facts([
     ['Em jogo', mismatch.amount !== null && moneyOf(mismatch.amount)],
@@ -149,7 +149,7 @@ function tellFacts(context: Context, mismatch: PresentedMismatch): Html {
   ]);
 }
 
-async function tellChanges(context: Context, mismatch: PresentedMismatch, full: boolean): Promise<Html> {
+async function renderChanges(context: Context, mismatch: PresentedMismatch, full: boolean): Promise<Html> {
   const changes = await context.db
     .selectFrom('mismatch_changes')
     .select(['at', 'state', 'resolution', 'note', 'actor'])

@@ -30,7 +30,7 @@ const WINDOW_WORDS: Record<string, string> = {
   incomplete: 'Não provado',
 };
 
-/** One run: what it proved, and what it found. */
+/** The page of a run: its state, its numbers, the mismatches it raised, its windows. */
 export function runPages(context: Context): Router {
   const router = createRouter();
   router.get('/reconciliations/:id', async (request: Request<{ id: string }>, response) => {
@@ -43,9 +43,9 @@ export function runPages(context: Context): Router {
 <p class="sub">${idText(run.id)}</p>
 <p class="lead">${VERDICTS[run.state]}</p>
 ${run.error && html`<p class="fault">${run.error}</p>`}
-<section><h2>Números</h2>${tellNumbers(context, run)}</section>
-<section><h2>Divergências que levantou</h2>${tellKinds(run)}</section>
-<section><h2>Janelas</h2>${await tellWindows(context, run.seq)}</section>`;
+<section><h2>Números</h2>${renderNumbers(context, run)}</section>
+<section><h2>Divergências que levantou</h2>${renderKinds(run)}</section>
+<section><h2>Janelas</h2>${await renderWindows(context, run.seq)}</section>`;
     sendPage(request, response, {
       title: `Conferência de ${formatDayRange(run)}`,
       body,
@@ -55,7 +55,7 @@ ${run.error && html`<p class="fault">${run.error}</p>`}
   return router;
 }
 
-function tellNumbers(context: Context, run: PresentedRun): Html {
+function renderNumbers(context: Context, run: PresentedRun): Html {
   const tookS =
     run.started_at && run.finished_at
       ? Math.max(0, Math.round((Date.parse(run.finished_at) - Date.parse(run.started_at)) / 1000))
@@ -76,7 +76,7 @@ function tellNumbers(context: Context, run: PresentedRun): Html {
   ]);
 }
 
-function tellKinds(run: PresentedRun): Html {
+function renderKinds(run: PresentedRun): Html {
   return table({
     caption: 'Divergências por tipo',
     rows: Object.entries(run.by_kind),
@@ -88,7 +88,7 @@ function tellKinds(run: PresentedRun): Html {
   });
 }
 
-async function tellWindows(context: Context, runSeq: number): Promise<Html> {
+async function renderWindows(context: Context, runSeq: number): Promise<Html> {
   const rows = await context.db
     .selectFrom('run_windows')
     .select(['from_day', 'to_day', 'state', 'pages', 'passes', 'seen', 'applied', 'asked_at', 'error'])

@@ -20,32 +20,32 @@ import { renderTimeline } from './render-timeline.ts';
 
 const MISMATCHES_SHOWN_MAX = 200;
 
-/** One transaction: its facts, and the story of how we came to know them. */
+/** The page of a transaction: its facts, and the timeline of its events and entries. */
 export function transactionPages(context: Context): Router {
   const router = createRouter();
   router.get('/transactions/:id', async (request: Request<{ id: string }>, response) => {
-    const story = await describeTransaction(context.db, context.calendar, request.params.id);
-    if (!story) throw new ConfereError('not_found', 'the ledger holds no such transaction');
+    const timeline = await describeTransaction(context.db, context.calendar, request.params.id);
+    if (!timeline) throw new ConfereError('not_found', 'the ledger holds no such transaction');
     const full = canSeePersonalData(response);
-    const shown = presentForCaller(context, story.transaction, full);
-    const entries = full ? story.entries : maskEntries(story.entries, story.transaction);
+    const shown = presentForCaller(context, timeline.transaction, full);
+    const entries = full ? timeline.entries : maskEntries(timeline.entries, timeline.transaction);
     await auditPersonalAccess(context, response, 'transactions.show', shown.id, 'console');
     const mismatches = await listMismatches(context.db, { transactionId: shown.id, limit: MISMATCHES_SHOWN_MAX });
-    const callbacks = (await listTransactionCallbacks(context.db, story.seq)).map(presentCallback);
+    const callbacks = (await listTransactionCallbacks(context.db, timeline.seq)).map(presentCallback);
     const body = html`<p class="crumb"><a href="/transactions">Transações</a></p>
 <div class="head"><h1>${describeCode(OPERATION_WORDS, shown.operation)} de ${moneyOf(shown.amount)}</h1> ${badge(STATUS_WORDS, shown.status)}</div>
 <p class="sub">${idText(shown.id)}</p>
 ${mismatches.length > 0 && html`<section><h2>Divergências</h2>${mismatchTable(context, mismatches)}</section>`}
-<section><h2>Fatos</h2>${tellFacts(context, shown)}
+<section><h2>Fatos</h2>${renderFacts(context, shown)}
 ${!full && html`<p class="hint">Os dados pessoais aparecem mascarados para o papel de leitura.</p>`}</section>
-<section><h2>História</h2>${renderTimeline(context, { ...story, entries })}</section>
+<section><h2>História</h2>${renderTimeline(context, { ...timeline, entries })}</section>
 <section><h2>Callbacks</h2>${callbackTable(context, callbacks, 'Nenhum lojista é avisado desta transação.', 'transaction')}</section>`;
     sendPage(request, response, { title: `Transação ${shown.id}`, body });
   });
   return router;
 }
 
-function tellFacts(context: Context, shown: ReturnType<typeof presentForCaller>) {
+function renderFacts(context: Context, shown: ReturnType<typeof presentForCaller>) {
   const spanS = Math.round((Date.parse(shown.status_at) - Date.parse(shown.created_at)) / 1000);
   return facts([
     ['Valor', moneyOf(shown.amount)],

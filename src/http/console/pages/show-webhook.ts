@@ -17,7 +17,7 @@ const BODY_CHARS_MAX = 16_384;
 
 type Webhook = NonNullable<Awaited<ReturnType<typeof findWebhook>>>;
 
-/** One webhook, what became of each of its items, and having it looked at again. */
+/** The page of a webhook, with the state of its items and the form that reprocesses it. */
 export function webhookPages(context: Context): Router {
   const router = createRouter();
   router.get('/inbox/:id', async (request: Request<{ id: string }>, response) => {
@@ -27,7 +27,7 @@ export function webhookPages(context: Context): Router {
     const webhook = full ? found : await maskWebhook(context.db, found);
     const raw = full ? await readRaw(context, webhook.seq) : undefined;
     if (raw) {
-      // what came may name a person
+      // the body may name a person
       const done = { action: 'webhooks.show', target: webhook.id, detail: 'console' };
       await audit(context, { actor: getActor(response), ...done });
     }
@@ -46,7 +46,7 @@ ${full && html`<section class="act bare" aria-label="Reprocessar">${again}</sect
       ['Repetições', webhook.repeats],
       ['Endereço de origem', raw?.address],
     ])}</section>
-<section><h2>Itens</h2>${tellItems(context, webhook)}</section>
+<section><h2>Itens</h2>${renderItems(context, webhook)}</section>
 ${raw && html`<section><h2>Corpo recebido</h2><pre class="raw" tabindex="0">${raw.body}</pre></section>`}`;
     sendPage(request, response, { title: `Webhook ${shortenId(webhook.id)}`, body });
   });
@@ -81,7 +81,7 @@ function indentJson(text: string): string {
   }
 }
 
-function tellItems(context: Context, webhook: Webhook): Html {
+function renderItems(context: Context, webhook: Webhook): Html {
   return table({
     caption: 'Itens do webhook',
     rows: webhook.items_detail,

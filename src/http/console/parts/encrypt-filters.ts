@@ -1,8 +1,8 @@
 /**
- * A filter that may name a person stands in no address: browsers' histories, proxies and logs keep those. The search's
- * form is posted, and leads to an address that carries such filters encrypted, with a key that follows from the
- * session's cookie: it tells nobody else anything, and nothing at all once that session is over. The others stand as
- * they are, so that a list can be kept and sent on.
+ * Keeps filters that may name a person out of addresses, which browser histories, proxies and logs store. The form of a
+ * search is posted, and redirects to an address that holds these filters encrypted. The key is derived from the session
+ * cookie: nobody else can read them, and nobody at all once the session is over. Other filters stay in plain text, so
+ * that a list can be bookmarked and shared.
  */
 import { createHmac } from 'node:crypto';
 import type { Request, RequestHandler } from 'express';
@@ -14,13 +14,13 @@ import { parseFilters } from './parse-filters.ts';
 import { PERSONAL_FILTERS } from './remove-personal-filters.ts';
 import { readSessionCookie } from './require-session.ts';
 
-type Given = Record<string, unknown>;
+type Filters = Record<string, unknown>;
 
 const SEALED = 'sealed';
 const FORM_TOKEN = 'form_token';
 
 /**
- * Leads a posted search, and an address that someone wrote such a filter into, on to the address that hides it.
+ * Redirects a posted search, or an address that holds such a filter in plain text, to the address that encrypts it.
  * @throws ConfereError `invalid_request` for a wrong filter.
  */
 export function encryptFilters(context: Context, schema: z.ZodType): RequestHandler {
@@ -31,30 +31,31 @@ export function encryptFilters(context: Context, schema: z.ZodType): RequestHand
       next();
       return;
     }
-    const given: Given = posted
-      ? { ...(request.body as Given | undefined) }
-      : // what was sealed before stays, but for what is typed anew
+    const given: Filters = posted
+      ? { ...(request.body as Filters | undefined) }
+      : // filters in plain text replace encrypted ones of the same name
         {
           ...decryptFilters(context, request),
           ...Object.fromEntries(typed.map((name) => [name, request.query[name]])),
         };
-    // before it is sealed: an address has no room for more than a field takes
+    // validated first: an address has no room for more than a field takes
     parseFilters(given, schema);
-    response.redirect(303, sealAddress(vaultOf(context, request), request.path, given));
+    response.redirect(303, encryptAddress(openVault(context, request), request.path, given));
   };
 }
 
 /**
- * The filters in a page's address, with the sealed ones opened.
- * @throws ConfereError `invalid_request` when another session sealed them: a lost filter must not look like none.
+ * Returns the filters in a page's address, decrypted.
+ * @throws ConfereError `invalid_request` when another session encrypted them: a filter that cannot be read must not be
+ * ignored.
  */
-export function decryptFilters(context: Context, request: Request): Given {
+export function decryptFilters(context: Context, request: Request): Filters {
   const { [SEALED]: sealed, ...plain } = request.query;
   if (sealed === undefined) return plain;
   try {
-    if (!isGiven(sealed)) throw new TypeError('sealed is not one text');
-    const text = vaultOf(context, request).decrypt(Buffer.from(sealed, 'base64url')).toString();
-    return { ...plain, ...(JSON.parse(text) as Given) };
+    if (!isFilled(sealed)) throw new TypeError('sealed is not one text');
+    const text = openVault(context, request).decrypt(Buffer.from(sealed, 'base64url')).toString();
+    return { ...plain, ...(JSON.parse(text) as Filters) };
   } catch (error) {
     const fields = { busca: ['valia só para a sessão em que foi feita; faça-a de novo'] };
     throw new ConfereError('invalid_request', 'this search ended with its session: search again', {
@@ -64,11 +65,11 @@ export function decryptFilters(context: Context, request: Request): Given {
   }
 }
 
-function sealAddress(vault: Vault, path: string, given: Given): string {
+function encryptAddress(vault: Vault, path: string, given: Filters): string {
   const search = new URLSearchParams();
-  const personal: Given = {};
+  const personal: Filters = {};
   for (const [name, value] of Object.entries(given)) {
-    if (!isGiven(value) || name === FORM_TOKEN || name === SEALED) continue;
+    if (!isFilled(value) || name === FORM_TOKEN || name === SEALED) continue;
     if (PERSONAL_FILTERS.includes(name)) personal[name] = value;
     else search.set(name, value);
   }
@@ -78,11 +79,11 @@ function sealAddress(vault: Vault, path: string, given: Given): string {
   return search.size === 0 ? path : `${path}?${search.toString()}`;
 }
 
-function vaultOf(context: Context, request: Request): Vault {
+function openVault(context: Context, request: Request): Vault {
   const session = readSessionCookie(context, request) ?? '';
   return createVault(createHmac('sha256', session).update('confere search').digest());
 }
 
-function isGiven(value: unknown): value is string {
+function isFilled(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }

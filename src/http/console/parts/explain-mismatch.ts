@@ -3,7 +3,7 @@ import { MISMATCH_MEANINGS } from './words.ts';
 
 type Explanation = { title: string; meaning: string; todo: string };
 
-/** What each kind of mismatch is called, what it means, and what to do about it in one sentence. */
+/** The name of a kind of mismatch, its meaning, and what to do about it in one sentence. */
 export function explainMismatch(kind: string): Explanation {
   const { title, todo } = (GUIDE as Record<string, { title: string; todo: string }>)[kind] ?? { title: kind, todo: '' };
   return { title, meaning: MISMATCH_MEANINGS[kind] ?? '', todo };
@@ -92,7 +92,7 @@ const GUIDE: Record<MismatchKind, { title: string; todo: string }> = {
   },
 };
 
-/** The titles by kind, for a choice among them. */
+/** The names by kind, for a select field. */
 export const MISMATCH_TITLES: Record<string, string> = Object.fromEntries(
   Object.entries(GUIDE).map(([kind, { title }]) => [kind, title]),
 );

@@ -8,7 +8,7 @@ export function formatMoney(cents: bigint): string {
   return `${cents < 0n ? '-' : ''}R$ ${groupThousands(whole)},${fraction}`;
 }
 
-/** The same as markup that does not break in the middle. */
+/** The same as markup that does not break within a line. */
 export function money(cents: bigint): Html {
   return html`<span class="money${cents < 0n && ' negative'}">${formatMoney(cents)}</span>`;
 }
@@ -50,7 +50,7 @@ export function formatAge(instant: Date, now: Date): string {
   return seconds < 1 ? 'agora' : `há ${formatDuration(seconds)}`;
 }
 
-/** `45 s`, `3 min`, `5 h`, `2 d`: a length of time, cut to its largest unit. */
+/** `45 s`, `3 min`, `5 h`, `2 d`: a duration, truncated to its largest unit. */
 export function formatDuration(seconds: number): string {
   if (seconds < MINUTE_S) return `${seconds} s`;
   if (seconds < HOUR_S) return `${Math.floor(seconds / MINUTE_S)} min`;
@@ -58,12 +58,12 @@ export function formatDuration(seconds: number): string {
   return `${Math.floor(seconds / DAY_S)} d`;
 }
 
-/** The first eight characters of an id: enough to tell it from its neighbours. Its title is the whole of it. */
+/** The first eight characters of an id, which are mostly unique in a list. Its title is the whole id. */
 export function shortId(id: string): Html {
   return html`<span class="id short" title="${id}">${shortenId(id)}</span>`;
 }
 
-/** The same as plain text. */
+/** The same as plain text, without markup. */
 export function shortenId(id: string): string {
   const [prefix, rest] = id.includes('_')
     ? [id.slice(0, id.indexOf('_') + 1), id.slice(id.indexOf('_') + 1)]

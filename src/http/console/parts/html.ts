@@ -1,7 +1,7 @@
 /**
- * Markup with its values escaped. Whatever stands in a template is text, unless it is itself markup of this tag; so
- * nothing that came from a payer, a merchant or the provider can become an element. Attributes must be quoted, and a
- * value must never stand where the browser reads code: an event attribute, a script, a style.
+ * Markup with escaped values. A value in a template is text, unless it is markup of this tag. So no text of a payer, a
+ * merchant or the provider can become an element. Attributes must be quoted. A value must never stand where the browser
+ * reads code: an event attribute, a script, a style.
  */
 class Markup {
   readonly text: string;
@@ -18,7 +18,7 @@ class Markup {
 export type Html = Markup;
 export type Part = Html | string | number | bigint | null | undefined | false | readonly Part[];
 
-/** A template of markup; null, undefined and false are nothing, a list is its parts one after another. */
+/** A template of markup. null, undefined and false render as nothing, a list as its parts in order. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   let text = strings[0] ?? '';
   for (const [index, part] of parts.entries()) text += render(part) + (strings[index + 1] ?? '');

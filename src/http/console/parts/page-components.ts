@@ -1,12 +1,11 @@
 import { type Html, html, type Part } from './html.ts';
 import { describeCode } from './words.ts';
 
-/** The pieces that pages are made of. */
 export type TableColumn<Row> = { title: string; cell: (row: Row) => Part; align?: 'end' };
 
 /**
- * A table that a phone shows as cards. The roles say again what it is, because a browser forgets that once the layout
- * is no table's any more.
+ * A table that a phone shows as cards. It repeats the roles, because a browser drops the implicit ones once CSS changes
+ * the layout of a table.
  */
 export function table<Row>(content: {
   caption: string;
@@ -30,18 +29,18 @@ export function table<Row>(content: {
   )}</tbody></table></div>`;
 }
 
-/** A state in a coloured pill: the text says it too. */
+/** A state as a coloured label. Its text names the state, not only its colour. */
 export function badge(words: Record<string, string>, name: string): Html {
   return html`<span class="badge is-${name.replace(/[^a-z_]/g, '')}">${describeCode(words, name)}</span>`;
 }
 
-/** Names and values; those without a value are left out. */
+/** A list of names and values; empty values are left out. */
 export function facts(list: (readonly [string, Part])[]): Html {
   const shown = list.filter(([, value]) => value !== null && value !== undefined && value !== false && value !== '');
   return html`<dl class="facts">${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** An id in full, with a button that copies it where there is script. */
+/** A whole id; a script adds a button that copies it. */
 export function idText(id: string): Html {
   return html`<span class="id" data-copy="${id}">${id}</span>`;
 }
@@ -56,7 +55,7 @@ export function dayField({ name, label, value = '' }: Field): Html {
   return html`<label><span>${label}</span><input type="date" name="${name}" value="${value}"></label>`;
 }
 
-/** A choice among words; the first one is no choice. */
+/** A select field. @param any the text of the empty choice; without it there is none. */
 export function selectField(field: Field & { words: Record<string, string>; any?: string }): Html {
   const { name, label, value, words, any } = field;
   return html`<label><span>${label}</span><select name="${name}">${
@@ -67,15 +66,15 @@ export function selectField(field: Field & { words: Record<string, string>; any?
 }
 
 /**
- * The filters of a list: a form of its own address, so that a search can be kept and sent on.
- * @param formToken of a form that is posted, because a filter of it may name a person.
+ * The form with a list's filters. It is sent by GET, so that a search can be bookmarked and shared.
+ * @param formToken posts the form instead, because one of its filters may name a person.
  */
 export function filterForm(address: string, fields: Part, isFiltered: boolean, formToken?: Html): Html {
   return html`<form class="filters" method="${formToken ? 'post' : 'get'}" action="${address}" role="search">${formToken}${fields}
 <div class="actions"><button>Buscar</button>${isFiltered && html`<a href="${address}">Limpar</a>`}</div></form>`;
 }
 
-/** Links to the next page and back to the first one, with the filters in force. */
+/** Links to the next page and to the first one, with the current filters. */
 export function pager(
   address: string,
   query: Record<string, unknown>,

@@ -3,8 +3,8 @@ import type { z } from 'zod';
 import { ConfereError } from '../../../domain/errors.ts';
 
 /**
- * The filters in a page's address or form: an empty field of a form is no filter.
- * @throws ConfereError `invalid_request` with the faults by field; a wrong filter must not look like none.
+ * Parses the filters in a page's address or form. An empty field is no filter.
+ * @throws ConfereError `invalid_request` with the faults by field: an invalid filter must not be ignored.
  */
 export function parseFilters<T extends z.ZodType>(given: Record<string, unknown>, schema: T): z.infer<T> {
   const set = Object.entries(given).filter(([, value]) => value !== '');
@@ -23,7 +23,7 @@ export function isFiltered(filters: Record<string, unknown>): boolean {
   return Object.values(filters).some((value) => value !== undefined);
 }
 
-/** The text field of a form that was posted, trimmed; undefined when it is empty. */
+/** Reads a text field of a posted form, trimmed; undefined when it is empty. */
 export function readFormField(request: Request, name: string): string | undefined {
   const value = (request.body as Record<string, unknown> | undefined)?.[name];
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;

@@ -1,10 +1,10 @@
 import type { Reader } from '../../../database/reader.ts';
 
 type Counts = { name: string; pending: number; held: number; failed: number };
-/** By the merchant's id. */
+/** Counts by merchant id. */
 export type CallbackCounts = Map<string, Counts>;
 
-/** How many callbacks of each merchant are not delivered. */
+/** Counts the undelivered callbacks of each merchant. */
 export async function readCallbackCounts(db: Reader): Promise<CallbackCounts> {
   const rows = await db
     .selectFrom('callbacks')

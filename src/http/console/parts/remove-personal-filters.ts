@@ -1,7 +1,7 @@
-/** What a person types of another: extra is free text, and often a document. */
+/** Filters that may name a person: extra is free text, and often a document. */
 export const PERSONAL_FILTERS = ['document', 'name', 'extra'];
 
-/** An address of ours as it came, but for the filters that name a person. */
+/** Removes the filters that may name a person from an address of ours. */
 export function removePersonalFilters(address: string): string {
   const [path = '', query] = address.split(/\?(.*)/s);
   const search = new URLSearchParams(query);

@@ -9,8 +9,8 @@ import { html } from './html.ts';
 import { removePersonalFilters } from './remove-personal-filters.ts';
 
 /**
- * A session is a cookie that no script reads and no other site sends. A form also carries a text derived from the
- * cookie, and its Origin must be ours: three locks, of which each alone would do in a browser without faults.
+ * Requires a session: a cookie that scripts cannot read and other sites cannot send. A posted form also carries a token
+ * derived from the cookie, and its Origin must be ours. Each of the three would suffice in a browser without defects.
  */
 export function requireSession(context: Context, guard: AuthGuard): RequestHandler {
   return async (request, response, next) => {
@@ -18,7 +18,7 @@ export function requireSession(context: Context, guard: AuthGuard): RequestHandl
     const attempt = { kind: 'session', address: request.ip, credential: session ?? '' } as const;
     const caller = session && (await guard.admit(attempt, () => findSession(context, session)));
     if (!session || !caller) {
-      sendAway(request, response);
+      redirectToLogin(request, response);
       return;
     }
     response.locals.caller = caller;
@@ -58,7 +58,7 @@ export function checkOrigin(context: Context, request: Request): void {
 
 function isOwnOrigin(context: Context, request: Request, origin: string): boolean {
   if (origin === new URL(context.config.PUBLIC_URL).origin) return true;
-  // behind a proxy our own scheme is not the browser's: the host is what tells a site
+  // behind a proxy our scheme may differ from the browser's, so only the hosts are compared
   return URL.canParse(origin) && new URL(origin).host === request.headers.host;
 }
 
@@ -77,10 +77,10 @@ function formTokenOf(session: string): string {
 }
 
 /**
- * Who follows a link from an alert comes without the cookie, because another site started it. So the first answer to
- * such a visit only asks again, from a page of our own; if there still is no session, it is the login.
+ * Redirects to the login. A link in an alert is followed without the cookie, because another site started the request.
+ * The first answer to such a request is a page of ours that loads the address again, then with the cookie.
  */
-function sendAway(request: Request, response: Response): void {
+function redirectToLogin(request: Request, response: Response): void {
   if (request.method === 'GET' && request.headers['sec-fetch-site'] === 'cross-site') {
     const page = html`<!doctype html><html lang="pt-BR"><head><meta charset="utf-8"><title>Confere</title>
 <meta http-equiv="refresh" content="0"></head><body></body></html>`;

@@ -15,7 +15,7 @@ const NAVIGATION = [
   ['/merchants', 'Lojistas'],
   ['/callbacks', 'Callbacks'],
 ] as const;
-/** What only who administers opens. */
+/** Pages for admins. */
 const ADMIN_NAVIGATION = [
   ['/tokens', 'Tokens'],
   ['/audit', 'Auditoria'],
@@ -25,11 +25,11 @@ export type Page = {
   title: string;
   body: Html;
   status?: number;
-  /** Load the page again after so many seconds, while nobody is typing in it. */
+  /** Reload the page each `refreshS` seconds, unless somebody is typing in it. */
   refreshS?: number;
 };
 
-/** Answers with a page in the console's frame; without a session the frame has no navigation. */
+/** Answers with a page. Without a session it has no navigation. */
 export function sendPage(request: Request, response: Response, page: Page): void {
   const caller = response.locals.caller as Caller | undefined;
   const document = html`<!doctype html>
@@ -56,20 +56,20 @@ ${caller && frame(request, response, caller)}
     .send(document.text);
 }
 
-/** Whether who is logged in may do what one of these roles may. */
+/** Whether the logged-in caller may act as one of these roles. */
 export function hasRole(response: Response, ...roles: Role[]): boolean {
   const caller = response.locals.caller as Caller | undefined;
   return caller !== undefined && mayActAs(caller.role, ...roles);
 }
 
-/** A form that changes something: it carries the session's token. */
+/** A posted form, with the session's form token. */
 export function postForm(response: Response, action: string, content: Part): Html {
   return html`<form method="post" action="${action}">
 ${formTokenField(response)}
 ${content}</form>`;
 }
 
-/** The field by which a posted form is known for one of this session. */
+/** The hidden field that proves that a form belongs to this session. */
 export function formTokenField(response: Response): Html {
   return html`<input type="hidden" name="form_token" value="${String(response.locals.formToken ?? '')}">`;
 }
@@ -90,7 +90,7 @@ ${postForm(response, '/logout', html`<button class="quiet">Sair</button>`)}</div
 </header>`;
 }
 
-/** What a form did, told on the page that it leads to: only texts of ours, chosen by name. */
+/** Notices by the name in `?done=`, on the page that a form redirects to. */
 const DONE: Record<string, string> = {
   accepted: 'Versão do provedor aceita: o lançamento foi estornado e refeito, e os lojistas são avisados.',
   acknowledged: 'Divergência em tratamento: está registrado quem e quando.',

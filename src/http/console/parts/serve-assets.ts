@@ -10,7 +10,7 @@ const contents = new Map(
   (Object.keys(FILES) as FileName[]).map((name) => [name, readFileSync(new URL(`../assets/${name}`, import.meta.url))]),
 );
 
-/** The console's own style, script and icon. Their address changes with their content, so they may be kept for ever. */
+/** Serves the console's style, script and icon. Their addresses change with their content: browsers cache them forever. */
 export function assetRoutes(): Router {
   const router = createRouter();
   for (const [name, content] of contents) {

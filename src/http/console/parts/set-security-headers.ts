@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 
-/** Nothing but our own files: no inline script or style, no frame around us, no form that goes elsewhere. */
+/** Allows only our own files: no inline script or style, no embedding in a frame, no form that posts to another site. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -12,13 +12,13 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The headers of every answer of the console. */
+/** Sets the security headers of each response of the console. */
 export function setSecurityHeaders(): RequestHandler {
   return (_request, response, next) => {
     response.setHeader('content-security-policy', POLICY);
     response.setHeader('x-frame-options', 'DENY');
     response.setHeader('cross-origin-opener-policy', 'same-origin');
-    // same-origin, not no-referrer: under that one a form's Origin would be null
+    // not no-referrer: a form's Origin would be null
     response.setHeader('referrer-policy', 'same-origin');
     response.setHeader('permissions-policy', 'camera=(), microphone=(), geolocation=(), payment=()');
     next();

@@ -1,7 +1,7 @@
 import type { Role } from '../../../access/roles.ts';
 import { PT_BR } from '../../../reports/texts/texts-pt-br.ts';
 
-/** The words of the console. Those that a report has too are the report's: one word for one thing. */
+/** The console's names for codes. A code that reports show too has the report's name. */
 export const STATUS_WORDS: Record<string, string> = PT_BR.statuses;
 export const OPERATION_WORDS: Record<string, string> = PT_BR.operations;
 export const SEVERITY_WORDS: Record<string, string> = PT_BR.severities;
@@ -95,7 +95,7 @@ export const TRIGGER_WORDS: Record<string, string> = {
   reconcile_open: 'Relógio: dias com transações em aberto',
 };
 
-/** A word, or what it stands for where we have none. */
+/** The name of a code; the code itself where it has none. */
 export function describeCode(words: Record<string, string>, name: string): string {
   return words[name] ?? name;
 }

@@ -61,7 +61,7 @@ export const runPage = z
     pass: z.int().describe('from 1; 0 for a count'),
     page: z.int(),
     status: nullableText.describe('the filter of a count'),
-    total: z.int().describe('as the provider told it'),
+    total: z.int().describe('as the provider reported it'),
     rows: z.int(),
     body_sha256: z.string(),
     ids_sha256: z.string(),
