@@ -19,7 +19,7 @@ const FIELDS = [
   'description',
 ] as const;
 
-/** Our ledger against the provider's list, field by field. @returns how many transactions each has and what differs. */
+/** Compares our ledger with the provider's list, field by field. @returns the counts of both and the differences. */
 export async function compareLedger(
   app: Api,
   sandbox: Api,
@@ -31,17 +31,17 @@ export async function compareLedger(
   let events = 0;
   for (const [id, shown] of theirs) {
     events += (shown.events as unknown[]).length;
-    const held = ours.get(id);
-    if (!held) {
+    const stored = ours.get(id);
+    if (!stored) {
       differences.push(`${id} is not in the ledger`);
       continue;
     }
     for (const field of FIELDS) {
-      if (text(held[field]) !== text(shown[field])) differences.push(`${id}: ${field}`);
+      if (text(stored[field]) !== text(shown[field])) differences.push(`${id}: ${field}`);
     }
     const [newest] = shown.events as { date_created: string }[];
-    if (wallOf(held.created_at) !== shown.date_created) differences.push(`${id}: created_at`);
-    if (wallOf(held.status_at) !== newest?.date_created) differences.push(`${id}: status_at`);
+    if (wallOf(stored.created_at) !== shown.date_created) differences.push(`${id}: created_at`);
+    if (wallOf(stored.status_at) !== newest?.date_created) differences.push(`${id}: status_at`);
   }
   for (const id of ours.keys()) if (!theirs.has(id)) differences.push(`${id} is not at the provider`);
   return { ours: ours.size, theirs: theirs.size, events, differences };
@@ -73,7 +73,7 @@ async function readOurs(app: Api, days: { from: string; to: string }): Promise<M
   return rows;
 }
 
-/** Absent, null and empty are one and the same. */
+/** Absent, null and empty compare as equal. */
 function text(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);

@@ -4,13 +4,13 @@ import type { Api } from './start-programs.ts';
 
 type Books = { days: Record<string, string>[] };
 
-/** Sheets, and where the sandbox's own books say the same. */
+/** Sheets, and the field of the same total in the sandbox's books. */
 const TOTALS = [
   { sheet: 'Recebimentos', book: 'receipts' },
   { sheet: 'Pagamentos', book: 'payments' },
 ] as const;
 
-/** The day's workbook, read by a library of others, beside the sandbox's own totals of that day. */
+/** Compares the day's workbook, read by exceljs, with the sandbox's totals of that day. */
 export async function compareReport(
   file: string,
   sandbox: Api,
@@ -28,7 +28,7 @@ export async function compareReport(
   });
 }
 
-/** The column of amounts, added up row by row: not the sheet's own total. */
+/** Adds up the column of amounts row by row, without the sheet's total. */
 function sumSheet(workbook: ExcelJS.Workbook, name: string): bigint {
   let column = 0;
   let sum = 0n;
@@ -40,7 +40,7 @@ function sumSheet(workbook: ExcelJS.Workbook, name: string): bigint {
       return;
     }
     const { value } = row.getCell(column);
-    // a cell holds a binary number: its two decimals are what was written
+    // a cell holds a binary number: rounding restores the two decimals that were written
     if (typeof value === 'number') sum += BigInt(Math.round(value * 100));
   });
   return sum;

@@ -13,12 +13,12 @@ const TRANSACTIONS = 1200;
 process.umask(0o077);
 process.exitCode = await main();
 
-/** Answers the exit code: 0 everything agrees, 1 something differs or failed, 2 wrong use. */
+/** Runs the demo. @returns the exit code: 0 everything agrees, 1 something differs or failed, 2 wrong use. */
 async function main(): Promise<number> {
   const program = new Command('confere demo')
-    .description('the whole of Confere at work against the sandbox, on this machine')
+    .description('run all of Confere against the sandbox, on this machine')
     .option('--once', 'run a short scenario with real numbers and exit: 0 when everything agrees')
-    .option('--seed <number>', 'of the sandbox', '20261')
+    .option('--seed <number>', 'seed of the sandbox', '20261')
     .option('--transactions <number>', 'size of the scenario', readCount, TRANSACTIONS)
     .exitOverride()
     .showHelpAfterError();
@@ -45,8 +45,8 @@ async function demo({ once, seed, transactions }: Options): Promise<number> {
   const home = path.resolve(process.env.DATA_DIR ?? './var', once ? 'demo-once' : 'demo');
   mkdirSync(path.dirname(home), { recursive: true });
   const unlock = acquireLock(`${home}.lock`);
-  if (!unlock) throw new ConfereError('wrong_use', `a demo runs on ${home} already: end it first`);
-  // the story's numbers are those of an empty ledger
+  if (!unlock) throw new ConfereError('wrong_use', `a demo already runs on ${home}: end it first`);
+  // the scenario counts on an empty ledger
   rmSync(home, { recursive: true, force: true });
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());

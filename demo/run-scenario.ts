@@ -11,7 +11,7 @@ const DAYS = 3;
 const WAIT_MS_MAX = 60_000;
 const POLL_MS = 200;
 
-type Story = {
+type Scenario = {
   from: string;
   to: string;
   transactions: number;
@@ -24,8 +24,8 @@ type Run = { id: string; state: string; pages: number; seen: number; applied: nu
 type Mismatch = { kind: string; state: string; severity: string };
 
 /**
- * Runs the story through real programs and tells it with the numbers that came of it.
- * @returns whether everything agrees. With live traffic beside it, only what stands still is held against the sandbox.
+ * Runs the scenario on real programs and prints each step with its numbers.
+ * @returns whether everything agrees. With live traffic, it compares only figures that do not change meanwhile.
  */
 export async function runScenario(
   { app, sandbox }: Programs,
@@ -46,18 +46,23 @@ export async function runScenario(
   merchant.setSecret(secret);
   await sandbox.call('PUT', '/sandbox/webhooks/target', { url: `${app.url}/webhooks/pix`, token: app.webhookSecret });
 
-  const story = await sandbox.call<Story>('POST', '/sandbox/stories', { count: options.transactions, days: DAYS });
-  say(`\n1. The provider (sandbox) made ${story.transactions} transactions from ${story.from} to ${story.to}.`);
-  const { webhooks: sent } = story;
-  say(`   Of ${story.changes_owed} changes that owe a webhook, ${sent.lost} lose theirs; it sends ${sent.to_send}:`);
+  const scenario = await sandbox.call<Scenario>('POST', '/sandbox/stories', {
+    count: options.transactions,
+    days: DAYS,
+  });
+  say(
+    `\n1. The provider (sandbox) made ${scenario.transactions} transactions from ${scenario.from} to ${scenario.to}.`,
+  );
+  const { webhooks: sent } = scenario;
+  say(`   Of ${scenario.changes_owed} changes that owe a webhook, ${sent.lost} lose theirs; it sends ${sent.to_send}:`);
   say(`   ${sent.repeat} repeats, ${sent.late} late, ${sent.reordered} out of order, ${sent.forged} forged.`);
   await sandbox.call('POST', '/sandbox/webhooks/flush', {});
   const isEmpty = await waitFor(options.signal, async () => (await inbox(app, 'pending')) === 0);
 
-  say('\n2. Confere took the webhooks in and asked the provider about each.');
-  const isTakenIn = isEmpty === true && (await inbox(app, 'quarantined')) === 0;
-  check(isTakenIn, 'every webhook was taken in and none is left waiting');
-  const days = { from: story.from, to: story.to };
+  say('\n2. Confere received the webhooks and asked the provider about each.');
+  const isReceived = isEmpty === true && (await inbox(app, 'quarantined')) === 0;
+  check(isReceived, 'every webhook was taken in and none is left waiting');
+  const days = { from: scenario.from, to: scenario.to };
   const before = await compareLedger(app, sandbox, days);
   say(
     `   The ledger holds ${before.ours} of the provider's ${before.theirs} transactions: the rest was never announced.`,
@@ -66,7 +71,7 @@ export async function runScenario(
   say('\n3. Reconciliation read the whole list.');
   const run = await reconcile(app, days, options.signal);
   check(run.state === 'complete', `run ${run.state}: ${run.seen} transactions in ${run.pages} pages, proven complete`);
-  say(`   It mended the ledger: ${run.applied} transactions that no webhook told of.`);
+  say(`   It completed the ledger: ${run.applied} transactions that no webhook announced.`);
   const after = await compareLedger(app, sandbox, days);
   if (!options.live) {
     check(
@@ -90,15 +95,19 @@ export async function runScenario(
 
   say('\n5. Callbacks went to the merchant, who verified them with the standardwebhooks library.');
   await waitFor(options.signal, async () => merchant.counts().distinct >= after.events);
-  const told = merchant.counts();
-  if (options.live) check(told.verified === told.received, `${told.verified} of ${told.received} callbacks verified`);
+  const delivered = merchant.counts();
+  if (options.live)
+    check(
+      delivered.verified === delivered.received,
+      `${delivered.verified} of ${delivered.received} callbacks verified`,
+    );
   else {
-    check(told.distinct === after.events, `${told.distinct} callbacks for ${after.events} changes`);
-    check(told.verified === told.received, `${told.verified} of ${told.received} verified`);
+    check(delivered.distinct === after.events, `${delivered.distinct} callbacks for ${after.events} changes`);
+    check(delivered.verified === delivered.received, `${delivered.verified} of ${delivered.received} verified`);
   }
-  check(told.outOfOrder === 0, 'in order for each transaction');
+  check(delivered.outOfOrder === 0, 'in order for each transaction');
 
-  const yesterday = addDays(story.to, -1);
+  const yesterday = addDays(scenario.to, -1);
   say(`\n6. The spreadsheet of ${yesterday}.`);
   await app.call('POST', '/reports', { day: yesterday });
   const workbook = await waitFor(options.signal, () => app.fetch(`/reports/${yesterday}.xlsx`).catch(() => undefined));
@@ -130,7 +139,7 @@ async function reconcile(app: Api, days: { from: string; to: string }, signal: A
   return done;
 }
 
-/** Asks until the answer is there or WAIT_MS_MAX have passed. */
+/** Repeats `ask` until it returns a value or WAIT_MS_MAX have passed. */
 async function waitFor<T>(signal: AbortSignal, ask: () => Promise<T | undefined | false>): Promise<T | undefined> {
   const deadline = Date.now() + WAIT_MS_MAX;
   for (;;) {

@@ -4,14 +4,14 @@ import { Webhook } from 'standardwebhooks';
 
 export type DemoMerchant = AsyncDisposable & {
   url: string;
-  /** Sets what signatures are verified with. */
+  /** Sets the secret that verifies signatures. */
   setSecret(secret: string): void;
   counts(): { received: number; verified: number; distinct: number; outOfOrder: number };
 };
 
 type Body = { data: { transaction: { id: string; sequence: number } } };
 
-/** A merchant's system: verifies each callback with the standardwebhooks library, not with our code, and counts. */
+/** Starts a merchant's server. It verifies callbacks with the library standardwebhooks, not with our code, and counts them. */
 export async function startDemoMerchant(): Promise<DemoMerchant> {
   let webhook: Webhook | undefined;
   let received = 0;

@@ -23,7 +23,7 @@ export type Programs = AsyncDisposable & {
   sandbox: Api & { apiKey: string };
 };
 
-/** Starts the sandbox and Confere as an operator would: programs of their own, each with its embedded database. */
+/** Starts the sandbox and Confere as an operator would: as processes, each with its embedded database. */
 export async function startPrograms(options: {
   home: string;
   seed: string;
@@ -46,7 +46,7 @@ export async function startPrograms(options: {
       PROVIDER_URL: sandbox.url,
       PROVIDER_API_KEY: apiKey,
       WEBHOOK_SECRET: webhookSecret,
-      // a demo can't wait ten minutes to tell a forged webhook from one that is only early
+      // by default an unknown webhook counts as early, not forged, for ten minutes: too long for a demo
       WEBHOOK_GRACE: '8s',
       ADMIN_TOKEN: token,
       CALLBACK_ALLOW_PRIVATE: 'true',
@@ -120,11 +120,11 @@ export async function waitUntilReady(
   }
 }
 
-/** Whether all of `serve` is up: while its database opens, it only takes webhooks in. */
+/** Whether all of `serve` is ready: while its database opens, it only receives webhooks. */
 export async function isFullyReady(url: string): Promise<boolean> {
   const answer = await request(`${url}/readyz`);
-  const told = (await answer.body.json()) as object;
-  return answer.statusCode === 200 && !('degraded' in told);
+  const body = (await answer.body.json()) as object;
+  return answer.statusCode === 200 && !('degraded' in body);
 }
 
 /** JSON over HTTP with a bearer token. @throws Error on any status that is not 2xx. */

@@ -1,5 +1,5 @@
 import { runCommandLine } from './commands/run-command-line.ts';
 
-// nothing that is written is for group or others: DATA_DIR holds keys, people's data and the books
+// files are for their owner only: DATA_DIR holds keys, personal data and the ledger
 process.umask(0o077);
 await runCommandLine(process.argv.slice(2));

@@ -15,17 +15,17 @@ type Options = {
   json?: boolean;
 };
 
-/** `confere audit`: who did what, and who saw whose data. */
+/** `confere audit`: lists changes and accesses to personal data. */
 export function auditCommand(program: Command): void {
   program
     .command('audit')
-    .description('who did what, and who saw whose data: the newest first')
-    .option('--actor <id>', 'of this token (admin, command: without one)')
-    .option('--action <name>', 'of this kind, such as tokens.create')
-    .option('--target <id>', 'done to this')
+    .description('list changes and accesses to personal data, newest first')
+    .option('--actor <id>', 'only by this token (admin, command: without one)')
+    .option('--action <name>', 'only this action, such as tokens.create')
+    .option('--target <id>', 'only on this target')
     .option('--from <instant>', 'from this instant on, such as 2026-11-21T00:00:00-03:00')
     .option('--to <instant>', 'before this instant')
-    .option('--limit <count>', `how many at most, up to ${LIST_MAX}`, '50')
+    .option('--limit <count>', `rows at most, up to ${LIST_MAX}`, '50')
     .option('--json', 'print one JSON object')
     .action(async (options: Options) => {
       const limit = parseLimit(options.limit, LIST_MAX);

@@ -23,20 +23,20 @@ type StateOptions = Output & {
   platform?: string;
 };
 
-/** `confere commissions …`: what the provider may charge, and whether it did. */
+/** `confere commissions …`: contracts of the provider's commissions, and the check of payments against them. */
 export function commissionsCommand(program: Command): void {
-  const commissions = program.command('commissions').description('what the provider may charge, by contract');
+  const commissions = program.command('commissions').description('contracts of what the provider may charge');
   commissions
     .command('state')
-    .description('state a contract; a newer one goes before an older one')
+    .description('state a contract; a newer one takes precedence')
     .requiredOption('--operation <operation>', OPERATIONS.join(', '))
     .requiredOption('--fixed <amount>', 'a decimal text: 0.10')
     .requiredOption('--basis-points <n>', 'hundredths of a percent of the amount: 99 is 0.99 %')
-    .requiredOption('--from <day>', 'the first day of payment that it is for')
-    .option('--to <day>', 'the last one (default: until another is stated)')
+    .requiredOption('--from <day>', 'the first day of payment that it covers')
+    .option('--to <day>', 'the last day (default: until another contract is stated)')
     .option(
       '--platform <id>',
-      'only of this platform, none for what has none (default: all without a contract of their own)',
+      'only for this platform; none: transactions without one (default: each platform without its own contract)',
     )
     .option('--json', 'print one JSON object')
     .action(async (options: StateOptions) => {
@@ -52,7 +52,7 @@ export function commissionsCommand(program: Command): void {
     });
   commissions
     .command('withdraw <id>')
-    .description('take a contract back')
+    .description('withdraw a contract')
     .option('--json', 'print one JSON object')
     .action((id: string, options: Output) =>
       withContext({}, async (context) => {
@@ -73,7 +73,7 @@ export function commissionsCommand(program: Command): void {
     );
   commissions
     .command('check')
-    .description('hold payments that are booked already against the contracts')
+    .description('check payments that are already booked against the contracts')
     .requiredOption('--from <day>', 'the first day of payment')
     .requiredOption('--to <day>', 'the last one')
     .option('--json', 'print one JSON object')
@@ -81,7 +81,11 @@ export function commissionsCommand(program: Command): void {
       const range = { from: parseDay('--from', options.from), to: parseDay('--to', options.to) };
       await withContext({}, async (context) => {
         const checked = await checkCommissions(context, range);
-        print(options.json, checked, `${checked.payments} payments checked, ${checked.raised} newly told to differ`);
+        print(
+          options.json,
+          checked,
+          `${checked.payments} payments checked, ${checked.raised} new differences reported`,
+        );
       });
     });
 }

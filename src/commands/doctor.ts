@@ -22,7 +22,7 @@ type Check = { name: string; run: (context: Context) => Promise<string> };
 export function doctorCommand(program: Command): void {
   program
     .command('doctor')
-    .description('look whether everything that Confere stands on is as it should be; exit 1 when something is not')
+    .description('check the database, the clock, files and the provider; exit 1 when a check fails')
     .option(
       '--books',
       "also check the whole ledger: hash chain, zero sums, reversals, balances, and entries against the transactions' events",
@@ -91,11 +91,11 @@ async function examineSpool({ config }: Context): Promise<string> {
   const { torn, refused } = countRetainedFiles(directory);
   if (torn + refused > 0) {
     throw new Error(
-      `${directory} keeps ${torn} damaged (.torn) and ${refused} refused (.refused) files, which may hold webhooks that ` +
+      `${directory} holds ${torn} damaged (.torn) and ${refused} refused (.refused) files, which may hold webhooks that ` +
         'were answered: see docs/runbooks.md, "Files kept in the spool"',
     );
   }
-  return 'nothing is kept aside';
+  return 'no damaged or refused files';
 }
 
 async function examineProvider(context: Context): Promise<string> {
@@ -120,7 +120,7 @@ async function examineBooks(context: Context): Promise<string> {
       `${left} histories of an earlier version are not corrected yet: run confere migrate, or start serve`,
     );
   }
-  const told = `${transactions} transactions and ${entries} entries prove themselves; the chain is whole up to position ${position}`;
-  if (mended + waiting === 0) return told;
-  return `${told}; ${mended} histories of an earlier version were corrected, ${waiting} wait for a show of the provider`;
+  const summary = `${transactions} transactions and ${entries} entries are consistent; the chain is whole up to position ${position}`;
+  if (mended + waiting === 0) return summary;
+  return `${summary}; ${mended} histories of an earlier version were corrected, ${waiting} wait for the provider's current history`;
 }

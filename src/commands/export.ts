@@ -25,7 +25,7 @@ type Options = {
 };
 const LOCALES: readonly string[] = ['pt-BR', 'en'];
 
-/** `confere export`: a day's report, made anew where the books have changed, as a file or on standard output. */
+/** `confere export`: writes a day's report to a file or standard output. Makes a new revision where the ledger changed. */
 export function exportCommand(program: Command): void {
   program
     .command('export')
@@ -34,7 +34,7 @@ export function exportCommand(program: Command): void {
     .option('--from <day>', 'with --to: a range of days, as one journal')
     .option('--to <day>', 'the last day of the range')
     .option('--format <format>', `${FORMATS.join(', ')}`, 'xlsx')
-    .option('--platform <id>', 'only this platform; none: what has no platform')
+    .option('--platform <id>', 'only this platform; none: transactions without one')
     .option('--locale <locale>', 'pt-BR or en (default: REPORT_LOCALE)')
     .option('--out <file>', 'where to write it, - for standard output (default: its own name, here)')
     .option('--json', 'print one JSON object')
@@ -87,9 +87,9 @@ async function run(context: Context, options: Options, format: Format): Promise<
   }
   await copyReport(opened, out);
   const { report } = opened;
-  const told = { ...report, format, file: path.resolve(out), bytes: opened.bytes, sha256: opened.sha256, changed };
+  const result = { ...report, format, file: path.resolve(out), bytes: opened.bytes, sha256: opened.sha256, changed };
   const proven = report.proven ? 'proven complete' : 'not proven complete';
-  tell(options, told, `wrote ${out}: ${day}, revision ${report.revision}, ${report.state}, ${proven}`);
+  printResult(options, result, `wrote ${out}: ${day}, revision ${report.revision}, ${report.state}, ${proven}`);
 }
 
 async function runRange(context: Context, options: Options, range: { from: string; to: string }): Promise<void> {
@@ -101,9 +101,9 @@ async function runRange(context: Context, options: Options, range: { from: strin
     if (out === '-') await pipeline(createReadStream(file), process.stdout, { end: false });
     else await copyReport({ file }, out);
   });
-  if (out !== '-') tell(options, { ...range, format: 'journal', file: path.resolve(out) }, `wrote ${out}`);
+  if (out !== '-') printResult(options, { ...range, format: 'journal', file: path.resolve(out) }, `wrote ${out}`);
 }
 
-function tell(options: Options, object: object, line: string): void {
+function printResult(options: Options, object: object, line: string): void {
   process.stdout.write(`${options.json ? JSON.stringify(object) : line}\n`);
 }

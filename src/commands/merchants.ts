@@ -17,9 +17,9 @@ import { print, withContext } from './with-context.ts';
 const PAGE_ROWS = 200;
 const ACTOR = 'command';
 
-/** `confere merchants …`: who receives callbacks. */
+/** `confere merchants …`: merchants, which receive callbacks. */
 export function merchantsCommand(program: Command): void {
-  const merchants = program.command('merchants').description('who receives callbacks');
+  const merchants = program.command('merchants').description('merchants, which receive callbacks');
   addAddCommand(merchants);
   merchants
     .command('list')
@@ -29,7 +29,7 @@ export function merchantsCommand(program: Command): void {
   addStateCommands(merchants);
   merchants
     .command('rotate-secret <id>')
-    .description('give a merchant a new secret; the old one goes on signing for 24 hours')
+    .description('give a merchant a new secret; the old one also signs for 24 hours')
     .option('--json', 'print one JSON object')
     .action((id: string, options: Output) => withContext({}, (context) => rotate(context, id, options)));
   merchants
@@ -39,15 +39,17 @@ export function merchantsCommand(program: Command): void {
     .action((id: string, options: Output) => withContext({}, (context) => test(context, id, options)));
   merchants
     .command('pull-token <id>')
-    .description('give a merchant a token to fetch its events with, in place of one it has; it is shown this once')
-    .option('--revoke', 'end the one it has instead')
+    .description('give a merchant a token that fetches its events; it replaces an older one and is shown once')
+    .option('--revoke', 'revoke its token instead')
     .option('--json', 'print one JSON object')
     .action((id: string, options: Output & { revoke?: boolean }) =>
-      withContext({}, (context) => (options.revoke ? endToken(context, id, options) : giveToken(context, id, options))),
+      withContext({}, (context) =>
+        options.revoke ? revokeToken(context, id, options) : giveToken(context, id, options),
+      ),
     );
   merchants
     .command('remove <id>')
-    .description('remove a merchant: nothing goes to it any more')
+    .description('remove a merchant: it receives nothing more')
     .option('--json', 'print one JSON object')
     .action((id: string, options: Output) => withContext({}, (context) => remove(context, id, options)));
 }
@@ -73,22 +75,22 @@ function addAddCommand(merchants: Command): void {
   merchants
     .command('add')
     .description('add a merchant; its secret is printed once')
-    .requiredOption('--name <name>', 'how people call it')
+    .requiredOption('--name <name>', 'its name for people')
     .requiredOption('--url <url>', 'where callbacks go: https://…')
-    .option('--email <address>', 'who is told when its callbacks fail for a day')
+    .option('--email <address>', 'who gets a mail when its callbacks fail for a day')
     .option(
       '--platform <id>',
-      'only of this platform, none for what has none (may be repeated, as all filters)',
+      'only this platform; none: transactions without one (may be repeated, as all filters)',
       collect,
       [],
     )
     .option('--operation <operation>', 'only cashin or cashout', collect, [])
     .option('--status <status>', 'only this status', collect, [])
-    .option('--reference <prefix>', 'only references that begin so', collect, [])
-    .option('--extra <prefix>', 'only extras that begin so', collect, [])
+    .option('--reference <prefix>', 'only references with this prefix', collect, [])
+    .option('--extra <prefix>', 'only extras with this prefix', collect, [])
     .option('--extra-match <key=value>', 'only extras that are JSON with this key and value', collect, [])
     .option('--rate <n>', 'callbacks a second at most')
-    .option('--events-since <instant>', 'be told of events from then on (default: now)')
+    .option('--events-since <instant>', 'send events from then on (default: now)')
     .option('--json', 'print one JSON object')
     .action((options: AddOptions) => withContext({}, (context) => add(context, options)));
 }
@@ -107,8 +109,8 @@ async function add(context: Context, options: AddOptions): Promise<void> {
     (inner) => createMerchant(inner, input),
     (made) => ({ actor: ACTOR, action: 'merchant.added', target: made.merchant.id }),
   );
-  const told = `added ${merchant.id} (${merchant.name})\nsecret: ${secret}\nkeep it now: it is not shown again`;
-  print(options.json, { ...presentMerchant(merchant), secret }, told);
+  const text = `added ${merchant.id} (${merchant.name})\nsecret: ${secret}\nkeep it now: it is not shown again`;
+  print(options.json, { ...presentMerchant(merchant), secret }, text);
 }
 
 function addStateCommands(merchants: Command): void {
@@ -151,15 +153,15 @@ async function rotate(context: Context, id: string, options: Output): Promise<vo
   const done = { actor: ACTOR, action: 'merchant.secret_rotated', target: id };
   const { secret, oldUntil } = await auditChange(context, (inner) => rotateSecret(inner, id), done);
   const until = oldUntil.toISOString();
-  const told = `secret: ${secret}
+  const text = `secret: ${secret}
 keep it now: it is not shown again; the old one signs too until ${until}`;
-  print(options.json, { id, secret, old_secret_until: until }, told);
+  print(options.json, { id, secret, old_secret_until: until }, text);
 }
 
 async function test(context: Context, id: string, options: Output): Promise<void> {
   const done = { actor: ACTOR, action: 'merchant.tested', target: id };
   const callback = presentCallback(await auditChange(context, (inner) => sendTest(inner, id), done));
-  print(options.json, callback, `queued ${callback.id}; what came of it: GET /api/v1/callbacks/${callback.id}`);
+  print(options.json, callback, `queued ${callback.id}; its result: GET /api/v1/callbacks/${callback.id}`);
 }
 
 async function giveToken(context: Context, id: string, options: Output): Promise<void> {
@@ -168,7 +170,7 @@ async function giveToken(context: Context, id: string, options: Output): Promise
   print(options.json, { id, token }, `${token}\nkeep it now: it is not shown again`);
 }
 
-async function endToken(context: Context, id: string, options: Output): Promise<void> {
+async function revokeToken(context: Context, id: string, options: Output): Promise<void> {
   const done = { actor: ACTOR, action: 'merchant.pull_token_revoked', target: id };
   await auditChange(context, (inner) => revokePullToken(inner, id), done);
   print(options.json, { id, revoked: true }, `${id} has no token any more`);

@@ -27,7 +27,7 @@ export function migrateCommand(program: Command): void {
         if (mended + asked > 0) {
           lines.push(
             `${mended} histories of an earlier version were corrected; the audit log names them (history.mend). ` +
-              `${asked} are fetched from the provider again by serve, since something of them was not stored`,
+              `${asked} are fetched from the provider again by serve, since a part of their history was not stored`,
           );
         }
         print(options.json, { migrations: names, histories: { mended, asked } }, lines.join('\n'));

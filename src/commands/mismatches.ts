@@ -16,22 +16,22 @@ type ListOptions = { state?: string; kind?: string; severity?: string; limit: st
 type SettleOptions = { note?: string; actual?: string; json?: boolean };
 type Settle = (context: Context, id: string, by: ActorNote & { actual?: unknown }) => Promise<void>;
 
-/** `confere mismatches …`: what differs, and what a person decides about it. */
+/** `confere mismatches …`: lists mismatches, and records what a person decides. */
 export function mismatchesCommand(program: Command): void {
-  const mismatches = program.command('mismatches').description('what differs between the books and the provider');
+  const mismatches = program.command('mismatches').description('differences between the ledger and the provider');
   mismatches
     .command('list')
     .description('the newest mismatches')
     .option('--state <state>', MISMATCH_STATES.join(', '))
     .option('--kind <kind>', 'only of this kind')
     .option('--severity <severity>', SEVERITIES.join(', '))
-    .option('--limit <count>', `how many at most, up to ${LIST_MAX}`, '50')
+    .option('--limit <count>', `rows at most, up to ${LIST_MAX}`, '50')
     .option('--json', 'print one JSON object')
     .action((options: ListOptions) => list(options));
   const settlings: [string, string, Settle][] = [
-    ['acknowledge', 'say that somebody looks into it', acknowledgeMismatch],
-    ['resolve', 'say that it is over and why; the books stay as they are', resolveMismatchByHand],
-    ['accept', 'book what the provider shows, by reversing entries, and tell merchants', acceptMismatchOrSurplus],
+    ['acknowledge', 'mark that somebody works on it', acknowledgeMismatch],
+    ['resolve', 'close it with a reason; the ledger stays as it is', resolveMismatchByHand],
+    ['accept', 'book what the provider shows, by reversing entries, and notify merchants', acceptMismatchOrSurplus],
   ];
   for (const [name, description, settle] of settlings) {
     const command = mismatches
@@ -50,7 +50,7 @@ export function mismatchesCommand(program: Command): void {
         });
       });
     if (settle === acceptMismatchOrSurplus) {
-      command.option('--actual <json>', 'what you saw of the provider: nothing is accepted where it is another by now');
+      command.option('--actual <json>', 'the evidence that you saw: nothing is accepted if it has changed since');
     }
   }
 }

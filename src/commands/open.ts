@@ -18,12 +18,12 @@ type Options = {
 export function openCommand(program: Command): void {
   program
     .command('open')
-    .description("state a platform's balance (available and held) when a day began: its books start there")
-    .option('--day <day>', 'the first day of the books, YYYY-MM-DD; not one to come')
-    .option('--platform <id>', 'the platform; none: what has no platform')
-    .option('--balance <amount>', 'the balance, such as 1234.56; a leading - for less than nothing')
+    .description("state a platform's balance (available and held) at the start of a day: its books start there")
+    .option('--day <day>', 'the first day of the books, YYYY-MM-DD; not a future one')
+    .option('--platform <id>', 'the platform; none: transactions without one')
+    .option('--balance <amount>', 'the balance, such as 1234.56; a leading - for a debt')
     .option('--new-platform', 'the platform is meant, though no transaction shows it yet')
-    .option('--reverse <id>', 'take an opening back, so that another can be stated')
+    .option('--reverse <id>', 'reverse an opening, so that another can be stated')
     .option('--json', 'print one JSON object')
     .action(async ({ day = '', platform = '', balance = '', newPlatform, reverse, json }: Options) => {
       if (reverse !== undefined) {

@@ -11,9 +11,9 @@ import { checkDays, resumeRun, startRun } from '../reconciliation/runs/start-run
 import { print, withContext } from './with-context.ts';
 
 /**
- * V8 lets a heap grow to several times of what it holds before it collects: a backfill's garbage took 400 MiB. Here it
- * collects once the heap has grown by a third, so memory follows what is held. A fixed bound would kill the reading of a
- * very large day instead. A V8 without the flag says so on standard error and goes on.
+ * V8 lets a heap grow to several times its live size before it collects: a backfill's garbage took 400 MiB. With this flag
+ * it collects once the heap has grown by 30 %, so memory follows the live size. A fixed limit would kill the run of a very
+ * large day instead. A V8 without the flag reports that on standard error and continues.
  */
 const COLLECT_EARLY = '--heap-growing-percent=30';
 const POLL_MS = 500;
@@ -26,11 +26,11 @@ type Options = { from: string; to: string; platform?: string; fresh?: boolean; j
 export function reconcileCommand(program: Command): void {
   program
     .command('reconcile')
-    .description("read days of the provider's list completely and mend the ledger by them")
+    .description("read days of the provider's list completely and correct the ledger")
     .requiredOption('--from <day>', 'first day, YYYY-MM-DD')
     .requiredOption('--to <day>', 'last day, YYYY-MM-DD')
     .option('--platform <id>', 'only this platform')
-    .option('--fresh', 'begin anew, where a run of these days that was broken off could be gone on with')
+    .option('--fresh', 'start a new run instead of resuming an interrupted one of these days')
     .option('--json', 'print one JSON object')
     .action(async (options: Options) => {
       checkDays(options);
@@ -47,7 +47,7 @@ async function reconcile(context: Context, options: Options): Promise<PresentedR
   await using client = openClient(context);
   const id = await findOrStart(context, options);
   for (;;) {
-    // a worker beside us may have been quicker: then we wait for it, and take the run up if it dies
+    // a worker may have claimed the run first: then wait, and take it over if the worker dies
     const claimed = await claimRun(context, { id });
     if (claimed) await executeRun(context, client, claimed, { onProgress: showProgress() });
     const run = await findRun(context.db, id);
@@ -60,8 +60,8 @@ async function reconcile(context: Context, options: Options): Promise<PresentedR
 
 async function findOrStart(context: Context, { fresh, json: _, ...days }: Options): Promise<string> {
   const request = { ...days, trigger: 'command', createdBy: 'command' };
-  const broken = fresh ? undefined : await resumeRun(context, request);
-  if (!broken) {
+  const interrupted = fresh ? undefined : await resumeRun(context, request);
+  if (!interrupted) {
     const run = await auditChange(
       context,
       (inner) => startRun(inner, request),
@@ -69,11 +69,13 @@ async function findOrStart(context: Context, { fresh, json: _, ...days }: Option
     );
     return run.id;
   }
-  process.stderr.write(`going on with ${broken.id}: ${broken.proven} of ${broken.windows} windows are done\n`);
-  return broken.id;
+  process.stderr.write(
+    `resuming ${interrupted.id}: ${interrupted.proven} of ${interrupted.windows} windows are done\n`,
+  );
+  return interrupted.id;
 }
 
-/** A bar, the rate and what is left, on a terminal; silence elsewhere. */
+/** Shows a bar, the rate and the time left on a terminal; nothing elsewhere. */
 function showProgress(): OnProgress {
   if (!process.stderr.isTTY) return () => undefined;
   const began = Date.now();
@@ -89,20 +91,20 @@ function showProgress(): OnProgress {
   };
 }
 
-/** Pure. @param done.begunAt the windows that were done before this process began. */
+/** Formats one line of progress. Pure. @param done.begunAt the windows that were done before this process began. */
 export function formatProgress(done: Parameters<OnProgress>[0] & { begunAt: number; ms: number }): string {
   const seconds = Math.max(1, done.ms / 1000);
   const filled = Math.floor((BAR_WIDTH * done.windows) / Math.max(1, done.of));
   const bar = `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)}`;
   const fresh = done.windows - done.begunAt;
-  const left = fresh > 0 ? `${tellSpan((seconds / fresh) * (done.of - done.windows))} left` : '';
+  const left = fresh > 0 ? `${formatSpan((seconds / fresh) * (done.of - done.windows))} left` : '';
   if (done.waits)
     return `${bar} ${done.windows}/${done.of} windows, waits for another run of these days`.padEnd(LINE_CHARS);
   const rate = `${Math.round(done.seen / seconds)} transactions/s`;
   return `${bar} ${done.windows}/${done.of} windows, ${done.seen} rows, ${rate}, ${left}`.padEnd(LINE_CHARS);
 }
 
-function tellSpan(seconds: number): string {
+function formatSpan(seconds: number): string {
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
   return hours > 0 ? `${hours} h ${minutes} min` : minutes > 0 ? `${minutes} min` : `${Math.round(seconds)} s`;
 }

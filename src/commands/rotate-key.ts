@@ -20,7 +20,7 @@ type Rotated = { key_id: string; old_key_id: string; secrets: number };
 export function rotateKeyCommand(program: Command): void {
   program
     .command('rotate-key')
-    .description('encrypt every stored secret anew, with another SECRET_KEY; then start every replica again with it')
+    .description('encrypt all stored secrets with another SECRET_KEY; then restart each replica with it')
     .option('--new-key-file <file>', 'the new key: base64 of 32 bytes; - for standard input')
     .option('--json', 'print one JSON object')
     .action(async ({ newKeyFile, json }: Options) => {
@@ -43,14 +43,14 @@ async function readKey(file: string): Promise<Buffer> {
   throw new ConfereError('wrong_use', 'the new key must be base64 of 32 bytes (openssl rand -base64 32)');
 }
 
-/** All in one transaction: killed at any instant, the database is encrypted wholly with the one key or the other. */
+/** Rotates in one transaction: after a crash at any instant, all secrets are encrypted with the same key. */
 async function rotate(context: Context, key: Buffer, inFile: boolean): Promise<Rotated> {
   const { config, vault } = context;
   const next = createVault(key);
   if (next.keyId === vault.keyId) throw new ConfereError('wrong_use', 'that is the key that is in use');
   const file = inFile ? writeNextKey(config.DATA_DIR, key) : undefined;
   const target = `key:${next.keyId}`;
-  const secrets = await auditChange(context, (inner) => transact(inner.db, (trx) => reseal(trx, vault, next)), {
+  const secrets = await auditChange(context, (inner) => transact(inner.db, (trx) => reencrypt(trx, vault, next)), {
     actor: 'command',
     action: 'secrets.rotate_key',
     target,
@@ -60,29 +60,29 @@ async function rotate(context: Context, key: Buffer, inFile: boolean): Promise<R
   return done;
 }
 
-async function reseal(trx: Transaction<Database>, old: Vault, next: Vault): Promise<number> {
-  // whoever seals a secret holds this row shared until it is written
+async function reencrypt(trx: Transaction<Database>, old: Vault, next: Vault): Promise<number> {
+  // each writer of a secret locks this row in share mode until it commits
   const check = await trx
     .selectFrom('settings')
     .select('value')
     .where('name', '=', KEY_CHECK)
     .forUpdate()
     .executeTakeFirstOrThrow();
-  // a COMMIT whose answer was lost, and that went through
+  // a retry after a COMMIT that succeeded, but whose response was lost
   if (check.value.equals(next.check)) return await countSecrets(trx);
   if (!check.value.equals(old.check)) throw new ConfereError('conflict', 'the key is being rotated by someone else');
-  const again = (sealed: Buffer): Buffer => next.encrypt(old.decrypt(sealed));
+  const encryptAgain = (sealed: Buffer): Buffer => next.encrypt(old.decrypt(sealed));
   const keys = await trx.selectFrom('settings').selectAll().where('name', 'like', 'key\\_%').execute();
   for (const { name, value } of keys) {
     await trx
       .updateTable('settings')
-      .set({ value: again(value) })
+      .set({ value: encryptAgain(value) })
       .where('name', '=', name)
       .execute();
   }
   const secrets = await trx.selectFrom('merchant_secrets').select(['seq', 'ciphertext']).forUpdate().execute();
   for (const { seq, ciphertext } of secrets) {
-    const change = { ciphertext: again(ciphertext), key_id: next.keyId };
+    const change = { ciphertext: encryptAgain(ciphertext), key_id: next.keyId };
     await trx.updateTable('merchant_secrets').set(change).where('seq', '=', seq).execute();
   }
   const people = await trx
@@ -93,7 +93,7 @@ async function reseal(trx: Transaction<Database>, old: Vault, next: Vault): Prom
     .execute();
   for (const { document_hash, sealed_values } of people) {
     if (!sealed_values) continue;
-    const change = { sealed_values: again(sealed_values) };
+    const change = { sealed_values: encryptAgain(sealed_values) };
     await trx.updateTable('forgotten_people').set(change).where('document_hash', '=', document_hash).execute();
   }
   await trx.updateTable('settings').set({ value: next.check }).where('name', '=', KEY_CHECK).execute();

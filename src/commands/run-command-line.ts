@@ -5,7 +5,7 @@ import { withContext } from './with-context.ts';
 
 type AddCommand = (program: Command, open: typeof withContext) => void;
 
-/** In the order of the help. Imported when run: all of them together take a second of processor time. */
+/** In the order of the help. A command is imported when it runs: all together take a second of CPU time. */
 const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   serve: async () => (await import('./serve/serve.ts')).serveCommand,
   migrate: async () => (await import('./migrate.ts')).migrateCommand,
@@ -25,7 +25,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
 
 /**
  * Runs one command of the command line. Exit codes, in process.exitCode: 0 done, 1 failed, 2 wrong use.
- * @param args what follows `confere`. @param open opens the context of commands that wait for time to pass.
+ * @param args the arguments after `confere`. @param open opens the context of commands that wait; tests pass timers by it.
  */
 export async function runCommandLine(args: string[], open: typeof withContext = withContext): Promise<void> {
   try {
@@ -42,20 +42,22 @@ export async function runCommandLine(args: string[], open: typeof withContext = 
   }
 }
 
-/** With the one command that is named, or all where none is. */
+/** Creates the program with the named command only; with all commands where none is named. */
 async function createProgram(name: string, open: typeof withContext): Promise<Command> {
   const program = new Command('confere')
-    .description("takes a PIX provider's webhooks in, keeps a ledger right to the cent, proves it, and hands it on")
+    .description(
+      "receives a PIX provider's webhooks, keeps a ledger exact to the cent, proves it, and delivers callbacks and reports",
+    )
     .exitOverride()
     .showHelpAfterError();
   const named = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   for (const load of named ? [named] : Object.values(COMMANDS)) (await load())(program, open);
-  program.command('demo').description('the whole of Confere at work on this machine: confere demo --help');
+  program.command('demo').description('run all of Confere on this machine: confere demo --help');
   program.command('sandbox').description("the provider's own service, to develop against: confere sandbox --help");
   return program;
 }
 
-/** Our own errors in full; of others only what they are: a database's error quotes the values that it was given. */
+/** Describes our errors in full. Of other errors it omits database messages, which quote values. */
 function describe(error: unknown): string {
   if (error instanceof ConfereError) return error.message;
   const { name, code, at } = describeError(error);

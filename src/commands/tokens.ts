@@ -14,23 +14,23 @@ type Output = { json?: boolean };
 type CreateOptions = Output & { role: string; name: string; expires?: string };
 
 export function tokensCommand(program: Command): void {
-  const tokens = program.command('tokens').description('who may use the API and the console');
+  const tokens = program.command('tokens').description('tokens, which open the API and the console');
   tokens
     .command('create')
-    .description('make a token; its text is shown this once')
+    .description('create a token; its text is shown once')
     .requiredOption('--role <role>', ROLES.join(', '))
-    .option('--name <name>', 'whose it is', 'unnamed')
+    .option('--name <name>', 'its owner', 'unnamed')
     .option('--expires <instant>', 'when it ends, such as 2026-12-31T00:00:00-03:00 (default: never)')
     .option('--json', 'print one JSON object')
     .action(create);
   tokens
     .command('list')
-    .description('every token: its role, whether it is live, when it was last used; never its text')
+    .description('all tokens: role, state, last use; never the text')
     .option('--json', 'print one JSON object')
     .action((options: Output) => withContext({}, (context) => list(context, options)));
   tokens
     .command('revoke <id>')
-    .description('end a token and the sessions that it opened, at once')
+    .description('revoke a token and its sessions at once')
     .option('--json', 'print one JSON object')
     .action((id: string, { json }: Output) =>
       withContext({}, async (context) => {

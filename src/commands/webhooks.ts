@@ -22,14 +22,14 @@ type PurgeOptions = { reason: string; olderThan: string; json?: boolean };
 type ReprocessOptions = { quarantined?: boolean; reason?: string; json?: boolean };
 
 export function webhooksCommand(program: Command): void {
-  const webhooks = program.command('webhooks').description('what the provider sent: the inbox, quarantine included');
+  const webhooks = program.command('webhooks').description('the inbox: all webhooks, quarantined ones included');
   webhooks
     .command('list')
     .description('the newest webhooks, each with its state and the reason of its quarantine')
     .option('--state <state>', STATES.join(', '))
-    .option('--transaction <id>', 'those that name this transaction')
-    .option('--reference <text>', 'those that name this reference')
-    .option('--limit <count>', `how many at most, up to ${LIST_MAX}`, '50')
+    .option('--transaction <id>', 'only those that name this transaction')
+    .option('--reference <text>', 'only those that name this reference')
+    .option('--limit <count>', `rows at most, up to ${LIST_MAX}`, '50')
     .option('--json', 'print one JSON object')
     .action(async (options: ListOptions) => {
       const query = readQuery(options);
@@ -40,7 +40,7 @@ export function webhooksCommand(program: Command): void {
     });
   webhooks
     .command('reprocess')
-    .description('look again at what webhooks named: those given, or all that are quarantined')
+    .description('process webhooks again: those given, or all that are quarantined')
     .argument('[ids...]', 'wh_…')
     .option('--quarantined', 'all that are quarantined')
     .option('--reason <reason>', 'all that are quarantined for this reason')
@@ -51,13 +51,13 @@ export function webhooksCommand(program: Command): void {
         throw new ConfereError('wrong_use', 'name webhooks, or say --quarantined or --reason');
       await withContext({}, async (context) => {
         const count = all ? await reprocessAll(context, options.reason) : await reprocessEach(context, ids);
-        print(options.json, { reprocessed: count }, `${count} webhooks are looked at again by the next worker`);
+        print(options.json, { reprocessed: count }, `${count} webhooks will be processed again by the next worker`);
       });
     });
   webhooks
     .command('purge')
     .description(
-      'drop quarantined webhooks of one reason: their bodies go, their hashes stay, so a repeat is still one',
+      'drop quarantined webhooks of one reason: bodies are deleted, hashes stay, so a repeat is still recognized',
     )
     .requiredOption('--reason <reason>', PURGEABLE.join(', '))
     .requiredOption('--older-than <duration>', 'received longer ago than this: 10s, 5m, 24h or 7d')
@@ -102,7 +102,7 @@ async function reprocessEach(context: Context, ids: string[]): Promise<number> {
   return ids.length;
 }
 
-/** Each once, the newest first: one that is quarantined again meanwhile is not met twice. */
+/** Reprocesses each once, newest first. A webhook that is quarantined again meanwhile is not repeated. */
 async function reprocessAll(context: Context, reason: string | undefined): Promise<number> {
   let count = 0;
   for (let after: number | undefined; ; ) {
@@ -116,7 +116,7 @@ async function reprocessAll(context: Context, reason: string | undefined): Promi
   }
 }
 
-/** Of one whose body was dropped nothing may be left: it is passed over. */
+/** Skips a webhook whose body was dropped. @returns whether it was reprocessed. */
 async function reprocessIfKept(context: Context, webhook: { seq: number; id: string }): Promise<boolean> {
   try {
     await reprocess(context, webhook);

@@ -4,8 +4,9 @@ import { createLog } from '../log.ts';
 import type { Timers } from '../timers.ts';
 
 /**
- * Opens a context for one command, on the database that `serve` uses: joined through its socket when that is embedded.
- * A number that `work` returns is the exit code. The log goes to standard error, so that standard output is the command's own.
+ * Opens a context for one command, on the database that `serve` uses; an embedded one is reached through its socket. The
+ * exit code is the number that `work` returns, by default 0. The log goes to standard error: standard output is the
+ * command's.
  */
 export async function withContext(
   needs: { provider?: boolean; migrates?: boolean },
@@ -27,7 +28,7 @@ export async function withContext(
   }
 }
 
-/** One JSON object on a line of its own, for programs; a text for people. */
+/** Prints one JSON object on one line, or a text for people. */
 export function print(json: boolean | undefined, value: object, text: string): void {
   process.stdout.write(json ? `${JSON.stringify(value)}\n` : `${text}\n`);
 }

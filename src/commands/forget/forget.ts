@@ -15,23 +15,23 @@ import { readInput } from '../parse-options.ts';
 import { print, type withContext } from '../with-context.ts';
 import { listErasureTargets } from './list-erasure-targets.ts';
 
-/** Enough of a keyed hash to tell one person from another. */
+/** Prefix of a keyed hash that distinguishes one person from another. */
 const HASH_CHARS = 16;
-/** Longer than any applier's transaction: what read that nobody is forgotten, has written by then. */
-const SETTLE_MS = 2_000;
+/** Longer than any ledger transaction: one that began before the tombstone has committed by then. */
+const ROUND_MS = 2_000;
 const ROUNDS_MAX = 5;
 
 type Options = { document?: string; file?: string; dryRun?: boolean; json?: boolean };
 type Forgotten = {
   person: string;
   dry_run: boolean;
-  /** False: something of them was still being written after ROUNDS_MAX rounds, or a row could not be gone through. */
+  /** False: data of the person was still being written after ROUNDS_MAX rounds, or a row could not be searched. */
   finished: boolean;
-  /** Rows that could not be gone through, as `table key`. */
+  /** Rows that could not be searched, as `table key`. */
   missed: string[];
   transactions: number;
   erased: Record<string, number>;
-  /** Webhooks that wait in the spool: they are redacted once they are in the inbox and settled. */
+  /** Spool files with undrained webhooks: these are redacted in the inbox, once they are processed. */
   spool_segments: number;
 };
 
@@ -39,11 +39,11 @@ export function forgetCommand(program: Command, open: typeof withContext): void 
   program
     .command('forget')
     .description(
-      "destroy a person's data: columns, raw bodies, answers, notes, report files; amounts and the chain stay",
+      "destroy a person's data: columns, raw bodies, responses, notes, report files; amounts and the chain stay",
     )
     .option('--document <document>', 'CPF or CNPJ; - reads it from standard input, out of the shell history')
     .option('--file <file>', 'a file whose first line is the document')
-    .option('--dry-run', 'only count what would go')
+    .option('--dry-run', 'only count what would be erased')
     .option('--json', 'print one JSON object')
     .action(async (options: Options) => {
       const document = await readDocument(options);
@@ -64,7 +64,7 @@ async function readDocument({ document, file }: Options): Promise<string> {
   }
   const text = file !== undefined || document === '-' ? await readInput(file ?? '-') : (document ?? '');
   const plain = normalizeDocument(text.trim().split('\n')[0] ?? '');
-  // a shorter text stands in too much by chance
+  // a shorter text occurs by chance
   if (plain?.length !== 11 && plain?.length !== 14) {
     throw new ConfereError('wrong_use', 'that is no document: a CPF has 11 characters, a CNPJ 14');
   }
@@ -72,12 +72,12 @@ async function readDocument({ document, file }: Options): Promise<string> {
 }
 
 /**
- * Forgets the person with this document. First the tombstone, so that nothing is written back from then on; then each
- * place, until a round finds nothing more. What is looked for is kept, encrypted, until then: killed at any instant, the
- * same command goes on; run again afterwards, it finds nothing.
+ * Forgets the person with this document. It first writes the tombstone, after which nothing of the person is stored
+ * again. Then it erases each target, until a round finds nothing more. The values to search for stay stored, encrypted,
+ * until then: after a crash at any instant, the same command resumes. Run once more afterwards, it finds nothing.
  */
 async function forget(context: Context, document: string, { dryRun }: { dryRun: boolean }): Promise<Forgotten> {
-  // one that is not indexed is not found by its document
+  // a transaction that is not indexed is not found by its document
   await indexParties(context);
   const hash = hashDocument(context.keys, document);
   const person = hash.toString('hex').slice(0, HASH_CHARS);
@@ -92,8 +92,8 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
     const found = await findPerson(context, document, values);
     ({ values } = found);
     transactions = found.person.transactions.length;
-    if (!dryRun) await keepValues(context, hash, values);
-    const changed = await emptyPlaces(
+    if (!dryRun) await storeValues(context, hash, values);
+    const changed = await eraseTargets(
       context,
       { write: !dryRun, erased },
       {
@@ -101,7 +101,7 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
         onSkipped: (row) => missed.add(row),
         async recordMismatchChanges(changes) {
           values = { ...values, changes: [...new Set([...values.changes, ...changes])] };
-          if (!dryRun) await keepValues(context, hash, values);
+          if (!dryRun) await storeValues(context, hash, values);
         },
         listReportDays: async () => {
           const theirs = found.person.transactions.map((one) => one.seq);
@@ -112,10 +112,10 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
     );
     finished = missed.size === 0 && (dryRun || changed === 0);
     if (dryRun || changed === 0) break;
-    // what was being written while we looked is met in the next round
-    await context.timers.sleep(SETTLE_MS);
+    // the next round finds rows that were written during this one
+    await context.timers.sleep(ROUND_MS);
   }
-  if (!dryRun) await writeDown(context, hash, { person, finished, detail: { transactions, erased } });
+  if (!dryRun) await recordResult(context, hash, { person, finished, detail: { transactions, erased } });
   return {
     person,
     dry_run: dryRun,
@@ -127,8 +127,8 @@ async function forget(context: Context, document: string, { dryRun }: { dryRun: 
   };
 }
 
-/** @param to.erased counted on, by place. @returns how many rows and files there were. */
-async function emptyPlaces(
+/** Erases each target. @param to.erased counts by target, added to. @returns how many rows and files were erased. */
+async function eraseTargets(
   context: Context,
   to: { write: boolean; erased: Record<string, number> },
   person: Person,
@@ -164,7 +164,7 @@ async function writeTombstone(context: Context, hash: Buffer): Promise<void> {
     .execute();
 }
 
-async function keepValues(context: Context, hash: Buffer, values: PersonValues): Promise<void> {
+async function storeValues(context: Context, hash: Buffer, values: PersonValues): Promise<void> {
   await transact(context.db, async (trx) => {
     const sealed = await encryptForStorage(trx, context.vault, Buffer.from(JSON.stringify(values)));
     await trx
@@ -175,7 +175,7 @@ async function keepValues(context: Context, hash: Buffer, values: PersonValues):
   });
 }
 
-async function writeDown(
+async function recordResult(
   context: Context,
   hash: Buffer,
   { person, finished, detail }: { person: string; finished: boolean; detail: object },
@@ -209,9 +209,11 @@ function describe({ person, dry_run, finished, missed, transactions, erased, spo
     `${dry_run ? 'would forget' : 'forgot'} the person ${person} of ${transactions} transactions:`,
     ...Object.entries(erased).map(([name, count]) => `  ${name}: ${count}`),
     ...(spool_segments > 0
-      ? [`  ${spool_segments} files of the spool wait for the database: what they hold of them goes as it is settled`]
+      ? [
+          `  ${spool_segments} files of the spool wait for the database: their webhooks are redacted once they are processed`,
+        ]
       : []),
-    ...(missed.length > 0 ? [`  could not be gone through, and stay: ${missed.join(', ')}`] : []),
+    ...(missed.length > 0 ? [`  could not be searched, and stay: ${missed.join(', ')}`] : []),
     ...(finished ? [] : ['  not finished: run it again']),
   ].join('\n');
 }

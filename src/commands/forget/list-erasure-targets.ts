@@ -7,15 +7,14 @@ import { eraseFromRetainedFiles } from '../../inbox/spool/redact-retained-files.
 import { eraseLedgerTexts, eraseParties } from '../../privacy/erase-from-ledger.ts';
 import { eraseReportFiles } from '../../reports/serve/erase-report-files.ts';
 
-type Place = { name: string; erase: Erase };
+type ErasureTarget = { name: string; erase: Erase };
 
 /**
- * Every place that may hold something of a person, in the order in which it is emptied: what is found by the columns'
- * values first, the columns themselves after it, and last the files that are made of them. A test plants a value in
- * each and finds it nowhere afterwards; a table that comes to hold personal data belongs here. The audit holds none: its
- * rows can't be changed.
+ * Lists all targets that may hold personal data, in the order of erasure: first texts that are found by the values of
+ * columns, then these columns, last the files made from them. A test plants a value in each target and finds none
+ * afterwards. Add each new table with personal data here. The audit log holds none: its rows cannot be changed.
  */
-export function listErasureTargets(context: Context): Place[] {
+export function listErasureTargets(context: Context): ErasureTarget[] {
   return [
     { name: 'webhooks', erase: eraseFromInbox(context) },
     { name: 'spool_files', erase: eraseFromRetainedFiles(context) },
@@ -27,12 +26,12 @@ export function listErasureTargets(context: Context): Place[] {
   ];
 }
 
-function eraseTexts(context: Context, place: FreeTextColumns): Erase {
-  return ({ redact, onSkipped: missed }, { write }) =>
-    redactRows(context.db, place, redact, {
+function eraseTexts(context: Context, columns: FreeTextColumns): Erase {
+  return ({ redact, onSkipped }, { write }) =>
+    redactRows(context.db, columns, redact, {
       write,
       now: context.clock.now(),
       signal: context.signal,
-      onSkipped: missed,
+      onSkipped,
     });
 }

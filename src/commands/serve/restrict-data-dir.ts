@@ -2,14 +2,14 @@ import { chmodSync, type Dirent, lstatSync, mkdirSync, readdirSync } from 'node:
 import path from 'node:path';
 import { describeError, type Log } from '../../log.ts';
 
-/** What group and others may do. */
+/** Permission bits of group and others. */
 const OTHERS = 0o077;
 
-/** What Confere writes into DATA_DIR: a directory that holds other files too keeps their modes. */
+/** Names that Confere writes into DATA_DIR. Other files there keep their modes. */
 const OURS = /^(?:mariadb|spool|reports|manifests|sandbox|admin-token.*|secret\.key.*|confere.*)$/;
 
 /**
- * Makes DATA_DIR, and removes the permissions of group and others from it and from Confere's files in it, which earlier
+ * Creates DATA_DIR, and removes the permissions of group and others from it and from Confere's files in it, which earlier
  * versions left to the system's umask. Links are left alone, and so is DATA_DIR itself where it holds other files.
  */
 export function restrictDataDir(dataDir: string, log: Log): void {
@@ -20,13 +20,16 @@ export function restrictDataDir(dataDir: string, log: Log): void {
     const ours = entries.filter((entry) => OURS.test(entry.name));
     const isOwn = ours.length === entries.length;
     const closed = ours.reduce((sum, entry) => sum + closeEntry(root, entry), isOwn && close(root) ? 1 : 0);
-    if (closed > 0) log.info({ closed }, 'files under DATA_DIR that others could read are closed to them');
+    if (closed > 0) log.info({ closed }, 'removed the permissions of group and others from files under DATA_DIR');
   } catch (error) {
-    log.warn({ error: describeError(error) }, 'DATA_DIR could not be closed to others: see docs/operating.md');
+    log.warn(
+      { error: describeError(error) },
+      'could not remove the permissions of others from DATA_DIR: see docs/operating.md',
+    );
   }
 }
 
-/** @returns how many were open. */
+/** @returns how many files were open to others. */
 function closeTree(directory: string): number {
   const entries = unlessGone(() => readdirSync(directory, { withFileTypes: true })) ?? [];
   return entries.reduce((sum, entry) => sum + closeEntry(directory, entry), close(directory) ? 1 : 0);
@@ -37,7 +40,7 @@ function closeEntry(directory: string, entry: Dirent): number {
   return entry.isDirectory() ? closeTree(file) : entry.isFile() && close(file) ? 1 : 0;
 }
 
-/** @returns whether it was open. */
+/** @returns whether the file was open to others. */
 function close(file: string): boolean {
   const mode = unlessGone(() => lstatSync(file).mode) ?? 0;
   if ((mode & OTHERS) === 0) return false;
@@ -45,7 +48,7 @@ function close(file: string): boolean {
   return true;
 }
 
-/** Files of the database's, and drafts, may go meanwhile. */
+/** Files of the database and drafts may disappear meanwhile. */
 function unlessGone<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -12,13 +12,13 @@ import { restrictDataDir } from './restrict-data-dir.ts';
 import { startService } from './start-service.ts';
 import { type OpenedService, waitForDatabase } from './wait-for-database.ts';
 
-/** SIGTERM is promised to end in 20 s; what has not ended by then is cut off. */
+/** A shutdown may take 20 s: after this time the process exits with work under way. */
 const STOP_MS = 18_000;
 
 export function serveCommand(program: Command): void {
   program
     .command('serve')
-    .description('take webhooks in, keep the ledger, reconcile, deliver callbacks (web and worker, or one of them)')
+    .description('receive webhooks, keep the ledger, reconcile, deliver callbacks (web and worker, or one of them)')
     .option('--web', 'only the web side: receiver, API, console')
     .option('--worker', 'only the worker: inbox, runs, callbacks, alerts, timetable')
     .action(async (options: { web?: boolean; worker?: boolean }) => {
@@ -40,7 +40,7 @@ async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
     process.on(signal, () => {
       if (stop.signal.aborted) return;
       log.info({ signal }, 'stopping');
-      setTimeout(() => cutOff(log), STOP_MS).unref();
+      setTimeout(() => exitLate(log), STOP_MS).unref();
       stop.abort();
     });
   }
@@ -53,13 +53,13 @@ async function serve(sides: { web: boolean; worker: boolean }): Promise<void> {
   log.info('stopped');
 }
 
-/** What was under way is taken up by another process, or by the next start, once its lease has run out. */
-function cutOff(log: Log): void {
-  log.error({ afterMs: STOP_MS }, 'not all has ended since the signal, as where a database hangs: it is cut off');
+/** Exits. Another process, or the next start, takes over work under way once its lease has expired. */
+function exitLate(log: Log): void {
+  log.error({ afterMs: STOP_MS }, 'shutdown did not finish in time, as when the database hangs: exiting');
   process.exit(1);
 }
 
-/** Serves and works until the signal, and ends each part after those that use it. */
+/** Runs the service until the signal. Each part ends after the parts that use it. */
 async function run(
   opened: OpenedService,
   spool: Spool | undefined,
@@ -73,20 +73,20 @@ async function run(
   try {
     await announceAdminToken(context);
   } catch (error) {
-    // what runs already ends only by the signal
+    // the loops that already run end only by the signal
     stop.abort();
     throw error;
   }
   await stopped;
 }
 
-/** Where webhooks go while the database is away: on the embedded database by default, else where SPOOL_DIR says. */
+/** Opens the spool for webhooks during a database outage: SPOOL_DIR, by default only with the embedded database. */
 function openOwnSpool({ DATABASE_URL, DATA_DIR, SPOOL_DIR }: Config): Spool | undefined {
   const directory = SPOOL_DIR ?? (DATABASE_URL ? undefined : path.join(DATA_DIR, 'spool'));
   return directory === undefined ? undefined : openSpool(path.resolve(directory));
 }
 
-/** The embedded database has one `serve`: a second one would answer on behalf of the first. */
+/** Allows one `serve` per embedded database: a second one would answer in place of the first. */
 function lockDataDir(config: Config): () => void {
   const directory = path.resolve(config.DATA_DIR);
   mkdirSync(directory, { recursive: true });
@@ -95,7 +95,7 @@ function lockDataDir(config: Config): () => void {
   throw new ConfereError('wrong_use', `another serve runs on ${directory}: stop it, or set another DATA_DIR`);
 }
 
-/** The token itself is in neither stream: a log collector keeps both. */
+/** Prints the path of the token's file. Not the token: log collectors store standard output and error. */
 async function announceAdminToken(context: Context): Promise<void> {
   const file = await createAdminToken(context);
   if (file === undefined) return;

@@ -22,25 +22,25 @@ import { sealLedger } from '../../seal/seal-ledger.ts';
 
 export type ServiceOptions = {
   sides: { web: boolean; worker: boolean };
-  /** Where webhooks go while the database is away. */
+  /** Stores webhooks while the database is unreachable. */
   spool?: Spool | undefined;
-  /** A port that is open already, because webhooks went to the spool while the database opened. */
+  /** A server that already listens, because webhooks went to the spool while the database opened. */
   server?: ListeningServer | undefined;
   httpLimits?: HttpLimits;
 };
 
-/** What runs; `port` is undefined without the web side. Abort the context's signal before disposing. */
+/** The running service; `port` is undefined without the web side. Abort the context's signal before disposing. */
 export type Service = AsyncDisposable & { port: number | undefined };
 
 /**
  * Starts the service in this process: the web side (receiver, API, console), the worker's loops and the timetable, or
- * one of them. Every loop ends by the context's signal; disposing waits for all of them, users before what they use.
- * The caller disposes the context afterwards. When a part cannot start, `stop` is called first, since the loops that run
- * already end only by the signal.
+ * one of them. Each loop ends by the context's signal. Disposing waits for all of them, each before the parts it uses. The
+ * caller disposes the context afterwards. When a part cannot start, `stop` is called first: the loops that already run
+ * end only by the signal.
  */
 export async function startService(context: Context, options: ServiceOptions, stop: () => void): Promise<Service> {
   await using stack = new AsyncDisposableStack();
-  // for a failure before the web side has taken it over
+  // disposed here if a step before startWeb fails
   if (options.server) stack.use(options.server);
   try {
     await applyRefundRule(context);
@@ -54,7 +54,7 @@ export async function startService(context: Context, options: ServiceOptions, st
   }
 }
 
-/** @returns the port that it listens on. */
+/** Starts the web side. @returns its port. */
 async function startWeb(
   context: Context,
   { spool, server: listening, httpLimits }: ServiceOptions,
@@ -76,7 +76,7 @@ async function startWeb(
   return server.port;
 }
 
-/** The loops of the worker; disposing waits until each has ended after the signal. */
+/** Starts the worker's loops. Disposing waits until each has ended after the signal. */
 function startWorker(context: Context, stack: AsyncDisposableStack): void {
   const client = stack.use(openClient(context));
   const loops = [

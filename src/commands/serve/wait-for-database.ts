@@ -8,21 +8,21 @@ import type { Spool } from '../../inbox/spool/spool.ts';
 import { describeError, type Log } from '../../log.ts';
 
 const RETRY_MS = 2_000;
-/** A database that takes longer to open (it hangs, recovers, is being migrated) is not waited for by webhooks. */
+/** When the database takes longer to open (it hangs, recovers or migrates), webhooks go to the spool. */
 const OPEN_MS = 2_000;
-/** The database can't be reached, or not now; anything else is a fault to be told at the start. */
-const AWAY = new Set([
+/** Codes of a database that is unreachable or not ready. Any other error fails the start. */
+const UNREACHABLE = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
   ...['EPIPE', 'PROTOCOL_CONNECTION_LOST', 'ER_SERVER_SHUTDOWN', 'ER_CON_COUNT_ERROR', MIGRATION_LOCKED],
-  // Galera's node that is not ready; a server that only reads, for as long as another takes its place
+  // a Galera node that is not ready; a server that is read-only during a fail-over
   ...['ER_UNKNOWN_COM_ERROR', 'ER_OPTION_PREVENTS_STATEMENT', 'ER_READ_ONLY_MODE'],
 ]);
 
 export type OpenedService = { context: Context; server: ListeningServer | undefined };
 
 /**
- * Opens the context. While the database can't be reached, or takes its time, and there is a spool, webhooks are taken into
- * that meanwhile, on the port where the whole app is served afterwards.
+ * Opens the context. While the database is unreachable or slow to open, webhooks go to the spool, if there is one. They
+ * arrive at the port that later serves the whole app.
  * @returns undefined when the signal came first.
  */
 export async function waitForDatabase(
@@ -38,8 +38,8 @@ export async function waitForDatabase(
     for (;;) {
       const opening = openContext(config, { log, signal, migrates: true });
       try {
-        if (spool && !listening && (await lasts(opening, OPEN_MS))) {
-          log.warn('the database is not open yet: webhooks go to the spool');
+        if (spool && !listening && (await takesLonger(opening, OPEN_MS))) {
+          log.warn('database not open yet: webhooks go to the spool');
           await listen(spool).catch(async (error: unknown) => {
             await opening.then(
               (context) => context[Symbol.asyncDispose](),
@@ -50,8 +50,8 @@ export async function waitForDatabase(
         }
         return { context: await opening, server: listening };
       } catch (error) {
-        if (!spool || !AWAY.has(String((error as { code?: unknown }).code))) throw error;
-        log.error({ error: describeError(error) }, 'the database can not be reached: webhooks go to the spool');
+        if (!spool || !UNREACHABLE.has(String((error as { code?: unknown }).code))) throw error;
+        log.error({ error: describeError(error) }, 'database unreachable: webhooks go to the spool');
         await listen(spool);
       }
       await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
@@ -65,8 +65,8 @@ export async function waitForDatabase(
   }
 }
 
-/** Whether work is still under way after so long. */
-async function lasts(work: Promise<unknown>, ms: number): Promise<boolean> {
+/** Whether work takes longer than `ms`. */
+async function takesLonger(work: Promise<unknown>, ms: number): Promise<boolean> {
   const over = new AbortController();
   const ended = work.then(
     () => false,
