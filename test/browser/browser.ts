@@ -13,7 +13,7 @@ const ARGS = [
 export type Browser = AsyncDisposable & {
   browser: BrowserContext;
   page: Page;
-  /** What the browser complained of: script errors, policy violations, requests that failed or went elsewhere. */
+  /** Problems that the browser reported: script errors, policy violations, failed requests, requests to other hosts. */
   complaints: string[];
 };
 
@@ -25,14 +25,14 @@ function launch(): Promise<RunningBrowser> {
   return launched;
 }
 
-/** After the last test of a file. */
+/** Closes the browser. Call it after the last test of a file. */
 export async function closeBrowser(): Promise<void> {
   const running = await launched;
   launched = undefined;
   await running?.close();
 }
 
-/** A profile of its own in a real browser. @param size the window; a phone's is 390 wide. */
+/** Opens a new profile in a real browser. @param size the window; a phone's is 390 wide. */
 export async function openBrowser(
   url: string,
   options: { size?: { width: number; height: number }; dark?: boolean; script?: boolean } = {},
@@ -64,7 +64,7 @@ export async function openBrowser(
   };
 }
 
-/** Logs in by the form, as a person does. */
+/** Logs in by the form. */
 export async function logIn(page: Page, url: string, token: string): Promise<void> {
   await page.goto(`${url}/login`);
   await page.getByLabel('Token').fill(token);

@@ -8,19 +8,19 @@ import { observe } from '../support/make-observations.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { type Browser, closeBrowser, logIn, openBrowser } from './browser.ts';
 
-let world: ConsoleEnvironment;
+let env: ConsoleEnvironment;
 let opened: Browser;
 let page: Page;
 
 beforeAll(async () => {
-  world = await openConsoleEnvironment();
+  env = await openConsoleEnvironment();
 });
 afterAll(async () => {
   await closeBrowser();
-  await world[Symbol.asyncDispose]();
+  await env[Symbol.asyncDispose]();
 });
 beforeEach(async () => {
-  opened = await openBrowser(world.url);
+  opened = await openBrowser(env.url);
   page = opened.page;
 });
 afterEach(async () => {
@@ -29,8 +29,8 @@ afterEach(async () => {
 
 const title = (name: string | RegExp) => page.getByRole('heading', { level: 1, name });
 
-test('an operator finds a transaction by its reference and reads its story', async () => {
-  await logIn(page, world.url, world.tokens.operator);
+test('an operator finds a transaction by its reference and reads its timeline', async () => {
+  await logIn(page, env.url, env.tokens.operator);
   await page.getByRole('link', { name: 'Transações' }).click();
   await title('Transações').waitFor();
   await page.waitForLoadState();
@@ -49,13 +49,13 @@ test('an operator finds a transaction by its reference and reads its story', asy
   expect(await paid.getByRole('row', { name: /Liabilities:Receipts/ }).textContent()).toContain('R$ 1.234,56');
   await paid.getByRole('link', { name: /conferência/ }).click();
   await title(/ a /).waitFor();
-  const seen = world.context.db.selectFrom('audit').select(['action', 'target']).where('target', '=', world.paid.id);
-  expect(await seen.execute()).toContainEqual({ action: 'transactions.show', target: world.paid.id });
+  const seen = env.context.db.selectFrom('audit').select(['action', 'target']).where('target', '=', env.paid.id);
+  expect(await seen.execute()).toContainEqual({ action: 'transactions.show', target: env.paid.id });
   expect(opened.complaints).toEqual([]);
 });
 
-test('an operator takes a mismatch on, then resolves it, and both are on record', async () => {
-  await logIn(page, world.url, world.tokens.operator);
+test('an operator acknowledges a mismatch, then resolves it, and both are recorded', async () => {
+  await logIn(page, env.url, env.tokens.operator);
   await page.getByRole('link', { name: 'Valor mudou' }).click();
   await page.getByRole('row').nth(1).getByRole('link').first().click();
   await title('Valor mudou').waitFor();
@@ -68,10 +68,10 @@ test('an operator takes a mismatch on, then resolves it, and both are on record'
   await page.getByRole('button', { name: 'Manter a nossa versão' }).click();
   await page.getByRole('status').filter({ hasText: 'resolvida' }).waitFor();
   expect(await page.getByRole('button', { name: 'Manter' }).count()).toBe(0);
-  const told = await page.locator('.story').textContent();
-  expect(told).toContain('Perguntei ao <b>provedor</b>');
-  expect(told).toContain('Mantido o nosso');
-  const row = await world.context.db
+  const text = await page.locator('.story').textContent();
+  expect(text).toContain('Perguntei ao <b>provedor</b>');
+  expect(text).toContain('Mantido o nosso');
+  const row = await env.context.db
     .selectFrom('mismatches')
     .select(['state', 'resolution', 'note'])
     .where('kind', '=', 'amount_differs')
@@ -80,84 +80,84 @@ test('an operator takes a mismatch on, then resolves it, and both are on record'
   expect(opened.complaints).toEqual([]);
 });
 
-test('an operator accepts what the provider shows, and the entry is reversed and made anew', async () => {
-  const { context, paid } = world;
+test('an operator accepts what the provider shows, and the entry is reversed and posted again', async () => {
+  const { context, paid } = env;
   await applyObservations(context, [observe({ ...paid, amount: '1243.56' }, context.clock.now())]);
   const mismatch = await context.db
     .selectFrom('mismatches')
     .select('id')
     .where('transaction_id', '=', paid.id)
     .executeTakeFirstOrThrow();
-  await logIn(page, world.url, world.tokens.operator);
-  await page.goto(`${world.url}/mismatches/${mismatch.id}`);
+  await logIn(page, env.url, env.tokens.operator);
+  await page.goto(`${env.url}/mismatches/${mismatch.id}`);
   await page.getByRole('button', { name: 'Aceitar a do provedor' }).click();
   await page.getByRole('status').filter({ hasText: 'aceita' }).waitFor();
-  await page.goto(`${world.url}/transactions/${paid.id}`);
-  const told = await page.getByRole('main').textContent();
-  expect(told).toContain('1.243,56');
-  expect(told).toContain('Estorno');
+  await page.goto(`${env.url}/transactions/${paid.id}`);
+  const text = await page.getByRole('main').textContent();
+  expect(text).toContain('1.243,56');
+  expect(text).toContain('Estorno');
   expect(opened.complaints).toEqual([]);
 });
 
-test('a viewer sees personal data masked and nothing to press, and is refused where they try anyway', async () => {
-  await logIn(page, world.url, world.tokens.viewer);
-  await page.goto(`${world.url}/transactions/${world.paid.id}`);
+test('a viewer sees personal data masked and no buttons, and a change is refused', async () => {
+  await logIn(page, env.url, env.tokens.viewer);
+  await page.goto(`${env.url}/transactions/${env.paid.id}`);
   const text = (await page.getByRole('main').textContent()) ?? '';
   expect(text).toContain('M*** A*** d*** S***');
   expect(text).toContain('***.456.789-**');
   for (const hidden of ['Maria Aparecida', '123.456.789-09', 'maria.aparecida@', '987654321']) {
     expect(text).not.toContain(hidden);
   }
-  const mismatch = await world.context.db.selectFrom('mismatches').select('id').limit(1).executeTakeFirstOrThrow();
-  const webhooks = await page.goto(`${world.url}/inbox?state=quarantined`);
+  const mismatch = await env.context.db.selectFrom('mismatches').select('id').limit(1).executeTakeFirstOrThrow();
+  const webhooks = await page.goto(`${env.url}/inbox?state=quarantined`);
   expect(webhooks?.status()).toBe(200);
   const webhook = await page.getByRole('row').nth(1).getByRole('link').first().getAttribute('href');
   for (const address of [`/mismatches/${mismatch.id}`, String(webhook), '/reconciliations', '/reports', '/merchants']) {
-    await page.goto(`${world.url}${address}`);
+    await page.goto(`${env.url}${address}`);
     const pressable = await page.getByRole('button').filter({ hasNotText: 'copiar' }).allTextContents();
     expect(pressable, address).toEqual(['Sair']);
     expect(await page.getByRole('main').textContent(), address).not.toContain('Maria Aparecida');
   }
   expect(opened.complaints).toEqual([]);
   const token = await page.locator('input[name=form_token]').first().inputValue();
-  const tried = await page.request.post(`${world.url}/mismatches/${mismatch.id}/resolve`, {
+  const tried = await page.request.post(`${env.url}/mismatches/${mismatch.id}/resolve`, {
     form: { form_token: token },
-    headers: { origin: world.url },
+    headers: { origin: env.url },
   });
   expect(tried.status()).toBe(403);
   expect(await tried.text()).toContain('Não permitido');
 });
 
-test('a run is started for days that make sense, and for no others', async () => {
-  await logIn(page, world.url, world.tokens.operator);
-  await page.goto(`${world.url}/reconciliations`);
-  await page.getByLabel('De').fill(world.today);
-  await page.getByLabel('Até').fill(addDays(world.today, -3));
+test('a run is started for valid days only', async () => {
+  await logIn(page, env.url, env.tokens.operator);
+  await page.goto(`${env.url}/reconciliations`);
+  await page.getByLabel('De').fill(env.today);
+  await page.getByLabel('Até').fill(addDays(env.today, -3));
   await page.getByRole('button', { name: 'Iniciar' }).click();
   await page.getByRole('alert').filter({ hasText: 'Vem antes do primeiro dia.' }).waitFor();
-  expect(await page.getByLabel('De').inputValue()).toBe(world.today);
-  // a browser says so by itself; what comes without it is told by us
+  expect(await page.getByLabel('De').inputValue()).toBe(env.today);
+  // the browser reports it; a request without the browser's check is answered by us
   await page.getByLabel('De').evaluate((field) => field.removeAttribute('max'));
-  await page.getByLabel('De').fill(addDays(world.today, 2));
+  await page.getByLabel('De').fill(addDays(env.today, 2));
   await page.getByLabel('Até').fill('');
   await page.getByRole('button', { name: 'Iniciar' }).click();
   await page.getByRole('alert').filter({ hasText: 'Ainda não começou' }).waitFor();
   await page.getByRole('alert').filter({ hasText: 'Escolha um dia.' }).waitFor();
-  await page.getByLabel('De').fill(addDays(world.today, -2));
-  await page.getByLabel('Até').fill(world.today);
+  await page.getByLabel('De').fill(addDays(env.today, -2));
+  await page.getByLabel('Até').fill(env.today);
   await page.getByRole('button', { name: 'Iniciar' }).click();
   await page.getByRole('status').filter({ hasText: 'na fila' }).waitFor();
   expect(await page.getByRole('main').textContent()).toContain('Na fila');
-  const run = await world.context.db.selectFrom('runs').selectAll().orderBy('seq', 'desc').limit(1).executeTakeFirst();
-  expect(run).toMatchObject({ state: 'queued', from_day: addDays(world.today, -2), to_day: world.today });
+  const run = await env.context.db.selectFrom('runs').selectAll().orderBy('seq', 'desc').limit(1).executeTakeFirst();
+  expect(run).toMatchObject({ state: 'queued', from_day: addDays(env.today, -2), to_day: env.today });
   expect(run?.created_by).toMatch(/^tok_/);
-  // the two answers of 422 are all that it may have told
+  // the two 422 responses are all that the browser may have reported
   expect(opened.complaints.filter((text) => !text.includes('422'))).toEqual([]);
 });
 
-test('the pages of a search go on where the last one ended, with its filters, and meet nothing twice', async () => {
-  await logIn(page, world.url, world.tokens.viewer);
-  await page.goto(`${world.url}/transactions?operation=cashin&id=&from=${addDays(world.today, -13)}`);
+test('the pages of a search continue with its filters, and repeat no row', async () => {
+  await logIn(page, env.url, env.tokens.viewer);
+  await page.goto(`${env.url}/transactions?operation=cashin&id=&from=${addDays(env.today, -13)}`);
   const met: (string | null)[] = [];
   for (;;) {
     const links = page.getByRole('row').getByRole('link');
@@ -169,7 +169,7 @@ test('the pages of a search go on where the last one ended, with its filters, an
     await page.waitForURL((url) => url.href !== here);
     await page.getByRole('link', { name: 'Voltar ao início' }).waitFor();
   }
-  const held = world.context.db.selectFrom('transactions').select('id').where('operation', '=', 'cashin');
+  const held = env.context.db.selectFrom('transactions').select('id').where('operation', '=', 'cashin');
   const addresses = (await held.execute()).map(({ id }) => `/transactions/${id}`);
   expect(new Set(met)).toEqual(new Set(addresses));
   expect(met).toHaveLength(addresses.length);
@@ -177,12 +177,12 @@ test('the pages of a search go on where the last one ended, with its filters, an
   expect(opened.complaints).toEqual([]);
 });
 
-test('a search for a person goes on over its pages without script, and no address names the person', async () => {
-  await using plain = await openBrowser(world.url, { script: false });
+test('a search for a person has pages without script, and no address names the person', async () => {
+  await using plain = await openBrowser(env.url, { script: false });
   const addresses: string[] = [];
   plain.page.on('request', (request) => addresses.push(decodeURIComponent(request.url())));
-  await logIn(plain.page, world.url, world.tokens.viewer);
-  await plain.page.goto(`${world.url}/transactions`);
+  await logIn(plain.page, env.url, env.tokens.viewer);
+  await plain.page.goto(`${env.url}/transactions`);
   await plain.page.getByLabel('CPF ou CNPJ').fill('987.654.321-00');
   await plain.page.getByLabel('Operação').selectOption('Entrada');
   await plain.page.getByRole('button', { name: 'Buscar' }).click();
@@ -196,7 +196,7 @@ test('a search for a person goes on over its pages without script, and no addres
     if ((await next.count()) === 0) break;
     await next.click();
   }
-  const { db } = world.context;
+  const { db } = env.context;
   const held = await db
     .selectFrom('transactions')
     .innerJoin('parties', 'parties.transaction_seq', 'transactions.seq')
@@ -212,9 +212,9 @@ test('a search for a person goes on over its pages without script, and no addres
 });
 
 test('a report is made and downloaded', async () => {
-  await logIn(page, world.url, world.tokens.operator);
-  await page.goto(`${world.url}/reports`);
-  await page.getByLabel('Dia').fill(addDays(world.today, -1));
+  await logIn(page, env.url, env.tokens.operator);
+  await page.goto(`${env.url}/reports`);
+  await page.getByLabel('Dia').fill(addDays(env.today, -1));
   await page.getByRole('button', { name: 'Fazer' }).click();
   await page.getByRole('status').filter({ hasText: 'nova revisão' }).waitFor();
   const download = page.waitForEvent('download');
@@ -222,24 +222,24 @@ test('a report is made and downloaded', async () => {
     .getByRole('link', { name: /^Planilha de/ })
     .first()
     .click();
-  expect((await download).suggestedFilename()).toBe(`confere-${addDays(world.today, -1)}-r1.xlsx`);
+  expect((await download).suggestedFilename()).toBe(`confere-${addDays(env.today, -1)}-r1.xlsx`);
   expect(opened.complaints).toEqual([]);
 });
 
-test('whoever logs out is out, also with the old cookie, and comes back to where they were', async () => {
-  await logIn(page, world.url, world.tokens.viewer);
+test('a log-out ends the session, also for the old cookie, and the next log-in returns to the page', async () => {
+  await logIn(page, env.url, env.tokens.viewer);
   const cookies = await opened.browser.cookies();
   expect(cookies).toMatchObject([{ httpOnly: true, sameSite: 'Strict' }]);
   await page.getByRole('button', { name: 'Sair' }).click();
   await page.getByRole('status').filter({ hasText: 'Você saiu.' }).waitFor();
   expect(await opened.browser.cookies()).toEqual([]);
   await opened.browser.addCookies(cookies);
-  await page.goto(`${world.url}/mismatches?state=open`);
+  await page.goto(`${env.url}/mismatches?state=open`);
   await title('Entrar').waitFor();
   await page.getByLabel('Token').fill('not a token');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').filter({ hasText: 'não existe ou foi revogado' }).waitFor();
-  await page.getByLabel('Token').fill(world.tokens.viewer);
+  await page.getByLabel('Token').fill(env.tokens.viewer);
   await page.keyboard.press('Enter');
   await title('Divergências').waitFor();
   expect(new URL(page.url()).search).toBe('?state=open');
@@ -247,14 +247,14 @@ test('whoever logs out is out, also with the old cookie, and comes back to where
 });
 
 test('a link in an alert leads a logged-in person to the page, not to the login', async () => {
-  await logIn(page, world.url, world.tokens.viewer);
+  await logIn(page, env.url, env.tokens.viewer);
   const other = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html');
-    response.end(`<link rel=icon href=data:,><a href="${world.url}/mismatches">alert</a>`);
+    response.end(`<link rel=icon href=data:,><a href="${env.url}/mismatches">alert</a>`);
   });
   await new Promise<void>((resolve) => other.listen(0, 'localhost', resolve));
   try {
-    // another name is another site
+    // another host name is another site
     await page.goto(`http://localhost:${(other.address() as AddressInfo).port}/`);
     await page.getByRole('link', { name: 'alert' }).click();
     await title('Divergências').waitFor();
@@ -264,15 +264,15 @@ test('a link in an alert leads a logged-in person to the page, not to the login'
   }
 });
 
-test('all of it works without script', async () => {
-  await using plain = await openBrowser(world.url, { script: false });
+test('all pages work without script', async () => {
+  await using plain = await openBrowser(env.url, { script: false });
   page = plain.page;
-  await logIn(page, world.url, world.tokens.operator);
+  await logIn(page, env.url, env.tokens.operator);
   await page.getByRole('link', { name: 'Referência repetida' }).click();
   await page.getByRole('row').nth(1).getByRole('link').first().click();
   await page.getByRole('button', { name: 'Estou tratando' }).click();
   await page.getByRole('status').filter({ hasText: 'em tratamento' }).waitFor();
-  await page.goto(`${world.url}/inbox?state=quarantined`);
+  await page.goto(`${env.url}/inbox?state=quarantined`);
   await page.getByRole('row').nth(1).getByRole('link').first().click();
   await page.getByRole('button', { name: 'Reprocessar' }).click();
   await page.getByRole('status').filter({ hasText: 'voltou para a fila' }).waitFor();

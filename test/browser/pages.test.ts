@@ -6,25 +6,25 @@ import { makeReport } from '../../src/reports/revisions/make-report.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../support/open-console-environment.ts';
 import { closeBrowser, logIn, openBrowser } from './browser.ts';
 
-/** Set SCREENSHOTS=1 to look at every page: they are written here. */
+/** SCREENSHOTS=1 writes a picture of each page here. */
 const SHOTS = process.env.SCREENSHOTS ? '/tmp/confere-screenshots' : undefined;
 
-/** Seventeen pages in a browser, on a machine that does other things too. */
+/** Time for seventeen pages in a browser on a busy machine. */
 const PATIENCE_MS = 180_000;
 
-const LOOKS = {
+const THEMES = {
   desktop: { size: { width: 1280, height: 900 } },
   phone: { size: { width: 390, height: 844 } },
   dark: { size: { width: 1280, height: 900 }, dark: true },
 };
 
-let world: ConsoleEnvironment;
+let env: ConsoleEnvironment;
 let addresses: [name: string, address: string, heading: string | RegExp][];
 
 beforeAll(async () => {
-  world = await openConsoleEnvironment();
-  const { db } = world.context;
-  await makeReport(world.context, world.today);
+  env = await openConsoleEnvironment();
+  const { db } = env.context;
+  await makeReport(env.context, env.today);
   const mismatch = await db
     .selectFrom('mismatches')
     .select('id')
@@ -37,8 +37,8 @@ beforeAll(async () => {
   addresses = [
     ['overview', '/', /divergências em aberto/],
     ['transactions', '/transactions', 'Transações'],
-    ['transaction', `/transactions/${world.paid.id}`, 'Entrada de R$ 1.234,56'],
-    ['transaction-changed', `/transactions/${world.changed.id}`, /Entrada de/],
+    ['transaction', `/transactions/${env.paid.id}`, 'Entrada de R$ 1.234,56'],
+    ['transaction-changed', `/transactions/${env.changed.id}`, /Entrada de/],
     ['mismatches', '/mismatches', 'Divergências'],
     ['mismatches-of-kind', '/mismatches?kind=amount_differs', 'Divergências'],
     ['mismatch', `/mismatches/${mismatch?.id}`, 'Valor mudou'],
@@ -57,27 +57,27 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await closeBrowser();
-  await world[Symbol.asyncDispose]();
+  await env[Symbol.asyncDispose]();
 });
 
-describe.each(Object.entries(LOOKS))('%s', (look, options) => {
+describe.each(Object.entries(THEMES))('%s', (theme, options) => {
   test(
     'every page opens, fits the window and gives the browser nothing to complain of',
     async () => {
-      await using opened = await openBrowser(world.url, options);
+      await using opened = await openBrowser(env.url, options);
       const { page } = opened;
-      await page.goto(`${world.url}/login`);
-      await shoot(page, look, 'login');
-      await logIn(page, world.url, world.tokens.admin);
+      await page.goto(`${env.url}/login`);
+      await shoot(page, theme, 'login');
+      await logIn(page, env.url, env.tokens.admin);
       for (const [name, address, heading] of addresses) {
-        const answer = await page.goto(`${world.url}${address}`);
+        const answer = await page.goto(`${env.url}${address}`);
         expect(answer?.status(), name).toBe(200);
         await page.getByRole('heading', { level: 1, name: heading }).waitFor();
         const wider = await page.evaluate(
           'document.documentElement.scrollWidth - document.documentElement.clientWidth',
         );
         expect(wider, `${name} is wider than the window`).toBe(0);
-        await shoot(page, look, name);
+        await shoot(page, theme, name);
       }
       expect(opened.complaints).toEqual([]);
     },
@@ -85,10 +85,10 @@ describe.each(Object.entries(LOOKS))('%s', (look, options) => {
   );
 });
 
-test('what is not there, and a filter that is wrong, are pages that say so', async () => {
-  await using opened = await openBrowser(world.url);
+test('a missing item and an invalid filter are answered with pages', async () => {
+  await using opened = await openBrowser(env.url);
   const { page } = opened;
-  await logIn(page, world.url, world.tokens.viewer);
+  await logIn(page, env.url, env.tokens.viewer);
   for (const [address, status, heading] of [
     ['/transactions/no-such', 404, 'Não encontrado'],
     ['/inbox/wh_00000000000000000000000000000000', 404, 'Não encontrado'],
@@ -99,15 +99,19 @@ test('what is not there, and a filter that is wrong, are pages that say so', asy
     ['/transactions?from=2026-02-30', 422, 'Pedido inválido'],
     ['/transactions/%E0%A4%A', 400, 'Pedido inválido'],
   ] as const) {
-    const answer = await page.goto(`${world.url}${address}`);
+    const answer = await page.goto(`${env.url}${address}`);
     expect(answer?.status(), address).toBe(status);
     expect(answer?.headers()['content-type'], address).toContain('text/html');
     await page.getByRole('heading', { level: 1, name: heading }).waitFor();
   }
 });
 
-async function shoot(page: Awaited<ReturnType<typeof openBrowser>>['page'], look: string, name: string): Promise<void> {
+async function shoot(
+  page: Awaited<ReturnType<typeof openBrowser>>['page'],
+  theme: string,
+  name: string,
+): Promise<void> {
   if (SHOTS === undefined) return;
   mkdirSync(SHOTS, { recursive: true });
-  await page.screenshot({ path: path.join(SHOTS, `${look}-${name}.png`), fullPage: true });
+  await page.screenshot({ path: path.join(SHOTS, `${theme}-${name}.png`), fullPage: true });
 }

@@ -9,7 +9,7 @@ import { runCommand } from '../../support/run-command.ts';
 import { API_KEY, startServe, temporaryDirectory } from '../../support/start-serve.ts';
 import { TestProvider } from '../../support/test-provider.ts';
 
-/** What group or others may read, write or enter. */
+/** Files that group or others may read, write or enter. */
 function listOpen(directory: string): string[] {
   return readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => {
     const facts = lstatSync(path.join(directory, name));
@@ -17,7 +17,7 @@ function listOpen(directory: string): string[] {
   });
 }
 
-test('nothing under DATA_DIR is for group or others: database, keys, reports, manifests, spool; nor what was before', async () => {
+test('no file under DATA_DIR is open to group or others, files of earlier versions included', async () => {
   using home = temporaryDirectory();
   await using provider = await new TestProvider(API_KEY).listen();
   const data = path.join(home.path, 'data');
@@ -49,7 +49,7 @@ test('nothing under DATA_DIR is for group or others: database, keys, reports, ma
       return kinds.every((kind) => names.some((name) => kind.test(name)));
     });
     expect(listOpen(data)).toEqual([]);
-    // a log collector keeps what is printed: the path of the token, and not the token
+    // log collectors store the output: it has the path of the token, not the token
     const printed = readFileSync(served.program.logFile, 'utf8');
     expect(printed).toContain(path.join(data, 'admin-token'));
     expect(printed).not.toContain(readFileSync(path.join(data, 'admin-token'), 'utf8').trim());
@@ -57,7 +57,7 @@ test('nothing under DATA_DIR is for group or others: database, keys, reports, ma
   expect(lstatSync(data).mode & 0o077).toBe(0);
 });
 
-test('a link in DATA_DIR, and what it leads to, are left as they are', () => {
+test('a link in DATA_DIR and its target keep their modes', () => {
   using home = temporaryDirectory();
   const [data, elsewhere] = [path.join(home.path, 'data'), path.join(home.path, 'elsewhere')];
   for (const directory of [data, elsewhere]) mkdirSync(directory);

@@ -5,17 +5,17 @@ import { makeShownTransaction, observeNow } from '../../support/read-ledger-stat
 import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { SECRET_KEY } from '../../support/start-serve.ts';
 
-test('mismatches are listed, taken on, accepted or kept by command, each audited', async () => {
-  await using world = await openEnvironment({ SECRET_KEY, WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
+test('mismatches are listed, acknowledged, accepted and resolved by command, each audited', async () => {
+  await using env = await openEnvironment({ SECRET_KEY, WEBHOOKS_SINCE: '2026-01-01T00:00:00Z' });
   const [one, other] = [makeShownTransaction(['paid@1']), makeShownTransaction(['paid@1'])];
   const changed = [one, other].map((row) => ({ ...row, amount: '12.00' }));
   for (const [seconds, rows] of [[one, other], changed].entries()) {
-    const looks = rows.map((row) => observeNow(world.context, row, seconds));
-    await applyObservations(world.context, looks);
+    const observations = rows.map((row) => observeNow(env.context, row, seconds));
+    await applyObservations(env.context, observations);
   }
-  const env = { DATABASE_URL: world.context.config.DATABASE_URL ?? '', SECRET_KEY };
+  const variables = { DATABASE_URL: env.context.config.DATABASE_URL ?? '', SECRET_KEY };
   const run = async (...args: string[]) => {
-    const { code, out, err } = await runCommandInProcess(['mismatches', ...args], env);
+    const { code, out, err } = await runCommandInProcess(['mismatches', ...args], variables);
     return { code, err, json: out.startsWith('{') ? (JSON.parse(out) as Record<string, unknown>) : {}, out };
   };
   const listed = await run('list', '--state', 'open', '--kind', 'amount_differs', '--json');
@@ -35,7 +35,7 @@ test('mismatches are listed, taken on, accepted or kept by command, each audited
   expect((await run('resolve', second ?? '', '--json')).json).toMatchObject({ resolution: 'by_hand' });
   expect(await run('accept', first ?? '')).toMatchObject({ code: 1, err: expect.stringContaining('resolved already') });
   expect((await run('list')).out).toContain(second);
-  const audited = await world.context.db.selectFrom('audit').select(['action', 'target', 'actor']).execute();
+  const audited = await env.context.db.selectFrom('audit').select(['action', 'target', 'actor']).execute();
   expect(audited.filter((row) => row.action.startsWith('mismatches.'))).toEqual([
     { action: 'mismatches.acknowledge', target: first, actor: 'command' },
     { action: 'mismatches.accept', target: first, actor: 'command' },

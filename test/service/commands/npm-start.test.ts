@@ -38,7 +38,7 @@ test.each(['npm alone', 'the whole group'])(
       );
     await eventually(answers);
     process.kill(target === 'npm alone' ? (npm.pid ?? 0) : -(npm.pid ?? 0), 'SIGTERM');
-    // cut off after 18 s it would be 1
+    // a shutdown that takes over 18 s exits 1
     expect(await ended).toBe(0);
     // npm waits for it: no serve is left behind as an orphan
     expect(await answers()).toBe(false);

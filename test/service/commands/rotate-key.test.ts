@@ -59,7 +59,7 @@ function keyFile(key: string): string {
 }
 
 describe('another SECRET_KEY', () => {
-  it('opens every secret as before, and nothing opens with the old one', async () => {
+  it('decrypts every secret as before, and the old key decrypts none', async () => {
     await using replica = await openWith(current);
     const next = newKey();
     const { code, out } = await runCommandInProcess(
@@ -69,7 +69,7 @@ describe('another SECRET_KEY', () => {
     expect([code, JSON.parse(out)]).toMatchObject([0, { secrets: 3, old_key_id: replica.vault.keyId }]);
     expect(out).not.toContain(next);
 
-    // a replica that still runs with the old key says so, and stores nothing that nobody could open
+    // a replica that still runs with the old key reports that, and stores nothing that no key could decrypt
     await expect(readSecrets(replica)).rejects.toMatchObject({
       code: 'config_invalid',
       message: expect.stringContaining('rotate-key'),
@@ -88,13 +88,13 @@ describe('another SECRET_KEY', () => {
     expect(rows).toEqual([{ key_id: context.vault.keyId }]);
   });
 
-  it('opens what was sealed before keys had ids', async () => {
+  it('decrypts secrets from before keys had ids', async () => {
     await using context = await openWith(current);
     const sealed = context.vault.encrypt(Buffer.from('old'));
     expect(context.vault.decrypt(sealed.subarray(9)).toString()).toBe('old');
   });
 
-  // bin/confere becomes the command, so a signal to it is one to the command
+  // bin/confere execs the command, so a signal to it reaches the command
   it.each<[string, 'old' | 'new', ('settings' | 'merchant_secrets')?]>([
     ['before anything is written', 'old', 'settings'],
     ['between two secrets', 'old', 'merchant_secrets'],
@@ -104,7 +104,7 @@ describe('another SECRET_KEY', () => {
     const next = newKey();
     const lock = await watcher.db.startTransaction().execute();
     if (table) await lock.selectFrom(table).selectAll().forUpdate().execute();
-    // it does not learn of its COMMIT, so it is still there when that is over
+    // the response to its COMMIT is withheld, so the process is alive after the commit
     using proxy = await openTcpProxy(target.socketPath);
     let hasWritten = false;
     proxy.silenceFrom((text) => {
@@ -123,7 +123,7 @@ describe('another SECRET_KEY', () => {
     const signal = await ended;
     await lock.rollback().execute();
     expect(signal).toBe('SIGKILL');
-    // a COMMIT that was under way is over once its lock is
+    // a COMMIT that was under way has ended once its lock is released
     await watcher.db.selectFrom('settings').select('name').where('name', '=', KEY_CHECK).forUpdate().execute();
     const opened = await Promise.allSettled([openWith(current), openWith(next)]);
     expect(opened.map((one) => one.status)).toEqual(
@@ -168,11 +168,11 @@ describe("the embedded database's key", () => {
     expect(next.equals(old)).toBe(false);
     expect((await create()).code).toBe(0);
 
-    // as it lies when the database had committed and the file had not its name yet
+    // the state between the commit and the renaming of the file
     const { key_id } = JSON.parse(out) as { key_id: string };
     renameSync(file, `${file}.next.${key_id}`);
     writeFileSync(file, old);
-    // and what another one left, that was killed before its commit
+    // and a file of another rotation that was killed before its commit
     writeFileSync(`${file}.next.0000000000000000`, `${newKey()}\n`);
     expect((await create()).code).toBe(0);
     expect(readFileSync(file).equals(next)).toBe(true);

@@ -16,7 +16,7 @@ import {
 } from '../../support/start-serve.ts';
 import { TestProvider } from '../../support/test-provider.ts';
 
-/** Refused by the provider, so that what the web side asked would show. */
+/** A key that the provider refuses: a request of the web side would fail. */
 const WEB_KEY = 'pk_of_the_web_side_alone';
 
 /** A `serve` of one side, as a process. */
@@ -37,7 +37,7 @@ function endOf({ child }: Program): Promise<number | null> {
   return new Promise((resolve) => child.once('exit', resolve));
 }
 
-test('serve --web takes a webhook in, serve --worker verifies it and delivers the callback, and SIGTERM ends both with 0', async () => {
+test('serve --web receives a webhook, serve --worker verifies it and delivers the callback, and SIGTERM ends both with 0', async () => {
   using home = temporaryDirectory();
   await using provider = await new TestProvider(API_KEY).listen();
   await using shop = await openMerchantServer();

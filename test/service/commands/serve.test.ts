@@ -10,7 +10,7 @@ import { runCommandInProcess } from '../../support/run-command-in-process.ts';
 import { API_KEY, type Served, startServe, temporaryDirectory } from '../../support/start-serve.ts';
 import { TestProvider } from '../../support/test-provider.ts';
 
-/** A drip of one byte each: longer than serve may take to stop. */
+/** A response of one byte at a time, which takes longer than serve may take to stop. */
 const DRIPS = 60;
 const DRIP_MS = 1_000;
 const [D3, D2] = [dayAgo(3), dayAgo(2)];
@@ -43,8 +43,8 @@ afterAll(async () => {
 });
 
 /**
- * Sends SIGTERM to the process, or to its whole group. Its exit code is 0 only where it ended by itself: what has not
- * ended within 18 s is cut off, with 1.
+ * Sends SIGTERM to the process, or to its whole group. Its exit code is 0 only where it ended by itself: a shutdown that
+ * takes over 18 s exits 1.
  */
 function stop(target: 'process' | 'group'): Promise<number | null> {
   const { child } = served.program;
@@ -88,9 +88,9 @@ describe('beside a running serve', () => {
     expect(await served.api.call('GET', `/reconciliations/${id}`)).toMatchObject({ id, state: 'complete', total: 150 });
   });
 
-  test('reconcile tells people what it did, and exits 1 when it could not prove it', async () => {
-    const told = await run(['reconcile', '--from', D3, '--to', D3]);
-    expect(told).toMatchObject({ code: 0, out: expect.stringMatching(/complete[\s\S]*130 transactions seen/) });
+  test('reconcile prints a summary, and exits 1 when the run is not complete', async () => {
+    const result = await run(['reconcile', '--from', D3, '--to', D3]);
+    expect(result).toMatchObject({ code: 0, out: expect.stringMatching(/complete[\s\S]*130 transactions seen/) });
     provider.switches.fault = () => ({ status: 401 });
     const failed = await run(['reconcile', '--from', D3, '--to', D3, '--json']);
     provider.switches.fault = () => undefined;
@@ -101,7 +101,7 @@ describe('beside a running serve', () => {
     });
   });
 
-  test('open states a balance, below nothing too, and a second one is refused', async () => {
+  test('open states a balance, also a negative one, and a second one is refused', async () => {
     const args = ['open', '--day', D3, '--platform', PLATFORM, '--balance', '-12.34', '--json'];
     const opened = await run(args);
     expect(opened.code).toBe(0);
@@ -120,7 +120,7 @@ describe('beside a running serve', () => {
 });
 
 describe.each(['process', 'group'] as const)('SIGTERM to the %s', (target) => {
-  test('drains what is under way, exits 0 within 20 s, and a restart finds everything', async () => {
+  test('finishes work under way, exits 0 within 20 s, and a restart finds everything', async () => {
     const before = await countTransactions();
     // a show is under way when the signal comes, and is answered only then
     const [row] = [makeRow({ history: ['paid'] })];

@@ -35,14 +35,14 @@ beforeAll(() => {
 });
 afterAll(() => home[Symbol.dispose]());
 
-/** On a data directory of its own that must not even be made. */
+/** On its own data directory, which must not be created. */
 const run = (args: string[], env: Record<string, string> = {}) =>
   runCommandInProcess(args, { DATA_DIR: path.join(home.path, 'data'), ...env });
-/** As a process of its own. */
+/** Runs the command as a process. */
 const spawn = (args: string[], env: Record<string, string> = {}) =>
   runCommand(args, { DATA_DIR: path.join(home.path, 'data'), ...env });
 
-test('bin/confere exits 0 when it has explained itself, 2 when it was used wrongly, and 1 when it failed', async () => {
+test('bin/confere exits 0 for help, 2 for wrong use, and 1 for a failure', async () => {
   const [help, wrong, failed] = await Promise.all([
     spawn(['--help']),
     spawn(['reconcil']),
@@ -53,7 +53,7 @@ test('bin/confere exits 0 when it has explained itself, 2 when it was used wrong
   expect(failed).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^confere: .*ECONNREFUSED/) });
 });
 
-test('each command explains itself, starts nothing and exits 0', async () => {
+test('the help of each command starts nothing and exits 0', async () => {
   const top = await run(['--help']);
   expect(top.code).toBe(0);
   for (const command of COMMANDS.filter((name) => !name.includes(' ')))
@@ -114,16 +114,16 @@ test('every fault of the environment is named in one message: exit 2, nothing st
     DATABASE_URL: 'mysql://u:hunter-2@h',
     SMTP_URL: 'smtp://u:hunter-3@mail.example:587',
   });
-  const told = ['PORT', 'PROVIDER_TIME_ZONE', 'WEBHOOK_GRACE', 'JOB_WATCH', 'WEBHOOK_SECRET_FILE', 'DATABASE_URL'];
-  // what no single value shows is told in the same message
-  for (const name of [...told, 'PROVIDER_URL', 'PROVIDER_API_KEY', 'SECRET_KEY', 'ALERT_EMAIL_FROM'])
+  const wrong = ['PORT', 'PROVIDER_TIME_ZONE', 'WEBHOOK_GRACE', 'JOB_WATCH', 'WEBHOOK_SECRET_FILE', 'DATABASE_URL'];
+  // faults of several values together are in the same message
+  for (const name of [...wrong, 'PROVIDER_URL', 'PROVIDER_API_KEY', 'SECRET_KEY', 'ALERT_EMAIL_FROM'])
     expect(err.match(new RegExp(`^  ${name}: `, 'gm')), name).toHaveLength(1);
   expect(err).not.toContain('hunter');
   expect(code).toBe(2);
   expect(existsSync(path.join(home.path, 'data'))).toBe(false);
 });
 
-test('what serve and reconcile can not do without is named: exit 2', async () => {
+test('missing variables of serve and reconcile are named: exit 2', async () => {
   for (const args of [['serve'], ['reconcile', '--from', '2026-01-01', '--to', '2026-01-02']]) {
     const { code, err } = await run(args);
     expect(err).toMatch(/PROVIDER_URL: missing[\s\S]*PROVIDER_API_KEY: missing/);
@@ -141,7 +141,7 @@ test('DATABASE_URL without SECRET_KEY is refused, and so is another SECRET_KEY t
   expect(refused).toMatchObject({ code: 2, out: '', err: expect.stringContaining('SECRET_KEY is not the one') });
 });
 
-test('an opening of a day to come is wrong use, and an unseen platform is said to be new: exit 2, then 0', async () => {
+test('an opening of a future day is wrong use, and an unseen platform needs --new-platform: exit 2, then 0', async () => {
   const database = await createTestDatabase();
   const env = { DATABASE_URL: urlOf(database), SECRET_KEY };
   const open = (day: string, ...more: string[]) =>
@@ -162,7 +162,7 @@ test('an opening of a day to come is wrong use, and an unseen platform is said t
   ]);
 });
 
-test('a database whose tables are behind is not touched by any command but migrate', async () => {
+test('no command but migrate touches a database with old tables', async () => {
   const env = { DATABASE_URL: urlOf(await createTestDatabase('empty')), SECRET_KEY };
   const early = await run(['tokens', 'create', '--role', 'viewer'], env);
   expect(early).toMatchObject({
@@ -176,7 +176,7 @@ test('a database whose tables are behind is not touched by any command but migra
   expect(await run(['tokens', 'create', '--role', 'viewer'], env)).toMatchObject({ code: 0 });
 });
 
-test('a database that is not there is a sentence, not a stack: exit 1', async () => {
+test('a missing database is reported in a sentence, not a stack: exit 1', async () => {
   const { code, err } = await run(['migrate'], { DATABASE_URL: NO_DATABASE, SECRET_KEY });
   expect(code).toBe(1);
   expect(err).toMatch(/^confere: .*ECONNREFUSED/);

@@ -45,7 +45,7 @@ describe('confere webhooks', () => {
     expect((await webhooks('list')).text).toContain(`${rows[0]?.id}`);
   });
 
-  it('puts those of one reason back, or those that are named', async () => {
+  it('reprocesses webhooks of one reason, or named ones', async () => {
     expect(await webhooks('reprocess', '--reason', 'not_json', '--json')).toEqual({
       code: 0,
       text: '{"reprocessed":1}\n',
@@ -62,7 +62,7 @@ describe('confere webhooks', () => {
     ]);
   });
 
-  it('purges those of one reason that are old enough, audited; their hashes stay', async () => {
+  it('purges old webhooks of one reason, audited; their hashes stay', async () => {
     const before = await list('--state', 'quarantined');
     expect((await webhooks('purge', '--reason', 'not_json', '--older-than', '1h', '--json')).text).toBe(
       '{"purged":0}\n',
@@ -88,13 +88,13 @@ describe('confere webhooks', () => {
       .orderBy('seq')
       .execute();
     expect(audited).toEqual([{ actor: 'command', target: 'not_json', detail: 'older than 1h: 1' }]);
-    // nothing is left of it to look at
+    // its body is dropped: nothing is left to process
     expect(await webhooks('reprocess', '--reason', 'not_json', '--json')).toMatchObject({
       text: '{"reprocessed":0}\n',
     });
   });
 
-  it('tells wrong use with 2, and an unknown webhook with 1', async () => {
+  it('exits 2 for wrong use, and 1 for an unknown webhook', async () => {
     expect((await webhooks('reprocess')).code).toBe(2);
     expect((await webhooks('list', '--state', 'lost')).code).toBe(2);
     expect((await webhooks('purge', '--reason', 'not_json')).code).toBe(2);

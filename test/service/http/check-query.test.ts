@@ -3,15 +3,15 @@ import { API_OPERATIONS } from '../../../src/http/openapi/operations.ts';
 import { issuePullToken } from '../../../src/merchants/pull-token.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 
-let world: ConsoleEnvironment;
+let env: ConsoleEnvironment;
 let pullToken = '';
 
 beforeAll(async () => {
-  world = await openConsoleEnvironment();
-  const merchant = await world.context.db.selectFrom('merchants').select('id').executeTakeFirstOrThrow();
-  pullToken = await issuePullToken(world.context, merchant.id);
+  env = await openConsoleEnvironment();
+  const merchant = await env.context.db.selectFrom('merchants').select('id').executeTakeFirstOrThrow();
+  pullToken = await issuePullToken(env.context, merchant.id);
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => env[Symbol.asyncDispose]());
 
 const API = API_OPERATIONS.filter(({ path }) => path.startsWith('/api/v1/'));
 const READS = API.filter(({ method }) => method === 'get').map(({ path, query, access }) => ({
@@ -23,8 +23,8 @@ const ACTS = API.filter(({ method }) => method !== 'get').map(({ method, path })
 
 type Answer = { status: number; type: string | null; errors: Record<string, string[]> | undefined };
 
-async function ask(method: string, address: string, token = world.tokens.admin): Promise<Answer> {
-  const response = await fetch(`${world.url}${address.replace('{file}', '2026-01-01.csv').replace('{id}', 'x')}`, {
+async function ask(method: string, address: string, token = env.tokens.admin): Promise<Answer> {
+  const response = await fetch(`${env.url}${address.replace('{file}', '2026-01-01.csv').replace('{id}', 'x')}`, {
     method: method.toUpperCase(),
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     ...(method === 'get' ? {} : { body: '{}' }),
@@ -39,7 +39,7 @@ test('every GET route of the API is in the table', () => {
 });
 
 test.each(READS)('GET $path refuses a parameter that it does not have, by its name', async ({ path, access }) => {
-  const token = access === 'merchant' ? pullToken : world.tokens.admin;
+  const token = access === 'merchant' ? pullToken : env.tokens.admin;
   expect(await ask('get', `${path}?statuss=paid&Limit=1`, token)).toEqual({
     status: 422,
     type: 'application/problem+json',
@@ -52,7 +52,7 @@ test.each(READS)('GET $path refuses a parameter that it does not have, by its na
 
 const PARAMETERS = READS.flatMap(({ path, access, names }) => names.map((name) => ({ path, access, name })));
 test.each(PARAMETERS)('GET $path refuses $name given twice', async ({ path, access, name }) => {
-  const token = access === 'merchant' ? pullToken : world.tokens.admin;
+  const token = access === 'merchant' ? pullToken : env.tokens.admin;
   const { status, errors } = await ask('get', `${path}?${name}=a&${name}=b`, token);
   expect([status, errors]).toEqual([422, { [name]: ['is given more than once'] }]);
 });
@@ -62,7 +62,7 @@ test.each(ACTS)('$method $path takes no query parameter: one in the wrong place 
   expect([status, errors]).toEqual([422, { dry_run: [expect.stringContaining('there are none')] }]);
 });
 
-test('a fault of the query is told to nobody without a token', async () => {
+test('a request without a token is answered 401 before its query is checked', async () => {
   expect((await ask('get', '/api/v1/transactions?statuss=paid', 'nobody-0123456789abcdef')).status).toBe(401);
 });
 
@@ -88,5 +88,5 @@ test.each([
 });
 
 test('the receiver of webhooks is case-sensitive too', async () => {
-  expect((await ask('post', '/Webhooks/pix', world.webhookSecret)).status).toBe(404);
+  expect((await ask('post', '/Webhooks/pix', env.webhookSecret)).status).toBe(404);
 });

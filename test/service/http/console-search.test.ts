@@ -1,43 +1,43 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 
-let world: ConsoleEnvironment;
+let env: ConsoleEnvironment;
 beforeAll(async () => {
-  world = await openConsoleEnvironment();
+  env = await openConsoleEnvironment();
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => env[Symbol.asyncDispose]());
 
 const PERSONAL = { document: '123.456.789-09', name: 'Maria Aparecida', extra: '<script>alert(1)</script>' };
 
 test('what names a person goes into no address, and the address that stands for it still finds', async () => {
-  const cookie = await logIn(world.tokens.operator);
+  const cookie = await logIn(env.tokens.operator);
   const led = await post(cookie, '/transactions', { ...PERSONAL, status: 'paid', id: '' });
   expect(led.status).toBe(303);
   const address = led.headers.get('location') ?? '';
   expect(address).toMatch(/^\/transactions\?status=paid&sealed=[\w-]+$/);
   for (const value of Object.values(PERSONAL)) expect(unsealed(address)).not.toContain(value);
   const page = await (await get(cookie, address)).text();
-  expect(page).toContain(`/transactions/${world.paid.id}`);
+  expect(page).toContain(`/transactions/${env.paid.id}`);
   expect(page.match(/<tr role="row">/g)).toHaveLength(2);
   expect(page).toContain('value="123.456.789-09"');
-  const [row] = await world.context.db.selectFrom('audit').select('target').orderBy('seq', 'desc').limit(1).execute();
+  const [row] = await env.context.db.selectFrom('audit').select('target').orderBy('seq', 'desc').limit(1).execute();
   expect(row?.target).toBe('["extra","document","name","status"]');
 });
 
-test('an address that someone wrote a person into leads at once to one that hides it', async () => {
-  const cookie = await logIn(world.tokens.operator);
+test('an address with a personal filter in plain text redirects to one that encrypts it', async () => {
+  const cookie = await logIn(env.tokens.operator);
   for (const [name, value] of Object.entries(PERSONAL)) {
     const query = new URLSearchParams({ by: 'created', [name]: value });
     const led = await get(cookie, `/transactions?${query.toString()}`);
     expect(led.status).toBe(303);
     const address = led.headers.get('location') ?? '';
     expect(address).toMatch(/^\/transactions\?by=created&sealed=[\w-]+$/);
-    expect(await (await get(cookie, address)).text()).toContain(`/transactions/${world.paid.id}`);
+    expect(await (await get(cookie, address)).text()).toContain(`/transactions/${env.paid.id}`);
   }
 });
 
-test('the same for the inbox, where an extra is looked for', async () => {
-  const cookie = await logIn(world.tokens.viewer);
+test('the same for a search of the inbox by extra', async () => {
+  const cookie = await logIn(env.tokens.viewer);
   const led = await post(cookie, '/inbox', { extra: 'x', reference: '' });
   expect(led.headers.get('location')).toMatch(/^\/inbox\?sealed=[\w-]+$/);
   const found = await (await get(cookie, led.headers.get('location') ?? '')).text();
@@ -47,24 +47,24 @@ test('the same for the inbox, where an extra is looked for', async () => {
   expect(await (await get(cookie, none.headers.get('location') ?? '')).text()).toContain('Nenhum webhook com estes');
 });
 
-test('such an address tells nothing to another session, not even that of the same token', async () => {
-  const led = await post(await logIn(world.tokens.operator), '/transactions', { document: PERSONAL.document });
+test('an encrypted filter is refused in another session, even one of the same token', async () => {
+  const led = await post(await logIn(env.tokens.operator), '/transactions', { document: PERSONAL.document });
   const address = led.headers.get('location') ?? '';
-  for (const token of [world.tokens.operator, world.tokens.admin]) {
+  for (const token of [env.tokens.operator, env.tokens.admin]) {
     const answer = await get(await logIn(token), address);
     expect(answer.status).toBe(422);
     const text = await answer.text();
     expect(text).toContain('valia só para a sessão');
-    expect(text).not.toContain(world.paid.id);
+    expect(text).not.toContain(env.paid.id);
   }
-  expect((await get(await logIn(world.tokens.operator), '/transactions?sealed=nonsense')).status).toBe(422);
+  expect((await get(await logIn(env.tokens.operator), '/transactions?sealed=nonsense')).status).toBe(422);
 });
 
-test('what is not one sealed text is refused: a lost filter must not look like none', async () => {
-  const cookie = await logIn(world.tokens.operator);
+test('an invalid encrypted filter is refused: it must not be ignored', async () => {
+  const cookie = await logIn(env.tokens.operator);
   const led = await post(cookie, '/transactions', { document: PERSONAL.document });
   const address = led.headers.get('location') ?? '';
-  const sealed = new URL(address, world.url).searchParams.get('sealed');
+  const sealed = new URL(address, env.url).searchParams.get('sealed');
   const both = await get(cookie, `${address}&extra=x`);
   expect(both.headers.get('location')).toMatch(/^\/transactions\?sealed=[\w-]+$/);
   const text = await (await get(cookie, both.headers.get('location') ?? '')).text();
@@ -85,7 +85,7 @@ test('what is not one sealed text is refused: a lost filter must not look like n
   }
 });
 
-test('without a session such an address leads to the login without the person, and with all else', async () => {
+test('without a session, the redirect to the login keeps other filters, but no personal ones', async () => {
   for (const [asked, next] of [
     ['/transactions?document=123.456.789-09', '/transactions'],
     [
@@ -95,22 +95,22 @@ test('without a session such an address leads to the login without the person, a
     ['/inbox?extra=a?b=Maria&extra=Maria&state=pending', '/inbox?state=pending'],
     ['/transactions?reference=a%20b&sealed=abc', '/transactions?reference=a%20b&sealed=abc'],
   ]) {
-    const away = await fetch(`${world.url}${asked}`, { redirect: 'manual' });
+    const away = await fetch(`${env.url}${asked}`, { redirect: 'manual' });
     expect([away.status, away.headers.get('location')]).toEqual([303, `/login?next=${encodeURIComponent(next ?? '')}`]);
   }
 });
 
-test('without its session, or from another site, a search is not made, and a wrong one is told by its field', async () => {
-  const cookie = await logIn(world.tokens.operator);
+test('a posted search needs its session and site, and an invalid one is answered with the field', async () => {
+  const cookie = await logIn(env.tokens.operator);
   const body = new URLSearchParams({ document: PERSONAL.document });
-  const forged = await fetch(`${world.url}/transactions`, {
+  const forged = await fetch(`${env.url}/transactions`, {
     method: 'POST',
     redirect: 'manual',
-    headers: { cookie, origin: world.url },
+    headers: { cookie, origin: env.url },
     body,
   });
   expect(forged.status).toBe(403);
-  const away = await fetch(`${world.url}/transactions`, { method: 'POST', redirect: 'manual', body });
+  const away = await fetch(`${env.url}/transactions`, { method: 'POST', redirect: 'manual', body });
   expect(away.headers.get('location')).toBe('/login');
   const wrong = await post(cookie, '/transactions', { document: ' .-/', amount: 'x' });
   expect(wrong.status).toBe(422);
@@ -119,14 +119,14 @@ test('without its session, or from another site, a search is not made, and a wro
   expect(long.status).toBe(422);
 });
 
-/** An address with each part of its sealed filters as the text that it is. */
+/** An address with each part of its encrypted filters decoded as text. */
 function unsealed(address: string): string {
-  const sealed = new URL(address, world.url).searchParams.get('sealed') ?? '';
+  const sealed = new URL(address, env.url).searchParams.get('sealed') ?? '';
   return `${decodeURIComponent(address)} ${Buffer.from(sealed, 'base64url').toString('latin1')}`;
 }
 
 function get(cookie: string, address: string): Promise<Response> {
-  return fetch(`${world.url}${address}`, { headers: { cookie }, redirect: 'manual' });
+  return fetch(`${env.url}${address}`, { headers: { cookie }, redirect: 'manual' });
 }
 
 async function post(cookie: string, address: string, fields: Record<string, string>): Promise<Response> {
@@ -135,19 +135,19 @@ async function post(cookie: string, address: string, fields: Record<string, stri
     /<form class="filters" method="post"[^>]*>\s*<input type="hidden" name="form_token" value="([^"]+)"/.exec(
       page,
     )?.[1];
-  return await fetch(`${world.url}${address}`, {
+  return await fetch(`${env.url}${address}`, {
     method: 'POST',
     redirect: 'manual',
-    headers: { cookie, origin: world.url },
+    headers: { cookie, origin: env.url },
     body: new URLSearchParams({ form_token: token ?? '', ...fields }),
   });
 }
 
 async function logIn(token: string): Promise<string> {
-  const response = await fetch(`${world.url}/login`, {
+  const response = await fetch(`${env.url}/login`, {
     method: 'POST',
     redirect: 'manual',
-    headers: { origin: world.url },
+    headers: { origin: env.url },
     body: new URLSearchParams({ token }),
   });
   await response.text();

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { revokeToken } from '../../../src/access/tokens.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 
-let world: ConsoleEnvironment;
+let env: ConsoleEnvironment;
 beforeAll(async () => {
-  world = await openConsoleEnvironment();
+  env = await openConsoleEnvironment();
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => env[Symbol.asyncDispose]());
 
-test('every answer of the console forbids inline code, framing and other hosts', async () => {
+test('every response of the console forbids inline code, framing and other hosts', async () => {
   for (const address of ['/login', '/', '/nothing-of-the-console', '/console/console.css']) {
-    const response = await fetch(`${world.url}${address}`, { redirect: 'manual' });
+    const response = await fetch(`${env.url}${address}`, { redirect: 'manual' });
     if (address === '/nothing-of-the-console') {
       expect(response.headers.get('content-type')).toContain('application/problem+json');
       continue;
@@ -23,8 +23,8 @@ test('every answer of the console forbids inline code, framing and other hosts',
   }
 });
 
-test('a page without a session leads to the login, and the login back to the page of ours only', async () => {
-  const away = await fetch(`${world.url}/mismatches?state=open`, { redirect: 'manual' });
+test('a page without a session redirects to the login, and the login back to pages of ours only', async () => {
+  const away = await fetch(`${env.url}/mismatches?state=open`, { redirect: 'manual' });
   expect(away.status).toBe(303);
   expect(away.headers.get('location')).toBe('/login?next=%2Fmismatches%3Fstate%3Dopen');
   expect(away.headers.get('cache-control')).toBe('no-store');
@@ -36,17 +36,17 @@ test('a page without a session leads to the login, and the login back to the pag
     ['/..//evil.example/', '/'],
     ['javascript:alert(1)', '/'],
   ]) {
-    const { response } = await logIn(world.tokens.viewer, { next: next ?? '' });
+    const { response } = await logIn(env.tokens.viewer, { next: next ?? '' });
     expect(response.headers.get('location'), next).toBe(expected);
   }
 });
 
-test('the cookie is for no script and no other site, and is kept as a hash only', async () => {
-  const { cookie, header } = await logIn(world.tokens.viewer);
+test('no script and no other site can use the cookie, and only its hash is stored', async () => {
+  const { cookie, header } = await logIn(env.tokens.viewer);
   expect(header).toMatch(/; HttpOnly/);
   expect(header).toMatch(/; SameSite=Strict/);
   expect(header).not.toMatch(/Secure/);
-  const rows = await world.context.db.selectFrom('sessions').select('session_hash').execute();
+  const rows = await env.context.db.selectFrom('sessions').select('session_hash').execute();
   expect(rows.map((row) => row.session_hash.toString('base64url'))).not.toContain(cookie.split('=')[1]);
 });
 
@@ -63,58 +63,50 @@ test('a wrong token, or a login from another site, opens no session', async () =
   expect(wrong.response.status).toBe(401);
   expect(wrong.header).toBe('');
   for (const headers of [{ origin: 'https://evil.example' }, { origin: 'null' }, { origin: '' }]) {
-    const forged = await logIn(world.tokens.admin, {}, headers);
+    const forged = await logIn(env.tokens.admin, {}, headers);
     expect(forged.response.status).toBe(403);
     expect(forged.header).toBe('');
   }
 });
 
 test('a form from another site, without its token, or with another session’s, changes nothing', async () => {
-  const { cookie } = await logIn(world.tokens.operator);
-  const other = await logIn(world.tokens.operator);
+  const { cookie } = await logIn(env.tokens.operator);
+  const other = await logIn(env.tokens.operator);
   const [own, strange] = [await formToken(cookie), await formToken(other.cookie)];
   expect(own).not.toBe(strange);
-  const { id } = await world.context.db.selectFrom('mismatches').select('id').limit(1).executeTakeFirstOrThrow();
+  const { id } = await env.context.db.selectFrom('mismatches').select('id').limit(1).executeTakeFirstOrThrow();
   const post = (token: string, headers: Record<string, string>) =>
-    fetch(`${world.url}/mismatches/${id}/resolve`, {
+    fetch(`${env.url}/mismatches/${id}/resolve`, {
       method: 'POST',
       redirect: 'manual',
       headers: { cookie, ...headers },
       body: new URLSearchParams({ form_token: token, note: 'x' }),
     });
   expect((await post(own, { origin: 'https://evil.example' })).status).toBe(403);
-  expect((await post(own, { origin: world.url, 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+  expect((await post(own, { origin: env.url, 'sec-fetch-site': 'cross-site' })).status).toBe(403);
   expect((await post(own, {})).status).toBe(403);
-  expect((await post('', { origin: world.url })).status).toBe(403);
-  expect((await post(strange, { origin: world.url })).status).toBe(403);
-  const before = await world.context.db
-    .selectFrom('mismatches')
-    .select('state')
-    .where('id', '=', id)
-    .executeTakeFirst();
+  expect((await post('', { origin: env.url })).status).toBe(403);
+  expect((await post(strange, { origin: env.url })).status).toBe(403);
+  const before = await env.context.db.selectFrom('mismatches').select('state').where('id', '=', id).executeTakeFirst();
   expect(before?.state).toBe('open');
-  expect((await post(own, { origin: world.url })).status).toBe(303);
-  expect((await post(own, { origin: world.url })).status).toBe(409);
+  expect((await post(own, { origin: env.url })).status).toBe(303);
+  expect((await post(own, { origin: env.url })).status).toBe(409);
 });
 
 test('a session ends with its token', async () => {
-  const { cookie } = await logIn(world.tokens.viewer);
-  const look = () => fetch(`${world.url}/`, { headers: { cookie }, redirect: 'manual' });
-  expect((await look()).status).toBe(200);
-  const token = await world.context.db
-    .selectFrom('tokens')
-    .select('id')
-    .where('role', '=', 'viewer')
-    .executeTakeFirst();
-  await revokeToken(world.context, token?.id ?? '');
-  expect((await look()).status).toBe(303);
+  const { cookie } = await logIn(env.tokens.viewer);
+  const visit = () => fetch(`${env.url}/`, { headers: { cookie }, redirect: 'manual' });
+  expect((await visit()).status).toBe(200);
+  const token = await env.context.db.selectFrom('tokens').select('id').where('role', '=', 'viewer').executeTakeFirst();
+  await revokeToken(env.context, token?.id ?? '');
+  expect((await visit()).status).toBe(303);
 });
 
 async function logIn(
   token: string,
   fields: Record<string, string> = {},
   headers: Record<string, string> = {},
-  url = world.url,
+  url = env.url,
 ) {
   const response = await fetch(`${url}/login`, {
     method: 'POST',
@@ -128,6 +120,6 @@ async function logIn(
 }
 
 async function formToken(cookie: string): Promise<string> {
-  const page = await (await fetch(`${world.url}/`, { headers: { cookie } })).text();
+  const page = await (await fetch(`${env.url}/`, { headers: { cookie } })).text();
   return /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? '';
 }

@@ -10,24 +10,24 @@ import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/o
 import { openTestContext, TEST_HTTP_LIMITS } from '../../support/open-environment.ts';
 import { ADMIN_TOKEN } from '../../support/start-serve.ts';
 
-/** Addresses are what a proxy says. */
-let world: ConsoleEnvironment;
+/** Trusts a proxy's header, so that a test can choose its address. */
+let env: ConsoleEnvironment;
 beforeAll(async () => {
-  world = await openConsoleEnvironment({ TRUST_PROXY: '1' });
+  env = await openConsoleEnvironment({ TRUST_PROXY: '1' });
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => env[Symbol.asyncDispose]());
 
 const GUESS = `cft_${'a'.repeat(43)}`;
 
 function ask(address: string, from: string, token: string): Promise<Response> {
-  return fetch(`${world.url}${address}`, { headers: { 'x-forwarded-for': from, authorization: `Bearer ${token}` } });
+  return fetch(`${env.url}${address}`, { headers: { 'x-forwarded-for': from, authorization: `Bearer ${token}` } });
 }
 
 function logIn(from: string, token: string): Promise<Response> {
-  return fetch(`${world.url}/login`, {
+  return fetch(`${env.url}/login`, {
     method: 'POST',
     redirect: 'manual',
-    headers: { origin: world.url, 'x-forwarded-for': from },
+    headers: { origin: env.url, 'x-forwarded-for': from },
     body: new URLSearchParams({ token }),
   });
 }
@@ -37,12 +37,12 @@ async function failures(kind: string): Promise<number> {
   return values.find((one) => one.labels.kind === kind)?.value ?? 0;
 }
 
-/** What the guard of a test's own says and does. */
+/** Opens a guard with its own clock and log. */
 function openGuard(limits: Partial<typeof AUTH_ATTEMPT_LIMITS> = {}) {
   const lines = new PassThrough();
   const time = { ms: 0 };
   const log = createLog('info', lines);
-  const clock = { ...world.context.clock, now: () => new Date(time.ms) };
+  const clock = { ...env.context.clock, now: () => new Date(time.ms) };
   const guard = createAuthGuard({ log, clock }, { ...AUTH_ATTEMPT_LIMITS, ...limits });
   const logged = () =>
     (lines.read() as Buffer | null)
@@ -58,18 +58,18 @@ const somebody = async () => 'somebody';
 test('each failed bearer, pull and login is counted by its kind, and a good one is not', async () => {
   const before = await Promise.all(['bearer', 'pull', 'login'].map(failures));
   expect((await ask('/api/v1/balances', '198.51.100.1', GUESS)).status).toBe(401);
-  expect((await ask('/api/v1/balances', '198.51.100.1', world.tokens.viewer)).status).toBe(200);
+  expect((await ask('/api/v1/balances', '198.51.100.1', env.tokens.viewer)).status).toBe(200);
   expect((await ask('/api/v1/events', '198.51.100.1', `mpt_${'a'.repeat(43)}`)).status).toBe(401);
   expect((await logIn('198.51.100.1', GUESS)).status).toBe(401);
-  expect((await logIn('198.51.100.1', world.tokens.viewer)).status).toBe(303);
+  expect((await logIn('198.51.100.1', env.tokens.viewer)).status).toBe(303);
   const after = await Promise.all(['bearer', 'pull', 'login'].map(failures));
   expect(after.map((value, index) => value - (before[index] ?? 0))).toEqual([1, 1, 1]);
 });
 
-test('cookies of no session are counted, and limited by address', async () => {
+test('cookies without a session are counted, and limited by address', async () => {
   const before = await failures('session');
   const visit = (session: string) =>
-    fetch(`${world.url}/transactions`, {
+    fetch(`${env.url}/transactions`, {
       redirect: 'manual',
       headers: { cookie: `confere_session=${session}`, 'x-forwarded-for': '198.51.100.7' },
     });
@@ -82,8 +82,8 @@ test('cookies of no session are counted, and limited by address', async () => {
   expect((await failures('session')) - before).toBe(AUTH_ATTEMPT_LIMITS.failuresMax);
 });
 
-test('an address that keeps guessing waits, whatever it guesses at; a known token and other addresses do not', async () => {
-  expect((await ask('/api/v1/balances', '198.51.100.2', world.tokens.operator)).status).toBe(200);
+test('an address that keeps guessing is answered 429 for all kinds; known tokens and other addresses are not', async () => {
+  expect((await ask('/api/v1/balances', '198.51.100.2', env.tokens.operator)).status).toBe(200);
   const statuses: number[] = [];
   for (let count = 0; count <= AUTH_ATTEMPT_LIMITS.failuresMax; count++) {
     statuses.push((await ask('/api/v1/balances', '198.51.100.2', `${GUESS.slice(0, -4)}${1000 + count}`)).status);
@@ -94,11 +94,11 @@ test('an address that keeps guessing waits, whatever it guesses at; a known toke
   expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
   expect((await logIn('198.51.100.2', ADMIN_TOKEN)).status).toBe(429);
   expect((await ask('/api/v1/events', '198.51.100.2', `mpt_${'b'.repeat(43)}`)).status).toBe(429);
-  expect((await ask('/api/v1/balances', '198.51.100.2', world.tokens.operator)).status).toBe(200);
+  expect((await ask('/api/v1/balances', '198.51.100.2', env.tokens.operator)).status).toBe(200);
   expect((await ask('/api/v1/balances', '198.51.100.3', ADMIN_TOKEN)).status).toBe(200);
 });
 
-test('the window ends, and a /64 of IPv6 is one address', async () => {
+test('failures expire with the window, and an IPv6 /64 counts as one address', async () => {
   const { guard, time } = openGuard({ failuresMax: 2 });
   const attempt = (address: string) => guard.admit({ kind: 'bearer', address, credential: GUESS }, nobody);
   await attempt('2001:db8::1');
@@ -109,7 +109,7 @@ test('the window ends, and a /64 of IPv6 is one address', async () => {
   await expect(attempt('2001:db8::3')).resolves.toBeUndefined();
 });
 
-test('failures are logged with the address, sampled, and without what was tried', async () => {
+test('failures are logged with the address, sampled, without the credential', async () => {
   const { guard, time, logged } = openGuard();
   const fail = () => guard.admit({ kind: 'login', address: '::ffff:203.0.113.9', credential: 'secret-guess' }, nobody);
   for (let count = 0; count < 5; count++) await fail();
@@ -121,7 +121,7 @@ test('failures are logged with the address, sampled, and without what was tried'
   expect(JSON.stringify(lines)).not.toContain('secret-guess');
 });
 
-test('guesses that hang take their own slots, and a token that was good before passes them', async () => {
+test('guesses that hang fill only their slots, and a known token is looked up at once', async () => {
   const { guard } = openGuard({ waitingMax: 1 });
   const known = { kind: 'bearer', address: '203.0.113.1', credential: 'good' } as const;
   expect(await guard.admit(known, somebody)).toBe('somebody');
@@ -144,11 +144,11 @@ test('guesses that hang take their own slots, and a token that was good before p
 });
 
 /** Starts look-ups of unknown credentials that end only when asked to, in any order. */
-function startLookUps(guard: ReturnType<typeof createAuthGuard>) {
+function trackAttempts(guard: ReturnType<typeof createAuthGuard>) {
   const started: string[] = [];
   const open: (() => void)[] = [];
   let count = 0;
-  const lookUp = (address: string) => {
+  const attempt = (address: string) => {
     const ended = guard.admit({ kind: 'bearer', address, credential: `unknown ${count++}` }, async () => {
       started.push(address);
       await new Promise<void>((resolve) => open.push(resolve));
@@ -161,7 +161,7 @@ function startLookUps(guard: ReturnType<typeof createAuthGuard>) {
     open.shift()?.();
     await setImmediate();
   };
-  return { started, lookUp, endOne };
+  return { started, attempt, endOne };
 }
 
 test.each([
@@ -169,10 +169,10 @@ test.each([
   ['one /48 with an address in each /64', (n: number) => `2001:db8:66:${n.toString(16)}::1`],
 ])('a token from another address is looked up next while %s floods the queue', async (_, flooder) => {
   const { guard } = openGuard();
-  const { started, lookUp, endOne } = startLookUps(guard);
+  const { started, attempt, endOne } = trackAttempts(guard);
   const { slots, waitingMax } = AUTH_ATTEMPT_LIMITS;
-  const flood = Array.from({ length: slots + waitingMax }, (_, n) => lookUp(flooder(n)));
-  const genuine = ['198.51.100.5', '2001:db8:5::1'].map(lookUp);
+  const flood = Array.from({ length: slots + waitingMax }, (_, n) => attempt(flooder(n)));
+  const genuine = ['198.51.100.5', '2001:db8:5::1'].map(attempt);
   await endOne();
   await endOne();
   await endOne();
@@ -186,9 +186,9 @@ test.each([
 
 test('sources of one /48 are looked up in turn, and share the turns of that /48', async () => {
   const { guard } = openGuard({ slots: 1, waitingMax: 6 });
-  const { started, lookUp, endOne } = startLookUps(guard);
+  const { started, attempt, endOne } = trackAttempts(guard);
   const [flooder, neighbour, other] = ['2001:db8:66:1::1', '2001:db8:66:2::1', '203.0.113.7'] as const;
-  const all = [flooder, flooder, flooder, flooder, neighbour, other, other].map(lookUp);
+  const all = [flooder, flooder, flooder, flooder, neighbour, other, other].map(attempt);
   for (let n = 0; n < all.length; n++) await endOne();
   expect(started).toEqual([flooder, flooder, other, neighbour, other, flooder, flooder]);
   await Promise.all(all);
@@ -196,9 +196,9 @@ test('sources of one /48 are looked up in turn, and share the turns of that /48'
 
 test('a full queue refuses the newest of the source that has most, and a newcomer where all have one', async () => {
   const { guard } = openGuard({ slots: 1, waitingMax: 3 });
-  const { lookUp, endOne } = startLookUps(guard);
+  const { attempt, endOne } = trackAttempts(guard);
   const all = ['203.0.113.1', '203.0.113.2', '203.0.113.2', '203.0.113.2', '203.0.113.3', '203.0.113.4', '203.0.113.5'];
-  const ends = all.map(lookUp);
+  const ends = all.map(attempt);
   for (let n = 0; n < all.length; n++) await endOne();
   const refused = 'too_many_requests';
   expect(await Promise.all(ends)).toEqual([all[0], all[1], refused, refused, all[4], all[5], refused]);
@@ -210,11 +210,11 @@ test('metrics are for loopback and private addresses, and for others with a view
     expect(await from(near), near).toBe(200);
   for (const far of ['203.0.113.7', '8.8.8.8', '2001:db8::9', 'nonsense', '169.254.169.254'])
     expect(await from(far), far).toBe(401);
-  expect(await from('203.0.113.7', world.tokens.viewer)).toBe(200);
+  expect(await from('203.0.113.7', env.tokens.viewer)).toBe(200);
   expect(await from('203.0.113.7', GUESS)).toBe(401);
 });
 
-test('what an unnamed proxy passes on is from nowhere near', async () => {
+test('a request that an unnamed proxy forwards is not from a private network', async () => {
   await using plain = await openConsoleEnvironment();
   const ask = (headers: Record<string, string>) => fetch(`${plain.url}/metrics`, { headers });
   expect((await ask({})).status).toBe(200);
@@ -250,7 +250,7 @@ test('addresses are case-sensitive', async () => {
     '/Login',
     '/CONSOLE/console.css',
   ])
-    expect((await fetch(`${world.url}${address}`, { headers, redirect: 'manual' })).status, address).toBe(404);
-  const hook = await fetch(`${world.url}/Webhooks/pix`, { method: 'POST', body: '{}' });
+    expect((await fetch(`${env.url}${address}`, { headers, redirect: 'manual' })).status, address).toBe(404);
+  const hook = await fetch(`${env.url}/Webhooks/pix`, { method: 'POST', body: '{}' });
   expect(hook.status).toBe(404);
 });

@@ -6,7 +6,7 @@ import { PLATFORM } from '../../support/make-provider-rows.ts';
 import { type ApiEnvironment, openApiEnvironment } from '../../support/open-api-environment.ts';
 import { makeShownTransaction, observeNow } from '../../support/read-ledger-state.ts';
 
-let world: ApiEnvironment;
+let env: ApiEnvironment;
 const unnamed = [
   makeShownTransaction(['paid']),
   makeShownTransaction(['pending']),
@@ -14,22 +14,22 @@ const unnamed = [
 ];
 const other = makeShownTransaction(['paid'], { platform: PLATFORM });
 beforeAll(async () => {
-  world = await openApiEnvironment();
+  env = await openApiEnvironment();
   await applyObservations(
-    world.context,
-    [...unnamed, other].map((row) => observeNow(world.context, row)),
+    env.context,
+    [...unnamed, other].map((row) => observeNow(env.context, row)),
   );
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => env[Symbol.asyncDispose]());
 
 async function find(query: string): Promise<unknown[]> {
-  const { status, json } = await world.call('GET', `/transactions?${query}`);
+  const { status, json } = await env.call('GET', `/transactions?${query}`);
   expect(status).toBe(200);
   return (json.transactions as { id: string }[]).map((one) => one.id).sort();
 }
 const idsOf = (rows: { id: string }[]): string[] => rows.map((row) => row.id).sort();
 
-test('platform=none finds what has no platform, alone and with every other filter', async () => {
+test('platform=none finds transactions without a platform, alone and with every other filter', async () => {
   expect(await find('platform=none')).toEqual(idsOf(unnamed));
   expect(await find('platform=none&status=pending')).toEqual(idsOf(unnamed.slice(1, 2)));
   expect(await find('platform=none&operation=cashin&from=2026-11-20&to=2026-11-20')).toEqual(idsOf(unnamed));
@@ -42,7 +42,7 @@ test('platform=none is read page by page, each transaction once', async () => {
   const met: string[] = [];
   let cursor = '';
   do {
-    const { json } = await world.call('GET', `/transactions?platform=none&limit=1${cursor}`);
+    const { json } = await env.call('GET', `/transactions?platform=none&limit=1${cursor}`);
     met.push(...(json.transactions as { id: string }[]).map((one) => one.id));
     cursor = typeof json.next_cursor === 'string' ? `&cursor=${json.next_cursor}` : '';
   } while (cursor !== '');
@@ -50,7 +50,7 @@ test('platform=none is read page by page, each transaction once', async () => {
 });
 
 test('a run of platform none is refused: the provider cannot be asked for it', async () => {
-  const { status, json } = await world.call('POST', '/reconciliations', {
+  const { status, json } = await env.call('POST', '/reconciliations', {
     from: '2026-11-20',
     to: '2026-11-20',
     platform: 'none',
@@ -66,7 +66,7 @@ test("a merchant's filter of platform none is for events without a platform", ()
   expect(matchesFilter(completeFilter({ platforms: [PLATFORM] }), { ...facts, platform: null })).toBe(false);
 });
 
-test('a commission contract of platform none is for payments without a platform, before that of all', () => {
+test('a commission contract of platform none is for payments without a platform, and precedes the one for all platforms', () => {
   const of = (platform: string | null) =>
     ({
       id: String(platform),
@@ -85,7 +85,7 @@ test('a commission contract of platform none is for payments without a platform,
 
 test('a platform that is literally named none shares its accounts, and is found with them', async () => {
   const literal = makeShownTransaction(['paid'], { platform: 'none' });
-  await applyObservations(world.context, [observeNow(world.context, literal)]);
+  await applyObservations(env.context, [observeNow(env.context, literal)]);
   expect(await find('platform=none')).toEqual(idsOf([...unnamed, literal]));
   expect(await find('platform=none&from=2026-11-20&to=2026-11-20&limit=200')).toEqual(idsOf([...unnamed, literal]));
 });

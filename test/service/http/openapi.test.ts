@@ -5,24 +5,24 @@ import { createApp } from '../../../src/http/create-app.ts';
 import { type ConsoleEnvironment, openConsoleEnvironment } from '../../support/open-console-environment.ts';
 
 type Json = Record<string, unknown>;
-type Told = { responses: Record<string, { content?: Record<string, { schema?: Json }> }>; security: Json[] };
-type Document = { paths: Record<string, Record<string, Told>>; components: { schemas: Record<string, Json> } };
+type Documented = { responses: Record<string, { content?: Record<string, { schema?: Json }> }>; security: Json[] };
+type Document = { paths: Record<string, Record<string, Documented>>; components: { schemas: Record<string, Json> } };
 
-let world: ConsoleEnvironment;
+let env: ConsoleEnvironment;
 let document: Document;
-/** Operations of which the real service has answered at least once, each answer as documented. */
+/** Operations that the real service answered at least once, as documented. */
 const answered = new Set<string>();
 
 beforeAll(async () => {
-  world = await openConsoleEnvironment();
-  const response = await fetch(`${world.url}/api/v1/openapi.json`, { headers: bearer(world.tokens.viewer) });
+  env = await openConsoleEnvironment();
+  const response = await fetch(`${env.url}/api/v1/openapi.json`, { headers: bearer(env.tokens.viewer) });
   document = (await response.json()) as Document;
 });
-afterAll(() => world[Symbol.asyncDispose]());
+afterAll(() => env[Symbol.asyncDispose]());
 
-test('it is an OpenAPI 3.1 document for any valid token, and for nobody else', async () => {
+test('an OpenAPI 3.1 document is served for any valid token, and not without one', async () => {
   expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'Confere' } });
-  expect((await fetch(`${world.url}/api/v1/openapi.json`)).status).toBe(401);
+  expect((await fetch(`${env.url}/api/v1/openapi.json`)).status).toBe(401);
   const refs = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref);
   expect(refs.length).toBeGreaterThan(20);
   for (const ref of new Set(refs)) {
@@ -30,8 +30,8 @@ test('it is an OpenAPI 3.1 document for any valid token, and for nobody else', a
   }
 });
 
-test('every mounted route is in it, and it holds no other', () => {
-  expect(listDocumented()).toEqual(listMounted(createApp(world.context)));
+test('the document has all mounted routes and no other', () => {
+  expect(listDocumented()).toEqual(listMounted(createApp(env.context)));
 });
 
 test('the real service answers every operation as documented', async () => {
@@ -45,23 +45,23 @@ test('the real service answers every operation as documented', async () => {
 
 async function askLedger(): Promise<void> {
   await ask('get', '/api/v1/transactions');
-  await ask('get', '/api/v1/transactions/{id}', { path: { id: world.paid.id } });
-  await ask('get', '/api/v1/transactions/{id}', { path: { id: world.changed.id } });
+  await ask('get', '/api/v1/transactions/{id}', { path: { id: env.paid.id } });
+  await ask('get', '/api/v1/transactions/{id}', { path: { id: env.changed.id } });
   await ask('get', '/api/v1/transactions/{id}', { path: { id: 'none' }, status: 404 });
   await ask('get', '/api/v1/balances');
-  const body = { platform: 'p', day: world.today, balance: '-12.30', new_platform: true };
+  const body = { platform: 'p', day: env.today, balance: '-12.30', new_platform: true };
   await ask('post', '/api/v1/openings', { body, status: 201 });
   await ask('post', '/api/v1/openings', { body: { ...body, balance: '1e3' }, status: 422 });
   await ask('post', '/api/v1/openings', { body: { ...body, new_platform: false }, status: 422 });
   await ask('get', '/api/v1/openings');
-  const fee = { platform: 'p', day: world.today, kind: 'fee', amount: '-1.50', note: 'tariff', new_platform: true };
+  const fee = { platform: 'p', day: env.today, kind: 'fee', amount: '-1.50', note: 'tariff', new_platform: true };
   const adjustment = await ask('post', '/api/v1/adjustments', { body: fee, status: 201 });
   await ask('post', '/api/v1/adjustments', { body: { reverses: adjustment.id, note: 'twice' }, status: 201 });
   await ask('get', '/api/v1/adjustments');
   const stated = { platform: 'p', at: new Date().toISOString(), balance: '0.00', new_platform: true };
   await ask('post', '/api/v1/statements', { body: stated, status: 201 });
   await ask('get', '/api/v1/statements');
-  const contract = { operation: 'cashin', fixed: '0.10', basis_points: 99, from: world.today };
+  const contract = { operation: 'cashin', fixed: '0.10', basis_points: 99, from: env.today };
   const price = await ask('post', '/api/v1/commissions', { body: contract, status: 201 });
   await ask('post', '/api/v1/commissions', { body: { ...contract, basis_points: 0.5 }, status: 422 });
   await ask('post', '/api/v1/commissions', { body: { withdraws: price.id }, status: 201 });
@@ -70,7 +70,7 @@ async function askLedger(): Promise<void> {
 }
 
 async function askRunsAndMismatches(): Promise<void> {
-  const range = { from: world.today, to: world.today };
+  const range = { from: env.today, to: env.today };
   const run = await ask('post', '/api/v1/reconciliations', { body: range, status: 202 });
   await ask('get', '/api/v1/reconciliations');
   await ask('get', '/api/v1/reconciliations/{id}', { path: { id: run.id } });
@@ -95,7 +95,7 @@ async function askRunsAndMismatches(): Promise<void> {
 }
 
 async function askWebhooks(): Promise<void> {
-  await ask('post', '/webhooks/pix', { body: { transaction_id: world.paid.id }, token: world.webhookSecret });
+  await ask('post', '/webhooks/pix', { body: { transaction_id: env.paid.id }, token: env.webhookSecret });
   const { webhooks } = await ask('get', '/api/v1/webhooks?state=quarantined');
   const path = { id: (webhooks as Json[])[0]?.id };
   await ask('get', '/api/v1/webhooks/{id}', { path });
@@ -127,9 +127,9 @@ async function askMerchants(): Promise<void> {
 }
 
 async function askRest(): Promise<void> {
-  await ask('post', '/api/v1/reports', { body: { day: world.today }, status: 201 });
+  await ask('post', '/api/v1/reports', { body: { day: env.today }, status: 201 });
   await ask('get', '/api/v1/reports');
-  await ask('get', '/api/v1/reports/{file}', { path: { file: `${world.today}.csv` } });
+  await ask('get', '/api/v1/reports/{file}', { path: { file: `${env.today}.csv` } });
   const token = await ask('post', '/api/v1/tokens', { body: { role: 'viewer' }, status: 201 });
   await ask('get', '/api/v1/tokens');
   await ask('delete', '/api/v1/tokens/{id}', { path: { id: token.id }, status: 204 });
@@ -143,12 +143,12 @@ async function askRest(): Promise<void> {
 
 type Asked = { path?: Record<string, unknown>; body?: unknown; status?: number; token?: string };
 
-/** Asks the real service, and holds its answer against the document: its status, its type and each of its fields. */
+/** Calls the real service and compares the response with the document: status, type and each field. */
 async function ask(method: string, address: string, asked: Asked = {}): Promise<Json> {
-  const { path = {}, body, status = 200, token = world.tokens.admin } = asked;
+  const { path = {}, body, status = 200, token = env.tokens.admin } = asked;
   const name = `${method} ${address.replace(/\?.*/, '')}`;
   const url = address.replace(/\{(\w+)\}/g, (_, part: string) => String(path[part]));
-  const response = await fetch(`${world.url}${url}`, {
+  const response = await fetch(`${env.url}${url}`, {
     method: method.toUpperCase(),
     headers: { ...bearer(token), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -156,20 +156,20 @@ async function ask(method: string, address: string, asked: Asked = {}): Promise<
   const text = await response.text();
   expect(response.status, `${name}: ${text}`).toBe(status);
   const responses = document.paths[address.replace(/\?.*/, '')]?.[method]?.responses;
-  const told = responses?.[status] ?? responses?.default;
-  expect(told, `${name} does not tell of ${status}`).toBeDefined();
+  const documented = responses?.[status] ?? responses?.default;
+  expect(documented, `${name} does not document ${status}`).toBeDefined();
   answered.add(name);
   const type = response.headers.get('content-type')?.split(';')[0] ?? '';
-  const [toldType, content] = Object.entries(told?.content ?? {})[0] ?? [];
-  if (toldType === undefined || !content?.schema || !toldType.includes('json')) return {};
-  expect(type, name).toBe(toldType);
+  const [documentedType, content] = Object.entries(documented?.content ?? {})[0] ?? [];
+  if (documentedType === undefined || !content?.schema || !documentedType.includes('json')) return {};
+  expect(type, name).toBe(documentedType);
   const answer = JSON.parse(text) as Json;
   const checked = z.fromJSONSchema(resolve(content.schema)).safeParse(answer);
   expect(checked.error?.issues ?? [], name).toEqual([]);
   return answer;
 }
 
-/** A schema with its components beside it, closed: what is answered but not documented is a fault here. */
+/** A schema with its components, without additional properties: an undocumented field fails. */
 function resolve(schema: Json): Json {
   const inlined = JSON.stringify({ ...schema, $defs: document.components.schemas });
   return JSON.parse(inlined.replaceAll('#/components/schemas/', '#/$defs/'), (_, value: unknown) =>
@@ -192,7 +192,7 @@ function listDocumented(): string[] {
 
 type Layer = Express['router']['stack'][number] & { rawPath?: unknown };
 
-/** Every route of the app but the console's, by the routers' own tables. */
+/** All routes of the app except the console's, from the routers' tables. */
 function listMounted(app: Express): string[] {
   const mounted = app.router.stack.flatMap((layer: Layer) => {
     const prefix = layer.rawPath === '/api/v1' ? '/api/v1' : '';

@@ -1,6 +1,6 @@
 /**
- * Attacks × outcome: each from one address, with genuine webhooks beside it from another and from the same one. How long
- * those take is measured by bench/attacks.ts.
+ * Attacks and their outcomes: each from one address, with genuine webhooks from another and from the same one.
+ * bench/attacks.ts measures how long those take.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -25,7 +25,7 @@ const OTHER = '127.0.0.9';
 const NOTHING: Attack = { sockets: [], statuses: [], [Symbol.dispose]: () => undefined };
 const GARBAGE_KIB = 200;
 
-/** What ends within a test was not ended by a time-out. */
+/** Long time-outs: a connection that ends within a test was not timed out. */
 const PATIENT = {
   headersTimeoutMs: 600_000,
   requestTimeoutMs: 600_000,
@@ -36,7 +36,7 @@ const PATIENT = {
 let env: ServedEnvironment;
 let provider: TestProvider;
 let port: number;
-/** Each attack comes from an address of its own: what one has spent is no other's. */
+/** Each attack comes from its own address, so that quotas are not shared. */
 let addresses = 20;
 
 beforeAll(async () => {
@@ -145,7 +145,7 @@ test.each(ROWS)('beside $attack genuine webhooks are answered and applied, from 
       ids.push(id);
       const post = (): Promise<number> => postWebhook({ ...target, from }, genuineBody(id));
       if (from === OTHER) expect(await post()).toBe(200);
-      // from the attacker's own address it may have to wait until idle ones of his are shed
+      // from the attacker's address it may have to wait until idle connections are closed
       else
         await eventually('answered', () =>
           post().then(

@@ -15,7 +15,7 @@ import { eventually } from '../../support/eventually.ts';
 import { openTestContext } from '../../support/open-environment.ts';
 import { WEBHOOK_SECRET } from '../../support/start-serve.ts';
 
-/** What ends on these ended by itself. */
+/** Long time-outs: a connection that ends within a test was not timed out. */
 const LIMITS: HttpLimits = {
   headersTimeoutMs: 600_000,
   requestTimeoutMs: 600_000,
@@ -31,7 +31,7 @@ const LIMITS: HttpLimits = {
   lingerMs: 100,
   drainMs: 600_000,
 };
-/** A slow request is cut off soon. */
+/** Closes slow requests soon. */
 const HASTY: HttpLimits = { ...LIMITS, headersTimeoutMs: 150, requestTimeoutMs: 300 };
 const DISCARD_MS = 100;
 
@@ -57,7 +57,7 @@ function collectGarbage(): void {
 
 type Raw = { socket: Socket; text: () => string; closed: Promise<void>; until: (pattern: RegExp) => Promise<void> };
 
-/** A bare connection: what it is sent, byte for byte. */
+/** A bare connection, with the bytes that it received. */
 async function dial(port: number): Promise<Raw> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   let text = '';
@@ -94,7 +94,7 @@ function post(body: string, headers: Record<string, string> = {}): string {
 const genuine = (): string => JSON.stringify({ transaction_id: randomUUID(), status: 'paid' });
 const statuses = (text: string): string[] => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => match[1] ?? '');
 
-async function countKept(): Promise<number> {
+async function countStored(): Promise<number> {
   const rows = await context.db.selectFrom('webhooks').select('seq').execute();
   return rows.length;
 }
@@ -140,21 +140,21 @@ describe('a connection', () => {
   });
 });
 
-describe('a stranger who takes his time', () => {
+describe('an unauthenticated sender that is slow', () => {
   it.each([
     ['sends nothing at all', ''],
     ['stops within the headers', 'POST /webhooks/pix HTTP/1.1\r\nhost: a\r\nx-a'],
     ['stops within the body', post(genuine(), { 'content-length': '5000' })],
-  ])('is cut off when he %s', async (_, start) => {
-    const before = await countKept();
+  ])('is disconnected when it %s', async (_, start) => {
+    const before = await countStored();
     const raw = await dial(hasty.port);
     raw.socket.write(start);
     await raw.closed;
     expect(['', '408']).toContain(statuses(raw.text()).join());
-    expect(await countKept()).toBe(before);
+    expect(await countStored()).toBe(before);
   });
 
-  it('is cut off when he drips, while others are served', async () => {
+  it('is disconnected when it drips, while others are served', async () => {
     const raw = await dial(hasty.port);
     raw.socket.write('POST /webhooks/pix HTTP/1.1\r\nhost: a\r\n');
     const drip = setInterval(() => raw.socket.write('x: y\r\n'), 20);
@@ -167,7 +167,7 @@ describe('a stranger who takes his time', () => {
     expect(statuses(raw.text())).not.toContain('200');
   });
 
-  it('can open so many connections and no more: those that are open go on', async () => {
+  it('can open connections up to connectionsMax: open ones stay usable', async () => {
     const raws = await Promise.all(Array.from({ length: LIMITS.connectionsMax }, () => dial(server.port)));
     const ask = async (raw: Raw, times: number): Promise<void> => {
       raw.socket.write(post(genuine()));
@@ -195,11 +195,11 @@ describe('a stranger who takes his time', () => {
   });
 });
 
-describe('a stranger on a connection', () => {
+describe('an unauthenticated connection', () => {
   const strict: HttpLimits = { ...LIMITS, headersTimeoutMs: 60_000, requestTimeoutMs: 60_000, keepAliveMs: 60_000 };
   const get = (target: string): string => `GET ${target} HTTP/1.1\r\nhost: a\r\n\r\n`;
 
-  it('has little time until its next request; who was authenticated on it has more', async () => {
+  it('may idle for a short time; an authenticated one longer', async () => {
     await using own = await serveHttp(context, createApp(context), { ...strict, unauthenticatedIdleMs: 300 });
     const [silent, dripping, asked, known] = await Promise.all([0, 0, 0, 0].map(() => dial(own.port)));
     dripping?.socket.write('GET /healthz HTTP/1.1\r\nhost: a\r\nx-a');
@@ -213,7 +213,7 @@ describe('a stranger on a connection', () => {
     known?.socket.destroy();
   });
 
-  it('gives way to a new one of its address where that has too many; who was authenticated does not', async () => {
+  it('is replaced by a new one of its address beyond the limit; an authenticated one is not', async () => {
     await using own = await serveHttp(context, createApp(context), {
       ...strict,
       connectionsPerSourceMax: 3,
@@ -236,7 +236,7 @@ describe('a stranger on a connection', () => {
     for (const raw of [known, more, another]) raw.socket.destroy();
   });
 
-  it('is told how long it has; who was authenticated is told the time of all, and nobody where the answer is the last', async () => {
+  it('has its shorter time in Keep-Alive; an authenticated one has keepAliveMs, and a last response has none', async () => {
     const limits = { ...strict, keepAliveMs: 65_000, unauthenticatedIdleMs: 5_900 };
     await using own = await serveHttp(context, createApp(context), limits);
     const times = async (...requests: string[]): Promise<string[]> => {
@@ -255,7 +255,7 @@ describe('a stranger on a connection', () => {
     expect(await times(post('', { expect: '100-continue', authorization: 'Bearer no' }))).toEqual([]);
   });
 
-  it('stays one where webhooks need no credentials, and is known by credentials where its body is refused', async () => {
+  it('stays unauthenticated without credentials, and valid credentials count even where the body is refused', async () => {
     await using open = await openTestContext({ WEBHOOK_AUTH: 'none', WEBHOOK_SECRET: '' });
     const limits = { ...strict, unauthenticatedIdleMs: 300 };
     await using unlocked = await serveHttp(open, createApp(open), limits);
@@ -271,7 +271,7 @@ describe('a stranger on a connection', () => {
     known.socket.destroy();
   });
 
-  it('is not counted where it comes through a proxy that we trust', async () => {
+  it('is not limited through a named proxy', async () => {
     await using behind = await openTestContext({ TRUST_PROXY: '127.0.0.0/8' });
     const limits = { ...strict, connectionsPerSourceMax: 2, unauthenticatedIdleMs: 200 };
     await using own = await serveHttp(behind, createApp(behind), limits);
@@ -284,7 +284,7 @@ describe('a stranger on a connection', () => {
     }
   });
 
-  it('is so with a count of hops too, until it passes a request on', async () => {
+  it('is limited with a hop count too, until it forwards a request', async () => {
     await using behind = await openTestContext({ TRUST_PROXY: '1' });
     await using own = await serveHttp(behind, createApp(behind), { ...strict, unauthenticatedIdleMs: 300 });
     const [silent, direct, proxied] = await Promise.all([0, 0, 0].map(() => dial(own.port)));
@@ -298,7 +298,7 @@ describe('a stranger on a connection', () => {
     proxied?.socket.destroy();
   });
 
-  it('that does not read its answers is cut off', async () => {
+  it('that does not read its responses is closed', async () => {
     const app = express();
     app.get('/large', (_request, response) => void response.send('x'.repeat(64 * 1024 * 1024)));
     await using own = await serveHttp(context, app, { ...strict, unauthenticatedIdleMs: 60_000, unreadMs: 300 });
@@ -307,7 +307,7 @@ describe('a stranger on a connection', () => {
     for (const raw of [deaf, reading]) raw.socket.write(get('/large'));
     await reading.until(/x{64}$/);
     const cut = await eventually(async () => {
-      // it learns of it by what it reads in the end
+      // a write shows the reset
       deaf.socket.write('\r\n');
       return deaf.socket.destroyed;
     });
@@ -315,7 +315,7 @@ describe('a stranger on a connection', () => {
     reading.socket.destroy();
   });
 
-  it('has no more than so many requests under way, and those are answered before it is closed', async () => {
+  it('has at most pipelinedMax requests under way, and those are answered before it is closed', async () => {
     const app = express();
     let under = 0;
     let most = 0;
@@ -334,7 +334,7 @@ describe('a stranger on a connection', () => {
 });
 
 describe('half-read bodies of one address', () => {
-  it('give way to new ones once they stall, and the newest are read', async () => {
+  it('are aborted for new ones once they stall, and the newest are read', async () => {
     const patient = {
       ...LIMITS,
       connectionsMax: 200,
@@ -356,14 +356,14 @@ describe('half-read bodies of one address', () => {
   });
 });
 
-describe('who is refused by the head of his request', () => {
+describe('a request that is refused by its headers', () => {
   const MANY = '200000';
   it.each([
     ['a wrong bearer', { authorization: 'Bearer no', 'content-length': MANY }, '401'],
     ['no credentials', { authorization: '', 'content-length': MANY }, '401'],
     ['a compressed body', { 'content-encoding': 'gzip', 'content-length': MANY }, '415'],
     ['a body that is too large', { 'content-length': String(256 * 1024 + 1) }, '413'],
-  ])('%s: is answered before he sends it', async (_, headers, status) => {
+  ])('%s: is answered before the body is sent', async (_, headers, status) => {
     const raw = await dial(server.port);
     raw.socket.write(post('', headers));
     await raw.until(/\}$/);
@@ -371,15 +371,15 @@ describe('who is refused by the head of his request', () => {
     raw.socket.destroy();
   });
 
-  it('sends the rest for nothing, and then may send another', async () => {
-    const before = await countKept();
+  it('has the rest discarded, and the connection carries another', async () => {
+    const before = await countStored();
     const raw = await dial(server.port);
     raw.socket.write(post('x'.repeat(300_000)));
     raw.socket.write(post('x'.repeat(60_000), { authorization: 'Bearer no' }));
     raw.socket.write(post(genuine()));
     await raw.until(/"received":true/);
     expect(statuses(raw.text())).toEqual(['413', '401', '200']);
-    expect(await countKept()).toBe(before + 1);
+    expect(await countStored()).toBe(before + 1);
     raw.socket.destroy();
   });
 
@@ -403,7 +403,7 @@ describe('who is refused by the head of his request', () => {
     await endless.until(/\}$/);
     await Promise.all([stalled.closed, endless.closed]);
     expect([statuses(stalled.text()), statuses(endless.text())]).toEqual([['401'], ['413']]);
-    // what the kernel buffers on both sides comes on top of what is thrown away
+    // the kernel's buffers on both sides add to the discarded bytes
     expect(sent).toBeLessThan(32 * 1024 * 1024);
     await patient[Symbol.asyncDispose]();
   });
@@ -416,7 +416,7 @@ describe('who is refused by the head of his request', () => {
     expect(raw.text()).toMatch(/^HTTP\/1.1 401[\s\S]*connection: close/i);
   });
 
-  it('must bring a signature where one is asked for; a wrong one is told from the body', async () => {
+  it('needs a signature where one is configured; a wrong one is detected by the body', async () => {
     await using signed = await openTestContext({ WEBHOOK_AUTH: 'hmac' });
     const other = await serveHttp(signed, createApp(signed), LIMITS);
     const [without, wrong, right] = [await dial(other.port), await dial(other.port), await dial(other.port)];
@@ -442,7 +442,7 @@ describe('bodies that are being read', () => {
     const body = JSON.stringify({ transaction_id: randomUUID(), status: 'paid', pad: 'x'.repeat(600) });
     const whole = post(body);
     slow.socket.write(whole.slice(0, -10));
-    // as long as it is on its way, what comes beside it still fits
+    // while it is being read, others still fit
     await eventually(async () => {
       const beside = await dial(other.port);
       beside.socket.write(post(JSON.stringify({ transaction_id: randomUUID(), pad: 'x'.repeat(600) })));
@@ -492,7 +492,7 @@ describe('a drain', () => {
       await raw.until(/quick$/);
     }
     const disposed = draining[Symbol.asyncDispose]();
-    // a balancer that has not seen it yet
+    // a balancer that has not noticed the shutdown
     idle.socket.write('GET /quick HTTP/1.1\r\nhost: a\r\n\r\n');
     await idle.closed;
     expect(idle.text()).toMatch(/quick[\s\S]*connection: close[\s\S]*quick$/i);
@@ -505,7 +505,7 @@ describe('a drain', () => {
     expect(late.socket.destroyed).toBe(true);
   });
 
-  it('tells whoever waits for an answer since before that it is the last; of several in a row, the last one', async () => {
+  it('adds connection: close to responses under way; of pipelined ones, to the last', async () => {
     const app = express();
     const held = Promise.withResolvers<void>();
     let asked = 0;
@@ -561,7 +561,7 @@ describe('a long answer', () => {
     ['whole before the signal', true, true],
     ['whole in the drain, begun before it', true, false],
     ['whole in the drain, begun in it', false, false],
-  ])('that is %s reaches whoever reads it slowly', async (_, isBegun, isWhole) => {
+  ])('that is %s reaches a slow reader', async (_, isBegun, isWhole) => {
     const app = express();
     const asked = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
@@ -592,7 +592,7 @@ describe('a long answer', () => {
     });
     held.resolve();
     await sent.promise;
-    // so that it is looked for idle connections meanwhile
+    // so that idle connections are closed meanwhile
     await sleep(150);
     reader.socket.resume();
     await reader.closed;
@@ -624,7 +624,7 @@ describe('a long answer', () => {
 });
 
 describe('a quarantine that is full', () => {
-  it('answers 503 to what names no transaction, with when to come again, and 200 to what is genuine', async () => {
+  it('answers 503 with Retry-After to a body that names no transaction, and 200 to a genuine one', async () => {
     await using small = await openTestContext({ QUARANTINE_MAX_BYTES: '2KiB' });
     const full = await serveHttp(small, createApp(small), LIMITS);
     const raw = await dial(full.port);

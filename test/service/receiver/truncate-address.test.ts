@@ -13,7 +13,7 @@ import { createLog } from '../../../src/log.ts';
 import { openTestContext } from '../../support/open-environment.ts';
 import { SECRET_KEY, temporaryDirectory, WEBHOOK_SECRET } from '../../support/start-serve.ts';
 
-/** Posts a body from this machine, by way of proxies that name those before them. */
+/** Posts a body from this machine through proxies that add X-Forwarded-For. */
 function post(port: number, forwardedFor?: string, body: object = { transaction_id: randomUUID() }) {
   // as bytes: with a text after them the headers would go out in UTF-8
   const bytes = Buffer.from(JSON.stringify(body));
@@ -36,7 +36,7 @@ function post(port: number, forwardedFor?: string, body: object = { transaction_
   });
 }
 
-/** The addresses that were kept, in the order of arrival: of the first ones, and of repeats. */
+/** The stored addresses in the order of arrival: of first webhooks, and of repeats. */
 async function readKept({ db }: Context): Promise<string[][]> {
   const read = async (table: 'webhooks' | 'webhook_repeats') =>
     (await db.selectFrom(table).select('source_address').orderBy('seq').execute()).map((row) => row.source_address);

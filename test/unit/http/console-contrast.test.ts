@@ -7,7 +7,7 @@ const CONTRAST_MIN = 4.5;
 const css = readFileSync(new URL('../../../src/http/console/assets/console.css', import.meta.url), 'utf8');
 const [light = '', dark = ''] = [...css.matchAll(/:root \{([^}]*)\}/g)].map(([, block]) => block);
 
-/** Every pair of text and ground that the style puts together. */
+/** All pairs of text and background colour in the style sheet. */
 const PAIRS = [
   ...['ink', 'soft', 'accent', 'critical'].flatMap((text) =>
     ['paper', 'sheet', 'wash'].map((ground) => [text, ground]),

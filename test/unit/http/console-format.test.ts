@@ -18,11 +18,11 @@ test.each([
   [100_000_000n, 'R$ 1.000.000,00'],
   [-123_456n, '-R$ 1.234,56'],
   [9_223_372_036_854_775_807n, 'R$ 92.233.720.368.547.758,07'],
-])('%s cents are told as %s', (cents, text) => {
+])('%s cents are formatted as %s', (cents, text) => {
   expect(formatMoney(cents)).toBe(text);
 });
 
-test('no cent is lost in what is told', () => {
+test('formatting loses no cent', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (cents) => {
       expect(BigInt(formatMoney(cents).replace(/[^\d-]/g, ''))).toBe(cents);
@@ -31,7 +31,7 @@ test('no cent is lost in what is told', () => {
   );
 });
 
-test('an instant is told on the provider’s clock, and a day as Brazil writes it', () => {
+test('an instant is formatted in the provider’s time zone, and a day as Brazil writes it', () => {
   const calendar = createCalendar('America/Sao_Paulo');
   expect(moment(calendar, '2026-11-22T02:30:00Z').text).toBe(
     '<time datetime="2026-11-22T02:30:00.000Z">21/11/2026 23:30:00</time>',
@@ -39,7 +39,7 @@ test('an instant is told on the provider’s clock, and a day as Brazil writes i
   expect(formatDay('2026-11-05')).toBe('05/11/2026');
 });
 
-test('a length of time is told by its largest unit', () => {
+test('a duration is formatted in its largest unit', () => {
   expect([59, 60, 3599, 3600, 172_799, 172_800].map(formatDuration)).toEqual([
     '59 s',
     '1 min',
@@ -51,7 +51,7 @@ test('a length of time is told by its largest unit', () => {
   expect(formatAge(new Date(10_000), new Date(10_200))).toBe('agora');
 });
 
-test('an id is cut after its prefix', () => {
+test('an id is shortened after its prefix', () => {
   expect(shortenId('run_0123456789abcdef')).toBe('run_01234567…');
   expect(shortenId('6f9619ff-8b86-4d01-b42d-00cf4fc964ff')).toBe('6f9619ff…');
   expect(shortenId('cb_12')).toBe('cb_12');

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { html } from '../../../src/http/console/parts/html.ts';
 import { propertyOptions } from '../../support/property.ts';
 
-test('whatever a value holds, no markup of it reaches the page', () => {
+test('a value never adds markup to the page', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'<>"\'&;=/ aé\u0000\u2028') }), (value) => {
       const { text } = html`<p title="${value}">${value}</p>`;
@@ -16,7 +16,7 @@ test('whatever a value holds, no markup of it reaches the page', () => {
   );
 });
 
-test('markup in markup stands as it is, lists one after another, nothing as nothing', () => {
+test('nested markup is not escaped, lists render in order, empty values render nothing', () => {
   const items = ['<i>', 'b'].map((one) => html`<li>${one}</li>`);
   expect(html`<ul>${items}</ul>${null}${undefined}${false}${0}${12n}`.text).toBe(
     '<ul><li>&lt;i&gt;</li><li>b</li></ul>012',

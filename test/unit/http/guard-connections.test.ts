@@ -17,13 +17,13 @@ function admit(guard: Guard, address: string): Socket {
   return socket;
 }
 
-function admitKnown(guard: Guard, address: string): Socket {
+function admitAuthenticated(guard: Guard, address: string): Socket {
   const socket = admit(guard, address);
-  know(socket);
+  authenticate(socket);
   return socket;
 }
 
-function know(socket: Socket): void {
+function authenticate(socket: Socket): void {
   markAuthenticated(new ServerResponse(new IncomingMessage(socket)));
 }
 
@@ -39,11 +39,11 @@ function ask(guard: Guard, socket: Socket, headers: Record<string, string> = {},
   return response;
 }
 
-test('where all are known, a new connection takes the place of the longest idle one of the source that holds most', () => {
+test('where all are authenticated, a new connection replaces the longest idle one of the largest source', () => {
   const guard = createConnectionGuard(undefined, LIMITS);
-  const lone = admitKnown(guard, '203.0.113.1');
-  const few = ['203.0.113.2', '203.0.113.2'].map((address) => admitKnown(guard, address));
-  const many = Array.from({ length: 3 }, () => admitKnown(guard, '203.0.113.3'));
+  const lone = admitAuthenticated(guard, '203.0.113.1');
+  const few = ['203.0.113.2', '203.0.113.2'].map((address) => admitAuthenticated(guard, address));
+  const many = Array.from({ length: 3 }, () => admitAuthenticated(guard, '203.0.113.3'));
   ask(guard, many[0] as Socket);
   const fresh = admit(guard, '203.0.113.4');
   expect([fresh.destroyed, lone.destroyed, indexesOfClosed(few), indexesOfClosed(many)]).toEqual([
@@ -54,9 +54,9 @@ test('where all are known, a new connection takes the place of the longest idle 
   ]);
 });
 
-test('a connection whose request is under way is never closed for a new one', () => {
+test('a connection with a request under way is never closed for a new one', () => {
   const guard = createConnectionGuard(undefined, LIMITS);
-  const busy = [1, 2, 3, 4, 5, 6].map((n) => admitKnown(guard, `203.0.113.${n}`));
+  const busy = [1, 2, 3, 4, 5, 6].map((n) => admitAuthenticated(guard, `203.0.113.${n}`));
   for (const socket of busy) ask(guard, socket);
   expect([admit(guard, '203.0.113.7').destroyed, indexesOfClosed(busy)]).toEqual([true, []]);
 });
@@ -83,7 +83,7 @@ test('a new connection replaces the youngest half-read body of its address, and 
   const halfRead = admitHalfRead(guard, 3);
   const reopened = admitHalfRead(guard, 2);
   expect([indexesOfClosed(halfRead), indexesOfClosed(reopened)]).toEqual([[2], [0]]);
-  const known = admitKnown(guard, '203.0.113.2');
+  const known = admitAuthenticated(guard, '203.0.113.2');
   ask(guard, known, {}, false);
   expect([known.destroyed, admit(guard, '203.0.113.3').destroyed]).toEqual([false, true]);
 });
@@ -100,28 +100,28 @@ test('an IPv6 /48 has a limit over all its /64', () => {
   expect(indexesOfClosed(strangers)).toEqual([0]);
   const other = [1, 2].map((n) => admit(guard, `2001:db8:8:${n}::1`));
   expect([indexesOfClosed(strangers), indexesOfClosed(other)]).toEqual([[0], []]);
-  for (const socket of strangers) know(socket);
+  for (const socket of strangers) authenticate(socket);
   expect(admit(guard, '2001:db8:7:9::1').destroyed).toBe(true);
 });
 
-test('an IPv6 /64 has the limit of a source, and counts with its /48 for what it holds', () => {
+test('an IPv6 /64 has the limit of a source, and its connections count for its /48', () => {
   const guard = createConnectionGuard(undefined, LIMITS);
   const one = Array.from({ length: 4 }, () => admit(guard, '2001:db8:7:1::1'));
   expect(indexesOfClosed(one)).toEqual([0]);
   for (const socket of one) socket.destroy();
   const spread = createConnectionGuard(undefined, LIMITS);
-  const few = ['203.0.113.2', '203.0.113.2'].map((address) => admitKnown(spread, address));
-  const wide = [1, 2, 3, 4].map((n) => admitKnown(spread, `2001:db8:7:${n}::1`));
+  const few = ['203.0.113.2', '203.0.113.2'].map((address) => admitAuthenticated(spread, address));
+  const wide = [1, 2, 3, 4].map((n) => admitAuthenticated(spread, `2001:db8:7:${n}::1`));
   expect(admit(spread, '203.0.113.4').destroyed).toBe(false);
   expect([indexesOfClosed(few), indexesOfClosed(wide)]).toEqual([[], [0]]);
 });
 
-/** Has a request answered that a proxy has passed on. */
+/** Answers a request that a proxy forwarded. */
 function passOn(guard: Guard, socket: Socket): void {
   ask(guard, socket, { 'x-forwarded-for': '203.0.113.99' }).emit('close');
 }
 
-test('with a count of hops an idle connection that passed nothing on gives way, the oldest first', () => {
+test('with a hop count, the oldest idle connection without a forwarded request is closed first', () => {
   const guard = createConnectionGuard(1, LIMITS);
   const proxied = [1, 2].map(() => admit(guard, '10.0.0.1'));
   for (const socket of proxied) passOn(guard, socket);
@@ -132,12 +132,12 @@ test('with a count of hops an idle connection that passed nothing on gives way, 
   expect([proxied, idle, fresh].map(indexesOfClosed)).toEqual([[], [0, 1], []]);
 });
 
-test('with a count of hops one address may open as many connections as there are', () => {
+test('with a hop count, one address may open all connections', () => {
   const guard = createConnectionGuard(1, LIMITS);
   expect(indexesOfClosed(Array.from({ length: 6 }, () => admit(guard, '10.0.0.1')))).toEqual([]);
 });
 
-test('with a count of hops idle connections that claim to be a proxy’s give way last', () => {
+test('with a hop count, idle connections that claim to be a proxy’s are closed last', () => {
   const guard = createConnectionGuard(1, LIMITS);
   const proxied = [1, 2].map(() => admit(guard, '10.0.0.1'));
   const claimed = Array.from({ length: 4 }, () => admit(guard, '203.0.113.3'));
