@@ -2,8 +2,6 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { isDay } from '../../domain/calendar.ts';
-import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/money.ts';
 import { maskNote } from '../../domain/person/mask-mismatch.ts';
 import { ADJUSTMENT_KINDS, adjustBooks, listAdjustments, reverseAdjustment } from '../../ledger/stated/adjust-books.ts';
 import { compareStatements, listStatements, stateBalance } from '../../ledger/stated/state-balance.ts';
@@ -13,23 +11,15 @@ import { presentPlatform } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
 import { presentPage, readPage, withoutSeq } from '../parse-page.ts';
 import { parseBody } from '../parse-request.ts';
-import { newPlatform } from './openings.ts';
+import { day, newPlatform, platform, signedAmount } from './fields.ts';
 
-const amount = z
-  .string('must be a decimal text: "1234.56"')
-  .refine(
-    (text) => parseSignedAmount(text) !== undefined,
-    `must be an amount with at most two decimals, up to ${formatAmount(AMOUNT_CENTS_MAX)}`,
-  )
-  .transform((text) => parseSignedAmount(text) ?? 0n);
-const platform = z.string('must be a platform id').min(1).max(64);
 const note = z.string('must say why').trim().min(1, 'must say why').max(1000);
 
 export const adjustmentSchema = z.object({
   platform,
-  day: z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be a day: YYYY-MM-DD'),
+  day,
   kind: z.enum(ADJUSTMENT_KINDS, `must be one of ${ADJUSTMENT_KINDS.join(', ')}`),
-  amount: amount.refine((cents) => cents !== 0n, 'must not be zero'),
+  amount: signedAmount.refine((cents) => cents !== 0n, 'must not be zero'),
   note,
   new_platform: newPlatform,
 });
@@ -38,7 +28,7 @@ export const reversalSchema = z.object({ reverses: z.string().min(1), note });
 export const statementSchema = z.object({
   platform,
   at: z.iso.datetime({ offset: true, error: 'must be an instant: 2026-11-21T18:00:00-03:00' }),
-  balance: amount,
+  balance: signedAmount,
   new_platform: newPlatform,
 });
 

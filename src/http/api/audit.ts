@@ -6,17 +6,16 @@ import { requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { presentPage, readPage } from '../parse-page.ts';
 import { parseQuery } from '../parse-request.ts';
+import { instant } from './fields.ts';
 
-const instant = z.iso
-  .datetime({ offset: true, error: 'must be an instant: 2026-11-21T00:00:00-03:00' })
-  .transform((text) => new Date(text));
+const parsedInstant = instant.transform((text) => new Date(text));
 
 export const auditQuerySchema = z.object({
   actor: z.string().min(1).optional().describe("a token's id; admin, command: without one"),
   action: z.string().min(1).optional(),
   target: z.string().min(1).optional(),
-  from: instant.optional(),
-  to: instant.optional().describe('excluded'),
+  from: parsedInstant.optional(),
+  to: parsedInstant.optional().describe('excluded'),
 });
 
 /** The audit log: changes, and accesses to personal data. */

@@ -2,7 +2,7 @@ import type { Router } from 'express';
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { limitStatementTime } from '../../database/limit-statement-time.ts';
-import { addDays, isDay } from '../../domain/calendar.ts';
+import { addDays } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { readOpenMismatches } from '../../mismatches/read-open-mismatches.ts';
@@ -11,11 +11,10 @@ import { lossRate, readWebhookDays } from '../../reconciliation/numbers/read-web
 import { requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { parseQuery } from '../parse-request.ts';
+import { day } from './fields.ts';
 
 const DEFAULT_DAYS = 14;
-const day = z.string().refine(isDay, 'must be a day: YYYY-MM-DD').optional();
-
-export const numbersQuerySchema = z.object({ from: day, to: day });
+export const numbersQuerySchema = z.object({ from: day.optional(), to: day.optional() });
 
 /** Figures for operations: how webhooks arrive, which days are proven, the amounts of open mismatches. */
 export function numberRoutes(context: Context): Router {

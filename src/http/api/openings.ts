@@ -2,29 +2,19 @@ import type { Request, Router } from 'express';
 import { z } from 'zod';
 import { auditChange } from '../../access/audit.ts';
 import type { Context } from '../../context.ts';
-import { isDay } from '../../domain/calendar.ts';
-import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/money.ts';
+import { formatAmount } from '../../domain/money.ts';
 import { finishReposts, reverseOpeningEntry, stateOpening } from '../../ledger/stated/open-books.ts';
 import { getActor, requireRole } from '../access/authorize.ts';
 import { presentPlatform } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
 import { presentPage, readPage } from '../parse-page.ts';
 import { parseBody } from '../parse-request.ts';
-
-export const newPlatform = z
-  .boolean('must be true or false')
-  .default(false)
-  .describe('whether a platform that no transaction shows yet is meant');
+import { day, newPlatform, platform, signedAmount } from './fields.ts';
 
 export const newOpeningSchema = z.object({
-  platform: z.string('must be a platform id').min(1).max(64),
-  day: z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be a day: YYYY-MM-DD'),
-  balance: z
-    .string('must be a decimal text: "1234.56"')
-    .refine(
-      (text) => parseSignedAmount(text) !== undefined,
-      `must be an amount with at most two decimals, up to ${formatAmount(AMOUNT_CENTS_MAX)}`,
-    ),
+  platform,
+  day,
+  balance: signedAmount,
   new_platform: newPlatform,
 });
 
@@ -59,9 +49,8 @@ export function openingRoutes(context: Context): Router {
 }
 
 async function state(context: Context, request: Request, actor: string): Promise<string> {
-  const { platform, day, balance, new_platform } = parseBody(request, newOpeningSchema);
-  const balanceCents = parseSignedAmount(balance) ?? 0n;
-  return await stateOpening(context, { platform, day, balanceCents, actor, newPlatform: new_platform });
+  const { balance: balanceCents, new_platform, ...rest } = parseBody(request, newOpeningSchema);
+  return await stateOpening(context, { ...rest, balanceCents, actor, newPlatform: new_platform });
 }
 
 async function reverse(context: Context, request: Request): Promise<string> {

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { presentCallback } from '../../callbacks/manage/present-callback.ts';
 import { listTransactionCallbacks } from '../../callbacks/manage/read-callbacks.ts';
 import type { Context } from '../../context.ts';
-import { isDay } from '../../domain/calendar.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { foldName, normalizeDocument } from '../../domain/person/fold-person.ts';
@@ -26,12 +25,12 @@ import {
 import { createRouter } from '../create-router.ts';
 import { parsePage, presentPage } from '../parse-page.ts';
 import { parseQuery } from '../parse-request.ts';
+import { day, instant } from './fields.ts';
 import { presentMismatches } from './mismatches.ts';
 
 const MISMATCHES_SHOWN_MAX = 200;
 const NAME_CHARS_MIN = 2;
 
-const day = z.string().refine(isDay, 'must be a day: YYYY-MM-DD');
 export const transactionQuerySchema = z.object({
   id: z.string().min(1).optional(),
   reference: z.string().min(1).optional(),
@@ -60,8 +59,6 @@ export const transactionQuerySchema = z.object({
   to: day.optional(),
   by: z.enum(['created', 'status'], 'must be created or status').default('created'),
 });
-
-const instant = z.iso.datetime({ offset: true, error: 'must be an instant: 2026-11-21T00:00:00-03:00' });
 
 const SEALED = /^seal:(\d{1,15})$/;
 const known = z

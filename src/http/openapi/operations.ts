@@ -135,7 +135,7 @@ export const API_OPERATIONS: readonly Operation[] = [
   }),
   postOperation('/mismatches/{id}/resolve', 'operator', {
     tag: MISMATCHES,
-    summary: 'Resolve a mismatch by hand; the ledger stays as it is',
+    summary: 'Resolve a mismatch by hand, with the reason; the ledger stays as it is',
     body: notedSchema,
     responses: okResponse('Resolved', reconciliation.mismatch),
   }),

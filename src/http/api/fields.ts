@@ -1,0 +1,24 @@
+/** Fields that several requests have. Their messages name the rule, never the value. */
+import { z } from 'zod';
+import { isDay } from '../../domain/calendar.ts';
+import { AMOUNT_CENTS_MAX, formatAmount, parseSignedAmount } from '../../domain/money.ts';
+
+export const day = z.string('must be a day: YYYY-MM-DD').refine(isDay, 'must be a day: YYYY-MM-DD');
+
+export const instant = z.iso.datetime({ offset: true, error: 'must be an instant: 2026-11-21T00:00:00-03:00' });
+
+export const platform = z.string('must be a platform id').min(1).max(64);
+
+export const newPlatform = z
+  .boolean('must be true or false')
+  .default(false)
+  .describe('whether a platform that no transaction shows yet is meant');
+
+/** A decimal text with a sign, parsed to cents. */
+export const signedAmount = z
+  .string('must be a decimal text: "1234.56"')
+  .refine(
+    (text) => parseSignedAmount(text) !== undefined,
+    `must be an amount with at most two decimals, up to ${formatAmount(AMOUNT_CENTS_MAX)}`,
+  )
+  .transform((text) => parseSignedAmount(text) ?? 0n);
