@@ -27,7 +27,7 @@ export type AuthGuard = {
 };
 
 export const AUTH_ATTEMPT_LIMITS = {
-  /** Failures of one source in a window; beyond it waits for the window's end. */
+  /** Failures of one source in a window; beyond, its unknown credentials are refused until the window ends. */
   failuresMax: 100,
   windowMs: 60_000,
   /** Sources whose failures are remembered; the one that failed first is dropped first. */

@@ -21,8 +21,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Config } from '../../config.ts';
 import { connectionsCut } from '../../metrics/metrics.ts';
+import {
+  type Connection,
+  chooseFromGroup,
+  chooseOfLargestSource,
+  chooseStranger,
+  isStranger,
+} from './choose-connection.ts';
 import { createSocketGroups, type SocketGroup, type SourceLimits } from './group-sockets.ts';
-import { isAuthenticated } from './mark-authenticated.ts';
 import { matchesCidr } from './match-cidr.ts';
 
 export type ConnectionLimits = SourceLimits & {
@@ -36,21 +42,6 @@ export type ConnectionLimits = SourceLimits & {
   unreadMs: number;
   /** Requests under way on one connection. */
   pipelinedMax: number;
-};
-
-export type Connection = {
-  /** The response to its newest request under way. */
-  lastResponse: ServerResponse | undefined;
-  /** The groups that it counts in, the narrowest first; none for a proxy that TRUST_PROXY names. */
-  groups: SocketGroup[];
-  /** It carried X-Forwarded-For, where TRUST_PROXY counts hops. */
-  isProxied: boolean;
-  activeRequests: number;
-  /** When it became idle, or its oldest request under way began. */
-  sinceMs: number;
-  unread: { mark: string; sinceMs: number };
-  /** It exceeded `pipelinedMax`: it closes after the answers to the accepted requests. */
-  isClosing: boolean;
 };
 
 const UNLIMITED: SourceLimits = {
@@ -71,73 +62,6 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
   const sources = createSocketGroups(countsHops ? UNLIMITED : limits);
   const strangersKeepAlive = `timeout=${Math.max(1, Math.floor(limits.unauthenticatedIdleMs / 1000))}`;
 
-  function isStranger(socket: Socket, connection: Connection): boolean {
-    return connection.groups.length > 0 && !connection.isProxied && !isAuthenticated(socket);
-  }
-
-  function isHalfRead({ lastResponse }: Connection): boolean {
-    return lastResponse?.req.complete === false;
-  }
-
-  function isIdleOrStalls(socket: Socket, connection: Connection, nowMs: number): boolean {
-    if (connection.activeRequests === 0) return true;
-    const keepsWaiting = isHalfRead(connection) || socket.writableLength > 0;
-    return keepsWaiting && nowMs - connection.sinceMs >= limits.stalledMs;
-  }
-
-  /** Closes the oldest stranger of all sources that is idle or stalls. @returns whether there was one. */
-  function shedStranger(): boolean {
-    const nowMs = performance.now();
-    for (const [socket, connection] of connections) {
-      if (!isStranger(socket, connection) || !isIdleOrStalls(socket, connection, nowMs)) continue;
-      cut(socket, 'shed');
-      return true;
-    }
-    return false;
-  }
-
-  /**
-   * Closes a stranger of a full group: the oldest that was idle or stalled for `stalledMs`, else the youngest half-read
-   * one, else the oldest idle one. The head of a connection that was just accepted is not parsed yet: it seems idle, but
-   * mostly carries a whole request. The youngest half-read one, because the oldest would let a steady burst finish none.
-   * @returns whether there was one.
-   */
-  function shedFrom(group: SocketGroup): boolean {
-    const nowMs = performance.now();
-    let youngestHalfRead: Socket | undefined;
-    let oldestIdle: Socket | undefined;
-    for (const socket of group.sockets) {
-      const connection = connections.get(socket);
-      if (!connection || !isStranger(socket, connection)) continue;
-      if (isIdleOrStalls(socket, connection, nowMs)) {
-        if (nowMs - connection.sinceMs >= limits.stalledMs) {
-          cut(socket, 'shed');
-          return true;
-        }
-        oldestIdle ??= socket;
-      } else if (isHalfRead(connection)) youngestHalfRead = socket;
-    }
-    const chosen = youngestHalfRead ?? oldestIdle;
-    if (chosen) cut(chosen, 'shed');
-    return chosen !== undefined;
-  }
-
-  /** Closes the connection that is idle or stalls longest, of the source that has most. @returns whether there was one. */
-  function shedKnown(): boolean {
-    const nowMs = performance.now();
-    let chosen: { socket: Socket; held: number; sinceMs: number } | undefined;
-    for (const [socket, connection] of connections) {
-      // a named proxy carries everybody's requests
-      if (connection.groups.length === 0 || !isIdleOrStalls(socket, connection, nowMs)) continue;
-      const held = Math.max(...connection.groups.map(({ sockets }) => sockets.size));
-      const { sinceMs } = connection;
-      if (!chosen || held > chosen.held || (held === chosen.held && sinceMs < chosen.sinceMs))
-        chosen = { socket, held, sinceMs };
-    }
-    if (chosen) cut(chosen.socket, 'shed');
-    return chosen !== undefined;
-  }
-
   function cut(socket: Socket, why: Cut): void {
     connectionsCut.inc({ why });
     forget(socket);
@@ -149,9 +73,20 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
     connections.delete(socket);
   }
 
-  function hasRoomIn(groups: SocketGroup[]): boolean {
-    for (const group of groups) if (group.sockets.size >= group.max && !shedFrom(group)) return false;
-    return connections.size < limits.connectionsMax || shedStranger() || shedKnown();
+  /** Closes the chosen connection. @returns whether there was one. */
+  function shed(chosen: Socket | undefined): boolean {
+    if (chosen) cut(chosen, 'shed');
+    return chosen !== undefined;
+  }
+
+  function makeRoom(groups: SocketGroup[]): boolean {
+    const { stalledMs, connectionsMax } = limits;
+    for (const { sockets, max } of groups)
+      if (sockets.size >= max && !shed(chooseFromGroup(connections, sockets, stalledMs))) return false;
+    return (
+      connections.size < connectionsMax ||
+      shed(chooseStranger(connections, stalledMs) ?? chooseOfLargestSource(connections, stalledMs))
+    );
   }
 
   /** One listener for all responses, not a closure for each request. */
@@ -171,7 +106,7 @@ export function createConnectionGuard(trustProxy: Config['TRUST_PROXY'], limits:
     admit(socket: Socket): void {
       const { remoteAddress } = socket;
       const groups = isNamedProxy(trustProxy, remoteAddress) ? [] : sources.find(remoteAddress ?? '');
-      if (!hasRoomIn(groups)) {
+      if (!makeRoom(groups)) {
         connectionsCut.inc({ why: 'refused' });
         socket.destroy();
         return;

@@ -6,8 +6,9 @@ import type { Config } from '../../config.ts';
 import type { Context } from '../../context.ts';
 import { ConfereError } from '../../domain/errors.ts';
 import { startHeartbeats } from '../../inbox/silence/record-heartbeat.ts';
+import type { Connection } from './choose-connection.ts';
 import { closeAfterResponse } from './close-after-response.ts';
-import { type Connection, type ConnectionLimits, createConnectionGuard } from './guard-connections.ts';
+import { type ConnectionLimits, createConnectionGuard } from './guard-connections.ts';
 
 export type HttpLimits = ConnectionLimits & {
   /** From the connection, or the end of the request before, to the end of the headers. */
