@@ -1,4 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { audit } from '../../access/audit.ts';
 import { mayActAs, maySeePersons, type Role } from '../../access/roles.ts';
 import { type Caller, findCaller } from '../../access/tokens.ts';
 import type { Context } from '../../context.ts';
@@ -60,4 +61,16 @@ export function canSeePersonalData(response: Response): boolean {
 /** The caller's id, for the audit. */
 export function getActor(response: Response): string {
   return getCaller(response).id;
+}
+
+/** Audits an access to personal data, before the response is sent. A viewer sees it masked and is not audited. */
+export async function auditPersonalAccess(
+  context: Context,
+  response: Response,
+  action: string,
+  target: string,
+  detail?: string,
+): Promise<void> {
+  if (!canSeePersonalData(response)) return;
+  await audit(context, { actor: getActor(response), action, target, ...(detail === undefined ? {} : { detail }) });
 }

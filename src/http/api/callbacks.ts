@@ -7,8 +7,7 @@ import { CALLBACK_STATES, findCallback, listAttempts, listCallbacks } from '../.
 import { redeliver } from '../../callbacks/manage/redeliver.ts';
 import { replay } from '../../callbacks/manage/replay.ts';
 import type { Context } from '../../context.ts';
-import { auditPersonalAccess } from '../access/audit-personal-access.ts';
-import { canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
+import { auditPersonalAccess, canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
 import { createRouter } from '../create-router.ts';
 import { presentPage, readPage } from '../parse-page.ts';
 import { parseBody, parseQuery } from '../parse-request.ts';

@@ -7,8 +7,7 @@ import { MISMATCH_SEVERITY, MISMATCH_STATES, type MismatchKind } from '../../dom
 import { findMismatch, listMismatches, type PresentedMismatch } from '../../mismatches/read-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatchByHand } from '../../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus } from '../../reconciliation/windows/accept-surplus.ts';
-import { auditPersonalAccess } from '../access/audit-personal-access.ts';
-import { canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
+import { auditPersonalAccess, canSeePersonalData, getActor, requireRole } from '../access/authorize.ts';
 import { maskMismatches } from '../access/mask-texts.ts';
 import { createRouter } from '../create-router.ts';
 import { presentPage, readPage, withoutSeq } from '../parse-page.ts';

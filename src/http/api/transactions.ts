@@ -13,8 +13,7 @@ import { describeTransaction, maskEntries } from '../../ledger/read/describe-tra
 import { searchTransactions } from '../../ledger/read/search-transactions.ts';
 import { listMismatches } from '../../mismatches/read-mismatches.ts';
 import { type AsOf, readBalances } from '../../seal/read-balances.ts';
-import { auditPersonalAccess } from '../access/audit-personal-access.ts';
-import { canSeePersonalData, getCaller, requireRole } from '../access/authorize.ts';
+import { auditPersonalAccess, canSeePersonalData, getCaller, requireRole } from '../access/authorize.ts';
 import {
   auditWithheldMatches,
   authorizeSearch,

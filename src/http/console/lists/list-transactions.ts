@@ -7,8 +7,7 @@ import { foldName, normalizeDocument } from '../../../domain/person/fold-person.
 import { type LedgerTransaction, maskTransaction, presentTransaction } from '../../../domain/present-transaction.ts';
 import { OPERATIONS } from '../../../domain/statuses.ts';
 import { searchTransactions } from '../../../ledger/read/search-transactions.ts';
-import { auditPersonalAccess } from '../../access/audit-personal-access.ts';
-import { canSeePersonalData, getCaller } from '../../access/authorize.ts';
+import { auditPersonalAccess, canSeePersonalData, getCaller } from '../../access/authorize.ts';
 import {
   auditWithheldMatches,
   authorizeSearch,

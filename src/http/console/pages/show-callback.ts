@@ -5,8 +5,7 @@ import { findCallback, listAttempts } from '../../../callbacks/manage/read-callb
 import { redeliver } from '../../../callbacks/manage/redeliver.ts';
 import type { Context } from '../../../context.ts';
 import { findMerchant } from '../../../merchants/read-merchants.ts';
-import { auditPersonalAccess } from '../../access/audit-personal-access.ts';
-import { canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
+import { auditPersonalAccess, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { createRouter } from '../../create-router.ts';
 import { EMPTY_VALUE, formatCount, moment } from '../parts/format.ts';
 import { type Html, html } from '../parts/html.ts';

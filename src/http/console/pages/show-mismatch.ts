@@ -8,8 +8,7 @@ import { isAcceptableKind } from '../../../ledger/decide/correct-transaction.ts'
 import { findMismatch, type PresentedMismatch } from '../../../mismatches/read-mismatches.ts';
 import { acknowledgeMismatch, resolveMismatchByHand } from '../../../mismatches/resolve-mismatch-by-hand.ts';
 import { acceptMismatchOrSurplus, surplusIn } from '../../../reconciliation/windows/accept-surplus.ts';
-import { auditPersonalAccess } from '../../access/audit-personal-access.ts';
-import { canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
+import { auditPersonalAccess, canSeePersonalData, getActor, requireRole } from '../../access/authorize.ts';
 import { maskMismatches } from '../../access/mask-texts.ts';
 import { createRouter } from '../../create-router.ts';
 import { explainMismatch } from '../parts/explain-mismatch.ts';

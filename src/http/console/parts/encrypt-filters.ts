@@ -10,8 +10,7 @@ import type { z } from 'zod';
 import type { Context } from '../../../context.ts';
 import { createVault, type Vault } from '../../../database/keys/vault.ts';
 import { ConfereError } from '../../../domain/errors.ts';
-import { parseFilters } from './parse-filters.ts';
-import { PERSONAL_FILTERS } from './remove-personal-filters.ts';
+import { PERSONAL_FILTERS, parseFilters } from './parse-filters.ts';
 import { readSessionCookie } from './require-session.ts';
 
 type Filters = Record<string, unknown>;

@@ -2,6 +2,9 @@ import type { Request } from 'express';
 import type { z } from 'zod';
 import { ConfereError } from '../../../domain/errors.ts';
 
+/** Filters that may name a person: extra is free text, and often a document. */
+export const PERSONAL_FILTERS = ['document', 'name', 'extra'];
+
 /**
  * Parses the filters in a page's address or form. An empty field is no filter.
  * @throws ConfereError `invalid_request` with the faults by field: an invalid filter must not be ignored.
@@ -27,4 +30,13 @@ export function isFiltered(filters: Record<string, unknown>): boolean {
 export function readFormField(request: Request, name: string): string | undefined {
   const value = (request.body as Record<string, unknown> | undefined)?.[name];
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}
+
+/** Removes the filters that may name a person from an address of ours. */
+export function removePersonalFilters(address: string): string {
+  const [path = '', query] = address.split(/\?(.*)/s);
+  const search = new URLSearchParams(query);
+  if (!PERSONAL_FILTERS.some((name) => search.has(name))) return address;
+  for (const name of PERSONAL_FILTERS) search.delete(name);
+  return search.size === 0 ? path : `${path}?${search.toString()}`;
 }

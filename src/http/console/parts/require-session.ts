@@ -6,7 +6,7 @@ import { ConfereError } from '../../../domain/errors.ts';
 import type { AuthGuard } from '../../access/guard-auth-attempts.ts';
 import { markAuthenticated } from '../../connections/mark-authenticated.ts';
 import { html } from './html.ts';
-import { removePersonalFilters } from './remove-personal-filters.ts';
+import { removePersonalFilters } from './parse-filters.ts';
 
 /**
  * Requires a session: a cookie that scripts cannot read and other sites cannot send. A posted form also carries a token
